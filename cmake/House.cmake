@@ -1,0 +1,93 @@
+# House.cmake - the rules every target follows, and the three lines that declare one:
+#   house_library(name [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])  every .c of the folder
+#   house_program(name SOURCES files... DEPENDS libs...)
+#   house_test(test_x.c [DEPENDS libs...])           a Criterion test; its ctest name is its path
+
+include(GNUInstallDirs)
+find_package(PkgConfig REQUIRED)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, RelWithDebInfo or Release" FORCE)
+endif()
+option(HOUSE_WERROR "Treat warnings as errors (on in CI)" OFF)
+set(HOUSE_SANITIZE "" CACHE STRING "Sanitizers for every target, for example address,undefined or thread")
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+add_library(house_flags INTERFACE)
+target_compile_definitions(house_flags INTERFACE
+  _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE HEDGEROW_VERSION="${PROJECT_VERSION}")
+target_compile_options(house_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wcast-align -Wcast-qual -Wconversion -Wformat=2 -Wmissing-prototypes
+  -Wshadow -Wstrict-prototypes -Wswitch-enum -Wundef -Wvla -Wwrite-strings
+  $<$<BOOL:${HOUSE_WERROR}>:-Werror>
+  -fstack-protector-strong -fno-omit-frame-pointer
+  $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+target_link_options(house_flags INTERFACE -Wl,-z,relro,-z,now)
+target_include_directories(house_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/common")
+if(HOUSE_SANITIZE)
+  target_compile_options(house_flags INTERFACE
+    -fsanitize=${HOUSE_SANITIZE} -fno-sanitize-recover=all -U_FORTIFY_SOURCE)
+  target_link_options(house_flags INTERFACE -fsanitize=${HOUSE_SANITIZE})
+endif()
+
+# Criterion's macros trip -Wconversion and friends; tests keep the rest of the warnings.
+add_library(house_test_flags INTERFACE)
+target_compile_options(house_test_flags INTERFACE
+  -Wno-conversion -Wno-missing-prototypes -Wno-cast-qual -Wno-pedantic -Wno-missing-field-initializers
+  -Wno-shadow)
+
+function(house_foreign target)
+  foreach(package IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER "pkg_${package}" id)
+    if(NOT TARGET PkgConfig::${id})
+      pkg_check_modules(${id} REQUIRED IMPORTED_TARGET GLOBAL ${package})
+    endif()
+    target_link_libraries(${target} PRIVATE PkgConfig::${id})
+  endforeach()
+endfunction()
+
+function(house_library name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;FOREIGN;EXCLUDE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.c)
+  foreach(file IN LISTS arg_EXCLUDE)
+    list(REMOVE_ITEM sources "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+  endforeach()
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PRIVATE house_flags PUBLIC ${arg_DEPENDS})
+  house_foreign(${name} ${arg_FOREIGN})
+endfunction()
+
+function(house_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;FOREIGN" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE house_flags ${arg_DEPENDS})
+  house_foreign(${name} ${arg_FOREIGN})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# The ctest name is the path without the extension: unit.common.dp.test_ledger.
+function(house_test source)
+  cmake_parse_arguments(arg "" "TIMEOUT" "DEPENDS;FOREIGN;LABELS" ${ARGN})
+  file(RELATIVE_PATH name "${CMAKE_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+  string(REGEX REPLACE "\\.c$" "" name "${name}")
+  string(REPLACE "/" "." name "${name}")
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE house_flags house_test_flags ${arg_DEPENDS})
+  house_foreign(${name} criterion ${arg_FOREIGN})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE TEST_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
+  add_test(NAME ${name} COMMAND ${name} --jobs 1)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
+  if(arg_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+  endif()
+endfunction()

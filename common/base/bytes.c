@@ -1,0 +1,68 @@
+#include "base/bytes.h"
+
+#include <string.h>
+
+bool digest_equal(const struct digest *a, const struct digest *b)
+{
+    unsigned difference = 0;
+    for (size_t i = 0; i < DIGEST_BYTES; i++) {
+        difference |= (unsigned)(a->byte[i] ^ b->byte[i]);
+    }
+    return difference == 0;
+}
+
+bool digest_is_none(const struct digest *digest)
+{
+    static const struct digest none = {{0}};
+    return digest_equal(digest, &none);
+}
+
+void hex_encode(char *text, const void *data, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *byte = data;
+    for (size_t i = 0; i < size; i++) {
+        text[2 * i] = digits[byte[i] >> 4];
+        text[2 * i + 1] = digits[byte[i] & 15];
+    }
+    text[2 * size] = '\0';
+}
+
+static int hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9') {
+        return digit - '0';
+    }
+    if (digit >= 'a' && digit <= 'f') {
+        return digit - 'a' + 10;
+    }
+    if (digit >= 'A' && digit <= 'F') {
+        return digit - 'A' + 10;
+    }
+    return -1;
+}
+
+enum status hex_decode(void *data, size_t size, const char *text)
+{
+    uint8_t *byte = data;
+    if (strlen(text) != 2 * size) {
+        return STATUS_INVALID;
+    }
+    for (size_t i = 0; i < size; i++) {
+        int high = hex_value(text[2 * i]);
+        int low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return STATUS_INVALID;
+        }
+        byte[i] = (uint8_t)(high * 16 + low);
+    }
+    return STATUS_OK;
+}
+
+void bytes_wipe(void *data, size_t size)
+{
+    volatile uint8_t *byte = data;
+    while (size-- > 0) {
+        *byte++ = 0;
+    }
+}

@@ -1,0 +1,70 @@
+/* bytes.h - borrowed byte ranges, little-endian words, hexadecimal, wiping. */
+
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DIGEST_BYTES = 32 };
+
+/* A borrowed range of bytes; data may be NULL when size is 0. */
+struct slice {
+    const void *data;
+    size_t size;
+};
+
+/* A SHA-256 digest, or a 32-byte key or identifier. All zero means "none". */
+struct digest {
+    uint8_t byte[DIGEST_BYTES];
+};
+
+/** Questions about digests; comparison takes the same time wherever they differ. */
+bool digest_equal(const struct digest *a, const struct digest *b);
+bool digest_is_none(const struct digest *digest);
+
+/** Writes 2 * size hexadecimal digits and a final zero to text. */
+void hex_encode(char *text, const void *data, size_t size);
+
+/** Reads exactly size bytes from 2 * size hexadecimal digits. Fails with STATUS_INVALID. */
+MUST_USE enum status hex_decode(void *data, size_t size, const char *text);
+
+/** Overwrites memory in a way the compiler keeps. */
+void bytes_wipe(void *data, size_t size);
+
+static inline void store_u32(uint8_t *out, uint32_t value)
+{
+    for (int i = 0; i < 4; i++) {
+        out[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static inline void store_u64(uint8_t *out, uint64_t value)
+{
+    for (int i = 0; i < 8; i++) {
+        out[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static inline uint32_t load_u32(const uint8_t *in)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        value |= (uint32_t)in[i] << (8 * i);
+    }
+    return value;
+}
+
+static inline uint64_t load_u64(const uint8_t *in)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++) {
+        value |= (uint64_t)in[i] << (8 * i);
+    }
+    return value;
+}
+
+#endif
