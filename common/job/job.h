@@ -1,0 +1,93 @@
+/* job.h - a job: what is to be learned, from which columns, at what price, in which stages. The text
+ * (YAML) is what people write, approve and sign; struct job is what the programs see. */
+
+#ifndef JOB_JOB_H
+#define JOB_JOB_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "dp/charge.h"
+#include "learn/loss.h"
+#include "learn/schema.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    JOB_NAME_BYTES = 64,
+    JOB_STAGES_MAX = 16,
+    JOB_LAMBDAS_MAX = 1000,
+    JOB_SHIFTS_MAX = 32,
+    JOB_EXPERTS_MAX = 100000
+};
+
+enum job_unit { UNIT_RECORD };
+enum job_trust { TRUST_LOCAL };
+enum task { TASK_FIT, TASK_LOSSES };
+enum strategy { STRATEGY_AVERAGE, STRATEGY_RWM };
+
+struct stage {
+    enum task task;
+    enum strategy strategy;
+    uint64_t epsilon_micro; /* of the whole stage, for one agent's record */
+    unsigned grid_bits;     /* the grid's step is 2^-grid_bits */
+    enum loss_kind loss;    /* fit: what is minimised; losses: how an expert is judged */
+    uint32_t rounds;        /* fit: one per lambda */
+
+    /* fit */
+    double *lambda; /* (rounds), owned */
+    double tolerance; /* r_tol or G_tol of the solver, mechanisms section 4 */
+    bool experts_own; /* each agent's own released model becomes an expert too */
+    double *shift;    /* (shift_count) added to the average's f: experts with moved thresholds; owned */
+    size_t shift_count;
+
+    /* losses */
+    uint32_t batch; /* records each agent judges per round; rounds * batch <= its records */
+};
+
+struct job {
+    char name[JOB_NAME_BYTES];
+    struct schema schema;
+    enum job_unit unit;
+    enum job_trust trust;
+    uint64_t epsilon_micro; /* total, for one agent's record */
+    uint64_t delta_atto;
+    uint32_t cohort_min;
+    uint32_t deadline_ms;      /* of a round, from its opening */
+    uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */
+    struct stage *stage;       /* (stage_count), owned */
+    size_t stage_count;
+};
+
+/**
+ * Reads a job's text. An unknown, missing, doubled or ill-typed key, a value out of range and a
+ * contradiction between values are refused with line, column, key and remedy.
+ *
+ * job   out  whole, or zeroed on failure; job_free
+ * text  in   at most 64 KiB of YAML
+ * name  in   how the text is called in messages, for example the file's name
+ *
+ * Fails with STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_NO_MEMORY.
+ */
+MUST_USE enum status job_parse(struct job *job, struct slice text, const char *name,
+                               struct why *why);
+void job_free(struct job *job);
+
+/** Returns how many rounds the job has; rounds are numbered through all stages, from 0. */
+uint32_t job_round_count(const struct job *job);
+
+/** Returns the stage that round belongs to; *within becomes its number inside the stage. CHECKs the
+ * range. */
+const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
+
+/** Returns how many new experts closing a fit round appends, with agent_count answers in. */
+size_t job_experts_of_round(const struct stage *stage, size_t agent_count);
+
+/** Returns how many records an agent needs at least to take part in every stage. */
+uint64_t job_records_min(const struct job *job);
+
+const char *task_name(enum task task);
+const char *strategy_name(enum strategy strategy);
+
+#endif

@@ -1,0 +1,122 @@
+/* machine.h - the shape of every program: a pure machine that turns events into effects. It has no
+ * socket, clock, file or thread; whatever it needs comes in with an event, whatever it wants done
+ * goes out as an effect. io/driver performs the effects for real, tests/sim in a simulated world. */
+
+#ifndef PROTOCOL_MACHINE_H
+#define PROTOCOL_MACHINE_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PEER_NAME_BYTES = 40, EFFECTS_MAX = 256, PEERS_MAX = 256 };
+
+/* Who sent a frame, as the transport authenticated it: an admitted agent's name at the coordinator,
+ * "coordinator" at an agent. A frame never says who it is from. */
+struct peer {
+    char name[PEER_NAME_BYTES];
+};
+
+enum event_kind {
+    EVENT_RECORD,    /* recovery: one journal record, oldest first, before EVENT_START */
+    EVENT_START,     /* recovery is complete; the machine may act */
+    EVENT_TICK,      /* the time that wake_ms asked for has come (or any other time) */
+    EVENT_MESSAGE,   /* a frame from a peer */
+    EVENT_ROSTER,    /* coordinator: the admitted agents have changed (or are told for the first time) */
+    EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
+    EVENT_WORKED     /* the work that EFFECT_WORK asked for is done */
+};
+
+struct event {
+    enum event_kind kind;
+    int64_t now_ms;  /* monotonic clock */
+    int64_t wall_ms; /* Unix time, for what people read; decides nothing */
+    union {
+        struct {
+            uint64_t sequence;
+            struct slice body;
+            struct slice blob; /* what was committed beside the body; size 0 when dropped or none */
+        } record;
+        struct {
+            struct peer peer;
+            struct slice control; /* the first frame: protocol/wire decodes it */
+            struct slice payload; /* the second, raw; size 0 when there is none */
+        } message;
+        struct {
+            const struct peer *peer; /* (count), sorted by name */
+            size_t count;
+        } roster;
+    } as;
+};
+
+enum effect_kind {
+    EFFECT_SEND,      /* one message to a peer; may be lost */
+    EFFECT_COMMIT,    /* append a record; answered by EVENT_COMMITTED, or the program restarts */
+    EFFECT_FORGET,    /* drop the blob of a record; its body stays */
+    EFFECT_WORK,      /* run work() away from the loop; answered by EVENT_WORKED */
+    EFFECT_RECONNECT, /* agent: build the connection anew */
+    EFFECT_FINISH     /* the program's task is over: leave the loop with this exit code */
+};
+
+/* What is pointed to stays valid and unchanged until the machine's next step; EFFECT_COMMIT's blob
+ * until its EVENT_COMMITTED. Effects are performed in order. A machine never emits, before
+ * EVENT_COMMITTED, an effect that is only right if the commit happens. */
+struct effect {
+    enum effect_kind kind;
+    union {
+        struct {
+            struct peer peer;
+            struct slice control;
+            struct slice payload;
+        } send;
+        struct {
+            struct slice body;
+            struct slice blob;
+        } commit;
+        struct {
+            uint64_t sequence;
+        } forget;
+        struct {
+            int exit_code;
+        } finish;
+    } as;
+};
+
+/* The room for one step's effects. control_bytes holds the packed control frames they point to. */
+struct effects {
+    struct effect item[EFFECTS_MAX];
+    size_t count;
+    uint8_t *control_bytes; /* (control_size) */
+    size_t control_size;
+    size_t control_used;
+};
+
+struct machine {
+    void *self;
+
+    /** Takes one event, appends to effects (cleared by the caller). Fails only with
+     * STATUS_NO_MEMORY, STATUS_NO_RANDOM or STATUS_CORRUPT (a journal record it cannot read): the
+     * caller then drops the effects, throws the machine away and restarts from the journal. */
+    enum status (*step)(void *self, const struct event *event, struct effects *effects);
+
+    /** Between EFFECT_WORK and EVENT_WORKED: the long computation, on a thread of its own. It touches
+     * only what the machine set aside for it. NULL when the machine has none. */
+    void (*work)(void *self);
+
+    /** Returns when EVENT_TICK is wanted next (monotonic), INT64_MAX for never. */
+    int64_t (*wake_ms)(const void *self);
+};
+
+/** Makes room for one step's effects; fails with STATUS_NO_MEMORY. effects_free(NULL) does nothing. */
+MUST_USE enum status effects_init(struct effects *effects, size_t control_size);
+void effects_clear(struct effects *effects);
+void effects_free(struct effects *effects);
+
+/** Appends an effect for the caller to fill, or returns NULL when the room is full. A machine that
+ * meets NULL leaves the rest for the next tick: every message is repeatable. */
+struct effect *effects_add(struct effects *effects, enum effect_kind kind);
+
+#endif

@@ -1,0 +1,124 @@
+/* message.h - everything that crosses the wire between an agent and the coordinator, as plain structs.
+ * Every message may be lost, doubled, late or forged; each is idempotent, and an agent's HELLO,
+ * repeated as heartbeat, makes the coordinator say again whatever that agent has missed. */
+
+#ifndef PROTOCOL_MESSAGE_H
+#define PROTOCOL_MESSAGE_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PROTOCOL_VERSION = 1,
+    CHUNK_BYTES_MAX = 256 * 1024, /* one PULL or FETCH moves at most this much */
+    CONTROL_BYTES_MAX = 1024,     /* a packed control frame; larger is refused unread */
+    JOB_TEXT_BYTES_MAX = 64 * 1024,
+    ROUNDS_MAX = 1000000
+};
+
+enum message_kind {
+    /* agent -> coordinator */
+    MESSAGE_HELLO,   /* here I am, this is what I have; also the heartbeat */
+    MESSAGE_OFFER,   /* my answer to a round is committed: its size and digest */
+    MESSAGE_CHUNK,   /* a piece of an offered answer (payload), as PULL asked */
+    MESSAGE_DECLINE, /* I do not take part in this round; no reason is given */
+    MESSAGE_FETCH,   /* send me a piece of what has this digest: the job's text, the experts */
+    MESSAGE_ENROL,   /* under a one-time token's key: this is my site's own public key */
+    /* coordinator -> agent */
+    MESSAGE_WELCOME,  /* answer to HELLO: the job and how far it is */
+    MESSAGE_INVITE,   /* answer round n, on this input */
+    MESSAGE_PULL,     /* send me this piece of your offered answer */
+    MESSAGE_RELEASE,  /* round n is closed: its outcome */
+    MESSAGE_PIECE,    /* a piece of what FETCH asked for (payload) */
+    MESSAGE_ENROLLED, /* answer to ENROL */
+    MESSAGE_KIND_COUNT
+};
+
+/* An artifact is bytes known by their digest: the experts (count rows of D float64, little-endian). */
+struct artifact {
+    struct digest digest; /* SHA-256 of the bytes; none when there is no artifact yet */
+    uint64_t bytes;
+};
+
+/* A job is one run of a job text. id = SHA-256("hedgerow job 1" || nonce (32) || text). */
+struct job_name {
+    struct digest id;
+    struct digest nonce; /* drawn by the coordinator, so that the same text run twice is two jobs */
+    struct digest text_digest;
+    uint32_t text_bytes;
+};
+
+struct message {
+    enum message_kind kind;
+    union {
+        struct {
+            uint32_t version;
+            struct digest job;      /* the job whose text it has accepted; none before */
+            uint32_t rounds_closed; /* of that job, as far as it knows */
+            bool ready;             /* policy, data and budget checked; nothing else is told */
+        } hello;
+        struct {
+            struct digest job;
+            uint32_t round;
+            struct digest invitation; /* what it answers */
+            struct digest answer;     /* SHA-256 of the bytes */
+            uint64_t bytes;
+        } offer;
+        struct {
+            struct digest job;
+            uint32_t round;
+            uint64_t offset;
+        } chunk; /* payload: the bytes */
+        struct {
+            struct digest job;
+            uint32_t round;
+        } decline;
+        struct {
+            struct digest digest;
+            uint64_t offset;
+            uint32_t length; /* 1 .. CHUNK_BYTES_MAX */
+        } fetch;
+        struct {
+            struct digest public_key; /* CURVE, raw */
+        } enrol;
+        struct {
+            uint32_t version;
+            struct job_name job;
+            uint32_t rounds_closed;
+        } welcome;
+        struct {
+            struct digest job;
+            uint32_t round;
+            struct artifact input; /* the experts to judge; none in a fit round */
+            uint32_t deadline_ms;  /* time left; advice, not part of the invitation's digest */
+        } invite;
+        struct {
+            struct digest job;
+            uint32_t round;
+            uint64_t offset;
+            uint32_t length; /* 1 .. CHUNK_BYTES_MAX */
+        } pull;
+        struct {
+            struct digest job;
+            uint32_t round;
+            bool last;               /* the job is over */
+            bool failed;             /* below the minimum cohort: the job ends here */
+            struct artifact experts; /* after this round */
+            uint32_t chosen;         /* row of the experts: the model it broadcasts */
+        } release;
+        struct {
+            struct digest digest;
+            uint64_t offset;
+        } piece; /* payload: the bytes */
+        struct {
+            char name[40]; /* under which the coordinator knows the site */
+        } enrolled;
+    } as;
+};
+
+/** Returns "hello", "offer", ...; "unknown" outside the list. */
+const char *message_kind_name(enum message_kind kind);
+
+#endif

@@ -1,0 +1,53 @@
+/* record.h - what the two journals hold, as plain structs. A record is one durable fact; balances,
+ * cursors and the state of a round are always computed again from them. */
+
+#ifndef PROTOCOL_RECORD_H
+#define PROTOCOL_RECORD_H
+
+#include "base/status.h"
+#include "dp/charge.h"
+#include "protocol/machine.h"
+#include "protocol/message.h"
+
+enum record_kind {
+    RECORD_JOB,    /* both: this job has begun (coordinator) or is known (agent) */
+    RECORD_ANSWER, /* agent: a charge and the noisy answer it paid for (the answer is the blob) */
+    RECORD_ROUND   /* coordinator: a round is closed (new rows of the experts are the blob) */
+};
+
+struct record {
+    enum record_kind kind;
+    int64_t wall_ms;
+    union {
+        struct {
+            struct job_name job;
+            char *text; /* (job.text_bytes), owned */
+        } job;
+        struct {
+            struct digest job;
+            uint32_t round;
+            char task[24]; /* "fit", "losses": for people */
+            struct charge charge;
+            struct digest invitation;
+            struct digest answer; /* SHA-256 of the blob */
+            uint64_t answer_bytes;
+        } answer;
+        struct {
+            struct digest job;
+            uint32_t round;
+            bool failed;
+            uint32_t chosen;      /* row of the experts that the round's model is */
+            struct peer *agent;   /* (agent_count) whose answers are in, owned */
+            uint32_t agent_count;
+            int64_t *sum;         /* (sum_count) a losses round's noisy sums, owned; 0 for fit */
+            uint32_t sum_count;
+            uint64_t blob_bytes;  /* new rows of the experts; 0 for losses */
+            uint32_t duration_ms; /* from opening (or recovery) to closing */
+        } round;
+    } as;
+};
+
+/** Frees what a decoded record owns and zeroes it. */
+void record_free(struct record *record);
+
+#endif
