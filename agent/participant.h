@@ -1,0 +1,34 @@
+/* participant.h - the agent's machine: greets the coordinator, learns the job, answers invitations
+ * through the gate, offers committed answers until their round is closed. */
+
+#ifndef AGENT_PARTICIPANT_H
+#define AGENT_PARTICIPANT_H
+
+#include "agent/policy.h"
+#include "agent/source.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "protocol/machine.h"
+
+struct participant;
+
+struct participant_options {
+    const struct policy *policy; /* kept */
+    struct source source;
+    const struct random *random; /* kept */
+    const struct log *log;       /* kept */
+    struct slice approved_text;  /* kept; when size > 0 only a job of exactly these bytes is joined */
+    uint32_t heartbeat_ms;       /* a HELLO at least this often */
+    uint32_t silence_ms;         /* no valid frame for so long: EFFECT_RECONNECT */
+    bool once;                   /* EFFECT_FINISH when a job ends, instead of waiting for the next */
+};
+
+/** Makes the machine. Fails with STATUS_NO_MEMORY. participant_free wipes and frees it. */
+MUST_USE enum status participant_new(struct participant **out,
+                                     const struct participant_options *options);
+void participant_free(struct participant *participant);
+
+/** Returns the machine's face for a driver; valid as long as the participant. */
+struct machine participant_machine(struct participant *participant);
+
+#endif

@@ -1,0 +1,33 @@
+/* round.h - the coordinator's machine: opens rounds, invites, pulls answers into staging, adds them up,
+ * closes a round at its deadline or when everybody has answered, commits the outcome, releases it. */
+
+#ifndef COORDINATOR_ROUND_H
+#define COORDINATOR_ROUND_H
+
+#include "base/log.h"
+#include "base/random.h"
+#include "job/job.h"
+#include "protocol/machine.h"
+
+struct coordinator;
+
+struct coordinator_options {
+    const struct job *job;       /* kept; parsed from text */
+    struct slice text;           /* kept; the job's exact bytes, sent to agents */
+    const struct random *random; /* kept: the job's nonce, the RWM's draws */
+    const struct log *log;       /* kept */
+    uint64_t answer_bytes_max;   /* refuse larger vectors up front */
+    uint32_t linger_ms;          /* after the job's end: how long absent agents are waited for */
+};
+
+/** Makes the machine. Fails with STATUS_NO_MEMORY, or STATUS_INVALID when the job cannot be carried out
+ * within answer_bytes_max. Memory: one sum, one staging vector, the experts; nothing per agent but
+ * names and flags. */
+MUST_USE enum status coordinator_new(struct coordinator **out,
+                                     const struct coordinator_options *options);
+void coordinator_free(struct coordinator *coordinator);
+
+/** Returns the machine's face for a driver; valid as long as the coordinator. */
+struct machine coordinator_machine(struct coordinator *coordinator);
+
+#endif
