@@ -4,6 +4,9 @@
 #ifndef LEARN_SCHEMA_H
 #define LEARN_SCHEMA_H
 
+#include "base/status.h"
+#include "base/why.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -43,6 +46,22 @@ struct schema {
 /** Returns d, the number of features: of all columns, and the constant feature, which is the last.
  * The vector is divided by sqrt(d), so that its Euclidean norm is at most 1 (kappa = 1). */
 size_t schema_feature_count(const struct schema *schema);
+
+/** Returns the factor every feature is multiplied by: 1/sqrt(d), rounded down, so that d features
+ * of
+ * [-1, 1] have a norm of at most 1 in the reals, not only nearly. It is the constant feature's
+ * value. */
+double schema_scale(size_t feature_count);
+
+/**
+ * Checks what a schema may be: names present and distinct, no column that is the label, finite
+ * numbers, half_width > 0, 2 to SCHEMA_CATEGORIES_MAX distinct categories, a missing value that is
+ * in range, at most SCHEMA_COLUMNS_MAX columns. Fails with STATUS_INVALID; `why` names the column.
+ */
+MUST_USE enum status schema_check(const struct schema *schema, struct why *why);
+
+/** Copies a schema; out owns its copy. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status schema_copy(struct schema *out, const struct schema *from);
 
 /** Frees what the schema owns and zeroes it. */
 void schema_free(struct schema *schema);

@@ -1,0 +1,51 @@
+/* rwm.h - Randomized Weighted Majority, "Hedge": play expert i with probability proportional to
+ * exp(-eta L_i), L_i its losses so far. Here it works on losses that arrive private (local or
+ * distributed trust), so it is post-processing and its floating point can leak nothing. Under
+ * central trust the draw itself is the release and must be made by dp/select instead. */
+
+#ifndef EXPERTS_RWM_H
+#define EXPERTS_RWM_H
+
+#include "base/random.h"
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* k = count */
+struct rwm {
+    double *loss; /* (k) cumulative; owned */
+    size_t count;
+    double eta;
+    uint64_t rounds; /* seen so far */
+};
+
+/** Returns sqrt(8 ln k/T), the eta that is best when privacy asks for nothing; 0 when k = 1: there
+ * is nothing to choose. Rounded down. */
+double rwm_eta_free(size_t count, uint64_t rounds);
+
+/** Starts with all losses 0. Fails with STATUS_NO_MEMORY. CHECKs count >= 1, eta >= 0 and finite.
+ */
+MUST_USE enum status rwm_init(struct rwm *rwm, size_t count, double eta);
+void rwm_free(struct rwm *rwm);
+
+/** Adds one round's losses (k); mean losses, nominally in [0,1], noise may carry them outside.
+ * CHECKs that they are finite. */
+void rwm_observe(struct rwm *rwm, const double *loss);
+
+/** Writes the probabilities (k): softmax of -eta L, safe for any finite L (algorithm 16). */
+void rwm_probabilities(double *probability, const struct rwm *rwm);
+
+/** One step of algorithm 15: multiplies each weight by exp(-eta loss) and rescales them to sum to
+ * 1; begins with 1/k each. The same distribution as rwm_probabilities. CHECKs that weights are
+ * finite and sum to more than 0. */
+void rwm_reweight(double *weight, const double *loss, size_t count, double eta);
+
+/** Draws an expert from rwm_probabilities with 53 random bits. Fails with STATUS_NO_RANDOM. */
+MUST_USE enum status rwm_draw(const struct rwm *rwm, const struct random *random, size_t *expert);
+
+/** Returns the expert of least cumulative loss, which has the largest weight; the first one of a
+ * tie. */
+size_t rwm_leader(const struct rwm *rwm);
+
+#endif

@@ -1,0 +1,14 @@
+/* number.h - decimal numbers, read strictly and independently of the locale. */
+
+#ifndef LEARN_NUMBER_H
+#define LEARN_NUMBER_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+/** Reads [+-]digits[.digits][e[+-]digits] (digits on at least one side of the point), nothing
+ * before and nothing after, at most 64 bytes. No 1,5, hexadecimal, inf or nan. Fails with
+ * STATUS_INVALID, also when the number is too large for a double. */
+MUST_USE enum status number_parse(double *number, struct slice text);
+
+#endif
