@@ -1,0 +1,65 @@
+/* encode.h - from real numbers to integers on a public grid of step 2^-bits, and the integer bounds
+ * that give a vector its sensitivity. From here to the wire there is no floating point. */
+
+#ifndef DP_ENCODE_H
+#define DP_ENCODE_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "dp/noise.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ENCODE_BITS_MAX = 52 };
+#define ENCODE_MAX (INT64_C(1) << 62) /* encoded values lie within -ENCODE_MAX .. ENCODE_MAX */
+
+/**
+ * floor(x / g + 1/2) for g = 2^-bits, exactly: adding a multiple of g to x adds as many steps.
+ *
+ * bits  in  0 .. ENCODE_BITS_MAX, CHECKed
+ *
+ * Ensures the same answer for the same x everywhere. Saturates; NaN counts as +infinity (as a loss
+ * it is the worst), so that nothing about a record can stop or fail the program.
+ */
+int64_t encode_value(double x, unsigned bits);
+
+/** The same for a vector: out (count) from x (count). */
+void encode_vector(int64_t *out, const double *x, size_t count, unsigned bits);
+
+/** value * 2^-bits, rounded to the nearest double. */
+double decode_value(int64_t value, unsigned bits);
+void decode_vector(double *x, const int64_t *values, size_t count, unsigned bits);
+
+/**
+ * Bounds every coordinate: low <= values[i] <= high. Idempotent.
+ * Privacy: with one record replaced, a sum of such vectors moves by at most count * (high - low) in
+ * L1.
+ */
+void clip_box(int64_t *values, size_t count, int64_t low, int64_t high);
+
+/**
+ * Bounds the L1 norm: keeps values when their absolute sum is at most bound, else shrinks every one
+ * to trunc(value * bound / sum) in 128-bit integers. Idempotent.
+ *
+ * bound  in  >= 0
+ *
+ * Ensures sum |values[i]| <= bound. Divides in a time that may depend on the values: the answer's
+ * public slot hides it. Privacy: with one record replaced, a sum of such vectors moves by at most 2
+ * * bound in L1.
+ */
+void clip_l1(int64_t *values, size_t count, int64_t bound);
+
+/**
+ * Decides at a job's start, by public parameters alone, whether the sum over the agents of clipped
+ * values and their noise fits into int64: agents * (bound + 64 * ceil(scale)) <= INT64_MAX. A noise
+ * beyond 64 scales has a probability below 2^-90.
+ *
+ * bound  in  >= 0: the largest absolute value of one coordinate of one agent's exact answer
+ *
+ * Fails with STATUS_INVALID; why (may be NULL) says what to make smaller.
+ */
+MUST_USE enum status encode_sum_fits(uint64_t agents, uint64_t bound, struct noise_scale scale,
+                                     struct why *why);
+
+#endif
