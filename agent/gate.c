@@ -1,0 +1,255 @@
+/* The order of events inside is the privacy argument: refuse an answered round, spend, draw once from
+ * the grant, record. Nothing leaves before gate_committed, and a new draw for the same (job, round)
+ * is impossible because the cursor of that job has moved past it - also after a crash, since the
+ * cursor is read back from the records. */
+
+#include "agent/gate.h"
+
+#include "base/check.h"
+#include "crypto/digest.h"
+#include "dp/encode.h"
+#include "dp/ledger.h"
+#include "dp/mechanism.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cursor {
+    struct digest job;
+    uint32_t last_round;
+};
+
+struct answer {
+    struct gate_answer_view view;
+    uint8_t *data; /* owned */
+    bool exists;
+};
+
+struct gate {
+    struct ledger *ledger;
+    const struct random *random;
+    struct cursor *cursor; /* (cursor_count) one per job ever answered */
+    size_t cursor_count;
+    struct answer latest;
+    struct answer pending; /* drawn, not yet known to be durable: sealed */
+};
+
+enum status gate_new(struct gate **out, struct price limit, const struct random *random)
+{
+    struct gate *gate = calloc(1, sizeof *gate);
+    if (gate == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    gate->random = random;
+    gate->ledger = ledger_new(limit);
+    if (gate->ledger == NULL) {
+        free(gate);
+        return STATUS_NO_MEMORY;
+    }
+    *out = gate;
+    return STATUS_OK;
+}
+
+static void answer_drop_bytes(struct answer *answer)
+{
+    free(answer->data);
+    answer->data = NULL;
+    answer->view.bytes = (struct slice){0};
+}
+
+void gate_free(struct gate *gate)
+{
+    if (gate != NULL) {
+        answer_drop_bytes(&gate->latest);
+        answer_drop_bytes(&gate->pending);
+        ledger_free(gate->ledger);
+        free(gate->cursor);
+        free(gate);
+    }
+}
+
+static struct cursor *cursor_of(const struct gate *gate, const struct digest *job)
+{
+    for (size_t i = 0; i < gate->cursor_count; i++) {
+        if (digest_equal(&gate->cursor[i].job, job)) {
+            return &gate->cursor[i];
+        }
+    }
+    return NULL;
+}
+
+static enum status cursor_advance(struct gate *gate, const struct digest *job, uint32_t round)
+{
+    struct cursor *cursor = cursor_of(gate, job);
+    if (cursor == NULL) {
+        struct cursor *grown =
+            realloc(gate->cursor, (gate->cursor_count + 1) * sizeof *gate->cursor);
+        if (grown == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        gate->cursor = grown;
+        cursor = &gate->cursor[gate->cursor_count++];
+        *cursor = (struct cursor){.job = *job};
+    }
+    if (round > cursor->last_round) {
+        cursor->last_round = round;
+    }
+    return STATUS_OK;
+}
+
+int64_t gate_last_round(const struct gate *gate, const struct digest *job)
+{
+    const struct cursor *cursor = cursor_of(gate, job);
+    return cursor == NULL ? -1 : (int64_t)cursor->last_round;
+}
+
+static struct gate_answer_view view_of(const struct record *record)
+{
+    return (struct gate_answer_view){.job = record->as.answer.job,
+                                     .round = record->as.answer.round,
+                                     .invitation = record->as.answer.invitation,
+                                     .digest = record->as.answer.answer,
+                                     .size = record->as.answer.answer_bytes};
+}
+
+static struct digest digest_of(struct slice bytes)
+{
+    struct digest digest;
+    digest_sha256(&digest, &bytes, 1);
+    return digest;
+}
+
+enum status gate_restore(struct gate *gate, const struct record *record, uint64_t sequence,
+                         struct slice blob)
+{
+    struct answer answer = {.view = view_of(record), .exists = true};
+
+    CHECK(record->kind == RECORD_ANSWER);
+    enum status status = ledger_restore(gate->ledger, &record->as.answer.charge);
+    if (status == STATUS_OK) {
+        status = cursor_advance(gate, &answer.view.job, answer.view.round);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    answer.view.sequence = sequence;
+    if (blob.size > 0) {
+        struct digest digest = digest_of(blob);
+        if (blob.size != answer.view.size || !digest_equal(&digest, &answer.view.digest)) {
+            return STATUS_CORRUPT;
+        }
+        answer.data = malloc(blob.size);
+        if (answer.data == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        memcpy(answer.data, blob.data, blob.size);
+        answer.view.bytes = (struct slice){answer.data, blob.size};
+    }
+    answer_drop_bytes(&gate->latest);
+    gate->latest = answer;
+    return STATUS_OK;
+}
+
+bool gate_covers(const struct gate *gate, const struct charge *charge)
+{
+    struct price cost = ledger_would_cost(gate->ledger, charge);
+    struct price left = ledger_left(gate->ledger);
+    return cost.epsilon_micro <= left.epsilon_micro && cost.delta_atto <= left.delta_atto;
+}
+
+/* Little-endian words, the only form in which a vector crosses the wire. */
+static uint8_t *pack(const struct private_vector *vector)
+{
+    uint8_t *data = malloc(vector->count * 8);
+    for (size_t i = 0; data != NULL && i < vector->count; i++) {
+        store_u64(data + 8 * i, (uint64_t)vector->value[i]);
+    }
+    return data;
+}
+
+enum status gate_answer(struct gate *gate, struct record *record, struct slice *blob,
+                        struct private_vector *vector, const struct gate_request *request,
+                        struct why *why)
+{
+    struct grant *grant = NULL;
+    struct noise_scale scale;
+    enum status status = STATUS_OK;
+
+    CHECK(!gate->pending.exists && vector->count > 0);
+    if ((int64_t)request->round <= gate_last_round(gate, &request->job)) {
+        why_set(why, "round %u of this job was answered before", request->round);
+        status = STATUS_INVALID;
+        goto done;
+    }
+    status = mechanism_scale(&scale, vector->sensitivity_l1, request->charge.epsilon_micro, why);
+    if (status != STATUS_OK) {
+        goto done; /* by public parameters alone: nothing is spent on what cannot run */
+    }
+    clip_box(vector->value, vector->count, vector->low, vector->high);
+    status = ledger_spend(gate->ledger, &grant, &request->charge, why);
+    if (status != STATUS_OK) {
+        goto done;
+    }
+    status = mechanism_laplace(&grant, gate->random, vector->value, vector->count,
+                               vector->sensitivity_l1);
+    if (status != STATUS_OK) {
+        goto done;
+    }
+    gate->pending.data = pack(vector);
+    if (gate->pending.data == NULL) {
+        status = STATUS_NO_MEMORY;
+        goto done;
+    }
+    *blob = (struct slice){gate->pending.data, vector->count * 8};
+    memset(record, 0, sizeof *record);
+    record->kind = RECORD_ANSWER;
+    record->as.answer.job = request->job;
+    record->as.answer.round = request->round;
+    (void)snprintf(record->as.answer.task, sizeof record->as.answer.task, "%s", request->task);
+    record->as.answer.charge = request->charge;
+    record->as.answer.invitation = request->invitation;
+    record->as.answer.answer = digest_of(*blob);
+    record->as.answer.answer_bytes = blob->size;
+    gate->pending.view = view_of(record);
+    gate->pending.view.bytes = *blob;
+    gate->pending.exists = true;
+    status = cursor_advance(gate, &request->job, request->round);
+done:
+    private_vector_free(vector);
+    return status;
+}
+
+void gate_committed(struct gate *gate, uint64_t sequence)
+{
+    CHECK(gate->pending.exists);
+    answer_drop_bytes(&gate->latest);
+    gate->latest = gate->pending;
+    gate->latest.view.sequence = sequence;
+    gate->pending = (struct answer){0};
+}
+
+bool gate_latest(const struct gate *gate, struct gate_answer_view *out)
+{
+    if (gate->latest.exists) {
+        *out = gate->latest.view;
+    }
+    return gate->latest.exists;
+}
+
+bool gate_drop(struct gate *gate)
+{
+    bool had = gate->latest.data != NULL;
+    answer_drop_bytes(&gate->latest);
+    return had;
+}
+
+struct price gate_spent(const struct gate *gate)
+{
+    return ledger_spent(gate->ledger);
+}
+
+struct price gate_left(const struct gate *gate)
+{
+    return ledger_left(gate->ledger);
+}

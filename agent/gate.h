@@ -1,0 +1,85 @@
+/* gate.h - the only way out of the agent for anything that depends on a record. It clips, spends, draws
+ * the noise and packs one durable record; the noisy bytes can be read only once that record is
+ * committed, and they are the same bytes for ever. */
+
+#ifndef AGENT_GATE_H
+#define AGENT_GATE_H
+
+#include "agent/task.h"
+#include "base/bytes.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "dp/charge.h"
+#include "protocol/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gate;
+
+struct gate_request {
+    struct digest job;
+    uint32_t round;
+    const char *task;
+    struct digest invitation;
+    struct charge charge;
+};
+
+/** Makes a gate with a data set's whole budget. Fails with STATUS_NO_MEMORY. gate_free wipes. */
+MUST_USE enum status gate_new(struct gate **out, struct price limit, const struct random *random);
+void gate_free(struct gate *gate);
+
+/** Recovery: takes a committed answer back, oldest first; blob is empty when its bytes were dropped.
+ * Fails with STATUS_CORRUPT (the bytes do not match the digest), STATUS_NO_MEMORY. */
+MUST_USE enum status gate_restore(struct gate *gate, const struct record *answer,
+                                  uint64_t sequence, struct slice blob);
+
+/** Returns whether the charge could be spent now; changes nothing. */
+bool gate_covers(const struct gate *gate, const struct charge *charge);
+
+/** Returns the last round of a job that was answered, or -1: an earlier or equal one is never
+ * answered anew. */
+int64_t gate_last_round(const struct gate *gate, const struct digest *job);
+
+/**
+ * Turns an exact vector into a private answer: checks that the round is new, clips to the vector's
+ * public bounds, spends, adds discrete Laplace noise of scale sensitivity/epsilon from the grant.
+ * What it made stays sealed until gate_committed.
+ *
+ * vector  in   takes: wiped and freed, whatever happens
+ * record  out  the answer's record; *blob its bytes, borrowed until gate_committed or gate_free
+ *
+ * Fails with STATUS_EXHAUSTED or STATUS_INVALID, nothing spent; STATUS_NO_RANDOM, STATUS_NO_MEMORY:
+ * restart from the journal (nothing was committed, so nothing was spent).
+ * Privacy: charge.epsilon for one replaced record of the charged rows.
+ */
+MUST_USE enum status gate_answer(struct gate *gate, struct record *record, struct slice *blob,
+                                 struct private_vector *vector,
+                                 const struct gate_request *request, struct why *why);
+
+/** The record of the pending answer is durable, under this sequence number: its bytes may be read. */
+void gate_committed(struct gate *gate, uint64_t sequence);
+
+struct gate_answer_view {
+    struct digest job;
+    uint32_t round;
+    struct digest invitation;
+    struct digest digest;
+    uint64_t size;
+    uint64_t sequence;
+    struct slice bytes; /* size 0 when they were dropped */
+};
+
+/** Returns the latest committed answer, or false when there is none. */
+bool gate_latest(const struct gate *gate, struct gate_answer_view *out);
+
+/** Its round is closed: drops the bytes; charge and digest stay in the journal. Returns whether there
+ * were bytes, whose record's blob can be forgotten. */
+bool gate_drop(struct gate *gate);
+
+/** What is spent and what is left of the budget. */
+struct price gate_spent(const struct gate *gate);
+struct price gate_left(const struct gate *gate);
+
+#endif

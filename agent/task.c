@@ -1,0 +1,45 @@
+/* Which code carries out which task; what all tasks share. */
+
+#include "agent/task.h"
+
+#include "agent/task_fit.h"
+#include "agent/task_losses.h"
+#include "base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status task_run(struct private_vector *out, const struct task_input *input, struct why *why)
+{
+    memset(out, 0, sizeof *out);
+    switch (input->stage->task) {
+    case TASK_FIT:
+        return task_fit(out, input, why);
+    case TASK_LOSSES:
+        return task_losses(out, input, why);
+    }
+    return STATUS_UNSUPPORTED;
+}
+
+enum status task_check(const struct stage *stage, size_t record_count, size_t feature_count,
+                       struct why *why)
+{
+    switch (stage->task) {
+    case TASK_FIT:
+        return task_fit_check(stage, record_count, feature_count, why);
+    case TASK_LOSSES:
+        return task_losses_check(stage, record_count, why);
+    }
+    return STATUS_UNSUPPORTED;
+}
+
+void private_vector_free(struct private_vector *vector)
+{
+    if (vector != NULL) {
+        if (vector->value != NULL) {
+            bytes_wipe(vector->value, vector->count * sizeof *vector->value);
+            free(vector->value);
+        }
+        memset(vector, 0, sizeof *vector);
+    }
+}

@@ -1,0 +1,47 @@
+/* transfer.h - the receiving side of a chunked move: what to ask for next, and what has arrived. Used
+ * by the coordinator to pull answers and by agents to fetch the job's text and the experts. */
+
+#ifndef PROTOCOL_TRANSFER_H
+#define PROTOCOL_TRANSFER_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TRANSFER_WINDOW_CHUNKS = 4 };
+
+struct transfer {
+    uint8_t *data;       /* (bytes) owned; NULL when idle */
+    uint64_t bytes;      /* > 0 when active */
+    uint64_t received;   /* so many from the start are here */
+    uint64_t asked;      /* so many from the start have been asked for */
+    int64_t progress_ms; /* when the last piece arrived, or the transfer began */
+};
+
+/** Sets room aside and starts. Fails with STATUS_NO_MEMORY. CHECKs that it is idle, bytes > 0. */
+MUST_USE enum status transfer_begin(struct transfer *transfer, uint64_t bytes, int64_t now_ms);
+
+/** Returns whether there is a piece to ask for now (the window is open), and which; it then counts as
+ * asked. */
+bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length);
+
+/** Takes a piece that has arrived. Returns false, with nothing changed, when it is not exactly what
+ * comes next: old, doubled, out of order, of another size than asked for. */
+bool transfer_accept(struct transfer *transfer, uint64_t offset, struct slice piece,
+                     int64_t now_ms);
+
+/** Asks again for whatever was asked for and has not come. */
+void transfer_retry(struct transfer *transfer, int64_t now_ms);
+
+bool transfer_is_active(const struct transfer *transfer);
+bool transfer_is_whole(const struct transfer *transfer);
+
+/** Hands the bytes to the caller, who frees them; the transfer is idle again. */
+uint8_t *transfer_take(struct transfer *transfer);
+
+/** Throws away what has arrived; the transfer is idle. */
+void transfer_drop(struct transfer *transfer);
+
+#endif
