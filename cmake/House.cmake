@@ -1,7 +1,8 @@
-# House.cmake - the rules every target follows, and the three lines that declare one:
+# House.cmake - the rules every target follows, and the four lines that declare one:
 #   house_library(name [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])  every .c of the folder
 #   house_program(name SOURCES files... DEPENDS libs...)
 #   house_test(test_x.c [DEPENDS libs...])           a Criterion test; its ctest name is its path
+#   house_fuzz(fuzz_x.c [DEPENDS libs...])           a libFuzzer target, in builds with -DHOUSE_FUZZ=ON
 
 include(GNUInstallDirs)
 find_package(PkgConfig REQUIRED)
@@ -11,6 +12,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 option(HOUSE_WERROR "Treat warnings as errors (on in CI)" OFF)
 set(HOUSE_SANITIZE "" CACHE STRING "Sanitizers for every target, for example address,undefined or thread")
+
+option(HOUSE_FUZZ "Build the fuzz targets, and everything instrumented for them (clang only)" OFF)
+set(HOUSE_FUZZ_SECONDS 60 CACHE STRING "How long ctest runs each fuzz target")
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -34,6 +38,15 @@ if(HOUSE_SANITIZE)
   target_compile_options(house_flags INTERFACE
     -fsanitize=${HOUSE_SANITIZE} -fno-sanitize-recover=all -U_FORTIFY_SOURCE)
   target_link_options(house_flags INTERFACE -fsanitize=${HOUSE_SANITIZE})
+endif()
+if(HOUSE_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "HOUSE_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang-14")
+  endif()
+  target_compile_options(house_flags INTERFACE
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -U_FORTIFY_SOURCE)
+  target_link_options(house_flags INTERFACE -fsanitize=address,undefined)
+  add_custom_target(fuzzers)
 endif()
 
 # Criterion's macros trip -Wconversion and friends; tests keep the rest of the warnings.
@@ -90,4 +103,29 @@ function(house_test source)
   if(arg_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
   endif()
+endfunction()
+
+# A fuzz target starts from tests/fuzz/corpus/<name>/ and leaves what it finds beside the build.
+function(house_fuzz source)
+  if(NOT HOUSE_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "DEPENDS;FOREIGN" ${ARGN})
+  get_filename_component(name "${source}" NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE house_flags house_test_flags ${arg_DEPENDS})
+  house_foreign(${name} ${arg_FOREIGN})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers ${name})
+  set(found "${CMAKE_BINARY_DIR}/fuzz/${name}")
+  file(MAKE_DIRECTORY "${found}")
+  set(corpus "${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+  if(NOT EXISTS "${corpus}")
+    set(corpus "")
+  endif()
+  add_test(NAME fuzz.${name} COMMAND ${name} -max_total_time=${HOUSE_FUZZ_SECONDS} -timeout=10
+    -rss_limit_mb=2048 -print_final_stats=1 "-artifact_prefix=${found}-" "${found}" ${corpus})
+  math(EXPR timeout "${HOUSE_FUZZ_SECONDS} + 120")
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout})
 endfunction()
