@@ -12,11 +12,19 @@
 
 struct participant;
 
+/* Where a released model goes: the site's own copy. */
+struct model_sink {
+    /** weights (count): the released model of a round; final: the job's last. NULL: not wanted. */
+    void (*put)(void *self, const struct job *job, const double *weights, size_t count, bool final);
+    void *self;
+};
+
 struct participant_options {
     const struct policy *policy; /* kept */
     struct source source;
     const struct random *random; /* kept */
     const struct log *log;       /* kept */
+    struct model_sink model;
     struct slice approved_text;  /* kept; when size > 0 only a job of exactly these bytes is joined */
     uint32_t heartbeat_ms;       /* a HELLO at least this often */
     uint32_t silence_ms;         /* no valid frame for so long: EFFECT_RECONNECT */

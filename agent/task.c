@@ -33,6 +33,14 @@ enum status task_check(const struct stage *stage, size_t record_count, size_t fe
     return STATUS_UNSUPPORTED;
 }
 
+struct task_rows task_rows(const struct stage *stage, uint32_t within, size_t record_count)
+{
+    if (stage->task == TASK_LOSSES) {
+        return (struct task_rows){(uint64_t)within * stage->batch, stage->batch};
+    }
+    return (struct task_rows){0, record_count};
+}
+
 void private_vector_free(struct private_vector *vector)
 {
     if (vector != NULL) {

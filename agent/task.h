@@ -19,8 +19,12 @@ struct private_vector {
     int64_t low; /* public bounds of every value; the gate clips to them */
     int64_t high;
     uint64_t sensitivity_l1; /* replace-one, grid units, computed from public numbers alone */
-    uint64_t row_first;      /* the rows it looks at, in the job's public order */
-    uint64_t row_count;
+};
+
+/* The rows a round looks at, in the job's public order: what its charge is for. */
+struct task_rows {
+    uint64_t first;
+    uint64_t count;
 };
 
 struct task_input {
@@ -46,6 +50,9 @@ MUST_USE enum status task_run(struct private_vector *out, const struct task_inpu
  * iterations, ranges, batches. Fails with STATUS_INVALID. */
 MUST_USE enum status task_check(const struct stage *stage, size_t record_count,
                                 size_t feature_count, struct why *why);
+
+/** Returns the rows that round `within` of a stage looks at, of record_count. */
+struct task_rows task_rows(const struct stage *stage, uint32_t within, size_t record_count);
 
 /** Wipes and frees; private_vector_free(NULL) does nothing. */
 void private_vector_free(struct private_vector *vector);

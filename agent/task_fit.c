@@ -72,8 +72,6 @@ enum status task_fit(struct private_vector *out, const struct task_input *input,
     }
     out->high = (int64_t)range;
     out->low = -(int64_t)range;
-    out->row_first = 0;
-    out->row_count = data->record_count;
 done:
     if (w != NULL) {
         bytes_wipe(w, d * sizeof *w);

@@ -33,14 +33,14 @@ enum status task_losses(struct private_vector *out, const struct task_input *inp
     const struct stage *stage = input->stage;
     const struct dataset *data = input->data;
     size_t k = input->expert_count;
-    uint64_t first = (uint64_t)input->within * stage->batch;
+    struct task_rows rows = task_rows(stage, input->within, data->record_count);
     double *score = NULL;
     enum status status = task_losses_check(stage, data->record_count, why);
 
     if (status != STATUS_OK) {
         return status;
     }
-    CHECK(k > 0 && first + stage->batch <= data->record_count);
+    CHECK(k > 0 && rows.first + rows.count <= data->record_count);
     out->value = calloc(k, sizeof *out->value);
     score = calloc(k, sizeof *score);
     out->count = k;
@@ -52,7 +52,7 @@ enum status task_losses(struct private_vector *out, const struct task_input *inp
     if (status != STATUS_OK) {
         goto done;
     }
-    for (uint64_t i = first; i < first + stage->batch; i++) {
+    for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
         size_t row = input->order[i];
         experts_scores(score, input->experts, k, data->x + row * data->feature_count, 1,
                        data->feature_count);
@@ -60,8 +60,6 @@ enum status task_losses(struct private_vector *out, const struct task_input *inp
     }
     out->low = 0;
     out->high = (int64_t)stage->batch << stage->grid_bits;
-    out->row_first = first;
-    out->row_count = stage->batch;
 done:
     if (score != NULL) {
         bytes_wipe(score, k * sizeof *score);

@@ -1,0 +1,339 @@
+/* The participant as a machine: recovery, greeting, time, and which message goes where. Everything it
+ * sends can be sent again; whatever is lost, the next HELLO brings back. */
+
+#include "agent/participant.h"
+
+#include "agent/participant_state.h"
+#include "base/check.h"
+#include "protocol/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum status participant_send(struct participant *p, struct effects *effects,
+                             const struct message *message, struct slice payload)
+{
+    enum status status = wire_send(effects, &p->coordinator, message, payload);
+    return status == STATUS_AGAIN ? STATUS_OK : status; /* a full room is a lost message */
+}
+
+enum status participant_hello(struct participant *p, int64_t now_ms, struct effects *effects)
+{
+    struct message hello = {.kind = MESSAGE_HELLO};
+    hello.as.hello.version = PROTOCOL_VERSION;
+    if (p->job_phase >= JOB_LOADING) {
+        hello.as.hello.job = p->name.id;
+        hello.as.hello.rounds_closed = p->rounds_closed;
+    }
+    hello.as.hello.ready = p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED;
+    p->hello_ms = now_ms + p->options.heartbeat_ms;
+    return participant_send(p, effects, &hello, (struct slice){0});
+}
+
+enum status participant_ask(struct participant *p, struct effects *effects)
+{
+    struct message fetch = {.kind = MESSAGE_FETCH};
+    uint64_t offset;
+    uint32_t length;
+
+    while (transfer_ask(&p->fetch, &offset, &length)) {
+        fetch.as.fetch.digest = p->fetching;
+        fetch.as.fetch.offset = offset;
+        fetch.as.fetch.length = length;
+        enum status status = participant_send(p, effects, &fetch, (struct slice){0});
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status participant_commit(struct participant *p, struct effects *effects,
+                               const struct record *record, struct slice blob)
+{
+    size_t size = 0;
+    size_t slot = p->commit_count;
+
+    CHECK(slot < COMMITS_MAX);
+    p->committing[slot] = malloc(sizeof *record);
+    if (p->committing[slot] == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    *p->committing[slot] = *record;
+    enum status status = wire_encode_record(&p->commit_body[slot], &size, record);
+    if (status != STATUS_OK) {
+        free(p->committing[slot]);
+        p->committing[slot] = NULL;
+        return status;
+    }
+    p->commit_count++;
+    struct effect *effect = effects_add(effects, EFFECT_COMMIT);
+    if (effect == NULL) {
+        return STATUS_NO_MEMORY; /* never with EFFECTS_MAX: a commit is among the first effects */
+    }
+    effect->as.commit.body = (struct slice){p->commit_body[slot], size};
+    effect->as.commit.blob = blob;
+    return STATUS_OK;
+}
+
+static enum status on_record(struct participant *p, const struct event *event)
+{
+    struct record record;
+    enum status status = wire_decode_record(&record, event->as.record.body);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    p->sequence_next = event->as.record.sequence + 1;
+    switch (record.kind) {
+    case RECORD_JOB:
+        status = job_remember(p, &record.as.job.job.id);
+        break;
+    case RECORD_ANSWER:
+        status = gate_restore(p->gate, &record, event->as.record.sequence, event->as.record.blob);
+        break;
+    case RECORD_ROUND:
+        status = STATUS_CORRUPT; /* a coordinator's journal in an agent's place */
+        break;
+    }
+    record_free(&record);
+    return status;
+}
+
+static enum status on_committed(struct participant *p, const struct event *event,
+                                struct effects *effects)
+{
+    CHECK(p->commit_count > 0);
+    struct record *record = p->committing[0];
+    enum status status = STATUS_OK;
+    uint64_t sequence = p->sequence_next++;
+
+    free(p->commit_body[0]);
+    p->commit_count--;
+    memmove(p->committing, p->committing + 1, p->commit_count * sizeof p->committing[0]);
+    memmove(p->commit_body, p->commit_body + 1, p->commit_count * sizeof p->commit_body[0]);
+    if (record->kind == RECORD_JOB) {
+        status = job_remember(p, &record->as.job.job.id);
+    } else {
+        status = round_on_committed(p, event, sequence, effects);
+    }
+    free(record); /* a shallow copy: its text belongs to the participant */
+    return status;
+}
+
+static enum status on_worked(struct participant *p, const struct event *event,
+                             struct effects *effects)
+{
+    enum work_kind kind = p->work.kind;
+    bool stale = p->work.stale;
+    enum status status = STATUS_OK;
+
+    CHECK(kind != WORK_NONE);
+    if (!stale) {
+        status = kind == WORK_LOAD ? job_on_loaded(p, event, effects)
+                                   : round_on_worked(p, event, effects);
+    }
+    dataset_free(&p->work.data);
+    private_vector_free(&p->work.vector);
+    memset(&p->work, 0, sizeof p->work);
+    if (stale && p->round_phase == ROUND_WORKING) {
+        p->round_phase = ROUND_IDLE;
+    }
+    return status;
+}
+
+static enum status on_piece(struct participant *p, const struct event *event,
+                            const struct message *message, struct effects *effects)
+{
+    if (!digest_equal(&message->as.piece.digest, &p->fetching) ||
+        !transfer_accept(&p->fetch, message->as.piece.offset, event->as.message.payload,
+                         event->now_ms)) {
+        return STATUS_OK; /* late or doubled */
+    }
+    if (!transfer_is_whole(&p->fetch)) {
+        return participant_ask(p, effects);
+    }
+    return p->job_phase == JOB_FETCHING ? job_on_text(p, effects)
+                                        : round_on_experts(p, event, effects);
+}
+
+static enum status on_message(struct participant *p, const struct event *event,
+                              struct effects *effects)
+{
+    struct message message;
+    const char *peer = event->as.message.peer.name;
+    enum status status =
+        wire_decode(&message, event->as.message.control, event->as.message.payload);
+
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        log_event(p->options.log, LOG_WARN, "frame-refused", peer,
+                  "a frame from the coordinator is not of this protocol: %s", status_text(status));
+        return STATUS_OK;
+    }
+    p->heard_ms = event->now_ms;
+    switch (message.kind) {
+    case MESSAGE_WELCOME:
+        return job_on_welcome(p, event, &message, effects);
+    case MESSAGE_INVITE:
+        return round_on_invite(p, event, &message, effects);
+    case MESSAGE_PULL:
+        return round_on_pull(p, &message, effects);
+    case MESSAGE_RELEASE:
+        return round_on_release(p, event, &message, effects);
+    case MESSAGE_PIECE:
+        return on_piece(p, event, &message, effects);
+    case MESSAGE_HELLO:
+    case MESSAGE_OFFER:
+    case MESSAGE_CHUNK:
+    case MESSAGE_DECLINE:
+    case MESSAGE_FETCH:
+    case MESSAGE_ENROL:
+    case MESSAGE_ENROLLED:
+    case MESSAGE_KIND_COUNT:
+        break;
+    }
+    log_event(p->options.log, LOG_WARN, "message-unexpected", peer,
+              "the coordinator sent a message that only agents send (%s): ignored",
+              message_kind_name(message.kind));
+    return STATUS_OK;
+}
+
+static enum status on_time(struct participant *p, const struct event *event,
+                           struct effects *effects)
+{
+    enum status status = STATUS_OK;
+    if (!p->started || p->finished) {
+        return STATUS_OK;
+    }
+    if (event->now_ms - p->heard_ms >= (int64_t)p->options.silence_ms) {
+        log_event(p->options.log, LOG_WARN, "coordinator-silent", p->coordinator.name,
+                  "nothing heard for %" PRIu32 " ms: building the connection anew",
+                  p->options.silence_ms);
+        p->heard_ms = event->now_ms;
+        p->hello_ms = event->now_ms;
+        (void)effects_add(effects, EFFECT_RECONNECT);
+    }
+    if (transfer_is_active(&p->fetch) && event->now_ms - p->fetch.progress_ms >= FETCH_RETRY_MS) {
+        transfer_retry(&p->fetch, event->now_ms);
+        status = participant_ask(p, effects);
+    }
+    if (status == STATUS_OK && p->round_phase == ROUND_WAITING && event->now_ms >= p->offer_ms) {
+        status = round_on_slot(p, effects);
+    }
+    if (status == STATUS_OK && event->now_ms >= p->hello_ms) {
+        status = participant_hello(p, event->now_ms, effects);
+    }
+    return status;
+}
+
+static enum status participant_step(void *self, const struct event *event, struct effects *effects)
+{
+    struct participant *p = self;
+    enum status status = STATUS_OK;
+
+    switch (event->kind) {
+    case EVENT_RECORD:
+        return on_record(p, event);
+    case EVENT_START:
+        p->started = true;
+        p->heard_ms = event->now_ms;
+        p->hello_ms = event->now_ms;
+        break;
+    case EVENT_MESSAGE:
+        status = p->finished ? STATUS_OK : on_message(p, event, effects);
+        break;
+    case EVENT_COMMITTED:
+        status = on_committed(p, event, effects);
+        break;
+    case EVENT_WORKED:
+        status = on_worked(p, event, effects);
+        break;
+    case EVENT_TICK:
+    case EVENT_ROSTER: /* the coordinator's business */
+        break;
+    }
+    return status == STATUS_OK ? on_time(p, event, effects) : status;
+}
+
+static void participant_work(void *self)
+{
+    struct participant *p = self;
+    struct work *work = &p->work;
+
+    if (work->kind == WORK_LOAD) {
+        work->status = p->options.source.load(p->options.source.self, &work->data, &p->job.schema,
+                                              &work->why);
+    } else {
+        work->status = task_run(&work->vector, &work->input, &work->why);
+    }
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t participant_wake_ms(const void *self)
+{
+    const struct participant *p = self;
+    if (!p->started || p->finished) {
+        return INT64_MAX;
+    }
+    int64_t wake = earlier(p->hello_ms, p->heard_ms + p->options.silence_ms);
+    if (transfer_is_active(&p->fetch)) {
+        wake = earlier(wake, p->fetch.progress_ms + FETCH_RETRY_MS);
+    }
+    if (p->round_phase == ROUND_WAITING) {
+        wake = earlier(wake, p->offer_ms);
+    }
+    return wake;
+}
+
+enum status participant_new(struct participant **out, const struct participant_options *options)
+{
+    struct participant *p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    CHECK(options->heartbeat_ms > 0 && options->silence_ms > options->heartbeat_ms);
+    p->options = *options;
+    memcpy(p->coordinator.name, "coordinator", sizeof "coordinator");
+    enum status status = gate_new(&p->gate,
+                                  (struct price){.epsilon_micro = options->policy->epsilon_micro,
+                                                 .delta_atto = options->policy->delta_atto},
+                                  options->random);
+    if (status != STATUS_OK) {
+        free(p);
+        return status;
+    }
+    *out = p;
+    return STATUS_OK;
+}
+
+void participant_free(struct participant *p)
+{
+    if (p == NULL) {
+        return;
+    }
+    job_leave(p);
+    dataset_free(&p->work.data);
+    private_vector_free(&p->work.vector);
+    for (size_t i = 0; i < p->commit_count; i++) {
+        free(p->committing[i]);
+        free(p->commit_body[i]);
+    }
+    free(p->seen);
+    gate_free(p->gate);
+    free(p);
+}
+
+struct machine participant_machine(struct participant *p)
+{
+    return (struct machine){.self = p,
+                            .step = participant_step,
+                            .work = participant_work,
+                            .wake_ms = participant_wake_ms};
+}

@@ -1,0 +1,209 @@
+/* Which job the agent takes part in: from a name in a WELCOME to records in memory. The text that
+ * arrives is checked against the digest it was announced by, and the digest against the job's id, so
+ * that what the site's operator reads in the journal is what was run. */
+
+#include "agent/participant_state.h"
+
+#include "base/check.h"
+#include "crypto/digest.h"
+#include "learn/permutation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char JOB_LABEL[] = "hedgerow job 1";
+
+static void held_drop(struct held *held)
+{
+    free(held->weights);
+    *held = (struct held){0};
+}
+
+void job_leave(struct participant *p)
+{
+    round_abandon(p);
+    transfer_drop(&p->fetch);
+    held_drop(&p->experts);
+    job_free(&p->job);
+    dataset_free(&p->data);
+    free(p->order);
+    p->order = NULL;
+    free(p->text);
+    p->text = NULL;
+    p->job_phase = JOB_NONE;
+    p->rounds_closed = 0;
+    p->fetch_final = false;
+    memset(&p->name, 0, sizeof p->name);
+}
+
+bool job_is_recorded(const struct participant *p, const struct digest *job)
+{
+    for (size_t i = 0; i < p->seen_count; i++) {
+        if (digest_equal(&p->seen[i], job)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum status job_remember(struct participant *p, const struct digest *job)
+{
+    struct digest *grown = realloc(p->seen, (p->seen_count + 1) * sizeof *p->seen);
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    p->seen = grown;
+    p->seen[p->seen_count++] = *job;
+    return STATUS_OK;
+}
+
+static void job_unfit(struct participant *p, const char *event, const char *text)
+{
+    p->job_phase = JOB_UNFIT;
+    log_event(p->options.log, LOG_ERROR, event, NULL, "not joining the job: %s", text);
+}
+
+/* The text is here and matches its digest. */
+static enum status job_accept_text(struct participant *p, struct effects *effects)
+{
+    struct slice text = {p->text, p->name.text_bytes};
+    struct slice parts[] = {{JOB_LABEL, sizeof JOB_LABEL - 1},
+                            {p->name.nonce.byte, DIGEST_BYTES},
+                            text};
+    struct digest digest;
+    struct why why = {{0}};
+
+    digest_sha256(&digest, parts, 3);
+    if (!digest_equal(&digest, &p->name.id)) {
+        job_unfit(p, "job-forged", "its name is not the digest of its text");
+        return STATUS_OK;
+    }
+    enum status status = job_parse(&p->job, text, "the coordinator's job", &why);
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        job_unfit(p, "job-invalid", why.text);
+        return STATUS_OK;
+    }
+    status = policy_check_job(p->options.policy, &p->job, &why);
+    if (status != STATUS_OK) {
+        p->job_phase = JOB_REFUSED;
+        log_event(p->options.log, LOG_WARN, "job-refused", NULL,
+                  "the policy forbids job \"%s\", every round will be declined: %s", p->job.name,
+                  why.text);
+        return STATUS_OK;
+    }
+    p->job_phase = JOB_LOADING;
+    p->work.kind = WORK_LOAD;
+    return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status job_take_approved(struct participant *p, struct effects *effects)
+{
+    struct slice approved = p->options.approved_text;
+    struct digest digest;
+
+    digest_sha256(&digest, &approved, 1);
+    if (!digest_equal(&digest, &p->name.text_digest) || approved.size != p->name.text_bytes) {
+        job_unfit(p, "job-not-approved",
+                  "its text is not the one in this agent's settings (key `job`); compare the two");
+        return STATUS_OK;
+    }
+    p->text = malloc(approved.size);
+    if (p->text == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(p->text, approved.data, approved.size);
+    return job_accept_text(p, effects);
+}
+
+enum status job_on_welcome(struct participant *p, const struct event *event,
+                           const struct message *message, struct effects *effects)
+{
+    const struct job_name *name = &message->as.welcome.job;
+
+    if (message->as.welcome.version != PROTOCOL_VERSION) {
+        log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
+                  "the coordinator speaks protocol version %u, this agent %u: upgrade the older one",
+                  (unsigned)message->as.welcome.version, (unsigned)PROTOCOL_VERSION);
+        return STATUS_OK;
+    }
+    if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
+        return STATUS_OK;
+    }
+    if (p->work.kind != WORK_NONE || p->commit_count > 0) {
+        p->work.stale = true; /* finish or throw away what is under way; the next HELLO asks again */
+        return STATUS_OK;
+    }
+    job_leave(p);
+    p->name = *name;
+    p->job_phase = JOB_FETCHING;
+    log_event(p->options.log, LOG_INFO, "job-offered", p->coordinator.name,
+              "the coordinator offers a job of %u bytes", (unsigned)name->text_bytes);
+    if (p->options.approved_text.size > 0) {
+        return job_take_approved(p, effects);
+    }
+    enum status status = transfer_begin(&p->fetch, name->text_bytes, event->now_ms);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    p->fetching = name->text_digest;
+    return participant_ask(p, effects);
+}
+
+enum status job_on_text(struct participant *p, struct effects *effects)
+{
+    struct slice text = {p->fetch.data, (size_t)p->fetch.bytes};
+    struct digest digest;
+
+    digest_sha256(&digest, &text, 1);
+    p->text = (char *)transfer_take(&p->fetch);
+    if (!digest_equal(&digest, &p->fetching)) {
+        job_unfit(p, "job-forged", "the text that arrived does not match its digest");
+        return STATUS_OK;
+    }
+    return job_accept_text(p, effects);
+}
+
+/* The records are read: will they do for every stage of the job? */
+static enum status job_check_records(const struct participant *p, struct why *why)
+{
+    const struct dataset *data = &p->work.data;
+    for (size_t i = 0; i < p->job.stage_count; i++) {
+        enum status status =
+            task_check(&p->job.stage[i], data->record_count, data->feature_count, why);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status job_on_loaded(struct participant *p, const struct event *event,
+                          struct effects *effects)
+{
+    enum status status = p->work.status;
+
+    if (status == STATUS_OK) {
+        status = job_check_records(p, &p->work.why);
+    }
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        job_unfit(p, "data-unfit", p->work.why.text);
+        return STATUS_OK;
+    }
+    p->data = p->work.data;
+    memset(&p->work.data, 0, sizeof p->work.data);
+    p->order = calloc(p->data.record_count, sizeof *p->order);
+    if (p->order == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    permutation_draw(p->order, p->data.record_count, &p->name.id);
+    p->job_phase = JOB_READY;
+    log_event(p->options.log, LOG_INFO, "job-joined", NULL, "ready for job \"%s\", %u rounds",
+              p->job.name, (unsigned)job_round_count(&p->job));
+    return participant_hello(p, event->now_ms, effects);
+}

@@ -1,0 +1,130 @@
+/* participant_state.h - the inside of the participant, shared by its three files: participant.c (the
+ * machine: start, messages, time), participant_job.c (which job) and participant_round.c (which
+ * round). Nothing else includes it. */
+
+#ifndef AGENT_PARTICIPANT_STATE_H
+#define AGENT_PARTICIPANT_STATE_H
+
+#include "agent/gate.h"
+#include "agent/participant.h"
+#include "agent/task.h"
+#include "protocol/message.h"
+#include "protocol/transfer.h"
+
+enum { FETCH_RETRY_MS = 2000, COMMITS_MAX = 2 };
+
+enum job_phase {
+    JOB_NONE,     /* no job known */
+    JOB_FETCHING, /* its text is on the way */
+    JOB_LOADING,  /* a worker reads the records */
+    JOB_UNFIT,    /* text or data will not do: not ready, and no more is told */
+    JOB_REFUSED,  /* the policy forbids it: every invitation is declined */
+    JOB_READY,
+    JOB_OVER
+};
+
+enum round_phase {
+    ROUND_IDLE,
+    ROUND_FETCHING,   /* the experts to judge are on the way */
+    ROUND_WORKING,    /* a worker computes the exact answer */
+    ROUND_COMMITTING, /* charge and noisy answer are on their way to the journal */
+    ROUND_WAITING,    /* durable; leaves at its slot */
+    ROUND_OFFERED,    /* offered; pieces are sent on demand until the round is closed */
+    ROUND_DECLINED
+};
+
+enum work_kind { WORK_NONE, WORK_LOAD, WORK_TASK };
+
+/* What a worker thread touches between EFFECT_WORK and EVENT_WORKED, and nothing else does. */
+struct work {
+    enum work_kind kind;
+    bool stale; /* what it works for is over: the result is thrown away, nothing is spent */
+    struct task_input input;
+    struct dataset data;          /* out, WORK_LOAD */
+    struct private_vector vector; /* out, WORK_TASK */
+    enum status status;           /* out */
+    struct why why;               /* out */
+};
+
+struct held {
+    struct artifact artifact;
+    double *weights; /* (artifact.bytes / 8) owned */
+};
+
+struct participant {
+    struct participant_options options;
+    struct gate *gate;
+    struct peer coordinator;
+
+    enum job_phase job_phase;
+    struct job_name name;
+    struct job job;      /* valid from JOB_LOADING on */
+    char *text;          /* (name.text_bytes) owned */
+    bool recorded;       /* the job's own record is in the journal */
+    struct digest *seen; /* (seen_count) jobs whose record is in the journal, owned */
+    size_t seen_count;
+    struct dataset data;
+    size_t *order; /* (data.record_count) */
+    uint32_t rounds_closed;
+
+    struct transfer fetch;
+    struct digest fetching;
+    bool fetch_final; /* what is fetched is the job's last model */
+    uint32_t final_chosen;
+    struct held experts;
+
+    enum round_phase round_phase;
+    uint32_t round;
+    struct artifact input;
+    struct digest invitation;
+    int64_t invited_ms;
+    int64_t offer_ms;
+
+    struct work work;
+    struct record *committing[COMMITS_MAX]; /* in order; each a copy for when it is durable */
+    uint8_t *commit_body[COMMITS_MAX];      /* owned until then */
+    size_t commit_count;
+    uint64_t sequence_next; /* of the next record, counted as the journal counts */
+
+    int64_t hello_ms; /* when the next HELLO is due */
+    int64_t heard_ms; /* when the last valid frame came */
+    bool started;
+    bool finished;
+};
+
+/* participant.c */
+MUST_USE enum status participant_send(struct participant *p, struct effects *effects,
+                                      const struct message *message, struct slice payload);
+MUST_USE enum status participant_hello(struct participant *p, int64_t now_ms,
+                                       struct effects *effects);
+MUST_USE enum status participant_commit(struct participant *p, struct effects *effects,
+                                        const struct record *record, struct slice blob);
+MUST_USE enum status participant_ask(struct participant *p, struct effects *effects);
+
+/* participant_job.c */
+void job_leave(struct participant *p);
+bool job_is_recorded(const struct participant *p, const struct digest *job);
+MUST_USE enum status job_remember(struct participant *p, const struct digest *job);
+MUST_USE enum status job_on_welcome(struct participant *p, const struct event *event,
+                                    const struct message *message, struct effects *effects);
+MUST_USE enum status job_on_text(struct participant *p, struct effects *effects);
+MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
+                                   struct effects *effects);
+
+/* participant_round.c */
+void round_abandon(struct participant *p);
+MUST_USE enum status round_on_invite(struct participant *p, const struct event *event,
+                                     const struct message *message, struct effects *effects);
+MUST_USE enum status round_on_experts(struct participant *p, const struct event *event,
+                                      struct effects *effects);
+MUST_USE enum status round_on_worked(struct participant *p, const struct event *event,
+                                     struct effects *effects);
+MUST_USE enum status round_on_committed(struct participant *p, const struct event *event,
+                                        uint64_t sequence, struct effects *effects);
+MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
+MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
+                                   struct effects *effects);
+MUST_USE enum status round_on_release(struct participant *p, const struct event *event,
+                                      const struct message *message, struct effects *effects);
+
+#endif
