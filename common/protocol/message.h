@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -17,6 +18,7 @@ enum {
     JOB_TEXT_BYTES_MAX = 64 * 1024,
     ROUNDS_MAX = 1000000
 };
+#define TRANSFER_BYTES_MAX (UINT64_C(1) << 40) /* no size or offset is beyond it: sums cannot wrap */
 
 enum message_kind {
     /* agent -> coordinator */
@@ -117,6 +119,18 @@ struct message {
         } enrolled;
     } as;
 };
+
+/**
+ * Returns whether a message may be on the wire with a payload of so many bytes: what can be judged
+ * without knowing the job. Versions are PROTOCOL_VERSION, rounds below ROUNDS_MAX, a digest is there
+ * unless it may be none, an artifact has bytes exactly when it has a digest, a name is printable and
+ * ends, and CHUNK and PIECE alone have a payload, which ends within TRANSFER_BYTES_MAX.
+ */
+bool message_is_valid(const struct message *message, size_t payload_bytes);
+
+/** Returns whether text (size) holds a name: 1 to size - 1 printable characters without a space, then a
+ * zero. */
+bool name_is_valid(const char *text, size_t size);
 
 /** Returns "hello", "offer", ...; "unknown" outside the list. */
 const char *message_kind_name(enum message_kind kind);

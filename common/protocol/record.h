@@ -47,7 +47,12 @@ struct record {
     } as;
 };
 
-/** Frees what a decoded record owns and zeroes it. */
+enum { RECORD_SUM_MAX = 1 << 20, RECORD_BODY_BYTES_MAX = 9 << 20 };
+
+/** Returns whether a record may be in a journal: what can be judged without knowing the job. */
+bool record_is_valid(const struct record *record);
+
+/** Frees what a record owns and zeroes it; record_free(NULL) does nothing. */
 void record_free(struct record *record);
 
 #endif

@@ -1,0 +1,100 @@
+#include "protocol/message.h"
+
+#include <string.h>
+
+const char *message_kind_name(enum message_kind kind)
+{
+    static const char *const name[MESSAGE_KIND_COUNT] = {
+        [MESSAGE_HELLO] = "hello",     [MESSAGE_OFFER] = "offer",   [MESSAGE_CHUNK] = "chunk",
+        [MESSAGE_DECLINE] = "decline", [MESSAGE_FETCH] = "fetch",   [MESSAGE_ENROL] = "enrol",
+        [MESSAGE_WELCOME] = "welcome", [MESSAGE_INVITE] = "invite", [MESSAGE_PULL] = "pull",
+        [MESSAGE_RELEASE] = "release", [MESSAGE_PIECE] = "piece",   [MESSAGE_ENROLLED] = "enrolled",
+    };
+    return (unsigned)kind < MESSAGE_KIND_COUNT ? name[kind] : "unknown";
+}
+
+bool name_is_valid(const char *text, size_t size)
+{
+    size_t length = 0;
+    while (length < size && text[length] > ' ' && text[length] <= '~') {
+        length++;
+    }
+    return length > 0 && length < size && text[length] == '\0';
+}
+
+static bool is_there(const struct digest *digest)
+{
+    return !digest_is_none(digest);
+}
+
+static bool job_name_is_valid(const struct job_name *job)
+{
+    return is_there(&job->id) && is_there(&job->nonce) && is_there(&job->text_digest) &&
+           job->text_bytes >= 1 && job->text_bytes <= JOB_TEXT_BYTES_MAX;
+}
+
+static bool artifact_is_valid(const struct artifact *artifact)
+{
+    return artifact->bytes <= TRANSFER_BYTES_MAX &&
+           is_there(&artifact->digest) == (artifact->bytes > 0);
+}
+
+static bool piece_is_valid(uint64_t offset, uint64_t length)
+{
+    return length >= 1 && length <= CHUNK_BYTES_MAX && offset <= TRANSFER_BYTES_MAX - length;
+}
+
+static bool round_is_valid(const struct digest *job, uint32_t round)
+{
+    return is_there(job) && round < ROUNDS_MAX;
+}
+
+static bool body_is_valid(const struct message *message, size_t payload_bytes)
+{
+    switch (message->kind) {
+    case MESSAGE_HELLO:
+        return message->as.hello.version == PROTOCOL_VERSION &&
+               message->as.hello.rounds_closed <= ROUNDS_MAX;
+    case MESSAGE_OFFER:
+        return round_is_valid(&message->as.offer.job, message->as.offer.round) &&
+               is_there(&message->as.offer.invitation) && is_there(&message->as.offer.answer) &&
+               message->as.offer.bytes >= 1 && message->as.offer.bytes <= TRANSFER_BYTES_MAX;
+    case MESSAGE_CHUNK:
+        return round_is_valid(&message->as.chunk.job, message->as.chunk.round) &&
+               piece_is_valid(message->as.chunk.offset, payload_bytes);
+    case MESSAGE_DECLINE:
+        return round_is_valid(&message->as.decline.job, message->as.decline.round);
+    case MESSAGE_FETCH:
+        return is_there(&message->as.fetch.digest) &&
+               piece_is_valid(message->as.fetch.offset, message->as.fetch.length);
+    case MESSAGE_ENROL:
+        return is_there(&message->as.enrol.public_key);
+    case MESSAGE_WELCOME:
+        return message->as.welcome.version == PROTOCOL_VERSION &&
+               job_name_is_valid(&message->as.welcome.job) &&
+               message->as.welcome.rounds_closed <= ROUNDS_MAX;
+    case MESSAGE_INVITE:
+        return round_is_valid(&message->as.invite.job, message->as.invite.round) &&
+               artifact_is_valid(&message->as.invite.input);
+    case MESSAGE_PULL:
+        return round_is_valid(&message->as.pull.job, message->as.pull.round) &&
+               piece_is_valid(message->as.pull.offset, message->as.pull.length);
+    case MESSAGE_RELEASE:
+        return round_is_valid(&message->as.release.job, message->as.release.round) &&
+               artifact_is_valid(&message->as.release.experts);
+    case MESSAGE_PIECE:
+        return is_there(&message->as.piece.digest) &&
+               piece_is_valid(message->as.piece.offset, payload_bytes);
+    case MESSAGE_ENROLLED:
+        return name_is_valid(message->as.enrolled.name, sizeof message->as.enrolled.name);
+    case MESSAGE_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool message_is_valid(const struct message *message, size_t payload_bytes)
+{
+    bool carries = message->kind == MESSAGE_CHUNK || message->kind == MESSAGE_PIECE;
+    return (carries || payload_bytes == 0) && body_is_valid(message, payload_bytes);
+}

@@ -1,0 +1,73 @@
+#include "protocol/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_there(const struct digest *digest)
+{
+    return !digest_is_none(digest);
+}
+
+static bool names_differ(const struct peer *agent, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(agent[i].name, agent[j].name) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool agents_are_valid(const struct peer *agent, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!name_is_valid(agent[i].name, sizeof agent[i].name)) {
+            return false;
+        }
+    }
+    return names_differ(agent, count);
+}
+
+bool record_is_valid(const struct record *record)
+{
+    switch (record->kind) {
+    case RECORD_JOB:
+        return is_there(&record->as.job.job.id) && is_there(&record->as.job.job.nonce) &&
+               is_there(&record->as.job.job.text_digest) && record->as.job.job.text_bytes >= 1 &&
+               record->as.job.job.text_bytes <= JOB_TEXT_BYTES_MAX;
+    case RECORD_ANSWER:
+        return is_there(&record->as.answer.job) && record->as.answer.round < ROUNDS_MAX &&
+               name_is_valid(record->as.answer.task, sizeof record->as.answer.task) &&
+               is_there(&record->as.answer.invitation) && is_there(&record->as.answer.answer) &&
+               record->as.answer.answer_bytes >= 1 &&
+               record->as.answer.answer_bytes <= TRANSFER_BYTES_MAX;
+    case RECORD_ROUND:
+        return is_there(&record->as.round.job) && record->as.round.round < ROUNDS_MAX &&
+               record->as.round.agent_count <= PEERS_MAX &&
+               record->as.round.sum_count <= RECORD_SUM_MAX &&
+               record->as.round.blob_bytes <= TRANSFER_BYTES_MAX &&
+               agents_are_valid(record->as.round.agent, record->as.round.agent_count);
+    }
+    return false;
+}
+
+void record_free(struct record *record)
+{
+    if (record == NULL) {
+        return;
+    }
+    switch (record->kind) {
+    case RECORD_JOB:
+        free(record->as.job.text);
+        break;
+    case RECORD_ANSWER:
+        break;
+    case RECORD_ROUND:
+        free(record->as.round.agent);
+        free(record->as.round.sum);
+        break;
+    }
+    memset(record, 0, sizeof *record);
+}

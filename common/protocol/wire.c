@@ -1,0 +1,337 @@
+/* A frame is accepted when its content, packed again, gives the same bytes. That one rule refuses
+ * fields that come twice (protocol buffers let the last win), fields we do not know, defaults
+ * written out, numbers written longer than needed, flags other than 0 and 1, and text with a zero
+ * inside. */
+
+#include "protocol/wire.h"
+
+#include "base/check.h"
+#include "protocol/wire_arena.h"
+#include "protocol/wire_fields.h"
+
+#include <stdalign.h>
+#include <wire.pb-c.h>
+
+/* Six times what the largest valid frame takes; a frame that would unfold to more is refused. */
+enum { ARENA_BYTES = 4096 };
+
+/* A message on its way out: the structs that protobuf-c packs, pointing into a copy of the message.
+ */
+struct packing {
+    struct message copy;
+    Wire__Envelope envelope;
+    union {
+        Wire__Hello hello;
+        Wire__Offer offer;
+        Wire__Chunk chunk;
+        Wire__Decline decline;
+        Wire__Fetch fetch;
+        Wire__Enrol enrol;
+        Wire__Welcome welcome;
+        Wire__Invite invite;
+        Wire__Pull pull;
+        Wire__Release release;
+        Wire__Piece piece;
+        Wire__Enrolled enrolled;
+    } body;
+};
+
+static bool take_from_agent(struct message *message, const Wire__Envelope *envelope)
+{
+    switch ((int)envelope->body_case) {
+    case WIRE__ENVELOPE__BODY_HELLO:
+        message->kind = MESSAGE_HELLO;
+        message->as.hello.version = envelope->hello->version;
+        message->as.hello.rounds_closed = envelope->hello->rounds_closed;
+        message->as.hello.ready = envelope->hello->ready != 0;
+        return wire_take_digest(&message->as.hello.job, &envelope->hello->job);
+    case WIRE__ENVELOPE__BODY_OFFER:
+        message->kind = MESSAGE_OFFER;
+        message->as.offer.round = envelope->offer->round;
+        message->as.offer.bytes = envelope->offer->bytes;
+        return wire_take_digest(&message->as.offer.job, &envelope->offer->job) &&
+               wire_take_digest(&message->as.offer.invitation, &envelope->offer->invitation) &&
+               wire_take_digest(&message->as.offer.answer, &envelope->offer->answer);
+    case WIRE__ENVELOPE__BODY_CHUNK:
+        message->kind = MESSAGE_CHUNK;
+        message->as.chunk.round = envelope->chunk->round;
+        message->as.chunk.offset = envelope->chunk->offset;
+        return wire_take_digest(&message->as.chunk.job, &envelope->chunk->job);
+    case WIRE__ENVELOPE__BODY_DECLINE:
+        message->kind = MESSAGE_DECLINE;
+        message->as.decline.round = envelope->decline->round;
+        return wire_take_digest(&message->as.decline.job, &envelope->decline->job);
+    case WIRE__ENVELOPE__BODY_FETCH:
+        message->kind = MESSAGE_FETCH;
+        message->as.fetch.offset = envelope->fetch->offset;
+        message->as.fetch.length = envelope->fetch->length;
+        return wire_take_digest(&message->as.fetch.digest, &envelope->fetch->digest);
+    case WIRE__ENVELOPE__BODY_ENROL:
+        message->kind = MESSAGE_ENROL;
+        return wire_take_digest(&message->as.enrol.public_key, &envelope->enrol->public_key);
+    default:
+        return false;
+    }
+}
+
+static bool take_welcome(struct message *message, const Wire__Welcome *welcome)
+{
+    struct job_name *job = &message->as.welcome.job;
+    message->kind = MESSAGE_WELCOME;
+    message->as.welcome.version = welcome->version;
+    message->as.welcome.rounds_closed = welcome->rounds_closed;
+    job->text_bytes = welcome->text_bytes;
+    return wire_take_digest(&job->id, &welcome->job) &&
+           wire_take_digest(&job->nonce, &welcome->nonce) &&
+           wire_take_digest(&job->text_digest, &welcome->text);
+}
+
+static bool take_release(struct message *message, const Wire__Release *release)
+{
+    message->kind = MESSAGE_RELEASE;
+    message->as.release.round = release->round;
+    message->as.release.last = release->last != 0;
+    message->as.release.failed = release->failed != 0;
+    message->as.release.experts.bytes = release->experts_bytes;
+    message->as.release.chosen = release->chosen;
+    return wire_take_digest(&message->as.release.job, &release->job) &&
+           wire_take_digest(&message->as.release.experts.digest, &release->experts);
+}
+
+static bool take_from_coordinator(struct message *message, const Wire__Envelope *envelope)
+{
+    switch ((int)envelope->body_case) {
+    case WIRE__ENVELOPE__BODY_WELCOME:
+        return take_welcome(message, envelope->welcome);
+    case WIRE__ENVELOPE__BODY_INVITE:
+        message->kind = MESSAGE_INVITE;
+        message->as.invite.round = envelope->invite->round;
+        message->as.invite.input.bytes = envelope->invite->input_bytes;
+        message->as.invite.deadline_ms = envelope->invite->deadline_ms;
+        return wire_take_digest(&message->as.invite.job, &envelope->invite->job) &&
+               wire_take_digest(&message->as.invite.input.digest, &envelope->invite->input);
+    case WIRE__ENVELOPE__BODY_PULL:
+        message->kind = MESSAGE_PULL;
+        message->as.pull.round = envelope->pull->round;
+        message->as.pull.offset = envelope->pull->offset;
+        message->as.pull.length = envelope->pull->length;
+        return wire_take_digest(&message->as.pull.job, &envelope->pull->job);
+    case WIRE__ENVELOPE__BODY_RELEASE:
+        return take_release(message, envelope->release);
+    case WIRE__ENVELOPE__BODY_PIECE:
+        message->kind = MESSAGE_PIECE;
+        message->as.piece.offset = envelope->piece->offset;
+        return wire_take_digest(&message->as.piece.digest, &envelope->piece->digest);
+    case WIRE__ENVELOPE__BODY_ENROLLED:
+        message->kind = MESSAGE_ENROLLED;
+        return wire_take_text(message->as.enrolled.name, sizeof message->as.enrolled.name,
+                              envelope->enrolled->name);
+    default:
+        return false;
+    }
+}
+
+static void put_from_agent(struct packing *packing)
+{
+    struct message *copy = &packing->copy;
+    switch ((int)copy->kind) {
+    case MESSAGE_HELLO:
+        packing->body.hello = (Wire__Hello)WIRE__HELLO__INIT;
+        packing->body.hello.version = copy->as.hello.version;
+        packing->body.hello.job = wire_put_digest(&copy->as.hello.job);
+        packing->body.hello.rounds_closed = copy->as.hello.rounds_closed;
+        packing->body.hello.ready = copy->as.hello.ready;
+        break;
+    case MESSAGE_OFFER:
+        packing->body.offer = (Wire__Offer)WIRE__OFFER__INIT;
+        packing->body.offer.job = wire_put_digest(&copy->as.offer.job);
+        packing->body.offer.round = copy->as.offer.round;
+        packing->body.offer.invitation = wire_put_digest(&copy->as.offer.invitation);
+        packing->body.offer.answer = wire_put_digest(&copy->as.offer.answer);
+        packing->body.offer.bytes = copy->as.offer.bytes;
+        break;
+    case MESSAGE_CHUNK:
+        packing->body.chunk = (Wire__Chunk)WIRE__CHUNK__INIT;
+        packing->body.chunk.job = wire_put_digest(&copy->as.chunk.job);
+        packing->body.chunk.round = copy->as.chunk.round;
+        packing->body.chunk.offset = copy->as.chunk.offset;
+        break;
+    case MESSAGE_DECLINE:
+        packing->body.decline = (Wire__Decline)WIRE__DECLINE__INIT;
+        packing->body.decline.job = wire_put_digest(&copy->as.decline.job);
+        packing->body.decline.round = copy->as.decline.round;
+        break;
+    case MESSAGE_FETCH:
+        packing->body.fetch = (Wire__Fetch)WIRE__FETCH__INIT;
+        packing->body.fetch.digest = wire_put_digest(&copy->as.fetch.digest);
+        packing->body.fetch.offset = copy->as.fetch.offset;
+        packing->body.fetch.length = copy->as.fetch.length;
+        break;
+    case MESSAGE_ENROL:
+        packing->body.enrol = (Wire__Enrol)WIRE__ENROL__INIT;
+        packing->body.enrol.public_key = wire_put_digest(&copy->as.enrol.public_key);
+        break;
+    default:
+        CHECK(false);
+    }
+}
+
+static void put_job_so_far(struct packing *packing)
+{
+    struct message *copy = &packing->copy;
+    if (copy->kind == MESSAGE_WELCOME) {
+        packing->body.welcome = (Wire__Welcome)WIRE__WELCOME__INIT;
+        packing->body.welcome.version = copy->as.welcome.version;
+        packing->body.welcome.job = wire_put_digest(&copy->as.welcome.job.id);
+        packing->body.welcome.nonce = wire_put_digest(&copy->as.welcome.job.nonce);
+        packing->body.welcome.text = wire_put_digest(&copy->as.welcome.job.text_digest);
+        packing->body.welcome.text_bytes = copy->as.welcome.job.text_bytes;
+        packing->body.welcome.rounds_closed = copy->as.welcome.rounds_closed;
+    } else {
+        packing->body.release = (Wire__Release)WIRE__RELEASE__INIT;
+        packing->body.release.job = wire_put_digest(&copy->as.release.job);
+        packing->body.release.round = copy->as.release.round;
+        packing->body.release.last = copy->as.release.last;
+        packing->body.release.failed = copy->as.release.failed;
+        packing->body.release.experts = wire_put_digest(&copy->as.release.experts.digest);
+        packing->body.release.experts_bytes = copy->as.release.experts.bytes;
+        packing->body.release.chosen = copy->as.release.chosen;
+    }
+}
+
+static void put_from_coordinator(struct packing *packing)
+{
+    struct message *copy = &packing->copy;
+    switch ((int)copy->kind) {
+    case MESSAGE_WELCOME:
+    case MESSAGE_RELEASE:
+        put_job_so_far(packing);
+        break;
+    case MESSAGE_INVITE:
+        packing->body.invite = (Wire__Invite)WIRE__INVITE__INIT;
+        packing->body.invite.job = wire_put_digest(&copy->as.invite.job);
+        packing->body.invite.round = copy->as.invite.round;
+        packing->body.invite.input = wire_put_digest(&copy->as.invite.input.digest);
+        packing->body.invite.input_bytes = copy->as.invite.input.bytes;
+        packing->body.invite.deadline_ms = copy->as.invite.deadline_ms;
+        break;
+    case MESSAGE_PULL:
+        packing->body.pull = (Wire__Pull)WIRE__PULL__INIT;
+        packing->body.pull.job = wire_put_digest(&copy->as.pull.job);
+        packing->body.pull.round = copy->as.pull.round;
+        packing->body.pull.offset = copy->as.pull.offset;
+        packing->body.pull.length = copy->as.pull.length;
+        break;
+    case MESSAGE_PIECE:
+        packing->body.piece = (Wire__Piece)WIRE__PIECE__INIT;
+        packing->body.piece.digest = wire_put_digest(&copy->as.piece.digest);
+        packing->body.piece.offset = copy->as.piece.offset;
+        break;
+    case MESSAGE_ENROLLED:
+        packing->body.enrolled = (Wire__Enrolled)WIRE__ENROLLED__INIT;
+        packing->body.enrolled.name = copy->as.enrolled.name;
+        break;
+    default:
+        CHECK(false);
+    }
+}
+
+/* The body's number is the kind, counted from 1; and every member of the envelope's union is a
+ * pointer to a struct that starts as all of protobuf-c's do. */
+static_assert((int)WIRE__ENVELOPE__BODY_HELLO == (int)MESSAGE_HELLO + 1, "first number");
+static_assert((int)WIRE__ENVELOPE__BODY_ENROL == (int)MESSAGE_ENROL + 1, "last from agents");
+static_assert((int)WIRE__ENVELOPE__BODY_ENROLLED == (int)MESSAGE_ENROLLED + 1, "last number");
+
+static bool is_from_agent(int kind)
+{
+    return kind <= MESSAGE_ENROL;
+}
+
+size_t wire_encode(uint8_t *out, const struct message *message)
+{
+    struct packing packing = {.copy = *message, .envelope = WIRE__ENVELOPE__INIT};
+    if (is_from_agent((int)message->kind)) {
+        put_from_agent(&packing);
+    } else {
+        put_from_coordinator(&packing);
+    }
+    packing.envelope.body_case = (Wire__Envelope__BodyCase)(message->kind + 1);
+    packing.envelope.hello = &packing.body.hello;
+    CHECK(wire__envelope__get_packed_size(&packing.envelope) <= CONTROL_BYTES_MAX);
+    return wire__envelope__pack(&packing.envelope, out);
+}
+
+static enum status take(struct message *message, struct slice control, size_t payload_bytes)
+{
+    alignas(max_align_t) uint8_t room[ARENA_BYTES];
+    struct wire_arena arena = {.room = room, .size = sizeof room};
+    ProtobufCAllocator allocator = wire_arena_allocator(&arena);
+    const Wire__Envelope *envelope = wire__envelope__unpack(&allocator, control.size, control.data);
+    if (envelope == NULL) {
+        return STATUS_INVALID;
+    }
+    if (envelope->base.n_unknown_fields > 0) {
+        return envelope->body_case == WIRE__ENVELOPE__BODY__NOT_SET ? STATUS_UNSUPPORTED
+                                                                    : STATUS_INVALID;
+    }
+    int kind = (int)envelope->body_case - 1;
+    if (is_from_agent(kind) ? !take_from_agent(message, envelope)
+                            : !take_from_coordinator(message, envelope)) {
+        return STATUS_INVALID;
+    }
+    if ((message->kind == MESSAGE_HELLO && message->as.hello.version != PROTOCOL_VERSION) ||
+        (message->kind == MESSAGE_WELCOME && message->as.welcome.version != PROTOCOL_VERSION)) {
+        return STATUS_UNSUPPORTED;
+    }
+    uint8_t again[CONTROL_BYTES_MAX];
+    if (!message_is_valid(message, payload_bytes) || wire_encode(again, message) != control.size ||
+        memcmp(again, control.data, control.size) != 0) {
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+enum status wire_decode(struct message *message, struct slice control, struct slice payload)
+{
+    memset(message, 0, sizeof *message);
+    if (control.size == 0 || control.size > CONTROL_BYTES_MAX) {
+        return STATUS_INVALID;
+    }
+    enum status status = take(message, control, payload.size);
+    if (status != STATUS_OK) {
+        memset(message, 0, sizeof *message);
+    }
+    return status;
+}
+
+enum status wire_send(struct effects *effects, const struct peer *peer,
+                      const struct message *message, struct slice payload)
+{
+    uint8_t packed[CONTROL_BYTES_MAX];
+    size_t size = wire_encode(packed, message);
+    if (size > effects->control_size - effects->control_used) {
+        return STATUS_AGAIN;
+    }
+    struct effect *effect = effects_add(effects, EFFECT_SEND);
+    if (effect == NULL) {
+        return STATUS_AGAIN;
+    }
+    uint8_t *control = effects->control_bytes + effects->control_used;
+    memcpy(control, packed, size);
+    effects->control_used += size;
+    effect->as.send.peer = *peer;
+    effect->as.send.control = (struct slice){.data = control, .size = size};
+    effect->as.send.payload = payload;
+    return STATUS_OK;
+}
+
+void invitation_bytes(uint8_t out[INVITATION_BYTES], const struct digest *job, uint32_t round,
+                      const struct artifact *input)
+{
+    static const char label[] = "hedgerow invite1"; /* 16 bytes tell it from all that is hashed */
+    memcpy(out, label, 16);
+    memcpy(out + 16, job->byte, DIGEST_BYTES);
+    store_u32(out + 16 + DIGEST_BYTES, round);
+    memcpy(out + 20 + DIGEST_BYTES, input->digest.byte, DIGEST_BYTES);
+    store_u64(out + 20 + 2 * DIGEST_BYTES, input->bytes);
+}
