@@ -1,0 +1,48 @@
+/* key.h - the key pairs by which the programs know each other: X25519, 32 raw bytes, the same that
+ * CURVE uses. A secret lives in a file that only its owner can read. */
+
+#ifndef CRYPTO_KEY_H
+#define CRYPTO_KEY_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+
+enum { KEY_BYTES = 32, KEY_HEX_BYTES = 2 * KEY_BYTES + 1 };
+
+struct key_pair {
+    struct digest public_key;
+    struct digest secret_key; /* wiped by key_pair_wipe */
+};
+
+/** Draws a new pair from the operating system's generator. Fails with STATUS_NO_RANDOM; out is then
+ * zeroed. */
+MUST_USE enum status key_pair_generate(struct key_pair *out);
+
+/** Computes the public key that belongs to a secret one. Fails with STATUS_INVALID. */
+MUST_USE enum status key_pair_from_secret(struct key_pair *out, const struct digest *secret_key);
+
+void key_pair_wipe(struct key_pair *pair);
+
+/**
+ * Writes a pair to two new files, the secret one readable by its owner alone, both on disk when the
+ * function returns.
+ *
+ * Fails with STATUS_EXISTS (an existing key is never replaced; nothing is written) or STATUS_IO.
+ */
+MUST_USE enum status key_pair_write(const struct key_pair *pair, const char *secret_path,
+                                    const char *public_path, struct why *why);
+
+/** Reads a secret key file and computes its pair. Fails with STATUS_NOT_FOUND, STATUS_IO,
+ * STATUS_REFUSED (others may read the file: why names the remedy), STATUS_INVALID (not a secret key
+ * file). */
+MUST_USE enum status key_secret_read(struct key_pair *out, const char *path, struct why *why);
+
+/** Reads a public key file. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_INVALID. */
+MUST_USE enum status key_public_read(struct digest *out, const char *path, struct why *why);
+
+/** Reads 64 hexadecimal digits. Fails with STATUS_INVALID; why never repeats the text, which might
+ * be a secret pasted into the wrong place. */
+MUST_USE enum status key_public_parse(struct digest *out, const char *text, struct why *why);
+
+#endif

@@ -1,0 +1,61 @@
+/* driver.h - performs a machine's effects for real: messages through the endpoint, commits through
+ * the journal, work on a thread of its own; time and signals come in as events. */
+
+#ifndef IO_DRIVER_H
+#define IO_DRIVER_H
+
+#include "base/log.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "io/endpoint.h"
+#include "io/journal.h"
+#include "protocol/machine.h"
+
+#include <stddef.h>
+
+/* Makes and unmakes a machine with the journal it recovers from. The driver does so again whenever
+ * a commit's outcome is unknown or a step fails: recovery is the only way on. */
+struct driver_factory {
+    void *self;
+
+    /** Opens the journal and makes a fresh machine. Any failure ends driver_run with that status.
+     */
+    enum status (*make)(void *self, struct machine *machine, struct journal *journal,
+                        struct why *why);
+
+    /** Frees what make made, the journal included. No work is running. */
+    void (*unmake)(void *self, struct machine *machine, struct journal *journal);
+};
+
+struct driver_options {
+    struct endpoint *endpoint; /* kept; outlives restarts of the machine */
+    const struct log *log;     /* kept; may be NULL */
+    const char *roster_path;   /* kept; the coordinator's allow-list, followed; NULL at an agent */
+    size_t control_bytes;      /* room for one step's packed control frames; 0: 256 KiB */
+    uint32_t stop_grace_ms;    /* how long a stop waits for running work; 0: 2000 */
+    bool no_signals;           /* tests: SIGTERM and SIGINT are left alone */
+
+    /* Tests alone set it. Called before and after each event and effect, for example
+     * "event-before", "commit-after", "send-before"; count tells how often that step has been
+     * reached, from 1. */
+    void (*observe)(void *self, const char *step, unsigned count);
+    void *observe_self;
+};
+
+/**
+ * Runs a machine until it finishes or SIGTERM or SIGINT comes.
+ *
+ * exit_code  out  what EFFECT_FINISH said; 0 after a signal
+ *
+ * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed), or
+ * the cause when restarting did not help DRIVER_RESTARTS_MAX times in a row. Logged; why repeats
+ * it. When a stop finds work that outlasts the grace, the process ends there with exit code 0: a
+ * program may stop at any moment anyway.
+ */
+MUST_USE enum status driver_run(const struct driver_options *options,
+                                const struct driver_factory *factory, int *exit_code,
+                                struct why *why);
+
+enum { DRIVER_RESTARTS_MAX = 5 };
+
+#endif

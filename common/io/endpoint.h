@@ -1,0 +1,107 @@
+/* endpoint.h - one end of the encrypted connections between agents and coordinator. Every peer has
+ * proved its key before one of its bytes is seen here; who it is follows from that key alone.
+ *
+ * The coordinator's end listens, admits the keys of a roster, and keeps strangers and hostile
+ * agents from harming the others. The agent's end dials out and rebuilds itself whenever the
+ * connection is refused or broken. Sends may be lost; nothing here blocks but endpoint_poll. */
+
+#ifndef IO_ENDPOINT_H
+#define IO_ENDPOINT_H
+
+#include "base/log.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "crypto/key.h"
+#include "io/roster.h"
+#include "protocol/machine.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct endpoint;
+
+/* What the coordinator's end grants one key, and all strangers together. 0 means the default. */
+struct endpoint_limits {
+    uint32_t handshakes_burst; /* 8 at once, */
+    uint32_t handshakes_per_s; /* then 1/s per key */
+    uint32_t messages_burst;   /* 4000 at once, */
+    uint32_t messages_per_s;   /* then 1000/s per key */
+    uint64_t bytes_burst;      /* 512 MiB at once, */
+    uint64_t bytes_per_s;      /* then 64 MiB/s per key */
+    uint32_t strangers_max;    /* 256 connections that have not sent a message; the oldest go */
+    uint32_t silence_ms;       /* 10,000 for the first message */
+    uint32_t penalty_ms;       /* 5,000 without a handshake for a key that broke a limit */
+};
+
+struct endpoint_options {
+    const char *address; /* "tcp://host:port"; IPv6 hosts in brackets; port 0: any free one */
+    const struct key_pair *key;    /* copied; wiped by endpoint_free */
+    const struct log *log;         /* kept; may be NULL */
+    size_t payload_bytes_max;      /* the largest second frame, for example CHUNK_BYTES_MAX */
+    struct digest coordinator_key; /* agent: whom it expects to meet */
+    struct endpoint_limits limits; /* coordinator */
+};
+
+/** Checks an address before anything is opened. Fails with STATUS_INVALID; why shows the right
+ * form. */
+MUST_USE enum status endpoint_check_address(const char *address, struct why *why);
+
+/** Opens the coordinator's end; it admits nobody until endpoint_admit. Fails with STATUS_INVALID
+ * (the address), STATUS_BUSY (another program listens there), STATUS_IO, STATUS_NO_MEMORY, and with
+ * STATUS_UNSUPPORTED when the handler that checks keys, or any option that protects, is not in
+ * force: without it libzmq would admit everybody. */
+MUST_USE enum status endpoint_listen(struct endpoint **out, const struct endpoint_options *options,
+                                     struct why *why);
+
+/** Opens the agent's end. It need not find a coordinator: it keeps trying. Fails like
+ * endpoint_listen. */
+MUST_USE enum status endpoint_dial(struct endpoint **out, const struct endpoint_options *options,
+                                   struct why *why);
+
+void endpoint_free(struct endpoint *endpoint);
+
+/** Returns the address it listens on or dials, with the port in the place of 0. */
+const char *endpoint_address(const struct endpoint *endpoint);
+
+/** Coordinator: replaces the allow-list (copied). Keys that are gone lose their connections at
+ * once, and frames of theirs that are still queued are dropped. */
+void endpoint_admit(struct endpoint *endpoint, const struct roster *roster);
+
+/** Waits until a message may be there, other (count) has revents, or timeout_ms (-1: no limit) is
+ * over; answers handshakes and watches connections meanwhile. Fails with STATUS_IO. May return
+ * early. */
+MUST_USE enum status endpoint_poll(struct endpoint *endpoint, struct pollfd *other, size_t count,
+                                   int timeout_ms);
+
+enum { ENDPOINT_OTHERS_MAX = 8 };
+
+struct endpoint_message {
+    struct peer
+        peer; /* an agent's name, "token:NAME" under a one-time token; at agents "coordinator" */
+    struct digest key; /* coordinator: the key it has proved */
+    bool token;
+    struct slice control; /* both valid until the next endpoint_receive */
+    struct slice payload;
+};
+
+/** Takes the next message. Fails with STATUS_AGAIN when there is none. Messages of the wrong number
+ * of frames, of revoked keys and of peers above their limits never come out. */
+MUST_USE enum status endpoint_receive(struct endpoint *endpoint, struct endpoint_message *out);
+
+/** Sends to a peer, at an agent to the coordinator; the bytes are copied. Fails with
+ * STATUS_NOT_FOUND (not connected) or STATUS_AGAIN (its queue is full); the message is then lost,
+ * which is normal. */
+MUST_USE enum status endpoint_send(struct endpoint *endpoint, const struct peer *peer,
+                                   struct slice control, struct slice payload);
+
+/** Agent: drops the connection and builds it anew, after 0.25 s to 5 s when that has not helped
+ * lately. */
+void endpoint_rebuild(struct endpoint *endpoint);
+
+/** Agent: returns what stands between it and the coordinator, with the remedy; "" when nothing
+ * known. */
+const char *endpoint_trouble(const struct endpoint *endpoint);
+
+#endif

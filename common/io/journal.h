@@ -1,0 +1,75 @@
+/* journal.h - the append-only memory of a program: records, each with an optional large blob. What
+ * append acknowledged survives a crash at any moment. Interface first, then the SQLite journal. */
+
+#ifndef IO_JOURNAL_H
+#define IO_JOURNAL_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Is told one record, oldest first. blob has size 0 when there is none or it was forgotten. Any
+ * status but STATUS_OK ends the reading. */
+typedef enum status journal_visit(void *self, uint64_t sequence, struct slice body,
+                                  struct slice blob);
+
+struct journal {
+    void *self;
+
+    /**
+     * Makes one record durable before it returns.
+     *
+     * sequence  out  1, 2, 3, ... without a gap
+     * body      in   1 .. JOURNAL_BODY_BYTES_MAX bytes
+     * blob      in   may be empty; stored in pieces, so that the extra memory is one piece
+     *
+     * Fails with STATUS_IO when it is certain that nothing was recorded (a full disk), with
+     * STATUS_UNKNOWN_OUTCOME otherwise; after either the journal refuses everything with
+     * STATUS_UNKNOWN_OUTCOME: close it and open it again, recovery decides.
+     */
+    enum status (*append)(void *self, uint64_t *sequence, struct slice body, struct slice blob);
+
+    /** Drops the blob of a record; its body, and the digest of the blob, stay. Unknown sequences
+     * and repeated calls do nothing. Fails like append. */
+    enum status (*forget)(void *self, uint64_t sequence);
+
+    /** Reads every record, checking each against its digest. Fails with STATUS_CORRUPT, STATUS_IO,
+     * STATUS_NO_MEMORY, or what visit returned; why tells the operator which file and what to do.
+     */
+    enum status (*each)(void *self, journal_visit *visit, void *visit_self, struct why *why);
+
+    /** Returns why the last call failed; an empty text when none has. */
+    const char *(*trouble)(const void *self);
+
+    /** Gives everything back; the struct is then all zero. */
+    void (*close)(void *self);
+};
+
+enum { JOURNAL_BODY_BYTES_MAX = 64 * 1024 * 1024, JOURNAL_PIECE_BYTES = 64 * 1024 };
+
+/** Closes and zeroes; does nothing on a zeroed journal. */
+void journal_close(struct journal *journal);
+
+struct journal_sqlite_options {
+    const char *folder; /* made when missing, 0700 */
+    const char *kind;   /* "coordinator" or "agent": one is never taken for the other */
+    bool read_only;     /* beside a running program: takes no lock, changes nothing */
+};
+
+/**
+ * Opens, or makes, the journal of a folder. Files: `journal.db` (with SQLite's -wal and -shm),
+ * `lock` (held while open), `mark` (how far the journal has been: a copied older journal.db is
+ * refused).
+ *
+ * Fails with STATUS_BUSY (why names the process that holds it), STATUS_NOT_FOUND (read_only and no
+ * journal), STATUS_UNSUPPORTED (a later version), STATUS_INVALID (another program's or kind's
+ * file), STATUS_CORRUPT (damaged, or older than the mark), STATUS_IO, STATUS_NO_MEMORY.
+ */
+MUST_USE enum status journal_sqlite_open(struct journal *out,
+                                         const struct journal_sqlite_options *options,
+                                         struct why *why);
+
+#endif

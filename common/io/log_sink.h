@@ -1,0 +1,53 @@
+/* log_sink.h - where log entries go: a line of text for a person at a terminal, a JSON object per
+ * line for everything else. Each entry is one write(2), so that lines of threads never mix. */
+
+#ifndef IO_LOG_SINK_H
+#define IO_LOG_SINK_H
+
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_format {
+    LOG_FORMAT_AUTO, /* text on a terminal, JSON otherwise */
+    LOG_FORMAT_TEXT, /* 12:49:53 warning hospital-1: sentence */
+    LOG_FORMAT_JSON  /* {"time":..., "level":..., "event":..., "peer":..., "text":...} */
+};
+
+struct log_sink {
+    int descriptor;
+    bool json;
+};
+
+/** Prepares a sink on an open descriptor and returns the log that writes to it; sink is kept. */
+struct log log_sink_init(struct log_sink *sink, int descriptor, enum log_format format,
+                         enum log_level level);
+
+enum { LOG_RATE_ROOM = 128, LOG_RATE_PEER_BYTES = 64 };
+
+/* At most one line per event and peer in each period; the next one tells how many were left out. A
+ * stranger can therefore fill neither the disk nor the operator's patience. Bounded: peers beyond
+ * the room share one entry per period. */
+struct log_rate {
+    const struct log *log; /* kept; may be NULL */
+    int64_t period_ms;
+    struct log_rate_entry {
+        const char *event; /* NULL: free */
+        char peer[LOG_RATE_PEER_BYTES];
+        int64_t since_ms;
+        uint64_t left_out;
+        enum log_level level;
+    } entry[LOG_RATE_ROOM];
+};
+
+void log_rate_init(struct log_rate *rate, const struct log *log, int64_t period_ms);
+
+/** Logs the entry, or counts it. event must outlive the rate (a literal). */
+void log_rate_event(struct log_rate *rate, int64_t now_ms, enum log_level level, const char *event,
+                    const char *peer, const char *text);
+
+/** Tells the counts of periods that are over. To be called now and then. */
+void log_rate_flush(struct log_rate *rate, int64_t now_ms);
+
+#endif

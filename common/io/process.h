@@ -1,0 +1,22 @@
+/* process.h - what a program with secrets asks of the operating system when it starts. */
+
+#ifndef IO_PROCESS_H
+#define IO_PROCESS_H
+
+#include "base/status.h"
+#include "base/why.h"
+
+#include <stdint.h>
+
+/**
+ * No core dumps, no other process looks into the memory, files made are the owner's alone, a dead
+ * peer's signal is ignored, as many descriptors as are allowed (up to 4096), and no more memory
+ * than stated.
+ *
+ * memory_mb_max  in  MiB of address space; 0: no limit
+ *
+ * Fails with STATUS_IO and why; the program must then not go on.
+ */
+MUST_USE enum status process_harden(uint64_t memory_mb_max, struct why *why);
+
+#endif

@@ -1,0 +1,33 @@
+/* token.h - the file that a coordinator's operator hands to a site so that it can enrol: everything
+ * the site needs to dial in, and a temporary secret key that admits one enrolment message. */
+
+#ifndef IO_TOKEN_H
+#define IO_TOKEN_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "crypto/key.h"
+#include "io/roster.h"
+
+#include <stdint.h>
+
+enum { ADDRESS_BYTES = 256 };
+
+struct token {
+    char name[AGENT_NAME_MAX + 1];
+    char address[ADDRESS_BYTES];   /* where the coordinator listens: tcp://host:port */
+    struct digest coordinator_key; /* public */
+    struct key_pair key;           /* temporary; only the secret half is in the file */
+    int64_t until_s;               /* Unix time */
+};
+
+/** Writes a new file, 0600. Fails with STATUS_EXISTS or STATUS_IO. */
+MUST_USE enum status token_write(const struct token *token, const char *path, struct why *why);
+
+/** Reads a token file. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_REFUSED (others may read it),
+ * STATUS_INVALID. */
+MUST_USE enum status token_read(struct token *out, const char *path, struct why *why);
+
+void token_wipe(struct token *token);
+
+#endif
