@@ -1,0 +1,133 @@
+#!/bin/bash
+# layers.sh - fails when a line of code reaches into a room it has no business in.
+#
+#     tests/layers/layers.sh ROOT           # the sources of the tree at ROOT
+#     tests/layers/layers.sh ROOT BUILD     # and what the libraries and programs built there ask for
+#
+# Which room may include which is declared once, in the DEPENDS of each CMakeLists.txt; a few
+# dependencies may never be declared (below), and the rest of the rules is in rules.awk. Ends with 1 and
+# a sentence for each violation. self_test.sh shows that each rule can fail.
+set -euo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=${1:?say which tree to check}
+build=${2:-}
+if [ -n "$build" ]; then
+    build=$(cd "$build" && pwd)
+fi
+cd "$root"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+: >"$work/violations"
+
+complain() { printf '%s\n' "$*" >>"$work/violations"; }
+
+# The declarations: house_library(name DEPENDS ...) and house_program(name SOURCES ...), folder by folder.
+find . -name CMakeLists.txt -not -path './build*' -not -path './.git/*' -not -path './tests/*' | sed 's|^\./||' | sort |
+    while read -r file; do
+        sed 's/#.*//' "$file" | tr '\n' ' ' | tr '()' '\n\n' | awk -v folder="$(dirname "$file")" '
+            /house_library *$/ { kind = "library"; next }
+            /house_program *$/ { kind = "program"; next }
+            kind == "library" {
+                n = split($0, word, " ")
+                print "L\t" word[1] "\t" folder
+                for (i = 2; i <= n; i++) {
+                    if (word[i] ~ /^(DEPENDS|FOREIGN|EXCLUDE)$/) section = word[i]
+                    else if (section == "DEPENDS") print "D\t" word[1] "\t" word[i]
+                }
+            }
+            kind == "program" {
+                n = split($0, word, " ")
+                for (i = 2; i <= n; i++) {
+                    if (word[i] ~ /^(SOURCES|DEPENDS|FOREIGN)$/) section = word[i]
+                    else if (section == "SOURCES") print "P\t" folder "/" word[i]
+                }
+            }
+            { kind = ""; section = "" }'
+    done >"$work/declared"
+
+# What may never be declared. The machines see no io, the driver cannot spend, and base knows nobody.
+while read -r from to reason; do
+    awk -F '\t' -v from="$from" -v to="$to" -v reason="$reason" '
+        $1 == "D" && $2 ~ ("^(" from ")$") && $3 ~ ("^(" to ")$") {
+            print "CMakeLists.txt of " $2 ": must never depend on " $3 ": " reason
+        }' "$work/declared" >>"$work/violations"
+done <<'NEVER'
+base .* base knows nobody
+io dp|learn|experts|job|agent|coordinator the driver cannot spend, and drives any machine
+dp|learn|experts|job|protocol|config|crypto io the machines and their rooms are pure
+agent|coordinator io the machines are pure; only their main.c meets the outside world
+agent coordinator|report the two machines share messages, nothing else
+coordinator agent the two machines share messages, nothing else
+dp learn|experts|job|protocol|config|crypto privacy depends on base alone
+protocol learn|experts|job|config|crypto messages carry bytes, not meaning
+.* support what belongs to the tests stays out of the libraries
+NEVER
+
+# No ring of dependencies: take away what depends on nothing that is left, until nothing is left.
+awk -F '\t' '
+    $1 == "L" { left[$2] = 1 }
+    $1 == "D" { edge[$2 "\t" $3] = 1 }
+    END {
+        do {
+            removed = 0
+            for (library in left) {
+                free = 1
+                for (pair in edge) {
+                    split(pair, end, "\t")
+                    if (end[1] == library && (end[2] in left)) free = 0
+                }
+                if (free) { delete left[library]; removed = 1; break }
+            }
+        } while (removed)
+        for (library in left) print "CMakeLists.txt of " library ": is part of, or rests on, a ring of dependencies"
+    }' "$work/declared" >>"$work/violations"
+
+find common agent coordinator cli tests -name '*.[ch]' 2>/dev/null | sort >"$work/sources"
+sed -n 's/^/H\t/; /\.h$/p' "$work/sources" >"$work/headers"
+xargs -r awk -f "$here/strip.awk" <"$work/sources" >"$work/code"
+awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/violations"
+
+# Comments are code here: work that is not done belongs in an issue.
+{
+    grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -r common agent coordinator cli tests cmake proto scripts compose .ci \
+        --include='*.[ch]' --include='CMakeLists.txt' --include='*.cmake' --include='*.proto' --include='*.sh' \
+        --include='run' --include='up' --include='test' --include='demo' --include='install' 2>/dev/null |
+        grep -v '^tests/layers/' | sed 's/:\([0-9]*\):.*/:\1: says that something is not done; open an issue instead/'
+} >>"$work/violations" || true
+
+# What was built: the pure rooms ask the system for nothing, and the simulator needs none of the
+# libraries that do.
+if [ -n "$build" ]; then
+    for library in agent/libagent.a coordinator/libcoordinator.a common/protocol/libprotocol.a \
+        common/dp/libdp.a common/experts/libexperts.a common/job/libjob.a; do
+        if [ ! -f "$build/$library" ]; then
+            complain "$library: not built in $build; build everything before this check"
+            continue
+        fi
+        nm --undefined-only --format=posix "$build/$library" 2>/dev/null | awk -v library="$library" '
+            BEGIN {
+                n = split("socket connect bind listen accept send recv sendto recvfrom poll ppoll select" \
+                    " time clock gettimeofday clock_gettime nanosleep usleep sleep fork vfork system" \
+                    " pthread_create thrd_create getrandom getentropy open open64 openat fopen fopen64" \
+                    " read write unlink rename getenv secure_getenv rand random srand drand48", list, " ")
+                for (i = 1; i <= n; i++) outward[list[i]] = 1
+            }
+            NF > 1 && (($1 in outward) || $1 ~ /^(zmq_|sqlite3_|PQ|exec|epoll_|RAND_)/) {
+                print library ": asks for " $1 ", which belongs to the outside world"
+            }' >>"$work/violations"
+    done
+    if [ ! -x "$build/bin/sim" ]; then
+        complain "bin/sim: not built in $build; build everything before this check"
+    elif ldd "$build/bin/sim" | grep -qE 'libzmq|libsqlite3|libpq'; then
+        complain "bin/sim: is linked with zmq, sqlite3 or libpq; the machines must run without"
+    fi
+fi
+
+if [ -s "$work/violations" ]; then
+    sort -u "$work/violations"
+    printf 'layers: %s violations\n' "$(sort -u "$work/violations" | wc -l)"
+    exit 1
+fi
+printf 'layers: %s files, each in its room\n' "$(wc -l <"$work/sources")"

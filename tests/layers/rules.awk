@@ -1,0 +1,130 @@
+# rules.awk - judges the lines that strip.awk prints. Read first: the declarations, as lines
+#     L <library> <folder>            D <library> <direct dependency>
+#     P <path of a program's source>  H <path of a header that exists>
+# Prints one sentence for each violation.
+
+function complain(sentence) { printf "%s:%s: %s\n", path, line, sentence }
+
+function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
+
+# Which rooms a file is in: tests are judged by few rules; programs see everything.
+function in_tests() { return path ~ /^tests\// }
+function is_program() { return (path in program) || path ~ /^cli\// }
+function is_pure() {
+    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|job|dp))\//
+}
+
+# A call by name; a member of a struct may be called what it likes.
+function calls(name) { return code ~ "(^|[^A-Za-z0-9_.>])" name "[ \t]*\\(" }
+
+function names(word) { return code ~ "(^|[^A-Za-z0-9_])" word "($|[^A-Za-z0-9_])" }
+
+BEGIN {
+    FS = "\t"
+    # One foreign library, one room: a header's first letters, and where it may stand.
+    foreign["zmq.h"] = "^common/io/endpoint"
+    foreign["openssl/"] = "^common/crypto/"
+    foreign["sqlite3.h"] = "^common/io/journal_sqlite"
+    foreign["protobuf-c/"] = "^common/protocol/wire"
+    foreign["wire.pb-c.h"] = "^common/protocol/wire"
+    foreign["journal.pb-c.h"] = "^common/protocol/wire"
+    foreign["yaml.h"] = "^common/config/"
+    foreign["jansson.h"] = "^common/(learn/model|report/|io/log_sink)|^(cli|agent|coordinator)/"
+    foreign["mpfr.h"] = "^common/dp/noise"
+    foreign["gmp.h"] = "^common/dp/noise"
+    foreign["cblas.h"] = "^common/learn/"
+    foreign["lapacke.h"] = "^common/learn/"
+    foreign["criterion/"] = "^tests/"
+
+    # What C11 offers to everybody, and what belongs to those who meet the outside world.
+    split("assert complex ctype errno float inttypes iso646 limits locale math stdalign stdarg" \
+          " stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath strings", list, " ")
+    for (i in list) harmless[list[i] ".h"] = 1
+    split("time threads pthread signal poll fcntl unistd dirent netdb termios ifaddrs glob ftw" \
+          " dlfcn spawn syslog pwd grp semaphore setjmp libgen fnmatch wordexp mntent err getopt sched", list, " ")
+    for (i in list) outside[list[i] ".h"] = 1
+
+    split("sprintf vsprintf strcpy strcat stpcpy strncpy strncat gets atoi atol atoll atof rand srand" \
+          " drand48 lrand48 mrand48 random_r rand_r alloca strtok system popen tmpnam mktemp tempnam" \
+          " getenv secure_getenv setjmp longjmp", banned, " ")
+    split("fopen fdopen freopen fread fwrite fgets fputs fputc fprintf vfprintf printf vprintf puts" \
+          " putchar perror open openat creat read write pread pwrite socket connect accept bind" \
+          " listen send recv sendto recvfrom poll select time clock gettimeofday clock_gettime" \
+          " nanosleep usleep sleep fork vfork execve pthread_create thrd_create getrandom getentropy" \
+          " signal sigaction exit _exit getpid", outward, " ")
+}
+
+$1 == "L" { library_of[$3] = $2; folder_of_library[$2] = $3; next }
+$1 == "D" { depends[$2, $3] = 1; next }
+$1 == "P" { program[$2] = 1; next }
+$1 == "H" { header[$2] = 1; next }
+
+{
+    path = $1
+    line = $2
+    code = $3
+    for (i = 4; i <= NF; i++) code = code " " $i
+}
+
+code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
+    named = code
+    sub(/^[^"]*"/, "", named)
+    sub(/".*$/, "", named)
+    if (("common/" named) in header) target = "common/" named
+    else if (named in header) target = named
+    else target = ""
+    if (target == "") {
+        if (!in_tests()) complain("includes \"" named "\", which is no header of this project")
+        next
+    }
+    room = folder_of(path)
+    other = folder_of(target)
+    if (target == "common/dp/grant_private.h" && room != "common/dp")
+        complain("only common/dp may see dp/grant_private.h: a grant comes from ledger_spend alone")
+    if (target == "common/dp/mechanism.h" && room != "common/dp" && path != "agent/gate.c" && !in_tests())
+        complain("only agent/gate.c may see dp/mechanism.h: the gate is the only way out")
+    if (target ~ /^tests\// && !in_tests() && !is_program())
+        complain("code must not include what belongs to the tests")
+    if (in_tests() || is_program() || room == other) next
+    if (!(room in library_of) || !(other in library_of)) {
+        if (room in library_of) room = other
+        if (!(room in undeclared)) complain("no CMakeLists.txt declares the library of " room)
+        undeclared[room] = 1
+    } else if (!((library_of[room], library_of[other]) in depends))
+        complain(library_of[room] " does not declare that it depends on " library_of[other])
+    next
+}
+
+code ~ /^[ \t]*#[ \t]*include[ \t]*</ {
+    named = code
+    sub(/^[^<]*</, "", named)
+    sub(/>.*$/, "", named)
+    for (start in foreign)
+        if (index(named, start) == 1) {
+            if (path !~ foreign[start] && !in_tests())
+                complain("<" named "> stays in one room: " foreign[start])
+            next
+        }
+    if (named in harmless) next
+    if ((named in outside) || named ~ /^(sys|arpa|netinet|net|linux)\//) {
+        if (is_pure())
+            complain("<" named "> belongs to the outside world; this room must stay pure")
+        next
+    }
+    if (!in_tests()) complain("<" named "> belongs to no room: say in tests/layers/rules.awk which one")
+    next
+}
+
+{
+    for (i in banned)
+        if (calls(banned[i])) complain(banned[i] "() is banned")
+    if (is_pure()) {
+        for (i in outward)
+            if (calls(outward[i])) complain(outward[i] "() belongs to the outside world; this room must stay pure")
+        if (names("FILE")) complain("a FILE belongs to the outside world; this room must stay pure")
+    }
+    if (calls("ledger_spend") && path !~ /^common\/dp\// && path != "agent/gate.c" && !in_tests())
+        complain("ledger_spend() is for agent/gate.c alone: the gate is the only way out")
+    if (calls("mechanism_[a-z_]*") && path !~ /^common\/dp\// && path != "agent/gate.c" && !in_tests())
+        complain("mechanisms run in agent/gate.c alone: the gate is the only way out")
+}
