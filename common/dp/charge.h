@@ -45,7 +45,8 @@ bool charge_is_valid(const struct charge *charge);
 /**
  * A real number as an integer of its unit. The double counts as exactly the value it holds: the
  * double written 0.3 lies below 3/10 and gives a limit of 299999. Read what people wrote with
- * price_parse. Negative and NaN count as 0; too large saturates at UINT64_MAX.
+ * price_parse. Too large saturates at UINT64_MAX. NaN or a negative number is a limit of 0 and a
+ * price of UINT64_MAX: nonsense never opens the purse.
  */
 uint64_t epsilon_micro_limit(double epsilon);
 uint64_t epsilon_micro_price(double epsilon);

@@ -19,9 +19,8 @@ void ledger_free(struct ledger *ledger);
 
 /**
  * Counts a charge that the journal holds. Never refuses, also beyond the limit: what was spent was
- * spent. A charge that breaks the rules (rows of its pass paid for before, no rows, no pass) counts
- * in full: such a pass costs the sum of its charges in place of the largest. The order is
- * irrelevant.
+ * spent. A charge that is not valid is added in full; a pass in which rows were paid for twice
+ * costs the sum of its charges in place of the largest. The order is irrelevant.
  *
  * Fails with STATUS_NO_MEMORY; nothing is counted then, and the program must not go on.
  * Cost: O(1) for a pass restored in the order of its rows; memory O(passes + gaps between their
@@ -35,7 +34,8 @@ MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *
  * grant  out  caller owns: a mechanism takes it, or grant_free; NULL on failure
  * why    out  on failure the sentence for the operator; may be NULL
  *
- * Fails with STATUS_EXHAUSTED (it would exceed what is left of epsilon or delta), STATUS_INVALID
+ * Fails with STATUS_EXHAUSTED (it would exceed what is left of epsilon or delta, or the limit
+ * is exceeded already), STATUS_INVALID
  * (charge_is_valid does not hold, or rows of this pass were paid for before), STATUS_NO_MEMORY. The
  * ledger is then unchanged.
  * Privacy: basic composition over passes, parallel composition within one; replace-one neighbours.
@@ -44,8 +44,8 @@ MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *
 MUST_USE enum status ledger_spend(struct ledger *ledger, struct grant **grant,
                                   const struct charge *charge, struct why *why);
 
-/** What a spend of this charge would add; the same sums that ledger_spend compares. Zero for a
- * charge that its pass has covered already. An invalid charge counts in full. */
+/** What counting this charge would add; the same sums that ledger_spend compares. Zero when its
+ * pass has paid as much for other rows already. */
 struct price ledger_would_cost(const struct ledger *ledger, const struct charge *charge);
 
 /** What is spent (it can exceed the limit after ledger_restore) and what is left (never below 0).

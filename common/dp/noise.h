@@ -29,9 +29,8 @@ struct noise_scale {
 struct noise_digit {
     uint64_t mass[NOISE_BASE];
     uint64_t left;
-    uint64_t threshold[NOISE_BASE]; /* of the lower 60 bits: below it outcome below, else above */
-    uint8_t below[NOISE_BASE];
-    uint8_t above[NOISE_BASE];
+    uint64_t threshold[NOISE_BASE]; /* for the lower 60 bits; at most 2^60 */
+    uint8_t outcome[2][NOISE_BASE]; /* of each cell: below its threshold, and from it on */
 };
 
 /* Prepared for one scale; holds public parameters only. Whoever fills it is noise_laplace_init. */

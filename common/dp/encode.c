@@ -1,0 +1,90 @@
+/* encode.c - floor(x / g + 1/2) without ever rounding: scaling by a power of two is exact, so is
+ * the fraction y - floor(y), and comparing it with 1/2 replaces the addition that would round
+ * (adding 1/2 to the largest double below 1/2 gives 1). */
+
+#include "dp/encode.h"
+
+#include "base/check.h"
+#include "dp/wide.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* -floor(-y) would do as well: near zero from below y - floor(y) may round up to 1, never across
+ * 1/2. */
+int64_t encode_value(double x, unsigned bits)
+{
+    CHECK(bits <= ENCODE_BITS_MAX);
+    double y = ldexp(x, (int)bits);
+    if (!(y < (double)ENCODE_MAX)) {
+        return ENCODE_MAX; /* also NaN */
+    }
+    if (y <= (double)-ENCODE_MAX) {
+        return -ENCODE_MAX;
+    }
+    double whole = floor(y);
+    return (int64_t)whole + (y - whole >= 0.5 ? 1 : 0);
+}
+
+void encode_vector(int64_t *out, const double *x, size_t count, unsigned bits)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = encode_value(x[i], bits);
+    }
+}
+
+double decode_value(int64_t value, unsigned bits)
+{
+    CHECK(bits <= ENCODE_BITS_MAX);
+    return ldexp((double)value, -(int)bits);
+}
+
+void decode_vector(double *x, const int64_t *values, size_t count, unsigned bits)
+{
+    for (size_t i = 0; i < count; i++) {
+        x[i] = decode_value(values[i], bits);
+    }
+}
+
+void clip_box(int64_t *values, size_t count, int64_t low, int64_t high)
+{
+    CHECK(low <= high);
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = values[i] < low ? low : values[i];
+        values[i] = value > high ? high : value;
+    }
+}
+
+void clip_l1(int64_t *values, size_t count, int64_t bound)
+{
+    CHECK(bound >= 0);
+    int128 sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i] < 0 ? -(int128)values[i] : (int128)values[i];
+    }
+    if (sum <= bound) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (int64_t)((int128)values[i] * bound / sum); /* division truncates towards 0 */
+    }
+}
+
+enum status encode_sum_fits(uint64_t agents, uint64_t bound, struct noise_scale scale,
+                            struct why *why)
+{
+    if (!noise_scale_is_valid(scale)) {
+        why_set(why, "the noise scale lies outside 1/16 .. 2^40: choose another grid or epsilon");
+        return STATUS_INVALID;
+    }
+    uint128 one = (uint128)bound + 64 * (uint128)noise_scale_ceiling(scale);
+    if (one > INT64_MAX || agents > (uint64_t)INT64_MAX / (uint64_t)one) {
+        why_set(why,
+                "the sum over %" PRIu64
+                " agents may not fit into 64 bits: choose a coarser grid, a "
+                "smaller bound or fewer agents",
+                agents);
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}

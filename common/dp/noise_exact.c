@@ -1,0 +1,235 @@
+/* noise_exact.c - the few words that the integer masses of a digit leave over.
+ *
+ * Let F(d) be the digit's distribution function and M(d) the sum of its masses up to d (all of them
+ * from d = 15 on). C(d) = 2^64 F(d) - M(d) never falls, starts at or above 0 and ends at `left`. A
+ * uniform real V in [0, left) then means the smallest d with V < C(d): a digit has exactly the
+ * probability that its mass lacks. V is known to as many bits as were drawn, C(d) lies between two
+ * MPFR numbers rounded down and up; while the two intervals overlap both are refined. C(d) is no
+ * binary fraction (it is an algebraic function of exp of a non-zero rational), so that ends with
+ * probability 1.
+ *
+ * F and the masses come from exp and expm1 with directed rounding: one of every two bounds is
+ * below, the other above the truth, whatever the precision. */
+
+#include "dp/noise_private.h"
+
+#include "base/bytes.h"
+
+#include <gmp.h>
+#include <mpfr.h>
+
+enum { WORD_BITS = 64, PRECISION_BITS = 256 };
+
+/* A real number known to lie between two. */
+struct bounds {
+    mpfr_t low;
+    mpfr_t high;
+};
+
+static void bounds_init(struct bounds *bounds, mpfr_prec_t precision)
+{
+    mpfr_init2(bounds->low, precision);
+    mpfr_init2(bounds->high, precision);
+}
+
+static void bounds_clear(struct bounds *bounds)
+{
+    mpfr_clear(bounds->low);
+    mpfr_clear(bounds->high);
+}
+
+static void set_u64(mpz_t out, uint64_t value)
+{
+    mpz_import(out, 1, 1, sizeof value, 0, 0, &value);
+}
+
+/* times * 16^position / scale, rounded towards `toward`. */
+static void exponent_of(mpfr_t out, const struct noise_laplace *noise, size_t position,
+                        uint64_t times, mpfr_rnd_t toward)
+{
+    mpz_t numerator;
+    mpz_t factor;
+    mpz_inits(numerator, factor, NULL);
+    set_u64(numerator, noise->scale.denominator);
+    set_u64(factor, times);
+    mpz_mul(numerator, numerator, factor);
+    mpz_mul_2exp(numerator, numerator, 4 * position);
+    mpfr_set_z(out, numerator, toward); /* at most 64 + 64 + 44 bits: exact */
+    set_u64(factor, noise->scale.numerator);
+    mpfr_div_z(out, out, factor, toward);
+    mpz_clears(numerator, factor, NULL);
+}
+
+/* P(digit < times) for a geometric variable without upper end: 1 - exp(-times * 16^position / s).
+ */
+static void below_bounds(struct bounds *out, const struct noise_laplace *noise, size_t position,
+                         uint64_t times)
+{
+    exponent_of(out->low, noise, position, times, MPFR_RNDD);
+    mpfr_neg(out->low, out->low, MPFR_RNDN);
+    mpfr_expm1(out->low, out->low, MPFR_RNDU);
+    mpfr_neg(out->low, out->low, MPFR_RNDN);
+    exponent_of(out->high, noise, position, times, MPFR_RNDU);
+    mpfr_neg(out->high, out->high, MPFR_RNDN);
+    mpfr_expm1(out->high, out->high, MPFR_RNDD);
+    mpfr_neg(out->high, out->high, MPFR_RNDN);
+}
+
+static bool is_last(const struct noise_laplace *noise, size_t position)
+{
+    return position + 1 == noise->digit_count;
+}
+
+/* 2^64 F(digit). */
+static void distribution_bounds(struct bounds *out, const struct noise_laplace *noise,
+                                size_t position, uint64_t digit)
+{
+    below_bounds(out, noise, position, digit + 1);
+    if (!is_last(noise, position)) {
+        struct bounds whole;
+        bounds_init(&whole, mpfr_get_prec(out->low));
+        below_bounds(&whole, noise, position, NOISE_BASE);
+        mpfr_div(out->low, out->low, whole.high, MPFR_RNDD);
+        mpfr_div(out->high, out->high, whole.low, MPFR_RNDU);
+        bounds_clear(&whole);
+    }
+    mpfr_mul_2ui(out->low, out->low, WORD_BITS, MPFR_RNDD);
+    mpfr_mul_2ui(out->high, out->high, WORD_BITS, MPFR_RNDU);
+}
+
+void noise_exact_mass(struct noise_digit *digit, const struct noise_laplace *noise, size_t position)
+{
+    struct bounds first; /* P(0), without upper end */
+    struct bounds whole;
+    mpfr_t mass;
+    mpz_t whole_mass;
+
+    mpz_init(whole_mass);
+    mpfr_init2(mass, PRECISION_BITS);
+    bounds_init(&first, PRECISION_BITS);
+    bounds_init(&whole, PRECISION_BITS);
+    below_bounds(&first, noise, position, 1);
+    below_bounds(&whole, noise, position, NOISE_BASE);
+
+    digit->left = 0;
+    for (uint64_t d = 0; d < NOISE_BASE; d++) {
+        exponent_of(mass, noise, position, d, MPFR_RNDU);
+        mpfr_neg(mass, mass, MPFR_RNDN);
+        mpfr_exp(mass, mass, MPFR_RNDD);
+        mpfr_mul(mass, mass, first.low, MPFR_RNDD);
+        if (!is_last(noise, position)) {
+            mpfr_div(mass, mass, whole.high, MPFR_RNDD);
+        }
+        mpfr_mul_2ui(mass, mass, WORD_BITS, MPFR_RNDD);
+        mpfr_get_z(whole_mass, mass, MPFR_RNDD);
+        digit->mass[d] = 0;
+        mpz_export(&digit->mass[d], NULL, 1, sizeof digit->mass[d], 0, 0, whole_mass);
+        digit->left -= digit->mass[d]; /* modulo 2^64, which is what they all add up to */
+    }
+    bounds_clear(&first);
+    bounds_clear(&whole);
+    mpfr_clear(mass);
+    mpz_clear(whole_mass);
+    mpfr_free_cache();
+}
+
+/* A real number in [0, end), drawn bit by bit: it lies in [value, value + 1) * 2^-bits. */
+struct lazy_real {
+    mpz_t value;
+    mpfr_prec_t bits;
+};
+
+static enum status lazy_extend(struct lazy_real *real, const struct random *random)
+{
+    uint64_t word = 0;
+    enum status status = random_fill(random, &word, sizeof word);
+    if (status == STATUS_OK) {
+        mpz_t low;
+        mpz_init(low);
+        set_u64(low, word);
+        mpz_mul_2exp(real->value, real->value, WORD_BITS);
+        mpz_add(real->value, real->value, low);
+        mpz_clear(low);
+        real->bits += WORD_BITS;
+    }
+    return status;
+}
+
+static enum status lazy_begin(struct lazy_real *real, const struct random *random, uint64_t end)
+{
+    uint64_t mask = end - 1;
+    for (unsigned shift = 1; shift < WORD_BITS; shift *= 2) {
+        mask |= mask >> shift;
+    }
+    uint64_t whole = 0;
+    do {
+        enum status status = random_fill(random, &whole, sizeof whole);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        whole &= mask;
+    } while (whole >= end);
+    set_u64(real->value, whole);
+    real->bits = 0;
+    return lazy_extend(real, random);
+}
+
+enum order { ORDER_UNDECIDED, ORDER_BELOW, ORDER_NOT_BELOW };
+
+/* Whether the real number is below 2^64 F(digit) - taken, as far as its bits tell. */
+static enum order compare(const struct lazy_real *real, const struct noise_laplace *noise,
+                          size_t position, uint64_t digit, const mpz_t taken)
+{
+    enum order order = ORDER_UNDECIDED;
+    struct bounds edge;
+    mpz_t end;
+
+    mpz_init(end);
+    bounds_init(&edge, PRECISION_BITS + real->bits);
+    distribution_bounds(&edge, noise, position, digit);
+    mpfr_sub_z(edge.low, edge.low, taken, MPFR_RNDD);
+    mpfr_sub_z(edge.high, edge.high, taken, MPFR_RNDU);
+    mpfr_mul_2ui(edge.low, edge.low, (unsigned long)real->bits, MPFR_RNDD);
+    mpfr_mul_2ui(edge.high, edge.high, (unsigned long)real->bits, MPFR_RNDU);
+    mpz_add_ui(end, real->value, 1);
+    if (mpfr_cmp_z(edge.low, end) >= 0) {
+        order = ORDER_BELOW;
+    } else if (mpfr_cmp_z(edge.high, real->value) <= 0) {
+        order = ORDER_NOT_BELOW;
+    }
+    bounds_clear(&edge);
+    mpz_clear(end);
+    return order;
+}
+
+enum status noise_exact_draw(const struct noise_laplace *noise, const struct random *random,
+                             size_t position, uint64_t *digit)
+{
+    const uint64_t *mass = noise->digit[position].mass;
+    bool closed = !is_last(noise, position);
+    struct lazy_real real;
+    mpz_t taken;
+    mpz_t more;
+    uint64_t d = 0;
+
+    mpz_inits(real.value, taken, more, NULL);
+    set_u64(taken, mass[0]);
+    enum status status = lazy_begin(&real, random, noise->digit[position].left);
+    while (status == STATUS_OK && !(closed && d == NOISE_BASE - 1)) {
+        enum order order = compare(&real, noise, position, d, taken);
+        if (order == ORDER_BELOW) {
+            break;
+        }
+        if (order == ORDER_UNDECIDED) {
+            status = lazy_extend(&real, random);
+        } else if (++d < NOISE_BASE) {
+            set_u64(more, mass[d]);
+            mpz_add(taken, taken, more);
+        }
+    }
+    *digit = status == STATUS_OK ? d : 0;
+    mpz_set_ui(real.value, 0);
+    mpz_clears(real.value, taken, more, NULL);
+    mpfr_free_cache();
+    return status;
+}

@@ -1,0 +1,28 @@
+/* noise_private.h - what dp/noise.c and dp/noise_exact.c share; tests may look in too. */
+
+#ifndef DP_NOISE_PRIVATE_H
+#define DP_NOISE_PRIVATE_H
+
+#include "dp/noise.h"
+
+/** Fills mass and left of one digit, from above by nothing: mass[d] <= 2^64 P(d). `position` counts
+ * from 0, the lowest; all of noise but digit is set. */
+void noise_exact_mass(struct noise_digit *digit, const struct noise_laplace *noise,
+                      size_t position);
+
+/** Fills the cells from mass and left, which add up to 2^64. */
+void noise_digit_cells(struct noise_digit *digit);
+
+/**
+ * Draws one digit given that a word fell into `left`: exactly what of the digit's distribution the
+ * masses leave over.
+ *
+ * digit  out  0 .. 15; any number at the last position
+ *
+ * Fails with STATUS_NO_RANDOM.
+ */
+MUST_USE enum status noise_exact_draw(const struct noise_laplace *noise,
+                                      const struct random *random, size_t position,
+                                      uint64_t *digit);
+
+#endif

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Known answers for the wire, packed by protoc (the C++ implementation) and not by our own code: a line
+# per message, its name and its bytes. Run in the folder of this file; needs Debian's protobuf-compiler.
+set -eu
+
+digest() { # a byte's hexadecimal digits -> 32 times that byte
+    for _ in 1 2 3 4 5 6 7 8; do printf '\\x%s\\x%s\\x%s\\x%s' "$1" "$1" "$1" "$1"; done
+}
+
+pack() { # name file message text
+    printf '%s ' "$1"
+    printf '%s' "$4" | protoc --proto_path=../../proto --encode="$3" "$2" | od -An -v -tx1 | tr -d ' \n'
+    echo
+}
+
+frame() { pack "$1" wire.proto wire.Envelope "$2"; }
+record() { pack "$1" journal.proto journal.Record "$2"; }
+
+A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
+{
+    frame hello-first 'hello { version: 1 }'
+    frame hello "hello { version: 1 job: \"$A\" rounds_closed: 300 ready: true }"
+    frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
+    frame chunk "chunk { job: \"$A\" round: 2 offset: 262144 }"
+    frame decline "decline { job: \"$A\" }"
+    frame fetch "fetch { digest: \"$D\" offset: 1 length: 262144 }"
+    frame enrol "enrol { public_key: \"$B\" }"
+    frame welcome "welcome { version: 1 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+        rounds_closed: 1000000 }"
+    frame invite-fit "invite { job: \"$A\" deadline_ms: 60000 }"
+    frame invite "invite { job: \"$A\" round: 999999 input: \"$D\" input_bytes: 88 deadline_ms: 1 }"
+    frame pull "pull { job: \"$A\" round: 2 offset: 1099511627775 length: 1 }"
+    frame release "release { job: \"$A\" round: 2 last: true experts: \"$D\" experts_bytes: 88
+        chosen: 3 }"
+    frame release-failed "release { job: \"$A\" round: 2 failed: true }"
+    frame piece "piece { digest: \"$D\" offset: 262144 }"
+    frame enrolled 'enrolled { name: "hospital-1" }'
+    record job "wall_ms: 1700000000000
+        job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" }"
+    record answer "wall_ms: -1 answer { job: \"$A\" round: 2 task: \"losses\" epsilon_micro: 250000
+        pass: \"$D\" row_first: 64 row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 }"
+    record round "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
+        agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500 }"
+} > wire.txt
