@@ -1,0 +1,318 @@
+#include "config/config.h"
+
+#include "base/check.h"
+#include "config/scalar.h"
+#include "config/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS_MAX = 64 };
+
+static const char VERSION_KEY[] = "hedgerow";
+
+struct config {
+    struct tree tree;
+    char name[512];
+};
+
+static enum status check_version(const struct config *config, struct why *why)
+{
+    const struct tree *tree = &config->tree;
+    size_t nearest = 0;
+    uint32_t version = 0;
+    char problem[SCALAR_PROBLEM_BYTES];
+    static const struct config_key key = {
+        .type = CONFIG_INTEGER, .size = sizeof version, .max = UINT32_MAX, .example = "1"};
+    if (tree->node[0].kind != NODE_TABLE) {
+        return tree_refuse_node(tree, why, 0, "is not a table: begin with `%s: %d`", VERSION_KEY,
+                                CONFIG_VERSION);
+    }
+    size_t node = tree_find(tree, VERSION_KEY, &nearest);
+    if (node == NO_NODE) {
+        return tree_refuse_node(tree, why, 0, "the version is missing: begin with `%s: %d`",
+                                VERSION_KEY, CONFIG_VERSION);
+    }
+    if (tree->node[node].kind != NODE_SCALAR) {
+        return tree_refuse_node(tree, why, node, "is not a version: write %d", CONFIG_VERSION);
+    }
+    if (!scalar_store(&key, &version, tree->node[node].text, tree->node[node].quoted, problem)) {
+        return tree_refuse_node(tree, why, node, "%s", problem);
+    }
+    if (version != CONFIG_VERSION) {
+        (void)tree_refuse_node(tree, why, node,
+                               "is version %u, and this program reads version %d: use a matching "
+                               "program, or rewrite the file",
+                               version, CONFIG_VERSION);
+        return STATUS_UNSUPPORTED;
+    }
+    return STATUS_OK;
+}
+
+enum status config_open(struct config **out, struct slice text, const char *name, struct why *why)
+{
+    *out = NULL;
+    struct config *config = calloc(1, sizeof *config);
+    if (config == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(config->name, sizeof config->name, "%s", name);
+    enum status status = tree_parse(&config->tree, text, config->name, why);
+    if (status == STATUS_OK) {
+        status = check_version(config, why);
+    }
+    if (status != STATUS_OK) {
+        config_free(config);
+        return status;
+    }
+    *out = config;
+    return STATUS_OK;
+}
+
+void config_free(struct config *config)
+{
+    if (config != NULL) {
+        tree_free(&config->tree);
+        free(config);
+    }
+}
+
+static const char *kind_name(enum node_kind kind)
+{
+    switch (kind) {
+    case NODE_SCALAR:
+        return "a single value";
+    case NODE_LIST:
+        return "a list";
+    case NODE_TABLE:
+        return "a table";
+    }
+    return "unknown";
+}
+
+static enum status refuse_kind(const struct tree *tree, struct why *why, size_t node,
+                               const char *wanted, const char *example)
+{
+    return tree_refuse_node(tree, why, node, "is %s, not %s: write it like %s",
+                            kind_name(tree->node[node].kind), wanted, example);
+}
+
+/* Stores one value, or leaves a table for when the loop in config_read comes to it. */
+static enum status read_one(struct tree *tree, size_t id, const struct config_key *key,
+                            void *member, struct why *why)
+{
+    char problem[SCALAR_PROBLEM_BYTES];
+    struct node *node = &tree->node[id];
+    if (key->type == CONFIG_TABLE) {
+        if (node->kind != NODE_TABLE) {
+            return refuse_kind(tree, why, id, "a table", key->example);
+        }
+        node->keys = key->keys;
+        node->target = member;
+        return STATUS_OK;
+    }
+    if (node->kind != NODE_SCALAR) {
+        return refuse_kind(tree, why, id, "a single value", key->example);
+    }
+    if (!scalar_store(key, member, node->text, node->quoted, problem)) {
+        return tree_refuse_node(tree, why, id, "%s", problem);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_items(const struct tree *tree, size_t id, const struct config_key *key,
+                               struct why *why)
+{
+    const struct node *node = &tree->node[id];
+    if (node->kind != NODE_LIST) {
+        return refuse_kind(tree, why, id, "a list", key->example);
+    }
+    if (node->count == 0) {
+        return tree_refuse_node(tree, why, id, "is an empty list: write it like %s", key->example);
+    }
+    if (node->count > key->items_max) {
+        return tree_refuse_node(tree, why, id, "has %zu items: at most %zu are read", node->count,
+                                key->items_max);
+    }
+    return STATUS_OK;
+}
+
+static enum status read_list(struct tree *tree, size_t id, const struct config_key *key,
+                             char *target, struct why *why)
+{
+    enum status status = check_items(tree, id, key, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t count = tree->node[id].count;
+    char *items = tree_allocate(tree, count, key->size);
+    if (items == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(target + key->offset, &items, sizeof items);
+    memcpy(target + key->count_offset, &count, sizeof count);
+    size_t item = tree->node[id].first;
+    for (; item != NO_NODE && status == STATUS_OK; item = tree->node[item].next) {
+        void *member = items + tree->node[item].position * key->size;
+        status = read_one(tree, item, key, member, why);
+    }
+    return status;
+}
+
+static enum status read_set(struct tree *tree, size_t id, const struct config_key *key,
+                            char *target, struct why *why)
+{
+    bool *flag = (bool *)(void *)(target + key->offset);
+    enum status status = check_items(tree, id, key, why);
+    size_t item = tree->node[id].first;
+    for (; item != NO_NODE && status == STATUS_OK; item = tree->node[item].next) {
+        char problem[SCALAR_PROBLEM_BYTES];
+        unsigned index = 0;
+        if (tree->node[item].kind != NODE_SCALAR) {
+            return refuse_kind(tree, why, item, "a single value", key->example);
+        }
+        if (!scalar_choice(key, &index, tree->node[item].text, problem)) {
+            return tree_refuse_node(tree, why, item, "%s", problem);
+        }
+        CHECK(index < key->size / sizeof *flag);
+        if (flag[index]) {
+            return tree_refuse_node(tree, why, item, "is there twice: remove one");
+        }
+        flag[index] = true;
+    }
+    return status;
+}
+
+static enum status read_member(struct tree *tree, size_t id, const struct config_key *key,
+                               char *target, struct why *why)
+{
+    if (key->type == CONFIG_SET) {
+        return read_set(tree, id, key, target, why);
+    }
+    return key->list ? read_list(tree, id, key, target, why)
+                     : read_one(tree, id, key, target + key->offset, why);
+}
+
+static void fill_fallback(const struct config_key *key, char *target)
+{
+    char problem[SCALAR_PROBLEM_BYTES];
+    if (key->fallback != NULL) {
+        bool good = scalar_store(key, target + key->offset, key->fallback, false, problem);
+        CHECK(good);
+    }
+}
+
+/* Fills what the text leaves out, or refuses to. */
+static enum status fill_missing(const struct tree *tree, size_t id, const struct config_key *keys,
+                                uint64_t seen, struct why *why)
+{
+    char *target = tree->node[id].target;
+    for (size_t k = 0; keys[k].name != NULL; k++) {
+        const struct config_key *key = &keys[k];
+        if ((seen >> k & 1) != 0) {
+            continue;
+        }
+        if (key->required) {
+            return tree_refuse_node(tree, why, id, "has no \"%s\": add it, for example `%s: %s`",
+                                    key->name, key->name, key->example);
+        }
+        if (key->type == CONFIG_TABLE && !key->list) {
+            for (size_t n = 0; key->keys[n].name != NULL; n++) {
+                CHECK(key->keys[n].type != CONFIG_TABLE || key->keys[n].list);
+                fill_fallback(&key->keys[n], target + key->offset);
+            }
+        } else {
+            fill_fallback(key, target);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status refuse_unknown(const struct tree *tree, size_t id, const struct config_key *keys,
+                                  struct why *why)
+{
+    char problem[SCALAR_PROBLEM_BYTES];
+    const char *name[KEYS_MAX];
+    size_t count = 0;
+    for (; keys[count].name != NULL; count++) {
+        name[count] = keys[count].name;
+    }
+    scalar_suggest(problem, "is not a key here", tree->node[tree->node[id].key].text, name, count);
+    return tree_refuse_key(tree, why, id, "%s", problem);
+}
+
+static enum status read_table(struct tree *tree, size_t id, struct why *why)
+{
+    const struct config_key *keys = tree->node[id].keys;
+    char *target = tree->node[id].target;
+    uint64_t seen = 0;
+    bool versioned = false;
+    size_t child = tree->node[id].first;
+    for (; child != NO_NODE; child = tree->node[child].next) {
+        const char *name = tree->node[tree->node[child].key].text;
+        size_t k = 0;
+        while (keys[k].name != NULL && strcmp(keys[k].name, name) != 0) {
+            k++;
+        }
+        CHECK(k < KEYS_MAX);
+        if (id == 0 && strcmp(name, VERSION_KEY) == 0) {
+            if (versioned) {
+                return tree_refuse_key(tree, why, child, "is there twice: remove one");
+            }
+            versioned = true;
+            continue;
+        }
+        if (keys[k].name == NULL) {
+            return refuse_unknown(tree, child, keys, why);
+        }
+        if ((seen >> k & 1) != 0) {
+            return tree_refuse_key(tree, why, child, "is there twice: remove one");
+        }
+        seen |= UINT64_C(1) << k;
+        enum status status = read_member(tree, child, &keys[k], target, why);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return fill_missing(tree, id, keys, seen, why);
+}
+
+enum status config_read(struct config *config, void *target, const struct config_key *keys,
+                        struct why *why)
+{
+    struct tree *tree = &config->tree;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < tree->count; i++) {
+        tree->node[i].keys = NULL;
+    }
+    tree->node[0].keys = keys;
+    tree->node[0].target = target;
+    /* Parents come before their children: when the loop is at a table, its parent has said what it
+     * is read by. */
+    for (size_t i = 0; i < tree->count && status == STATUS_OK; i++) {
+        if (tree->node[i].keys != NULL) {
+            status = read_table(tree, i, why);
+        }
+    }
+    return status;
+}
+
+bool config_has(const struct config *config, const char *path)
+{
+    size_t nearest = 0;
+    return tree_find(&config->tree, path, &nearest) != NO_NODE;
+}
+
+enum status config_refuse(const struct config *config, struct why *why, const char *path,
+                          const char *format, ...)
+{
+    size_t nearest = 0;
+    va_list arguments;
+    (void)tree_find(&config->tree, path, &nearest);
+    va_start(arguments, format);
+    (void)tree_refuse(&config->tree, why, config->tree.node[nearest].start, path, format,
+                      arguments);
+    va_end(arguments);
+    return STATUS_INVALID;
+}

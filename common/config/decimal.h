@@ -1,0 +1,34 @@
+/* decimal.h - numbers as people write them: an optional minus, digits without needless zeros, a
+ * point and digits, an exponent. No comma, no hexadecimal, no infinity, nothing after them. */
+
+#ifndef CONFIG_DECIMAL_H
+#define CONFIG_DECIMAL_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DECIMAL_TEXT_BYTES = 64 };
+
+/** Answers whether text is such a number of fewer than DECIMAL_TEXT_BYTES. */
+bool decimal_is_number(const char *text);
+
+/**
+ * Returns floor(number * 10^places) in integer arithmetic; UINT64_MAX when it is larger.
+ *
+ * value  out
+ * exact  out  whether nothing was cut off
+ *
+ * Fails with STATUS_INVALID when text is not a number or is negative.
+ */
+MUST_USE enum status decimal_fixed(uint64_t *value, bool *exact, const char *text, unsigned places);
+
+/** Reads the nearest double. Fails with STATUS_INVALID when text is not a number or not finite. */
+MUST_USE enum status decimal_double(double *value, const char *text);
+
+/** Writes value / 10^places without needless zeros: (1500000, 6) -> "1.5". places at most 20. */
+void decimal_format(char *text, size_t text_bytes, uint64_t value, unsigned places);
+
+#endif

@@ -1,0 +1,233 @@
+#include "config/scalar.h"
+
+#include "base/check.h"
+#include "config/decimal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_BYTES = 40, NAME_LETTERS_MAX = 32, NAMES_MAX = 64 };
+
+static bool problem_set(char *problem, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Always returns false, so that a check can end with it. */
+static bool problem_set(char *problem, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(problem, SCALAR_PROBLEM_BYTES, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Shows a value in quotes, cut, and only what surely prints. */
+static const char *shown(char out[static SHOWN_BYTES], const char *text)
+{
+    size_t length = 0;
+    out[length++] = '"';
+    for (; *text != '\0' && length + 5 < SHOWN_BYTES; text++) {
+        out[length++] = *text >= ' ' && *text <= '~' ? *text : '?';
+    }
+    (void)snprintf(out + length, SHOWN_BYTES - length, "%s", *text != '\0' ? "...\"" : "\"");
+    return out;
+}
+
+/* The edit distance of two names (insert, delete, replace one letter), by the usual two rows. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NAME_LETTERS_MAX + 1];
+    size_t columns = strnlen(b, NAME_LETTERS_MAX);
+    if (strlen(a) > NAME_LETTERS_MAX) {
+        return NAME_LETTERS_MAX;
+    }
+    for (size_t j = 0; j <= columns; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < columns; j++) {
+            size_t best = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            best = best < row[j] + 1 ? best : row[j] + 1;
+            row[j + 1] = best < diagonal + 1 ? best : diagonal + 1;
+        }
+    }
+    return row[columns];
+}
+
+void scalar_suggest(char problem[static SCALAR_PROBLEM_BYTES], const char *what, const char *text,
+                    const char *const *name, size_t count)
+{
+    char value[SHOWN_BYTES];
+    size_t nearest = count;
+    size_t nearest_distance = strlen(text) / 3 + 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = distance(text, name[i]);
+        if (d < nearest_distance) {
+            nearest = i;
+            nearest_distance = d;
+        }
+    }
+    if (nearest < count) {
+        (void)problem_set(problem, "%s %s; did you mean \"%s\"?", shown(value, text), what,
+                          name[nearest]);
+        return;
+    }
+    (void)problem_set(problem, "%s %s; known here: ", shown(value, text), what);
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(problem);
+        (void)snprintf(problem + used, SCALAR_PROBLEM_BYTES - used, "%s%s", i > 0 ? ", " : "",
+                       name[i]);
+    }
+}
+
+bool scalar_choice(const struct config_key *key, unsigned *index, const char *text,
+                   char problem[static SCALAR_PROBLEM_BYTES])
+{
+    const char *name[NAMES_MAX];
+    size_t count = 0;
+    for (; count < NAMES_MAX && key->choice((unsigned)count) != NULL; count++) {
+        name[count] = key->choice((unsigned)count);
+        if (strcmp(name[count], text) == 0) {
+            *index = (unsigned)count;
+            return true;
+        }
+    }
+    scalar_suggest(problem, "is not a choice", text, name, count);
+    return false;
+}
+
+static bool is_name_byte(char c, bool first)
+{
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return letter || (!first && (c == '.' || c == '_' || c == '-'));
+}
+
+static bool store_text(const struct config_key *key, char *member, const char *text, bool quoted,
+                       char *problem)
+{
+    size_t length = strlen(text);
+    if (length == 0 || (!quoted && (strcmp(text, "~") == 0 || strcmp(text, "null") == 0))) {
+        return problem_set(problem, "has no value: write one, for example %s, or remove the key",
+                           key->example);
+    }
+    if (length >= key->size) {
+        return problem_set(problem, "is longer than %zu bytes", key->size - 1);
+    }
+    for (size_t i = 0; key->type == CONFIG_NAME && i < length; i++) {
+        if (!is_name_byte(text[i], i == 0)) {
+            return problem_set(problem,
+                               "may hold letters, digits, '.', '_' and '-', beginning with a "
+                               "letter or digit: for example %s",
+                               key->example);
+        }
+    }
+    memcpy(member, text, length + 1);
+    return true;
+}
+
+static void store_whole(const struct config_key *key, void *member, uint64_t value)
+{
+    if (key->size == sizeof(uint32_t)) {
+        uint32_t narrow = (uint32_t)value;
+        CHECK(narrow == value);
+        memcpy(member, &narrow, sizeof narrow);
+        return;
+    }
+    CHECK(key->size == sizeof value);
+    memcpy(member, &value, sizeof value);
+}
+
+/* INTEGER is FIXED without places, where nothing may be cut off. */
+static bool store_fixed(const struct config_key *key, void *member, const char *text, bool quoted,
+                        char *problem)
+{
+    char value[SHOWN_BYTES];
+    char low[32];
+    char high[32];
+    uint64_t number = 0;
+    bool exact = false;
+    bool integer = key->type == CONFIG_INTEGER;
+    if (quoted || !decimal_is_number(text)) {
+        return problem_set(problem, "%s is not %s: write it like %s", shown(value, text),
+                           integer ? "a whole number" : "a number", key->example);
+    }
+    enum status status = decimal_fixed(&number, &exact, text, key->places);
+    if (status == STATUS_OK && !exact && (integer || key->exact)) {
+        return integer ? problem_set(problem, "%s is not a whole number: write it like %s",
+                                     shown(value, text), key->example)
+                       : problem_set(problem, "%s has more than %u decimal places: round it",
+                                     shown(value, text), key->places);
+    }
+    if (status != STATUS_OK || number < key->min || number > key->max) {
+        decimal_format(low, sizeof low, key->min, key->places);
+        decimal_format(high, sizeof high, key->max, key->places);
+        return problem_set(problem, "%s is out of range: write a number from %s to %s",
+                           shown(value, text), low, high);
+    }
+    store_whole(key, member, number);
+    return true;
+}
+
+static bool store_decimal(const struct config_key *key, void *member, const char *text, bool quoted,
+                          char *problem)
+{
+    char value[SHOWN_BYTES];
+    double number = 0;
+    if (quoted || !decimal_is_number(text)) {
+        return problem_set(problem, "%s is not a number: write it like %s", shown(value, text),
+                           key->example);
+    }
+    if (decimal_double(&number, text) != STATUS_OK || number < key->low || number > key->high) {
+        return problem_set(problem, "%s is out of range: write a number from %g to %g",
+                           shown(value, text), key->low, key->high);
+    }
+    CHECK(key->size == sizeof number);
+    memcpy(member, &number, sizeof number);
+    return true;
+}
+
+static bool store_flag(void *member, const char *text, bool quoted, char *problem)
+{
+    char value[SHOWN_BYTES];
+    bool flag = strcmp(text, "true") == 0;
+    if (quoted || (!flag && strcmp(text, "false") != 0)) {
+        return problem_set(problem, "%s is neither true nor false: write one of the two",
+                           shown(value, text));
+    }
+    memcpy(member, &flag, sizeof flag);
+    return true;
+}
+
+bool scalar_store(const struct config_key *key, void *member, const char *text, bool quoted,
+                  char problem[static SCALAR_PROBLEM_BYTES])
+{
+    unsigned index = 0;
+    switch (key->type) {
+    case CONFIG_TEXT:
+    case CONFIG_NAME:
+        return store_text(key, member, text, quoted, problem);
+    case CONFIG_INTEGER:
+    case CONFIG_FIXED:
+        return store_fixed(key, member, text, quoted, problem);
+    case CONFIG_DECIMAL:
+        return store_decimal(key, member, text, quoted, problem);
+    case CONFIG_FLAG:
+        return store_flag(member, text, quoted, problem);
+    case CONFIG_CHOICE:
+        CHECK(key->size == sizeof index);
+        if (!scalar_choice(key, &index, text, problem)) {
+            return false;
+        }
+        memcpy(member, &index, sizeof index);
+        return true;
+    case CONFIG_SET:
+    case CONFIG_TABLE:
+        break;
+    }
+    CHECK(key->type != CONFIG_SET && key->type != CONFIG_TABLE);
+    return false;
+}

@@ -1,0 +1,73 @@
+/* settings.h - the settings files of the two daemons. A relative path in one is relative to the
+ * folder that the settings file is in. Nothing in them is secret; they name the files that are. */
+
+#ifndef CONFIG_SETTINGS_H
+#define CONFIG_SETTINGS_H
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/why.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SETTINGS_PATH_BYTES = 1024, SETTINGS_ADDRESS_BYTES = 256 };
+
+enum log_format {
+    LOG_FORMAT_AUTO, /* text on a terminal, JSON lines otherwise */
+    LOG_FORMAT_TEXT,
+    LOG_FORMAT_JSON
+};
+
+struct log_settings {
+    enum log_level level; /* info */
+    enum log_format format;
+};
+
+struct coordinator_settings {
+    char listen[SETTINGS_ADDRESS_BYTES]; /* "tcp://0.0.0.0:7310" */
+    char key[SETTINGS_PATH_BYTES];       /* the secret key's file */
+    char agents[SETTINGS_PATH_BYTES];    /* the allow-list's file */
+    char state[SETTINGS_PATH_BYTES];     /* the journal's folder */
+    char job[SETTINGS_PATH_BYTES];
+    char out[SETTINGS_PATH_BYTES]; /* the results' folder */
+    uint32_t linger_ms;            /* after the job's end, for absent agents; 30 s */
+    uint64_t memory_bytes_max;     /* of the process; 0: no limit */
+    uint64_t message_bytes_max;    /* the largest answer or artifact; 64 MB */
+    bool simulated;                /* written by `hedgerow simulate` alone: a seed is accepted */
+    struct log_settings log;
+};
+
+struct agent_settings {
+    char address[SETTINGS_ADDRESS_BYTES]; /* coordinator.address: "tcp://host:7310" */
+    struct digest public_key; /* coordinator.public_key, when written as 64 hex digits */
+    char public_key_file[SETTINGS_PATH_BYTES]; /* otherwise its file; "" when public_key is set */
+    char key[SETTINGS_PATH_BYTES];             /* the secret key's file */
+    char state[SETTINGS_PATH_BYTES];           /* the journal's folder */
+    char data[SETTINGS_PATH_BYTES];            /* the records, CSV */
+    char policy[SETTINGS_PATH_BYTES];
+    char job[SETTINGS_PATH_BYTES]; /* only this text is joined; "": any job the policy allows */
+    bool once;                     /* end with the first job; false */
+    uint32_t heartbeat_ms;         /* 2 s */
+    uint32_t silence_ms;           /* without a valid frame for so long: connect anew; 10 s */
+    uint64_t memory_bytes_max;     /* of the process; 0: no limit */
+    bool simulated;                /* written by `hedgerow simulate` alone: a seed is accepted */
+    struct log_settings log;
+};
+
+/**
+ * Reads a settings file's text.
+ *
+ * text  in  config_load gives it
+ * path  in  the file's: for messages, and to resolve the paths inside
+ *
+ * Fails with STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_NO_MEMORY; settings are then zeroed.
+ */
+MUST_USE enum status coordinator_settings_parse(struct coordinator_settings *settings,
+                                                struct slice text, const char *path,
+                                                struct why *why);
+MUST_USE enum status agent_settings_parse(struct agent_settings *settings, struct slice text,
+                                          const char *path, struct why *why);
+
+#endif
