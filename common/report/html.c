@@ -1,0 +1,225 @@
+/* The page's frame. What is specific: the policy below is "nothing from anywhere"; style and
+ * scripts are admitted by the digests that were computed when they were embedded, so text that
+ * slipped through an escape could still not run. */
+
+#include "report/html.h"
+
+#include "report/assets.h"
+#include "report/html_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void asset(FILE *page, const char *element, const struct asset *asset)
+{
+    (void)fprintf(page, "<%s>", element);
+    (void)fwrite(asset->bytes, 1, asset->size, page);
+    (void)fprintf(page, "</%s>\n", element);
+}
+
+static void head(FILE *page, const struct result *result)
+{
+    (void)fprintf(page,
+                  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                  "style-src '%s'; script-src '%s' '%s'; base-uri 'none'; form-action 'none'\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<meta name=\"referrer\" content=\"no-referrer\">\n<title>%s",
+                  asset_style.hash, asset_charts.hash, asset_page.hash,
+                  result->private ? "" : "NOT PRIVATE \xc2\xb7 ");
+    html_text(page, result->job);
+    (void)fputs(" \xc2\xb7 hedgerow report</title>\n", page);
+    asset(page, "style", &asset_style);
+    (void)fputs("</head>\n<body>\n", page);
+    if (!result->private) {
+        (void)fputs("<div class=\"alarm\" role=\"alert\"><strong>NOT PRIVATE</strong> ", page);
+        if (result->has_seed) {
+            (void)fputs("The noise came from a known seed, so anyone can draw it again and take it "
+                        "off. For rehearsals and tests; never share this with real records.",
+                        page);
+        } else {
+            (void)fputs("The file behind this report does not claim that its values are protected. "
+                        "Do not share it.",
+                        page);
+        }
+        (void)fputs("</div>\n", page);
+    }
+}
+
+struct chart {
+    const char *id;
+    const char *css;
+    const char *title;
+    const char *text;
+    const char *label; /* read out instead of the picture */
+    bool wide;
+    bool simulator_only;
+};
+
+static void figure(FILE *page, const struct chart *chart)
+{
+    (void)fprintf(
+        page, "<figure class=\"card%s\"><figcaption><h3>%s%s</h3><p>%s</p></figcaption>\n",
+        chart->wide ? " wide" : "", chart->title,
+        chart->simulator_only ? " <span class=\"tag\">simulator only</span>" : "", chart->text);
+    (void)fprintf(
+        page,
+        "<div class=\"plot %s\"><canvas id=\"%s\" role=\"img\" aria-label=\"%s The figures "
+        "are in the tables below.\"></canvas></div></figure>\n",
+        chart->css, chart->id, chart->label);
+}
+
+static void quality(FILE *page, const struct result *result)
+{
+    (void)fputs("<section>\n<h2>How good is it?</h2>\n", page);
+    if (isfinite(result->accuracy)) {
+        (void)fputs("<p>Each candidate beside the one the federation chose, and beside the model "
+                    "that all records in one place would give if privacy did not matter.</p>\n"
+                    "<div class=\"cards\">\n",
+                    page);
+        figure(page,
+               &(struct chart){"chart-accuracy", "dots", "Accuracy",
+                               "The share of held-out records that a candidate gets right.",
+                               "Dot plot of the accuracy of each expert, the pooled model and the "
+                               "majority class.",
+                               false, true});
+        figure(page, &(struct chart){"chart-auc", "dots", "Ranking (AUC)",
+                                     "How often a candidate ranks a positive record above a "
+                                     "negative one. A coin reaches 0.5.",
+                                     "Dot plot of the AUC of each expert and the pooled model.",
+                                     false, true});
+        (void)fputs("</div>\n<ul class=\"key\"><li class=\"k-chosen\">chosen</li><li>other "
+                    "candidates</li><li class=\"k-pooled\">pooled, not private</li><li "
+                    "class=\"k-plain\">majority class</li></ul>\n</section>\n",
+                    page);
+        return;
+    }
+    (void)fputs(
+        "<p>Accuracy and AUC are statistics of exact records, so a deployment does not "
+        "compute them. What the institutions released, with their noise, is the loss of each "
+        "candidate; the chosen one should be among the lowest.</p>\n<div class=\"cards\">\n",
+        page);
+    figure(page,
+           &(struct chart){"chart-mean-losses", "dots", "Released loss of each candidate",
+                           "The mean over all rounds, noise included. Lower is better.",
+                           "Dot plot of the mean released loss of each expert.", true, false});
+    (void)fputs("</div>\n</section>\n", page);
+}
+
+static bool has_losses(const struct result *result)
+{
+    for (size_t i = 0; i < result->round_count; i++) {
+        if (result->round[i].loss != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void charts(FILE *page, const struct result *result)
+{
+    quality(page, result);
+    if (has_losses(result)) {
+        (void)fputs(
+            "<section>\n<h2>How was it chosen?</h2>\n<p>Round by round the institutions said, "
+            "behind noise, how each candidate does on records it had not been judged on "
+            "before. Candidates that do well gain weight.</p>\n<div class=\"cards\">\n",
+            page);
+        figure(page, &(struct chart){"chart-losses", "", "Noisy losses over rounds",
+                                     "One thin line per candidate. The jumps they share are the "
+                                     "rounds' different records; the rest is mostly privacy noise.",
+                                     "Line chart of each expert's released loss per round.", false,
+                                     false});
+        figure(page,
+               &(struct chart){"chart-weights", "", "Weights over rounds",
+                               "The chance of each candidate to be played in the next round.",
+                               "Area chart of the experts' weights per round.", false, false});
+        figure(page, &(struct chart){"chart-regret", "", "Regret beside its bound",
+                                     "How much worse than always playing the best candidate, per "
+                                     "round, and the most it can be expected to be.",
+                                     "Line chart of the average regret and its bound per round.",
+                                     true, false});
+        (void)fputs("</div>\n</section>\n", page);
+    }
+    if (result->agent_count > 0) {
+        (void)fputs(
+            "<section>\n<h2>What did it cost?</h2>\n<p>Each institution keeps its own ledger "
+            "and stops answering when its budget is spent.</p>\n<div class=\"cards\">\n",
+            page);
+        figure(page, &(struct chart){
+                         "chart-spend", "", "Privacy budget, institution by institution",
+                         "Epsilon spent in all, and what each site's own policy leaves.",
+                         "Bar chart of the epsilon spent and left per institution.", true, false});
+        (void)fputs("</div>\n</section>\n", page);
+    }
+}
+
+/* The data block leaves the experts' models out: no chart shows them, and they may be large. */
+static enum status data_block(FILE *page, const struct result *result)
+{
+    struct result copy = *result;
+    char *json = NULL;
+    enum status status = STATUS_NO_MEMORY;
+    copy.expert = calloc(result->expert_count + 1, sizeof *copy.expert);
+    if (copy.expert != NULL) {
+        for (size_t i = 0; i < result->expert_count; i++) {
+            copy.expert[i] = result->expert[i];
+            copy.expert[i].model = NULL;
+        }
+        status = result_to_json(&json, &copy);
+    }
+    if (status == STATUS_OK) {
+        (void)fputs("<script type=\"application/json\" id=\"data\">", page);
+        html_json(page, json);
+        (void)fputs("</script>\n", page);
+    }
+    free(json);
+    free(copy.expert);
+    return status;
+}
+
+static void foot(FILE *page, const struct result *result)
+{
+    (void)fputs("<footer>\n<p>Written by hedgerow ", page);
+    html_text(page, result->version);
+    (void)fputs(
+        ". This page holds all it shows and loads nothing.</p>\n<details><summary>Licence of "
+        "the embedded Chart.js</summary><p>",
+        page);
+    for (size_t i = 0; i < asset_charts_licence.size; i++) {
+        char one[2] = {(char)asset_charts_licence.bytes[i], '\0'};
+        html_text(page, one[0] == '\n' ? " " : one);
+    }
+    (void)fputs("</p></details>\n</footer>\n", page);
+}
+
+enum status html_report(char **html, const struct result *result)
+{
+    size_t size = 0;
+    enum status status = STATUS_OK;
+    FILE *page = NULL;
+    *html = NULL;
+    page = open_memstream(html, &size);
+    if (page == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    head(page, result);
+    html_summary(page, result);
+    charts(page, result);
+    html_tables(page, result);
+    (void)fputs("</main>\n", page);
+    foot(page, result);
+    status = data_block(page, result);
+    asset(page, "script", &asset_charts);
+    asset(page, "script", &asset_page);
+    (void)fputs("</body>\n</html>\n", page);
+    if (fclose(page) != 0 && status == STATUS_OK) {
+        status = STATUS_NO_MEMORY;
+    }
+    if (status != STATUS_OK) {
+        free(*html);
+        *html = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,34 @@
+/* html_parts.h - the report's sections, and how text gets into a page. Within this folder. Writing
+ * goes to a stream in memory, whose errors are met once, when it is closed. */
+
+#ifndef REPORT_HTML_PARTS_H
+#define REPORT_HTML_PARTS_H
+
+#include "report/result.h"
+
+#include <stdio.h>
+
+/** Writes a text so that it is text in an element and in a quoted attribute: &, <, >, " and '
+ * become references, control characters a replacement character. */
+void html_text(FILE *page, const char *text);
+
+/** Writes JSON so that it cannot end its script element: <, > and & become \u003c and the like. */
+void html_json(FILE *page, const char *json);
+
+/** Writes a number with so many decimals, or a dash when it is not known. */
+void html_number(FILE *page, double value, int decimals);
+
+/** Writes a share as a percentage with one decimal, or a dash. */
+void html_percent(FILE *page, double share);
+
+/** Writes a small count as a word, with a capital when it starts a sentence; a large one in digits.
+ */
+void html_count(FILE *page, size_t count, bool capital);
+
+/** The headline, the four figures and the plain words. */
+void html_summary(FILE *page, const struct result *result);
+
+/** The tables behind the charts, and what the words mean. */
+void html_tables(FILE *page, const struct result *result);
+
+#endif

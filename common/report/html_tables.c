@@ -1,0 +1,198 @@
+/* The figures behind the charts, for those who do not see them, print them, or want to check them.
+ */
+
+#include "report/html_parts.h"
+
+#include <math.h>
+#include <stdint.h>
+
+enum { ROWS_MAX = 1000 }; /* a page of 100,000 rows serves nobody; result.json has them all */
+
+static void cell(FILE *page, double value, int decimals)
+{
+    (void)fputs("<td>", page);
+    html_number(page, value, decimals);
+    (void)fputs("</td>", page);
+}
+
+static void share(FILE *page, double value)
+{
+    (void)fputs("<td>", page);
+    html_percent(page, value);
+    (void)fputs("</td>", page);
+}
+
+static void table_open(FILE *page, const char *title, const char *caption, const char *heads)
+{
+    (void)fprintf(page,
+                  "<details><summary>%s</summary><div class=\"scroll\"><table><caption>%s</caption>"
+                  "<thead><tr>%s</tr></thead><tbody>\n",
+                  title, caption, heads);
+}
+
+static void table_close(FILE *page, size_t rows)
+{
+    (void)fputs("</tbody></table></div>", page);
+    if (rows > ROWS_MAX) {
+        (void)fprintf(page, "<p>The first %d of %zu; result.json has all.</p>", (int)ROWS_MAX,
+                      rows);
+    }
+    (void)fputs("</details>\n", page);
+}
+
+static double mean_loss(const struct result *result, size_t expert)
+{
+    double sum = 0.0;
+    size_t count = 0;
+    for (size_t i = 0; i < result->round_count; i++) {
+        if (result->round[i].loss != NULL && isfinite(result->round[i].loss[expert])) {
+            sum += result->round[i].loss[expert];
+            count++;
+        }
+    }
+    return count == 0 ? NAN : sum / (double)count;
+}
+
+static double last_weight(const struct result *result, size_t expert)
+{
+    for (size_t i = result->round_count; i-- > 0;) {
+        if (result->round[i].weight != NULL) {
+            return result->round[i].weight[expert];
+        }
+    }
+    return NAN;
+}
+
+static void experts(FILE *page, const struct result *result)
+{
+    table_open(page, "Candidates",
+               "Every expert, the pooled model and the majority class. Accuracy and AUC: simulator "
+               "only. Losses and weights: released, noise included.",
+               "<th scope=\"col\">expert</th><th scope=\"col\">lambda</th><th "
+               "scope=\"col\">accuracy</th><th scope=\"col\">AUC</th><th scope=\"col\">mean "
+               "loss</th><th scope=\"col\">last weight</th>");
+    for (size_t i = 0; i < result->expert_count && i < ROWS_MAX; i++) {
+        const struct result_expert *expert = &result->expert[i];
+        bool chosen = (int64_t)i == result->chosen;
+        (void)fprintf(page, "<tr%s><th scope=\"row\">", chosen ? " class=\"chosen\"" : "");
+        html_text(page, expert->name);
+        (void)fprintf(page, "%s</th><td>%.6g</td>", chosen ? " (chosen)" : "", expert->lambda);
+        share(page, expert->accuracy);
+        cell(page, expert->auc, 4);
+        cell(page, mean_loss(result, i), 4);
+        share(page, last_weight(result, i));
+        (void)fputs("</tr>\n", page);
+    }
+    if (isfinite(result->baseline.pooled_accuracy)) {
+        (void)fprintf(page,
+                      "<tr class=\"pooled\"><th scope=\"row\">pooled, not private, simulator "
+                      "only</th><td>%.6g</td>",
+                      result->baseline.pooled_lambda);
+        share(page, result->baseline.pooled_accuracy);
+        cell(page, result->baseline.pooled_auc, 4);
+        (void)fputs("<td></td><td></td></tr>\n<tr><th scope=\"row\">majority class</th><td></td>",
+                    page);
+        share(page, result->baseline.majority);
+        cell(page, 0.5, 4);
+        (void)fputs("<td></td><td></td></tr>\n", page);
+    }
+    table_close(page, result->expert_count);
+}
+
+static void rounds(FILE *page, const struct result *result)
+{
+    table_open(page, "Rounds", "Every round, as the coordinator closed it.",
+               "<th scope=\"col\">round</th><th scope=\"col\" class=\"text\">stage</th><th "
+               "scope=\"col\">institutions</th><th scope=\"col\" class=\"text\">played</th><th "
+               "scope=\"col\">epsilon so far</th><th scope=\"col\">regret</th><th "
+               "scope=\"col\">bound</th><th scope=\"col\">seconds</th>");
+    for (size_t i = 0; i < result->round_count && i < ROWS_MAX; i++) {
+        const struct result_round *round = &result->round[i];
+        (void)fprintf(page, "<tr><th scope=\"row\">%u</th><td class=\"text\">", round->round);
+        html_text(page, round->stage);
+        (void)fprintf(page, "%s</td><td>%u</td><td class=\"text\">",
+                      round->failed ? " (failed)" : "", round->agents);
+        html_text(page, round->chosen == RESULT_NONE ? "" : result->expert[round->chosen].name);
+        (void)fputs("</td>", page);
+        cell(page, round->epsilon, 4);
+        cell(page, round->regret_average, 4);
+        cell(page, round->regret_bound, 4);
+        cell(page, round->seconds, 2);
+        (void)fputs("</tr>\n", page);
+    }
+    table_close(page, result->round_count);
+}
+
+static void agents(FILE *page, const struct result *result)
+{
+    table_open(page, "Institutions",
+               result->simulated ? "By each institution\xe2\x80\x99s own ledger."
+                                 : "By the answers that counted; what is left each institution "
+                                   "alone knows.",
+               "<th scope=\"col\">institution</th><th scope=\"col\">answers</th><th "
+               "scope=\"col\">epsilon spent</th><th scope=\"col\">epsilon left</th>");
+    for (size_t i = 0; i < result->agent_count && i < ROWS_MAX; i++) {
+        const struct result_agent *agent = &result->agent[i];
+        (void)fputs("<tr><th scope=\"row\">", page);
+        html_text(page, agent->name);
+        (void)fprintf(page, "</th><td>%u</td>", agent->answers);
+        cell(page, agent->epsilon_spent, 6);
+        cell(page, agent->epsilon_left, 6);
+        (void)fputs("</tr>\n", page);
+    }
+    table_close(page, result->agent_count);
+}
+
+static void regret(FILE *page, const struct result *result)
+{
+    if (!isfinite(result->regret.bound)) {
+        return;
+    }
+    table_open(page, "Regret", "Average per round, in units of the clamped loss.",
+               "<th scope=\"col\">figure</th><th scope=\"col\">value</th>");
+    (void)fputs("<tr><th scope=\"row\">reached</th>", page);
+    cell(page, result->regret.average, 5);
+    (void)fputs("</tr>\n<tr><th scope=\"row\">bound (Hoeffding\xe2\x80\x99s lemma)</th>", page);
+    cell(page, result->regret.bound, 5);
+    (void)fputs("</tr>\n<tr><th scope=\"row\">of which due to the noise on the losses</th>", page);
+    cell(page, result->regret.noise, 5);
+    (void)fputs("</tr>\n<tr><th scope=\"row\">bound as in the textbook (Dwork and Roth, 11.1)</th>",
+                page);
+    cell(page, result->regret.textbook, 5);
+    (void)fputs("</tr>\n", page);
+    table_close(page, 0);
+}
+
+static void glossary(FILE *page)
+{
+    (void)fputs(
+        "<section>\n<h2>What the words mean</h2>\n<dl>\n"
+        "<dt>epsilon (\xce\xb5)</dt><dd>How much more, or less, likely any observation can become "
+        "when one record is replaced: at most e<sup>\xce\xb5</sup> times. It adds up over answers; "
+        "small is private.</dd>\n"
+        "<dt>candidate, expert</dt><dd>A model made from what the institutions had already released: "
+        "the average of their noisy models, one institution\xe2\x80\x99s own, or the average with its "
+        "threshold moved. Making more of them costs no privacy; judging them does.</dd>\n"
+        "<dt>loss</dt><dd>A number from 0, right and sure, to 1, wrong, averaged over the records of "
+        "one round.</dd>\n"
+        "<dt>regret</dt><dd>The loss of the candidates that were played, minus the loss of the best "
+        "single one in hindsight, per round.</dd>\n"
+        "<dt>AUC</dt><dd>The share of pairs, one positive and one negative record, that a model puts "
+        "in the right order.</dd>\n"
+        "<dt>pooled, not private</dt><dd>Ordinary logistic regression on all records in one place, its "
+        "strength picked by looking at the held-out records: more than anyone may do.</dd>\n"
+        "</dl>\n</section>\n",
+        page);
+}
+
+void html_tables(FILE *page, const struct result *result)
+{
+    (void)fputs(
+        "<section>\n<h2>The figures</h2>\n<p>All that the charts show, and some more.</p>\n", page);
+    experts(page, result);
+    rounds(page, result);
+    agents(page, result);
+    regret(page, result);
+    (void)fputs("</section>\n", page);
+    glossary(page);
+}

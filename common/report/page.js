@@ -1,0 +1,244 @@
+/* Draws the report's charts from the data block. Every chart has its table below; without this script
+ * nothing but the pictures is missing. */
+(function () {
+  "use strict";
+  var data = JSON.parse(document.getElementById("data").textContent);
+  var dark = window.matchMedia("(prefers-color-scheme: dark)");
+  var still = window.matchMedia("(prefers-reduced-motion: reduce)");
+  var charts = [];
+
+  /* "print" media never takes the dark colours, so the canvas must not either. */
+  function colour(name, printing) {
+    var light = { paper: "#ffffff", ink: "#1d2622", soft: "#5c6a63", line: "#e3e1d8", chosen: "#1f7a4d",
+      pooled: "#b7791f", other: "#a9b8ae", left: "#d5e3d9", plain: "#8a8f8c", bound: "#7a5ea8" };
+    if (printing) { return light[name]; }
+    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim() || light[name];
+  }
+  function alpha(hex, a) {
+    return hex + Math.round(a * 255).toString(16).padStart(2, "0");
+  }
+  function percent(v) { return (100 * v).toFixed(1) + "%"; }
+  function known(v) { return typeof v === "number" && isFinite(v); }
+
+  var c = {};
+  function palette(printing) {
+    ["ink", "soft", "line", "chosen", "pooled", "other", "left", "plain", "bound"].forEach(function (n) {
+      c[n] = colour(n, printing);
+    });
+  }
+
+  function base(extra) {
+    var options = {
+      responsive: true, maintainAspectRatio: false, animation: false,
+      plugins: { legend: { display: false }, tooltip: { displayColors: false } },
+      scales: {}
+    };
+    Object.keys(extra).forEach(function (k) {
+      if (k === "plugins") { Object.assign(options.plugins, extra.plugins); } else { options[k] = extra[k]; }
+    });
+    return options;
+  }
+  function axis(title, more) {
+    return Object.assign({
+      title: { display: !!title, text: title, color: c.soft },
+      ticks: { color: c.soft }, grid: { color: c.line, drawBorder: false }
+    }, more || {});
+  }
+  function legend() {
+    return { display: true, position: "bottom", align: "start",
+      labels: { color: c.soft, boxWidth: 10, boxHeight: 10, usePointStyle: true, padding: 14 } };
+  }
+  function draw(id, config) {
+    var canvas = document.getElementById(id);
+    if (canvas) { charts.push(new Chart(canvas, config)); }
+  }
+
+  /* Upright lines at the pooled model and the majority class, behind the points. */
+  var references = {
+    id: "references",
+    beforeDatasetsDraw: function (chart, args, options) {
+      (options.lines || []).forEach(function (line) {
+        var x = chart.scales.x.getPixelForValue(line.at), area = chart.chartArea, g = chart.ctx;
+        g.save();
+        g.strokeStyle = line.colour; g.lineWidth = 1.5; g.setLineDash([5, 4]);
+        g.beginPath(); g.moveTo(x, area.top); g.lineTo(x, area.bottom); g.stroke();
+        g.restore();
+      });
+    }
+  };
+
+  /* The best few by a figure; the chosen one is always among them. */
+  function leading(score, descending, count) {
+    var order = data.experts.map(function (e, i) { return i; }).filter(function (i) { return known(score(i)); });
+    order.sort(function (a, b) { return descending ? score(b) - score(a) : score(a) - score(b); });
+    var top = order.slice(0, count), chosen = chosenIndex();
+    if (chosen >= 0 && top.indexOf(chosen) < 0 && order.indexOf(chosen) >= 0) { top[top.length - 1] = chosen; }
+    return top;
+  }
+  function chosenIndex() {
+    return data.experts.findIndex(function (e) { return e.name === data.chosen; });
+  }
+
+  function dots(id, rows, lines, format, title) {
+    var canvas = document.getElementById(id);
+    if (!canvas || rows.length === 0) { return; }
+    canvas.parentElement.style.height = Math.max(200, 76 + 23 * rows.length) + "px";
+    var all = rows.map(function (r) { return r.value; });
+    var low = Math.min.apply(null, all), high = Math.max.apply(null, all), pad = 0.06 * (high - low) || 0.01;
+    draw(id, {
+      type: "line",
+      data: {
+        labels: rows.map(function (r) { return r.name; }),
+        datasets: [{
+          data: all, showLine: false,
+          pointRadius: rows.map(function (r) { return r.kind === "other" ? 4.5 : 7; }), pointHoverRadius: 8,
+          pointStyle: rows.map(function (r) { return r.kind === "pooled" ? "rectRot" : r.kind === "plain" ? "rect" : "circle"; }),
+          pointBackgroundColor: rows.map(function (r) { return c[r.kind]; }),
+          pointBorderColor: rows.map(function (r) { return c[r.kind]; })
+        }]
+      },
+      options: base({
+        indexAxis: "y",
+        scales: {
+          x: axis(title, { min: low - pad, max: high + pad, ticks: { color: c.soft, callback: format, maxTicksLimit: 6 } }),
+          y: axis("", { ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
+        },
+        plugins: { references: { lines: lines }, tooltip: { displayColors: false, callbacks: { label: function (t) { return format(t.raw); } } } }
+      }),
+      plugins: [references]
+    });
+  }
+
+  function quality(id, field, pooled, plain, title) {
+    var score = function (i) { return data.experts[i][field]; };
+    var chosen = chosenIndex(), lines = [];
+    var rows = leading(score, true, 24).map(function (i) {
+      return { name: data.experts[i].name, value: score(i), kind: i === chosen ? "chosen" : "other" };
+    });
+    if (rows.length === 0) { return; }
+    if (known(pooled)) { rows.push({ name: "pooled, not private", value: pooled, kind: "pooled" }); lines.push({ at: pooled, colour: c.pooled }); }
+    if (known(plain)) { rows.push({ name: field === "auc" ? "a coin's toss" : "majority class", value: plain, kind: "plain" }); lines.push({ at: plain, colour: c.plain }); }
+    rows.sort(function (a, b) { return b.value - a.value; });
+    dots(id, rows, lines, field === "auc" ? function (v) { return Number(v).toFixed(3); } : percent, title);
+  }
+
+  function lossesRounds() {
+    return data.rounds.filter(function (r) { return Array.isArray(r.losses) && !r.failed; });
+  }
+
+  function meanLosses(id) {
+    var rounds = lossesRounds(), chosen = chosenIndex();
+    if (rounds.length === 0) { return; }
+    var mean = data.experts.map(function (e, i) {
+      return rounds.reduce(function (s, r) { return s + r.losses[i]; }, 0) / rounds.length;
+    });
+    dots(id, leading(function (i) { return mean[i]; }, false, 24).map(function (i) {
+      return { name: data.experts[i].name, value: mean[i], kind: i === chosen ? "chosen" : "other" };
+    }), [], function (v) { return Number(v).toFixed(3); }, "mean released loss, lower is better");
+  }
+
+  function losses(id) {
+    var rounds = lossesRounds(), chosen = chosenIndex();
+    if (rounds.length === 0) { return; }
+    var labels = rounds.map(function (r) { return r.round; });
+    var sets = data.experts.map(function (e, i) {
+      return { label: e.name, data: rounds.map(function (r) { return r.losses[i]; }), borderWidth: 1, pointRadius: rounds.length === 1 ? 3 : 0,
+        borderColor: alpha(c.other, 0.75), backgroundColor: c.other, order: 3, expert: i };
+    }).slice(0, 200);
+    var average = rounds.map(function (r) { return r.losses.reduce(function (s, v) { return s + v; }, 0) / r.losses.length; });
+    sets.push({ label: "average over all experts", data: average, borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [5, 4], pointRadius: 0, order: 2 });
+    if (chosen >= 0) {
+      sets.push({ label: "chosen", data: rounds.map(function (r) { return r.losses[chosen]; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: 2, order: 1 });
+    }
+    var plugin = legend();
+    plugin.labels.filter = function (item) { return item.text === "chosen" || item.text === "average over all experts"; };
+    draw(id, { type: "line", data: { labels: labels, datasets: sets }, options: base({
+      interaction: { mode: "nearest", intersect: false },
+      scales: { x: axis("round", { grid: { display: false } }), y: axis("mean loss, noise included") },
+      plugins: { legend: plugin }
+    }) });
+  }
+
+  function weights(id) {
+    var rounds = lossesRounds(), chosen = chosenIndex();
+    if (rounds.length === 0) { return; }
+    var last = rounds[rounds.length - 1].weights || [];
+    var peak = function (i) { return rounds.reduce(function (m, r) { return Math.max(m, r.weights ? r.weights[i] : 0); }, 0); };
+    if (last.length === 0) { return; }
+    var top = leading(peak, true, 6).sort(function (a, b) { return a === chosen ? -1 : b === chosen ? 1 : last[b] - last[a]; });
+    var shades = [0.95, 0.72, 0.54, 0.4, 0.28, 0.18], next = 0;
+    var sets = top.map(function (i) {
+      var fill = i === chosen ? c.chosen : alpha(c.pooled, shades[next++]);
+      return { label: (i === chosen ? "chosen: " : "") + data.experts[i].name, data: rounds.map(function (r) { return r.weights[i]; }),
+        fill: true, backgroundColor: fill, borderColor: fill, borderWidth: 0, pointRadius: 0 };
+    });
+    if (data.experts.length > top.length) {
+      sets.push({ label: "the other " + (data.experts.length - top.length), data: rounds.map(function (r) {
+        return r.weights.reduce(function (s, v, i) { return top.indexOf(i) < 0 ? s + v : s; }, 0);
+      }), fill: true, backgroundColor: c.left, borderColor: c.left, borderWidth: 0, pointRadius: 0 });
+    }
+    sets.forEach(function (s) { if (rounds.length === 1) { s.pointRadius = 4; } });
+    draw(id, { type: "line", data: { labels: rounds.map(function (r) { return r.round; }), datasets: sets }, options: base({
+      interaction: { mode: "index", intersect: false },
+      scales: { x: axis("round", { grid: { display: false } }), y: axis("probability of being played", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
+      plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + percent(t.raw); } } } }
+    }) });
+  }
+
+  function spend(id) {
+    var agents = data.privacy.per_agent;
+    if (agents.length === 0) { return; }
+    var canvas = document.getElementById(id);
+    if (canvas) { canvas.parentElement.style.height = Math.max(180, 110 + 30 * agents.length) + "px"; }
+    var sets = [{ label: "spent", data: agents.map(function (a) { return a.epsilon_spent; }), backgroundColor: c.chosen, maxBarThickness: 20 }];
+    if (agents.some(function (a) { return known(a.epsilon_left); })) {
+      sets.push({ label: "left under the site's own policy", data: agents.map(function (a) { return a.epsilon_left; }), backgroundColor: c.left, maxBarThickness: 20 });
+    }
+    draw(id, { type: "bar", data: { labels: agents.map(function (a) { return a.agent; }), datasets: sets }, options: base({
+      indexAxis: "y",
+      scales: { x: axis("epsilon", { stacked: true, beginAtZero: true }), y: axis("", { stacked: true, grid: { display: false }, ticks: { color: c.ink } }) },
+      plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + Number(t.raw).toFixed(4); } } } }
+    }) });
+  }
+
+  function regret(id) {
+    var rounds = lossesRounds().filter(function (r) { return known(r.regret_average); });
+    if (rounds.length === 0) { return; }
+    var dot = rounds.length === 1 ? 4 : 0;
+    draw(id, { type: "line", data: { labels: rounds.map(function (r) { return r.round; }), datasets: [
+      { label: "average regret so far", data: rounds.map(function (r) { return r.regret_average; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: dot },
+      { label: "what theory guarantees", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
+    ] }, options: base({
+      interaction: { mode: "index", intersect: false },
+      scales: { x: axis("round", { grid: { display: false } }), y: axis("loss per round", { suggestedMin: 0 }) },
+      plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + Number(t.raw).toFixed(4); } } } }
+    }) });
+  }
+
+  function all(printing) {
+    charts.forEach(function (chart) { chart.destroy(); });
+    charts = [];
+    palette(printing);
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    Chart.defaults.font.size = 12;
+    var b = data.baseline || {};
+    quality("chart-accuracy", "accuracy", b.pooled_accuracy, b.majority, "accuracy on held-out records");
+    quality("chart-auc", "auc", b.pooled_auc, null, "AUC on held-out records");
+    meanLosses("chart-mean-losses");
+    losses("chart-losses");
+    weights("chart-weights");
+    spend("chart-spend");
+    regret("chart-regret");
+  }
+
+  all(false);
+  dark.addEventListener("change", function () { all(false); });
+  window.addEventListener("beforeprint", function () {
+    all(true);
+    document.querySelectorAll("details").forEach(function (d) { d.dataset.was = d.open ? "1" : ""; d.open = true; });
+  });
+  window.addEventListener("afterprint", function () {
+    all(false);
+    document.querySelectorAll("details").forEach(function (d) { d.open = d.dataset.was === "1"; });
+  });
+})();

@@ -1,0 +1,123 @@
+/* result.h - what a job came to, as result.json tells it: released values, and beside them, filled
+ * in by the simulator alone, statistics of exact records. The report is drawn from this and nothing
+ * else.
+ */
+
+#ifndef REPORT_RESULT_H
+#define REPORT_RESULT_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RESULT_NAME_BYTES = 128,
+    RESULT_NONE = -1, /* no expert */
+    RESULT_ROUNDS_MAX = 100000,
+    RESULT_EXPERTS_MAX = 100000,
+    RESULT_AGENTS_MAX = 10000,
+    RESULT_NUMBERS_MAX = 1 << 24, /* losses, weights and models together */
+    RESULT_FILE_BYTES_MAX = 512 * 1024 * 1024
+};
+
+/* k = expert_count, d = feature_count. A double that is not known is NAN, null in the file. */
+struct result_round {
+    char stage[RESULT_NAME_BYTES]; /* "fit", "losses" */
+    uint32_t round;                /* from 0 through all stages */
+    uint32_t agents;               /* whose answers counted */
+    bool failed;
+    int64_t chosen; /* index of the expert played, or RESULT_NONE */
+    double seconds;
+    double epsilon; /* spent so far by an agent that answered every round */
+    double *loss;   /* (k) released mean losses, noise included; NULL but in losses rounds; owned */
+    double *weight; /* (k) probabilities after the round; NULL but in losses rounds; owned */
+    double regret_average; /* over the losses rounds so far */
+    double regret_bound;
+};
+
+struct result_expert {
+    char name[RESULT_NAME_BYTES]; /* no two are the same */
+    double lambda;
+    double *model;   /* (d) its released weights; NULL when left out; owned */
+    double accuracy; /* simulator only, like everything marked so */
+    double auc;      /* simulator only */
+};
+
+struct result_agent {
+    char name[RESULT_NAME_BYTES];
+    uint32_t answers;     /* that counted */
+    double epsilon_spent; /* by its own ledger in a simulation, else by the answers that counted */
+    double epsilon_left;  /* known to the agent alone, and to the simulator */
+};
+
+struct result {
+    char job[RESULT_NAME_BYTES];
+    char version[32]; /* of the program that wrote it */
+    bool private;     /* false: made with a seed, the noise can be drawn again by anyone */
+    bool simulated;   /* true: one machine played all parts */
+    bool finished;
+    bool has_seed;
+    uint64_t seed;
+    double seconds;
+    struct result_round *round; /* (round_count), owned */
+    size_t round_count;
+    struct result_expert *expert; /* (expert_count), owned */
+    size_t expert_count;
+    size_t feature_count;
+    struct result_agent *agent; /* (agent_count), owned */
+    size_t agent_count;
+    int64_t chosen;  /* index of the expert the job ends with, or RESULT_NONE */
+    double accuracy; /* the chosen one's; simulator only */
+    double auc;      /* simulator only */
+    struct {
+        double majority;        /* simulator only */
+        double pooled_accuracy; /* simulator only */
+        double pooled_auc;      /* simulator only */
+        double pooled_lambda;   /* simulator only */
+        size_t records_learn;   /* simulator only; 0: not known */
+        size_t records_held;    /* simulator only; 0: not known */
+    } baseline;
+    struct {
+        char trust[RESULT_NAME_BYTES];
+        char unit[RESULT_NAME_BYTES];
+        double epsilon; /* the job's total, for one agent's record */
+        double delta;
+    } privacy;
+    struct {
+        double average; /* NAN without a losses round */
+        double bound;
+        double textbook; /* the same with the textbook's constant */
+        double noise;    /* the part of both that the noise accounts for */
+    } regret;
+};
+
+/** Starts a result: nothing known, nothing chosen, not private. */
+void result_init(struct result *result);
+
+/** Makes room for so many rounds, experts (with models of feature_count weights) and agents, each
+ * unknown. To be called once after result_init. Fails with STATUS_NO_MEMORY or, over a limit above,
+ * STATUS_INVALID. */
+MUST_USE enum status result_reserve(struct result *result, size_t round_count, size_t expert_count,
+                                    size_t agent_count);
+
+/** Returns a new array of count doubles, all NAN, or NULL without memory; the caller owns it. */
+double *result_numbers(size_t count);
+
+/** Frees what the result owns and starts it anew. */
+void result_free(struct result *result);
+
+/** Writes result.json's text; *text is malloc'd, the caller frees it. CHECKs indices. Fails with
+ * STATUS_NO_MEMORY, and STATUS_INVALID for a name that is not UTF-8. */
+MUST_USE enum status result_to_json(char **text, const struct result *result);
+
+/** Reads result.json. Keys it does not know are ignored, so that an older program reads a newer
+ * file; a missing key, a wrong type and a number out of range are refused. Fails with
+ * STATUS_INVALID, STATUS_NO_MEMORY; the result is then as after result_init. */
+MUST_USE enum status result_from_json(struct result *result, struct slice text, const char *name,
+                                      struct why *why);
+
+#endif

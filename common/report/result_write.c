@@ -1,0 +1,175 @@
+/* result.json's writer. The keys of the first block are a promise to scripts; later ones may be
+ * added.
+ */
+
+#include "base/check.h"
+#include "report/result.h"
+
+#include <jansson.h>
+#include <math.h>
+
+/* json_object_set_new and json_array_append_new take the value even when they fail, and fail when
+ * it is NULL (no memory, not UTF-8): a flag collects that. */
+struct writer {
+    bool failed;
+};
+
+static void put(struct writer *writer, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0) {
+        writer->failed = true;
+    }
+}
+
+static void append(struct writer *writer, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0) {
+        writer->failed = true;
+    }
+}
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *reals(struct writer *writer, const double *value, size_t count)
+{
+    if (value == NULL) {
+        return json_null();
+    }
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(writer, array, real(value[i]));
+    }
+    return array;
+}
+
+/* Experts are named, not numbered: their names are unique and mean something to a reader. */
+static json_t *expert_name(const struct result *result, int64_t expert)
+{
+    if (expert == RESULT_NONE) {
+        return json_null();
+    }
+    CHECK(expert >= 0 && (size_t)expert < result->expert_count);
+    return json_string(result->expert[expert].name);
+}
+
+static json_t *rounds(struct writer *writer, const struct result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->round_count; i++) {
+        const struct result_round *round = &result->round[i];
+        json_t *object = json_object();
+        put(writer, object, "stage", json_string(round->stage));
+        put(writer, object, "round", json_integer(round->round));
+        put(writer, object, "agents", json_integer(round->agents));
+        put(writer, object, "chosen", expert_name(result, round->chosen));
+        put(writer, object, "seconds", real(round->seconds));
+        put(writer, object, "failed", json_boolean(round->failed));
+        put(writer, object, "epsilon", real(round->epsilon));
+        put(writer, object, "losses", reals(writer, round->loss, result->expert_count));
+        put(writer, object, "weights", reals(writer, round->weight, result->expert_count));
+        put(writer, object, "regret_average", real(round->regret_average));
+        put(writer, object, "regret_bound", real(round->regret_bound));
+        append(writer, array, object);
+    }
+    return array;
+}
+
+static json_t *experts(struct writer *writer, const struct result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->expert_count; i++) {
+        const struct result_expert *expert = &result->expert[i];
+        json_t *object = json_object();
+        put(writer, object, "name", json_string(expert->name));
+        put(writer, object, "lambda", real(expert->lambda));
+        put(writer, object, "accuracy", real(expert->accuracy));
+        put(writer, object, "auc", real(expert->auc));
+        put(writer, object, "model", reals(writer, expert->model, result->feature_count));
+        append(writer, array, object);
+    }
+    return array;
+}
+
+static json_t *baseline(struct writer *writer, const struct result *result)
+{
+    if (!isfinite(result->baseline.majority)) {
+        return json_null(); /* a deployment: nobody may compute it from exact records */
+    }
+    json_t *object = json_object();
+    put(writer, object, "majority", real(result->baseline.majority));
+    put(writer, object, "pooled_accuracy", real(result->baseline.pooled_accuracy));
+    put(writer, object, "pooled_auc", real(result->baseline.pooled_auc));
+    put(writer, object, "pooled_lambda", real(result->baseline.pooled_lambda));
+    put(writer, object, "records_learn", json_integer((json_int_t)result->baseline.records_learn));
+    put(writer, object, "records_held", json_integer((json_int_t)result->baseline.records_held));
+    return object;
+}
+
+static json_t *privacy(struct writer *writer, const struct result *result)
+{
+    json_t *object = json_object();
+    json_t *per_agent = json_array();
+    put(writer, object, "trust", json_string(result->privacy.trust));
+    put(writer, object, "unit", json_string(result->privacy.unit));
+    put(writer, object, "epsilon", real(result->privacy.epsilon));
+    put(writer, object, "delta", real(result->privacy.delta));
+    for (size_t i = 0; i < result->agent_count; i++) {
+        const struct result_agent *agent = &result->agent[i];
+        json_t *item = json_object();
+        put(writer, item, "agent", json_string(agent->name));
+        put(writer, item, "epsilon_spent", real(agent->epsilon_spent));
+        put(writer, item, "epsilon_left", real(agent->epsilon_left));
+        put(writer, item, "answers", json_integer(agent->answers));
+        append(writer, per_agent, item);
+    }
+    put(writer, object, "per_agent", per_agent);
+    return object;
+}
+
+static json_t *regret(struct writer *writer, const struct result *result)
+{
+    json_t *object = json_object();
+    put(writer, object, "average", real(result->regret.average));
+    put(writer, object, "bound", real(result->regret.bound));
+    put(writer, object, "bound_textbook", real(result->regret.textbook));
+    put(writer, object, "bound_noise", real(result->regret.noise));
+    return object;
+}
+
+enum status result_to_json(char **text, const struct result *result)
+{
+    struct writer writer = {0};
+    json_t *root = json_object();
+    *text = NULL;
+    put(&writer, root, "job", json_string(result->job));
+    put(&writer, root, "private", json_boolean(result->private));
+    put(&writer, root, "agents", json_integer((json_int_t)result->agent_count));
+    put(&writer, root, "rounds", rounds(&writer, result));
+    put(&writer, root, "experts", experts(&writer, result));
+    put(&writer, root, "chosen", expert_name(result, result->chosen));
+    put(&writer, root, "accuracy", real(result->accuracy));
+    put(&writer, root, "auc", real(result->auc));
+    put(&writer, root, "baseline", baseline(&writer, result));
+    put(&writer, root, "privacy", privacy(&writer, result));
+    put(&writer, root, "regret", regret(&writer, result));
+    put(&writer, root, "seconds", real(result->seconds));
+
+    put(&writer, root, "simulated", json_boolean(result->simulated));
+    put(&writer, root, "finished", json_boolean(result->finished));
+    put(&writer, root, "seed",
+        result->has_seed ? json_integer((json_int_t)result->seed) : json_null());
+    put(&writer, root, "features", json_integer((json_int_t)result->feature_count));
+    put(&writer, root, "version", json_string(result->version));
+    if (!writer.failed) {
+        /* 15 digits: 0.003 stays 0.003. model.json holds the chosen model exactly. */
+        *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    }
+    json_decref(root);
+    if (writer.failed) {
+        return STATUS_INVALID;
+    }
+    return *text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
