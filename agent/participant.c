@@ -84,7 +84,6 @@ static enum status on_record(struct participant *p, const struct event *event)
     if (status != STATUS_OK) {
         return status;
     }
-    p->sequence_next = event->as.record.sequence + 1;
     switch (record.kind) {
     case RECORD_JOB:
         status = job_remember(p, &record.as.job.job.id);
@@ -106,7 +105,6 @@ static enum status on_committed(struct participant *p, const struct event *event
     CHECK(p->commit_count > 0);
     struct record *record = p->committing[0];
     enum status status = STATUS_OK;
-    uint64_t sequence = p->sequence_next++;
 
     free(p->commit_body[0]);
     p->commit_count--;
@@ -115,7 +113,7 @@ static enum status on_committed(struct participant *p, const struct event *event
     if (record->kind == RECORD_JOB) {
         status = job_remember(p, &record->as.job.job.id);
     } else {
-        status = round_on_committed(p, event, sequence, effects);
+        status = round_on_committed(p, event, effects);
     }
     free(record); /* a shallow copy: its text belongs to the participant */
     return status;

@@ -84,7 +84,6 @@ struct participant {
     struct record *committing[COMMITS_MAX]; /* in order; each a copy for when it is durable */
     uint8_t *commit_body[COMMITS_MAX];      /* owned until then */
     size_t commit_count;
-    uint64_t sequence_next; /* of the next record, counted as the journal counts */
 
     int64_t hello_ms; /* when the next HELLO is due */
     int64_t heard_ms; /* when the last valid frame came */
@@ -120,7 +119,7 @@ MUST_USE enum status round_on_experts(struct participant *p, const struct event 
 MUST_USE enum status round_on_worked(struct participant *p, const struct event *event,
                                      struct effects *effects);
 MUST_USE enum status round_on_committed(struct participant *p, const struct event *event,
-                                        uint64_t sequence, struct effects *effects);
+                                        struct effects *effects);
 MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
 MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
                                    struct effects *effects);

@@ -1,20 +1,26 @@
-/* outcome.h - a job's history so far, computed again from the coordinator's journal: what result.json,
- * model.json and the report are made of. Only released values. */
+/* outcome.h - a job so far, computed from the coordinator's journal alone: the machine's own memory of
+ * what is decided (at recovery and after each commit, by the same function), and the history that
+ * result.json and the report are made of. Only released values are in it. */
 
 #ifndef COORDINATOR_OUTCOME_H
 #define COORDINATOR_OUTCOME_H
 
 #include "base/status.h"
+#include "experts/regret.h"
+#include "experts/rwm.h"
 #include "job/job.h"
 #include "protocol/machine.h"
+#include "protocol/message.h"
 #include "protocol/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum { OUTCOME_NAME_BYTES = 128 };
+
 struct outcome_expert {
-    char name[96];
+    char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
     double lambda;
 };
 
@@ -25,42 +31,70 @@ struct outcome_round {
     bool failed;
     uint32_t chosen;
     double seconds;
-    double epsilon;        /* spent so far by an agent that answered every round */
-    double *loss;          /* (expert_count) losses rounds: the noisy mean losses; owned */
-    double *weight;        /* (expert_count) losses rounds: RWM's probabilities after it; owned */
-    double regret_average; /* over the losses rounds so far */
+    uint64_t epsilon_micro; /* spent so far by an agent that answered every round */
+    double *loss;           /* (expert_count) losses rounds: the noisy mean losses; owned */
+    double *weight;         /* (expert_count) losses rounds: RWM's probabilities after it; owned */
+    double regret_average;  /* over the stage's rounds so far; NAN in a fit round */
     double regret_bound;
 };
 
 struct outcome_agent {
     struct peer peer;
     uint32_t answers;       /* that were counted */
-    uint64_t epsilon_micro; /* what these answers cost this agent; its own ledger may know of more */
+    uint64_t epsilon_micro; /* what these answers cost; the agent's own ledger may know of more */
+    uint32_t last_stage;    /* 1 + the losses stage already charged: one charge covers its pass */
 };
 
+/* k = expert_count, d = feature_count */
 struct outcome {
+    bool keeps_history;
+    bool begun; /* the job's own record is there */
     struct job_name job_name;
+    uint32_t rounds_closed;
     bool finished;
     bool failed;
+    uint32_t chosen;
+
+    double *weights; /* (k, d) the experts, owned */
+    size_t expert_count;
+    size_t feature_count;
+    struct artifact artifact;      /* of weights, little-endian */
+    struct outcome_expert *expert; /* (k) owned */
+
+    struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */
+    struct regret regret;
+    double variance_sum; /* of the noise on the rounds' mean losses */
+
+    /* the history: empty unless it is kept */
     struct outcome_round *round; /* (round_count), owned */
     size_t round_count;
-    struct outcome_expert *expert; /* (expert_count), owned */
-    size_t expert_count;
-    double *weights; /* (expert_count, feature_count) the experts' weights, owned */
-    size_t feature_count;
-    struct outcome_agent *agent; /* (agent_count), by name, owned */
+    struct outcome_agent *agent; /* (agent_count), by first answer, owned */
     size_t agent_count;
-    uint32_t chosen;
-    double regret_average; /* NAN without a losses round */
-    double regret_bound;   /* tight; with the noise term */
 };
 
-/** Starts an empty history of a job (borrowed as long as the outcome lives). */
-void outcome_init(struct outcome *outcome, const struct job *job);
+/** Starts empty. The job is borrowed by each call, not kept. */
+void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_history);
 
-/** Adds the next journal record. Fails with STATUS_CORRUPT or STATUS_NO_MEMORY. */
+/**
+ * Adds the next journal record: the job's, then its rounds in order.
+ *
+ * blob  in  a fit round's new experts (rows, d) as little-endian float64
+ *
+ * Fails with STATUS_CORRUPT (not what can follow), STATUS_NO_MEMORY.
+ */
 MUST_USE enum status outcome_add(struct outcome *outcome, const struct job *job,
                                  const struct record *record, struct slice blob);
 void outcome_free(struct outcome *outcome);
+
+/** Returns the average regret of the losses stage so far, and its bound; NAN without one. */
+double outcome_regret_average(const struct outcome *outcome);
+struct regret_bound outcome_regret_bound(const struct outcome *outcome);
+
+/** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
+uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);
+
+/** Writes a losses round's noisy mean losses (sum_count) from its noisy sums. */
+void outcome_mean_losses(double *mean, const struct stage *stage, const int64_t *sum,
+                         size_t sum_count, size_t agent_count);
 
 #endif

@@ -81,6 +81,10 @@ uint32_t job_round_count(const struct job *job);
  * range. */
 const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
 
+/** Returns the epsilon of one answer of a stage: a fit's is split evenly over its lambdas, a losses
+ * stage's covers the whole pass over disjoint batches. In millionths, rounded down. */
+uint64_t job_round_epsilon_micro(const struct stage *stage);
+
 /** Returns how many new experts closing a fit round appends, with agent_count answers in. */
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count);
 

@@ -41,6 +41,9 @@ struct event {
             struct slice blob; /* what was committed beside the body; size 0 when dropped or none */
         } record;
         struct {
+            uint64_t sequence; /* the new record's number, as EVENT_RECORD would tell it */
+        } committed;
+        struct {
             struct peer peer;
             struct slice control; /* the first frame: protocol/wire decodes it */
             struct slice payload; /* the second, raw; size 0 when there is none */

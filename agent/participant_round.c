@@ -1,0 +1,507 @@
+/* One round at the agent: invited -> (fetch the experts) -> compute -> gate -> commit -> wait for the
+ * public slot -> offer, and serve the same bytes until the round is closed. Whether, when and with
+ * what size it answers depends on the job, the policy, the budget and the clock - never on a record. */
+
+#include "agent/participant_state.h"
+
+#include "base/check.h"
+#include "base/exit_code.h"
+#include "crypto/digest.h"
+#include "protocol/wire.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char PASS_LABEL[] = "hedgerow pass 1";
+
+void round_abandon(struct participant *p)
+{
+    if (p->round_phase == ROUND_FETCHING) {
+        transfer_drop(&p->fetch);
+    }
+    p->round_phase = ROUND_IDLE;
+}
+
+static enum status decline(struct participant *p, uint32_t round, struct effects *effects)
+{
+    struct message message = {.kind = MESSAGE_DECLINE};
+    message.as.decline.job = p->name.id;
+    message.as.decline.round = round;
+    return participant_send(p, effects, &message, (struct slice){0});
+}
+
+static enum status decline_because(struct participant *p, const char *event, const char *reason,
+                                   struct effects *effects)
+{
+    p->round_phase = ROUND_DECLINED;
+    log_event(p->options.log, LOG_WARN, event, NULL, "round %" PRIu32 " declined: %s", p->round,
+              reason);
+    return decline(p, p->round, effects);
+}
+
+static enum status offer(struct participant *p, const struct gate_answer_view *answer,
+                         struct effects *effects)
+{
+    struct message message = {.kind = MESSAGE_OFFER};
+    message.as.offer.job = answer->job;
+    message.as.offer.round = answer->round;
+    message.as.offer.invitation = answer->invitation;
+    message.as.offer.answer = answer->digest;
+    message.as.offer.bytes = answer->size;
+    return participant_send(p, effects, &message, (struct slice){0});
+}
+
+static struct digest invitation_digest(const struct message *message)
+{
+    uint8_t bytes[INVITATION_BYTES];
+    struct slice slice = {bytes, sizeof bytes};
+    struct digest digest;
+
+    invitation_bytes(bytes, &message->as.invite.job, message->as.invite.round,
+                     &message->as.invite.input);
+    digest_sha256(&digest, &slice, 1);
+    return digest;
+}
+
+/* All that one answer costs: epsilon of the stage for the rows it looks at. The batches of a losses
+ * stage are one pass over disjoint rows; every lambda of a fit is a pass of its own. */
+static struct charge charge_of(const struct participant *p, uint32_t round)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, round, &within);
+    struct task_rows rows = task_rows(stage, within, p->data.record_count);
+    uint32_t pass = round - (stage->task == TASK_LOSSES ? within : 0);
+    uint8_t pass_bytes[4];
+    struct slice parts[] = {{PASS_LABEL, sizeof PASS_LABEL - 1},
+                            {p->name.id.byte, DIGEST_BYTES},
+                            {pass_bytes, sizeof pass_bytes}};
+    struct charge charge = {.epsilon_micro = job_round_epsilon_micro(stage),
+                            .row_first = rows.first,
+                            .row_count = rows.count};
+
+    store_u32(pass_bytes, pass);
+    digest_sha256(&charge.pass, parts, 3);
+    return charge;
+}
+
+/* Shape and size of the input, against the job and the policy. */
+static bool input_is_right(const struct participant *p, const struct stage *stage,
+                           const struct artifact *input)
+{
+    if (stage->task == TASK_FIT) {
+        return input->bytes == 0;
+    }
+    uint64_t row = 8 * (uint64_t)p->data.feature_count;
+    return input->bytes > 0 && input->bytes % row == 0 &&
+           input->bytes / row <= JOB_EXPERTS_MAX &&
+           input->bytes <= p->options.policy->message_bytes_max;
+}
+
+static enum status start_work(struct participant *p, struct effects *effects)
+{
+    struct task_input *input = &p->work.input;
+    bool judges;
+
+    CHECK(p->work.kind == WORK_NONE);
+    input->job = &p->job;
+    input->stage = job_stage_of(&p->job, p->round, &input->within);
+    input->data = &p->data;
+    input->order = p->order;
+    judges = input->stage->task == TASK_LOSSES;
+    input->experts = judges ? p->experts.weights : NULL;
+    input->expert_count =
+        judges ? (size_t)(p->experts.artifact.bytes / (8 * p->data.feature_count)) : 0;
+    p->work.kind = WORK_TASK;
+    p->round_phase = ROUND_WORKING;
+    return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status begin_round(struct participant *p, const struct event *event,
+                               struct effects *effects)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, p->round, &within);
+    struct charge charge = charge_of(p, p->round);
+
+    if (!p->options.policy->task_allowed[stage->task]) {
+        return decline_because(p, "task-refused", "the policy does not allow this task", effects);
+    }
+    if (!gate_covers(p->gate, &charge)) {
+        return decline_because(p, "budget-exhausted",
+                               "what is left of the privacy budget does not cover it; "
+                               "see `hedgerow-agent ledger`",
+                               effects);
+    }
+    if (!input_is_right(p, stage, &p->input)) {
+        return decline_because(p, "input-refused",
+                               "the coordinator's input is not what the job or the policy allows",
+                               effects);
+    }
+    if (p->input.bytes == 0 || digest_equal(&p->input.digest, &p->experts.artifact.digest)) {
+        return start_work(p, effects);
+    }
+    transfer_drop(&p->fetch);
+    enum status status = transfer_begin(&p->fetch, p->input.bytes, event->now_ms);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    p->fetching = p->input.digest;
+    p->fetch_final = false;
+    p->round_phase = ROUND_FETCHING;
+    return participant_ask(p, effects);
+}
+
+/* The round was answered before: the same bytes for the same question, nothing for another one. */
+static enum status answer_again(struct participant *p, const struct event *event,
+                                const struct gate_answer_view *answer,
+                                const struct digest *invitation, struct effects *effects)
+{
+    p->round = answer->round;
+    if (!digest_equal(&answer->invitation, invitation)) {
+        return decline_because(p, "invitation-differs",
+                               "it was answered before, and the coordinator now asks something "
+                               "else under the same number",
+                               effects);
+    }
+    if (answer->bytes.size == 0) {
+        return decline_because(p, "answer-dropped",
+                               "it was answered and closed; the answer is no longer kept", effects);
+    }
+    p->invitation = *invitation;
+    p->invited_ms = event->now_ms;
+    p->offer_ms = event->now_ms + p->options.policy->answer_slot_ms;
+    p->round_phase = ROUND_WAITING;
+    return STATUS_OK;
+}
+
+/* An invitation for the round that is under way: say again what was said. */
+static enum status invite_again(struct participant *p, const struct digest *invitation,
+                                struct effects *effects)
+{
+    struct gate_answer_view answer;
+    if (p->round_phase == ROUND_DECLINED) {
+        return decline(p, p->round, effects);
+    }
+    if (p->round_phase == ROUND_OFFERED && gate_latest(p->gate, &answer) &&
+        digest_equal(&answer.invitation, invitation)) {
+        return offer(p, &answer, effects);
+    }
+    return STATUS_OK;
+}
+
+enum status round_on_invite(struct participant *p, const struct event *event,
+                            const struct message *message, struct effects *effects)
+{
+    uint32_t round = message->as.invite.round;
+    struct digest invitation = invitation_digest(message);
+    struct gate_answer_view answer;
+
+    if (!digest_equal(&message->as.invite.job, &p->name.id)) {
+        return STATUS_OK; /* another job's; the next WELCOME settles which one it is */
+    }
+    if (p->job_phase == JOB_REFUSED) {
+        return decline(p, round, effects);
+    }
+    if (p->job_phase != JOB_READY || round >= job_round_count(&p->job)) {
+        return STATUS_OK;
+    }
+    if (p->round_phase != ROUND_IDLE && round == p->round) {
+        return invite_again(p, &invitation, effects);
+    }
+    if (p->work.kind != WORK_NONE || p->commit_count > 0) {
+        p->work.stale = p->work.kind != WORK_NONE;
+        return STATUS_OK; /* the coordinator has gone on; it asks again after the next HELLO */
+    }
+    round_abandon(p);
+    int64_t last = gate_last_round(p->gate, &p->name.id);
+    if ((int64_t)round <= last) {
+        bool is_latest = gate_latest(p->gate, &answer) && answer.round == round &&
+                         digest_equal(&answer.job, &p->name.id);
+        if (is_latest) {
+            return answer_again(p, event, &answer, &invitation, effects);
+        }
+        return decline(p, round, effects);
+    }
+    p->round = round;
+    p->input = message->as.invite.input;
+    p->invitation = invitation;
+    p->invited_ms = event->now_ms;
+    return begin_round(p, event, effects);
+}
+
+/* What an artifact may be: finite numbers only. */
+static bool weights_are_finite(const double *weights, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(weights[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum status take_experts(struct participant *p, bool *good)
+{
+    struct artifact artifact = {.digest = p->fetching, .bytes = p->fetch.bytes};
+    size_t count = (size_t)(p->fetch.bytes / 8);
+    struct slice bytes = {p->fetch.data, (size_t)p->fetch.bytes};
+    struct digest digest;
+    uint8_t *data;
+
+    digest_sha256(&digest, &bytes, 1);
+    data = transfer_take(&p->fetch);
+    double *weights = malloc(count * sizeof *weights);
+    if (weights == NULL) {
+        free(data);
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word = load_u64(data + 8 * i);
+        memcpy(&weights[i], &word, sizeof word);
+    }
+    free(data);
+    *good = digest_equal(&digest, &artifact.digest) && weights_are_finite(weights, count);
+    if (!*good) {
+        free(weights);
+        return STATUS_OK;
+    }
+    free(p->experts.weights);
+    p->experts = (struct held){.artifact = artifact, .weights = weights};
+    return STATUS_OK;
+}
+
+static void publish(struct participant *p, uint32_t chosen, bool final)
+{
+    size_t d = p->data.feature_count;
+    if (p->options.model.put != NULL && p->job_phase >= JOB_READY &&
+        chosen < p->experts.artifact.bytes / (8 * d)) {
+        p->options.model.put(p->options.model.self, &p->job, p->experts.weights + chosen * d, d,
+                             final);
+    }
+}
+
+static enum status end_job(struct participant *p, const struct event *event, bool failed,
+                           struct effects *effects)
+{
+    p->rounds_closed = job_round_count(&p->job);
+    p->job_phase = JOB_OVER;
+    log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL,
+              failed ? "job \"%s\" failed: too few agents answered" : "job \"%s\" is done",
+              p->job.name);
+    enum status status = participant_hello(p, event->now_ms, effects);
+    if (status == STATUS_OK && p->options.once) {
+        struct effect *finish = effects_add(effects, EFFECT_FINISH);
+        if (finish == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        finish->as.finish.exit_code = failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
+        p->finished = true;
+    }
+    return status;
+}
+
+enum status round_on_experts(struct participant *p, const struct event *event,
+                             struct effects *effects)
+{
+    bool good = false;
+    enum status status = take_experts(p, &good);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (p->fetch_final) {
+        p->fetch_final = false;
+        if (!good) {
+            log_event(p->options.log, LOG_ERROR, "model-forged", p->coordinator.name,
+                      "the job's model does not match its digest, or is not finite");
+        } else {
+            publish(p, p->final_chosen, true);
+        }
+        return end_job(p, event, false, effects);
+    }
+    if (p->round_phase != ROUND_FETCHING) {
+        return STATUS_OK;
+    }
+    if (!good) {
+        return decline_because(p, "experts-forged",
+                               "the experts do not match their digest, or are not finite", effects);
+    }
+    return start_work(p, effects);
+}
+
+/* The gate's sealed answer goes to the journal; before the first of a job, the job itself does. */
+static enum status commit_answer(struct participant *p, const struct event *event,
+                                 struct record *answer, struct slice blob, struct effects *effects)
+{
+    enum status status = STATUS_OK;
+    if (!job_is_recorded(p, &p->name.id)) {
+        struct record job = {.kind = RECORD_JOB, .wall_ms = event->wall_ms};
+        job.as.job.job = p->name;
+        job.as.job.text = p->text;
+        status = participant_commit(p, effects, &job, (struct slice){0});
+    }
+    if (status == STATUS_OK) {
+        answer->wall_ms = event->wall_ms;
+        status = participant_commit(p, effects, answer, blob);
+    }
+    p->round_phase = ROUND_COMMITTING;
+    return status;
+}
+
+enum status round_on_worked(struct participant *p, const struct event *event,
+                            struct effects *effects)
+{
+    const struct stage *stage = p->work.input.stage;
+    struct why why = p->work.why;
+    struct record record;
+    struct slice blob = {0};
+    enum status status = p->work.status;
+
+    if (p->round_phase != ROUND_WORKING) {
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        struct gate_request request = {.job = p->name.id,
+                                       .round = p->round,
+                                       .task = task_name(stage->task),
+                                       .invitation = p->invitation,
+                                       .charge = charge_of(p, p->round)};
+        status = gate_answer(p->gate, &record, &blob, &p->work.vector, &request, &why);
+    }
+    if (status == STATUS_NO_MEMORY || status == STATUS_NO_RANDOM) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        return decline_because(p, "task-failed", why.text, effects);
+    }
+    return commit_answer(p, event, &record, blob, effects);
+}
+
+enum status round_on_committed(struct participant *p, const struct event *event,
+                               struct effects *effects)
+{
+    gate_committed(p->gate, event->as.committed.sequence);
+    if (p->round_phase != ROUND_COMMITTING) {
+        return STATUS_OK;
+    }
+    int64_t slot_ms = p->options.policy->answer_slot_ms;
+    int64_t slots = (event->now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
+    p->offer_ms = p->invited_ms + slot_ms * (slots > 0 ? slots : 1);
+    p->round_phase = ROUND_WAITING;
+    if (slots > 1) {
+        log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
+                  "round %" PRIu32 " took %" PRId64 " slots: raise answer_slot_ms", p->round,
+                  slots);
+    }
+    return STATUS_OK;
+}
+
+enum status round_on_slot(struct participant *p, struct effects *effects)
+{
+    struct gate_answer_view answer;
+    p->round_phase = ROUND_OFFERED;
+    if (!gate_latest(p->gate, &answer) || answer.bytes.size == 0) {
+        return STATUS_OK;
+    }
+    return offer(p, &answer, effects);
+}
+
+enum status round_on_pull(struct participant *p, const struct message *message,
+                          struct effects *effects)
+{
+    struct message chunk = {.kind = MESSAGE_CHUNK};
+    struct gate_answer_view answer;
+    uint64_t offset = message->as.pull.offset;
+    uint32_t length = message->as.pull.length;
+
+    if (p->round_phase != ROUND_OFFERED || !gate_latest(p->gate, &answer) ||
+        !digest_equal(&answer.job, &message->as.pull.job) ||
+        answer.round != message->as.pull.round || offset >= answer.bytes.size ||
+        length > answer.bytes.size - offset) {
+        return STATUS_OK;
+    }
+    chunk.as.chunk.job = answer.job;
+    chunk.as.chunk.round = answer.round;
+    chunk.as.chunk.offset = offset;
+    return participant_send(p, effects, &chunk,
+                            (struct slice){(const uint8_t *)answer.bytes.data + offset, length});
+}
+
+/* The round is over for us: what it left in memory and in the journal's blobs goes. */
+static enum status close_round(struct participant *p, uint32_t round, struct effects *effects)
+{
+    struct gate_answer_view answer;
+    if (gate_latest(p->gate, &answer) && digest_equal(&answer.job, &p->name.id) &&
+        answer.round <= round && gate_drop(p->gate)) {
+        struct effect *forget = effects_add(effects, EFFECT_FORGET);
+        if (forget != NULL) {
+            forget->as.forget.sequence = answer.sequence;
+        }
+    }
+    if (p->round <= round && p->round_phase != ROUND_COMMITTING) {
+        p->work.stale = p->work.kind == WORK_TASK;
+        if (p->round_phase != ROUND_WORKING) {
+            round_abandon(p);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status begin_final_fetch(struct participant *p, const struct event *event,
+                                     const struct message *message, struct effects *effects)
+{
+    const struct artifact *experts = &message->as.release.experts;
+    if (experts->bytes == 0 || experts->bytes % (8 * (uint64_t)p->data.feature_count) != 0 ||
+        experts->bytes > p->options.policy->message_bytes_max) {
+        log_event(p->options.log, LOG_ERROR, "model-refused", p->coordinator.name,
+                  "the job's model has a size that the job or the policy does not allow");
+        return end_job(p, event, false, effects);
+    }
+    transfer_drop(&p->fetch);
+    enum status status = transfer_begin(&p->fetch, experts->bytes, event->now_ms);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    p->fetching = experts->digest;
+    p->fetch_final = true;
+    p->final_chosen = message->as.release.chosen;
+    return participant_ask(p, effects);
+}
+
+enum status round_on_release(struct participant *p, const struct event *event,
+                             const struct message *message, struct effects *effects)
+{
+    uint32_t round = message->as.release.round;
+    bool held;
+    enum status status;
+
+    if (!digest_equal(&message->as.release.job, &p->name.id) ||
+        (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED) ||
+        round >= job_round_count(&p->job) || p->fetch_final || p->commit_count > 0) {
+        return STATUS_OK;
+    }
+    status = close_round(p, round, effects);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (message->as.release.failed || (message->as.release.last && p->job_phase == JOB_REFUSED)) {
+        return end_job(p, event, message->as.release.failed, effects);
+    }
+    held = message->as.release.experts.bytes > 0 &&
+           digest_equal(&message->as.release.experts.digest, &p->experts.artifact.digest);
+    if (message->as.release.last && !held) {
+        return begin_final_fetch(p, event, message, effects);
+    }
+    if (held) {
+        publish(p, message->as.release.chosen, message->as.release.last);
+    }
+    if (message->as.release.last) {
+        return end_job(p, event, false, effects);
+    }
+    if (round + 1 > p->rounds_closed) {
+        p->rounds_closed = round + 1;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,85 @@
+#include "coordinator/aggregate.h"
+
+#include "base/check.h"
+#include "crypto/digest.h"
+#include "dp/encode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status aggregate_begin(struct aggregate *aggregate, size_t count)
+{
+    aggregate_free(aggregate);
+    aggregate->sum = calloc(count, sizeof *aggregate->sum);
+    if (aggregate->sum == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    aggregate->count = count;
+    aggregate->staging_count = count * 8 <= STAGING_BYTES_SMALL ? STAGING_MAX : 1;
+    return STATUS_OK;
+}
+
+void aggregate_free(struct aggregate *aggregate)
+{
+    for (size_t i = 0; i < STAGING_MAX; i++) {
+        aggregate_drop(&aggregate->staging[i]);
+    }
+    free(aggregate->sum);
+    *aggregate = (struct aggregate){0};
+}
+
+enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
+                           const struct peer *peer, int64_t now_ms)
+{
+    for (size_t i = 0; i < aggregate->staging_count; i++) {
+        struct staging *staging = &aggregate->staging[i];
+        if (!transfer_is_active(&staging->transfer)) {
+            *out = staging;
+            staging->peer = *peer;
+            staging->stalls = 0;
+            return transfer_begin(&staging->transfer, (uint64_t)aggregate->count * 8, now_ms);
+        }
+    }
+    return STATUS_AGAIN;
+}
+
+struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer)
+{
+    for (size_t i = 0; i < aggregate->staging_count; i++) {
+        struct staging *staging = &aggregate->staging[i];
+        if (transfer_is_active(&staging->transfer) &&
+            strcmp(staging->peer.name, peer->name) == 0) {
+            return staging;
+        }
+    }
+    return NULL;
+}
+
+enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
+                          const struct digest *digest, double *values, unsigned grid_bits)
+{
+    struct slice bytes = {staging->transfer.data, (size_t)staging->transfer.bytes};
+    struct digest actual;
+    enum status status = STATUS_CORRUPT;
+
+    CHECK(transfer_is_whole(&staging->transfer));
+    digest_sha256(&actual, &bytes, 1);
+    if (digest_equal(&actual, digest)) {
+        for (size_t i = 0; i < aggregate->count; i++) {
+            uint64_t word = load_u64(staging->transfer.data + 8 * i);
+            aggregate->sum[i] = (int64_t)((uint64_t)aggregate->sum[i] + word);
+            if (values != NULL) {
+                values[i] = decode_value((int64_t)word, grid_bits);
+            }
+        }
+        status = STATUS_OK;
+    }
+    aggregate_drop(staging);
+    return status;
+}
+
+void aggregate_drop(struct staging *staging)
+{
+    transfer_drop(&staging->transfer);
+    memset(&staging->peer, 0, sizeof staging->peer);
+}

@@ -1,0 +1,134 @@
+#include "coordinator/cohort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void member_clear(struct member *member)
+{
+    free(member->own);
+    member->own = NULL;
+}
+
+void cohort_free(struct cohort *cohort)
+{
+    for (size_t i = 0; i < cohort->count; i++) {
+        member_clear(&cohort->member[i]);
+    }
+    free(cohort->member);
+    *cohort = (struct cohort){0};
+}
+
+static struct member *find_any(struct cohort *cohort, const struct peer *peer)
+{
+    for (size_t i = 0; i < cohort->count; i++) {
+        if (strcmp(cohort->member[i].peer.name, peer->name) == 0) {
+            return &cohort->member[i];
+        }
+    }
+    return NULL;
+}
+
+struct member *cohort_find(struct cohort *cohort, const struct peer *peer)
+{
+    struct member *member = find_any(cohort, peer);
+    return member != NULL && member->admitted ? member : NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct member *left = a;
+    const struct member *right = b;
+    return strcmp(left->peer.name, right->peer.name);
+}
+
+enum status cohort_set_roster(struct cohort *cohort, const struct peer *peer, size_t count)
+{
+    struct member *grown = calloc(cohort->count + count + 1, sizeof *grown);
+    size_t used = 0;
+
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < cohort->count; i++) {
+        cohort->member[i].admitted = false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct member *known = find_any(cohort, &peer[i]);
+        if (known == NULL) {
+            grown[used++] = (struct member){.peer = peer[i], .admitted = true};
+        } else {
+            known->admitted = true;
+        }
+    }
+    for (size_t i = 0; i < cohort->count; i++) {
+        struct member *member = &cohort->member[i];
+        if (member->admitted || member->standing == STANDING_ANSWERED) {
+            grown[used++] = *member;
+        } else {
+            member_clear(member);
+        }
+    }
+    qsort(grown, used, sizeof *grown, by_name);
+    free(cohort->member);
+    cohort->member = grown;
+    cohort->count = used;
+    return STATUS_OK;
+}
+
+void cohort_begin_round(struct cohort *cohort)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < cohort->count; i++) {
+        struct member *member = &cohort->member[i];
+        member_clear(member);
+        member->standing = STANDING_SILENT;
+        if (member->admitted) {
+            cohort->member[used++] = *member;
+        }
+    }
+    cohort->count = used;
+}
+
+size_t cohort_count(const struct cohort *cohort, enum standing standing)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < cohort->count; i++) {
+        count += cohort->member[i].standing == standing;
+    }
+    return count;
+}
+
+size_t cohort_count_ready(const struct cohort *cohort)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < cohort->count; i++) {
+        count += cohort->member[i].admitted && cohort->member[i].ready;
+    }
+    return count;
+}
+
+bool cohort_is_complete(const struct cohort *cohort)
+{
+    size_t admitted = 0;
+    for (size_t i = 0; i < cohort->count; i++) {
+        const struct member *member = &cohort->member[i];
+        if (member->admitted && member->standing < STANDING_ANSWERED) {
+            return false;
+        }
+        admitted += member->admitted;
+    }
+    return admitted > 0;
+}
+
+struct member *cohort_next_offer(struct cohort *cohort)
+{
+    struct member *next = NULL;
+    for (size_t i = 0; i < cohort->count; i++) {
+        struct member *member = &cohort->member[i];
+        if (member->admitted && member->standing == STANDING_OFFERED &&
+            (next == NULL || member->offered_ms < next->offered_ms)) {
+            next = member;
+        }
+    }
+    return next;
+}
