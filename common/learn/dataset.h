@@ -43,7 +43,7 @@ MUST_USE enum status dataset_read(struct dataset *out, FILE *file, const char *n
                                   const struct schema *schema, enum dataset_use use,
                                   struct why *why);
 
-/** The same from memory. */
+/** The same from memory; an empty text is an empty file. */
 MUST_USE enum status dataset_parse(struct dataset *out, struct slice text, const char *name,
                                    const struct schema *schema, enum dataset_use use,
                                    struct why *why);

@@ -1,0 +1,59 @@
+#include "base/check.h"
+#include "learn/csv.h"
+
+static enum status write_record(FILE *file, struct slice raw, struct why *why)
+{
+    if (fwrite(raw.data, 1, raw.size, file) != raw.size || fputc('\n', file) == EOF) {
+        why_set(why, "writing a share failed: is the disk full?");
+        return STATUS_IO;
+    }
+    return STATUS_OK;
+}
+
+enum status csv_split(FILE *file, const char *name, FILE *const *share, size_t share_count,
+                      const size_t *share_of, size_t record_count, struct why *why)
+{
+    struct csv *csv = NULL;
+    bool done = false;
+    size_t record = 0;
+    enum status status = csv_new(&csv, file, name);
+    if (status == STATUS_OK) {
+        status = csv_next(csv, &done, why);
+    }
+    for (size_t i = 0; status == STATUS_OK && !done && i < share_count; i++) {
+        status = write_record(share[i], csv_raw(csv), why);
+    }
+    while (status == STATUS_OK && !done) {
+        status = csv_next(csv, &done, why);
+        if (status == STATUS_OK && !done) {
+            if (record == record_count) {
+                break;
+            }
+            CHECK(share_of[record] < share_count);
+            status = write_record(share[share_of[record]], csv_raw(csv), why);
+            record++;
+        }
+    }
+    if (status == STATUS_OK && (!done || record != record_count)) {
+        why_set(why, "%s: it does not hold the %zu records it held before: it has been changed",
+                name, record_count);
+        status = STATUS_INVALID;
+    }
+    csv_free(csv);
+    return status;
+}
+
+enum status csv_count(FILE *file, const char *name, size_t *record_count, struct why *why)
+{
+    struct csv *csv = NULL;
+    bool done = false;
+    size_t lines = 0;
+    enum status status = csv_new(&csv, file, name);
+    while (status == STATUS_OK && !done) {
+        status = csv_next(csv, &done, why);
+        lines += status == STATUS_OK && !done ? 1 : 0;
+    }
+    *record_count = lines > 0 ? lines - 1 : 0;
+    csv_free(csv);
+    return status;
+}

@@ -1,0 +1,92 @@
+#include "learn/dataset.h"
+
+#include "base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum status dataset_make(struct dataset *out, const struct dataset *like, size_t count)
+{
+    *out = (struct dataset){
+        .record_count = count,
+        .feature_count = like->feature_count,
+        .column_count = like->column_count,
+    };
+    out->x = calloc(count * like->feature_count + 1, sizeof *out->x);
+    out->clamped = calloc(like->column_count + 1, sizeof *out->clamped);
+    out->y = like->y == NULL ? NULL : calloc(count + 1, sizeof *out->y);
+    if (out->x == NULL || out->clamped == NULL || (like->y != NULL && out->y == NULL)) {
+        dataset_free(out);
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+static void copy_record(struct dataset *out, size_t to, const struct dataset *from, size_t at)
+{
+    const size_t d = from->feature_count;
+    memcpy(out->x + to * d, from->x + at * d, d * sizeof *out->x);
+    if (from->y != NULL) {
+        out->y[to] = from->y[at];
+    }
+}
+
+enum status dataset_select(struct dataset *out, const struct dataset *from, const size_t *index,
+                           size_t count)
+{
+    const enum status status = dataset_make(out, from, count);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        CHECK(index[i] < from->record_count);
+        copy_record(out, i, from, index[i]);
+    }
+    return status;
+}
+
+enum status dataset_concat(struct dataset *out, const struct dataset *const *from, size_t count)
+{
+    CHECK(count >= 1);
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        CHECK(from[i]->feature_count == from[0]->feature_count &&
+              from[i]->column_count == from[0]->column_count &&
+              (from[i]->y == NULL) == (from[0]->y == NULL));
+        total += from[i]->record_count;
+    }
+    const enum status status = dataset_make(out, from[0], total);
+    size_t to = 0;
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        for (size_t at = 0; at < from[i]->record_count; at++, to++) {
+            copy_record(out, to, from[i], at);
+        }
+        for (size_t column = 0; column < from[i]->column_count; column++) {
+            out->clamped[column] += from[i]->clamped[column];
+        }
+    }
+    return status;
+}
+
+size_t dataset_clamped_total(const struct dataset *dataset)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < dataset->column_count; i++) {
+        total += dataset->clamped[i];
+    }
+    return total;
+}
+
+void dataset_free(struct dataset *dataset)
+{
+    if (dataset == NULL) {
+        return;
+    }
+    if (dataset->x != NULL) {
+        bytes_wipe(dataset->x, dataset->record_count * dataset->feature_count * sizeof *dataset->x);
+    }
+    if (dataset->y != NULL) {
+        bytes_wipe(dataset->y, dataset->record_count * sizeof *dataset->y);
+    }
+    free(dataset->x);
+    free(dataset->y);
+    free(dataset->clamped);
+    *dataset = (struct dataset){0};
+}

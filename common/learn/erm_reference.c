@@ -1,0 +1,115 @@
+/* The same two methods, written straight from their papers with plain loops, w in the primal space
+ * for the logistic loss: slow, obvious, and only for comparison. */
+
+#include "base/check.h"
+#include "learn/erm.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double inner(const double *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static enum status logistic(double *w, const struct erm_problem *problem,
+                            const struct dataset *data, uint64_t steps)
+{
+    const size_t m = data->record_count;
+    const size_t d = data->feature_count;
+    const double mu = 2 * problem->lambda;
+    const double smooth = 0.25 + mu;
+    const double momentum = (sqrt(smooth) - sqrt(mu)) / (sqrt(smooth) + sqrt(mu));
+    double *v = calloc(d, sizeof *v);
+    double *gradient = calloc(d, sizeof *gradient);
+    const bool enough = v != NULL && gradient != NULL;
+    memset(w, 0, d * sizeof *w);
+    for (uint64_t step = 0; enough && step < steps; step++) {
+        for (size_t j = 0; j < d; j++) {
+            gradient[j] = mu * v[j];
+        }
+        for (size_t i = 0; i < m; i++) {
+            const double *x = data->x + i * d;
+            const double slope = loss_derivative(problem->loss, data->y[i] * inner(v, x, d));
+            for (size_t j = 0; j < d; j++) {
+                gradient[j] += slope * data->y[i] * x[j] / (double)m;
+            }
+        }
+        for (size_t j = 0; j < d; j++) {
+            const double next = v[j] - gradient[j] / smooth;
+            v[j] = next + momentum * (next - w[j]);
+            w[j] = next;
+        }
+    }
+    free(v);
+    free(gradient);
+    return enough ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* w(a) = (1/(2 lambda m)) sum a_i y_i x_i */
+static void from_dual(double *w, const double *a, const struct erm_problem *problem,
+                      const struct dataset *data)
+{
+    const size_t d = data->feature_count;
+    memset(w, 0, d * sizeof *w);
+    for (size_t i = 0; i < data->record_count; i++) {
+        const double factor =
+            a[i] * data->y[i] / (2 * problem->lambda * (double)data->record_count);
+        for (size_t j = 0; j < d; j++) {
+            w[j] += factor * data->x[i * d + j];
+        }
+    }
+}
+
+static enum status hinge(double *w, const struct erm_problem *problem, const struct dataset *data,
+                         uint64_t steps)
+{
+    const size_t m = data->record_count;
+    const size_t d = data->feature_count;
+    const double curvature = 1 / (2 * problem->lambda * (double)m);
+    double *a = calloc(m, sizeof *a);
+    double *v = calloc(m, sizeof *v);
+    const bool enough = a != NULL && v != NULL;
+    double t = 1;
+    for (size_t i = 0; enough && i < m; i++) {
+        a[i] = 0.5;
+        v[i] = 0.5;
+    }
+    for (uint64_t step = 0; enough && step < steps; step++) {
+        const double t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
+        from_dual(w, v, problem, data);
+        for (size_t i = 0; i < m; i++) {
+            const double rise = (1 - data->y[i] * inner(w, data->x + i * d, d)) / (double)m;
+            const double next = fmin(fmax(v[i] + rise / curvature, 0), 1);
+            v[i] = next + (t - 1) / t_next * (next - a[i]);
+            a[i] = next;
+        }
+        t = t_next;
+    }
+    if (enough) {
+        from_dual(w, a, problem, data);
+    }
+    free(a);
+    free(v);
+    return enough ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status erm_solve_reference(double *w, const struct erm_problem *problem,
+                                const struct dataset *data, struct why *why)
+{
+    struct erm_plan plan;
+    CHECK(data->record_count == problem->record_count);
+    CHECK(data->feature_count == problem->feature_count);
+    const enum status status = erm_plan(&plan, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return problem->loss == LOSS_LOGISTIC ? logistic(w, problem, data, plan.steps)
+                                          : hinge(w, problem, data, plan.steps);
+}

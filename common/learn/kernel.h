@@ -1,0 +1,27 @@
+/* kernel.h - the dense loops under learning: m records, d features. No allocation; shapes are the
+ * caller's word. Their order of summation is fixed, so a result is the same on every run. */
+
+#ifndef LEARN_KERNEL_H
+#define LEARN_KERNEL_H
+
+#include <stddef.h>
+
+/** Returns sum a_i b_i over count, in eight interleaved partial sums. */
+double kernel_dot(const double *a, const double *b, size_t count);
+
+/** y += factor * x, count numbers. */
+void kernel_axpy(double *y, double factor, const double *x, size_t count);
+
+/** Writes f (m) = Z w, from z_t (d, m): Z's columns one after the other. */
+void kernel_margins(double *f, const double *z_t, const double *w, size_t m, size_t d);
+
+/** Writes w (d) = Z^T c, from z_t (d, m). */
+void kernel_combine(double *w, const double *z_t, const double *c, size_t m, size_t d);
+
+/** Writes the Gram matrix G (m, m) = Z Z^T from z (m, d) row by row. */
+void kernel_gram(double *g, const double *z, size_t m, size_t d);
+
+/** Writes f (m) = G c for a symmetric G (m, m). */
+void kernel_symmetric(double *f, const double *g, const double *c, size_t m);
+
+#endif

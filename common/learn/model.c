@@ -1,0 +1,31 @@
+#include "learn/model.h"
+
+#include "base/check.h"
+#include "learn/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void model_predict(double *probability, const struct model *model, const struct dataset *data)
+{
+    const size_t d = data->feature_count;
+    CHECK(model->weight_count == d);
+    for (size_t i = 0; i < data->record_count; i++) {
+        const double f = kernel_dot(model->weight, data->x + i * d, d);
+        probability[i] = -loss_derivative(LOSS_LOGISTIC, -f);
+    }
+}
+
+const char *model_class(const struct model *model, double probability)
+{
+    return probability >= 0.5 ? model->schema.label.positive : model->schema.label.negative;
+}
+
+void model_free(struct model *model)
+{
+    if (model != NULL) {
+        schema_free(&model->schema);
+        free(model->weight);
+        *model = (struct model){0};
+    }
+}
