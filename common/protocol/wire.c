@@ -136,14 +136,14 @@ static void put_from_agent(struct packing *packing)
     struct message *copy = &packing->copy;
     switch ((int)copy->kind) {
     case MESSAGE_HELLO:
-        packing->body.hello = (Wire__Hello)WIRE__HELLO__INIT;
+        wire__hello__init(&packing->body.hello);
         packing->body.hello.version = copy->as.hello.version;
         packing->body.hello.job = wire_put_digest(&copy->as.hello.job);
         packing->body.hello.rounds_closed = copy->as.hello.rounds_closed;
         packing->body.hello.ready = copy->as.hello.ready;
         break;
     case MESSAGE_OFFER:
-        packing->body.offer = (Wire__Offer)WIRE__OFFER__INIT;
+        wire__offer__init(&packing->body.offer);
         packing->body.offer.job = wire_put_digest(&copy->as.offer.job);
         packing->body.offer.round = copy->as.offer.round;
         packing->body.offer.invitation = wire_put_digest(&copy->as.offer.invitation);
@@ -151,24 +151,24 @@ static void put_from_agent(struct packing *packing)
         packing->body.offer.bytes = copy->as.offer.bytes;
         break;
     case MESSAGE_CHUNK:
-        packing->body.chunk = (Wire__Chunk)WIRE__CHUNK__INIT;
+        wire__chunk__init(&packing->body.chunk);
         packing->body.chunk.job = wire_put_digest(&copy->as.chunk.job);
         packing->body.chunk.round = copy->as.chunk.round;
         packing->body.chunk.offset = copy->as.chunk.offset;
         break;
     case MESSAGE_DECLINE:
-        packing->body.decline = (Wire__Decline)WIRE__DECLINE__INIT;
+        wire__decline__init(&packing->body.decline);
         packing->body.decline.job = wire_put_digest(&copy->as.decline.job);
         packing->body.decline.round = copy->as.decline.round;
         break;
     case MESSAGE_FETCH:
-        packing->body.fetch = (Wire__Fetch)WIRE__FETCH__INIT;
+        wire__fetch__init(&packing->body.fetch);
         packing->body.fetch.digest = wire_put_digest(&copy->as.fetch.digest);
         packing->body.fetch.offset = copy->as.fetch.offset;
         packing->body.fetch.length = copy->as.fetch.length;
         break;
     case MESSAGE_ENROL:
-        packing->body.enrol = (Wire__Enrol)WIRE__ENROL__INIT;
+        wire__enrol__init(&packing->body.enrol);
         packing->body.enrol.public_key = wire_put_digest(&copy->as.enrol.public_key);
         break;
     default:
@@ -180,7 +180,7 @@ static void put_job_so_far(struct packing *packing)
 {
     struct message *copy = &packing->copy;
     if (copy->kind == MESSAGE_WELCOME) {
-        packing->body.welcome = (Wire__Welcome)WIRE__WELCOME__INIT;
+        wire__welcome__init(&packing->body.welcome);
         packing->body.welcome.version = copy->as.welcome.version;
         packing->body.welcome.job = wire_put_digest(&copy->as.welcome.job.id);
         packing->body.welcome.nonce = wire_put_digest(&copy->as.welcome.job.nonce);
@@ -188,7 +188,7 @@ static void put_job_so_far(struct packing *packing)
         packing->body.welcome.text_bytes = copy->as.welcome.job.text_bytes;
         packing->body.welcome.rounds_closed = copy->as.welcome.rounds_closed;
     } else {
-        packing->body.release = (Wire__Release)WIRE__RELEASE__INIT;
+        wire__release__init(&packing->body.release);
         packing->body.release.job = wire_put_digest(&copy->as.release.job);
         packing->body.release.round = copy->as.release.round;
         packing->body.release.last = copy->as.release.last;
@@ -208,7 +208,7 @@ static void put_from_coordinator(struct packing *packing)
         put_job_so_far(packing);
         break;
     case MESSAGE_INVITE:
-        packing->body.invite = (Wire__Invite)WIRE__INVITE__INIT;
+        wire__invite__init(&packing->body.invite);
         packing->body.invite.job = wire_put_digest(&copy->as.invite.job);
         packing->body.invite.round = copy->as.invite.round;
         packing->body.invite.input = wire_put_digest(&copy->as.invite.input.digest);
@@ -216,19 +216,19 @@ static void put_from_coordinator(struct packing *packing)
         packing->body.invite.deadline_ms = copy->as.invite.deadline_ms;
         break;
     case MESSAGE_PULL:
-        packing->body.pull = (Wire__Pull)WIRE__PULL__INIT;
+        wire__pull__init(&packing->body.pull);
         packing->body.pull.job = wire_put_digest(&copy->as.pull.job);
         packing->body.pull.round = copy->as.pull.round;
         packing->body.pull.offset = copy->as.pull.offset;
         packing->body.pull.length = copy->as.pull.length;
         break;
     case MESSAGE_PIECE:
-        packing->body.piece = (Wire__Piece)WIRE__PIECE__INIT;
+        wire__piece__init(&packing->body.piece);
         packing->body.piece.digest = wire_put_digest(&copy->as.piece.digest);
         packing->body.piece.offset = copy->as.piece.offset;
         break;
     case MESSAGE_ENROLLED:
-        packing->body.enrolled = (Wire__Enrolled)WIRE__ENROLLED__INIT;
+        wire__enrolled__init(&packing->body.enrolled);
         packing->body.enrolled.name = copy->as.enrolled.name;
         break;
     default:

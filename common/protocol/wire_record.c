@@ -102,7 +102,7 @@ static void put_answer(struct packing *packing)
     struct record *copy = &packing->copy;
     packing->record.body_case = JOURNAL__RECORD__BODY_ANSWER;
     packing->record.answer = &packing->body.answer;
-    packing->body.answer = (Journal__Answer)JOURNAL__ANSWER__INIT;
+    journal__answer__init(&packing->body.answer);
     packing->body.answer.job = wire_put_digest(&copy->as.answer.job);
     packing->body.answer.round = copy->as.answer.round;
     packing->body.answer.task = copy->as.answer.task;
@@ -121,7 +121,7 @@ static void put_round(struct packing *packing)
     struct record *copy = &packing->copy;
     packing->record.body_case = JOURNAL__RECORD__BODY_ROUND;
     packing->record.round = &packing->body.round;
-    packing->body.round = (Journal__Round)JOURNAL__ROUND__INIT;
+    journal__round__init(&packing->body.round);
     packing->body.round.job = wire_put_digest(&copy->as.round.job);
     packing->body.round.round = copy->as.round.round;
     packing->body.round.failed = copy->as.round.failed;
@@ -140,13 +140,13 @@ static void put_round(struct packing *packing)
 static void put(struct packing *packing)
 {
     struct record *copy = &packing->copy;
-    packing->record = (Journal__Record)JOURNAL__RECORD__INIT;
+    journal__record__init(&packing->record);
     packing->record.wall_ms = copy->wall_ms;
     switch (copy->kind) {
     case RECORD_JOB:
         packing->record.body_case = JOURNAL__RECORD__BODY_JOB;
         packing->record.job = &packing->body.job;
-        packing->body.job = (Journal__Job)JOURNAL__JOB__INIT;
+        journal__job__init(&packing->body.job);
         packing->body.job.job = wire_put_digest(&copy->as.job.job.id);
         packing->body.job.nonce = wire_put_digest(&copy->as.job.job.nonce);
         packing->body.job.text_digest = wire_put_digest(&copy->as.job.job.text_digest);

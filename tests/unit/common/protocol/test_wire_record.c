@@ -1,0 +1,125 @@
+#include "protocol/wire.h"
+#include "support/known_bytes.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+
+static struct digest all(uint8_t byte)
+{
+    struct digest digest;
+    memset(digest.byte, byte, DIGEST_BYTES);
+    return digest;
+}
+
+static void check_known(const char *name, const struct record *record)
+{
+    uint8_t known[1024];
+    uint8_t *packed = NULL;
+    size_t packed_size = 0;
+    size_t size = known_bytes(known, sizeof known, TEST_VECTORS "/wire.txt", name);
+    cr_assert_eq(wire_encode_record(&packed, &packed_size, record), STATUS_OK);
+    cr_assert_eq(packed_size, size, "%s: %zu", name, packed_size);
+    cr_assert_eq(memcmp(packed, known, size), 0, "%s", name);
+    free(packed);
+}
+
+static struct record known_answer(void)
+{
+    struct record record = {.kind = RECORD_ANSWER, .wall_ms = -1, .as.answer.task = "losses"};
+    record.as.answer.job = all(0x0a);
+    record.as.answer.round = 2;
+    record.as.answer.charge = (struct charge){
+        .epsilon_micro = 250000, .pass = all(0x7d), .row_first = 64, .row_count = 32};
+    record.as.answer.invitation = all(0xb0);
+    record.as.answer.answer = all(0xc1);
+    record.as.answer.answer_bytes = 24;
+    return record;
+}
+
+Test(wire_record, packs_as_protoc_does)
+{
+    char text[] = "name: x\n";
+    struct record record = {.kind = RECORD_JOB, .wall_ms = 1700000000000, .as.job.text = text};
+    record.as.job.job = (struct job_name){
+        .id = all(0x0a), .nonce = all(0xb0), .text_digest = all(0xc1), .text_bytes = 8};
+    check_known("job", &record);
+
+    record = known_answer();
+    check_known("answer", &record);
+
+    struct peer agent[2] = {{.name = "hospital-1"}, {.name = "hospital-2"}};
+    int64_t sum[2] = {-1, INT64_C(1) << 62};
+    record = (struct record){.kind = RECORD_ROUND, .wall_ms = 1};
+    record.as.round.job = all(0x0a);
+    record.as.round.round = 2;
+    record.as.round.chosen = 1;
+    record.as.round.agent = agent;
+    record.as.round.agent_count = 2;
+    record.as.round.sum = sum;
+    record.as.round.sum_count = 2;
+    record.as.round.duration_ms = 1500;
+    check_known("round", &record);
+}
+
+Test(wire_record, reads_negative_sums_and_names)
+{
+    uint8_t known[1024];
+    struct record record;
+    size_t size = known_bytes(known, sizeof known, TEST_VECTORS "/wire.txt", "round");
+    struct slice body = {.data = known, .size = size};
+    cr_assert_eq(wire_decode_record(&record, body), STATUS_OK);
+    cr_assert_eq(record.kind, RECORD_ROUND);
+    cr_assert_eq(record.as.round.agent_count, 2);
+    cr_assert_str_eq(record.as.round.agent[1].name, "hospital-2");
+    cr_assert_eq(record.as.round.sum[0], -1);
+    cr_assert_eq(record.as.round.sum[1], INT64_C(1) << 62);
+    record_free(&record);
+    record_free(NULL);
+}
+
+Test(wire_record, one_agent_listed_twice_is_refused)
+{
+    uint8_t known[1024];
+    struct record record;
+    size_t size = known_bytes(known, sizeof known, TEST_VECTORS "/wire.txt", "round");
+    struct slice body = {.data = known, .size = size};
+    for (size_t i = 0; i + 10 < size; i++) {
+        if (memcmp(known + i, "hospital-2", 10) == 0) {
+            known[i + 9] = '1';
+        }
+    }
+    cr_assert_eq(wire_decode_record(&record, body), STATUS_CORRUPT);
+}
+
+Test(wire_record, an_answer_without_a_charge_is_refused)
+{
+    struct record record = known_answer();
+    record.as.answer.charge.epsilon_micro = 0;
+    cr_assert_not(record_is_valid(&record));
+    record = known_answer();
+    record.as.answer.charge.row_count = 0;
+    cr_assert_not(record_is_valid(&record));
+    record = known_answer();
+    record.as.answer.answer = (struct digest){0};
+    cr_assert_not(record_is_valid(&record));
+    record = known_answer();
+    cr_assert(record_is_valid(&record));
+}
+
+Test(wire_record, packing_what_could_not_be_read_again_is_our_own_error, .signal = SIGABRT)
+{
+    struct record record = known_answer();
+    uint8_t *out = NULL;
+    size_t size = 0;
+    record.as.answer.charge.epsilon_micro = 0;
+    (void)!wire_encode_record(&out, &size, &record);
+}
+
+Test(wire_record, empty_and_oversized_bodies_are_refused_unread)
+{
+    struct record record;
+    struct slice body = {.data = NULL, .size = 0};
+    cr_assert_eq(wire_decode_record(&record, body), STATUS_CORRUPT);
+    body.size = RECORD_BODY_BYTES_MAX + 1;
+    cr_assert_eq(wire_decode_record(&record, body), STATUS_CORRUPT);
+}
