@@ -79,7 +79,7 @@ MUST_USE enum status roster_enrol(const char *path, const struct digest *token_k
 struct roster_watch {
     const char *path; /* kept */
     struct digest seen;
-    bool missing;
+    bool unreadable;
 };
 
 /** Reads the file again. Returns STATUS_OK with *changed; a broken file fails (once per content)

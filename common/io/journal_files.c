@@ -1,0 +1,170 @@
+/* The mark file holds two copies at fixed places, written in turn, each with its own digest: a torn
+ * write spoils one of them at most. */
+
+#include "io/journal_files.h"
+
+#include "crypto/digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MARK_BYTES = 8 + 2 * DIGEST_BYTES, MARK_DISTANCE = 512 };
+
+enum status journal_folder_prepare(const char *folder, struct why *why)
+{
+    struct stat about;
+
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+        why_set(why, "the folder %s cannot be made: %s", folder, strerror(errno));
+        return STATUS_IO;
+    }
+    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        why_set(why, "%s is not a folder", folder);
+        return STATUS_IO;
+    }
+    if ((about.st_mode & 077) != 0 && chmod(folder, 0700) != 0) {
+        why_set(why, "the folder %s is open to others; remedy: chmod 700 %s", folder, folder);
+        return STATUS_IO;
+    }
+    if (access(folder, R_OK | W_OK | X_OK) != 0) {
+        why_set(why, "the folder %s cannot be written: %s", folder, strerror(errno));
+        return STATUS_IO;
+    }
+    return STATUS_OK;
+}
+
+enum status journal_path(char out[JOURNAL_PATH_BYTES], const char *folder, const char *name,
+                         struct why *why)
+{
+    int size = snprintf(out, JOURNAL_PATH_BYTES, "%s/%s", folder, name);
+    if (size < 0 || size >= JOURNAL_PATH_BYTES) {
+        why_set(why, "the path of the journal's folder is too long");
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static void read_holder(int file, char text[24])
+{
+    ssize_t got = pread(file, text, 20, 0);
+    text[got > 0 ? (size_t)got : 0] = '\0';
+    text[strspn(text, "0123456789")] = '\0';
+    if (text[0] == '\0') {
+        (void)snprintf(text, 24, "unknown");
+    }
+}
+
+enum status journal_lock(int *lock, const char *folder, struct why *why)
+{
+    char path[JOURNAL_PATH_BYTES];
+    char text[24];
+
+    *lock = -1;
+    enum status status = journal_path(path, folder, "lock", why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) {
+        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
+        return STATUS_IO;
+    }
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        bool held = errno == EWOULDBLOCK;
+        read_holder(file, text);
+        if (held) {
+            why_set(why, "the journal in %s is in use by process %s; remedy: stop that process",
+                    folder, text);
+        } else {
+            why_set(why, "%s cannot be locked: %s", path, strerror(errno));
+        }
+        (void)close(file);
+        return held ? STATUS_BUSY : STATUS_IO;
+    }
+    int size = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (ftruncate(file, 0) != 0 || pwrite(file, text, (size_t)size, 0) != size) {
+        why_set(why, "%s cannot be written: %s", path, strerror(errno));
+        (void)close(file);
+        return STATUS_IO;
+    }
+    *lock = file;
+    return STATUS_OK;
+}
+
+static void mark_digest(struct digest *out, const uint8_t bytes[MARK_BYTES])
+{
+    digest_sha256(out, &(struct slice){bytes, 8 + DIGEST_BYTES}, 1);
+}
+
+/* Returns 1 for a whole copy, 0 for none written yet, -1 for a spoilt one or a failing disk. */
+static int read_copy(struct journal_mark *mark, int file, int place)
+{
+    uint8_t bytes[MARK_BYTES] = {0};
+    struct digest sum;
+
+    ssize_t got = pread(file, bytes, sizeof bytes, (off_t)place * MARK_DISTANCE);
+    bool blank = true;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        blank = blank && bytes[i] == 0;
+    }
+    if (got >= 0 && blank) {
+        return 0;
+    }
+    mark_digest(&sum, bytes);
+    if (got != MARK_BYTES || memcmp(sum.byte, bytes + 8 + DIGEST_BYTES, DIGEST_BYTES) != 0) {
+        return -1;
+    }
+    mark->sequence = load_u64(bytes);
+    memcpy(mark->chain.byte, bytes + 8, DIGEST_BYTES);
+    return 1;
+}
+
+enum status journal_mark_open(int *file, struct journal_mark *mark, const char *folder, bool make,
+                              struct why *why)
+{
+    char path[JOURNAL_PATH_BYTES];
+    struct journal_mark copy[2] = {{0}};
+
+    *file = -1;
+    memset(mark, 0, sizeof *mark);
+    enum status status = journal_path(path, folder, "mark", why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    int opened = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
+    if (opened < 0) {
+        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
+        return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+    }
+    int state[2] = {read_copy(&copy[0], opened, 0), read_copy(&copy[1], opened, 1)};
+    if (state[0] < 1 && state[1] < 1 && (state[0] < 0 || state[1] < 0)) {
+        why_set(why,
+                "%s is damaged. It guards against an older journal.db being taken for the "
+                "latest; once sure of that, empty it",
+                path);
+        (void)close(opened);
+        return STATUS_CORRUPT;
+    }
+    *mark = copy[1].sequence > copy[0].sequence ? copy[1] : copy[0];
+    *file = opened;
+    return STATUS_OK;
+}
+
+enum status journal_mark_write(int file, const struct journal_mark *mark)
+{
+    uint8_t bytes[MARK_BYTES];
+    struct digest sum;
+
+    store_u64(bytes, mark->sequence);
+    memcpy(bytes + 8, mark->chain.byte, DIGEST_BYTES);
+    mark_digest(&sum, bytes);
+    memcpy(bytes + 8 + DIGEST_BYTES, sum.byte, DIGEST_BYTES);
+    off_t place = (off_t)(mark->sequence % 2) * MARK_DISTANCE;
+    return pwrite(file, bytes, sizeof bytes, place) == MARK_BYTES ? STATUS_OK : STATUS_IO;
+}

@@ -1,0 +1,68 @@
+#include "io/process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { DESCRIPTORS_WANTED = 4096 };
+
+static enum status limit(int resource, rlim_t soft, rlim_t hard, const char *what, struct why *why)
+{
+    struct rlimit now = {.rlim_cur = soft, .rlim_max = hard};
+    if (setrlimit(resource, &now) != 0) {
+        why_set(why, "the limit of %s cannot be set: %s", what, strerror(errno));
+        return STATUS_IO;
+    }
+    return STATUS_OK;
+}
+
+static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
+{
+    struct rlimit now;
+    if (getrlimit(RLIMIT_AS, &now) != 0) {
+        why_set(why, "the memory limit cannot be read: %s", strerror(errno));
+        return STATUS_IO;
+    }
+    rlim_t bytes = (rlim_t)memory_mb_max * 1024 * 1024;
+    if (memory_mb_max > UINT64_MAX / (1024 * 1024) ||
+        (now.rlim_max != RLIM_INFINITY && bytes > now.rlim_max)) {
+        why_set(why, "memory_mb_max is more than this system grants (%llu MiB)",
+                (unsigned long long)(now.rlim_max / (1024 * 1024)));
+        return STATUS_IO;
+    }
+    return limit(RLIMIT_AS, bytes, bytes, "memory", why);
+}
+
+static enum status raise_descriptors(struct why *why)
+{
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) != 0) {
+        why_set(why, "the limit of open files cannot be read: %s", strerror(errno));
+        return STATUS_IO;
+    }
+    rlim_t wanted = DESCRIPTORS_WANTED;
+    if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted) {
+        wanted = now.rlim_max;
+    }
+    return limit(RLIMIT_NOFILE, wanted, now.rlim_max, "open files", why);
+}
+
+enum status process_harden(uint64_t memory_mb_max, struct why *why)
+{
+    (void)umask(077);
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+        why_set(why, "the process cannot be closed to others: %s", strerror(errno));
+        return STATUS_IO;
+    }
+    enum status status = limit(RLIMIT_CORE, 0, 0, "core dumps", why);
+    if (status == STATUS_OK) {
+        status = raise_descriptors(why);
+    }
+    if (status == STATUS_OK && memory_mb_max > 0) {
+        status = limit_memory(memory_mb_max, why);
+    }
+    return status;
+}

@@ -1,0 +1,251 @@
+#include "io/roster.h"
+
+#include "crypto/digest.h"
+#include "crypto/small_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool agent_name_is_valid(const char *name)
+{
+    size_t size = strlen(name);
+    if (size == 0 || size > AGENT_NAME_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < size; i++) {
+        char c = name[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (!plain && (i == 0 || (c != '.' && c != '_' && c != '-'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Cuts the next word off a line, or returns NULL. */
+static char *next_word(char **rest)
+{
+    char *word = *rest + strspn(*rest, " \t");
+    if (*word == '\0') {
+        return NULL;
+    }
+    size_t size = strcspn(word, " \t");
+    *rest = word + size;
+    if (**rest != '\0') {
+        *(*rest)++ = '\0';
+    }
+    return word;
+}
+
+static enum status parse_until(int64_t *until_s, const char *word)
+{
+    static const char option[] = "token-until=";
+    int64_t value = 0;
+    if (strncmp(word, option, sizeof option - 1) != 0) {
+        return STATUS_INVALID;
+    }
+    const char *digit = word + sizeof option - 1;
+    size_t size = strlen(digit);
+    if (size == 0 || size > 15 || strspn(digit, "0123456789") != size) {
+        return STATUS_INVALID;
+    }
+    for (; *digit != '\0'; digit++) {
+        value = value * 10 + (*digit - '0');
+    }
+    *until_s = value;
+    return value > 0 ? STATUS_OK : STATUS_INVALID;
+}
+
+static enum status parse_line(struct roster_entry *entry, char *line, const char **wrong)
+{
+    char *name = next_word(&line);
+    char *key = next_word(&line);
+    char *option = next_word(&line);
+
+    memset(entry, 0, sizeof *entry);
+    if (name == NULL || !agent_name_is_valid(name)) {
+        *wrong = "an agent's name is 1 to 32 of a-z 0-9 . _ -, a letter or digit first";
+        return STATUS_INVALID;
+    }
+    memcpy(entry->name, name, strlen(name));
+    if (key == NULL || strlen(key) != KEY_HEX_BYTES - 1 ||
+        hex_decode(entry->key.byte, KEY_BYTES, key) != STATUS_OK || digest_is_none(&entry->key)) {
+        *wrong = "after the name comes a public key of 64 hexadecimal digits";
+        return STATUS_INVALID;
+    }
+    if (option != NULL && parse_until(&entry->token_until_s, option) != STATUS_OK) {
+        *wrong = "after the key there may only be token-until=UNIX-SECONDS";
+        return STATUS_INVALID;
+    }
+    if (next_word(&line) != NULL) {
+        *wrong = "there is text after the entry's end";
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static enum status take_entry(struct roster *out, const struct roster_entry *entry,
+                              const char **wrong)
+{
+    if (out->count == ROSTER_ENTRIES_MAX) {
+        *wrong = "the list is full";
+        return STATUS_INVALID;
+    }
+    if (roster_find(out, &entry->key) != NULL) {
+        *wrong = "the key is listed above already";
+        return STATUS_INVALID;
+    }
+    out->entry[out->count++] = *entry;
+    struct peer peer[PEERS_MAX];
+    size_t names = roster_peers(out, peer);
+    if (names == PEERS_MAX + 1) {
+        *wrong = "there are more agents than one coordinator serves";
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+enum status roster_parse(struct roster *out, struct slice text, const char *path, struct why *why)
+{
+    enum status status = STATUS_OK;
+    const char *wrong = NULL;
+    unsigned number = 0;
+
+    memset(out, 0, sizeof *out);
+    char *copy = malloc(text.size + 1);
+    if (copy == NULL) {
+        why_set(why, "%s: no memory", path);
+        return STATUS_NO_MEMORY;
+    }
+    if (text.size > 0) {
+        memcpy(copy, text.data, text.size);
+    }
+    copy[text.size] = '\0';
+    if (strlen(copy) != text.size) {
+        why_set(why, "%s is not a text file: it holds a zero byte", path);
+        status = STATUS_INVALID;
+    }
+    char *rest = copy;
+    for (char *line = small_file_line(&rest); status == STATUS_OK && line != NULL;
+         line = small_file_line(&rest)) {
+        struct roster_entry entry;
+        number++;
+        if (line[0] == '#' || line[strspn(line, " \t")] == '\0') {
+            continue;
+        }
+        status = parse_line(&entry, line, &wrong);
+        if (status == STATUS_OK) {
+            status = take_entry(out, &entry, &wrong);
+        }
+        if (status != STATUS_OK) {
+            why_set(why, "%s:%u: %s", path, number, wrong);
+        }
+    }
+    if (status != STATUS_OK) {
+        memset(out, 0, sizeof *out);
+    }
+    free(copy);
+    return status;
+}
+
+enum status roster_read(struct roster *out, const char *path, struct why *why)
+{
+    size_t used = 0;
+
+    memset(out, 0, sizeof *out);
+    char *text = malloc(ROSTER_FILE_BYTES_MAX + 1);
+    if (text == NULL) {
+        why_set(why, "%s: no memory", path);
+        return STATUS_NO_MEMORY;
+    }
+    enum status status =
+        small_file_read(text, ROSTER_FILE_BYTES_MAX + 1, &used, path, SMALL_FILE_PUBLIC, why);
+    if (status == STATUS_OK) {
+        status = roster_parse(out, (struct slice){text, used}, path, why);
+    }
+    free(text);
+    return status;
+}
+
+const struct roster_entry *roster_find(const struct roster *roster, const struct digest *key)
+{
+    const struct roster_entry *found = NULL;
+    for (size_t i = 0; i < roster->count; i++) {
+        if (digest_equal(&roster->entry[i].key, key)) {
+            found = &roster->entry[i];
+        }
+    }
+    return found;
+}
+
+/* Returns where name is or belongs among the sorted peers. */
+static size_t place_of(const struct peer *peer, size_t count, const char *name)
+{
+    size_t place = 0;
+    while (place < count && strcmp(peer[place].name, name) < 0) {
+        place++;
+    }
+    return place;
+}
+
+size_t roster_peers(const struct roster *roster, struct peer *peer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct roster_entry *entry = &roster->entry[i];
+        size_t place = place_of(peer, count, entry->name);
+        if (entry->token_until_s != 0 ||
+            (place < count && strcmp(peer[place].name, entry->name) == 0)) {
+            continue;
+        }
+        if (count == PEERS_MAX) {
+            return PEERS_MAX + 1;
+        }
+        memmove(&peer[place + 1], &peer[place], (count - place) * sizeof peer[0]);
+        memset(&peer[place], 0, sizeof peer[place]);
+        memcpy(peer[place].name, entry->name, strlen(entry->name));
+        count++;
+    }
+    return count;
+}
+
+enum status roster_watch_look(struct roster_watch *watch, struct roster *roster, bool *changed,
+                              struct why *why)
+{
+    size_t used = 0;
+    struct digest now;
+
+    *changed = false;
+    char *text = malloc(ROSTER_FILE_BYTES_MAX + 1);
+    struct roster *fresh = malloc(sizeof *fresh);
+    enum status status = STATUS_NO_MEMORY;
+    if (text == NULL || fresh == NULL) {
+        why_set(why, "%s: no memory", watch->path);
+        goto done;
+    }
+    status = small_file_read(text, ROSTER_FILE_BYTES_MAX + 1, &used, watch->path, SMALL_FILE_PUBLIC,
+                             why);
+    if (status != STATUS_OK) {
+        /* The list in force stays; say so once, and look at the file anew when it is back. */
+        bool told = watch->unreadable;
+        watch->unreadable = true;
+        memset(&watch->seen, 0, sizeof watch->seen);
+        status = told ? STATUS_OK : status;
+        goto done;
+    }
+    watch->unreadable = false;
+    digest_sha256(&now, &(struct slice){text, used}, 1);
+    if (digest_equal(&now, &watch->seen)) {
+        goto done;
+    }
+    watch->seen = now;
+    status = roster_parse(fresh, (struct slice){text, used}, watch->path, why);
+    if (status == STATUS_OK) {
+        *roster = *fresh;
+        *changed = true;
+    }
+done:
+    free(text);
+    free(fresh);
+    return status;
+}

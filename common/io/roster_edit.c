@@ -1,0 +1,233 @@
+/* Changes to the allow-list: each takes the lock beside the file, reads it, and puts a whole new
+ * file in its place. Comment lines of people are not kept; the heading is ours. */
+
+#include "io/roster.h"
+
+#include "crypto/small_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const char heading[] =
+    "# hedgerow's allow-list: the agents this coordinator talks to, followed while it runs.\n"
+    "# NAME PUBLIC-KEY, and for a one-time token: token-until=UNIX-SECONDS\n"
+    "# Better changed with `hedgerow-coordinator agents add|revoke`; deleting a line revokes it.\n";
+
+/* What one change works on, from edit_begin to edit_end. */
+struct edit {
+    const char *path;
+    struct roster *roster;
+    int lock;
+};
+
+static enum status edit_begin(struct edit *edit, const char *path, struct why *why)
+{
+    char lock_path[4096];
+
+    *edit = (struct edit){.path = path, .lock = -1};
+    edit->roster = calloc(1, sizeof *edit->roster);
+    if (edit->roster == NULL) {
+        why_set(why, "%s: no memory", path);
+        return STATUS_NO_MEMORY;
+    }
+    if ((size_t)snprintf(lock_path, sizeof lock_path, "%s.lock", path) >= sizeof lock_path) {
+        why_set(why, "%s: the path is too long", path);
+        return STATUS_IO;
+    }
+    edit->lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (edit->lock < 0) {
+        why_set(why, "%s cannot be opened: %s", lock_path, strerror(errno));
+        return STATUS_IO;
+    }
+    while (flock(edit->lock, LOCK_EX) != 0) {
+        if (errno != EINTR) {
+            why_set(why, "%s cannot be locked: %s", lock_path, strerror(errno));
+            return STATUS_IO;
+        }
+    }
+    enum status status = roster_read(edit->roster, path, why);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static void edit_end(struct edit *edit)
+{
+    if (edit->lock >= 0) {
+        (void)close(edit->lock); /* and with it the lock */
+    }
+    free(edit->roster);
+}
+
+static enum status edit_write(const struct edit *edit, struct why *why)
+{
+    enum { LINE_BYTES = AGENT_NAME_MAX + KEY_HEX_BYTES + 64 };
+    size_t room = sizeof heading + edit->roster->count * LINE_BYTES;
+    size_t used = sizeof heading - 1;
+    char hex[KEY_HEX_BYTES];
+
+    char *text = malloc(room);
+    if (text == NULL) {
+        why_set(why, "%s: no memory", edit->path);
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(text, heading, sizeof heading);
+    for (size_t i = 0; i < edit->roster->count; i++) {
+        const struct roster_entry *entry = &edit->roster->entry[i];
+        hex_encode(hex, entry->key.byte, KEY_BYTES);
+        used += (size_t)snprintf(text + used, room - used, "%s %s", entry->name, hex);
+        if (entry->token_until_s != 0) {
+            used += (size_t)snprintf(text + used, room - used, " token-until=%lld",
+                                     (long long)entry->token_until_s);
+        }
+        used += (size_t)snprintf(text + used, room - used, "\n");
+    }
+    enum status status = small_file_replace(edit->path, (struct slice){text, used}, why);
+    free(text);
+    return status;
+}
+
+static void remove_at(struct roster *roster, size_t place)
+{
+    roster->count--;
+    memmove(&roster->entry[place], &roster->entry[place + 1],
+            (roster->count - place) * sizeof roster->entry[0]);
+    memset(&roster->entry[roster->count], 0, sizeof roster->entry[0]);
+}
+
+static enum status add_entry(const struct edit *edit, const char *name, const struct digest *key,
+                             int64_t until_s, struct why *why)
+{
+    struct roster *roster = edit->roster;
+    struct peer peer[PEERS_MAX];
+
+    if (!agent_name_is_valid(name)) {
+        why_set(why, "an agent's name is 1 to 32 of a-z 0-9 . _ -, a letter or digit first");
+        return STATUS_INVALID;
+    }
+    if (digest_is_none(key)) {
+        why_set(why, "the key is empty");
+        return STATUS_INVALID;
+    }
+    const struct roster_entry *other = roster_find(roster, key);
+    if (other != NULL) {
+        why_set(why, "this key is %s's already", other->name);
+        return STATUS_EXISTS;
+    }
+    if (roster->count == ROSTER_ENTRIES_MAX) {
+        why_set(why, "%s is full; remedy: revoke keys that are no longer used", edit->path);
+        return STATUS_NO_MEMORY;
+    }
+    struct roster_entry *entry = &roster->entry[roster->count++];
+    memset(entry, 0, sizeof *entry);
+    memcpy(entry->name, name, strlen(name));
+    entry->key = *key;
+    entry->token_until_s = until_s;
+    if (roster_peers(roster, peer) > PEERS_MAX) {
+        why_set(why, "one coordinator serves at most %d agents", (int)PEERS_MAX);
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+enum status roster_add(const char *path, const char *name, const struct digest *key,
+                       struct why *why)
+{
+    struct edit edit;
+    enum status status = edit_begin(&edit, path, why);
+    if (status == STATUS_OK) {
+        status = add_entry(&edit, name, key, 0, why);
+    }
+    if (status == STATUS_OK) {
+        status = edit_write(&edit, why);
+    }
+    edit_end(&edit);
+    return status;
+}
+
+enum status roster_add_token(const char *path, const char *name, const struct digest *key,
+                             int64_t until_s, struct why *why)
+{
+    struct edit edit;
+    enum status status = edit_begin(&edit, path, why);
+    if (status == STATUS_OK && until_s <= 0) {
+        why_set(why, "a token needs an end of its validity");
+        status = STATUS_INVALID;
+    }
+    for (size_t i = edit.roster == NULL ? 0 : edit.roster->count; status == STATUS_OK && i-- > 0;) {
+        const struct roster_entry *entry = &edit.roster->entry[i];
+        if (entry->token_until_s != 0 && strcmp(entry->name, name) == 0) {
+            remove_at(edit.roster, i);
+        }
+    }
+    if (status == STATUS_OK) {
+        status = add_entry(&edit, name, key, until_s, why);
+    }
+    if (status == STATUS_OK) {
+        status = edit_write(&edit, why);
+    }
+    edit_end(&edit);
+    return status;
+}
+
+enum status roster_revoke(const char *path, const char *name, const struct digest *key,
+                          struct why *why)
+{
+    struct edit edit;
+    size_t before = 0;
+    enum status status = edit_begin(&edit, path, why);
+    if (status == STATUS_OK) {
+        before = edit.roster->count;
+        for (size_t i = before; i-- > 0;) {
+            const struct roster_entry *entry = &edit.roster->entry[i];
+            if (strcmp(entry->name, name) == 0 && (key == NULL || digest_equal(&entry->key, key))) {
+                remove_at(edit.roster, i);
+            }
+        }
+        if (edit.roster->count == before) {
+            why_set(why, "%s lists no such agent%s; see: hedgerow-coordinator agents list", path,
+                    key == NULL ? "" : " with this key");
+            status = STATUS_NOT_FOUND;
+        }
+    }
+    if (status == STATUS_OK) {
+        status = edit_write(&edit, why);
+    }
+    edit_end(&edit);
+    return status;
+}
+
+enum status roster_enrol(const char *path, const struct digest *token_key, const struct digest *key,
+                         int64_t now_s, struct why *why)
+{
+    struct edit edit;
+    enum status status = edit_begin(&edit, path, why);
+    if (status != STATUS_OK) {
+        goto done;
+    }
+    status = STATUS_NOT_FOUND;
+    for (size_t i = 0; i < edit.roster->count; i++) {
+        struct roster_entry entry = edit.roster->entry[i];
+        if (entry.token_until_s == 0 || !digest_equal(&entry.key, token_key)) {
+            continue;
+        }
+        if (entry.token_until_s <= now_s) {
+            why_set(why, "the token has expired; remedy: hedgerow-coordinator agents add %s",
+                    entry.name);
+            goto done;
+        }
+        remove_at(edit.roster, i);
+        status = add_entry(&edit, entry.name, key, 0, why);
+        if (status == STATUS_OK) {
+            status = edit_write(&edit, why);
+        }
+        goto done;
+    }
+    why_set(why, "there is no such token: it was spent or revoked");
+done:
+    edit_end(&edit);
+    return status;
+}
