@@ -25,6 +25,9 @@ void html_percent(FILE *page, double share);
  */
 void html_count(FILE *page, size_t count, bool capital);
 
+/** Writes a count with a comma between thousands. */
+void html_grouped(FILE *page, size_t count);
+
 /** The headline, the four figures and the plain words. */
 void html_summary(FILE *page, const struct result *result);
 

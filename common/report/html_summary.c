@@ -74,8 +74,12 @@ static void learned(FILE *page, const struct result *result)
     } else {
         (void)fputs("; none was chosen", page);
     }
-    (void)fputs(". Records never left their institution; the coordinator was sent only sums that "
-                "carry noise.</p>\n",
+    (void)fputs(result->simulated
+                    ? ". One machine played all parts, each institution a process with its own "
+                      "records, key and ledger; the coordinator was sent only sums that carry "
+                      "noise.</p>\n"
+                    : ". Records never left their institution; the coordinator was sent only sums "
+                      "that carry noise.</p>\n",
                 page);
 }
 
@@ -92,8 +96,9 @@ static void close_to_pooled(FILE *page, const struct result *result)
             page);
         return;
     }
-    (void)fprintf(page, "On %zu records that nobody learned from, it is right on ",
-                  result->baseline.records_held);
+    (void)fputs("On ", page);
+    html_grouped(page, result->baseline.records_held);
+    (void)fputs(" records that nobody learned from, it is right on ", page);
     html_percent(page, result->accuracy);
     (void)fputs(". Always answering the more frequent class would reach ", page);
     html_percent(page, majority);
@@ -104,7 +109,7 @@ static void close_to_pooled(FILE *page, const struct result *result)
     html_percent(page, pooled);
     (void)fputs(".", page);
     if (pooled > majority && result->accuracy > majority) {
-        (void)fprintf(page, " That is %.0f%% of the way.",
+        (void)fprintf(page, " That is %.0f%% of the way from the one to the other.",
                       100.0 * (result->accuracy - majority) / (pooled - majority));
     }
     (void)fputs("</p>\n", page);
@@ -121,11 +126,18 @@ static void cost(FILE *page, const struct result *result)
             page);
     }
     if (isfinite(epsilon)) {
-        (void)fprintf(page,
-                      "Replace any one %s of an institution by another: whatever can be "
-                      "observed becomes at most %.3g times as likely, or as unlikely "
-                      "(\xce\xb5 = %.4g, \xce\xb4 = %.3g).",
-                      "record", exp(epsilon), epsilon, result->privacy.delta);
+        (void)fputs("Replace any one ", page);
+        html_text(page, result->privacy.unit);
+        (void)fprintf(
+            page,
+            " of an institution by another: whatever can be observed becomes at most %.3g "
+            "times as likely, or as unlikely (\xce\xb5 = %.4g",
+            exp(epsilon), epsilon);
+        if (result->privacy.delta > 0.0) {
+            (void)fprintf(page, ", but for a chance of at most \xce\xb4 = %.3g",
+                          result->privacy.delta);
+        }
+        (void)fputs(").", page);
     }
     (void)fputs(" Under \xe2\x80\x9c", page);
     html_text(page, result->privacy.trust);
@@ -162,9 +174,9 @@ void html_summary(FILE *page, const struct result *result)
                   result->simulated ? "a rehearsal on one machine" : "a federation");
     if (result->finished) {
         html_count(page, result->agent_count, true);
-        (void)fprintf(page,
-                      " institution%s learned one model together. Every record stayed at home.",
-                      result->agent_count == 1 ? "" : "s");
+        (void)fprintf(page, " institution%s learned one model together%s",
+                      result->agent_count == 1 ? "" : "s",
+                      result->simulated ? ", in rehearsal." : ". Every record stayed at home.");
     } else {
         (void)fputs("The job has not come to its end.", page);
     }

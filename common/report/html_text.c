@@ -75,3 +75,15 @@ void html_count(FILE *page, size_t count, bool capital)
         (void)fputs(word[count], page);
     }
 }
+
+void html_grouped(FILE *page, size_t count)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%zu", count);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            (void)fputc(',', page);
+        }
+        (void)fputc(digits[i], page);
+    }
+}

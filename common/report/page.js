@@ -46,7 +46,7 @@
   }
   function legend() {
     return { display: true, position: "bottom", align: "start",
-      labels: { color: c.soft, boxWidth: 10, boxHeight: 10, usePointStyle: true, padding: 14 } };
+      labels: { color: c.soft, boxWidth: 7, boxHeight: 7, usePointStyle: true, padding: 12 } };
   }
   function draw(id, config) {
     var canvas = document.getElementById(id);
@@ -79,16 +79,31 @@
     return data.experts.findIndex(function (e) { return e.name === data.chosen; });
   }
 
+  function shorter(name) { return name.replace(/lambda /g, "\u03bb ").replace(/threshold /g, ""); }
+
+  /* Chart.js would cut long names; half of the picture may be theirs. */
+  function wide(scale, rows, width) {
+    var g = scale.ctx;
+    g.save();
+    g.font = "12px " + Chart.defaults.font.family;
+    var need = Math.max.apply(null, rows.map(function (r) { return g.measureText(shorter(r.name)).width; }));
+    g.restore();
+    scale.width = Math.min(need + 14, 0.6 * width);
+  }
+
   function dots(id, rows, lines, format, title) {
     var canvas = document.getElementById(id);
     if (!canvas || rows.length === 0) { return; }
     canvas.parentElement.style.height = Math.max(200, 76 + 23 * rows.length) + "px";
     var all = rows.map(function (r) { return r.value; });
-    var low = Math.min.apply(null, all), high = Math.max.apply(null, all), pad = 0.06 * (high - low) || 0.01;
+    var low = Math.min.apply(null, all), high = Math.max.apply(null, all), step = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001].find(function (s) {
+      return (high - low) / s >= 3;
+    }) || 0.1;
+    low = step * Math.floor(low / step - 0.15); high = step * Math.ceil(high / step + 0.15);
     draw(id, {
       type: "line",
       data: {
-        labels: rows.map(function (r) { return r.name; }),
+        labels: rows.map(function (r) { return shorter(r.name); }),
         datasets: [{
           data: all, showLine: false,
           pointRadius: rows.map(function (r) { return r.kind === "other" ? 4.5 : 7; }), pointHoverRadius: 8,
@@ -100,8 +115,8 @@
       options: base({
         indexAxis: "y",
         scales: {
-          x: axis(title, { min: low - pad, max: high + pad, ticks: { color: c.soft, callback: format, maxTicksLimit: 6 } }),
-          y: axis("", { ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
+          x: axis(title, { min: low, max: high, ticks: { color: c.soft, callback: format === percent && step >= 0.01 ? function (v) { return Math.round(100 * v) + "%"; } : format, stepSize: step, maxRotation: 0 } }),
+          y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
         },
         plugins: { references: { lines: lines }, tooltip: { displayColors: false, callbacks: { label: function (t) { return format(t.raw); } } } }
       }),
@@ -165,11 +180,11 @@
     var last = rounds[rounds.length - 1].weights || [];
     var peak = function (i) { return rounds.reduce(function (m, r) { return Math.max(m, r.weights ? r.weights[i] : 0); }, 0); };
     if (last.length === 0) { return; }
-    var top = leading(peak, true, 6).sort(function (a, b) { return a === chosen ? -1 : b === chosen ? 1 : last[b] - last[a]; });
+    var top = leading(peak, true, 5).sort(function (a, b) { return a === chosen ? -1 : b === chosen ? 1 : last[b] - last[a]; });
     var shades = [0.95, 0.72, 0.54, 0.4, 0.28, 0.18], next = 0;
     var sets = top.map(function (i) {
       var fill = i === chosen ? c.chosen : alpha(c.pooled, shades[next++]);
-      return { label: (i === chosen ? "chosen: " : "") + data.experts[i].name, data: rounds.map(function (r) { return r.weights[i]; }),
+      return { label: (i === chosen ? "chosen: " : "") + shorter(data.experts[i].name), data: rounds.map(function (r) { return r.weights[i]; }),
         fill: true, backgroundColor: fill, borderColor: fill, borderWidth: 0, pointRadius: 0 };
     });
     if (data.experts.length > top.length) {
@@ -180,7 +195,7 @@
     sets.forEach(function (s) { if (rounds.length === 1) { s.pointRadius = 4; } });
     draw(id, { type: "line", data: { labels: rounds.map(function (r) { return r.round; }), datasets: sets }, options: base({
       interaction: { mode: "index", intersect: false },
-      scales: { x: axis("round", { grid: { display: false } }), y: axis("probability of being played", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
+      scales: { x: axis("round", { grid: { display: false } }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
       plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + percent(t.raw); } } } }
     }) });
   }
@@ -204,13 +219,15 @@
   function regret(id) {
     var rounds = lossesRounds().filter(function (r) { return known(r.regret_average); });
     if (rounds.length === 0) { return; }
-    var dot = rounds.length === 1 ? 4 : 0;
+    var dot = rounds.length === 1 ? 4 : 0, last = rounds[rounds.length - 1];
+    /* The first rounds' guarantee is so loose that it would flatten all the rest. */
+    var ceiling = known(last.regret_bound) ? 4 * Math.max(last.regret_bound, last.regret_average) : undefined;
     draw(id, { type: "line", data: { labels: rounds.map(function (r) { return r.round; }), datasets: [
       { label: "average regret so far", data: rounds.map(function (r) { return r.regret_average; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: dot },
       { label: "what theory guarantees", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
     ] }, options: base({
       interaction: { mode: "index", intersect: false },
-      scales: { x: axis("round", { grid: { display: false } }), y: axis("loss per round", { suggestedMin: 0 }) },
+      scales: { x: axis("round", { grid: { display: false } }), y: axis("loss per round", { suggestedMin: 0, max: ceiling }) },
       plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + Number(t.raw).toFixed(4); } } } }
     }) });
   }

@@ -1,0 +1,217 @@
+#include "coordinator/publish.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXPERTS_COMPARED_MAX = 4096 };
+
+static const char *unit_name(enum job_unit unit)
+{
+    switch (unit) {
+    case UNIT_RECORD:
+        return "record";
+    }
+    return "record";
+}
+
+static const char *trust_name(enum job_trust trust)
+{
+    switch (trust) {
+    case TRUST_LOCAL:
+        return "local";
+    }
+    return "local";
+}
+
+/* Names are how result.json points at experts; two stages may have fitted the same lambda. */
+static void make_distinct(struct result *result)
+{
+    size_t count = result->expert_count;
+    for (size_t i = 1; i < count && count <= EXPERTS_COMPARED_MAX; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < i; j++) {
+            same += strcmp(result->expert[i].name, result->expert[j].name) == 0;
+        }
+        if (same > 0) {
+            size_t length = strlen(result->expert[i].name);
+            (void)snprintf(result->expert[i].name + length, RESULT_NAME_BYTES - length, " (%zu)",
+                           i);
+        }
+    }
+}
+
+static enum status add_experts(struct result *result, const struct outcome *outcome)
+{
+    size_t d = outcome->feature_count;
+    bool small = d > 0 && outcome->expert_count <= PUBLISH_MODEL_NUMBERS_MAX / d;
+    result->feature_count = d;
+    for (size_t i = 0; i < outcome->expert_count; i++) {
+        struct result_expert *expert = &result->expert[i];
+        (void)snprintf(expert->name, sizeof expert->name, "%s", outcome->expert[i].name);
+        expert->lambda = outcome->expert[i].lambda;
+        if (small) {
+            expert->model = result_numbers(d);
+            if (expert->model == NULL) {
+                return STATUS_NO_MEMORY;
+            }
+            memcpy(expert->model, outcome->weights + i * d, d * sizeof *expert->model);
+        }
+    }
+    make_distinct(result);
+    return STATUS_OK;
+}
+
+/* A round knows the experts there were; those that came later stay unknown. */
+static double *padded(const double *number, size_t known, size_t count)
+{
+    double *copy = result_numbers(count);
+    if (copy != NULL) {
+        memcpy(copy, number, known * sizeof *copy);
+    }
+    return copy;
+}
+
+static enum status add_rounds(struct result *result, const struct outcome *outcome,
+                              const struct job *job)
+{
+    size_t experts = 0;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        const struct outcome_round *from = &outcome->round[i];
+        struct result_round *to = &result->round[i];
+        uint32_t within;
+        const struct stage *stage = job_stage_of(job, from->round, &within);
+        (void)snprintf(to->stage, sizeof to->stage, "%s", task_name(from->task));
+        to->round = from->round;
+        to->agents = from->agent_count;
+        to->failed = from->failed;
+        to->seconds = from->seconds;
+        to->epsilon = (double)from->epsilon_micro * 1e-6;
+        to->regret_average = from->regret_average;
+        to->regret_bound = from->regret_bound;
+        if (from->failed) {
+            continue;
+        }
+        if (stage->task == TASK_FIT) {
+            experts += job_experts_of_round(stage, from->agent_count);
+            continue;
+        }
+        to->chosen = (int64_t)from->chosen;
+        if (from->loss != NULL && from->weight != NULL) {
+            to->loss = padded(from->loss, experts, outcome->expert_count);
+            to->weight = padded(from->weight, experts, outcome->expert_count);
+            if (to->loss == NULL || to->weight == NULL) {
+                return STATUS_NO_MEMORY;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static int agent_order(const void *a, const void *b)
+{
+    const struct result_agent *left = a;
+    const struct result_agent *right = b;
+    return strcmp(left->name, right->name);
+}
+
+enum status publish_result(struct result *result, const struct outcome *outcome,
+                           const struct publish_options *options)
+{
+    const struct job *job = options->job;
+    struct regret_bound bound = outcome_regret_bound(outcome);
+    enum status status = STATUS_OK;
+
+    result_init(result);
+    status =
+        result_reserve(result, outcome->round_count, outcome->expert_count, outcome->agent_count);
+    if (status == STATUS_OK) {
+        status = add_experts(result, outcome);
+    }
+    if (status == STATUS_OK) {
+        status = add_rounds(result, outcome, job);
+    }
+    if (status != STATUS_OK) {
+        result_free(result);
+        return status;
+    }
+    for (size_t i = 0; i < outcome->agent_count; i++) {
+        struct result_agent *agent = &result->agent[i];
+        (void)snprintf(agent->name, sizeof agent->name, "%s", outcome->agent[i].peer.name);
+        agent->answers = outcome->agent[i].answers;
+        agent->epsilon_spent = (double)outcome->agent[i].epsilon_micro * 1e-6;
+    }
+    qsort(result->agent, result->agent_count, sizeof *result->agent, agent_order);
+    (void)snprintf(result->job, sizeof result->job, "%s", job->name);
+    (void)snprintf(result->version, sizeof result->version, "%s", HEDGEROW_VERSION);
+    result->private = !options->seeded;
+    result->has_seed = options->seeded;
+    result->seed = options->seed;
+    result->finished = outcome->finished && !outcome->failed;
+    result->seconds = options->seconds;
+    result->chosen = outcome->expert_count > 0 ? (int64_t)outcome->chosen : RESULT_NONE;
+    (void)snprintf(result->privacy.trust, RESULT_NAME_BYTES, "%s", trust_name(job->trust));
+    (void)snprintf(result->privacy.unit, RESULT_NAME_BYTES, "%s", unit_name(job->unit));
+    result->privacy.epsilon = (double)job->epsilon_micro * 1e-6;
+    result->privacy.delta = (double)job->delta_atto * 1e-18;
+    result->regret.average = outcome_regret_average(outcome);
+    result->regret.bound = bound.tight;
+    result->regret.textbook = bound.textbook;
+    result->regret.noise = bound.noise;
+    return STATUS_OK;
+}
+
+static enum loss_kind fit_loss(const struct job *job)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stage[i].task == TASK_FIT) {
+            return job->stage[i].loss;
+        }
+    }
+    return LOSS_LOGISTIC;
+}
+
+enum status publish_model(struct model *model, const struct outcome *outcome,
+                          const struct publish_options *options)
+{
+    const struct job *job = options->job;
+    size_t d = outcome->feature_count;
+    enum status status = STATUS_OK;
+
+    memset(model, 0, sizeof *model);
+    if (outcome->expert_count == 0) {
+        return STATUS_NOT_FOUND;
+    }
+    status = schema_copy(&model->schema, &job->schema);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    model->weight = calloc(d, sizeof *model->weight);
+    if (model->weight == NULL) {
+        model_free(model);
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(model->weight, outcome->weights + (size_t)outcome->chosen * d,
+           d * sizeof *model->weight);
+    model->weight_count = d;
+    model->loss = fit_loss(job);
+    model->lambda = outcome->expert[outcome->chosen].lambda;
+    (void)snprintf(model->job, sizeof model->job, "%s", job->name);
+    (void)snprintf(model->expert, sizeof model->expert, "%s",
+                   outcome->expert[outcome->chosen].name);
+    model->private = !options->seeded;
+    model->epsilon_micro = job->epsilon_micro;
+    model->delta_atto = job->delta_atto;
+    if (options->seeded) {
+        (void)snprintf(model->statement, sizeof model->statement,
+                       "NOT PRIVATE: the noise came from a known seed");
+    } else {
+        (void)snprintf(model->statement, sizeof model->statement,
+                       "at most epsilon %g, delta %g for any one %s of an agent, neighbours "
+                       "replace-one, trust %s",
+                       (double)job->epsilon_micro * 1e-6, (double)job->delta_atto * 1e-18,
+                       unit_name(job->unit), trust_name(job->trust));
+    }
+    return STATUS_OK;
+}
