@@ -1,5 +1,5 @@
-/* job.h - a job: what is to be learned, from which columns, at what price, in which stages. The text
- * (YAML) is what people write, approve and sign; struct job is what the programs see. */
+/* job.h - a job: what is to be learned, from which columns, at what price, in which stages. The
+ * text (YAML) is what people write, approve and sign; struct job is what the programs see. */
 
 #ifndef JOB_JOB_H
 #define JOB_JOB_H
@@ -19,7 +19,8 @@ enum {
     JOB_STAGES_MAX = 16,
     JOB_LAMBDAS_MAX = 1000,
     JOB_SHIFTS_MAX = 32,
-    JOB_EXPERTS_MAX = 100000
+    JOB_EXPERTS_MAX = 100000,
+    JOB_AGENTS_MAX = 256 /* what can overflow is checked for so many; the protocol's PEERS_MAX */
 };
 
 enum job_unit { UNIT_RECORD };
@@ -30,16 +31,17 @@ enum strategy { STRATEGY_AVERAGE, STRATEGY_RWM };
 struct stage {
     enum task task;
     enum strategy strategy;
-    uint64_t epsilon_micro; /* of the whole stage, for one agent's record */
+    uint64_t epsilon_micro; /* of the whole stage, for one agent's record: share * total, down */
     unsigned grid_bits;     /* the grid's step is 2^-grid_bits */
     enum loss_kind loss;    /* fit: what is minimised; losses: how an expert is judged */
     uint32_t rounds;        /* fit: one per lambda */
 
     /* fit */
-    double *lambda; /* (rounds), owned */
+    double *lambda;   /* (rounds), owned */
     double tolerance; /* r_tol or G_tol of the solver, mechanisms section 4 */
     bool experts_own; /* each agent's own released model becomes an expert too */
-    double *shift;    /* (shift_count) added to the average's f: experts with moved thresholds; owned */
+    double
+        *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;
 
     /* losses */
@@ -62,7 +64,9 @@ struct job {
 
 /**
  * Reads a job's text. An unknown, missing, doubled or ill-typed key, a value out of range and a
- * contradiction between values are refused with line, column, key and remedy.
+ * contradiction between values are refused with line, column, key and remedy; so are sums that
+ * JOB_AGENTS_MAX agents could overflow. A delta is a limit like epsilon: no task of today spends
+ * any, and 0 is what to write.
  *
  * job   out  whole, or zeroed on failure; job_free
  * text  in   at most 64 KiB of YAML
@@ -85,13 +89,22 @@ const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t
  * stage's covers the whole pass over disjoint batches. In millionths, rounded down. */
 uint64_t job_round_epsilon_micro(const struct stage *stage);
 
+/** Returns what one answer in this stage costs. fit: an even part of the stage's epsilon, rounded
+ * down, for each lambda is a release of its own; losses: all of it, once for the pass, as the
+ * rounds look at different records. */
+uint64_t job_round_epsilon_micro(const struct stage *stage);
+
 /** Returns how many new experts closing a fit round appends, with agent_count answers in. */
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count);
 
 /** Returns how many records an agent needs at least to take part in every stage. */
 uint64_t job_records_min(const struct job *job);
 
+/** Return an enum's name as in a job's text, or NULL behind the last one; they serve parsing (as
+ * struct config_key.choice) and printing alike. */
 const char *task_name(enum task task);
 const char *strategy_name(enum strategy strategy);
+const char *job_unit_name(enum job_unit unit);
+const char *job_trust_name(enum job_trust trust);
 
 #endif

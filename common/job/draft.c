@@ -1,0 +1,310 @@
+#include "job/draft.h"
+
+#include "dp/charge.h"
+#include "dp/encode.h"
+
+#include <stdio.h>
+
+static const char *task_choice(unsigned index)
+{
+    return task_name((enum task)index);
+}
+
+static const char *strategy_choice(unsigned index)
+{
+    return strategy_name((enum strategy)index);
+}
+
+static const char *unit_choice(unsigned index)
+{
+    return job_unit_name((enum job_unit)index);
+}
+
+static const char *trust_choice(unsigned index)
+{
+    return job_trust_name((enum job_trust)index);
+}
+
+static const char *loss_choice(unsigned index)
+{
+    return index <= LOSS_ZERO_ONE ? loss_name((enum loss_kind)index) : NULL;
+}
+
+/* The only neighbours there are; the text says so, because epsilon means nothing without. */
+static const char *neighbours_choice(unsigned index)
+{
+    return index == 0 ? "replace_one" : NULL;
+}
+
+static const char *transform_choice(unsigned index)
+{
+    static const char *const name[] = {
+        [TRANSFORM_NONE] = "none", [TRANSFORM_LOG1P] = "log1p", [TRANSFORM_LOG1P + 1] = NULL};
+    return name[index];
+}
+
+static const struct config_key label_keys[] = {
+    {.name = "column",
+     .type = CONFIG_TEXT,
+     .required = true,
+     CONFIG_IN(struct label, name),
+     .example = "death"},
+    {.name = "positive",
+     .type = CONFIG_TEXT,
+     .required = true,
+     CONFIG_IN(struct label, positive),
+     .example = "\"1\""},
+    {.name = "negative",
+     .type = CONFIG_TEXT,
+     .required = true,
+     CONFIG_IN(struct label, negative),
+     .example = "\"0\""},
+    {.name = NULL},
+};
+
+static const struct config_key column_keys[] = {
+    {.name = "column",
+     .type = CONFIG_TEXT,
+     .required = true,
+     CONFIG_IN(struct draft_column, name),
+     .example = "age"},
+    {.name = "transform",
+     .type = CONFIG_CHOICE,
+     CONFIG_IN(struct draft_column, transform),
+     .choice = transform_choice,
+     .fallback = "none",
+     .example = "log1p"},
+    {.name = "centre",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_column, centre),
+     .low = -1e100,
+     .high = 1e100,
+     .example = "50"},
+    {.name = "half_width",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_column, half_width),
+     .low = 1e-100,
+     .high = 1e100,
+     .example = "25"},
+    {.name = "missing",
+     .type = CONFIG_TEXT,
+     CONFIG_IN(struct draft_column, missing),
+     .example = "1.0"},
+    {.name = "categories",
+     .type = CONFIG_TEXT,
+     CONFIG_LIST_IN(struct draft_column, category, category_count),
+     .items_max = SCHEMA_CATEGORIES_MAX,
+     .example = "[F, M]"},
+    {.name = NULL},
+};
+
+static const struct config_key data_keys[] = {
+    {.name = "label",
+     .type = CONFIG_TABLE,
+     .required = true,
+     CONFIG_IN(struct draft_data, label),
+     .keys = label_keys,
+     .example = "{column: death, positive: \"1\", negative: \"0\"}"},
+    {.name = "features",
+     .type = CONFIG_TABLE,
+     .required = true,
+     CONFIG_LIST_IN(struct draft_data, feature, feature_count),
+     .items_max = SCHEMA_COLUMNS_MAX,
+     .keys = column_keys,
+     .example = "[{column: age, centre: 50, half_width: 25}]"},
+    {.name = NULL},
+};
+
+static const struct config_key privacy_keys[] = {
+    {.name = "unit",
+     .type = CONFIG_CHOICE,
+     .required = true,
+     CONFIG_IN(struct draft_privacy, unit),
+     .choice = unit_choice,
+     .example = "record"},
+    {.name = "neighbours",
+     .type = CONFIG_CHOICE,
+     .required = true,
+     CONFIG_IN(struct draft_privacy, neighbours),
+     .choice = neighbours_choice,
+     .example = "replace_one"},
+    {.name = "trust",
+     .type = CONFIG_CHOICE,
+     .required = true,
+     CONFIG_IN(struct draft_privacy, trust),
+     .choice = trust_choice,
+     .example = "local"},
+    {.name = "epsilon",
+     .type = CONFIG_FIXED,
+     .places = EPSILON_DECIMALS,
+     .required = true,
+     CONFIG_IN(struct draft_privacy, epsilon_micro),
+     .min = 1,
+     .max = 1000 * EPSILON_MICRO_ONE,
+     .example = "1"},
+    {.name = "delta",
+     .type = CONFIG_FIXED,
+     .places = DELTA_DECIMALS,
+     CONFIG_IN(struct draft_privacy, delta_atto),
+     .max = DELTA_ATTO_ONE / 10,
+     .fallback = "0",
+     .example = "0"},
+    {.name = NULL},
+};
+
+static const struct config_key cohort_keys[] = {
+    {.name = "minimum",
+     .type = CONFIG_INTEGER,
+     .required = true,
+     CONFIG_IN(struct draft_cohort, minimum),
+     .min = 1,
+     .max = JOB_AGENTS_MAX,
+     .example = "3"},
+    {.name = "join_deadline_s",
+     .type = CONFIG_FIXED,
+     .places = 3,
+     .exact = true,
+     CONFIG_IN(struct draft_cohort, join_deadline_ms),
+     .min = 100,
+     .max = 604800000,
+     .fallback = "60",
+     .example = "60"},
+    {.name = "deadline_s",
+     .type = CONFIG_FIXED,
+     .places = 3,
+     .exact = true,
+     .required = true,
+     CONFIG_IN(struct draft_cohort, deadline_ms),
+     .min = 100,
+     .max = 604800000,
+     .example = "30"},
+    {.name = NULL},
+};
+
+static const struct config_key experts_keys[] = {
+    {.name = "own",
+     .type = CONFIG_FLAG,
+     CONFIG_IN(struct draft_experts, own),
+     .fallback = "false",
+     .example = "true"},
+    {.name = "shifts",
+     .type = CONFIG_DECIMAL,
+     CONFIG_LIST_IN(struct draft_experts, shift, shift_count),
+     .low = -100,
+     .high = 100,
+     .items_max = JOB_SHIFTS_MAX,
+     .example = "[-0.5, 0.5]"},
+    {.name = NULL},
+};
+
+static const struct config_key stage_keys[] = {
+    {.name = "task",
+     .type = CONFIG_CHOICE,
+     .required = true,
+     CONFIG_IN(struct draft_stage, task),
+     .choice = task_choice,
+     .example = "fit"},
+    {.name = "strategy",
+     .type = CONFIG_CHOICE,
+     CONFIG_IN(struct draft_stage, strategy),
+     .choice = strategy_choice,
+     .example = "rwm"},
+    {.name = "loss",
+     .type = CONFIG_CHOICE,
+     .required = true,
+     CONFIG_IN(struct draft_stage, loss),
+     .choice = loss_choice,
+     .example = "logistic"},
+    {.name = "share",
+     .type = CONFIG_FIXED,
+     .places = SHARE_PLACES,
+     .exact = true,
+     .required = true,
+     CONFIG_IN(struct draft_stage, share_nano),
+     .min = 1,
+     .max = SHARE_ONE,
+     .example = "0.5"},
+    {.name = "grid_bits",
+     .type = CONFIG_INTEGER,
+     CONFIG_IN(struct draft_stage, grid_bits),
+     .min = 1,
+     .max = 40,
+     .fallback = "20",
+     .example = "20"},
+    {.name = "lambdas",
+     .type = CONFIG_DECIMAL,
+     CONFIG_LIST_IN(struct draft_stage, lambda, lambda_count),
+     .low = 1e-9,
+     .high = 1e6,
+     .items_max = JOB_LAMBDAS_MAX,
+     .example = "[0.003]"},
+    {.name = "tolerance",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_stage, tolerance),
+     .low = 1e-12,
+     .high = 1,
+     .fallback = "0.000001",
+     .example = "0.000001"},
+    {.name = "experts",
+     .type = CONFIG_TABLE,
+     CONFIG_IN(struct draft_stage, experts),
+     .keys = experts_keys,
+     .example = "{own: true, shifts: [-0.5, 0.5]}"},
+    {.name = "rounds",
+     .type = CONFIG_INTEGER,
+     CONFIG_IN(struct draft_stage, rounds),
+     .min = 1,
+     .max = 100000,
+     .fallback = "1",
+     .example = "12"},
+    {.name = "batch",
+     .type = CONFIG_INTEGER,
+     CONFIG_IN(struct draft_stage, batch),
+     .min = 1,
+     .max = 1000000000,
+     .fallback = "1",
+     .example = "100"},
+    {.name = NULL},
+};
+
+const struct config_key draft_keys[] = {
+    {.name = "job",
+     .type = CONFIG_NAME,
+     .required = true,
+     CONFIG_IN(struct draft, name),
+     .example = "hospitals-mortality"},
+    {.name = "data",
+     .type = CONFIG_TABLE,
+     .required = true,
+     CONFIG_IN(struct draft, data),
+     .keys = data_keys,
+     .example = "{label: ..., features: ...}"},
+    {.name = "privacy",
+     .type = CONFIG_TABLE,
+     .required = true,
+     CONFIG_IN(struct draft, privacy),
+     .keys = privacy_keys,
+     .example = "{unit: record, neighbours: replace_one, trust: local, epsilon: 1}"},
+    {.name = "cohort",
+     .type = CONFIG_TABLE,
+     .required = true,
+     CONFIG_IN(struct draft, cohort),
+     .keys = cohort_keys,
+     .example = "{minimum: 3, deadline_s: 30}"},
+    {.name = "stages",
+     .type = CONFIG_TABLE,
+     .required = true,
+     CONFIG_LIST_IN(struct draft, stage, stage_count),
+     .items_max = JOB_STAGES_MAX,
+     .keys = stage_keys,
+     .example = "[{task: fit, loss: logistic, lambdas: [0.003], share: 1}]"},
+    {.name = NULL},
+};
+
+const char *draft_path(char path[static CONFIG_PATH_BYTES], const char *list, size_t index,
+                       const char *key)
+{
+    (void)snprintf(path, CONFIG_PATH_BYTES, "%s[%zu]%s%s", list, index, key[0] != '\0' ? "." : "",
+                   key);
+    return path;
+}

@@ -1,0 +1,103 @@
+/* draft.h - a job's text as struct: each key's value checked by itself, none yet against another.
+ * Inside job only. */
+
+#ifndef JOB_DRAFT_H
+#define JOB_DRAFT_H
+
+#include "config/config.h"
+#include "job/job.h"
+#include "learn/schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SHARE_PLACES = 9, /* shares are whole numbers of 10^-9, so that their sum is exact */
+    SHARE_ONE = 1000000000
+};
+
+struct draft_column {
+    char name[SCHEMA_NAME_BYTES];
+    unsigned transform;
+    double centre;
+    double half_width;
+    char missing[SCHEMA_NAME_BYTES]; /* a number or a category, by the column's kind */
+    char (*category)[SCHEMA_NAME_BYTES];
+    size_t category_count;
+};
+
+struct draft_data {
+    struct label label;
+    struct draft_column *feature;
+    size_t feature_count;
+};
+
+struct draft_privacy {
+    unsigned unit;
+    unsigned neighbours;
+    unsigned trust;
+    uint64_t epsilon_micro;
+    uint64_t delta_atto;
+};
+
+struct draft_cohort {
+    uint32_t minimum;
+    uint32_t join_deadline_ms;
+    uint32_t deadline_ms;
+};
+
+struct draft_experts {
+    bool own;
+    double *shift;
+    size_t shift_count;
+};
+
+struct draft_stage {
+    unsigned task;
+    unsigned strategy;
+    unsigned loss;
+    uint64_t share_nano;
+    uint32_t grid_bits;
+    double *lambda;
+    size_t lambda_count;
+    double tolerance;
+    struct draft_experts experts;
+    uint32_t rounds;
+    uint32_t batch;
+};
+
+struct draft {
+    char name[JOB_NAME_BYTES];
+    struct draft_data data;
+    struct draft_privacy privacy;
+    struct draft_cohort cohort;
+    struct draft_stage *stage;
+    size_t stage_count;
+};
+
+/* The table of a job's keys, for a struct draft. */
+extern const struct config_key draft_keys[];
+
+/* What turning a draft into a job needs at every step. */
+struct drafting {
+    const struct config *config; /* for places in messages */
+    const struct draft *draft;
+    struct job *job;
+    struct why *why;
+};
+
+/** Writes "list[index].key" to path and returns it; without the point when key is "". */
+const char *draft_path(char path[static CONFIG_PATH_BYTES], const char *list, size_t index,
+                       const char *key);
+
+/** Steps of job_parse: each fills its part of the job. Fail with STATUS_INVALID, STATUS_NO_MEMORY.
+ */
+MUST_USE enum status job_schema_build(const struct drafting *drafting);
+MUST_USE enum status job_stages_build(const struct drafting *drafting);
+
+/** Checks by public numbers alone that every round's noise can be drawn and that the answers of
+ * JOB_AGENTS_MAX agents add up without overflow. Fails with STATUS_INVALID. */
+MUST_USE enum status job_sums_check(const struct drafting *drafting);
+
+#endif

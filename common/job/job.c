@@ -1,0 +1,146 @@
+#include "job/job.h"
+
+#include "base/check.h"
+#include "job/draft.h"
+
+#include <stdlib.h>
+
+/* The enums' names, each once; the index is checked, as it comes from loops and from other rooms.
+ */
+static const char *name_at(const char *const *name, size_t count, unsigned index)
+{
+    return index < count ? name[index] : NULL;
+}
+
+#define NAME_AT(table, value) name_at(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
+
+const char *task_name(enum task task)
+{
+    static const char *const name[] = {[TASK_FIT] = "fit", [TASK_LOSSES] = "losses"};
+    return NAME_AT(name, task);
+}
+
+const char *strategy_name(enum strategy strategy)
+{
+    static const char *const name[] = {[STRATEGY_AVERAGE] = "average", [STRATEGY_RWM] = "rwm"};
+    return NAME_AT(name, strategy);
+}
+
+const char *job_unit_name(enum job_unit unit)
+{
+    static const char *const name[] = {[UNIT_RECORD] = "record"};
+    return NAME_AT(name, unit);
+}
+
+const char *job_trust_name(enum job_trust trust)
+{
+    static const char *const name[] = {[TRUST_LOCAL] = "local"};
+    return NAME_AT(name, trust);
+}
+
+void job_free(struct job *job)
+{
+    if (job == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < job->stage_count; i++) {
+        free(job->stage[i].lambda);
+        free(job->stage[i].shift);
+    }
+    free(job->stage);
+    schema_free(&job->schema);
+    *job = (struct job){0};
+}
+
+uint32_t job_round_count(const struct job *job)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        count += job->stage[i].rounds;
+    }
+    return count;
+}
+
+const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within)
+{
+    size_t i = 0;
+    while (i < job->stage_count && round >= job->stage[i].rounds) {
+        round -= job->stage[i].rounds;
+        i++;
+    }
+    CHECK(i < job->stage_count);
+    *within = round;
+    return &job->stage[i];
+}
+
+uint64_t job_round_epsilon_micro(const struct stage *stage)
+{
+    return stage->task == TASK_FIT ? stage->epsilon_micro / stage->rounds : stage->epsilon_micro;
+}
+
+size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
+{
+    if (stage->task != TASK_FIT) {
+        return 0;
+    }
+    return 1 + stage->shift_count + (stage->experts_own && agent_count >= 2 ? agent_count : 0);
+}
+
+uint64_t job_records_min(const struct job *job)
+{
+    uint64_t records_min = 1;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage *stage = &job->stage[i];
+        if (stage->task == TASK_LOSSES && (uint64_t)stage->rounds * stage->batch > records_min) {
+            records_min = (uint64_t)stage->rounds * stage->batch;
+        }
+    }
+    return records_min;
+}
+
+static enum status build(const struct drafting *drafting)
+{
+    const struct draft *draft = drafting->draft;
+    struct job *job = drafting->job;
+    for (size_t i = 0; i < sizeof job->name; i++) {
+        job->name[i] = draft->name[i];
+    }
+    job->unit = (enum job_unit)draft->privacy.unit;
+    job->trust = (enum job_trust)draft->privacy.trust;
+    job->epsilon_micro = draft->privacy.epsilon_micro;
+    job->delta_atto = draft->privacy.delta_atto;
+    job->cohort_min = draft->cohort.minimum;
+    job->deadline_ms = draft->cohort.deadline_ms;
+    job->join_deadline_ms = draft->cohort.join_deadline_ms;
+    enum status status = job_schema_build(drafting);
+    if (status == STATUS_OK) {
+        status = job_stages_build(drafting);
+    }
+    if (status == STATUS_OK) {
+        status = schema_check(&job->schema, drafting->why);
+    }
+    if (status == STATUS_OK) {
+        status = job_sums_check(drafting);
+    }
+    return status;
+}
+
+enum status job_parse(struct job *job, struct slice text, const char *name, struct why *why)
+{
+    struct config *config = NULL;
+    struct draft draft = {.stage_count = 0};
+    *job = (struct job){.stage_count = 0};
+    enum status status = config_open(&config, text, name, why);
+    if (status == STATUS_OK) {
+        status = config_read(config, &draft, draft_keys, why);
+    }
+    if (status == STATUS_OK) {
+        const struct drafting drafting = {config, &draft, job, why};
+        status = build(&drafting);
+    }
+    if (status != STATUS_OK) {
+        job_free(job);
+    }
+    config_free(config);
+    return status;
+}
