@@ -15,6 +15,7 @@ struct regret {
     uint64_t rounds;
 };
 
+/** Starts with no round seen. Fails with STATUS_NO_MEMORY. CHECKs count >= 1. */
 MUST_USE enum status regret_init(struct regret *regret, size_t count);
 void regret_free(struct regret *regret);
 
@@ -23,20 +24,38 @@ void regret_free(struct regret *regret);
 void regret_observe(struct regret *regret, const double *probability, const double *loss);
 
 /** Returns (1/T)(sum <p_t, l_t> - min_i sum l_t(i)) on the losses given, noise included; 0 for T =
- * 0. May be slightly negative in a lucky run. */
+ * 0. May be negative in a lucky run. */
 double regret_average(const struct regret *regret);
 
 struct regret_bound {
-    double tight;    /* eta/8 + ln k/(eta T), Hoeffding's lemma; + noise */
-    double textbook; /* eta + ln k/(eta T), Dwork and Roth (11.1); + noise */
-    double noise;    /* what the noise on the losses adds; 0 without */
+    double tight;    /* eta/8 + ln k/(eta T) + noise: Hoeffding's lemma */
+    double textbook; /* eta + ln k/(eta T) + noise: Dwork and Roth (11.1) */
+    double noise;    /* what the noise on the losses adds; about eta sigma^2/2; 0 without noise */
 };
 
 /**
- * Bounds the average regret of RWM(eta) on k experts over T rounds whose mean losses carry
- * independent noise of standard deviation sigma per expert and round.
+ * Bounds the average regret of RWM(eta) on k experts over T rounds. One bound holds for two
+ * expected values: of the true losses' regret, and of the regret that regret_average prints, on
+ * noisy losses.
  *
- * Returns all zero for k = 1. CHECKs rounds >= 1, and eta > 0 when k > 1.
+ * sigma  in  >= 0: the standard deviation of the noise on one expert's mean loss in one round, a
+ * sum of independent discrete Laplace variables; where rounds differ, the root of the mean
+ * variance, if no round has more than n times that mean, n the fewest answers in a round. A grid
+ * step's share of the mean loss is at most 1/eta.
+ *
+ * Proof. Let c_t = l_t + N_t be what is seen, N_t independent of the past, E exp(-eta N_t(i)) <=
+ * M_t. For EVERY i, whatever the c_t: sum <p_t, c_t> - sum c_t(i) <= ln k/eta + sum mix_t, where
+ * mix_t = <p_t, c_t> + (1/eta) ln sum_j p_t(j) exp(-eta c_t(j)). Given the past, Jensen's
+ * inequality gives E mix_t <= <p_t, l_t> + (1/eta) ln(sum_j p_t(j) exp(-eta l_t(j)) M_t) <= eta/8 +
+ * ln M_t/eta. The printed regret takes the i that is best on the noisy losses; the true one a fixed
+ * i, and E <p_t, c_t> = E <p_t, l_t>. A sum of n discrete Laplace variables of step h and variance
+ * v in all has ln M = -n ln(1 - (v/n)(cosh(eta h) - 1)/h^2) = sum_j a^j/(j n^(j-1)), a = v
+ * (cosh(eta h) - 1)/h^2 <= v eta^2 (cosh(1) - 1); if a_t <= n mean(a), then mean(a_t^j)/n^(j-1) <=
+ * mean(a)^j, so that the mean of ln M_t is at most -ln(1 - mean(a)). Nor is the noise term ever
+ * more than 1 + sigma sqrt(k/T), since the losses lie in [0,1] and E max_i |sum_t N_t(i)| <= sigma
+ * sqrt(k T).
+ *
+ * Returns all zero for k = 1. CHECKs rounds >= 1, sigma >= 0, and eta > 0 when k > 1.
  */
 struct regret_bound regret_bound(size_t count, uint64_t rounds, double eta, double sigma);
 

@@ -24,6 +24,11 @@ struct rwm {
  * is nothing to choose. Rounded down. */
 double rwm_eta_free(size_t count, uint64_t rounds);
 
+/** Returns sqrt(8 ln k/(T (1 + 4 sigma^2))), the best eta when the losses carry noise of standard
+ * deviation sigma: it minimises eta/8 + ln k/(eta T) + eta sigma^2/2, which is then at most
+ * sqrt(ln k/(2T)) + sigma sqrt(2 ln k/T). Rounded down. */
+double rwm_eta_noisy(size_t count, uint64_t rounds, double sigma);
+
 /** Starts with all losses 0. Fails with STATUS_NO_MEMORY. CHECKs count >= 1, eta >= 0 and finite.
  */
 MUST_USE enum status rwm_init(struct rwm *rwm, size_t count, double eta);
