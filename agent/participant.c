@@ -99,8 +99,7 @@ static enum status on_record(struct participant *p, const struct event *event)
     return status;
 }
 
-static enum status on_committed(struct participant *p, const struct event *event,
-                                struct effects *effects)
+static enum status on_committed(struct participant *p, const struct event *event)
 {
     CHECK(p->commit_count > 0);
     struct record *record = p->committing[0];
@@ -113,7 +112,7 @@ static enum status on_committed(struct participant *p, const struct event *event
     if (record->kind == RECORD_JOB) {
         status = job_remember(p, &record->as.job.job.id);
     } else {
-        status = round_on_committed(p, event, effects);
+        round_on_committed(p, event);
     }
     free(record); /* a shallow copy: its text belongs to the participant */
     return status;
@@ -244,7 +243,7 @@ static enum status participant_step(void *self, const struct event *event, struc
         status = p->finished ? STATUS_OK : on_message(p, event, effects);
         break;
     case EVENT_COMMITTED:
-        status = on_committed(p, event, effects);
+        status = on_committed(p, event);
         break;
     case EVENT_WORKED:
         status = on_worked(p, event, effects);

@@ -285,18 +285,22 @@ static void publish(struct participant *p, uint32_t chosen, bool final)
 static enum status end_job(struct participant *p, const struct event *event, bool failed,
                            struct effects *effects)
 {
-    p->rounds_closed = job_round_count(&p->job);
+    bool unfit = p->job_phase == JOB_UNFIT;
+
+    p->rounds_closed = ROUNDS_MAX; /* whatever their number is, all of them */
     p->job_phase = JOB_OVER;
-    log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL,
-              failed ? "job \"%s\" failed: too few agents answered" : "job \"%s\" is done",
-              p->job.name);
+    log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL, "%s%s",
+              failed ? "the job failed: too few agents answered" : "the job is done",
+              unfit ? "; this agent took no part in it" : "");
     enum status status = participant_hello(p, event->now_ms, effects);
     if (status == STATUS_OK && p->options.once) {
         struct effect *finish = effects_add(effects, EFFECT_FINISH);
         if (finish == NULL) {
             return STATUS_NO_MEMORY;
         }
-        finish->as.finish.exit_code = failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
+        finish->as.finish.exit_code = unfit    ? EXIT_CODE_INPUT
+                                      : failed ? EXIT_CODE_JOB_FAILED
+                                               : EXIT_CODE_OK;
         p->finished = true;
     }
     return status;
@@ -379,12 +383,11 @@ enum status round_on_worked(struct participant *p, const struct event *event,
     return commit_answer(p, event, &record, blob, effects);
 }
 
-enum status round_on_committed(struct participant *p, const struct event *event,
-                               struct effects *effects)
+void round_on_committed(struct participant *p, const struct event *event)
 {
     gate_committed(p->gate, event->as.committed.sequence);
     if (p->round_phase != ROUND_COMMITTING) {
-        return STATUS_OK;
+        return;
     }
     int64_t slot_ms = p->options.policy->answer_slot_ms;
     int64_t slots = (event->now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
@@ -395,7 +398,6 @@ enum status round_on_committed(struct participant *p, const struct event *event,
                   "round %" PRIu32 " took %" PRId64 " slots: raise answer_slot_ms", p->round,
                   slots);
     }
-    return STATUS_OK;
 }
 
 enum status round_on_slot(struct participant *p, struct effects *effects)
@@ -478,15 +480,18 @@ enum status round_on_release(struct participant *p, const struct event *event,
     enum status status;
 
     if (!digest_equal(&message->as.release.job, &p->name.id) ||
-        (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED) ||
-        round >= job_round_count(&p->job) || p->fetch_final || p->commit_count > 0) {
+        (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED && p->job_phase != JOB_UNFIT) ||
+        p->fetch_final || p->commit_count > 0) {
+        return STATUS_OK;
+    }
+    if (p->job_phase != JOB_UNFIT && round >= job_round_count(&p->job)) {
         return STATUS_OK;
     }
     status = close_round(p, round, effects);
     if (status != STATUS_OK) {
         return status;
     }
-    if (message->as.release.failed || (message->as.release.last && p->job_phase == JOB_REFUSED)) {
+    if (message->as.release.failed || (message->as.release.last && p->job_phase != JOB_READY)) {
         return end_job(p, event, message->as.release.failed, effects);
     }
     held = message->as.release.experts.bytes > 0 &&

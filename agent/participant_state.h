@@ -118,8 +118,7 @@ MUST_USE enum status round_on_experts(struct participant *p, const struct event 
                                       struct effects *effects);
 MUST_USE enum status round_on_worked(struct participant *p, const struct event *event,
                                      struct effects *effects);
-MUST_USE enum status round_on_committed(struct participant *p, const struct event *event,
-                                        struct effects *effects);
+void round_on_committed(struct participant *p, const struct event *event);
 MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
 MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
                                    struct effects *effects);

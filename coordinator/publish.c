@@ -87,7 +87,7 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
         to->agents = from->agent_count;
         to->failed = from->failed;
         to->seconds = from->seconds;
-        to->epsilon = (double)from->epsilon_micro * 1e-6;
+        to->epsilon = (double)from->epsilon_micro / 1e6;
         to->regret_average = from->regret_average;
         to->regret_bound = from->regret_bound;
         if (from->failed) {
@@ -140,7 +140,7 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
         struct result_agent *agent = &result->agent[i];
         (void)snprintf(agent->name, sizeof agent->name, "%s", outcome->agent[i].peer.name);
         agent->answers = outcome->agent[i].answers;
-        agent->epsilon_spent = (double)outcome->agent[i].epsilon_micro * 1e-6;
+        agent->epsilon_spent = (double)outcome->agent[i].epsilon_micro / 1e6;
     }
     qsort(result->agent, result->agent_count, sizeof *result->agent, agent_order);
     (void)snprintf(result->job, sizeof result->job, "%s", job->name);
@@ -153,7 +153,7 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     result->chosen = outcome->expert_count > 0 ? (int64_t)outcome->chosen : RESULT_NONE;
     (void)snprintf(result->privacy.trust, RESULT_NAME_BYTES, "%s", trust_name(job->trust));
     (void)snprintf(result->privacy.unit, RESULT_NAME_BYTES, "%s", unit_name(job->unit));
-    result->privacy.epsilon = (double)job->epsilon_micro * 1e-6;
+    result->privacy.epsilon = (double)job->epsilon_micro / 1e6;
     result->privacy.delta = (double)job->delta_atto * 1e-18;
     result->regret.average = outcome_regret_average(outcome);
     result->regret.bound = bound.tight;
@@ -210,7 +210,7 @@ enum status publish_model(struct model *model, const struct outcome *outcome,
         (void)snprintf(model->statement, sizeof model->statement,
                        "at most epsilon %g, delta %g for any one %s of an agent, neighbours "
                        "replace-one, trust %s",
-                       (double)job->epsilon_micro * 1e-6, (double)job->delta_atto * 1e-18,
+                       (double)job->epsilon_micro / 1e6, (double)job->delta_atto * 1e-18,
                        unit_name(job->unit), trust_name(job->trust));
     }
     return STATUS_OK;

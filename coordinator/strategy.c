@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

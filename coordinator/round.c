@@ -1,0 +1,594 @@
+/* The coordinator as a machine. Every frame is hostile until it has been compared with what this round
+ * expects; what does not fit is dropped with a log line that names the peer, and state is unchanged. */
+
+#include "coordinator/round.h"
+
+#include "base/check.h"
+#include "base/exit_code.h"
+#include "coordinator/round_state.h"
+#include "crypto/digest.h"
+#include "protocol/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char JOB_LABEL[] = "hedgerow job 1";
+
+enum status coordinator_send(struct coordinator *c, struct effects *effects,
+                             const struct peer *peer, const struct message *message,
+                             struct slice payload)
+{
+    (void)c;
+    enum status status = wire_send(effects, peer, message, payload);
+    return status == STATUS_AGAIN ? STATUS_OK : status; /* a full room is a lost message */
+}
+
+enum status coordinator_commit(struct coordinator *c, struct effects *effects, struct slice blob)
+{
+    size_t size = 0;
+    CHECK(c->commit_body == NULL);
+    enum status status = wire_encode_record(&c->commit_body, &size, &c->committing);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct effect *effect = effects_add(effects, EFFECT_COMMIT);
+    if (effect == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    effect->as.commit.body = (struct slice){c->commit_body, size};
+    effect->as.commit.blob = blob;
+    return STATUS_OK;
+}
+
+static enum status invite(struct coordinator *c, const struct peer *peer, int64_t now_ms,
+                          struct effects *effects)
+{
+    struct message message = {.kind = MESSAGE_INVITE};
+    int64_t left_ms = c->deadline_ms - now_ms;
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+
+    message.as.invite.job = c->outcome.job_name.id;
+    message.as.invite.round = c->outcome.rounds_closed;
+    if (stage->task == TASK_LOSSES) {
+        message.as.invite.input = c->outcome.artifact;
+    }
+    message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
+    return coordinator_send(c, effects, peer, &message, (struct slice){0});
+}
+
+/* What this round's invitation binds; an offer must name it. */
+static struct digest invitation_of_round(const struct coordinator *c, const struct stage *stage)
+{
+    uint8_t bytes[INVITATION_BYTES];
+    struct slice slice = {bytes, sizeof bytes};
+    struct artifact none = {0};
+    struct digest digest;
+
+    invitation_bytes(bytes, &c->outcome.job_name.id, c->outcome.rounds_closed,
+                     stage->task == TASK_LOSSES ? &c->outcome.artifact : &none);
+    digest_sha256(&digest, &slice, 1);
+    return digest;
+}
+
+enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effects *effects)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+    size_t count = stage->task == TASK_FIT ? c->feature_count : c->outcome.expert_count;
+    enum status status = aggregate_begin(&c->aggregate, count);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    cohort_begin_round(&c->cohort);
+    c->phase = PHASE_OPEN;
+    c->opened_ms = now_ms;
+    c->deadline_ms = now_ms + c->options.job->deadline_ms;
+    c->invitation = invitation_of_round(c, stage);
+    log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
+              c->outcome.rounds_closed);
+    for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
+        if (c->cohort.member[i].ready) {
+            status = invite(c, &c->cohort.member[i].peer, now_ms, effects);
+        }
+    }
+    return status;
+}
+
+/* Recovery is over: name the job, wait for agents, or go on where the journal ends. */
+static enum status on_start(struct coordinator *c, const struct event *event,
+                            struct effects *effects)
+{
+    if (!c->outcome.begun) {
+        struct job_name *name = &c->committing.as.job.job;
+        c->committing = (struct record){.kind = RECORD_JOB, .wall_ms = event->wall_ms};
+        enum status status = random_fill(c->options.random, name->nonce.byte, DIGEST_BYTES);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        struct slice parts[] = {{JOB_LABEL, sizeof JOB_LABEL - 1},
+                                {name->nonce.byte, DIGEST_BYTES},
+                                c->options.text};
+        digest_sha256(&name->id, parts, 3);
+        name->text_digest = c->text_digest;
+        name->text_bytes = (uint32_t)c->options.text.size;
+        c->committing.as.job.text = malloc(c->options.text.size);
+        if (c->committing.as.job.text == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        memcpy(c->committing.as.job.text, c->options.text.data, c->options.text.size);
+        c->phase = PHASE_NAMING;
+        return coordinator_commit(c, effects, (struct slice){0});
+    }
+    if (c->outcome.finished) {
+        c->phase = PHASE_OVER;
+        c->deadline_ms = event->now_ms + c->options.linger_ms;
+        return STATUS_OK;
+    }
+    if (c->outcome.rounds_closed == 0) {
+        c->phase = PHASE_JOINING;
+        c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
+        return STATUS_OK;
+    }
+    log_event(c->options.log, LOG_INFO, "job-resumed", NULL,
+              "%" PRIu32 " rounds are in the journal: going on with the next",
+              c->outcome.rounds_closed);
+    return coordinator_open(c, event->now_ms, effects);
+}
+
+static enum status on_record(struct coordinator *c, const struct event *event)
+{
+    struct record record;
+    enum status status = wire_decode_record(&record, event->as.record.body);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (record.kind == RECORD_JOB &&
+        !digest_equal(&record.as.job.job.text_digest, &c->text_digest)) {
+        log_event(c->options.log, LOG_ERROR, "journal-of-another-job", NULL,
+                  "the journal belongs to another job text: give this job a state folder of its "
+                  "own, or bring the old text back");
+        status = STATUS_CORRUPT;
+    } else {
+        status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
+    }
+    record_free(&record);
+    return status;
+}
+
+static enum status on_hello(struct coordinator *c, const struct event *event,
+                            struct member *member, const struct message *message,
+                            struct effects *effects)
+{
+    bool same = digest_equal(&message->as.hello.job, &c->outcome.job_name.id);
+    struct message welcome = {.kind = MESSAGE_WELCOME};
+
+    if (message->as.hello.version != PROTOCOL_VERSION) {
+        log_event(c->options.log, LOG_WARN, "version-differs", member->peer.name,
+                  "speaks protocol version %u, this coordinator %u: upgrade the older one",
+                  (unsigned)message->as.hello.version, (unsigned)PROTOCOL_VERSION);
+    }
+    if (!member->seen) {
+        log_event(c->options.log, LOG_INFO, "agent-present", member->peer.name, "is present");
+    }
+    if (c->phase < PHASE_JOINING) {
+        return STATUS_OK; /* the job has no durable name yet */
+    }
+    member->seen = true;
+    member->ready = same && message->as.hello.ready &&
+                    message->as.hello.version == PROTOCOL_VERSION;
+    member->rounds_closed = same ? message->as.hello.rounds_closed : 0;
+    welcome.as.welcome.version = PROTOCOL_VERSION;
+    welcome.as.welcome.job = c->outcome.job_name;
+    welcome.as.welcome.rounds_closed = c->outcome.rounds_closed;
+    enum status status =
+        coordinator_send(c, effects, &member->peer, &welcome, (struct slice){0});
+    if (status != STATUS_OK || !same) {
+        return status;
+    }
+    if (member->rounds_closed < c->outcome.rounds_closed) {
+        status = coordinator_release(c, &member->peer, effects);
+    }
+    if (status == STATUS_OK && c->phase == PHASE_OPEN && member->ready &&
+        member->standing == STANDING_SILENT) {
+        status = invite(c, &member->peer, event->now_ms, effects);
+    }
+    return status;
+}
+
+static enum status ask(struct coordinator *c, struct staging *staging, struct effects *effects)
+{
+    struct message pull = {.kind = MESSAGE_PULL};
+    enum status status = STATUS_OK;
+
+    pull.as.pull.job = c->outcome.job_name.id;
+    pull.as.pull.round = c->outcome.rounds_closed;
+    while (status == STATUS_OK &&
+           transfer_ask(&staging->transfer, &pull.as.pull.offset, &pull.as.pull.length)) {
+        status = coordinator_send(c, effects, &staging->peer, &pull, (struct slice){0});
+    }
+    return status;
+}
+
+/* Puts waiting offers into free staging vectors, the longest waiting first. */
+static enum status pull_next(struct coordinator *c, const struct event *event,
+                             struct effects *effects)
+{
+    struct member *member;
+    while (c->phase == PHASE_OPEN && (member = cohort_next_offer(&c->cohort)) != NULL) {
+        struct staging *staging = NULL;
+        enum status status =
+            aggregate_pull(&c->aggregate, &staging, &member->peer, event->now_ms);
+        if (status == STATUS_AGAIN) {
+            return STATUS_OK;
+        }
+        if (status == STATUS_OK) {
+            member->standing = STANDING_PULLING;
+            status = ask(c, staging, effects);
+        }
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+static void refuse(struct coordinator *c, struct member *member, const char *event,
+                   const char *reason)
+{
+    member->standing = STANDING_REFUSED;
+    log_event(c->options.log, LOG_WARN, event, member->peer.name,
+              "is not counted in round %" PRIu32 ": %s", c->outcome.rounds_closed, reason);
+}
+
+static enum status on_offer(struct coordinator *c, const struct event *event,
+                            struct member *member, const struct message *message,
+                            struct effects *effects)
+{
+    const struct digest *answer = &message->as.offer.answer;
+
+    if (!digest_equal(&message->as.offer.job, &c->outcome.job_name.id)) {
+        return STATUS_OK;
+    }
+    if (message->as.offer.round < c->outcome.rounds_closed) {
+        return coordinator_release(c, &member->peer, effects); /* late, or repeated */
+    }
+    if (c->phase != PHASE_OPEN || message->as.offer.round != c->outcome.rounds_closed) {
+        return STATUS_OK;
+    }
+    if (member->standing != STANDING_SILENT) {
+        bool bound = member->standing <= STANDING_ANSWERED;
+        if (bound && !digest_equal(&member->answer, answer)) {
+            log_event(c->options.log, LOG_WARN, "offer-changed", member->peer.name,
+                      "offered a second, different answer to round %" PRIu32 ": the first one counts",
+                      c->outcome.rounds_closed);
+        }
+        return STATUS_OK;
+    }
+    if (!digest_equal(&message->as.offer.invitation, &c->invitation)) {
+        refuse(c, member, "offer-refused", "it answers another invitation");
+        return STATUS_OK;
+    }
+    if (message->as.offer.bytes != (uint64_t)c->aggregate.count * 8) {
+        refuse(c, member, "offer-refused", "its answer has the wrong dimension");
+        return STATUS_OK;
+    }
+    member->standing = STANDING_OFFERED;
+    member->answer = *answer;
+    member->offered_ms = event->now_ms;
+    return STATUS_OK; /* pulled at the end of the step */
+}
+
+/* The answer is whole: into the sum, if it is what was offered. */
+static enum status count_answer(struct coordinator *c, struct member *member,
+                                struct staging *staging)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+
+    if (stage->task == TASK_FIT && stage->experts_own) {
+        member->own = malloc(c->aggregate.count * sizeof *member->own);
+        if (member->own == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    enum status status = aggregate_add(&c->aggregate, staging, &member->answer, member->own,
+                                       stage->grid_bits);
+    if (status != STATUS_OK) {
+        free(member->own);
+        member->own = NULL;
+        refuse(c, member, "answer-forged", "its bytes do not match the digest it offered");
+        return STATUS_OK;
+    }
+    member->standing = STANDING_ANSWERED;
+    log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
+              "is in the sum of round %" PRIu32, c->outcome.rounds_closed);
+    return STATUS_OK;
+}
+
+static enum status on_chunk(struct coordinator *c, const struct event *event,
+                            struct member *member, const struct message *message,
+                            struct effects *effects)
+{
+    struct staging *staging = aggregate_find(&c->aggregate, &member->peer);
+
+    if (c->phase != PHASE_OPEN || staging == NULL ||
+        message->as.chunk.round != c->outcome.rounds_closed ||
+        !digest_equal(&message->as.chunk.job, &c->outcome.job_name.id) ||
+        !transfer_accept(&staging->transfer, message->as.chunk.offset,
+                         event->as.message.payload, event->now_ms)) {
+        return STATUS_OK;
+    }
+    staging->stalls = 0;
+    if (!transfer_is_whole(&staging->transfer)) {
+        return ask(c, staging, effects);
+    }
+    return count_answer(c, member, staging);
+}
+
+static void on_decline(struct coordinator *c, struct member *member, const struct message *message)
+{
+    if (c->phase == PHASE_OPEN && member->standing == STANDING_SILENT &&
+        message->as.decline.round == c->outcome.rounds_closed &&
+        digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
+        member->standing = STANDING_DECLINED;
+        log_event(c->options.log, LOG_INFO, "agent-declined", member->peer.name,
+                  "declined round %" PRIu32, c->outcome.rounds_closed);
+    }
+}
+
+static enum status on_fetch(struct coordinator *c, const struct member *member,
+                            const struct message *message, struct effects *effects)
+{
+    const struct digest *digest = &message->as.fetch.digest;
+    uint64_t offset = message->as.fetch.offset;
+    uint32_t length = message->as.fetch.length;
+    struct message piece = {.kind = MESSAGE_PIECE};
+    struct slice source = {0};
+
+    if (c->phase < PHASE_JOINING) {
+        return STATUS_OK;
+    }
+    if (digest_equal(digest, &c->text_digest)) {
+        source = c->options.text;
+    } else if (c->outcome.artifact.bytes > 0 &&
+               digest_equal(digest, &c->outcome.artifact.digest)) {
+        source = (struct slice){c->outcome.weights, (size_t)c->outcome.artifact.bytes};
+    }
+    if (offset >= source.size || length > source.size - offset) {
+        return STATUS_OK;
+    }
+    piece.as.piece.digest = *digest;
+    piece.as.piece.offset = offset;
+    return coordinator_send(c, effects, &member->peer, &piece,
+                            (struct slice){(const uint8_t *)source.data + offset, length});
+}
+
+static enum status dispatch(struct coordinator *c, const struct event *event,
+                            struct member *member, const struct message *message,
+                            struct effects *effects)
+{
+    switch (message->kind) {
+    case MESSAGE_HELLO:
+        return on_hello(c, event, member, message, effects);
+    case MESSAGE_OFFER:
+        return on_offer(c, event, member, message, effects);
+    case MESSAGE_CHUNK:
+        return on_chunk(c, event, member, message, effects);
+    case MESSAGE_DECLINE:
+        on_decline(c, member, message);
+        return STATUS_OK;
+    case MESSAGE_FETCH:
+        return on_fetch(c, member, message, effects);
+    case MESSAGE_ENROL: /* the transport's business, under a token */
+    case MESSAGE_WELCOME:
+    case MESSAGE_INVITE:
+    case MESSAGE_PULL:
+    case MESSAGE_RELEASE:
+    case MESSAGE_PIECE:
+    case MESSAGE_ENROLLED:
+    case MESSAGE_KIND_COUNT:
+        break;
+    }
+    log_event(c->options.log, LOG_WARN, "message-unexpected", member->peer.name,
+              "sent a message that agents do not send (%s): ignored",
+              message_kind_name(message->kind));
+    return STATUS_OK;
+}
+
+static enum status on_message(struct coordinator *c, const struct event *event,
+                              struct effects *effects)
+{
+    struct message message;
+    struct member *member = cohort_find(&c->cohort, &event->as.message.peer);
+
+    if (member == NULL) {
+        log_event(c->options.log, LOG_WARN, "stranger", event->as.message.peer.name,
+                  "is not admitted: its frame is dropped");
+        return STATUS_OK;
+    }
+    enum status status =
+        wire_decode(&message, event->as.message.control, event->as.message.payload);
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        log_event(c->options.log, LOG_WARN, "frame-refused", member->peer.name,
+                  "sent a frame that is not of this protocol: %s", status_text(status));
+        return STATUS_OK;
+    }
+    return dispatch(c, event, member, &message, effects);
+}
+
+/* Transfers that make no progress are asked for again, and put back in the queue when that does not
+ * help, so that one dead link holds no staging vector. */
+static enum status check_stalls(struct coordinator *c, const struct event *event,
+                                struct effects *effects)
+{
+    for (size_t i = 0; i < c->aggregate.staging_count; i++) {
+        struct staging *staging = &c->aggregate.staging[i];
+        if (!transfer_is_active(&staging->transfer) ||
+            event->now_ms - staging->transfer.progress_ms < PULL_RETRY_MS) {
+            continue;
+        }
+        struct member *member = cohort_find(&c->cohort, &staging->peer);
+        if (member == NULL || ++staging->stalls >= PULL_STALLS_MAX) {
+            if (member != NULL) {
+                log_event(c->options.log, LOG_WARN, "answer-stalled", member->peer.name,
+                          "sent %" PRIu64 " of %" PRIu64 " bytes and then nothing for %d ms: "
+                          "others go first",
+                          staging->transfer.received, staging->transfer.bytes,
+                          PULL_RETRY_MS * PULL_STALLS_MAX);
+                member->standing = STANDING_OFFERED;
+                member->offered_ms = event->now_ms;
+            }
+            aggregate_drop(staging);
+            continue;
+        }
+        transfer_retry(&staging->transfer, event->now_ms);
+        enum status status = ask(c, staging, effects);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+static bool everybody_knows(const struct coordinator *c)
+{
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        const struct member *member = &c->cohort.member[i];
+        if (member->admitted && member->rounds_closed < c->outcome.rounds_closed) {
+            return false;
+        }
+    }
+    return c->cohort.count > 0;
+}
+
+static enum status finish_if_due(struct coordinator *c, const struct event *event,
+                                 struct effects *effects)
+{
+    if (!everybody_knows(c) && event->now_ms < c->deadline_ms) {
+        return STATUS_OK;
+    }
+    struct effect *finish = effects_add(effects, EFFECT_FINISH);
+    if (finish == NULL) {
+        return STATUS_OK;
+    }
+    finish->as.finish.exit_code = c->outcome.failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
+    c->phase = PHASE_FINISHED;
+    return STATUS_OK;
+}
+
+/* What may have become due by this event or by the passing of time. */
+static enum status advance(struct coordinator *c, const struct event *event,
+                           struct effects *effects)
+{
+    enum status status = STATUS_OK;
+
+    if (c->phase == PHASE_JOINING) {
+        if (cohort_count_ready(&c->cohort) >= c->options.job->cohort_min) {
+            status = coordinator_open(c, event->now_ms, effects);
+        } else if (event->now_ms >= c->deadline_ms) {
+            status = coordinator_fail(c, event, effects);
+        }
+    }
+    if (status == STATUS_OK && c->phase == PHASE_OPEN) {
+        status = check_stalls(c, event, effects);
+    }
+    if (status == STATUS_OK && c->phase == PHASE_OPEN) {
+        status = pull_next(c, event, effects);
+    }
+    if (status == STATUS_OK && c->phase == PHASE_OPEN) {
+        status = coordinator_close_if_due(c, event, effects);
+    }
+    if (status == STATUS_OK && c->phase == PHASE_OVER) {
+        status = finish_if_due(c, event, effects);
+    }
+    return status;
+}
+
+static enum status coordinator_step(void *self, const struct event *event, struct effects *effects)
+{
+    struct coordinator *c = self;
+    enum status status = STATUS_OK;
+
+    switch (event->kind) {
+    case EVENT_RECORD:
+        return on_record(c, event);
+    case EVENT_START:
+        status = on_start(c, event, effects);
+        break;
+    case EVENT_MESSAGE:
+        status = on_message(c, event, effects);
+        break;
+    case EVENT_ROSTER:
+        status = cohort_set_roster(&c->cohort, event->as.roster.peer, event->as.roster.count);
+        break;
+    case EVENT_COMMITTED:
+        status = coordinator_on_committed(c, event, effects);
+        break;
+    case EVENT_TICK:
+    case EVENT_WORKED: /* has no worker */
+        break;
+    }
+    return status == STATUS_OK ? advance(c, event, effects) : status;
+}
+
+static int64_t coordinator_wake_ms(const void *self)
+{
+    const struct coordinator *c = self;
+    int64_t wake = c->deadline_ms;
+
+    if (c->phase != PHASE_JOINING && c->phase != PHASE_OPEN && c->phase != PHASE_OVER) {
+        return INT64_MAX;
+    }
+    for (size_t i = 0; c->phase == PHASE_OPEN && i < c->aggregate.staging_count; i++) {
+        const struct transfer *transfer = &c->aggregate.staging[i].transfer;
+        if (transfer_is_active(transfer) && transfer->progress_ms + PULL_RETRY_MS < wake) {
+            wake = transfer->progress_ms + PULL_RETRY_MS;
+        }
+    }
+    return wake;
+}
+
+enum status coordinator_new(struct coordinator **out, const struct coordinator_options *options)
+{
+    size_t d = schema_feature_count(&options->job->schema);
+    struct coordinator *c;
+
+    if ((uint64_t)d * 8 > options->answer_bytes_max) {
+        return STATUS_INVALID;
+    }
+    c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    c->options = *options;
+    c->feature_count = d;
+    digest_sha256(&c->text_digest, &options->text, 1);
+    outcome_init(&c->outcome, options->job, false);
+    *out = c;
+    return STATUS_OK;
+}
+
+void coordinator_free(struct coordinator *c)
+{
+    if (c != NULL) {
+        outcome_free(&c->outcome);
+        cohort_free(&c->cohort);
+        aggregate_free(&c->aggregate);
+        record_free(&c->committing);
+        free(c->commit_body);
+        free(c->commit_rows);
+        free(c);
+    }
+}
+
+struct machine coordinator_machine(struct coordinator *c)
+{
+    return (struct machine){
+        .self = c, .step = coordinator_step, .work = NULL, .wake_ms = coordinator_wake_ms};
+}

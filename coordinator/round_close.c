@@ -1,0 +1,199 @@
+/* From the last answer to the release: the outcome is made, committed, and only then told. What a
+ * commit changes in memory is done by outcome_add, the same function that recovery uses. */
+
+#include "base/check.h"
+#include "base/exit_code.h"
+#include "coordinator/round_state.h"
+#include "coordinator/strategy.h"
+#include "protocol/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum status coordinator_release(struct coordinator *c, const struct peer *peer,
+                                struct effects *effects)
+{
+    struct message release = {.kind = MESSAGE_RELEASE};
+    CHECK(c->outcome.rounds_closed > 0);
+    release.as.release.job = c->outcome.job_name.id;
+    release.as.release.round = c->outcome.rounds_closed - 1;
+    release.as.release.last = c->outcome.finished;
+    release.as.release.failed = c->outcome.failed;
+    release.as.release.experts = c->outcome.artifact;
+    release.as.release.chosen = c->outcome.chosen;
+    return coordinator_send(c, effects, peer, &release, (struct slice){0});
+}
+
+static enum status list_agents(struct record *record, const struct cohort *cohort)
+{
+    size_t count = cohort_count(cohort, STANDING_ANSWERED);
+    record->as.round.agent = calloc(count + 1, sizeof *record->as.round.agent);
+    if (record->as.round.agent == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < cohort->count; i++) {
+        if (cohort->member[i].standing == STANDING_ANSWERED) {
+            record->as.round.agent[record->as.round.agent_count++] = cohort->member[i].peer;
+        }
+    }
+    return STATUS_OK;
+}
+
+static void begin_record(struct coordinator *c, const struct event *event, bool failed)
+{
+    c->committing = (struct record){.kind = RECORD_ROUND, .wall_ms = event->wall_ms};
+    c->committing.as.round.job = c->outcome.job_name.id;
+    c->committing.as.round.round = c->outcome.rounds_closed;
+    c->committing.as.round.failed = failed;
+    c->committing.as.round.duration_ms = (uint32_t)(event->now_ms - c->opened_ms);
+    c->phase = PHASE_CLOSING;
+}
+
+enum status coordinator_fail(struct coordinator *c, const struct event *event,
+                             struct effects *effects)
+{
+    size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
+    bool joining = c->phase == PHASE_JOINING;
+
+    log_event(c->options.log, LOG_ERROR, "job-failed", NULL,
+              "round %" PRIu32 ": %zu agents %s, the job needs %" PRIu32 " (cohort.minimum): the job "
+              "ends here; charges of those who answered stay spent",
+              c->outcome.rounds_closed, joining ? cohort_count_ready(&c->cohort) : answered,
+              joining ? "were ready before the join deadline" : "answered",
+              c->options.job->cohort_min);
+    if (joining) {
+        c->opened_ms = event->now_ms;
+    }
+    begin_record(c, event, true);
+    enum status status = list_agents(&c->committing, &c->cohort);
+    aggregate_free(&c->aggregate);
+    return status == STATUS_OK ? coordinator_commit(c, effects, (struct slice){0}) : status;
+}
+
+/* Fit: the sum becomes new rows of the experts, the record's blob. */
+static enum status close_fit(struct coordinator *c, const struct stage *stage,
+                             struct effects *effects)
+{
+    size_t count = c->aggregate.count;
+    int64_t *sum = c->aggregate.sum;
+    size_t rows = job_experts_of_round(stage, c->committing.as.round.agent_count);
+
+    c->aggregate.sum = NULL;
+    aggregate_free(&c->aggregate);
+    enum status status = strategy_fit(&c->commit_rows, stage, sum, count, &c->cohort);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    c->commit_rows_bytes = rows * count * 8;
+    c->committing.as.round.blob_bytes = c->commit_rows_bytes;
+    c->committing.as.round.chosen = (uint32_t)c->outcome.expert_count; /* the new average */
+    return coordinator_commit(c, effects, (struct slice){c->commit_rows, c->commit_rows_bytes});
+}
+
+/* Losses: the sum itself is kept (k values), and the pick made on it. */
+static enum status close_losses(struct coordinator *c, const struct stage *stage, uint32_t within,
+                                struct effects *effects)
+{
+    struct record *record = &c->committing;
+    enum status status =
+        strategy_pick(&record->as.round.chosen, c->options.random, &c->outcome, stage, within,
+                      c->aggregate.sum, record->as.round.agent_count);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    record->as.round.sum = c->aggregate.sum;
+    record->as.round.sum_count = (uint32_t)c->aggregate.count;
+    c->aggregate.sum = NULL;
+    aggregate_free(&c->aggregate);
+    return coordinator_commit(c, effects, (struct slice){0});
+}
+
+enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
+                                     struct effects *effects)
+{
+    size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+
+    if (!cohort_is_complete(&c->cohort) && event->now_ms < c->deadline_ms) {
+        return STATUS_OK;
+    }
+    if (answered < c->options.job->cohort_min) {
+        return coordinator_fail(c, event, effects);
+    }
+    begin_record(c, event, false);
+    enum status status = list_agents(&c->committing, &c->cohort);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return stage->task == TASK_FIT ? close_fit(c, stage, effects)
+                                   : close_losses(c, stage, within, effects);
+}
+
+/* The line a person watches: stage, round, agents in, epsilon spent so far, seconds, model. */
+static void log_closed(const struct coordinator *c, const struct record *record)
+{
+    uint32_t within;
+    uint32_t round = record->as.round.round;
+    const struct stage *stage = job_stage_of(c->options.job, round, &within);
+    char epsilon[PRICE_TEXT_BYTES];
+
+    if (record->as.round.failed) {
+        return;
+    }
+    price_print(epsilon, outcome_epsilon_micro(c->options.job, round + 1), EPSILON_DECIMALS);
+    log_event(c->options.log, LOG_INFO, "round-closed", NULL,
+              "%-6s round %2" PRIu32 "/%" PRIu32 "  agents %2" PRIu32 "  epsilon %s  %6.2f s  "
+              "model: %s",
+              task_name(stage->task), round + 1, job_round_count(c->options.job),
+              record->as.round.agent_count, epsilon, record->as.round.duration_ms / 1000.0,
+              c->outcome.expert[record->as.round.chosen].name);
+}
+
+static enum status on_round_committed(struct coordinator *c, const struct event *event,
+                                      struct effects *effects)
+{
+    struct slice blob = {c->commit_rows, c->commit_rows_bytes};
+    enum status status = outcome_add(&c->outcome, c->options.job, &c->committing, blob);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    log_closed(c, &c->committing);
+    record_free(&c->committing);
+    free(c->commit_rows);
+    c->commit_rows = NULL;
+    c->commit_rows_bytes = 0;
+    for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
+        if (c->cohort.member[i].admitted && c->cohort.member[i].seen) {
+            status = coordinator_release(c, &c->cohort.member[i].peer, effects);
+        }
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (c->outcome.finished) {
+        c->phase = PHASE_OVER;
+        c->deadline_ms = event->now_ms + c->options.linger_ms;
+        return STATUS_OK;
+    }
+    return coordinator_open(c, event->now_ms, effects);
+}
+
+enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
+                                     struct effects *effects)
+{
+    free(c->commit_body);
+    c->commit_body = NULL;
+    if (c->phase == PHASE_CLOSING) {
+        return on_round_committed(c, event, effects);
+    }
+    CHECK(c->phase == PHASE_NAMING);
+    enum status status =
+        outcome_add(&c->outcome, c->options.job, &c->committing, (struct slice){0});
+    record_free(&c->committing);
+    c->phase = PHASE_JOINING;
+    c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
+    return status;
+}

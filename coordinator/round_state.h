@@ -1,0 +1,63 @@
+/* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
+ * messages, time) and round_close.c (from the last answer to the release). Nothing else includes it. */
+
+#ifndef COORDINATOR_ROUND_STATE_H
+#define COORDINATOR_ROUND_STATE_H
+
+#include "coordinator/aggregate.h"
+#include "coordinator/cohort.h"
+#include "coordinator/outcome.h"
+#include "coordinator/round.h"
+#include "protocol/message.h"
+
+enum { PULL_RETRY_MS = 2000, PULL_STALLS_MAX = 3 };
+
+enum phase {
+    PHASE_RECOVERING, /* before EVENT_START */
+    PHASE_NAMING,     /* the job's own record is on its way to the journal */
+    PHASE_JOINING,    /* until cohort_min agents are ready */
+    PHASE_OPEN,
+    PHASE_CLOSING, /* the outcome is on its way to the journal */
+    PHASE_OVER,    /* the job is done or failed; agents fetch what they miss */
+    PHASE_FINISHED
+};
+
+struct coordinator {
+    struct coordinator_options options;
+    struct digest text_digest;
+    size_t feature_count;
+
+    enum phase phase;
+    struct outcome outcome;
+    struct cohort cohort;
+    struct aggregate aggregate;
+    struct digest invitation; /* of the open round */
+    int64_t opened_ms;
+    int64_t deadline_ms; /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
+
+    struct record committing; /* owns its lists while PHASE_NAMING or PHASE_CLOSING */
+    uint8_t *commit_body;
+    double *commit_rows;
+    size_t commit_rows_bytes;
+};
+
+/* round.c */
+MUST_USE enum status coordinator_send(struct coordinator *c, struct effects *effects,
+                                      const struct peer *peer, const struct message *message,
+                                      struct slice payload);
+MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *effects,
+                                        struct slice blob);
+MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,
+                                      struct effects *effects);
+
+/* round_close.c */
+MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
+                                              struct effects *effects);
+MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event *event,
+                                      struct effects *effects);
+MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
+                                              struct effects *effects);
+MUST_USE enum status coordinator_release(struct coordinator *c, const struct peer *peer,
+                                         struct effects *effects);
+
+#endif
