@@ -227,7 +227,7 @@ static const struct config_key stage_keys[] = {
     {.name = "grid_bits",
      .type = CONFIG_INTEGER,
      CONFIG_IN(struct draft_stage, grid_bits),
-     .min = 1,
+     .min = 0,
      .max = 40,
      .fallback = "20",
      .example = "20"},
