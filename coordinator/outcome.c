@@ -21,7 +21,7 @@ static void stage_forget(struct outcome *outcome)
     regret_free(&outcome->regret);
     outcome->rwm = (struct rwm){0};
     outcome->regret = (struct regret){0};
-    outcome->agents_fewest = SIZE_MAX;
+    outcome->variance_sum = 0;
 }
 
 void outcome_free(struct outcome *outcome)
@@ -67,18 +67,13 @@ double outcome_regret_average(const struct outcome *outcome)
     return outcome->regret.rounds > 0 ? regret_average(&outcome->regret) : NAN;
 }
 
-struct regret_bound outcome_regret_bound(const struct outcome *outcome, const struct stage *stage)
+struct regret_bound outcome_regret_bound(const struct outcome *outcome)
 {
     if (outcome->regret.rounds == 0) {
         return (struct regret_bound){.tight = NAN, .textbook = NAN, .noise = NAN};
     }
-    double grid = ldexp(1, -(int)stage->grid_bits);
-    double epsilon = (double)job_round_epsilon_micro(stage) * 1e-6;
-    struct regret_noise noise = {
-        .agents = outcome->agents_fewest,
-        .scale = (double)outcome->rwm.count / (grid * epsilon),
-        .step = grid / ((double)outcome->agents_fewest * (double)stage->batch)};
-    return regret_bound(outcome->rwm.count, outcome->regret.rounds, outcome->rwm.eta, &noise);
+    double sigma = sqrt(outcome->variance_sum / (double)outcome->regret.rounds);
+    return regret_bound(outcome->rwm.count, outcome->regret.rounds, outcome->rwm.eta, sigma);
 }
 
 /* The names follow from the stage and from whose answers are in; coordinator/strategy.c makes the
@@ -133,6 +128,15 @@ static enum status add_fit(struct outcome *outcome, const struct stage *stage, u
     return STATUS_OK;
 }
 
+/* Of the mean of n agents' summed losses over `batch` records each, every sum with discrete Laplace
+ * noise of scale s = k/(g epsilon) in grid steps, whose variance is below 2 s^2. Unit: loss^2. */
+static double variance_of(const struct stage *stage, size_t expert_count, size_t agent_count)
+{
+    double epsilon = (double)job_round_epsilon_micro(stage) * 1e-6;
+    double scale = (double)expert_count / (epsilon * (double)stage->batch);
+    return 2 * scale * scale / (double)agent_count;
+}
+
 static enum status add_losses(struct outcome *outcome, const struct stage *stage, uint32_t within,
                               const struct record *record, struct slice blob)
 {
@@ -165,9 +169,7 @@ static enum status add_losses(struct outcome *outcome, const struct stage *stage
     rwm_probabilities(probability, &outcome->rwm);
     regret_observe(&outcome->regret, probability, loss);
     rwm_observe(&outcome->rwm, loss);
-    if (record->as.round.agent_count < outcome->agents_fewest) {
-        outcome->agents_fewest = record->as.round.agent_count;
-    }
+    outcome->variance_sum += variance_of(stage, k, record->as.round.agent_count);
     status = STATUS_OK;
 done:
     free(loss);
@@ -206,7 +208,7 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
         outcome_mean_losses(round->loss, stage, record->as.round.sum, k, round->agent_count);
         rwm_probabilities(round->weight, &outcome->rwm);
         round->regret_average = outcome_regret_average(outcome);
-        round->regret_bound = outcome_regret_bound(outcome, stage).tight;
+        round->regret_bound = outcome_regret_bound(outcome).tight;
     }
     return STATUS_OK;
 }

@@ -63,7 +63,7 @@ struct outcome {
 
     struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */
     struct regret regret;
-    size_t agents_fewest; /* answers in a round of that stage: what its bound is stated for */
+    double variance_sum; /* of the noise on that stage's mean losses, a term per round */
 
     /* the history: empty unless it is kept */
     struct outcome_round *round; /* (round_count), owned */
@@ -88,7 +88,7 @@ void outcome_free(struct outcome *outcome);
 
 /** Returns the average regret of the losses stage so far, and its bound; NAN without one. */
 double outcome_regret_average(const struct outcome *outcome);
-struct regret_bound outcome_regret_bound(const struct outcome *outcome, const struct stage *stage);
+struct regret_bound outcome_regret_bound(const struct outcome *outcome);
 
 /** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);

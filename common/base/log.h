@@ -7,6 +7,13 @@
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
+/* How entries are written down, where there is a choice. */
+enum log_format {
+    LOG_FORMAT_AUTO, /* text on a terminal, JSON lines otherwise */
+    LOG_FORMAT_TEXT, /* 12:49:53 warning hospital-1: sentence */
+    LOG_FORMAT_JSON  /* {"time":..., "level":..., "event":..., "peer":..., "text":...} */
+};
+
 struct log_entry {
     enum log_level level;
     const char *event; /* kebab-case, stable, for scripts: "offer-refused" */

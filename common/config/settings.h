@@ -14,12 +14,6 @@
 
 enum { SETTINGS_PATH_BYTES = 1024, SETTINGS_ADDRESS_BYTES = 256 };
 
-enum log_format {
-    LOG_FORMAT_AUTO, /* text on a terminal, JSON lines otherwise */
-    LOG_FORMAT_TEXT,
-    LOG_FORMAT_JSON
-};
-
 struct log_settings {
     enum log_level level; /* info */
     enum log_format format;

@@ -9,12 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum log_format {
-    LOG_FORMAT_AUTO, /* text on a terminal, JSON otherwise */
-    LOG_FORMAT_TEXT, /* 12:49:53 warning hospital-1: sentence */
-    LOG_FORMAT_JSON  /* {"time":..., "level":..., "event":..., "peer":..., "text":...} */
-};
-
 struct log_sink {
     int descriptor;
     bool json;
