@@ -1,0 +1,56 @@
+/* main.h - the agent's program: its commands, and what they share. Only main*.c see files, sockets and
+ * clocks; the rest of this folder is pure. */
+
+#ifndef AGENT_MAIN_H
+#define AGENT_MAIN_H
+
+#include "agent/policy.h"
+#include "agent/source.h"
+#include "config/settings.h"
+#include "crypto/key.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arguments {
+    const char *config;
+    const char *job;   /* check: a job to hold the data against */
+    const char *token; /* enrol */
+    bool json;
+    bool once;
+    bool seeded;
+    uint64_t seed;
+    int timeout_s;
+};
+
+/* What the settings name, read and checked. */
+struct site {
+    struct agent_settings settings;
+    struct policy policy;
+    struct key_pair key;
+    struct digest coordinator_key;
+    char *job_text; /* the approved job; NULL when the settings name none; owned */
+    size_t job_size;
+};
+
+/** Reads the settings file alone. Fails with STATUS_INVALID, STATUS_IO. */
+MUST_USE enum status site_read_settings(struct site *site, const char *path, struct why *why);
+/** Reads the policy. */
+MUST_USE enum status site_read_policy(struct site *site, struct why *why);
+/** Reads this site's key, and the coordinator's. */
+MUST_USE enum status site_read_keys(struct site *site, struct why *why);
+/** Reads the approved job, when there is one. */
+MUST_USE enum status site_read_job(struct site *site, const char *path, struct why *why);
+/** Wipes and frees. */
+void site_free(struct site *site);
+
+/** Returns the records' file as a source; path is kept. */
+struct source site_source(const char *path);
+
+/* The commands; each returns the program's exit code. */
+int main_run(const struct arguments *arguments);
+int main_check(const struct arguments *arguments);
+int main_ledger(const struct arguments *arguments);
+int main_enrol(const struct arguments *arguments);
+
+#endif

@@ -1,0 +1,154 @@
+/* `hedgerow-agent check` and `enrol`: what a site does before its agent runs. */
+
+#include "agent/main.h"
+#include "agent/task.h"
+#include "base/exit_code.h"
+#include "io/daemon.h"
+#include "io/endpoint.h"
+#include "io/probe.h"
+#include "job/job.h"
+#include "protocol/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROGRAM "hedgerow-agent"
+
+/* One line per question; the first word of the answer is for scripts. */
+static bool report(const char *question, enum status status, const struct why *why)
+{
+    if (status == STATUS_OK) {
+        (void)printf("%-12s PASSED%s%s\n", question, why->text[0] != '\0' ? "  " : "", why->text);
+        return true;
+    }
+    (void)printf("%-12s FAILED  %s\n", question,
+                 why->text[0] != '\0' ? why->text : status_text(status));
+    return false;
+}
+
+/* Counts are shown to the site's own operator here, and written to no log. */
+static enum status check_records(const struct site *site, const struct job *job, struct why *why)
+{
+    struct dataset data = {0};
+    struct source source = site_source(site->settings.data);
+    enum status status = source.load(source.self, &data, &job->schema, why);
+
+    for (size_t i = 0; status == STATUS_OK && i < job->stage_count; i++) {
+        status = task_check(&job->stage[i], data.record_count, data.feature_count, why);
+    }
+    if (status == STATUS_OK) {
+        size_t clamped = dataset_clamped_total(&data);
+        why_set(why, "%zu records%s", data.record_count,
+                clamped == 0 ? ", all values within their public bounds" : "");
+        for (size_t i = 0; clamped > 0 && i < data.column_count; i++) {
+            if (data.clamped[i] > 0) {
+                (void)printf("%-12s note    column %s: %zu values lie outside the job's public "
+                             "bounds and are clamped\n",
+                             "data", job->schema.column[i].name, data.clamped[i]);
+            }
+        }
+    }
+    dataset_free(&data);
+    return status;
+}
+
+static bool check_job_and_data(struct site *site, const char *job_path)
+{
+    struct why why = {{0}};
+    struct job job = {0};
+    enum status status = site_read_job(site, job_path, &why);
+    bool good;
+
+    if (status == STATUS_OK && site->job_text == NULL) {
+        (void)printf("%-12s skipped  no job to hold the data against: set `job` in the settings, or "
+                     "give --job FILE\n",
+                     "data");
+        return true;
+    }
+    if (status == STATUS_OK) {
+        status = job_parse(&job, (struct slice){site->job_text, site->job_size},
+                           job_path != NULL ? job_path : site->settings.job, &why);
+    }
+    good = report("job", status, &why);
+    if (good) {
+        why = (struct why){{0}};
+        good = report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
+        why = (struct why){{0}};
+        status = check_records(site, &job, &why);
+        good = report("data", status, &why) && good;
+    }
+    job_free(&job);
+    return good;
+}
+
+static enum status reach(const struct site *site, int timeout_s, struct why *why)
+{
+    struct endpoint_options options = {.address = site->settings.address,
+                                       .key = &site->key,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX,
+                                       .coordinator_key = site->coordinator_key};
+    return probe_reach(&options, timeout_s * 1000, why);
+}
+
+int main_check(const struct arguments *arguments)
+{
+    struct site site = {0};
+    struct why why = {{0}};
+    bool reached = false;
+    bool keys;
+    bool good;
+
+    if (!report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
+        return EXIT_CODE_INPUT;
+    }
+    why = (struct why){{0}};
+    good = report("policy", site_read_policy(&site, &why), &why);
+    good = good && check_job_and_data(&site, arguments->job);
+    why = (struct why){{0}};
+    keys = report("keys", site_read_keys(&site, &why), &why);
+    if (keys) {
+        why = (struct why){{0}};
+        reached = report("coordinator", reach(&site, arguments->timeout_s, &why), &why);
+    }
+    site_free(&site);
+    (void)puts(good && reached ? "PASSED" : "NOT READY");
+    if (!good || !keys) {
+        return EXIT_CODE_INPUT;
+    }
+    return reached ? EXIT_CODE_OK : EXIT_CODE_UNREACHABLE;
+}
+
+int main_enrol(const struct arguments *arguments)
+{
+    struct site site = {0};
+    struct token token = {0};
+    struct why why = {{0}};
+    enum status status = STATUS_INVALID;
+
+    if (arguments->token == NULL) {
+        (void)fputs(PROGRAM ": enrol needs --token FILE, which the coordinator's operator made\n",
+                    stderr);
+        return EXIT_CODE_USAGE;
+    }
+    status = site_read_settings(&site, arguments->config, &why);
+    if (status == STATUS_OK) {
+        status = key_secret_read(&site.key, site.settings.key, &why);
+    }
+    if (status == STATUS_OK) {
+        status = token_read(&token, arguments->token, &why);
+    }
+    if (status == STATUS_OK) {
+        status = probe_enrol(&token, &site.key, NULL, arguments->timeout_s * 1000, &why);
+    }
+    if (status == STATUS_OK) {
+        (void)printf("enrolled as %s; the token is spent, delete %s\n", token.name,
+                     arguments->token);
+    }
+    token_wipe(&token);
+    site_free(&site);
+    if (status == STATUS_AGAIN) {
+        (void)fprintf(stderr, PROGRAM ": %s\n", why.text);
+        return EXIT_CODE_UNREACHABLE;
+    }
+    return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);
+}

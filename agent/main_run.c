@@ -1,0 +1,208 @@
+/* `hedgerow-agent run`: the participant under the driver. */
+
+#include "agent/main.h"
+#include "agent/participant.h"
+#include "base/exit_code.h"
+#include "io/daemon.h"
+#include "io/driver.h"
+#include "io/endpoint.h"
+#include "io/journal.h"
+#include "learn/model.h"
+#include "protocol/message.h"
+#include "report/file.h"
+#ifdef HEDGEROW_SEEDED
+#include "tests/support/seeded_random.h"
+#endif
+#ifdef HEDGEROW_OBSERVED
+#include "tests/support/kill_at.h"
+#endif
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM "hedgerow-agent"
+
+struct run {
+    struct site site;
+    struct daemon daemon;
+    struct participant *participant;
+    bool once;
+#ifdef HEDGEROW_SEEDED
+    struct seeded_random seeded;
+#endif
+};
+
+/* The site's own copy of the released model. */
+static void keep_model(void *self, const struct job *job, const double *weights, size_t count,
+                       bool final)
+{
+    const struct run *run = self;
+    struct model model = {.weight_count = count, .private = true};
+    struct why why = {{0}};
+    char path[SETTINGS_PATH_BYTES + 16];
+    char *text = NULL;
+    enum status status;
+
+    if (!final) {
+        return;
+    }
+    model.loss = LOSS_LOGISTIC;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stage[i].task == TASK_FIT) {
+            model.loss = job->stage[i].loss;
+        }
+    }
+    (void)snprintf(model.job, sizeof model.job, "%s", job->name);
+    (void)snprintf(model.expert, sizeof model.expert, "the coordinator's choice");
+    (void)snprintf(model.statement, sizeof model.statement,
+                   "Released by the coordinator; what this site paid is in its ledger.");
+    model.private = !run->site.settings.simulated;
+    model.epsilon_micro = job->epsilon_micro;
+    model.delta_atto = job->delta_atto;
+    model.weight = malloc(count * sizeof *model.weight);
+    status = model.weight == NULL ? STATUS_NO_MEMORY : schema_copy(&model.schema, &job->schema);
+    if (status == STATUS_OK) {
+        memcpy(model.weight, weights, count * sizeof *weights);
+        status = model_to_json(&text, &model);
+    }
+    if (status == STATUS_OK) {
+        (void)snprintf(path, sizeof path, "%s/model.json", run->site.settings.state);
+        status = file_write(path, (struct slice){text, strlen(text)}, 0600, &why);
+    }
+    if (status == STATUS_OK) {
+        log_event(&run->daemon.log, LOG_INFO, "model-kept", NULL, "the job's model is in %s", path);
+    } else {
+        log_event(&run->daemon.log, LOG_ERROR, "model-not-kept", NULL, "the model was not kept: %s",
+                  why.text[0] != '\0' ? why.text : status_text(status));
+    }
+    free(text);
+    model_free(&model);
+}
+
+static enum status make(void *self, struct machine *machine, struct journal *journal,
+                        struct why *why)
+{
+    struct run *run = self;
+    struct journal_sqlite_options journal_options = {.folder = run->site.settings.state,
+                                                     .kind = "agent"};
+    struct participant_options options = {
+        .policy = &run->site.policy,
+        .source = site_source(run->site.settings.data),
+        .random = &run->daemon.random,
+        .log = &run->daemon.log,
+        .model = {keep_model, run},
+        .approved_text = {run->site.job_text, run->site.job_size},
+        .heartbeat_ms = run->site.settings.heartbeat_ms,
+        .silence_ms = run->site.settings.silence_ms,
+        .once = run->once || run->site.settings.once};
+    enum status status = journal_sqlite_open(journal, &journal_options, why);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = participant_new(&run->participant, &options);
+    if (status != STATUS_OK) {
+        journal_close(journal);
+        return status;
+    }
+    *machine = participant_machine(run->participant);
+    return STATUS_OK;
+}
+
+static void unmake(void *self, struct machine *machine, struct journal *journal)
+{
+    struct run *run = self;
+    participant_free(run->participant);
+    run->participant = NULL;
+    memset(machine, 0, sizeof *machine);
+    journal_close(journal);
+}
+
+/* A seeded generator exists only in the variant of this program that `simulate --seed` runs, and
+ * there only with settings that simulate wrote. */
+static enum status choose_random(struct run *run, const struct arguments *arguments,
+                                 struct why *why)
+{
+    if (!arguments->seeded) {
+        return STATUS_OK;
+    }
+#ifdef HEDGEROW_SEEDED
+    if (run->site.settings.simulated) {
+        seeded_random_init(&run->seeded, arguments->seed);
+        run->daemon.random = seeded_random_interface(&run->seeded);
+        log_event(&run->daemon.log, LOG_WARN, "not-private", NULL,
+                  "NOT PRIVATE: the noise comes from a seed");
+        return STATUS_OK;
+    }
+#else
+    (void)run;
+#endif
+    why_set(why, "--simulate-seed: only `hedgerow simulate` may use it");
+    return STATUS_REFUSED;
+}
+
+static enum status drive(struct run *run, int *exit_code, struct why *why)
+{
+    struct endpoint_options options = {.address = run->site.settings.address,
+                                       .key = &run->site.key,
+                                       .log = &run->daemon.log,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX,
+                                       .coordinator_key = run->site.coordinator_key};
+    struct driver_factory factory = {.self = run, .make = make, .unmake = unmake};
+    struct driver_options driver = {.log = &run->daemon.log};
+    enum status status = endpoint_dial(&driver.endpoint, &options, why);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+#ifdef HEDGEROW_OBSERVED
+    driver.observe = kill_at_observe;
+#endif
+    log_event(&run->daemon.log, LOG_INFO, "agent-started", NULL, "dialing %s",
+              run->site.settings.address);
+    status = driver_run(&driver, &factory, exit_code, why);
+    endpoint_free(driver.endpoint);
+    return status;
+}
+
+int main_run(const struct arguments *arguments)
+{
+    struct run *run = calloc(1, sizeof *run);
+    struct why why = {{0}};
+    int exit_code = EXIT_CODE_INTERNAL;
+    enum status status = run == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    if (status == STATUS_OK) {
+        run->once = arguments->once;
+        status = site_read_settings(&run->site, arguments->config, &why);
+    }
+    if (status == STATUS_OK) {
+        status = daemon_start(&run->daemon, &run->site.settings.log,
+                              run->site.settings.memory_bytes_max, &why);
+    }
+    if (status == STATUS_OK) {
+        status = site_read_policy(&run->site, &why);
+    }
+    if (status == STATUS_OK) {
+        status = site_read_keys(&run->site, &why);
+    }
+    if (status == STATUS_OK) {
+        status = site_read_job(&run->site, NULL, &why);
+    }
+    if (status == STATUS_OK) {
+        status = choose_random(run, arguments, &why);
+    }
+    if (status == STATUS_OK) {
+        status = drive(run, &exit_code, &why);
+    }
+    if (status != STATUS_OK) {
+        exit_code = daemon_complain(PROGRAM, status, &why);
+    }
+    if (run != NULL) {
+        daemon_stop(&run->daemon);
+        site_free(&run->site);
+        free(run);
+    }
+    return exit_code;
+}

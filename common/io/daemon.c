@@ -1,0 +1,39 @@
+#include "io/daemon.h"
+
+#include "base/exit_code.h"
+#include "io/process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
+                         uint64_t memory_bytes_max, struct why *why)
+{
+    memset(daemon, 0, sizeof *daemon);
+    daemon->log = log_sink_init(&daemon->sink, STDERR_FILENO, log->format, log->level);
+    enum status status = process_harden(memory_bytes_max / (1024 * 1024), why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    daemon->source = random_source_new();
+    if (daemon->source == NULL) {
+        why_set(why, "the operating system's random source cannot be opened");
+        return STATUS_NO_RANDOM;
+    }
+    daemon->random = random_source_interface(daemon->source);
+    return STATUS_OK;
+}
+
+void daemon_stop(struct daemon *daemon)
+{
+    random_source_free(daemon->source);
+    memset(daemon, 0, sizeof *daemon);
+}
+
+int daemon_complain(const char *program, enum status status, const struct why *why)
+{
+    (void)fprintf(stderr, "%s: %s\n", program,
+                  why->text[0] != '\0' ? why->text : status_text(status));
+    return exit_code_of(status);
+}

@@ -1,0 +1,39 @@
+/* daemon.h - what both daemons do before their machine runs: read settings, speak to the operator,
+ * harden the process, open the random source. */
+
+#ifndef IO_DAEMON_H
+#define IO_DAEMON_H
+
+#include "base/log.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "config/settings.h"
+#include "crypto/random.h"
+#include "io/log_sink.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct daemon {
+    struct log_sink sink;
+    struct log log;
+    struct random_source *source;
+    struct random random; /* cryptographic, unless a test or `simulate --seed` has replaced it */
+};
+
+/**
+ * Hardens the process, starts the log on standard error and opens the random source.
+ *
+ * memory_bytes_max  in  of the process; 0: no limit
+ *
+ * Fails with STATUS_IO, STATUS_NO_RANDOM; why says it.
+ */
+MUST_USE enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
+                                  uint64_t memory_bytes_max, struct why *why);
+void daemon_stop(struct daemon *daemon);
+
+/** Prints "program: sentence" to standard error and returns the exit code that fits the status. */
+int daemon_complain(const char *program, enum status status, const struct why *why);
+
+#endif
