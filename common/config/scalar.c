@@ -106,14 +106,9 @@ static bool is_name_byte(char c, bool first)
     return letter || (!first && (c == '.' || c == '_' || c == '-'));
 }
 
-static bool store_text(const struct config_key *key, char *member, const char *text, bool quoted,
-                       char *problem)
+static bool store_text(const struct config_key *key, char *member, const char *text, char *problem)
 {
     size_t length = strlen(text);
-    if (length == 0 || (!quoted && (strcmp(text, "~") == 0 || strcmp(text, "null") == 0))) {
-        return problem_set(problem, "has no value: write one, for example %s, or remove the key",
-                           key->example);
-    }
     if (length >= key->size) {
         return problem_set(problem, "is longer than %zu bytes", key->size - 1);
     }
@@ -206,10 +201,14 @@ bool scalar_store(const struct config_key *key, void *member, const char *text, 
                   char problem[static SCALAR_PROBLEM_BYTES])
 {
     unsigned index = 0;
+    if (text[0] == '\0' || (!quoted && (strcmp(text, "~") == 0 || strcmp(text, "null") == 0))) {
+        return problem_set(problem, "has no value: write it like %s%s", key->example,
+                           key->required || key->list ? "" : ", or remove the key");
+    }
     switch (key->type) {
     case CONFIG_TEXT:
     case CONFIG_NAME:
-        return store_text(key, member, text, quoted, problem);
+        return store_text(key, member, text, problem);
     case CONFIG_INTEGER:
     case CONFIG_FIXED:
         return store_fixed(key, member, text, quoted, problem);

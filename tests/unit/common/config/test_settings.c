@@ -1,0 +1,171 @@
+#include "config/settings.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char coordinator_text[] = "hedgerow: 1\n"
+                                       "listen: tcp://0.0.0.0:7310\n"
+                                       "key: key\n"
+                                       "agents: ../agents\n"
+                                       "state: /var/lib/hedgerow\n"
+                                       "job: job.yml\n"
+                                       "out: out\n";
+
+static const char agent_text[] = "hedgerow: 1\n"
+                                 "coordinator: {address: \"tcp://[::1]:7310\", public_key: c.pub}\n"
+                                 "key: key\n"
+                                 "state: state\n"
+                                 "data: /data/records.csv\n"
+                                 "policy: policy.yml\n";
+
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){text, strlen(text)};
+}
+
+Test(settings, of_a_coordinator_have_defaults_and_resolve_paths)
+{
+    struct coordinator_settings s;
+    struct why why = {{0}};
+    cr_assert_eq(
+        coordinator_settings_parse(&s, slice_of(coordinator_text), "/etc/hedgerow/c.yml", &why),
+        STATUS_OK, "%s", why.text);
+    cr_assert_str_eq(s.listen, "tcp://0.0.0.0:7310");
+    cr_assert_str_eq(s.key, "/etc/hedgerow/key");
+    cr_assert_str_eq(s.agents, "/etc/hedgerow/../agents");
+    cr_assert_str_eq(s.state, "/var/lib/hedgerow");
+    cr_assert_str_eq(s.job, "/etc/hedgerow/job.yml");
+    cr_assert_str_eq(s.out, "/etc/hedgerow/out");
+    cr_assert_eq(s.linger_ms, 30000);
+    cr_assert_eq(s.memory_bytes_max, 0);
+    cr_assert_eq(s.message_bytes_max, 64000000);
+    cr_assert_eq(s.log.level, LOG_INFO);
+    cr_assert_eq(s.log.format, LOG_FORMAT_AUTO);
+    cr_assert_not(s.simulated);
+}
+
+Test(settings, without_a_folder_leave_paths_as_they_are)
+{
+    struct coordinator_settings s;
+    struct why why = {{0}};
+    cr_assert_eq(coordinator_settings_parse(&s, slice_of(coordinator_text), "c.yml", &why),
+                 STATUS_OK);
+    cr_assert_str_eq(s.key, "key");
+}
+
+Test(settings, of_a_coordinator_take_every_key)
+{
+    struct coordinator_settings s;
+    struct why why = {{0}};
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%s%s", coordinator_text,
+                   "linger_s: 0.5\nmemory_mb_max: 1024\nmessage_mb_max: 0.5\nsimulated: true\n"
+                   "log: {level: warning, format: json}\n");
+    cr_assert_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_OK, "%s",
+                 why.text);
+    cr_assert_eq(s.linger_ms, 500);
+    cr_assert_eq(s.memory_bytes_max, 1024000000);
+    cr_assert_eq(s.message_bytes_max, 500000);
+    cr_assert(s.simulated);
+    cr_assert_eq(s.log.level, LOG_WARN);
+    cr_assert_eq(s.log.format, LOG_FORMAT_JSON);
+}
+
+Test(settings, of_an_agent_have_defaults_and_take_a_key_file)
+{
+    struct agent_settings s;
+    struct why why = {{0}};
+    cr_assert_eq(agent_settings_parse(&s, slice_of(agent_text), "etc/a.yml", &why), STATUS_OK, "%s",
+                 why.text);
+    cr_assert_str_eq(s.address, "tcp://[::1]:7310");
+    cr_assert_str_eq(s.public_key_file, "etc/c.pub");
+    cr_assert(digest_is_none(&s.public_key));
+    cr_assert_str_eq(s.key, "etc/key");
+    cr_assert_str_eq(s.data, "/data/records.csv");
+    cr_assert_str_eq(s.policy, "etc/policy.yml");
+    cr_assert_str_eq(s.job, "");
+    cr_assert_not(s.once);
+    cr_assert_not(s.simulated);
+    cr_assert_eq(s.heartbeat_ms, 2000);
+    cr_assert_eq(s.silence_ms, 10000);
+}
+
+Test(settings, of_an_agent_take_a_key_in_digits_and_every_option)
+{
+    struct agent_settings s;
+    struct why why = {{0}};
+    static const char text[] =
+        "hedgerow: 1\n"
+        "coordinator:\n"
+        "  address: tcp://host:1\n"
+        "  public_key: 000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F\n"
+        "key: k\nstate: s\ndata: d\npolicy: p\njob: j.yml\nonce: true\nheartbeat_s: 0.25\n"
+        "silence_s: 1\nmemory_mb_max: 64\nsimulated: true\nlog: {level: debug}\n";
+    cr_assert_eq(agent_settings_parse(&s, slice_of(text), "/a/b.yml", &why), STATUS_OK, "%s",
+                 why.text);
+    for (unsigned i = 0; i < DIGEST_BYTES; i++) {
+        cr_assert_eq(s.public_key.byte[i], i);
+    }
+    cr_assert_str_eq(s.public_key_file, "");
+    cr_assert_str_eq(s.job, "/a/j.yml");
+    cr_assert(s.once && s.simulated);
+    cr_assert_eq(s.heartbeat_ms, 250);
+    cr_assert_eq(s.silence_ms, 1000);
+    cr_assert_eq(s.memory_bytes_max, 64000000);
+    cr_assert_eq(s.log.level, LOG_DEBUG);
+}
+
+/* Parses the agent's text with one part replaced and expects the whole message. */
+static void expect_refused(const char *from, const char *to, const char *message)
+{
+    struct agent_settings s;
+    struct why why = {{0}};
+    char text[4096];
+    const char *at = strstr(agent_text, from);
+    cr_assert_not_null(at);
+    (void)snprintf(text, sizeof text, "%.*s%s%s", (int)(at - agent_text), agent_text, to,
+                   at + strlen(from));
+    cr_expect_eq(agent_settings_parse(&s, slice_of(text), "a.yml", &why), STATUS_INVALID, "%s",
+                 text);
+    cr_expect_str_eq(why.text, message, "gave: %s", why.text);
+    cr_expect_eq(s.key[0], '\0', "settings are zeroed");
+}
+
+Test(settings, refuse_with_place_and_remedy)
+{
+    expect_refused("tcp://[::1]:7310", "host:7310",
+                   "a.yml:2:24: coordinator.address: is no address: write it like tcp://host:7310");
+    expect_refused("tcp://[::1]:7310", "tcp://host",
+                   "a.yml:2:24: coordinator.address: is no address: write it like tcp://host:7310");
+    expect_refused("tcp://[::1]:7310", "ipc:///tmp/x:1",
+                   "a.yml:2:24: coordinator.address: is no address: write it like tcp://host:7310");
+    expect_refused("tcp://[::1]:7310", "tcp://host:http",
+                   "a.yml:2:24: coordinator.address: has no port: write it like tcp://host:7310");
+    expect_refused("c.pub", "0000000000000000000000000000000000000000000000000000000000000000",
+                   "a.yml:2:56: coordinator.public_key: is no key: all its digits are 0");
+    expect_refused(", public_key: c.pub", "",
+                   "a.yml:2:14: coordinator: has no \"public_key\": add it, for example "
+                   "`public_key: coordinator.pub`");
+    expect_refused("policy: policy.yml\n", "",
+                   "a.yml:1:1: has no \"policy\": add it, for example `policy: policy.yml`");
+    expect_refused("policy: policy.yml\n", "policy: p\nheartbeat_s: 3\nsilence_s: 5\n",
+                   "a.yml:8:12: silence_s: must be at least twice heartbeat_s: each heartbeat is "
+                   "answered once");
+    expect_refused("policy: policy.yml\n", "policy: p\nlog: {level: loud}\n",
+                   "a.yml:7:14: log.level: \"loud\" is not a choice; known here: debug, info, "
+                   "warning, error");
+    expect_refused("state: state\n", "state: s\npolice: p\n",
+                   "a.yml:5:1: police: \"police\" is not a key here; did you mean \"policy\"?");
+}
+
+Test(settings, refuse_a_path_that_is_too_long)
+{
+    struct agent_settings s;
+    struct why why = {{0}};
+    char path[1100];
+    memset(path, 'f', sizeof path);
+    memcpy(path + sizeof path - sizeof "/a.yml", "/a.yml", sizeof "/a.yml");
+    cr_assert_eq(agent_settings_parse(&s, slice_of(agent_text), path, &why), STATUS_INVALID);
+    cr_assert_not_null(strstr(why.text, "fff"));
+}
