@@ -7,24 +7,6 @@
 
 enum { EXPERTS_COMPARED_MAX = 4096 };
 
-static const char *unit_name(enum job_unit unit)
-{
-    switch (unit) {
-    case UNIT_RECORD:
-        return "record";
-    }
-    return "record";
-}
-
-static const char *trust_name(enum job_trust trust)
-{
-    switch (trust) {
-    case TRUST_LOCAL:
-        return "local";
-    }
-    return "local";
-}
-
 /* Names are how result.json points at experts; two stages may have fitted the same lambda. */
 static void make_distinct(struct result *result)
 {
@@ -151,8 +133,8 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     result->finished = outcome->finished && !outcome->failed;
     result->seconds = options->seconds;
     result->chosen = outcome->expert_count > 0 ? (int64_t)outcome->chosen : RESULT_NONE;
-    (void)snprintf(result->privacy.trust, RESULT_NAME_BYTES, "%s", trust_name(job->trust));
-    (void)snprintf(result->privacy.unit, RESULT_NAME_BYTES, "%s", unit_name(job->unit));
+    (void)snprintf(result->privacy.trust, RESULT_NAME_BYTES, "%s", job_trust_name(job->trust));
+    (void)snprintf(result->privacy.unit, RESULT_NAME_BYTES, "%s", job_unit_name(job->unit));
     result->privacy.epsilon = (double)job->epsilon_micro / 1e6;
     result->privacy.delta = (double)job->delta_atto * 1e-18;
     result->regret.average = outcome_regret_average(outcome);
@@ -211,7 +193,7 @@ enum status publish_model(struct model *model, const struct outcome *outcome,
                        "at most epsilon %g, delta %g for any one %s of an agent, neighbours "
                        "replace-one, trust %s",
                        (double)job->epsilon_micro / 1e6, (double)job->delta_atto * 1e-18,
-                       unit_name(job->unit), trust_name(job->trust));
+                       job_unit_name(job->unit), job_trust_name(job->trust));
     }
     return STATUS_OK;
 }

@@ -1,0 +1,54 @@
+/* main.h - the coordinator's program: its commands, and what they share. Only main*.c see files,
+ * sockets and clocks; the rest of this folder is pure. */
+
+#ifndef COORDINATOR_MAIN_H
+#define COORDINATOR_MAIN_H
+
+#include "config/settings.h"
+#include "crypto/key.h"
+#include "job/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arguments {
+    const char *config;
+    const char *action; /* agents: add, revoke, list */
+    const char *name;   /* agents add|revoke */
+    const char *key;    /* agents add|revoke --key HEX */
+    const char *token;  /* agents add --token FILE */
+    const char *address; /* agents add --address: where the site will dial */
+    uint64_t valid_hours;
+    bool json;
+    bool seeded;
+    uint64_t seed;
+};
+
+struct office {
+    struct coordinator_settings settings;
+    struct key_pair key;
+    char *text; /* the job's, owned */
+    size_t text_size;
+    struct job job;
+};
+
+/** Reads the settings file. */
+MUST_USE enum status office_read_settings(struct office *office, const char *path,
+                                          struct why *why);
+/** Reads the coordinator's key. */
+MUST_USE enum status office_read_key(struct office *office, struct why *why);
+/** Reads and parses the job. */
+MUST_USE enum status office_read_job(struct office *office, struct why *why);
+void office_free(struct office *office);
+
+/** Writes result.json and model.json from the journal into the folder the settings name; the model
+ * only of a job that did not fail. Fails with STATUS_AGAIN while the job is not over. */
+MUST_USE enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
+                                    struct why *why);
+
+/* The commands; each returns the program's exit code. */
+int main_run(const struct arguments *arguments);
+int main_check(const struct arguments *arguments);
+int main_agents(const struct arguments *arguments);
+
+#endif

@@ -1,0 +1,152 @@
+/* `hedgerow-coordinator agents add|revoke|list`: the allow-list, while the coordinator runs or not. */
+
+#include "base/exit_code.h"
+#include "coordinator/main.h"
+#include "io/daemon.h"
+#include "io/endpoint.h"
+#include "io/roster.h"
+#include "io/token.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PROGRAM "hedgerow-coordinator"
+
+static enum status add_token(const struct office *office, const struct arguments *arguments,
+                             struct why *why)
+{
+    struct token token = {0};
+    const char *address =
+        arguments->address != NULL ? arguments->address : office->settings.listen;
+    enum status status = endpoint_check_address(address, why);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (strlen(arguments->name) > AGENT_NAME_MAX || strlen(address) >= sizeof token.address) {
+        why_set(why, "the name or the address is too long");
+        return STATUS_INVALID;
+    }
+    (void)snprintf(token.name, sizeof token.name, "%s", arguments->name);
+    (void)snprintf(token.address, sizeof token.address, "%s", address);
+    token.coordinator_key = office->key.public_key;
+    token.until_s = (int64_t)time(NULL) + (int64_t)arguments->valid_hours * 3600;
+    status = key_pair_generate(&token.key);
+    if (status == STATUS_OK) {
+        status = token_write(&token, arguments->token, why);
+    }
+    if (status == STATUS_OK) {
+        status = roster_add_token(office->settings.agents, arguments->name,
+                                  &token.key.public_key, token.until_s, why);
+    }
+    if (status == STATUS_OK) {
+        (void)printf("%s: hand %s to the site over a channel you trust; it admits one enrolment "
+                     "within %" PRIu64 " hours, for an agent that dials %s\n",
+                     arguments->name, arguments->token, arguments->valid_hours, address);
+    }
+    token_wipe(&token);
+    return status;
+}
+
+static enum status change(const struct office *office, const struct arguments *arguments,
+                          struct why *why)
+{
+    bool add = strcmp(arguments->action, "add") == 0;
+    struct digest key;
+    enum status status = STATUS_OK;
+
+    if (add && arguments->token != NULL) {
+        return add_token(office, arguments, why);
+    }
+    if (arguments->key != NULL) {
+        status = key_public_parse(&key, arguments->key, why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = add ? roster_add(office->settings.agents, arguments->name, &key, why)
+                 : roster_revoke(office->settings.agents, arguments->name,
+                                 arguments->key != NULL ? &key : NULL, why);
+    if (status == STATUS_OK) {
+        (void)printf("%s: %s\n", arguments->name, add ? "admitted" : "revoked");
+    }
+    return status;
+}
+
+static enum status list_json(const struct roster *roster)
+{
+    json_t *list = json_array();
+    enum status status = list == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    for (size_t i = 0; status == STATUS_OK && i < roster->count; i++) {
+        char hex[KEY_HEX_BYTES];
+        hex_encode(hex, roster->entry[i].key.byte, KEY_BYTES);
+        json_t *entry = json_pack("{s:s, s:s, s:b, s:I}", "agent", roster->entry[i].name, "key",
+                                  hex, "token", roster->entry[i].token_until_s != 0, "valid_until",
+                                  (json_int_t)roster->entry[i].token_until_s);
+        if (entry == NULL || json_array_append_new(list, entry) != 0) {
+            status = STATUS_NO_MEMORY;
+        }
+    }
+    if (status == STATUS_OK && json_dumpf(list, stdout, JSON_INDENT(2)) != 0) {
+        status = STATUS_IO;
+    }
+    json_decref(list);
+    (void)putchar('\n');
+    return status;
+}
+
+static enum status list(const struct office *office, bool json, struct why *why)
+{
+    struct roster *roster = calloc(1, sizeof *roster);
+    enum status status = roster == NULL ? STATUS_NO_MEMORY
+                                        : roster_read(roster, office->settings.agents, why);
+    if (status == STATUS_NOT_FOUND) {
+        status = STATUS_OK; /* no file is an empty list */
+    }
+    if (status == STATUS_OK && json) {
+        status = list_json(roster);
+    }
+    for (size_t i = 0; status == STATUS_OK && !json && i < roster->count; i++) {
+        char hex[KEY_HEX_BYTES];
+        hex_encode(hex, roster->entry[i].key.byte, KEY_BYTES);
+        (void)printf("%-32s  %s%s\n", roster->entry[i].name, hex,
+                     roster->entry[i].token_until_s != 0 ? "  (one-time token)" : "");
+    }
+    free(roster);
+    return status;
+}
+
+int main_agents(const struct arguments *arguments)
+{
+    struct office office = {0};
+    struct why why = {{0}};
+    bool listing = strcmp(arguments->action, "list") == 0;
+    bool add = strcmp(arguments->action, "add") == 0;
+    enum status status;
+
+    if (add && (arguments->key == NULL) == (arguments->token == NULL)) {
+        (void)fputs(PROGRAM ": agents add takes either --key HEX or --token FILE\n", stderr);
+        return EXIT_CODE_USAGE;
+    }
+    if (!listing && !agent_name_is_valid(arguments->name)) {
+        (void)fprintf(stderr,
+                      PROGRAM ": a name is 1 to %d characters of a-z 0-9 . _ -, a letter or digit "
+                              "first\n",
+                      AGENT_NAME_MAX);
+        return EXIT_CODE_USAGE;
+    }
+    status = office_read_settings(&office, arguments->config, &why);
+    if (status == STATUS_OK && add && arguments->token != NULL) {
+        status = office_read_key(&office, &why);
+    }
+    if (status == STATUS_OK) {
+        status = listing ? list(&office, arguments->json, &why) : change(&office, arguments, &why);
+    }
+    office_free(&office);
+    return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);
+}

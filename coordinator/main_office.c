@@ -1,0 +1,153 @@
+/* What the coordinator's commands read first, and what a job leaves behind. */
+
+#include "config/config.h"
+#include "coordinator/main.h"
+#include "coordinator/outcome.h"
+#include "coordinator/publish.h"
+#include "io/journal.h"
+#include "learn/model.h"
+#include "protocol/wire.h"
+#include "report/file.h"
+#include "report/result.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum status office_read_settings(struct office *office, const char *path, struct why *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    enum status status = config_load(&text, &size, path, why);
+
+    if (status == STATUS_OK) {
+        status =
+            coordinator_settings_parse(&office->settings, (struct slice){text, size}, path, why);
+    }
+    free(text);
+    return status;
+}
+
+enum status office_read_key(struct office *office, struct why *why)
+{
+    return key_secret_read(&office->key, office->settings.key, why);
+}
+
+enum status office_read_job(struct office *office, struct why *why)
+{
+    enum status status =
+        config_load(&office->text, &office->text_size, office->settings.job, why);
+    if (status == STATUS_OK) {
+        status = job_parse(&office->job, (struct slice){office->text, office->text_size},
+                           office->settings.job, why);
+    }
+    return status;
+}
+
+void office_free(struct office *office)
+{
+    key_pair_wipe(&office->key);
+    job_free(&office->job);
+    free(office->text);
+    memset(office, 0, sizeof *office);
+}
+
+struct replay {
+    struct outcome outcome;
+    const struct job *job;
+    int64_t first_ms;
+    int64_t last_ms;
+};
+
+static enum status visit(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    struct replay *replay = self;
+    struct record record;
+    enum status status = wire_decode_record(&record, body);
+
+    if (status == STATUS_OK) {
+        replay->first_ms = sequence == 1 ? record.wall_ms : replay->first_ms;
+        replay->last_ms = record.wall_ms;
+        status = outcome_add(&replay->outcome, replay->job, &record, blob);
+        record_free(&record);
+    }
+    return status;
+}
+
+static enum status write_text(const struct office *office, const char *name, const char *text,
+                              struct why *why)
+{
+    char path[SETTINGS_PATH_BYTES + 32];
+    (void)snprintf(path, sizeof path, "%s/%s", office->settings.out, name);
+    return file_write(path, (struct slice){text, strlen(text)}, 0644, why);
+}
+
+static enum status write_results(const struct office *office, const struct replay *replay,
+                                 const struct publish_options *options, struct why *why)
+{
+    struct result result;
+    struct model model = {0};
+    char *result_text = NULL;
+    char *model_text = NULL;
+    enum status status;
+
+    result_init(&result);
+    status = publish_result(&result, &replay->outcome, options);
+    if (status == STATUS_OK) {
+        status = result_to_json(&result_text, &result);
+    }
+    if (status == STATUS_OK) {
+        status = write_text(office, "result.json", result_text, why);
+    }
+    if (status == STATUS_OK && !replay->outcome.failed) {
+        status = publish_model(&model, &replay->outcome, options);
+        if (status == STATUS_OK) {
+            status = model_to_json(&model_text, &model);
+        }
+        if (status == STATUS_OK) {
+            status = write_text(office, "model.json", model_text, why);
+        }
+    }
+    free(result_text);
+    free(model_text);
+    model_free(&model);
+    result_free(&result);
+    return status;
+}
+
+enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
+                           struct why *why)
+{
+    struct journal_sqlite_options journal_options = {
+        .folder = office->settings.state, .kind = "coordinator", .read_only = true};
+    struct replay replay = {.job = &office->job};
+    struct journal journal = {0};
+    enum status status;
+
+    if (mkdir(office->settings.out, 0755) != 0 && errno != EEXIST) {
+        why_set(why, "%s: cannot be made: %s", office->settings.out, strerror(errno));
+        return STATUS_IO;
+    }
+    outcome_init(&replay.outcome, &office->job, true);
+    status = journal_sqlite_open(&journal, &journal_options, why);
+    if (status == STATUS_OK) {
+        status = journal.each(journal.self, visit, &replay, why);
+    }
+    if (status == STATUS_OK && !replay.outcome.finished) {
+        status = STATUS_AGAIN;
+    }
+    if (status == STATUS_OK) {
+        struct publish_options options = {
+            .job = &office->job,
+            .seeded = seeded,
+            .seed = seed,
+            .seconds = (double)(replay.last_ms - replay.first_ms) / 1000.0};
+        status = write_results(office, &replay, &options, why);
+    }
+    journal_close(&journal);
+    outcome_free(&replay.outcome);
+    return status;
+}

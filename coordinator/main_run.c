@@ -1,0 +1,229 @@
+/* `hedgerow-coordinator run` and `check`. */
+
+#include "base/exit_code.h"
+#include "coordinator/main.h"
+#include "coordinator/round.h"
+#include "io/daemon.h"
+#include "io/driver.h"
+#include "io/endpoint.h"
+#include "io/journal.h"
+#include "io/roster.h"
+#include "protocol/message.h"
+#ifdef HEDGEROW_SEEDED
+#include "tests/support/seeded_random.h"
+#endif
+#ifdef HEDGEROW_OBSERVED
+#include "tests/support/kill_at.h"
+#endif
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM "hedgerow-coordinator"
+
+struct run {
+    struct office office;
+    struct daemon daemon;
+    struct coordinator *coordinator;
+#ifdef HEDGEROW_SEEDED
+    struct seeded_random seeded;
+#endif
+};
+
+static enum status make(void *self, struct machine *machine, struct journal *journal,
+                        struct why *why)
+{
+    struct run *run = self;
+    struct journal_sqlite_options journal_options = {.folder = run->office.settings.state,
+                                                     .kind = "coordinator"};
+    struct coordinator_options options = {
+        .job = &run->office.job,
+        .text = {run->office.text, run->office.text_size},
+        .random = &run->daemon.random,
+        .log = &run->daemon.log,
+        .answer_bytes_max = run->office.settings.message_bytes_max,
+        .linger_ms = run->office.settings.linger_ms};
+    enum status status = journal_sqlite_open(journal, &journal_options, why);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = coordinator_new(&run->coordinator, &options);
+    if (status != STATUS_OK) {
+        if (status == STATUS_INVALID) {
+            why_set(why, "the job's model is larger than message_mb_max of the settings allows");
+        }
+        journal_close(journal);
+        return status;
+    }
+    *machine = coordinator_machine(run->coordinator);
+    return STATUS_OK;
+}
+
+static void unmake(void *self, struct machine *machine, struct journal *journal)
+{
+    struct run *run = self;
+    coordinator_free(run->coordinator);
+    run->coordinator = NULL;
+    memset(machine, 0, sizeof *machine);
+    journal_close(journal);
+}
+
+/* As in agent/main_run.c: seeds belong to the variant that `simulate --seed` runs. */
+static enum status choose_random(struct run *run, const struct arguments *arguments,
+                                 struct why *why)
+{
+    if (!arguments->seeded) {
+        return STATUS_OK;
+    }
+#ifdef HEDGEROW_SEEDED
+    if (run->office.settings.simulated) {
+        seeded_random_init(&run->seeded, arguments->seed);
+        run->daemon.random = seeded_random_interface(&run->seeded);
+        log_event(&run->daemon.log, LOG_WARN, "not-private", NULL,
+                  "NOT PRIVATE: the choices come from a seed");
+        return STATUS_OK;
+    }
+#else
+    (void)run;
+#endif
+    why_set(why, "--simulate-seed: only `hedgerow simulate` may use it");
+    return STATUS_REFUSED;
+}
+
+static enum status drive(struct run *run, int *exit_code, struct why *why)
+{
+    struct endpoint_options options = {.address = run->office.settings.listen,
+                                       .key = &run->office.key,
+                                       .log = &run->daemon.log,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX};
+    struct driver_factory factory = {.self = run, .make = make, .unmake = unmake};
+    struct driver_options driver = {.log = &run->daemon.log,
+                                    .roster_path = run->office.settings.agents};
+    enum status status = endpoint_listen(&driver.endpoint, &options, why);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+#ifdef HEDGEROW_OBSERVED
+    driver.observe = kill_at_observe;
+#endif
+    log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
+              "job \"%s\", listening on %s", run->office.job.name,
+              endpoint_address(driver.endpoint));
+    status = driver_run(&driver, &factory, exit_code, why);
+    endpoint_free(driver.endpoint);
+    return status;
+}
+
+/* What is in the journal by now: the whole job, or - after a signal - nothing to publish yet. */
+static enum status publish(const struct run *run, const struct arguments *arguments,
+                           struct why *why)
+{
+    enum status status = office_publish(&run->office, arguments->seeded, arguments->seed, why);
+    if (status == STATUS_AGAIN) {
+        log_event(&run->daemon.log, LOG_INFO, "coordinator-stopped", NULL,
+                  "stopped before the job's end; start it again to go on");
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        log_event(&run->daemon.log, LOG_INFO, "result-written", NULL,
+                  "result.json and model.json are in %s", run->office.settings.out);
+    }
+    return status;
+}
+
+int main_run(const struct arguments *arguments)
+{
+    struct run *run = calloc(1, sizeof *run);
+    struct why why = {{0}};
+    int exit_code = EXIT_CODE_INTERNAL;
+    enum status status = run == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    if (status == STATUS_OK) {
+        status = office_read_settings(&run->office, arguments->config, &why);
+    }
+    if (status == STATUS_OK) {
+        status = daemon_start(&run->daemon, &run->office.settings.log,
+                              run->office.settings.memory_bytes_max, &why);
+    }
+    if (status == STATUS_OK) {
+        status = office_read_key(&run->office, &why);
+    }
+    if (status == STATUS_OK) {
+        status = office_read_job(&run->office, &why);
+    }
+    if (status == STATUS_OK) {
+        status = choose_random(run, arguments, &why);
+    }
+    if (status == STATUS_OK) {
+        status = drive(run, &exit_code, &why);
+    }
+    if (status == STATUS_OK) {
+        status = publish(run, arguments, &why);
+    }
+    if (status != STATUS_OK) {
+        exit_code = daemon_complain(PROGRAM, status, &why);
+    }
+    if (run != NULL) {
+        daemon_stop(&run->daemon);
+        office_free(&run->office);
+        free(run);
+    }
+    return exit_code;
+}
+
+static bool report(const char *question, enum status status, const struct why *why)
+{
+    if (status == STATUS_OK) {
+        (void)printf("%-10s PASSED%s%s\n", question, why->text[0] != '\0' ? "  " : "", why->text);
+    } else {
+        (void)printf("%-10s FAILED  %s\n", question,
+                     why->text[0] != '\0' ? why->text : status_text(status));
+    }
+    return status == STATUS_OK;
+}
+
+static bool check_roster(const struct office *office, struct roster *roster)
+{
+    struct peer *peer = calloc(PEERS_MAX, sizeof *peer);
+    struct why why = {{0}};
+    enum status status = peer == NULL ? STATUS_NO_MEMORY
+                                      : roster_read(roster, office->settings.agents, &why);
+    if (status == STATUS_OK) {
+        size_t count = roster_peers(roster, peer);
+        why_set(&why, "%zu agents", count);
+        if (count < office->job.cohort_min) {
+            why_set(&why, "%zu agents are admitted, the job needs %u: `agents add`", count,
+                    (unsigned)office->job.cohort_min);
+            status = STATUS_INVALID;
+        }
+    }
+    free(peer);
+    return report("agents", status, &why);
+}
+
+int main_check(const struct arguments *arguments)
+{
+    struct office office = {0};
+    struct roster *roster = calloc(1, sizeof *roster);
+    struct why why = {{0}};
+    bool good = roster != NULL &&
+                report("settings", office_read_settings(&office, arguments->config, &why), &why);
+
+    if (good) {
+        bool job;
+        why = (struct why){{0}};
+        good = report("key", office_read_key(&office, &why), &why);
+        why = (struct why){{0}};
+        good = report("address", endpoint_check_address(office.settings.listen, &why), &why) && good;
+        why = (struct why){{0}};
+        job = report("job", office_read_job(&office, &why), &why);
+        good = job && check_roster(&office, roster) && good;
+    }
+    (void)puts(good ? "PASSED" : "NOT READY");
+    free(roster);
+    office_free(&office);
+    return good ? EXIT_CODE_OK : EXIT_CODE_INPUT;
+}
