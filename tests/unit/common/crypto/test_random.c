@@ -1,0 +1,158 @@
+#define _GNU_SOURCE /* memmem */
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#include "crypto/random.h"
+#include "dp/noise.h"
+
+#include <criterion/criterion.h>
+#include <openssl/rand.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void fill(const struct random *random, void *out, size_t size)
+{
+    cr_assert_eq(random_fill(random, out, size), STATUS_OK);
+}
+
+/* Two runs of 64 bytes agree by chance with probability 2^-512. */
+Test(random, never_says_the_same_twice_whatever_the_sizes)
+{
+    enum { SIZES = 9, TOTAL = 300000 };
+    static const size_t size[SIZES] = {1, 7, 64, 1000, 1023, 1024, 4032, 70000, 131072};
+    static uint8_t bytes[TOTAL];
+    struct random_source *source = random_source_new();
+    cr_assert_not_null(source);
+    struct random random = random_source_interface(source);
+    size_t used = 0;
+    for (size_t i = 0; i < SIZES; i++) {
+        fill(&random, bytes + used, size[i]);
+        used += size[i];
+    }
+    size_t ones = 0;
+    for (size_t i = 0; i < used; i++) {
+        ones += (size_t)__builtin_popcount(bytes[i]);
+    }
+    /* 1,667,000 fair bits: a deviation beyond 6.5 sigma has probability 8e-11. */
+    double sigma = 6.5 * 0.5 * 1292;
+    cr_assert_float_eq((double)ones, 4.0 * (double)used, sigma);
+    for (size_t i = 0; i + 16 <= used; i += 997) {
+        cr_assert_null(memmem(bytes + i + 1, used - i - 1, bytes + i, 16));
+    }
+    random_source_free(source);
+    random_source_free(NULL);
+}
+
+Test(random, small_pieces_run_through_pools_and_renewals)
+{
+    struct random_source *source = random_source_new();
+    struct random random = random_source_interface(source);
+    uint64_t last[4] = {0};
+    for (int i = 0; i < 200000; i++) { /* 6.4 MB: six renewals */
+        uint64_t word[4];
+        fill(&random, word, sizeof word);
+        cr_assert(memcmp(word, last, sizeof word) != 0);
+        memcpy(last, word, sizeof word);
+    }
+    random_source_free(source);
+}
+
+/* What a child of this process draws after fork(), as bytes and as noise. */
+struct drawn {
+    uint8_t bytes[64];
+    int64_t noise[32];
+};
+
+static void draw(const struct random *random, struct drawn *drawn)
+{
+    struct noise_laplace noise;
+    struct noise_scale scale = {.numerator = 1000, .denominator = 1};
+    fill(random, drawn->bytes, sizeof drawn->bytes);
+    cr_assert_eq(noise_laplace_init(&noise, scale), STATUS_OK);
+    cr_assert_eq(noise_laplace_draw(&noise, random, drawn->noise, 32), STATUS_OK);
+}
+
+static struct drawn draw_in_child(const struct random *random)
+{
+    struct drawn drawn;
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        draw(random, &drawn);
+        ssize_t written = write(ends[1], &drawn, sizeof drawn);
+        _exit(written == (ssize_t)sizeof drawn ? 0 : 1);
+    }
+    int outcome = 1;
+    cr_assert_eq(read(ends[0], &drawn, sizeof drawn), (ssize_t)sizeof drawn);
+    cr_assert_eq(waitpid(child, &outcome, 0), child);
+    cr_assert_eq(outcome, 0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return drawn;
+}
+
+static bool differ(const struct drawn *a, const struct drawn *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof a->bytes) != 0 &&
+           memcmp(a->noise, b->noise, sizeof a->noise) != 0;
+}
+
+Test(random, parent_and_children_draw_different_noise)
+{
+    struct random_source *source = random_source_new();
+    struct random random = random_source_interface(source);
+    struct drawn first;
+    struct drawn parent;
+    uint8_t byte;
+    fill(&random, &byte, 1); /* the pool is filled and not used up */
+    struct drawn child = draw_in_child(&random);
+    struct drawn sibling = draw_in_child(&random);
+    draw(&random, &parent);
+    cr_assert(differ(&child, &parent));
+    cr_assert(differ(&child, &sibling));
+    cr_assert(differ(&sibling, &parent));
+    draw(&random, &first);
+    cr_assert_not(differ(&first, &first), "the comparison can fail");
+    random_source_free(source);
+}
+
+static int system_bytes_left; /* calls that still succeed */
+
+static int limited_bytes(unsigned char *out, int size)
+{
+    if (system_bytes_left <= 0) {
+        return 0;
+    }
+    system_bytes_left--;
+    memset(out, system_bytes_left, (size_t)size);
+    return 1;
+}
+
+Test(random, without_the_system_there_is_no_randomness_and_later_there_is)
+{
+    static const RAND_METHOD limited = {.bytes = limited_bytes, .pseudorand = limited_bytes};
+    static uint8_t big[(1 << 20) + 5000];
+    uint8_t byte[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const uint8_t zero[8] = {0};
+    cr_assert_eq(RAND_set_rand_method(&limited), 1);
+    system_bytes_left = 0;
+    cr_assert_null(random_source_new());
+    system_bytes_left = 1;
+    struct random_source *source = random_source_new();
+    cr_assert_not_null(source);
+    struct random random = random_source_interface(source);
+    cr_assert_eq(random_fill(&random, byte, 8), STATUS_OK);
+    memset(big, 1, sizeof big);
+    enum status status = random_fill(&random, big, sizeof big); /* asks for a new key on its way */
+    cr_assert_eq(status == STATUS_OK ? random_fill(&random, big, sizeof big) : status,
+                 STATUS_NO_RANDOM);
+    for (size_t i = 0; i < sizeof big; i++) {
+        cr_assert_eq(big[i], 0, "nothing of a failed fill is left");
+    }
+    cr_assert_eq(random_fill(&random, byte, 8), STATUS_NO_RANDOM, "it stays closed");
+    cr_assert_arr_eq(byte, zero, sizeof zero);
+    system_bytes_left = 1;
+    cr_assert_eq(random_fill(&random, byte, 8), STATUS_OK, "until the system is back");
+    random_source_free(source);
+}

@@ -1,0 +1,87 @@
+/* Every allocation of a ledger fails once, at every position: nothing is counted then. */
+
+#include "dp/ledger.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static long countdown = -1; /* below 0: nothing fails */
+
+static bool fails(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+static enum status count_once(struct ledger *ledger, const struct charge *charge, bool restore)
+{
+    if (restore) {
+        return ledger_restore(ledger, charge);
+    }
+    struct grant *grant = NULL;
+    enum status status = ledger_spend(ledger, &grant, charge, NULL);
+    grant_free(grant);
+    return status;
+}
+
+/* Counts charges for passes 1 .. 40 with gaps between their rows, and lets the n-th allocation
+ * fail. Returns whether one failed. */
+static bool run_with_failure(long position, bool restore)
+{
+    countdown = position;
+    bool failed = false;
+    struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
+    if (ledger == NULL) {
+        countdown = -1;
+        return true;
+    }
+    uint64_t expected = 0;
+    for (uint64_t i = 0; i < 120; i++) {
+        struct charge charge = {.epsilon_micro = 1 + i / 40,
+                                .pass = {{(uint8_t)(1 + i % 40)}},
+                                .row_first = 100 * i,
+                                .row_count = 10};
+        enum status status = count_once(ledger, &charge, restore);
+        if (status != STATUS_OK) {
+            cr_assert_eq(status, STATUS_NO_MEMORY);
+            cr_assert_not(failed, "it failed twice");
+            failed = true;
+            cr_assert_eq(ledger_spent(ledger).epsilon_micro, expected);
+            cr_assert_eq(count_once(ledger, &charge, restore), STATUS_OK, "the second try");
+        }
+        expected++;
+        cr_assert_eq(ledger_spent(ledger).epsilon_micro, expected);
+    }
+    countdown = -1;
+    ledger_free(ledger);
+    return failed;
+}
+
+Test(ledger_memory, a_failed_allocation_counts_nothing)
+{
+    for (int restore = 0; restore < 2; restore++) {
+        long position = 0;
+        while (run_with_failure(position, restore == 1)) {
+            position++;
+        }
+        cr_assert_gt(position, 80, "40 passes with gaps need more allocations than %ld", position);
+    }
+}

@@ -1,0 +1,103 @@
+#include "dp/mechanism.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+
+static struct grant *grant_of(uint64_t epsilon_micro)
+{
+    struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
+    struct charge charge = {.epsilon_micro = epsilon_micro, .pass = {{1}}, .row_count = 1};
+    struct grant *grant = NULL;
+    cr_assert_eq(ledger_spend(ledger, &grant, &charge, NULL), STATUS_OK);
+    ledger_free(ledger); /* a grant needs no ledger any more */
+    return grant;
+}
+
+Test(mechanism, the_scale_is_sensitivity_over_epsilon_in_lowest_terms)
+{
+    struct noise_scale scale;
+    cr_assert_eq(mechanism_scale(&scale, 3, 1500000, NULL), STATUS_OK);
+    cr_assert(scale.numerator == 2 && scale.denominator == 1);
+    cr_assert_eq(mechanism_scale(&scale, 7, 300000, NULL), STATUS_OK);
+    cr_assert(scale.numerator == 70 && scale.denominator == 3);
+    cr_assert_eq(mechanism_scale(&scale, 1, 16000000, NULL), STATUS_OK);
+    cr_assert(scale.numerator == 1 && scale.denominator == 16);
+    cr_assert_eq(mechanism_scale(&scale, UINT64_C(1) << 40, 1000000, NULL), STATUS_OK);
+    cr_assert_eq(mechanism_scale(&scale, UINT64_MAX, UINT64_MAX, NULL), STATUS_OK);
+    cr_assert(scale.numerator == 1000000 && scale.denominator == 1);
+}
+
+Test(mechanism, a_scale_that_cannot_be_is_refused_by_parameters_alone)
+{
+    static const struct {
+        uint64_t sensitivity;
+        uint64_t epsilon_micro;
+    } row[] = {{0, 1},
+               {1, 0},
+               {1, 16000001},
+               {(UINT64_C(1) << 40) + 1, 1000000},
+               {UINT64_MAX, 1},
+               {UINT64_MAX, 1000000},
+               {UINT64_C(18446744073710), UINT64_MAX}}; /* 10^6 times it does not fit */
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct noise_scale scale = {1, 1};
+        struct why why = {{0}};
+        cr_expect_eq(mechanism_scale(&scale, row[i].sensitivity, row[i].epsilon_micro, &why),
+                     STATUS_INVALID, "row %zu", i);
+        cr_expect(scale.numerator == 0 && why.text[0] != '\0');
+    }
+}
+
+Test(mechanism, adds_the_noise_of_the_scale_that_was_paid_for)
+{
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    struct noise_laplace noise;
+    struct grant *grant = grant_of(250000);
+    int64_t expected[100];
+    int64_t values[100];
+    for (size_t i = 0; i < 100; i++) {
+        expected[i] = values[i] = (int64_t)i;
+    }
+    seeded_random_init(&seeded, 6);
+    cr_assert_eq(mechanism_laplace(&grant, &random, values, 100, 5), STATUS_OK);
+    seeded_random_init(&seeded, 6);
+    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){20, 1}), STATUS_OK);
+    cr_assert_eq(noise_laplace_add(&noise, &random, expected, 100), STATUS_OK);
+    cr_assert_arr_eq(values, expected, sizeof values);
+}
+
+Test(mechanism, takes_the_grant_whatever_happens_and_leaves_nothing_when_it_fails)
+{
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    static const int64_t zero[3] = {0};
+    int64_t values[3] = {1, 2, 3};
+
+    seeded_random_init(&seeded, 6);
+    struct grant *grant = grant_of(16000001);
+    cr_assert_eq(mechanism_laplace(&grant, &random, values, 3, 1), STATUS_INVALID);
+    cr_assert_null(grant);
+    cr_assert_arr_eq(values, zero, sizeof zero);
+
+    seeded.failing_after = 1;
+    values[1] = 7;
+    grant = grant_of(1000000);
+    cr_assert_eq(mechanism_laplace(&grant, &random, values, 3, 1), STATUS_NO_RANDOM);
+    cr_assert_null(grant);
+    cr_assert_arr_eq(values, zero, sizeof zero);
+}
+
+Test(mechanism, a_grant_used_twice_stops_the_program, .signal = SIGABRT)
+{
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    int64_t values[1] = {0};
+    struct grant *grant = grant_of(1000000);
+    seeded_random_init(&seeded, 6);
+    cr_assert_eq(mechanism_laplace(&grant, &random, values, 1, 1), STATUS_OK);
+    enum status status = mechanism_laplace(&grant, &random, values, 1, 1);
+    (void)status;
+}
