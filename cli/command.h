@@ -1,0 +1,28 @@
+/* command.h - what a subcommand of `hedgerow` is. */
+
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/exit_code.h"
+
+struct command {
+    const char *name;
+    const char *summary; /* one line for the list */
+    const char *help;    /* usage, options, an example */
+    /** Does the work; arguments begin after the subcommand's name. */
+    enum exit_code (*run)(const struct command *command, int count, char **argument);
+};
+
+extern const struct command command_simulate;
+extern const struct command command_keygen;
+extern const struct command command_predict;
+extern const struct command command_report;
+
+/** Finds the subcommand and runs it: the whole program but for `main`. */
+enum exit_code command_main(int count, char **argument);
+
+/** Prints "hedgerow NAME: sentence" to standard error and returns the code. */
+enum exit_code command_fail(const struct command *command, enum exit_code code, const char *format,
+                            ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,125 @@
+#include "cli/options.h"
+
+#include <string.h>
+
+enum { OPTIONS_MAX = 32 };
+
+static const struct option *find(const struct option *option, size_t option_count, const char *name,
+                                 size_t length)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        if (name == NULL ? option[i].name == NULL
+                         : option[i].name != NULL && strlen(option[i].name) == length &&
+                               memcmp(option[i].name, name, length) == 0) {
+            return &option[i];
+        }
+    }
+    return NULL;
+}
+
+static bool read_number(uint64_t *number, const char *text)
+{
+    uint64_t value = 0;
+    size_t digits = strlen(text);
+    if (digits == 0 || digits > 18 || strspn(text, "0123456789") != digits) {
+        return false;
+    }
+    for (size_t i = 0; i < digits; i++) {
+        value = value * 10 + (uint64_t)(text[i] - '0');
+    }
+    *number = value;
+    return true;
+}
+
+static enum status take(const struct option *option, const char *value, bool seen, struct why *why)
+{
+    const char *name = option->name == NULL ? option->what : option->name;
+    if (seen && option->many == NULL) {
+        why_set(why, "%s is given twice", name);
+        return STATUS_INVALID;
+    }
+    if (option->given != NULL) {
+        *option->given = true;
+    }
+    if (option->flag != NULL) {
+        *option->flag = true;
+        return STATUS_OK;
+    }
+    if (option->text != NULL && value[0] != '\0') {
+        *option->text = value;
+        return STATUS_OK;
+    }
+    if (option->many != NULL && option->many->count < OPTION_MANY_MAX) {
+        option->many->value[option->many->count++] = value;
+        return STATUS_OK;
+    }
+    if (option->number != NULL && read_number(option->number, value) &&
+        *option->number >= option->min && *option->number <= option->max) {
+        return STATUS_OK;
+    }
+    if (option->number != NULL) {
+        why_set(why, "%s wants a whole number from %llu to %llu", name,
+                (unsigned long long)option->min, (unsigned long long)option->max);
+    } else if (option->many != NULL) {
+        why_set(why, "%s is given more than %d times", name, (int)OPTION_MANY_MAX);
+    } else {
+        why_set(why, "%s wants %s, not an empty text", name, option->what);
+    }
+    return STATUS_INVALID;
+}
+
+/* The value of "--name=value", or the next argument; NULL when there is none. */
+static const char *value_of(const char *equals, int count, char **argument, int *at)
+{
+    if (equals != NULL) {
+        return equals + 1;
+    }
+    if (*at + 1 < count) {
+        *at += 1;
+        return argument[*at];
+    }
+    return NULL;
+}
+
+enum status options_read(const struct option *option, size_t option_count, int count,
+                         char **argument, struct why *why)
+{
+    bool seen[OPTIONS_MAX] = {false};
+    for (int i = 0; i < count; i++) {
+        const char *word = argument[i];
+        bool named = word[0] == '-' && word[1] != '\0';
+        const char *equals = named ? strchr(word, '=') : NULL;
+        size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
+        const struct option *found = find(option, option_count, named ? word : NULL, length);
+        if (found == NULL) {
+            why_set(why, named ? "there is no option %.*s" : "\"%.*s\" is one argument too many",
+                    (int)length, word);
+            return STATUS_INVALID;
+        }
+        const char *value = word;
+        if (found->flag != NULL && equals != NULL) {
+            why_set(why, "%s takes no value", found->name);
+            return STATUS_INVALID;
+        }
+        if (named && found->flag == NULL) {
+            value = value_of(equals, count, argument, &i);
+        }
+        if (value == NULL) {
+            why_set(why, "%s wants %s after it", found->name, found->what);
+            return STATUS_INVALID;
+        }
+        enum status status = take(found, value, seen[found - option], why);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        seen[found - option] = true;
+    }
+    for (size_t i = 0; i < option_count; i++) {
+        if (option[i].required && !seen[i]) {
+            why_set(why, "%s%s%s is missing", option[i].name == NULL ? "" : option[i].name,
+                    option[i].name == NULL ? "" : " ", option[i].what);
+            return STATUS_INVALID;
+        }
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,148 @@
+#include "cli/command.h"
+#include "cli/options.h"
+#include "learn/dataset.h"
+#include "learn/model.h"
+#include "report/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A field of a table, quoted where it must be. */
+static void field(FILE *stream, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        (void)fputs(text, stream);
+        return;
+    }
+    (void)fputc('"', stream);
+    for (; *text != '\0'; text++) {
+        if (*text == '"') {
+            (void)fputc('"', stream);
+        }
+        (void)fputc(*text, stream);
+    }
+    (void)fputc('"', stream);
+}
+
+static enum status table(char **text, size_t *size, const struct model *model,
+                         const struct dataset *data)
+{
+    double *probability = calloc(data->record_count + 1, sizeof *probability);
+    FILE *stream = probability == NULL ? NULL : open_memstream(text, size);
+    if (stream == NULL) {
+        free(probability);
+        return STATUS_NO_MEMORY;
+    }
+    model_predict(probability, model, data);
+    (void)fputs("probability,class\n", stream);
+    for (size_t i = 0; i < data->record_count; i++) {
+        (void)fprintf(stream, "%.9g,", probability[i]);
+        field(stream, model_class(model, probability[i]));
+        (void)fputc('\n', stream);
+    }
+    free(probability);
+    return fclose(stream) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status model_load(struct model *model, const char *path, struct why *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    enum status status = file_read(&text, &size, path, MODEL_FILE_BYTES_MAX, why);
+    if (status == STATUS_OK) {
+        status = model_from_json(model, (struct slice){text, size}, path, why);
+    }
+    free(text);
+    return status;
+}
+
+static enum status data_load(struct dataset *data, const char *path, const struct schema *schema,
+                             struct why *why)
+{
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL) {
+        why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
+        return STATUS_NOT_FOUND;
+    }
+    enum status status = dataset_read(data, file, path, schema, DATASET_PREDICT, why);
+    (void)fclose(file);
+    return status;
+}
+
+struct request {
+    const char *model;
+    const char *data;
+    const char *out; /* NULL: standard output */
+};
+
+static enum status predict(const struct request *request, bool *private, struct why *why)
+{
+    struct model model;
+    struct dataset data;
+    char *text = NULL;
+    size_t size = 0;
+    enum status status;
+
+    memset(&model, 0, sizeof model);
+    memset(&data, 0, sizeof data);
+    status = model_load(&model, request->model, why);
+    if (status != STATUS_OK) {
+        goto done;
+    }
+    *private = model.private;
+    status = data_load(&data, request->data, &model.schema, why);
+    if (status == STATUS_OK) {
+        status = table(&text, &size, &model, &data);
+    }
+    if (status == STATUS_OK && request->out != NULL) {
+        /* What is predicted is about single records: for their holder's eyes. */
+        status = file_write(request->out, (struct slice){text, size}, 0600, why);
+    } else if (status == STATUS_OK && fwrite(text, 1, size, stdout) != size) {
+        status = STATUS_IO;
+    }
+done:
+    free(text);
+    dataset_free(&data);
+    model_free(&model);
+    return status;
+}
+
+static enum exit_code run(const struct command *command, int count, char **argument)
+{
+    struct request request = {0};
+    bool private = true;
+    struct why why = {""};
+    const struct option option[] = {
+        {.name = "--model", .text = &request.model, .required = true, .what = "model.json"},
+        {.name = "--data", .text = &request.data, .required = true, .what = "F.csv"},
+        {.name = "--out", .text = &request.out, .what = "F.csv"}};
+
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+        STATUS_OK) {
+        return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
+    enum status status = predict(&request, &private, &why);
+    if (status != STATUS_OK) {
+        return command_fail(command, exit_code_of(status), "%s",
+                            why.text[0] != '\0' ? why.text : status_text(status));
+    }
+    if (!private) {
+        (void)fputs("hedgerow predict: this model is NOT PRIVATE: do not share it\n", stderr);
+    }
+    return EXIT_CODE_OK;
+}
+
+const struct command command_predict = {
+    .name = "predict",
+    .summary = "apply a model to records: a probability and a class per row",
+    .help =
+        "usage: hedgerow predict --model model.json --data F.csv [--out F]\n\n"
+        "Writes a table `probability,class` with a row for each record, in their order, to F or\n"
+        "to standard output. The columns are found by their names; the label may be absent. A\n"
+        "wrong cell is an error that names line and column.\n\n"
+        "example:\n"
+        "  hedgerow predict --model demo-out/model.json --data demo-out/held-out.csv\n",
+    .run = run,
+};

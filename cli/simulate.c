@@ -1,0 +1,153 @@
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEAT_MAX = 10000 };
+
+struct request {
+    struct simulation simulation; /* what is asked for; the rest empty */
+    struct option_many set;
+    uint64_t agents;
+    uint64_t repeat;
+    bool json;
+};
+
+/* The mean and its standard error over several runs. */
+struct study {
+    double sum;
+    double squares;
+    uint64_t count;
+};
+
+static void study_add(struct study *study, double value)
+{
+    study->sum += value;
+    study->squares += value * value;
+    study->count++;
+}
+
+static void study_show(FILE *out, const char *name, const struct study *study)
+{
+    double n = (double)study->count;
+    double mean = study->sum / n;
+    double variance = n > 1.0 ? fmax(0.0, (study->squares - n * mean * mean) / (n - 1.0)) : NAN;
+    (void)fprintf(out, "  %-10s %.4f, standard error %.4f\n", name, mean, sqrt(variance / n));
+}
+
+static enum exit_code print_json(const struct simulation *simulation)
+{
+    char *text = NULL;
+    if (result_to_json(&text, &simulation->result) != STATUS_OK) {
+        return EXIT_CODE_INTERNAL;
+    }
+    (void)puts(text);
+    free(text);
+    return EXIT_CODE_OK;
+}
+
+static enum exit_code once(const struct command *command, const struct request *request,
+                           uint64_t seed, struct study study[static 2])
+{
+    struct simulation *simulation = malloc(sizeof *simulation);
+    if (simulation == NULL) {
+        return EXIT_CODE_INTERNAL;
+    }
+    *simulation = request->simulation;
+    simulation->seed = seed;
+    enum exit_code code = simulation_run(simulation);
+    if (code != EXIT_CODE_OK) {
+        (void)command_fail(command, code, "%s", simulation->why.text);
+    } else {
+        study_add(&study[0], simulation->result.accuracy);
+        study_add(&study[1], simulation->result.auc);
+        if (request->repeat == 1) {
+            simulation_show(simulation);
+        } else {
+            (void)fprintf(simulation->progress, "  accuracy %.4f, AUC %.4f\n",
+                          simulation->result.accuracy, simulation->result.auc);
+        }
+        if (request->json) {
+            code = print_json(simulation);
+        }
+    }
+    simulation_free(simulation);
+    free(simulation);
+    return code;
+}
+
+static enum exit_code run(const struct command *command, int count, char **argument)
+{
+    struct request request = {.agents = SIMULATION_AGENTS, .repeat = 1};
+    struct simulation *simulation = &request.simulation;
+    struct study study[2] = {{0}, {0}};
+    struct why why = {""};
+    const struct option option[] = {
+        {.text = &simulation->job_path, .required = true, .what = "JOB"},
+        {.name = "--out", .text = &simulation->out, .required = true, .what = "DIR"},
+        {.name = "--agents",
+         .number = &request.agents,
+         .min = 1,
+         .max = SIMULATION_AGENTS_MAX,
+         .what = "N"},
+        {.name = "--seed",
+         .number = &simulation->seed,
+         .max = 1000000000000000,
+         .given = &simulation->seeded,
+         .what = "N"},
+        {.name = "--set", .many = &request.set, .what = "KEY=VALUE"},
+        {.name = "--data", .text = &simulation->data_path, .what = "F.csv"},
+        {.name = "--repeat", .number = &request.repeat, .min = 1, .max = REPEAT_MAX, .what = "N"},
+        {.name = "--json", .flag = &request.json}};
+
+    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
+        STATUS_OK) {
+        return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
+    simulation->agent_count = (size_t)request.agents;
+    simulation->set = request.set.value;
+    simulation->set_count = request.set.count;
+    simulation->progress = request.json ? stderr : stdout;
+    for (uint64_t i = 0; i < request.repeat; i++) {
+        enum exit_code code = once(command, &request, simulation->seed + i, study);
+        if (code != EXIT_CODE_OK) {
+            return code;
+        }
+    }
+    if (request.repeat > 1) {
+        (void)fprintf(simulation->progress, "\nmean of %llu runs%s\n",
+                      (unsigned long long)request.repeat,
+                      simulation->seeded ? " (seeded: NOT PRIVATE)" : "");
+        study_show(simulation->progress, "accuracy", &study[0]);
+        study_show(simulation->progress, "AUC", &study[1]);
+    }
+    return EXIT_CODE_OK;
+}
+
+const struct command command_simulate = {
+    .name = "simulate",
+    .summary = "rehearse a whole federation on this machine",
+    .help =
+        "usage: hedgerow simulate JOB --out DIR [--agents N] [--seed N] [--set key=value]...\n"
+        "                         [--data F.csv] [--repeat N] [--json]\n\n"
+        "Runs a coordinator and N agents as processes of their own, over ZeroMQ on loopback, each\n"
+        "with its key, policy and ledger. The records are shuffled, a fifth is held out, the rest\n"
+        "is dealt out to the agents. A line is printed for each round. DIR then holds result.json,\n"
+        "model.json, report.html, held-out.csv, logs/, and what each process had.\n\n"
+        "  JOB              the job, for example compose/hospitals/job.yml\n"
+        "  --out DIR        where to write: a new or empty folder, or one of an earlier simulation,\n"
+        "                   which is cleaned first\n"
+        "  --agents N       how many agents (5)\n"
+        "  --seed N         the same split, noise and choices each time: NOT PRIVATE\n"
+        "  --set key=value  change a value of the job, for example privacy.epsilon=2\n"
+        "  --data F.csv     the records; else the one *.csv beside the job\n"
+        "  --repeat N       N runs (seeds N, N+1, ... with --seed), then the mean accuracy and AUC;\n"
+        "                   DIR holds the last run\n"
+        "  --json           result.json on standard output, progress on standard error\n\n"
+        "example:\n"
+        "  hedgerow simulate compose/hospitals/job.yml --out demo-out\n",
+    .run = run,
+};

@@ -1,0 +1,87 @@
+/* simulation.h - a whole federation on one machine: a coordinator and agents as processes of their
+ * own, each with its key, its share of the records, its policy and its ledger. The parts of
+ * `hedgerow simulate`, in the order they run. */
+
+#ifndef CLI_SIMULATION_H
+#define CLI_SIMULATION_H
+
+#include "base/bytes.h"
+#include "base/exit_code.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "cli/children.h"
+#include "job/job.h"
+#include "report/result.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { SIMULATION_PATH_BYTES = 4096, SIMULATION_AGENTS_MAX = 100, SIMULATION_AGENTS = 5 };
+
+struct simulation {
+    /* what is asked for */
+    const char *job_path;
+    const char *data_path; /* NULL: the one *.csv beside the job */
+    const char *out;
+    size_t agent_count;
+    bool seeded;
+    uint64_t seed;
+    const char *const *set; /* (set_count) "key=value" */
+    size_t set_count;
+    FILE *progress; /* where a person looks */
+
+    /* what it works with */
+    char data[SIMULATION_PATH_BYTES];
+    char *job_text; /* owned */
+    size_t job_size;
+    struct job job; /* owned */
+    size_t record_count;
+    size_t held_count;
+    unsigned port;
+    struct children children;
+
+    struct result result; /* owned */
+    struct why why;
+};
+
+/** Writes DIR/... into path; false when it does not fit. */
+bool simulation_path(const struct simulation *simulation, char path[static SIMULATION_PATH_BYTES],
+                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** Reads job and data, applies --set, checks that the shares suffice. Nothing is written yet. */
+MUST_USE enum status simulation_load(struct simulation *simulation);
+
+/** Makes the output folder, or cleans one that an earlier simulation made and marked. Fails with
+ * STATUS_EXISTS when there is anything else in it. */
+MUST_USE enum status simulation_folder(struct simulation *simulation);
+
+/** Shuffles the records, holds a fifth out, and gives each agent its share. */
+MUST_USE enum status simulation_split(struct simulation *simulation);
+
+/** Makes keys, allow-list, settings and policies. */
+MUST_USE enum status simulation_settings(struct simulation *simulation);
+
+/** Starts the processes and shows the rounds until the coordinator ends; stops what is left.
+ * Returns what the run came to: EXIT_CODE_OK, or why it did not. */
+enum exit_code simulation_watch(struct simulation *simulation);
+
+/** Reads the coordinator's result and the agents' ledgers. */
+MUST_USE enum status simulation_collect(struct simulation *simulation);
+
+/** Judges every expert, the chosen model, the majority class and the pooled model on the records
+ * held out. Exact statistics: this is the one place that may. */
+MUST_USE enum status simulation_judge(struct simulation *simulation);
+
+/** Writes result.json, model.json and report.html. */
+MUST_USE enum status simulation_write(struct simulation *simulation);
+
+/** Prints the closing table. */
+void simulation_show(const struct simulation *simulation);
+
+/** All of the above. The simulation's `why` tells a failure, and result holds the outcome. */
+enum exit_code simulation_run(struct simulation *simulation);
+
+void simulation_free(struct simulation *simulation);
+
+#endif

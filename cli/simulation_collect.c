@@ -1,0 +1,117 @@
+#include "cli/simulation.h"
+
+#include "report/file.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEDGER_BYTES_MAX = 16 * 1024 * 1024 };
+
+static enum status read_result(struct simulation *simulation)
+{
+    char path[SIMULATION_PATH_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    enum status status = STATUS_NO_MEMORY;
+
+    if (simulation_path(simulation, path, "coordinator/out/result.json")) {
+        status = file_read(&text, &size, path, RESULT_FILE_BYTES_MAX, &simulation->why);
+    }
+    if (status == STATUS_OK) {
+        status = result_from_json(&simulation->result, (struct slice){text, size}, path,
+                                  &simulation->why);
+    }
+    free(text);
+    return status;
+}
+
+/* An amount that an agent prints with six decimals at most: as the nearest of those. */
+static double epsilon_of(const json_t *ledger, const char *part)
+{
+    const json_t *amount = json_object_get(json_object_get(ledger, part), "epsilon");
+    return json_is_number(amount) ? round(json_number_value(amount) * 1e6) / 1e6 : NAN;
+}
+
+static enum status read_ledger(struct simulation *simulation, struct result_agent *agent,
+                               char *text)
+{
+    char path[SIMULATION_PATH_BYTES];
+    char config[SIMULATION_PATH_BYTES];
+    char *const argument[] = {path,   (char[]){"ledger"}, (char[]){"--config"},
+                              config, (char[]){"--json"}, NULL};
+
+    enum status status = children_program(path, sizeof path, "hedgerow-agent", &simulation->why);
+    if (status == STATUS_OK &&
+        !simulation_path(simulation, config, "agents/%s/agent.yml", agent->name)) {
+        status = STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK) {
+        status = children_output(text, LEDGER_BYTES_MAX, argument, &simulation->why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    json_t *ledger = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    agent->epsilon_spent = epsilon_of(ledger, "spent");
+    agent->epsilon_left = epsilon_of(ledger, "left");
+    json_decref(ledger);
+    if (!isfinite(agent->epsilon_spent) || !isfinite(agent->epsilon_left)) {
+        why_set(&simulation->why, "the ledger of %s cannot be read", agent->name);
+        return STATUS_CORRUPT;
+    }
+    return STATUS_OK;
+}
+
+static const struct result_agent *find(const struct result_agent *agent, size_t count,
+                                       const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(agent[i].name, name) == 0) {
+            return &agent[i];
+        }
+    }
+    return NULL;
+}
+
+/* The coordinator knows who answered; the simulator knows who exists. An agent that never answered
+ * may still have spent: what it committed and nobody counted. */
+static enum status list_agents(struct simulation *simulation)
+{
+    struct result *result = &simulation->result;
+    struct result_agent *all = calloc(simulation->agent_count + 1, sizeof *all);
+    if (all == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < simulation->agent_count; i++) {
+        (void)snprintf(all[i].name, sizeof all[i].name, "hospital-%zu", i + 1);
+        const struct result_agent *known = find(result->agent, result->agent_count, all[i].name);
+        if (known != NULL) {
+            all[i] = *known;
+        }
+    }
+    free(result->agent);
+    result->agent = all;
+    result->agent_count = simulation->agent_count;
+    return STATUS_OK;
+}
+
+enum status simulation_collect(struct simulation *simulation)
+{
+    char *text = malloc(LEDGER_BYTES_MAX);
+    enum status status = text == NULL ? STATUS_NO_MEMORY : read_result(simulation);
+
+    if (status == STATUS_OK) {
+        status = list_agents(simulation);
+    }
+    for (size_t i = 0; i < simulation->result.agent_count && status == STATUS_OK; i++) {
+        status = read_ledger(simulation, &simulation->result.agent[i], text);
+    }
+    simulation->result.simulated = true;
+    simulation->result.has_seed = simulation->seeded;
+    simulation->result.seed = simulation->seed;
+    simulation->result.private = simulation->result.private && !simulation->seeded;
+    free(text);
+    return status;
+}

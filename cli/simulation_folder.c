@@ -1,0 +1,128 @@
+#include "cli/simulation.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Its presence says: this folder was made by a simulation, which may clean it. */
+static const char marker[] = ".hedgerow-simulation";
+
+static enum status fail(struct simulation *simulation, const char *path)
+{
+    why_set(&simulation->why, "%s: %s", path, strerror(errno));
+    return STATUS_IO;
+}
+
+static bool is_empty(const char *path)
+{
+    const struct dirent *entry;
+    bool empty = true;
+    DIR *folder = opendir(path);
+    while (folder != NULL && empty && (entry = readdir(folder)) != NULL) {
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return empty;
+}
+
+/* Removes all below the folder, following no link; the folder and its marker stay. */
+static enum status clean(struct simulation *simulation, const char *path)
+{
+    char root[SIMULATION_PATH_BYTES];
+    char *const roots[] = {root, NULL};
+    enum status status = STATUS_OK;
+    FTSENT *entry;
+
+    (void)snprintf(root, sizeof root, "%s", path);
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+    if (walk == NULL) {
+        return fail(simulation, path);
+    }
+    while (status == STATUS_OK && (entry = fts_read(walk)) != NULL) {
+        if (entry->fts_level == 0 || entry->fts_info == FTS_D ||
+            (entry->fts_level == 1 && strcmp(entry->fts_name, marker) == 0)) {
+            continue;
+        }
+        int removed =
+            entry->fts_info == FTS_DP ? rmdir(entry->fts_accpath) : unlink(entry->fts_accpath);
+        if (removed != 0) {
+            status = fail(simulation, entry->fts_path);
+        }
+    }
+    (void)fts_close(walk);
+    return status;
+}
+
+static enum status make(struct simulation *simulation, const char *format, const char *name)
+{
+    char path[SIMULATION_PATH_BYTES];
+    /* The formats are this file's own, each with one %s. */
+    int length = snprintf(path, sizeof path, "%s/", simulation->out);
+    if (length < 0 || length + strlen(format) + strlen(name) >= sizeof path) {
+        why_set(&simulation->why, "the path of --out is too long");
+        return STATUS_INVALID;
+    }
+    (void)snprintf(path + length, sizeof path - (size_t)length, "%s%s", format, name);
+    return mkdir(path, 0700) == 0 ? STATUS_OK : fail(simulation, path);
+}
+
+static enum status make_folders(struct simulation *simulation)
+{
+    static const char *const top[] = {"logs", "agents", "coordinator", "coordinator/state",
+                                      "coordinator/out"};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof top / sizeof top[0] && status == STATUS_OK; i++) {
+        status = make(simulation, "", top[i]);
+    }
+    for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "hospital-%zu", i);
+        status = make(simulation, "agents/", name);
+        if (status == STATUS_OK) {
+            (void)snprintf(name, sizeof name, "hospital-%zu/state", i);
+            status = make(simulation, "agents/", name);
+        }
+    }
+    return status;
+}
+
+enum status simulation_folder(struct simulation *simulation)
+{
+    char mark[SIMULATION_PATH_BYTES];
+    struct stat info;
+
+    if (!simulation_path(simulation, mark, "%s", marker)) {
+        why_set(&simulation->why, "the path of --out is too long");
+        return STATUS_INVALID;
+    }
+    if (mkdir(simulation->out, 0700) != 0 && errno != EEXIST) {
+        return fail(simulation, simulation->out);
+    }
+    if (stat(simulation->out, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        why_set(&simulation->why, "%s is not a folder", simulation->out);
+        return STATUS_EXISTS;
+    }
+    if (lstat(mark, &info) == 0 && S_ISREG(info.st_mode)) {
+        enum status status = clean(simulation, simulation->out);
+        return status == STATUS_OK ? make_folders(simulation) : status;
+    }
+    if (!is_empty(simulation->out)) {
+        why_set(&simulation->why,
+                "%s holds files that no simulation made: nothing was touched; name another folder "
+                "with --out",
+                simulation->out);
+        return STATUS_EXISTS;
+    }
+    int file = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return fail(simulation, mark);
+    }
+    (void)close(file);
+    return make_folders(simulation);
+}

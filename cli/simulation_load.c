@@ -1,0 +1,148 @@
+/* What is checked here fails before any folder is touched or any process started. */
+
+#include "cli/simulation.h"
+
+#include "config/config.h"
+#include "learn/csv.h"
+#include "learn/dataset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELD_OUT_ONE_IN = 5 };
+
+bool simulation_path(const struct simulation *simulation, char path[static SIMULATION_PATH_BYTES],
+                     const char *format, ...)
+{
+    va_list arguments;
+    int length = snprintf(path, SIMULATION_PATH_BYTES, "%s/", simulation->out);
+    if (length < 0 || length >= SIMULATION_PATH_BYTES) {
+        return false;
+    }
+    va_start(arguments, format);
+    int more =
+        vsnprintf(path + length, (size_t)(SIMULATION_PATH_BYTES - length), format, arguments);
+    va_end(arguments);
+    return more >= 0 && more < SIMULATION_PATH_BYTES - length;
+}
+
+static bool is_table(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && name[0] != '.' && strcmp(name + length - 4, ".csv") == 0;
+}
+
+/* A job does not name its data: every site has its own. Here it is the one table beside the job. */
+static enum status find_data(struct simulation *simulation)
+{
+    char folder[SIMULATION_PATH_BYTES];
+    size_t found = 0;
+    const struct dirent *entry;
+
+    if (simulation->data_path != NULL) {
+        (void)snprintf(simulation->data, sizeof simulation->data, "%s", simulation->data_path);
+        return STATUS_OK;
+    }
+    (void)snprintf(folder, sizeof folder, "%s", simulation->job_path);
+    char *slash = strrchr(folder, '/');
+    (void)snprintf(slash == NULL ? folder : slash, 2, "%s", slash == NULL ? "." : "");
+    DIR *open_folder = opendir(folder[0] == '\0' ? "/" : folder);
+    while (open_folder != NULL && (entry = readdir(open_folder)) != NULL) {
+        if (is_table(entry->d_name)) {
+            found++;
+            int length =
+                snprintf(simulation->data, sizeof simulation->data, "%s/%s", folder, entry->d_name);
+            if (length >= (int)sizeof simulation->data) {
+                found = 0;
+                break;
+            }
+        }
+    }
+    if (open_folder != NULL) {
+        (void)closedir(open_folder);
+    }
+    if (found != 1) {
+        why_set(&simulation->why, "beside %s there %s: say which table to use with --data F.csv",
+                simulation->job_path, found == 0 ? "is no *.csv" : "are several *.csv");
+        return STATUS_NOT_FOUND;
+    }
+    return STATUS_OK;
+}
+
+static enum status load_job(struct simulation *simulation)
+{
+    enum status status = config_load(&simulation->job_text, &simulation->job_size,
+                                     simulation->job_path, &simulation->why);
+    for (size_t i = 0; i < simulation->set_count && status == STATUS_OK; i++) {
+        char *changed = NULL;
+        size_t size = 0;
+        status = config_override(&changed, &size,
+                                 (struct slice){simulation->job_text, simulation->job_size},
+                                 simulation->job_path, simulation->set[i], &simulation->why);
+        if (status == STATUS_OK) {
+            free(simulation->job_text);
+            simulation->job_text = changed;
+            simulation->job_size = size;
+        }
+    }
+    if (status == STATUS_OK) {
+        status =
+            job_parse(&simulation->job, (struct slice){simulation->job_text, simulation->job_size},
+                      simulation->job_path, &simulation->why);
+    }
+    return status;
+}
+
+/* Reads the whole table once, by the schema: a wrong cell is found before anything starts. */
+static enum status check_data(struct simulation *simulation)
+{
+    struct dataset data;
+    enum status status;
+    FILE *file = fopen(simulation->data, "rbe");
+    if (file == NULL) {
+        why_set(&simulation->why, "%s: cannot be opened: %s", simulation->data, strerror(errno));
+        return STATUS_NOT_FOUND;
+    }
+    memset(&data, 0, sizeof data);
+    status = dataset_read(&data, file, simulation->data, &simulation->job.schema, DATASET_LEARN,
+                          &simulation->why);
+    simulation->record_count = data.record_count;
+    dataset_free(&data);
+    (void)fclose(file);
+    return status;
+}
+
+static enum status check_shares(struct simulation *simulation)
+{
+    uint64_t wanted = job_records_min(&simulation->job);
+    simulation->held_count = (simulation->record_count + HELD_OUT_ONE_IN - 1) / HELD_OUT_ONE_IN;
+    size_t share = (simulation->record_count - simulation->held_count) / simulation->agent_count;
+    if (share < wanted || share < 2) {
+        why_set(
+            &simulation->why,
+            "%s: %zu records make %zu for each of %zu agents, after a fifth is held out, but the "
+            "job wants %llu of each: use fewer agents, or --set a smaller batch",
+            simulation->data, simulation->record_count, share, simulation->agent_count,
+            (unsigned long long)(wanted < 2 ? 2 : wanted));
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+enum status simulation_load(struct simulation *simulation)
+{
+    enum status status = load_job(simulation);
+    if (status == STATUS_OK) {
+        status = find_data(simulation);
+    }
+    if (status == STATUS_OK) {
+        status = check_data(simulation);
+    }
+    if (status == STATUS_OK) {
+        status = check_shares(simulation);
+    }
+    return status;
+}

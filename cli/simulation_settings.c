@@ -1,0 +1,179 @@
+#include "cli/simulation.h"
+
+#include "crypto/key.h"
+#include "report/file.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { TEXT_BYTES = 8192, SLOT_MS = 100, BUDGET_FACTOR = 2 };
+
+/* A port of loopback that is free now; the coordinator takes it within moments. */
+static enum status free_port(struct simulation *simulation)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof address;
+    void *any = &address; /* struct sockaddr, as the interface wants it */
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    bool good = descriptor >= 0 && bind(descriptor, any, length) == 0 &&
+                getsockname(descriptor, any, &length) == 0;
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    if (!good) {
+        why_set(&simulation->why, "no port of 127.0.0.1 is free");
+        return STATUS_IO;
+    }
+    simulation->port = ntohs(address.sin_port);
+    return STATUS_OK;
+}
+
+static enum status put(struct simulation *simulation, const char *folder, const char *name,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static enum status put(struct simulation *simulation, const char *folder, const char *name,
+                       const char *format, ...)
+{
+    char path[SIMULATION_PATH_BYTES];
+    char text[TEXT_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0 || length >= TEXT_BYTES ||
+        !simulation_path(simulation, path, "%s/%s", folder, name)) {
+        return STATUS_NO_MEMORY;
+    }
+    return file_write(path, (struct slice){text, (size_t)length}, 0600, &simulation->why);
+}
+
+static enum status put_job(struct simulation *simulation, const char *folder)
+{
+    char path[SIMULATION_PATH_BYTES];
+    if (!simulation_path(simulation, path, "%s/job.yml", folder)) {
+        return STATUS_NO_MEMORY;
+    }
+    return file_write(path, (struct slice){simulation->job_text, simulation->job_size}, 0600,
+                      &simulation->why);
+}
+
+static enum status make_key(struct simulation *simulation, const char *folder,
+                            struct digest *public_key)
+{
+    char secret_path[SIMULATION_PATH_BYTES];
+    char public_path[SIMULATION_PATH_BYTES];
+    struct key_pair pair;
+
+    if (!simulation_path(simulation, secret_path, "%s/key", folder) ||
+        !simulation_path(simulation, public_path, "%s/key.pub", folder)) {
+        return STATUS_NO_MEMORY;
+    }
+    enum status status = key_pair_generate(&pair);
+    if (status == STATUS_OK) {
+        status = key_pair_write(&pair, secret_path, public_path, &simulation->why);
+    }
+    *public_key = pair.public_key;
+    key_pair_wipe(&pair);
+    return status;
+}
+
+static enum status make_coordinator(struct simulation *simulation, struct digest *public_key)
+{
+    enum status status = make_key(simulation, "coordinator", public_key);
+    if (status == STATUS_OK) {
+        status = put_job(simulation, "coordinator");
+    }
+    if (status == STATUS_OK) {
+        status = put(simulation, "coordinator", "coordinator.yml",
+                     "# The coordinator of this simulation. Written by hedgerow simulate.\n"
+                     "hedgerow: 1\n"
+                     "listen: \"tcp://127.0.0.1:%u\"\n"
+                     "key: key\nagents: agents\nstate: state\njob: job.yml\nout: out\n"
+                     "linger_s: 5\n%slog: {level: info, format: json}\n",
+                     simulation->port, simulation->seeded ? "simulated: true\n" : "");
+    }
+    return status;
+}
+
+/* Twice what the job costs, so that the report shows a budget with something left; the smallest
+ * cohort the job asks for; everything else the job's own terms. */
+static enum status make_agent(struct simulation *simulation, size_t number,
+                              const struct digest *coordinator_key, FILE *roster)
+{
+    char folder[64];
+    char hex[2 * DIGEST_BYTES + 1];
+    struct digest key;
+    const struct job *job = &simulation->job;
+    uint64_t budget = job->epsilon_micro * BUDGET_FACTOR;
+
+    (void)snprintf(folder, sizeof folder, "agents/hospital-%zu", number);
+    enum status status = make_key(simulation, folder, &key);
+    if (status == STATUS_OK) {
+        hex_encode(hex, &key, sizeof key);
+        (void)fprintf(roster, "hospital-%zu %s\n", number, hex);
+        status = put_job(simulation, folder);
+    }
+    if (status == STATUS_OK) {
+        status = put(simulation, folder, "policy.yml",
+                     "# What this hospital allows, whatever a job asks for.\nhedgerow: 1\n"
+                     "epsilon: %llu.%06llu\ndelta: %.18f\ncohort_minimum: %u\n"
+                     "tasks: [fit, losses]\ntrust: [%s]\nmessage_mb_max: 64\n"
+                     "answer_slot_ms: %d\n",
+                     (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
+                     (double)job->delta_atto * BUDGET_FACTOR * 1e-18, job->cohort_min,
+                     job_trust_name(job->trust), (int)SLOT_MS);
+    }
+    if (status == STATUS_OK) {
+        hex_encode(hex, coordinator_key, sizeof *coordinator_key);
+        status = put(simulation, folder, "agent.yml",
+                     "# An agent of this simulation. Written by hedgerow simulate.\n"
+                     "hedgerow: 1\n"
+                     "coordinator: {address: \"tcp://127.0.0.1:%u\", public_key: \"%s\"}\n"
+                     "key: key\nstate: state\ndata: data.csv\npolicy: policy.yml\njob: job.yml\n"
+                     "once: true\nheartbeat_s: 0.5\n%slog: {level: info, format: json}\n",
+                     simulation->port, hex, simulation->seeded ? "simulated: true\n" : "");
+    }
+    return status;
+}
+
+enum status simulation_settings(struct simulation *simulation)
+{
+    struct digest coordinator_key;
+    char path[SIMULATION_PATH_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *roster = NULL;
+    enum status status = free_port(simulation);
+
+    if (status == STATUS_OK) {
+        status = make_coordinator(simulation, &coordinator_key);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    roster = open_memstream(&text, &size);
+    if (roster == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
+        status = make_agent(simulation, i, &coordinator_key, roster);
+    }
+    if (fclose(roster) != 0 && status == STATUS_OK) {
+        status = STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK && !simulation_path(simulation, path, "coordinator/agents")) {
+        status = STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK) {
+        status = file_write(path, (struct slice){text, size}, 0600, &simulation->why);
+    }
+    free(text);
+    return status;
+}

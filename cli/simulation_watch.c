@@ -1,0 +1,241 @@
+/* Starts the processes and shows what the coordinator logs. Its log is a file of JSON lines that
+ * this process reads as it grows: a slow terminal holds nobody up, and the log is there afterwards.
+ */
+
+#include "cli/simulation.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINE_BYTES_MAX = 16384,
+    TURN_MS = 50,
+    GRACE_MS = 5000,
+    AGENTS_END_MS = 20000,
+    SPARE_MS = 60000,
+    ARGUMENTS_MAX = 8
+};
+
+/* A log as it grows: whole lines only. */
+struct tail {
+    FILE *file;
+    char line[LINE_BYTES_MAX];
+    size_t used;
+};
+
+/* Reads on to the next whole line; false when there is none yet. */
+static bool tail_line(struct tail *tail)
+{
+    int c;
+    while (tail->file != NULL && (c = fgetc(tail->file)) != EOF) {
+        if (c == '\n') {
+            tail->line[tail->used] = '\0';
+            tail->used = 0;
+            return true;
+        }
+        if (tail->used < LINE_BYTES_MAX - 1) {
+            tail->line[tail->used++] = (char)c;
+        }
+    }
+    if (tail->file != NULL) {
+        clearerr(tail->file); /* more may come */
+    }
+    return false;
+}
+
+/* Shows what a person wants to see: the closed rounds, and anything wrong. */
+static void show_line(const struct simulation *simulation, const char *line)
+{
+    json_t *entry = json_loads(line, 0, NULL);
+    const char *event = json_string_value(json_object_get(entry, "event"));
+    const char *level = json_string_value(json_object_get(entry, "level"));
+    const char *text = json_string_value(json_object_get(entry, "text"));
+
+    if (event != NULL && level != NULL && text != NULL) {
+        bool wrong = strcmp(level, "warning") == 0 || strcmp(level, "error") == 0;
+        if (strcmp(event, "round-closed") == 0) {
+            (void)fprintf(simulation->progress, "  %s\n", text);
+        } else if (wrong && strcmp(event, "not-private") != 0) {
+            (void)fprintf(simulation->progress, "  %s: %s\n", level, text);
+        }
+        (void)fflush(simulation->progress);
+    }
+    json_decref(entry);
+}
+
+/* The last thing that a process had to complain about, or the last line that is no JSON. */
+static void last_words(const struct simulation *simulation, const char *name, char *words,
+                       size_t size)
+{
+    char path[SIMULATION_PATH_BYTES];
+    struct tail *tail = calloc(1, sizeof *tail);
+
+    words[0] = '\0';
+    if (tail == NULL || !simulation_path(simulation, path, "logs/%s.log", name)) {
+        free(tail);
+        return;
+    }
+    tail->file = fopen(path, "rbe");
+    while (tail_line(tail)) {
+        json_t *entry = json_loads(tail->line, 0, NULL);
+        const char *level = json_string_value(json_object_get(entry, "level"));
+        const char *text = json_string_value(json_object_get(entry, "text"));
+        if (entry == NULL && tail->line[0] != '\0') {
+            (void)snprintf(words, size, "%s", tail->line);
+        } else if (text != NULL && level != NULL &&
+                   (strcmp(level, "error") == 0 || strcmp(level, "warning") == 0)) {
+            (void)snprintf(words, size, "%s", text);
+        }
+        json_decref(entry);
+    }
+    if (tail->file != NULL) {
+        (void)fclose(tail->file);
+    }
+    free(tail);
+}
+
+/* The seed of one process: the coordinator's, then the agents'. */
+static uint64_t seed_of(const struct simulation *simulation, size_t number)
+{
+    return simulation->seed * (SIMULATION_AGENTS_MAX + 1) + number;
+}
+
+static enum status start(struct simulation *simulation, const char *program, const char *name,
+                         const char *settings, size_t number)
+{
+    char path[SIMULATION_PATH_BYTES];
+    char config[SIMULATION_PATH_BYTES];
+    char log[SIMULATION_PATH_BYTES];
+    char seed[32];
+    char *argument[ARGUMENTS_MAX] = {path, (char[]){"run"}, (char[]){"--config"}, config};
+
+    enum status status = children_program(path, sizeof path, program, &simulation->why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!simulation_path(simulation, config, "%s", settings) ||
+        !simulation_path(simulation, log, "logs/%s.log", name)) {
+        return STATUS_NO_MEMORY;
+    }
+    if (simulation->seeded) {
+        (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)seed_of(simulation, number));
+        argument[4] = (char[]){"--simulate-seed"};
+        argument[5] = seed;
+    }
+    return children_start(&simulation->children, name, log, argument, &simulation->why);
+}
+
+static enum status start_all(struct simulation *simulation)
+{
+    enum status status = start(
+        simulation, simulation->seeded ? "hedgerow-coordinator-seeded" : "hedgerow-coordinator",
+        "coordinator", "coordinator/coordinator.yml", 0);
+    for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
+        char name[CHILD_NAME_BYTES];
+        char settings[128];
+        (void)snprintf(name, sizeof name, "hospital-%zu", i);
+        (void)snprintf(settings, sizeof settings, "agents/%s/agent.yml", name);
+        status = start(simulation, simulation->seeded ? "hedgerow-agent-seeded" : "hedgerow-agent",
+                       name, settings, i);
+    }
+    return status;
+}
+
+/* Tells, once, of agents that have ended badly; the job goes on without them as long as it can. */
+static void tell_of_dead(struct simulation *simulation, bool *told)
+{
+    for (size_t i = 1; i < simulation->children.count; i++) {
+        const struct child *child = &simulation->children.child[i];
+        if (!child->running && child->code != 0 && !told[i]) {
+            char words[1024];
+            told[i] = true;
+            last_words(simulation, child->name, words, sizeof words);
+            (void)fprintf(simulation->progress, "  %s ended with code %d: %s\n", child->name,
+                          child->code, words);
+            (void)fflush(simulation->progress);
+        }
+    }
+}
+
+/* No round can take longer than its deadline, so a run that does is stuck. */
+static int64_t patience_ms(const struct job *job)
+{
+    return (int64_t)job->join_deadline_ms + (int64_t)job_round_count(job) * job->deadline_ms +
+           SPARE_MS;
+}
+
+static enum exit_code coordinator_code(struct simulation *simulation)
+{
+    const struct child *coordinator = &simulation->children.child[0];
+    char words[WHY_BYTES];
+    if (coordinator->code == 0) {
+        return EXIT_CODE_OK;
+    }
+    last_words(simulation, coordinator->name, words, sizeof words);
+    why_set(&simulation->why, "the coordinator ended with code %d: %.300s (see %s/logs)",
+            coordinator->code, words, simulation->out);
+    return coordinator->code == EXIT_CODE_JOB_FAILED ? EXIT_CODE_JOB_FAILED : EXIT_CODE_INTERNAL;
+}
+
+static enum exit_code watch(struct simulation *simulation, struct tail *tail)
+{
+    bool told[CHILDREN_MAX] = {false};
+    const struct child *coordinator = &simulation->children.child[0];
+    int64_t waited = 0;
+    bool asked_to_stop = false;
+
+    while (coordinator->running && !asked_to_stop && waited < patience_ms(&simulation->job)) {
+        asked_to_stop = children_wait(&simulation->children, TURN_MS);
+        waited += TURN_MS;
+        while (tail_line(tail)) {
+            show_line(simulation, tail->line);
+        }
+        tell_of_dead(simulation, told);
+    }
+    for (waited = 0; !asked_to_stop && !coordinator->running && coordinator->code == 0 &&
+                     children_running(&simulation->children) > 0 && waited < AGENTS_END_MS;
+         waited += TURN_MS) {
+        asked_to_stop = children_wait(&simulation->children, TURN_MS);
+    }
+    bool ended = !coordinator->running;
+    children_stop(&simulation->children, GRACE_MS);
+    while (tail_line(tail)) {
+        show_line(simulation, tail->line);
+    }
+    if (asked_to_stop) {
+        why_set(&simulation->why, "stopped before the end; the logs are in %s/logs",
+                simulation->out);
+        return EXIT_CODE_INTERRUPTED;
+    }
+    if (!ended) {
+        why_set(&simulation->why, "the job did not end within its deadlines; see %s/logs",
+                simulation->out);
+        return EXIT_CODE_INTERNAL;
+    }
+    tell_of_dead(simulation, told);
+    return coordinator_code(simulation);
+}
+
+enum exit_code simulation_watch(struct simulation *simulation)
+{
+    char path[SIMULATION_PATH_BYTES];
+    enum exit_code code = EXIT_CODE_INTERNAL;
+    struct tail *tail = calloc(1, sizeof *tail);
+
+    children_signals();
+    simulation->children.count = 0;
+    if (tail == NULL || start_all(simulation) != STATUS_OK ||
+        !simulation_path(simulation, path, "logs/coordinator.log")) {
+        children_stop(&simulation->children, GRACE_MS);
+        free(tail);
+        return EXIT_CODE_INTERNAL;
+    }
+    tail->file = fopen(path, "rbe");
+    code = watch(simulation, tail);
+    if (tail->file != NULL) {
+        (void)fclose(tail->file);
+    }
+    free(tail);
+    return code;
+}
