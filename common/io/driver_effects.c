@@ -1,0 +1,165 @@
+/* Events in, effects out. A commit is performed where it stands among the effects, and answered
+ * after the step: the machine does not emit before that answer what is only right if the commit
+ * happened. */
+
+#include "io/driver_private.h"
+
+#include "base/check.h"
+#include "io/clock.h"
+
+#include <string.h>
+
+static void observe(struct driver *driver, const char *step)
+{
+    if (driver->options->observe == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < OBSERVED_STEPS; i++) {
+        if (driver->observed[i].step == NULL || strcmp(driver->observed[i].step, step) == 0) {
+            driver->observed[i].step = step;
+            driver->options->observe(driver->options->observe_self, step,
+                                     ++driver->observed[i].count);
+            return;
+        }
+    }
+    CHECK(false);
+}
+
+static enum status journal_failed(struct driver *driver, enum status status, const char *event)
+{
+    const char *cause = driver->journal.trouble(driver->journal.self);
+    why_set(&driver->why, "%s", cause[0] != '\0' ? cause : status_text(status));
+    log_event(driver->options->log, LOG_ERROR, event, NULL, "%s", driver->why.text);
+    return status;
+}
+
+static void send_message(struct driver *driver, const struct effect *effect)
+{
+    enum status status = endpoint_send(driver->options->endpoint, &effect->as.send.peer,
+                                       effect->as.send.control, effect->as.send.payload);
+    if (status != STATUS_OK) {
+        log_event(driver->options->log, LOG_DEBUG, "message-lost", effect->as.send.peer.name,
+                  "a message was not sent (%s); it is repeatable", status_text(status));
+    }
+}
+
+static enum status start_work(struct driver *driver)
+{
+    CHECK(driver->machine.work != NULL && !worker_is_busy(driver->worker));
+    enum status status = worker_start(driver->worker, driver->machine.work, driver->machine.self);
+    if (status != STATUS_OK) {
+        why_set(&driver->why, "no thread for the computation");
+        log_event(driver->options->log, LOG_ERROR, "work-failed", NULL, "%s", driver->why.text);
+    }
+    return status;
+}
+
+static enum status perform(struct driver *driver, const struct effect *effect)
+{
+    static const char *const step[][2] = {
+        [EFFECT_SEND] = {"send-before", "send-after"},
+        [EFFECT_COMMIT] = {"commit-before", "commit-after"},
+        [EFFECT_FORGET] = {"forget-before", "forget-after"},
+        [EFFECT_WORK] = {"work-before", "work-after"},
+        [EFFECT_RECONNECT] = {"reconnect-before", "reconnect-after"},
+        [EFFECT_FINISH] = {"finish-before", "finish-after"},
+    };
+    enum status status = STATUS_OK;
+    uint64_t sequence = 0;
+
+    observe(driver, step[effect->kind][0]);
+    switch (effect->kind) {
+    case EFFECT_SEND:
+        send_message(driver, effect);
+        break;
+    case EFFECT_COMMIT:
+        status = driver->journal.append(driver->journal.self, &sequence, effect->as.commit.body,
+                                        effect->as.commit.blob);
+        if (status != STATUS_OK) {
+            return journal_failed(driver, status, "commit-failed");
+        }
+        driver->owed++;
+        driver->progressed = true;
+        break;
+    case EFFECT_FORGET:
+        status = driver->journal.forget(driver->journal.self, effect->as.forget.sequence);
+        if (status != STATUS_OK) {
+            return journal_failed(driver, status, "forget-failed");
+        }
+        break;
+    case EFFECT_WORK:
+        status = start_work(driver);
+        break;
+    case EFFECT_RECONNECT:
+        endpoint_rebuild(driver->options->endpoint);
+        break;
+    case EFFECT_FINISH:
+        driver->finished = true;
+        driver->exit_code = effect->as.finish.exit_code;
+        break;
+    }
+    observe(driver, step[effect->kind][1]);
+    return status;
+}
+
+/* Steps once. The clocks are read here, so that no event carries an old time. */
+static enum status step_once(struct driver *driver, struct event *event)
+{
+    event->now_ms = clock_now_ms();
+    event->wall_ms = clock_wall_ms();
+    effects_clear(&driver->effects);
+    observe(driver, "event-before");
+    enum status status = driver->machine.step(driver->machine.self, event, &driver->effects);
+    if (status != STATUS_OK) {
+        why_set(&driver->why, "%s", status_text(status));
+        log_event(driver->options->log, LOG_ERROR, "step-failed", NULL,
+                  "the program's state is thrown away: %s", status_text(status));
+        return status;
+    }
+    observe(driver, "event-after");
+    for (size_t i = 0; status == STATUS_OK && i < driver->effects.count; i++) {
+        status = perform(driver, &driver->effects.item[i]);
+    }
+    return status;
+}
+
+enum status driver_give(struct driver *driver, struct event event)
+{
+    enum status status = step_once(driver, &event);
+    while (status == STATUS_OK && driver->owed > 0) {
+        struct event committed = {.kind = EVENT_COMMITTED};
+        driver->owed--;
+        status = step_once(driver, &committed);
+    }
+    return status;
+}
+
+static enum status replay_one(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    struct driver *driver = self;
+    struct event event = {.kind = EVENT_RECORD,
+                          .as.record = {.sequence = sequence, .body = body, .blob = blob}};
+    enum status status = step_once(driver, &event);
+    CHECK(driver->effects.count == 0); /* a machine acts after EVENT_START */
+    return status;
+}
+
+enum status driver_recover(struct driver *driver)
+{
+    struct why why = {""};
+    enum status status = driver->journal.each(driver->journal.self, replay_one, driver, &why);
+    if (status != STATUS_OK) {
+        why_set(&driver->why, "the journal cannot be read back: %s", why.text);
+        log_event(driver->options->log, LOG_ERROR, "recovery-failed", NULL, "%s", driver->why.text);
+        return status;
+    }
+    return driver_give(driver, (struct event){.kind = EVENT_START});
+}
+
+enum status driver_give_roster(struct driver *driver)
+{
+    struct peer peer[PEERS_MAX];
+    size_t count = roster_peers(&driver->roster, peer);
+    return driver_give(
+        driver, (struct event){.kind = EVENT_ROSTER, .as.roster = {.peer = peer, .count = count}});
+}

@@ -1,0 +1,241 @@
+/* The agent's end. libzmq connects again by itself after a broken connection, but never after a
+ * refused handshake or after rubbish on the port: so the socket is thrown away and made anew then,
+ * and whenever the machine asks for it. */
+
+#include "io/endpoint_private.h"
+
+#include "io/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DELAY_MS_MIN = 250, DELAY_MS_MAX = 5000, RECONNECT_MS = 250 };
+
+static enum status connect_socket(struct endpoint *endpoint, struct why *why)
+{
+    int events = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |
+                 ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+    void *socket = endpoint->socket;
+
+    enum status status = endpoint_set_common(endpoint, socket, why);
+    if (status == STATUS_OK) {
+        status =
+            endpoint_set_bytes(socket, ZMQ_CURVE_SERVERKEY, endpoint->dialing.coordinator_key.byte,
+                               KEY_BYTES, "CURVE_SERVERKEY", why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS, "RECONNECT_IVL", why);
+    }
+    if (status == STATUS_OK) {
+        status =
+            endpoint_set(socket, ZMQ_RECONNECT_IVL_MAX, DELAY_MS_MAX, "RECONNECT_IVL_MAX", why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_monitor_open(endpoint, events, why);
+    }
+    if (status == STATUS_OK && zmq_connect(socket, endpoint->address) != 0) {
+        why_set(why, "cannot dial %s: %s", endpoint->address, zmq_strerror(zmq_errno()));
+        status = STATUS_INVALID;
+    }
+    return status;
+}
+
+enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why)
+{
+    endpoint->dialing.descriptor = -1;
+    endpoint->socket = zmq_socket(endpoint->context, ZMQ_DEALER);
+    if (endpoint->socket == NULL) {
+        why_set(why, "no socket: %s", zmq_strerror(zmq_errno()));
+        return STATUS_NO_MEMORY;
+    }
+    enum status status = connect_socket(endpoint, why);
+    if (status != STATUS_OK) {
+        endpoint_close_socket(endpoint);
+    }
+    return status;
+}
+
+/* Up to half as much again, so that many agents do not come back in step. It need not be secret. */
+static int64_t with_jitter(const struct endpoint *endpoint, int64_t delay_ms)
+{
+    uint64_t mixed = load_u64(endpoint->key.public_key.byte) ^
+                     ((uint64_t)clock_now_ms() * UINT64_C(0x9e3779b97f4a7c15));
+    mixed ^= mixed >> 29;
+    return delay_ms + (int64_t)(mixed % (uint64_t)(delay_ms / 2 + 1));
+}
+
+void endpoint_rebuild(struct endpoint *endpoint)
+{
+    struct dialing_side *side = &endpoint->dialing;
+    if (endpoint->listens || endpoint->socket == NULL) {
+        return;
+    }
+    int64_t delay_ms = DELAY_MS_MIN;
+    for (unsigned i = 0; i < side->attempts && delay_ms < DELAY_MS_MAX; i++) {
+        delay_ms *= 2;
+    }
+    delay_ms = with_jitter(endpoint, delay_ms);
+    endpoint_close_socket(endpoint);
+    side->descriptor = -1;
+    side->attempts++;
+    side->build_at_ms = clock_now_ms() + (delay_ms < DELAY_MS_MAX ? delay_ms : DELAY_MS_MAX);
+}
+
+static void set_trouble(struct endpoint *endpoint, int64_t now_ms, const char *event,
+                        const char *text)
+{
+    (void)snprintf(endpoint->dialing.trouble.text, sizeof endpoint->dialing.trouble.text, "%s",
+                   text);
+    log_rate_event(&endpoint->rate, now_ms, LOG_WARN, event, "coordinator", text);
+}
+
+static void explain(struct endpoint *endpoint, int64_t now_ms, int event)
+{
+    char text[512];
+    char hex[KEY_HEX_BYTES];
+
+    switch (event) {
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        hex_encode(hex, endpoint->key.public_key.byte, KEY_BYTES);
+        (void)snprintf(text, sizeof text,
+                       "the coordinator does not admit this key; remedy, there: "
+                       "hedgerow-coordinator agents add NAME --key %s",
+                       hex);
+        set_trouble(endpoint, now_ms, "key-refused", text);
+        break;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        (void)snprintf(text, sizeof text,
+                       "what answers at %s is not a hedgerow coordinator; remedy: check "
+                       "coordinator.address",
+                       endpoint->address);
+        set_trouble(endpoint, now_ms, "not-a-coordinator", text);
+        break;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        (void)snprintf(text, sizeof text,
+                       "%s ended the connection before it was encrypted; remedy: check "
+                       "coordinator.public_key, and coordinator.address",
+                       endpoint->address);
+        set_trouble(endpoint, now_ms, "handshake-failed", text);
+        break;
+    default:
+        (void)snprintf(text, sizeof text,
+                       "nothing answers at %s yet; remedy: is the coordinator running, is the "
+                       "address right, does a firewall stand between?",
+                       endpoint->address);
+        set_trouble(endpoint, now_ms, "unreachable", text);
+        break;
+    }
+}
+
+/* Returns whether the socket has to be made anew. */
+static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int value)
+{
+    struct dialing_side *side = &endpoint->dialing;
+    switch (event) {
+    case ZMQ_EVENT_CONNECTED:
+        side->descriptor = value;
+        side->bytes_before = 0;
+        return false;
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        side->attempts = 0;
+        side->trouble.text[0] = '\0';
+        log_event(endpoint->log, LOG_INFO, "connected", "coordinator", "connected to %s",
+                  endpoint->address);
+        return false;
+    case ZMQ_EVENT_DISCONNECTED:
+        side->descriptor = -1;
+        log_rate_event(&endpoint->rate, now_ms, LOG_INFO, "disconnected", "coordinator",
+                       "the connection has ended; trying again");
+        return false;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        explain(endpoint, now_ms, event);
+        return true;
+    case ZMQ_EVENT_CONNECT_RETRIED:
+        explain(endpoint, now_ms, event);
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* A coordinator too may send parts without end. */
+static bool is_endless(struct endpoint *endpoint)
+{
+    struct dialing_side *side = &endpoint->dialing;
+    uint64_t bytes = 0;
+    return side->descriptor >= 0 && tcp_bytes_received(&bytes, side->descriptor) &&
+           bytes > side->bytes_before &&
+           bytes - side->bytes_before > endpoint_bytes_between(endpoint);
+}
+
+void endpoint_dialing_tend(struct endpoint *endpoint, int64_t now_ms)
+{
+    struct dialing_side *side = &endpoint->dialing;
+    struct why why = {""};
+    int event = 0;
+    int value = 0;
+    bool anew = false;
+
+    if (endpoint->socket == NULL) {
+        if (now_ms < side->build_at_ms) {
+            return;
+        }
+        if (endpoint_dialing_build(endpoint, &why) != STATUS_OK) {
+            set_trouble(endpoint, now_ms, "connection-failed", why.text);
+            side->build_at_ms = now_ms + DELAY_MS_MAX;
+            return;
+        }
+    }
+    while (endpoint_monitor_next(endpoint, &event, &value)) {
+        anew = take_event(endpoint, now_ms, event, value) || anew;
+    }
+    if (now_ms - endpoint->sampled_ms >= SAMPLE_MS) {
+        endpoint->sampled_ms = now_ms;
+        if (is_endless(endpoint)) {
+            set_trouble(endpoint, now_ms, "message-endless",
+                        "the coordinator sent more than a message may have without ending one");
+            anew = true;
+        }
+    }
+    if (anew) {
+        endpoint_rebuild(endpoint);
+    }
+}
+
+enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_message *out)
+{
+    struct dialing_side *side = &endpoint->dialing;
+    uint64_t bytes = 0;
+
+    if (endpoint->socket == NULL) {
+        return STATUS_AGAIN;
+    }
+    for (int i = 0; i < TAKEN_PER_CALL; i++) {
+        size_t frames = endpoint_take_frames(endpoint, &bytes);
+        if (frames == 0) {
+            return STATUS_AGAIN;
+        }
+        if (side->descriptor >= 0 && tcp_bytes_received(&bytes, side->descriptor)) {
+            side->bytes_before = bytes;
+        }
+        if (frames > 2) {
+            log_rate_event(&endpoint->rate, clock_now_ms(), LOG_WARN, "message-malformed",
+                           "coordinator", "a message of more than two frames was dropped");
+            continue;
+        }
+        (void)snprintf(out->peer.name, sizeof out->peer.name, "coordinator");
+        out->key = side->coordinator_key;
+        out->control = endpoint_frame(&endpoint->control);
+        out->payload = endpoint_frame(&endpoint->payload);
+        return STATUS_OK;
+    }
+    return STATUS_AGAIN;
+}
+
+const char *endpoint_trouble(const struct endpoint *endpoint)
+{
+    return endpoint->dialing.trouble.text;
+}

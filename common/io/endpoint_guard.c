@@ -1,0 +1,275 @@
+/* The coordinator's connections, kept by descriptor. libzmq bounds a frame and a queue of whole
+ * messages, but not the parts of one message, nor what a key may do; so every connection is watched
+ * from outside: its received bytes are compared with the messages that came out, and who breaks a
+ * limit is cut by shutdown(), which libzmq takes for the peer's own leaving. */
+
+#include "io/endpoint_private.h"
+
+#include "io/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { DESCRIPTORS_MIN = 256, BACKLOG = 1024 };
+
+static enum status make_tables(struct endpoint *endpoint, struct why *why)
+{
+    struct rlimit limit;
+    struct listening_side *side = &endpoint->listening;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < DESCRIPTORS_MIN) {
+        why_set(why, "a coordinator needs at least %d open files; remedy: ulimit -n 4096",
+                (int)DESCRIPTORS_MIN);
+        return STATUS_IO;
+    }
+    side->connection_room =
+        limit.rlim_cur < DESCRIPTORS_MAX ? (size_t)limit.rlim_cur : DESCRIPTORS_MAX;
+    /* Strangers may use a quarter of the descriptors: the rest is for agents, journal and files. */
+    if (endpoint->limits.strangers_max > side->connection_room / 4) {
+        endpoint->limits.strangers_max = (uint32_t)(side->connection_room / 4);
+    }
+    side->connection = calloc(side->connection_room, sizeof *side->connection);
+    side->admitted = calloc(ROSTER_ENTRIES_MAX, sizeof *side->admitted);
+    if (side->connection == NULL || side->admitted == NULL) {
+        why_set(why, "no memory for the connections");
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+static enum status bind_port(struct endpoint *endpoint, struct why *why)
+{
+    size_t size = sizeof endpoint->address;
+    char wanted[ADDRESS_BYTES];
+
+    memcpy(wanted, endpoint->address, sizeof wanted);
+    if (zmq_bind(endpoint->socket, wanted) != 0) {
+        int error = zmq_errno();
+        const char *remedy = error == EADDRINUSE
+                                 ? "another program listens there; remedy: stop it, "
+                                   "or choose another port"
+                             : error == EADDRNOTAVAIL || error == ENODEV
+                                 ? "the host must be an address of this machine, or 0.0.0.0"
+                             : error == EACCES ? "ports below 1024 need a privilege"
+                                               : "remedy: an address like tcp://0.0.0.0:7310";
+        why_set(why, "cannot listen on %s (%s): %s", wanted, zmq_strerror(error), remedy);
+        return error == EADDRINUSE ? STATUS_BUSY : STATUS_IO;
+    }
+    if (zmq_getsockopt(endpoint->socket, ZMQ_LAST_ENDPOINT, endpoint->address, &size) != 0) {
+        memcpy(endpoint->address, wanted, sizeof wanted);
+    }
+    return STATUS_OK;
+}
+
+enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why)
+{
+    /* The name of option 93 is only in libzmq's draft header; the option is in every 4.3. */
+    enum { ZAP_ENFORCE_DOMAIN = 93 };
+    static const char domain[] = "hedgerow";
+    int events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
+
+    enum status status = make_tables(endpoint, why);
+    if (status == STATUS_OK) {
+        status = endpoint_zap_open(endpoint, why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    endpoint->socket = zmq_socket(endpoint->context, ZMQ_ROUTER);
+    if (endpoint->socket == NULL) {
+        why_set(why, "no socket: %s", zmq_strerror(zmq_errno()));
+        return STATUS_NO_MEMORY;
+    }
+    void *socket = endpoint->socket;
+    status = endpoint_set_common(endpoint, socket, why);
+    if (status == STATUS_OK) {
+        status = endpoint_set(socket, ZMQ_CURVE_SERVER, 1, "CURVE_SERVER", why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_set_bytes(socket, ZMQ_ZAP_DOMAIN, domain, sizeof domain - 1, "ZAP_DOMAIN",
+                                    why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_set(socket, ZAP_ENFORCE_DOMAIN, 1, "ZAP_ENFORCE_DOMAIN", why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_set(socket, ZMQ_ROUTER_MANDATORY, 1, "ROUTER_MANDATORY", why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_set(socket, ZMQ_BACKLOG, BACKLOG, "BACKLOG", why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_monitor_open(endpoint, events, why);
+    }
+    return status == STATUS_OK ? bind_port(endpoint, why) : status;
+}
+
+struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key)
+{
+    struct admitted *found = NULL;
+    for (size_t i = 0; i < endpoint->listening.admitted_count; i++) {
+        if (digest_equal(&endpoint->listening.admitted[i].entry.key, key)) {
+            found = &endpoint->listening.admitted[i];
+        }
+    }
+    return found;
+}
+
+void endpoint_guard_cut(struct endpoint *endpoint, int descriptor)
+{
+    struct listening_side *side = &endpoint->listening;
+    if (descriptor < 0 || (size_t)descriptor >= side->connection_room) {
+        return;
+    }
+    struct connection *connection = &side->connection[descriptor];
+    if (connection->live && !connection->cut) {
+        connection->cut = true;
+        tcp_cut(descriptor, &connection->peer);
+    }
+}
+
+static void forget_connection(struct endpoint *endpoint, int descriptor, int64_t now_ms)
+{
+    struct listening_side *side = &endpoint->listening;
+    struct connection *connection = &side->connection[descriptor];
+
+    if (!connection->live) {
+        return;
+    }
+    for (size_t i = 0; i < side->admitted_count; i++) {
+        struct admitted *admitted = &side->admitted[i];
+        if (connection->identified && admitted->connected && admitted->descriptor == descriptor &&
+            admitted->route == connection->route) {
+            admitted->connected = false;
+        }
+    }
+    if (!connection->identified && !connection->cut) {
+        log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-left", connection->peer.host,
+                       "a connection that never sent a message under an admitted key has ended");
+    }
+    memset(connection, 0, sizeof *connection);
+    side->live--;
+}
+
+static void remember_connection(struct endpoint *endpoint, int descriptor, int64_t now_ms)
+{
+    struct listening_side *side = &endpoint->listening;
+    struct tcp_peer peer;
+
+    if (descriptor < 0) {
+        return;
+    }
+    if (!tcp_peer_of(&peer, descriptor)) {
+        return; /* gone already; its DISCONNECTED, if any, finds nothing to forget */
+    }
+    if ((size_t)descriptor >= side->connection_room) {
+        tcp_cut(descriptor, &peer);
+        return;
+    }
+    forget_connection(endpoint, descriptor, now_ms); /* the number is used again */
+    struct connection *connection = &side->connection[descriptor];
+    connection->live = true;
+    connection->accepted_ms = now_ms;
+    connection->peer = peer;
+    side->live++;
+}
+
+/* Ends the strangers that have been here longest: an honest handshake takes milliseconds. */
+static void shed_strangers(struct endpoint *endpoint, int64_t now_ms, size_t keep)
+{
+    struct listening_side *side = &endpoint->listening;
+    size_t strangers = 0;
+
+    for (size_t i = 0; i < side->connection_room; i++) {
+        const struct connection *connection = &side->connection[i];
+        strangers += connection->live && !connection->identified && !connection->cut ? 1 : 0;
+    }
+    for (; strangers > keep; strangers--) {
+        size_t oldest = side->connection_room;
+        for (size_t i = 0; i < side->connection_room; i++) {
+            const struct connection *connection = &side->connection[i];
+            if (connection->live && !connection->identified && !connection->cut &&
+                (oldest == side->connection_room ||
+                 connection->accepted_ms < side->connection[oldest].accepted_ms)) {
+                oldest = i;
+            }
+        }
+        log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-cut",
+                       side->connection[oldest].peer.host,
+                       "too many connections without an admitted key: the oldest was cut");
+        endpoint_guard_cut(endpoint, (int)oldest);
+    }
+}
+
+void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
+{
+    int event = 0;
+    int value = 0;
+    bool accepted = false;
+
+    while (endpoint_monitor_next(endpoint, &event, &value)) {
+        if (event == ZMQ_EVENT_ACCEPTED) {
+            accepted = true;
+            remember_connection(endpoint, value, now_ms);
+        } else if (event == ZMQ_EVENT_DISCONNECTED && value >= 0 &&
+                   (size_t)value < endpoint->listening.connection_room) {
+            forget_connection(endpoint, value, now_ms);
+        } else if (event == ZMQ_EVENT_ACCEPT_FAILED) {
+            log_rate_event(
+                &endpoint->rate, now_ms, LOG_ERROR, "accept-failed", NULL,
+                "a connection could not be accepted; remedy: a higher limit of open files");
+            shed_strangers(endpoint, now_ms, endpoint->limits.strangers_max / 4);
+        }
+    }
+    if (accepted && endpoint->listening.live > endpoint->limits.strangers_max) {
+        shed_strangers(endpoint, now_ms, endpoint->limits.strangers_max);
+    }
+}
+
+static void punish(struct endpoint *endpoint, const struct connection *connection, int64_t now_ms)
+{
+    if (connection->identified) {
+        struct admitted *admitted = endpoint_guard_admitted(endpoint, &connection->key);
+        if (admitted != NULL) {
+            admitted->penalty_until_ms = now_ms + endpoint->limits.penalty_ms;
+        }
+    }
+}
+
+static void sample_one(struct endpoint *endpoint, int descriptor, int64_t now_ms)
+{
+    struct connection *connection = &endpoint->listening.connection[descriptor];
+    const char *name = connection->identified ? connection->name : connection->peer.host;
+    uint64_t bytes = 0;
+
+    if (connection->cut_at_ms != 0 && now_ms >= connection->cut_at_ms) {
+        endpoint_guard_cut(endpoint, descriptor);
+    } else if (!connection->identified &&
+               now_ms - connection->accepted_ms > endpoint->limits.silence_ms) {
+        log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-cut", name,
+                       "a connection without a message under an admitted key was cut");
+        endpoint_guard_cut(endpoint, descriptor);
+    } else if (tcp_bytes_received(&bytes, descriptor) && bytes > connection->bytes_before &&
+               bytes - connection->bytes_before > endpoint_bytes_between(endpoint)) {
+        log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "message-endless", name,
+                       "it sent more than a message may have without ending one, and was cut");
+        punish(endpoint, connection, now_ms);
+        endpoint_guard_cut(endpoint, descriptor);
+    }
+}
+
+void endpoint_guard_sample(struct endpoint *endpoint, int64_t now_ms)
+{
+    if (endpoint->listening.live == 0 || now_ms - endpoint->sampled_ms < SAMPLE_MS) {
+        return;
+    }
+    endpoint->sampled_ms = now_ms;
+    for (size_t i = 0; i < endpoint->listening.connection_room; i++) {
+        const struct connection *connection = &endpoint->listening.connection[i];
+        if (connection->live && !connection->cut) {
+            sample_one(endpoint, (int)i, now_ms);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+/* The coordinator's messages. Who sent one is what the handler of keys attached to its connection:
+ * the routing id in front only tells the way back, and is never believed. */
+
+#include "io/endpoint_private.h"
+
+#include "io/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libzmq's own routing ids: a zero and a number that grows with every connection. */
+enum { ROUTE_BYTES = 5 };
+
+static uint32_t route_number(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 8 | bytes[4];
+}
+
+static bool is_newer(uint32_t route, uint32_t than)
+{
+    return (int32_t)(route - than) > 0;
+}
+
+/* Logs what a peer did, cuts its connection and lets its key wait. */
+static void turn_out(struct endpoint *endpoint, struct admitted *admitted, int descriptor,
+                     const char *event, const char *text)
+{
+    int64_t now_ms = clock_now_ms();
+    admitted->penalty_until_ms = now_ms + endpoint->limits.penalty_ms;
+    log_rate_event(&endpoint->rate, now_ms, LOG_WARN, event, admitted->name, text);
+    endpoint_guard_cut(endpoint, descriptor);
+}
+
+/* Finds whose connection a frame came by; NULL when its key is not, or no longer, admitted. */
+static struct admitted *sender_of(struct endpoint *endpoint, zmq_msg_t *frame, int descriptor)
+{
+    struct digest key;
+    const char *hex = zmq_msg_gets(frame, "Key");
+    const char *name = zmq_msg_gets(frame, "User-Id");
+    struct admitted *admitted = NULL;
+
+    if (hex != NULL && name != NULL && strlen(hex) == KEY_HEX_BYTES - 1 &&
+        hex_decode(key.byte, KEY_BYTES, hex) == STATUS_OK) {
+        admitted = endpoint_guard_admitted(endpoint, &key);
+    }
+    if (admitted == NULL || strcmp(admitted->name, name) != 0) {
+        log_rate_event(&endpoint->rate, clock_now_ms(), LOG_WARN, "key-revoked",
+                       name == NULL ? NULL : name,
+                       "a message under a key that is no longer admitted was dropped");
+        endpoint_guard_cut(endpoint, descriptor);
+        return NULL;
+    }
+    return admitted;
+}
+
+/* The newest connection of a name is the one that counts: others are cut. Returns false when the
+ * message came by one of those others. */
+static bool is_present_connection(struct endpoint *endpoint, struct admitted *admitted,
+                                  uint32_t route, int descriptor)
+{
+    struct listening_side *side = &endpoint->listening;
+    for (size_t i = 0; i < side->admitted_count; i++) {
+        const struct admitted *other = &side->admitted[i];
+        if (other->connected && strcmp(other->name, admitted->name) == 0 &&
+            is_newer(other->route, route)) {
+            if (descriptor != other->descriptor) {
+                endpoint_guard_cut(endpoint, descriptor);
+            }
+            return false;
+        }
+    }
+    for (size_t i = 0; i < side->admitted_count; i++) {
+        struct admitted *other = &side->admitted[i];
+        if (other->connected && other->route != route && strcmp(other->name, admitted->name) == 0) {
+            other->connected = false;
+            if (other->descriptor != descriptor) {
+                endpoint_guard_cut(endpoint, other->descriptor);
+            }
+        }
+    }
+    admitted->connected = true;
+    admitted->route = route;
+    admitted->descriptor = descriptor;
+    return true;
+}
+
+/* Writes down whose connection it is, and that a whole message has come out of it. */
+static void mark_connection(struct endpoint *endpoint, const struct admitted *admitted)
+{
+    struct listening_side *side = &endpoint->listening;
+    size_t place = (size_t)admitted->descriptor;
+    uint64_t bytes = 0;
+
+    if (admitted->descriptor < 0 || place >= side->connection_room) {
+        return;
+    }
+    struct connection *connection = &side->connection[place];
+    if (!connection->live) {
+        endpoint_guard_events(endpoint, clock_now_ms()); /* its ACCEPTED has been waiting */
+    }
+    if (!connection->live ||
+        (connection->identified && is_newer(connection->route, admitted->route))) {
+        return; /* the message outlived its connection */
+    }
+    connection->identified = true;
+    connection->route = admitted->route;
+    connection->key = admitted->entry.key;
+    memcpy(connection->name, admitted->name, sizeof connection->name);
+    if (tcp_bytes_received(&bytes, admitted->descriptor)) {
+        connection->bytes_before = bytes;
+    }
+}
+
+static bool within_limits(struct endpoint *endpoint, struct admitted *admitted, uint64_t bytes)
+{
+    int64_t now_ms = clock_now_ms();
+    const struct endpoint_limits *limits = &endpoint->limits;
+    return bucket_take(&admitted->messages, now_ms, 1, limits->messages_burst,
+                       limits->messages_per_s) &&
+           bucket_take(&admitted->bytes, now_ms, bytes, limits->bytes_burst, limits->bytes_per_s);
+}
+
+/* Judges the message that has just been taken; returns whether it may come out. */
+static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_t frames,
+                  uint64_t bytes)
+{
+    int descriptor = zmq_msg_get(&endpoint->control, ZMQ_SRCFD);
+    struct admitted *admitted = sender_of(endpoint, &endpoint->control, descriptor);
+
+    if (admitted == NULL) {
+        return false;
+    }
+    const uint8_t *route = zmq_msg_data(&endpoint->route);
+    if (zmq_msg_size(&endpoint->route) != ROUTE_BYTES || route[0] != 0) {
+        turn_out(endpoint, admitted, descriptor, "routing-id-squatted",
+                 "it chose a routing id of its own, which no agent does, and was cut");
+        return false;
+    }
+    if (!is_present_connection(endpoint, admitted, route_number(route), descriptor)) {
+        return false;
+    }
+    mark_connection(endpoint, admitted);
+    if (!within_limits(endpoint, admitted, bytes)) {
+        turn_out(endpoint, admitted, descriptor, "flood",
+                 "it sent far more messages than the protocol has, and was cut");
+        return false;
+    }
+    if (frames > 2) {
+        log_rate_event(&endpoint->rate, clock_now_ms(), LOG_WARN, "message-malformed",
+                       admitted->name, "a message of more than two frames was dropped");
+        return false;
+    }
+    memcpy(out->peer.name, admitted->name, sizeof out->peer.name);
+    out->key = admitted->entry.key;
+    out->token = admitted->entry.token_until_s != 0;
+    out->control = endpoint_frame(&endpoint->control);
+    out->payload = endpoint_frame(&endpoint->payload);
+    return true;
+}
+
+enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out)
+{
+    for (int i = 0; i < TAKEN_PER_CALL; i++) {
+        uint64_t bytes = 0;
+        if (zmq_msg_recv(&endpoint->route, endpoint->socket, ZMQ_DONTWAIT) < 0) {
+            return STATUS_AGAIN;
+        }
+        if (zmq_msg_more(&endpoint->route) == 0) {
+            continue;
+        }
+        size_t frames = endpoint_take_frames(endpoint, &bytes);
+        if (judge(endpoint, out, frames, bytes)) {
+            return STATUS_OK;
+        }
+    }
+    return STATUS_AGAIN;
+}
+
+enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer *peer,
+                                    struct slice control, struct slice payload)
+{
+    struct listening_side *side = &endpoint->listening;
+    for (size_t i = 0; i < side->admitted_count; i++) {
+        struct admitted *admitted = &side->admitted[i];
+        if (!admitted->connected || strncmp(admitted->name, peer->name, PEER_NAME_BYTES) != 0) {
+            continue;
+        }
+        const uint8_t route[ROUTE_BYTES] = {
+            0, (uint8_t)(admitted->route >> 24), (uint8_t)(admitted->route >> 16),
+            (uint8_t)(admitted->route >> 8), (uint8_t)admitted->route};
+        if (zmq_send(endpoint->socket, route, sizeof route, ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0) {
+            return endpoint_send_frames(endpoint, control, payload);
+        }
+        if (zmq_errno() != EHOSTUNREACH) {
+            return STATUS_AGAIN;
+        }
+        admitted->connected = false;
+    }
+    return STATUS_NOT_FOUND;
+}
+
+/* Fills in one admitted key, with what was known of it before. */
+static void take_over(struct endpoint *endpoint, struct admitted *now,
+                      const struct roster_entry *entry)
+{
+    struct admitted *before = endpoint_guard_admitted(endpoint, &entry->key);
+
+    memset(now, 0, sizeof *now);
+    now->entry = *entry;
+    (void)snprintf(now->name, sizeof now->name, "%s%s", entry->token_until_s != 0 ? "token:" : "",
+                   entry->name);
+    if (before != NULL) {
+        struct admitted kept = *before;
+        bool same = strcmp(kept.name, now->name) == 0;
+        kept.entry = now->entry;
+        memcpy(kept.name, now->name, sizeof kept.name);
+        kept.connected = kept.connected && same; /* under another name it has to connect anew */
+        *now = kept;
+    }
+}
+
+void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
+{
+    struct listening_side *side = &endpoint->listening;
+    int64_t now_ms = clock_now_ms();
+
+    struct admitted *fresh = calloc(ROSTER_ENTRIES_MAX, sizeof *fresh);
+    if (fresh == NULL) {
+        /* Better nobody than somebody who was revoked; the next look at the file tries again. */
+        side->admitted_count = 0;
+        log_event(endpoint->log, LOG_ERROR, "list-lost", NULL,
+                  "no memory for the allow-list: nobody is admitted");
+        return;
+    }
+    for (size_t i = 0; i < roster->count; i++) {
+        take_over(endpoint, &fresh[i], &roster->entry[i]);
+    }
+    free(side->admitted);
+    side->admitted = fresh;
+    side->admitted_count = roster->count;
+    for (size_t i = 0; i < side->connection_room; i++) {
+        struct connection *connection = &side->connection[i];
+        if (!connection->live || !connection->identified || connection->cut) {
+            continue;
+        }
+        const struct admitted *admitted = endpoint_guard_admitted(endpoint, &connection->key);
+        if (admitted != NULL && strcmp(admitted->name, connection->name) == 0) {
+            continue;
+        }
+        if (strncmp(connection->name, "token:", 6) == 0) {
+            connection->cut_at_ms = now_ms + FAREWELL_MS; /* its ENROLLED may still be on the way */
+            continue;
+        }
+        log_event(endpoint->log, LOG_INFO, "key-revoked", connection->name,
+                  "its key is no longer admitted: the connection was cut");
+        endpoint_guard_cut(endpoint, (int)i);
+    }
+}

@@ -1,0 +1,147 @@
+/* endpoint_private.h - what the files of the endpoint share. zmq is known to them alone. */
+
+#ifndef IO_ENDPOINT_PRIVATE_H
+#define IO_ENDPOINT_PRIVATE_H
+
+#include "io/endpoint.h"
+#include "io/log_sink.h"
+#include "io/tcp_watch.h"
+#include "io/token.h"
+#include "protocol/message.h"
+
+#include <zmq.h>
+
+enum {
+    QUEUE_MESSAGES = 4,      /* high-water marks: whole messages a queue may hold */
+    CURVE_OVERHEAD = 33,     /* MAXMSGSIZE counts the sealed frame */
+    HANDSHAKE_MS = 2000,     /* a handshake that takes longer is cut */
+    SAMPLE_MS = 50,          /* how often received bytes are looked at */
+    KERNEL_BUFFER = 1 << 20, /* receive buffer asked for; the kernel doubles it */
+    TAKEN_PER_CALL = 64,     /* frames, handshakes or events taken before others have their turn */
+    FAREWELL_MS = 500,       /* a spent token's connection lives so long, for its last answer */
+    DESCRIPTORS_MAX = 16384
+};
+
+/* Lets through burst at once and per_s on average. */
+struct bucket {
+    int64_t level_milli;
+    int64_t at_ms; /* 0: still full */
+};
+
+/* What the coordinator's end knows of one admitted key. */
+struct admitted {
+    struct roster_entry entry;
+    char name[PEER_NAME_BYTES]; /* the entry's, with "token:" in front for a token */
+    struct bucket handshakes;
+    struct bucket messages;
+    struct bucket bytes;
+    int64_t penalty_until_ms;
+    bool connected;
+    uint32_t route; /* libzmq numbers connections upwards: a later one has a greater route */
+    int descriptor;
+};
+
+/* One accepted TCP connection; its place in the table is its descriptor. */
+struct connection {
+    bool live;
+    bool cut;        /* shutdown has been asked for; it will be gone in a moment */
+    bool identified; /* a message has come through: the fields below it are known */
+    uint32_t route;
+    struct digest key;
+    char name[PEER_NAME_BYTES];
+    int64_t accepted_ms;
+    int64_t cut_at_ms;     /* 0: not to be cut */
+    uint64_t bytes_before; /* received when its last whole message was taken */
+    struct tcp_peer peer;
+};
+
+struct listening_side {
+    struct admitted *admitted; /* (ROSTER_ENTRIES_MAX) */
+    size_t admitted_count;
+    struct connection *connection; /* (connection_room), by descriptor */
+    size_t connection_room;
+    size_t live;
+};
+
+struct dialing_side {
+    struct digest coordinator_key;
+    int descriptor; /* of the present connection; -1 */
+    uint64_t bytes_before;
+    int64_t build_at_ms; /* when the socket is missing: when to make it */
+    unsigned attempts;   /* builds since the last success */
+    struct why trouble;
+};
+
+struct endpoint {
+    bool listens;
+    void *context;
+    void *socket;
+    void *monitor;
+    void *zap;
+    unsigned monitor_number;
+    char address[ADDRESS_BYTES];
+    struct key_pair key;
+    size_t payload_bytes_max;
+    const struct log *log;
+    struct log_rate rate;
+    struct endpoint_limits limits;
+    int64_t sampled_ms;
+    zmq_msg_t route;
+    zmq_msg_t control;
+    zmq_msg_t payload;
+    struct listening_side listening;
+    struct dialing_side dialing;
+};
+
+/** Takes amount from the bucket; returns false, taking nothing, when it is not there. */
+bool bucket_take(struct bucket *bucket, int64_t now_ms, uint64_t amount, uint64_t burst,
+                 uint64_t per_s);
+
+/** Sets an option, or fails with STATUS_UNSUPPORTED and names it: every one of them protects. */
+MUST_USE enum status endpoint_set(void *socket, int option, int value, const char *name,
+                                  struct why *why);
+MUST_USE enum status endpoint_set_bytes(void *socket, int option, const void *value, size_t size,
+                                        const char *name, struct why *why);
+
+/** Sets what both ends' sockets need: limits, buffers, timeouts, the own key. */
+MUST_USE enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct why *why);
+
+/** Starts to hear of the socket's connections. */
+MUST_USE enum status endpoint_monitor_open(struct endpoint *endpoint, int events, struct why *why);
+void endpoint_monitor_close(struct endpoint *endpoint);
+
+/** Takes the next event; returns false when there is none. value: a descriptor, errno or code. */
+bool endpoint_monitor_next(struct endpoint *endpoint, int *event, int *value);
+
+/** Returns how many bytes may arrive between two whole messages: full queues, kernel buffers,
+ * slack. */
+uint64_t endpoint_bytes_between(const struct endpoint *endpoint);
+
+/** Takes the frames of a message after the first into control and payload; returns how many there
+ * were. bytes is their sum. */
+size_t endpoint_take_frames(struct endpoint *endpoint, uint64_t *bytes);
+MUST_USE enum status endpoint_send_frames(struct endpoint *endpoint, struct slice control,
+                                          struct slice payload);
+struct slice endpoint_frame(zmq_msg_t *frame);
+
+/* endpoint_zap.c: the handler that decides which keys come in. */
+MUST_USE enum status endpoint_zap_open(struct endpoint *endpoint, struct why *why);
+void endpoint_zap_answer(struct endpoint *endpoint, int64_t now_ms);
+
+/* endpoint_guard.c: the table of connections, and who is to be cut. */
+MUST_USE enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why);
+void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms);
+void endpoint_guard_sample(struct endpoint *endpoint, int64_t now_ms);
+void endpoint_guard_cut(struct endpoint *endpoint, int descriptor);
+struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key);
+
+/* The two sides' parts of the public functions. */
+enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out);
+enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer *peer,
+                                    struct slice control, struct slice payload);
+enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_message *out);
+enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why);
+void endpoint_dialing_tend(struct endpoint *endpoint, int64_t now_ms);
+void endpoint_close_socket(struct endpoint *endpoint);
+
+#endif

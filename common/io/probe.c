@@ -1,0 +1,113 @@
+#include "io/probe.h"
+
+#include "io/clock.h"
+#include "protocol/message.h"
+#include "protocol/wire.h"
+
+#include <string.h>
+
+enum { REPEAT_MS = 400, TURN_MS = 100 };
+
+/* One question, repeated until one kind of answer comes. */
+struct question {
+    struct message ask;
+    enum message_kind wanted;
+    struct message answer;
+};
+
+static enum status ask_once(struct endpoint *endpoint, struct question *question)
+{
+    struct endpoint_message from;
+    enum status status = endpoint_poll(endpoint, NULL, 0, TURN_MS);
+    while (status == STATUS_OK && endpoint_receive(endpoint, &from) == STATUS_OK) {
+        if (wire_decode(&question->answer, from.control, from.payload) == STATUS_OK &&
+            question->answer.kind == question->wanted) {
+            return STATUS_OK;
+        }
+    }
+    return status == STATUS_OK ? STATUS_AGAIN : status;
+}
+
+static enum status converse(struct question *question, const struct endpoint_options *options,
+                            int timeout_ms, struct why *why)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    static const struct peer coordinator = {"coordinator"};
+    struct endpoint *endpoint = NULL;
+
+    enum status status = endpoint_dial(&endpoint, options, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t size = wire_encode(control, &question->ask);
+    int64_t until_ms = clock_now_ms() + timeout_ms;
+    int64_t asked_ms = clock_now_ms() - REPEAT_MS;
+    do {
+        if (clock_now_ms() - asked_ms >= REPEAT_MS) {
+            asked_ms = clock_now_ms();
+            (void)!endpoint_send(endpoint, &coordinator, (struct slice){control, size},
+                                 (struct slice){NULL, 0});
+        }
+        status = ask_once(endpoint, question);
+    } while (status == STATUS_AGAIN && clock_now_ms() < until_ms);
+    if (status != STATUS_OK) {
+        const char *trouble = endpoint_trouble(endpoint);
+        if (trouble[0] != '\0') {
+            why_set(why, "%s", trouble);
+        } else {
+            why_set(why,
+                    "%s did not answer within %d ms; remedy: is the coordinator running, and "
+                    "is this its address?",
+                    options->address, timeout_ms);
+        }
+    }
+    endpoint_free(endpoint);
+    return status;
+}
+
+enum status probe_reach(const struct endpoint_options *options, int timeout_ms, struct why *why)
+{
+    struct question question = {
+        .ask = {.kind = MESSAGE_HELLO, .as.hello = {.version = PROTOCOL_VERSION}},
+        .wanted = MESSAGE_WELCOME};
+
+    enum status status = converse(&question, options, timeout_ms, why);
+    if (status == STATUS_OK && question.answer.as.welcome.version != PROTOCOL_VERSION) {
+        why_set(why,
+                "the coordinator speaks version %u of the protocol, this agent %u; remedy: the "
+                "same hedgerow at both",
+                question.answer.as.welcome.version, (unsigned)PROTOCOL_VERSION);
+        return STATUS_UNSUPPORTED;
+    }
+    return status;
+}
+
+enum status probe_enrol(const struct token *token, const struct key_pair *own,
+                        const struct log *log, int timeout_ms, struct why *why)
+{
+    struct question question = {
+        .ask = {.kind = MESSAGE_ENROL, .as.enrol = {.public_key = own->public_key}},
+        .wanted = MESSAGE_ENROLLED};
+    struct endpoint_options options = {.address = token->address,
+                                       .key = &token->key,
+                                       .log = log,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX,
+                                       .coordinator_key = token->coordinator_key};
+    struct why first = {""};
+
+    enum status status = converse(&question, &options, timeout_ms / 2, &first);
+    if (status != STATUS_OK && status != STATUS_AGAIN) {
+        why_set(why, "%s", first.text);
+        return status;
+    }
+    /* Whether or not the answer came: admitted is who is let in under the own key. */
+    options.key = own;
+    enum status proof = probe_reach(&options, timeout_ms / 2, why);
+    if (proof == STATUS_AGAIN && status == STATUS_AGAIN) {
+        why_set(why,
+                "the enrolment was not answered: %s. A token is good for one enrolment and until "
+                "its end; remedy, at the coordinator: hedgerow-coordinator agents add %s",
+                first.text, token->name);
+    }
+    return proof;
+}

@@ -1,0 +1,54 @@
+#include "io/tcp_watch.h"
+
+#include <linux/tcp.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+bool tcp_peer_of(struct tcp_peer *out, int descriptor)
+{
+    struct sockaddr_storage name = {0};
+    socklen_t size = sizeof name;
+
+    memset(out, 0, sizeof *out);
+    (void)snprintf(out->host, sizeof out->host, "?");
+    if (getpeername(descriptor, (struct sockaddr *)&name, &size) != 0 || size > sizeof out->name) {
+        return false;
+    }
+    memcpy(out->name, &name, size);
+    out->name_size = size;
+    char host[sizeof out->host];
+    if (getnameinfo((const struct sockaddr *)&name, size, host, sizeof host, NULL, 0,
+                    NI_NUMERICHOST) == 0) {
+        /* On a socket for both families an IPv4 peer looks like ::ffff:192.0.2.1. */
+        const char *plain = strncmp(host, "::ffff:", 7) == 0 ? host + 7 : host;
+        (void)snprintf(out->host, sizeof out->host, "%s", plain);
+    }
+    return true;
+}
+
+void tcp_cut(int descriptor, const struct tcp_peer *peer)
+{
+    struct tcp_peer now;
+    if (tcp_peer_of(&now, descriptor) && now.name_size == peer->name_size &&
+        memcmp(now.name, peer->name, peer->name_size) == 0) {
+        (void)shutdown(descriptor, SHUT_RDWR);
+    }
+}
+
+bool tcp_bytes_received(uint64_t *bytes, int descriptor)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+
+    memset(&info, 0, sizeof info);
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+        size < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received) {
+        return false;
+    }
+    *bytes = info.tcpi_bytes_received;
+    return true;
+}

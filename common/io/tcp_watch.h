@@ -1,0 +1,26 @@
+/* tcp_watch.h - looks at TCP connections that another library owns: whose they are, how many bytes
+ * have come, and how to end one without closing its descriptor under the owner. */
+
+#ifndef IO_TCP_WATCH_H
+#define IO_TCP_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tcp_peer {
+    char host[48];    /* numeric; "?" when unknown */
+    uint8_t name[32]; /* the socket address, to recognise the connection by */
+    unsigned name_size;
+};
+
+/** Asks who is at the other end; returns false when nobody is (any more). */
+bool tcp_peer_of(struct tcp_peer *out, int descriptor);
+
+/** Ends a connection if it is still the one with this peer: the descriptor's number may have been
+ * used again. Its owner sees the end of the stream. */
+void tcp_cut(int descriptor, const struct tcp_peer *peer);
+
+/** Returns how many bytes the kernel has received on it; false when it cannot tell. */
+bool tcp_bytes_received(uint64_t *bytes, int descriptor);
+
+#endif
