@@ -83,7 +83,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
 {
     struct request request = {.agents = SIMULATION_AGENTS, .repeat = 1};
     struct simulation *simulation = &request.simulation;
-    struct study study[2] = {{0}, {0}};
+    struct study study[2] = {{.count = 0}, {.count = 0}};
     struct why why = {""};
     const struct option option[] = {
         {.text = &simulation->job_path, .required = true, .what = "JOB"},

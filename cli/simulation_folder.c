@@ -59,16 +59,13 @@ static enum status clean(struct simulation *simulation, const char *path)
     return status;
 }
 
-static enum status make(struct simulation *simulation, const char *format, const char *name)
+static enum status make(struct simulation *simulation, const char *folder, const char *name)
 {
     char path[SIMULATION_PATH_BYTES];
-    /* The formats are this file's own, each with one %s. */
-    int length = snprintf(path, sizeof path, "%s/", simulation->out);
-    if (length < 0 || length + strlen(format) + strlen(name) >= sizeof path) {
+    if (!simulation_path(simulation, path, "%s%s", folder, name)) {
         why_set(&simulation->why, "the path of --out is too long");
         return STATUS_INVALID;
     }
-    (void)snprintf(path + length, sizeof path - (size_t)length, "%s%s", format, name);
     return mkdir(path, 0700) == 0 ? STATUS_OK : fail(simulation, path);
 }
 

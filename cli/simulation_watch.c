@@ -82,10 +82,10 @@ static void last_words(const struct simulation *simulation, const char *name, ch
         const char *level = json_string_value(json_object_get(entry, "level"));
         const char *text = json_string_value(json_object_get(entry, "text"));
         if (entry == NULL && tail->line[0] != '\0') {
-            (void)snprintf(words, size, "%s", tail->line);
+            (void)snprintf(words, size, "%.*s", (int)size - 1, tail->line);
         } else if (text != NULL && level != NULL &&
                    (strcmp(level, "error") == 0 || strcmp(level, "warning") == 0)) {
-            (void)snprintf(words, size, "%s", text);
+            (void)snprintf(words, size, "%.*s", (int)size - 1, text);
         }
         json_decref(entry);
     }
@@ -108,7 +108,10 @@ static enum status start(struct simulation *simulation, const char *program, con
     char config[SIMULATION_PATH_BYTES];
     char log[SIMULATION_PATH_BYTES];
     char seed[32];
-    char *argument[ARGUMENTS_MAX] = {path, (char[]){"run"}, (char[]){"--config"}, config};
+    char run[] = "run";
+    char config_option[] = "--config";
+    char seed_option[] = "--simulate-seed";
+    char *argument[ARGUMENTS_MAX] = {path, run, config_option, config};
 
     enum status status = children_program(path, sizeof path, program, &simulation->why);
     if (status != STATUS_OK) {
@@ -120,7 +123,7 @@ static enum status start(struct simulation *simulation, const char *program, con
     }
     if (simulation->seeded) {
         (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)seed_of(simulation, number));
-        argument[4] = (char[]){"--simulate-seed"};
+        argument[4] = seed_option;
         argument[5] = seed;
     }
     return children_start(&simulation->children, name, log, argument, &simulation->why);
