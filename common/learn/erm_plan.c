@@ -3,13 +3,12 @@
  * Rounding. Half of the tolerance is left for it. u = 2^-53; a dot product in eight partial sums of
  * n terms errs by at most (n/8 + 8) u times the sum of the terms' sizes. The coefficients c of w =
  * Z^T c have sum |c_i| <= 1/(2 lambda) =: R up to the momentum's overshoot (a factor of 3), so that
- * a margin errs by at most e = 3 (m/8 + d + 16) u (1 + R). Logistic: a gradient wrong by e makes an
- * accelerated method end within sqrt(3 (1 + 2 sqrt(L/mu))) e/mu of the exact minimiser (Devolder,
- * Glineur, Nesterov, "First-order methods with inexact oracle: the strongly convex case", 2013: a
- * (1.5 e^2/mu, 2L, mu/2)-oracle, of which 1 + 2 sqrt(L/mu) times the first is the gap reached); the
- * gradient's norm there is at most L times that distance. Hinge: each of K steps adds at most e to
- * the gap (the same authors, 2014: the error grows linearly). A tolerance whose half is below these
- * is refused. */
+ * a margin errs by at most e = 3 (m/8 + d + 16) u (1 + R). Logistic: a gradient wrong by e leaves
+ * an accelerated method with a gap of at most (1 + 2 sqrt(L/mu)) 1.5 e^2/mu (Devolder, Glineur,
+ * Nesterov, "First-order methods with inexact oracle: the strongly convex case", 2013: a (1.5
+ * e^2/mu, 2L, mu/2) oracle), and the squared gradient is at most 2L times the gap. Hinge: each of K
+ * steps adds at most e to the gap (the same authors, 2014: the error grows linearly). A tolerance
+ * whose half is below these is refused. */
 
 #include "learn/erm.h"
 
@@ -39,7 +38,7 @@ static enum status plan_logistic(struct erm_plan *plan, const struct erm_problem
     const double smooth = kappa * kappa / 4 + mu;
     const double half = problem->tolerance / 2;
     const double rounding =
-        sqrt(3 * (1 + 2 * sqrt(smooth / mu))) * margin_error(problem) * smooth / mu;
+        sqrt(3 * (1 + 2 * sqrt(smooth / mu)) * smooth / mu) * margin_error(problem);
     if (rounding > half) {
         return refuse(why, "the solver's tolerance is finer than double precision can promise for "
                            "this lambda: raise the tolerance");

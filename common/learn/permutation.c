@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+enum { WARM_UP = 16 };
+
 struct generator {
     uint64_t s[4];
 };
@@ -28,16 +30,28 @@ static uint64_t generator_next(struct generator *generator)
     return out;
 }
 
+/* The finaliser of splitmix64: a bijection that spreads every bit of a word over all of it. */
+static uint64_t mixed(uint64_t word)
+{
+    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return word ^ (word >> 31);
+}
+
 static struct generator generator_from(const struct digest *seed)
 {
     struct generator generator;
     uint64_t any = 0;
-    for (int i = 0; i < 4; i++) {
-        generator.s[i] = load_u64(seed->byte + 8 * i);
+    for (uint64_t i = 0; i < 4; i++) {
+        const uint64_t distinct = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        generator.s[i] = mixed(load_u64(seed->byte + 8 * i) + distinct);
         any |= generator.s[i];
     }
     if (any == 0) {
-        generator.s[0] = UINT64_C(0x9e3779b97f4a7c15);
+        generator.s[0] = 1;
+    }
+    for (int i = 0; i < WARM_UP; i++) {
+        (void)generator_next(&generator);
     }
     return generator;
 }

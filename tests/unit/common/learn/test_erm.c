@@ -1,0 +1,176 @@
+/* The solvers: known answers, fast against plain, public numbers of steps, and what is refused. */
+
+#include "learn/erm.h"
+#include "learn/kernel.h"
+
+#include "tests/support/seeded_random.h"
+#include "wdbc.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* tests/vectors/erm.json */
+static const struct known {
+    enum loss_kind loss;
+    double lambda;
+    double objective;
+    double norm;
+} known[] = {
+    {LOSS_LOGISTIC, 0.1, 0.6565400071978322, 0.5239291955934487},
+    {LOSS_LOGISTIC, 0.01, 0.554211878369916, 2.5173773195789613},
+    {LOSS_LOGISTIC, 0.001, 0.3643907272904344, 9.483232334660444},
+    {LOSS_LOGISTIC, 0.0001, 0.19373173167083202, 23.350524712134565},
+    {LOSS_HINGE, 0.1, 0.8023324062019204, 1.3140957215163402},
+    {LOSS_HINGE, 0.01, 0.5214867953295433, 3.4530121962332756},
+    {LOSS_HINGE, 0.001, 0.2616621179287755, 8.989315247797487},
+    {LOSS_HINGE, 0.0001, 0.13223026205234148, 18.85591258036142},
+};
+
+static struct erm_problem problem_of(enum loss_kind loss, double lambda, double tolerance,
+                                     const struct dataset *data)
+{
+    return (struct erm_problem){.loss = loss,
+                                .lambda = lambda,
+                                .tolerance = tolerance,
+                                .record_count = data->record_count,
+                                .feature_count = data->feature_count};
+}
+
+Test(erm, meets_independent_answers)
+{
+    struct dataset data = wdbc_load();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        /* At the smallest lambda a certain 1e-6 is out of reach of the hinge's double precision. */
+        const double tolerance =
+            known[i].loss == LOSS_HINGE && known[i].lambda < 0.001 ? 2e-5 : 1e-6;
+        const struct erm_problem problem =
+            problem_of(known[i].loss, known[i].lambda, tolerance, &data);
+        struct erm_plan plan;
+        struct why why = {{0}};
+        double w[31];
+        cr_assert(erm_plan(&plan, &problem, &why) == STATUS_OK, "%s", why.text);
+        cr_assert(erm_solve(w, &problem, &data, &why) == STATUS_OK);
+        const double objective = erm_objective(w, &problem, &data);
+        const double norm = sqrt(kernel_dot(w, w, 31));
+        cr_log_info("%s %g: %.1f steps, objective off by %.2e, norm by %.2e (distance %.2e)",
+                    loss_name(known[i].loss), known[i].lambda, (double)plan.steps,
+                    objective - known[i].objective, norm - known[i].norm, plan.distance);
+        cr_assert(fabs(objective - known[i].objective) < 1e-6, "%s %g: %.10f",
+                  loss_name(known[i].loss), known[i].lambda, objective);
+        cr_assert(fabs(norm - known[i].norm) <= plan.distance + 1e-5);
+    }
+    dataset_free(&data);
+}
+
+static struct dataset random_data(uint64_t seed, size_t m, size_t d)
+{
+    struct seeded_random random;
+    struct dataset data = {.record_count = m, .feature_count = d};
+    seeded_random_init(&random, seed);
+    data.x = calloc(m * d, sizeof *data.x);
+    data.y = calloc(m, sizeof *data.y);
+    cr_assert(data.x != NULL && data.y != NULL);
+    for (size_t i = 0; i < m * d; i++) {
+        data.x[i] = (2 * seeded_random_unit(&random) - 1) * schema_scale(d);
+    }
+    for (size_t i = 0; i < m; i++) {
+        data.y[i] = seeded_random_below(&random, 2) == 0 ? 1 : -1;
+    }
+    return data;
+}
+
+Test(erm, fast_and_plain_take_the_same_steps)
+{
+    const size_t shape[][2] = {{1, 1},  {1, 9}, {9, 1},    {7, 31},
+                               {31, 7}, {8, 8}, {100, 12}, {5, 300}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
+        for (int loss = LOSS_LOGISTIC; loss <= LOSS_HINGE; loss++) {
+            struct dataset data = random_data(i, shape[i][0], shape[i][1]);
+            const struct erm_problem problem = problem_of(loss, 0.02, 1e-5, &data);
+            double fast[300];
+            double plain[300];
+            cr_assert(erm_solve(fast, &problem, &data, NULL) == STATUS_OK);
+            cr_assert(erm_solve_reference(plain, &problem, &data, NULL) == STATUS_OK);
+            for (size_t j = 0; j < shape[i][1]; j++) {
+                cr_assert(fabs(fast[j] - plain[j]) < 1e-9, "%zu %d: %g", i, loss,
+                          fast[j] - plain[j]);
+            }
+            dataset_free(&data);
+        }
+    }
+}
+
+Test(erm, a_million_features_are_solved)
+{
+    struct dataset data = random_data(9, 4, 1000000);
+    for (int loss = LOSS_LOGISTIC; loss <= LOSS_HINGE; loss++) {
+        const struct erm_problem problem = problem_of(loss, 0.01, 1e-4, &data);
+        double *w = calloc(data.feature_count, sizeof *w);
+        cr_assert(w != NULL && erm_solve(w, &problem, &data, NULL) == STATUS_OK);
+        cr_assert(erm_objective(w, &problem, &data) < loss_value(loss, 0));
+        free(w);
+    }
+    dataset_free(&data);
+}
+
+Test(erm, a_hospital_takes_well_below_100_ms)
+{
+    struct dataset data = random_data(10, 1260, 8);
+    const struct erm_problem problem = problem_of(LOSS_LOGISTIC, 0.005, 1e-6, &data);
+    struct timespec before;
+    struct timespec after;
+    double w[8];
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    cr_assert(erm_solve(w, &problem, &data, NULL) == STATUS_OK);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    const double ms = (double)(after.tv_sec - before.tv_sec) * 1e3 +
+                      (double)(after.tv_nsec - before.tv_nsec) / 1e6;
+    cr_log_info("%.2f ms", ms);
+    /* Sanitizers slow it down; the bound leaves room for them. */
+    cr_assert(ms < 1000);
+    dataset_free(&data);
+}
+
+Test(erm, steps_depend_on_public_numbers_alone)
+{
+    struct erm_plan plan;
+    struct erm_problem problem = {LOSS_LOGISTIC, 0.005, 1e-6, 1260, 8};
+    cr_assert(erm_plan(&plan, &problem, NULL) == STATUS_OK);
+    cr_log_info("logistic: %lu steps, distance %g", (unsigned long)plan.steps, plan.distance);
+    /* q = 1 - sqrt(0.01/0.26), 2 L 2 ln 2 q^K <= (5e-7)^2 */
+    cr_assert(plan.steps ==
+              1 + (uint64_t)ceil(log(4 * 0.26 * log(2) / 25e-14) / -log(1 - sqrt(0.01 / 0.26))));
+    cr_assert(plan.distance >= 1e-6 / 0.01 && plan.distance < 1.0000001e-4);
+    problem.loss = LOSS_HINGE;
+    problem.tolerance = 1.1e-6;
+    cr_assert(erm_plan(&plan, &problem, NULL) == STATUS_OK);
+    cr_assert(plan.steps == 1 + (uint64_t)ceil(1 / (2 * sqrt(0.005 * 5.5e-7))));
+    cr_assert(plan.distance >= sqrt(1.1e-6 / 0.005));
+}
+
+static void refused(struct erm_problem problem)
+{
+    struct erm_plan plan;
+    struct why why = {{0}};
+    cr_assert(erm_plan(&plan, &problem, &why) == STATUS_INVALID);
+    cr_assert(why.text[0] != '\0');
+}
+
+Test(erm, refuses_what_it_cannot_promise)
+{
+    refused((struct erm_problem){LOSS_ZERO_ONE, 0.01, 1e-6, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, 0, 1e-6, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, -1, 1e-6, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, NAN, 1e-6, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, 0, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, NAN, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, 2, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, 1e-15, 100, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, 1e-12, 1e-3, 100, 8});
+    refused((struct erm_problem){LOSS_HINGE, 0.01, 1e-13, 100, 8});
+    refused((struct erm_problem){LOSS_HINGE, 1e-9, 1e-6, 1000000, 1000});
+    refused((struct erm_problem){LOSS_LOGISTIC, 0.001, 1e-6, 0, 8});
+    refused((struct erm_problem){LOSS_LOGISTIC, 0.001, 1e-6, 10, 0});
+}

@@ -1,0 +1,75 @@
+/* The fast kernels against plain loops, at every length around the number of lanes. */
+
+#include "learn/kernel.h"
+
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+enum { MOST = 67 };
+
+static void fill(struct seeded_random *random, double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        x[i] = 2 * seeded_random_unit(random) - 1;
+    }
+}
+
+Test(kernel, dot_and_axpy_agree_with_plain_loops)
+{
+    struct seeded_random random;
+    seeded_random_init(&random, 1);
+    for (size_t count = 0; count <= MOST; count++) {
+        double a[MOST];
+        double b[MOST];
+        double sum = 0;
+        fill(&random, a, count);
+        fill(&random, b, count);
+        for (size_t i = 0; i < count; i++) {
+            sum += a[i] * b[i];
+        }
+        cr_assert(fabs(kernel_dot(a, b, count) - sum) < 1e-14);
+        kernel_axpy(a, 0, b, count);
+        const double before = count > 0 ? a[count - 1] : 0;
+        kernel_axpy(a, -2, b, count);
+        cr_assert(count == 0 || a[count - 1] == before - 2 * b[count - 1]);
+    }
+}
+
+Test(kernel, products_agree_with_plain_loops)
+{
+    struct seeded_random random;
+    seeded_random_init(&random, 2);
+    for (size_t m = 1; m <= 20; m += 3) {
+        for (size_t d = 1; d <= 20; d += 3) {
+            double z[400];
+            double z_t[400];
+            double w[20];
+            double f[20];
+            double c[20];
+            double back[20];
+            double gram[400];
+            fill(&random, z, m * d);
+            fill(&random, w, d);
+            for (size_t i = 0; i < m; i++) {
+                for (size_t j = 0; j < d; j++) {
+                    z_t[j * m + i] = z[i * d + j];
+                }
+            }
+            kernel_margins(f, z_t, w, m, d);
+            kernel_combine(back, z_t, f, m, d);
+            kernel_gram(gram, z, m, d);
+            kernel_symmetric(c, gram, f, m);
+            for (size_t i = 0; i < m; i++) {
+                double plain = 0;
+                double twice = 0;
+                for (size_t j = 0; j < d; j++) {
+                    plain += z[i * d + j] * w[j];
+                    twice += z[i * d + j] * back[j];
+                }
+                cr_assert(fabs(f[i] - plain) < 1e-13 && fabs(c[i] - twice) < 1e-11);
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+/* model.json: what is written is read back whole, and nothing else is taken for a model. */
+
+#include "learn/model.h"
+
+#include "flchain_schema.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct model example(void)
+{
+    struct model model = {
+        .weight_count = 8,
+        .loss = LOSS_LOGISTIC,
+        .lambda = 0.005,
+        .job = "hospitals",
+        .expert = "average, lambda 0.005, threshold +0.25",
+        .private = true,
+        .statement = "epsilon 1 per record, replace-one, local trust",
+        .epsilon_micro = 1000000,
+        .delta_atto = 5,
+    };
+    cr_assert(flchain_schema(&model.schema) == STATUS_OK);
+    model.weight = calloc(8, sizeof *model.weight);
+    cr_assert(model.weight != NULL);
+    for (int i = 0; i < 8; i++) {
+        model.weight[i] = (i - 3) / 7.0 + 1e-9;
+    }
+    return model;
+}
+
+static enum status read_text(struct model *out, const char *text, struct why *why)
+{
+    return model_from_json(out, (struct slice){text, strlen(text)}, "model.json", why);
+}
+
+Test(model, survives_its_file)
+{
+    struct model model = example();
+    struct model back;
+    struct why why;
+    char *text = NULL;
+    char *again = NULL;
+    cr_assert(model_to_json(&text, &model) == STATUS_OK);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(back.weight_count == 8);
+    cr_assert(memcmp(back.weight, model.weight, 8 * sizeof *back.weight) == 0);
+    cr_assert(back.schema.column_count == model.schema.column_count);
+    cr_assert(back.schema.column[4].has_missing && back.schema.column[4].missing == 1);
+    cr_assert(!back.schema.column[0].has_missing);
+    cr_assert(back.schema.column[2].transform == TRANSFORM_LOG1P);
+    cr_assert_str_eq(back.schema.column[1].category[1], "M");
+    cr_assert(back.private && back.epsilon_micro == 1000000 && back.delta_atto == 5);
+    cr_assert_str_eq(back.expert, model.expert);
+    cr_assert(model_to_json(&again, &back) == STATUS_OK);
+    cr_assert_str_eq(text, again);
+    free(text);
+    free(again);
+    model_free(&model);
+    model_free(&back);
+    model_free(NULL);
+}
+
+/* Replaces the first `from` by `to` and expects the file to be refused. */
+static void refused(const char *from, const char *to, enum status expected)
+{
+    struct model model = example();
+    struct model back;
+    struct why why = {{0}};
+    char *text = NULL;
+    cr_assert(model_to_json(&text, &model) == STATUS_OK);
+    char *at = strstr(text, from);
+    cr_assert(at != NULL, "%s", from);
+    char *edited = malloc(strlen(text) + strlen(to) + 1);
+    cr_assert(edited != NULL);
+    memcpy(edited, text, (size_t)(at - text));
+    strcpy(edited + (at - text), to);
+    strcat(edited, at + strlen(from));
+    cr_assert(read_text(&back, edited, &why) == expected, "%s -> %s", from, to);
+    cr_assert(strstr(why.text, "model.json") != NULL || strstr(why.text, "column") != NULL, "%s",
+              why.text);
+    cr_assert(back.weight == NULL && back.schema.column == NULL);
+    free(edited);
+    free(text);
+    model_free(&model);
+}
+
+Test(model, refuses_what_is_not_a_whole_model)
+{
+    refused("hedgerow model", "other model", STATUS_INVALID);
+    refused("\"version\": 1", "\"version\": 2", STATUS_UNSUPPORTED);
+    refused("\"job\"", "\"jobs\"", STATUS_INVALID);
+    refused("\"version\": 1,", "\"version\": 1, \"extra\": 3,", STATUS_INVALID);
+    refused("\"version\": 1,", "\"version\": 1, \"version\": 1,", STATUS_INVALID);
+    refused("\"private\": true", "\"private\": \"yes\"", STATUS_INVALID);
+    refused("\"loss\": \"logistic\"", "\"loss\": \"cubic\"", STATUS_INVALID);
+    refused("\"epsilon_micro\": 1000000", "\"epsilon_micro\": -1", STATUS_INVALID);
+    refused("\"kind\": \"number\"", "\"kind\": \"numbers\"", STATUS_INVALID);
+    refused("\"transform\": \"log1p\"", "\"transform\": \"sqrt\"", STATUS_INVALID);
+    refused("\"half_width\": 24.0", "\"half_width\": 0.0", STATUS_INVALID);
+    refused("\"weights\": [", "\"weights\": [1.5,", STATUS_INVALID);
+    refused("\"weights\": [", "\"weights\": [\"x\",", STATUS_INVALID);
+    refused("\"half_width\": 24.0", "\"half_width\": 1e999", STATUS_INVALID);
+    refused("{", "[", STATUS_INVALID);
+}
+
+Test(model, refuses_empty_and_deep_texts)
+{
+    struct model back;
+    struct why why;
+    cr_assert(model_from_json(&back, (struct slice){NULL, 0}, "m", &why) == STATUS_INVALID);
+    char *deep = malloc(100001);
+    cr_assert(deep != NULL);
+    memset(deep, '[', 100000);
+    deep[100000] = '\0';
+    cr_assert(read_text(&back, deep, &why) == STATUS_INVALID);
+    free(deep);
+}
+
+Test(model, predicts_probabilities_and_classes)
+{
+    struct model model = example();
+    double x[24] = {0};
+    double p[3];
+    const struct dataset data = {.record_count = 3, .feature_count = 8, .x = x};
+    for (int i = 0; i < 8; i++) {
+        model.weight[i] = i == 0 ? 2 : 0;
+    }
+    x[8] = 1;
+    x[16] = -1000;
+    model_predict(p, &model, &data);
+    cr_assert(p[0] == 0.5 && fabs(p[1] - 0.88079707797788243) < 1e-15 && p[2] >= 0 &&
+              p[2] < 1e-300);
+    cr_assert_str_eq(model_class(&model, p[0]), "1");
+    cr_assert_str_eq(model_class(&model, p[2]), "0");
+    model_free(&model);
+}
