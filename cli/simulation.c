@@ -77,7 +77,7 @@ void simulation_show(const struct simulation *simulation)
     show_quality(out, result);
     (void)fprintf(out, "\n  %-56s    spent   left\n", "epsilon, by each hospital's ledger");
     for (size_t i = 0; i < result->agent_count; i++) {
-        (void)fprintf(out, "  %-56s %8.6g %6.6g\n", result->agent[i].name,
+        (void)fprintf(out, "  %-56s %8.4f %6.4f\n", result->agent[i].name,
                       result->agent[i].epsilon_spent, result->agent[i].epsilon_left);
     }
     if (isfinite(result->regret.bound)) {

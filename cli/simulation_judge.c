@@ -128,7 +128,7 @@ static enum status judge_pooled(struct simulation *simulation, const struct judg
     for (size_t i = 0; i < POOLED_COUNT && status == STATUS_OK; i++) {
         const struct erm_problem problem = {.loss = LOSS_LOGISTIC,
                                             .lambda = pooled_lambda[i],
-                                            .tolerance = pooled_lambda[i] * 1e-3,
+                                            .tolerance = 0.00002,
                                             .record_count = judgement->pooled.record_count,
                                             .feature_count = judgement->pooled.feature_count};
         double accuracy = NAN;
