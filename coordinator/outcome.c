@@ -82,6 +82,8 @@ static void name_experts(struct outcome_expert *expert, const struct stage *stag
                          const struct record *record)
 {
     double lambda = stage->lambda[within];
+    size_t rows = job_experts_of_round(stage, record->as.round.agent_count);
+    bool own = rows > 1 + stage->shift_count; /* not of a single agent: that is the average */
     size_t row = 0;
 
     (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "average, lambda %g", lambda);
@@ -91,7 +93,7 @@ static void name_experts(struct outcome_expert *expert, const struct stage *stag
                        lambda, stage->shift[i]);
         expert[row++].lambda = lambda;
     }
-    for (size_t i = 0; stage->experts_own && i < record->as.round.agent_count; i++) {
+    for (size_t i = 0; own && i < record->as.round.agent_count; i++) {
         (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "%s, lambda %g",
                        record->as.round.agent[i].name, lambda);
         expert[row++].lambda = lambda;

@@ -27,6 +27,7 @@ enum status strategy_fit(double **rows, const struct stage *stage, int64_t *sum,
     size_t agent_count = cohort_count(cohort, STANDING_ANSWERED);
     size_t row_count = job_experts_of_round(stage, agent_count);
     double *out = average_in_place(sum, d, stage->grid_bits, agent_count);
+    bool own = row_count > 1 + stage->shift_count; /* not of a single agent: that is the average */
     size_t row = 1;
 
     *rows = NULL;
@@ -43,7 +44,7 @@ enum status strategy_fit(double **rows, const struct stage *stage, int64_t *sum,
         /* f moves by the shift: the last feature is the constant, schema_scale(d) */
         out[row * d + d - 1] += stage->shift[i] / schema_scale(d);
     }
-    for (size_t i = 0; stage->experts_own && i < cohort->count; i++) {
+    for (size_t i = 0; own && i < cohort->count; i++) {
         if (cohort->member[i].standing == STANDING_ANSWERED) {
             memcpy(out + row * d, cohort->member[i].own, d * sizeof *out);
             row++;

@@ -113,7 +113,7 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     m.as.piece.offset = 262144;
     check_known("piece", &m);
     start(&m, MESSAGE_ENROLLED);
-    strcpy(m.as.enrolled.name, "hospital-1");
+    memcpy(m.as.enrolled.name, "hospital-1", sizeof "hospital-1");
     check_known("enrolled", &m);
 }
 

@@ -1,0 +1,299 @@
+#include "sim/checker.h"
+
+#include "crypto/digest.h"
+#include "sim/world.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the job costs, as its text says: three fifths of epsilon over two fits, the rest for one
+ * pass. */
+enum { FIT_ROUNDS = 2, LOSSES_ROUNDS = 3, ROUNDS = FIT_ROUNDS + LOSSES_ROUNDS, BATCH = 4, DIM = 3 };
+enum { FIT_EPSILON_MICRO = 300000, LOSSES_EPSILON_MICRO = 400000, JOB_EPSILON_MICRO = 1000000 };
+
+void checker_free(struct checker *checker)
+{
+    for (size_t i = 0; i < checker->round_count; i++) {
+        record_free(&checker->round[i].record);
+    }
+    free(checker->experts);
+}
+
+static struct known_answer *find_answer(struct checker *checker, size_t agent,
+                                        const struct digest *job, uint32_t round)
+{
+    for (size_t i = 0; i < checker->answer_count; i++) {
+        struct known_answer *answer = &checker->answer[i];
+        if (answer->agent == agent && answer->record.as.answer.round == round &&
+            digest_equal(&answer->record.as.answer.job, job)) {
+            return answer;
+        }
+    }
+    return NULL;
+}
+
+/* Row by row: a pass costs what its dearest row was charged, passes add up. */
+uint64_t checker_spent(const struct checker *checker, size_t agent, const struct digest *job)
+{
+    uint64_t spent = 0;
+    for (size_t i = 0; i < checker->answer_count; i++) {
+        const struct record *first = &checker->answer[i].record;
+        uint64_t row[SIM_RECORDS] = {0};
+        uint64_t dearest = 0;
+        bool counted = false;
+        for (size_t j = 0; j < checker->answer_count; j++) {
+            const struct record *other = &checker->answer[j].record;
+            const struct charge *charge = &other->as.answer.charge;
+            if (checker->answer[j].agent != agent ||
+                !digest_equal(&charge->pass, &first->as.answer.charge.pass)) {
+                continue;
+            }
+            counted = counted || j < i;
+            for (uint64_t k = charge->row_first; k < charge->row_first + charge->row_count; k++) {
+                row[k] += charge->epsilon_micro;
+                dearest = row[k] > dearest ? row[k] : dearest;
+            }
+        }
+        if (checker->answer[i].agent == agent && !counted &&
+            (job == NULL || digest_equal(&first->as.answer.job, job))) {
+            spent += dearest;
+        }
+    }
+    return spent;
+}
+
+static void check_charge(struct world *world, const struct known_answer *answer)
+{
+    const struct checker *checker = &world->checker;
+    const struct record *record = &answer->record;
+    const struct charge *charge = &record->as.answer.charge;
+    const char *name = peer_name(answer->agent);
+    uint32_t round = record->as.answer.round;
+    bool fit = round < FIT_ROUNDS;
+    uint64_t first = fit ? 0 : (uint64_t)(round - FIT_ROUNDS) * BATCH;
+
+    if (round >= ROUNDS ||
+        charge->epsilon_micro != (fit ? FIT_EPSILON_MICRO : LOSSES_EPSILON_MICRO) ||
+        charge->delta_atto != 0 || charge->row_first != first ||
+        charge->row_count != (fit ? SIM_RECORDS : BATCH)) {
+        world_fail(world, "%s: round %" PRIu32 " is not charged as the job says", name, round);
+        return;
+    }
+    if (checker_spent(checker, answer->agent, &record->as.answer.job) > JOB_EPSILON_MICRO) {
+        world_fail(world, "%s: a job has cost more than an undisturbed run", name);
+    }
+    if (checker_spent(checker, answer->agent, NULL) > world->fixture.policy.epsilon_micro) {
+        world_fail(world, "%s: more is spent than the policy allows", name);
+    }
+}
+
+static void on_durable_answer(struct world *world, const struct node *node,
+                              const struct record *record, struct slice blob)
+{
+    struct checker *checker = &world->checker;
+    struct digest digest;
+    digest_sha256(&digest, &blob, 1);
+    if (blob.size != record->as.answer.answer_bytes ||
+        (blob.size > 0 && !digest_equal(&digest, &record->as.answer.answer))) {
+        world_fail(world, "%s: a record does not fit its answer", peer_name(node->number));
+    }
+    if (find_answer(checker, node->number, &record->as.answer.job, record->as.answer.round) !=
+        NULL) {
+        world_fail(world, "%s: a second draw for round %" PRIu32 " of a job is durable",
+                   peer_name(node->number), record->as.answer.round);
+        return;
+    }
+    if (checker->answer_count == CHECKER_ANSWERS_MAX) {
+        world_fail(world, "too many answers");
+        return;
+    }
+    struct known_answer *answer = &checker->answer[checker->answer_count++];
+    *answer = (struct known_answer){.agent = node->number, .record = *record, .bytes = blob};
+    check_charge(world, answer);
+}
+
+/* The value that a listed agent's committed answer has at a place; false when it has none. */
+static bool committed_value(struct world *world, const struct record *record, size_t listed,
+                            size_t place, uint64_t *value)
+{
+    const char *name = record->as.round.agent[listed].name;
+    uint32_t round = record->as.round.round;
+    if (strcmp(name, peer_name(MALLORY)) == 0) {
+        *value = (uint64_t)mallory_value(round, place);
+        return true;
+    }
+    for (size_t i = 1; i <= SIM_AGENTS; i++) {
+        const struct known_answer *answer =
+            strcmp(name, peer_name(i)) == 0
+                ? find_answer(&world->checker, i, &record->as.round.job, round)
+                : NULL;
+        if (answer != NULL && answer->bytes.size >= 8 * (place + 1)) {
+            *value = load_u64((const uint8_t *)answer->bytes.data + 8 * place);
+            return true;
+        }
+    }
+    world_fail(world, "round %" PRIu32 " lists %s, whose journal has no answer to it", round, name);
+    return false;
+}
+
+static uint64_t committed_sum(struct world *world, const struct record *record, size_t place)
+{
+    uint64_t sum = 0;
+    uint64_t value = 0;
+    for (size_t i = 0; i < record->as.round.agent_count; i++) {
+        sum += committed_value(world, record, i, place, &value) ? value : 0;
+    }
+    return sum;
+}
+
+static void check_fit(struct world *world, const struct record *record, struct slice rows)
+{
+    size_t count = record->as.round.agent_count;
+    size_t row_count = 2 + (count > 1 ? count : 0); /* average, its shift, the agents' own */
+    if (rows.size % (8 * DIM) != 0 || rows.size / (8 * DIM) < 2 ||
+        rows.size / (8 * DIM) > row_count + 1) {
+        world_fail(world, "round %" PRIu32 " has %zu bytes of experts", record->as.round.round,
+                   rows.size);
+        return;
+    }
+    for (size_t i = 0; i < DIM; i++) {
+        double average;
+        double expected =
+            ldexp((double)(int64_t)committed_sum(world, record, i), -10) / (double)count;
+        memcpy(&average, (const uint8_t *)rows.data + 8 * i, sizeof average);
+        if (average != expected) {
+            world_fail(world, "the average of round %" PRIu32 " is not that of the answers",
+                       record->as.round.round);
+        }
+    }
+}
+
+static void check_losses(struct world *world, const struct record *record)
+{
+    size_t experts = world->checker.experts_bytes / (8 * DIM);
+    if (record->as.round.sum_count != experts) {
+        world_fail(world, "round %" PRIu32 " sums something else than the experts' losses",
+                   record->as.round.round);
+        return;
+    }
+    for (size_t i = 0; i < experts; i++) {
+        if ((uint64_t)record->as.round.sum[i] != committed_sum(world, record, i)) {
+            world_fail(world, "the sum of round %" PRIu32 " is not that of the answers",
+                       record->as.round.round);
+            return;
+        }
+    }
+}
+
+static void add_experts(struct checker *checker, struct slice rows)
+{
+    if (rows.size == 0) {
+        return;
+    }
+    checker->experts = realloc(checker->experts, checker->experts_bytes + rows.size);
+    if (checker->experts == NULL) {
+        abort();
+    }
+    memcpy(checker->experts + checker->experts_bytes, rows.data, rows.size);
+    checker->experts_bytes += rows.size;
+}
+
+/* Takes the record. */
+static void on_durable_round(struct world *world, struct record *record, struct slice blob)
+{
+    struct checker *checker = &world->checker;
+    uint32_t number = record->as.round.round;
+    size_t before = checker->round_count;
+    if (!checker->job_known || !digest_equal(&record->as.round.job, &checker->job.id) ||
+        number != before || number >= ROUNDS ||
+        (before > 0 && checker->round[before - 1].record.as.round.failed)) {
+        world_fail(world, "the outcome of round %" PRIu32 " is decided after %zu rounds", number,
+                   before);
+        record_free(record);
+        return;
+    }
+    if (record->as.round.failed != (record->as.round.agent_count < world->plan.cohort_min)) {
+        world_fail(world, "round %" PRIu32 " with %" PRIu32 " agents %s", number,
+                   record->as.round.agent_count,
+                   record->as.round.failed ? "failed" : "did not fail");
+    }
+    if (!record->as.round.failed && number < FIT_ROUNDS) {
+        check_fit(world, record, blob);
+        add_experts(checker, blob);
+    } else if (!record->as.round.failed) {
+        check_losses(world, record);
+    }
+    struct known_round *round = &checker->round[checker->round_count++];
+    round->record = *record;
+    round->experts = (struct artifact){.bytes = checker->experts_bytes};
+    if (checker->experts_bytes > 0) {
+        struct slice all = {.data = checker->experts, .size = checker->experts_bytes};
+        digest_sha256(&round->experts.digest, &all, 1);
+    }
+}
+
+void checker_on_durable(struct world *world, struct node *node, struct slice body,
+                        struct slice blob)
+{
+    struct checker *checker = &world->checker;
+    struct record record;
+    if (wire_decode_record(&record, body) != STATUS_OK) {
+        world_fail(world, "%s: a record cannot be read again", peer_name(node->number));
+        return;
+    }
+    if (node->number == COORDINATOR && record.kind == RECORD_ROUND) {
+        on_durable_round(world, &record, blob);
+        return;
+    }
+    if (node->number != COORDINATOR && record.kind == RECORD_ANSWER) {
+        on_durable_answer(world, node, &record, blob);
+    } else if (record.kind != RECORD_JOB || (node->number == COORDINATOR && checker->job_known)) {
+        world_fail(world, "%s: a record has no business in this journal", peer_name(node->number));
+    } else if (node->number == COORDINATOR) {
+        checker->job_known = true;
+        checker->job = record.as.job.job;
+    }
+    record_free(&record);
+}
+
+static uint64_t journal_spent_goal(void)
+{
+    return JOB_EPSILON_MICRO;
+}
+
+/* Nobody lied and every deadline was far away: nothing may be missing. */
+static void check_undisturbed(struct world *world)
+{
+    const struct checker *checker = &world->checker;
+    for (size_t i = 0; i < checker->round_count; i++) {
+        if (checker->round[i].record.as.round.agent_count != SIM_AGENTS) {
+            world_fail(world, "round %zu has %" PRIu32 " agents, though all were back in time", i,
+                       checker->round[i].record.as.round.agent_count);
+        }
+    }
+    for (size_t agent = 1; agent <= SIM_AGENTS; agent++) {
+        uint64_t spent = checker_spent(checker, agent, &checker->job.id);
+        if (spent != journal_spent_goal()) {
+            world_fail(world, "%s has spent %" PRIu64 ", in an undisturbed run it is %" PRIu64,
+                       peer_name(agent), spent, journal_spent_goal());
+        }
+    }
+}
+
+void checker_on_end(struct world *world)
+{
+    const struct checker *checker = &world->checker;
+    size_t rounds = checker->round_count;
+    bool failed = rounds > 0 && checker->round[rounds - 1].record.as.round.failed;
+    if (world->failure[0] != '\0') {
+        return;
+    }
+    if (!failed && rounds != ROUNDS) {
+        world_fail(world, "the coordinator finished after %zu rounds", rounds);
+    }
+    if (world->plan.patient) {
+        check_undisturbed(world);
+    }
+}

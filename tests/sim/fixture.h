@@ -1,0 +1,28 @@
+/* fixture.h - a job small enough for ten thousand runs, its records, and the agents' policy. Two
+ * fit rounds (d = 3) and three losses rounds (m = 12, batches of 4). */
+
+#ifndef SIM_FIXTURE_H
+#define SIM_FIXTURE_H
+
+#include "agent/policy.h"
+#include "agent/source.h"
+#include "job/job.h"
+#include "sim/plan.h"
+
+enum { SIM_TEXT_BYTES = 2048, SIM_AGENTS = 3, SIM_RECORDS = 12 };
+
+struct fixture {
+    char text_bytes[SIM_TEXT_BYTES];
+    struct slice text;
+    struct job job; /* parsed from the text */
+    struct policy policy;
+};
+
+/** Makes the job's text for a plan's times. Aborts when it is not a valid job. */
+void fixture_init(struct fixture *fixture, const struct plan *plan);
+void fixture_free(struct fixture *fixture);
+
+/** The records of an agent, 0 to SIM_AGENTS - 1; keeps number. */
+struct source fixture_source(size_t *number);
+
+#endif

@@ -1,0 +1,203 @@
+/* Frames on their way: lost, doubled, late, out of order, damaged, cut off, and old ones again. */
+
+#include "protocol/wire.h"
+#include "sim/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_before(const struct frame *a, const struct frame *b)
+{
+    return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
+}
+
+static void swap(struct frame *a, struct frame *b)
+{
+    struct frame c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void heap_push(struct world *world, struct frame frame)
+{
+    if (world->frame_count == world->frame_room) {
+        world->frame_room = 2 * world->frame_room + 64;
+        world->frame = realloc(world->frame, world->frame_room * sizeof *world->frame);
+        if (world->frame == NULL) {
+            abort();
+        }
+    }
+    size_t at = world->frame_count++;
+    world->frame[at] = frame;
+    while (at > 0 && is_before(&world->frame[at], &world->frame[(at - 1) / 2])) {
+        swap(&world->frame[at], &world->frame[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+}
+
+static struct frame heap_pop(struct world *world)
+{
+    struct frame first = world->frame[0];
+    world->frame[0] = world->frame[--world->frame_count];
+    size_t at = 0;
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < world->frame_count;
+             child++) {
+            if (is_before(&world->frame[child], &world->frame[least])) {
+                least = child;
+            }
+        }
+        if (least == at) {
+            return first;
+        }
+        swap(&world->frame[at], &world->frame[least]);
+        at = least;
+    }
+}
+
+static struct frame frame_of(size_t from, size_t to, struct slice control, struct slice payload)
+{
+    struct frame frame = {.from = from,
+                          .to = to,
+                          .bytes = malloc(control.size + payload.size + 1),
+                          .control_size = control.size,
+                          .payload_size = payload.size};
+    if (frame.bytes == NULL) {
+        abort();
+    }
+    if (control.size > 0) {
+        memcpy(frame.bytes, control.data, control.size);
+    }
+    if (payload.size > 0) {
+        memcpy(frame.bytes + control.size, payload.data, payload.size);
+    }
+    return frame;
+}
+
+static struct frame copy_of(const struct frame *frame)
+{
+    return frame_of(
+        frame->from, frame->to, (struct slice){.data = frame->bytes, .size = frame->control_size},
+        (struct slice){.data = frame->bytes + frame->control_size, .size = frame->payload_size});
+}
+
+static void remember(struct world *world, const struct frame *frame)
+{
+    size_t place = world->history_count;
+    if (place == HISTORY_MAX) {
+        place = dice_below(&world->dice, HISTORY_MAX);
+        free(world->history[place].bytes);
+    } else {
+        world->history_count++;
+    }
+    world->history[place] = copy_of(frame);
+}
+
+void network_keep(struct world *world, const struct world *earlier)
+{
+    for (size_t i = 0; i < earlier->history_count; i += 2) {
+        remember(world, &earlier->history[i]);
+    }
+}
+
+static void schedule(struct world *world, struct frame frame)
+{
+    frame.due_ms = world->now_ms + 1 + (int64_t)dice_below(&world->dice, world->plan.delay_ms_max);
+    if (world_chance(world, world->plan.delayed)) {
+        frame.due_ms += (int64_t)dice_below(&world->dice, 5000);
+    }
+    frame.order = world->frame_order++;
+    heap_push(world, frame);
+}
+
+static void damage(struct world *world, struct frame *frame)
+{
+    size_t size = frame->control_size + frame->payload_size;
+    if (world_chance(world, world->plan.cut_short) && size > 0) {
+        if (frame->payload_size > 0 && dice_one_in(&world->dice, 2)) {
+            frame->payload_size = dice_below(&world->dice, frame->payload_size);
+        } else {
+            size_t kept = dice_below(&world->dice, frame->control_size);
+            memmove(frame->bytes + kept, frame->bytes + frame->control_size, frame->payload_size);
+            frame->control_size = kept;
+        }
+        size = frame->control_size + frame->payload_size;
+    }
+    if (world_chance(world, world->plan.flipped) && size > 0) {
+        frame->bytes[dice_below(&world->dice, size)] ^=
+            (uint8_t)(1u << dice_below(&world->dice, 8));
+    }
+}
+
+static bool is_cut(const struct world *world, size_t peer)
+{
+    return peer < MACHINES &&
+           (world->node[peer].link_dead || world->node[peer].cut_until_ms > world->now_ms);
+}
+
+void network_inject(struct world *world, size_t from, size_t to, struct slice control,
+                    struct slice payload)
+{
+    schedule(world, frame_of(from, to, control, payload));
+}
+
+void network_inject_message(struct world *world, size_t from, size_t to,
+                            const struct message *message, struct slice payload)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    size_t size = wire_encode(control, message);
+    network_inject(world, from, to, (struct slice){.data = control, .size = size}, payload);
+}
+
+void network_send(struct world *world, size_t from, size_t to, struct slice control,
+                  struct slice payload)
+{
+    struct frame frame = frame_of(from, to, control, payload);
+    remember(world, &frame);
+    if (is_cut(world, from) || is_cut(world, to) || world_chance(world, world->plan.lost)) {
+        free(frame.bytes);
+        return;
+    }
+    if (world_chance(world, world->plan.doubled)) {
+        schedule(world, copy_of(&frame));
+    }
+    damage(world, &frame);
+    schedule(world, frame);
+}
+
+void network_replay(struct world *world)
+{
+    if (world->history_count > 0) {
+        schedule(world, copy_of(&world->history[dice_below(&world->dice, world->history_count)]));
+    }
+}
+
+void network_deliver(struct world *world)
+{
+    struct frame frame = heap_pop(world);
+    struct slice control = {.data = frame.bytes, .size = frame.control_size};
+    struct slice payload = {.data = frame.bytes + frame.control_size, .size = frame.payload_size};
+    if (frame.to == MALLORY) {
+        mallory_hear(world, control);
+    } else if (frame.to < MACHINES && world->node[frame.to].up) {
+        struct event event = {.kind = EVENT_MESSAGE};
+        const char *name = peer_name(frame.from);
+        memcpy(event.as.message.peer.name, name, strlen(name));
+        event.as.message.control = control;
+        event.as.message.payload = payload;
+        node_step(world, &world->node[frame.to], &event);
+    }
+    free(frame.bytes);
+}
+
+void network_free(struct world *world)
+{
+    for (size_t i = 0; i < world->frame_count; i++) {
+        free(world->frame[i].bytes);
+    }
+    for (size_t i = 0; i < world->history_count; i++) {
+        free(world->history[i].bytes);
+    }
+    free(world->frame);
+}

@@ -1,0 +1,360 @@
+/* One program of the world, and a driver as io/driver is: effects in order, commits at once and
+ * answered later, any trouble a crash, recovery from the journal. */
+
+#include "sim/world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t clock_of(const struct node *node, int64_t world_ms)
+{
+    return node->clock_base_ms + world_ms + world_ms * node->clock_ppm / 1000000;
+}
+
+/* The first world time at which the node's clock shows at least local_ms. */
+static int64_t world_time_of(const struct node *node, int64_t local_ms)
+{
+    int64_t guess = (local_ms - node->clock_base_ms) * 1000000 / (1000000 + node->clock_ppm) - 2;
+    while (clock_of(node, guess) < local_ms) {
+        guess++;
+    }
+    return guess;
+}
+
+/* The machine's own randomness, which may fail as the operating system's. */
+static enum status draw(void *self, void *out, size_t bytes)
+{
+    struct node *node = self;
+    if (node->random_failed) {
+        return STATUS_NO_RANDOM;
+    }
+    struct random seeded = seeded_random_interface(&node->seeded);
+    return random_fill(&seeded, out, bytes);
+}
+
+static int64_t after(struct world *world, uint64_t most)
+{
+    return world->now_ms + (int64_t)dice_below(&world->dice, most + 1);
+}
+
+void node_free(struct node *node)
+{
+    participant_free(node->participant);
+    coordinator_free(node->coordinator);
+    node->participant = NULL;
+    node->coordinator = NULL;
+    node->up = false;
+    node->working = false;
+    node->committed_count = 0;
+}
+
+void node_crash(struct world *world, struct node *node, const char *reason)
+{
+    if (!node->up) {
+        return;
+    }
+    world_tell(world, "%s crashes: %s", peer_name(node->number), reason);
+    node_free(node);
+    node->restart_ms = after(world, world->plan.crash_ms_max);
+    if (world->plan.reboots && dice_one_in(&world->dice, 2)) {
+        node->clock_base_ms = (int64_t)dice_below(&world->dice, 1000000) - world->now_ms;
+    }
+}
+
+static void make_machine(struct world *world, struct node *node)
+{
+    enum status status = STATUS_OK;
+    node->random = (struct random){.fill = draw, .self = node};
+    if (node->number == COORDINATOR) {
+        struct coordinator_options options = {.job = &world->fixture.job,
+                                              .text = world->fixture.text,
+                                              .random = &node->random,
+                                              .log = &world->log,
+                                              .answer_bytes_max = 1 << 20,
+                                              .linger_ms = world->plan.linger_ms};
+        status = coordinator_new(&node->coordinator, &options);
+        node->machine = coordinator_machine(node->coordinator);
+    } else {
+        struct participant_options options = {.policy = &world->fixture.policy,
+                                              .source = fixture_source(&node->data_number),
+                                              .random = &node->random,
+                                              .log = &world->log,
+                                              .heartbeat_ms = 500,
+                                              .silence_ms = 4000,
+                                              .once = node->number % 2 == 0};
+        if (world->plan.planted == PLANTED_MUTE) {
+            options.heartbeat_ms = INT32_MAX - 1;
+            options.silence_ms = INT32_MAX;
+        }
+        status = participant_new(&node->participant, &options);
+        node->machine = participant_machine(node->participant);
+    }
+    if (status != STATUS_OK) {
+        world_fail(world, "%s cannot start: %s", peer_name(node->number), status_text(status));
+    }
+}
+
+/* Planted: a recovery that overlooks what it should read. */
+static bool overlooks(const struct world *world, const struct node *node, uint64_t sequence)
+{
+    enum planted planted = world->plan.planted;
+    struct record record;
+    if (planted != PLANTED_FRESH_NOISE && planted != PLANTED_OUTCOME_CHANGES) {
+        return false;
+    }
+    if (wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) != STATUS_OK) {
+        return false;
+    }
+    enum record_kind kind = record.kind;
+    record_free(&record);
+    return planted == PLANTED_FRESH_NOISE ? kind == RECORD_ANSWER
+                                          : kind == RECORD_ROUND && sequence == node->journal.count;
+}
+
+void node_start(struct world *world, struct node *node)
+{
+    world_tell(world, "%s starts, %zu records", peer_name(node->number), node->journal.count);
+    memory_journal_reopen(&node->journal);
+    node->up = true;
+    node->random_failed = false;
+    node->spins = 0;
+    node->link_dead = false;
+    make_machine(world, node);
+    for (uint64_t sequence = 1; sequence <= node->journal.count && node->up; sequence++) {
+        struct event event = {.kind = EVENT_RECORD};
+        event.as.record.sequence = sequence;
+        event.as.record.body = memory_journal_body(&node->journal, sequence);
+        event.as.record.blob = memory_journal_blob(&node->journal, sequence);
+        if (!overlooks(world, node, sequence)) {
+            node_step(world, node, &event);
+        }
+    }
+    if (node->up) {
+        struct event event = {.kind = EVENT_START};
+        node_step(world, node, &event);
+    }
+    if (node->up && node->number == COORDINATOR) {
+        node_tell_roster(world);
+    }
+}
+
+void node_tell_roster(struct world *world)
+{
+    struct peer roster[PEERS] = {0};
+    struct event event = {.kind = EVENT_ROSTER, .as.roster.peer = roster};
+    struct node *node = &world->node[COORDINATOR];
+    for (size_t i = 0; i < PEERS; i++) {
+        if (world->admitted[i] ||
+            (i == STRANGER && world->plan.planted == PLANTED_REVOKED_COUNTS)) {
+            struct peer *peer = &roster[event.as.roster.count++];
+            (void)snprintf(peer->name, sizeof peer->name, "%s", peer_name(i));
+        }
+    }
+    if (node->up) {
+        node_step(world, node, &event);
+    }
+}
+
+static size_t peer_number(const struct peer *peer)
+{
+    size_t i = 0;
+    while (i < PEERS && strcmp(peer_name(i), peer->name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static void perform_commit(struct world *world, struct node *node, const struct effect *effect)
+{
+    uint64_t sequence = 0;
+    size_t before = node->journal.count;
+    struct slice body = effect->as.commit.body;
+    struct slice blob = effect->as.commit.blob;
+    uint8_t *planted = planted_body(world, node, &body);
+
+    if (world_chance(world, world->plan.journal_fails)) {
+        enum journal_fault fault = (enum journal_fault)(1 + dice_below(&world->dice, 3));
+        memory_journal_plan(&node->journal, 1, fault);
+    }
+    enum status status = memory_journal_append(&node->journal, &sequence, body, blob);
+    world_tell(world, "%s commits record %" PRIu64 ": %s", peer_name(node->number), sequence,
+               status_text(status));
+    if (node->journal.count > before) {
+        checker_on_durable(world, node, memory_journal_body(&node->journal, node->journal.count),
+                           memory_journal_blob(&node->journal, node->journal.count));
+    }
+    free(planted);
+    if (status != STATUS_OK) {
+        node_crash(world, node, status_text(status));
+        return;
+    }
+    size_t slot = node->committed_count++;
+    if (slot == COMMITS_PENDING_MAX) {
+        world_fail(world, "%s commits without end", peer_name(node->number));
+        return;
+    }
+    int64_t due = after(world, world->plan.commit_ms_max);
+    node->committed_ms[slot] =
+        slot > 0 && due < node->committed_ms[slot - 1] ? node->committed_ms[slot - 1] : due;
+    node->committed_sequence[slot] = sequence;
+}
+
+static void perform_work(struct world *world, struct node *node)
+{
+    if (node->working) {
+        world_fail(world, "%s asks for work while it works", peer_name(node->number));
+        return;
+    }
+    node->working = true;
+    node->worked_ms = after(world, world->plan.work_ms_max);
+    if (world->plan.work_at_start) {
+        node->machine.work(node->machine.self);
+    }
+}
+
+static void perform(struct world *world, struct node *node, const struct effect *effect)
+{
+    switch (effect->kind) {
+    case EFFECT_SEND: {
+        size_t to = peer_number(&effect->as.send.peer);
+        if (to == PEERS) {
+            world_fail(world, "%s writes to nobody", peer_name(node->number));
+            return;
+        }
+        planted_send(world, node, to, effect->as.send.control, effect->as.send.payload);
+        liar_overhear(world, node->number, effect->as.send.control);
+        break;
+    }
+    case EFFECT_COMMIT:
+        if (planted_early(world, node, effect)) {
+            break;
+        }
+        perform_commit(world, node, effect);
+        break;
+    case EFFECT_FORGET:
+        if (world_chance(world, world->plan.journal_fails)) {
+            enum journal_fault fault = (enum journal_fault)(1 + dice_below(&world->dice, 3));
+            memory_journal_plan(&node->journal, 1, fault);
+        }
+        if (memory_journal_forget(&node->journal, effect->as.forget.sequence) != STATUS_OK) {
+            node_crash(world, node, "cannot forget");
+        }
+        break;
+    case EFFECT_WORK:
+        perform_work(world, node);
+        break;
+    case EFFECT_RECONNECT:
+        world_tell(world, "%s reconnects", peer_name(node->number));
+        node->link_dead = false;
+        break;
+    case EFFECT_FINISH:
+        node->exit_code = effect->as.finish.exit_code;
+        world_tell(world, "%s finishes: %d", peer_name(node->number), node->exit_code);
+        node->finished = true;
+        node_free(node);
+        break;
+    }
+}
+
+void node_step(struct world *world, struct node *node, struct event *event)
+{
+    event->now_ms = clock_of(node, world->now_ms);
+    event->wall_ms = (int64_t)dice_below(&world->dice, 1000000) - 500000;
+    effects_clear(&node->effects);
+    node->random_failed = world_chance(world, world->plan.random_fails);
+    enum status status = node->machine.step(node->machine.self, event, &node->effects);
+    if (status != STATUS_OK) {
+        if (status != STATUS_NO_RANDOM || !node->random_failed) {
+            world_fail(world, "%s: a step failed: %s", peer_name(node->number),
+                       status_text(status));
+        }
+        node_crash(world, node, status_text(status));
+        return;
+    }
+    for (size_t i = 0; i < node->effects.count && node->up && !node->finished; i++) {
+        if (world_chance(world, world->plan.crash_between)) {
+            node_crash(world, node, "between two effects");
+            return;
+        }
+        perform(world, node, &node->effects.item[i]);
+    }
+    if (node->up && world_chance(world, world->plan.crash_between / 4)) {
+        node_crash(world, node, "after a step");
+    }
+}
+
+static int64_t wake_of(const struct world *world, const struct node *node)
+{
+    int64_t wake = node->machine.wake_ms(node->machine.self);
+    if (wake == INT64_MAX) {
+        return INT64_MAX;
+    }
+    int64_t due = world_time_of(node, wake);
+    return due > world->now_ms ? due : world->now_ms;
+}
+
+int64_t node_due_ms(const struct world *world, const struct node *node)
+{
+    if (node->finished) {
+        return INT64_MAX;
+    }
+    if (!node->up) {
+        return node->restart_ms;
+    }
+    int64_t due = wake_of(world, node);
+    if (node->working && node->worked_ms < due) {
+        due = node->worked_ms;
+    }
+    if (node->committed_count > 0 && node->committed_ms[0] < due) {
+        due = node->committed_ms[0];
+    }
+    return due;
+}
+
+static void tell_committed(struct world *world, struct node *node)
+{
+    struct event event = {.kind = EVENT_COMMITTED};
+    event.as.committed.sequence = node->committed_sequence[0];
+    node->committed_count--;
+    for (size_t i = 0; i < node->committed_count; i++) {
+        node->committed_ms[i] = node->committed_ms[i + 1];
+        node->committed_sequence[i] = node->committed_sequence[i + 1];
+    }
+    node_step(world, node, &event);
+}
+
+static void tell_worked(struct world *world, struct node *node)
+{
+    struct event event = {.kind = EVENT_WORKED};
+    if (!world->plan.work_at_start) {
+        node->machine.work(node->machine.self);
+    }
+    node->working = false;
+    node_step(world, node, &event);
+}
+
+void node_act(struct world *world, struct node *node)
+{
+    if (!node->up) {
+        node_start(world, node);
+        return;
+    }
+    if (node->committed_count > 0 && node->committed_ms[0] <= world->now_ms) {
+        tell_committed(world, node);
+        return;
+    }
+    if (node->working && node->worked_ms <= world->now_ms) {
+        tell_worked(world, node);
+        return;
+    }
+    struct event event = {.kind = EVENT_TICK};
+    node_step(world, node, &event);
+    bool spins = node->up && wake_of(world, node) <= world->now_ms;
+    node->spins = spins ? node->spins + 1 : 0;
+    if (node->spins > 3) {
+        world_fail(world, "%s wants to be woken again and again at the same time",
+                   peer_name(node->number));
+    }
+}

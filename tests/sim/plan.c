@@ -1,0 +1,99 @@
+#include "sim/plan.h"
+
+#include <string.h>
+
+const char *planted_name(enum planted planted)
+{
+    static const char *const name[PLANTED_COUNT] = {
+        [PLANTED_NOTHING] = "nothing",
+        [PLANTED_SEND_BEFORE_COMMIT] = "send-before-commit",
+        [PLANTED_FRESH_NOISE] = "fresh-noise",
+        [PLANTED_HALF_CHARGE] = "half-charge",
+        [PLANTED_FULL_AGAIN] = "full-again",
+        [PLANTED_DOUBLE_COUNT] = "double-count",
+        [PLANTED_LOST_ANSWER] = "lost-answer",
+        [PLANTED_OTHER_BYTES] = "other-bytes",
+        [PLANTED_OUTCOME_CHANGES] = "outcome-changes",
+        [PLANTED_TWO_OUTCOMES] = "two-outcomes",
+        [PLANTED_RELEASE_EARLY] = "release-early",
+        [PLANTED_REVOKED_COUNTS] = "revoked-counts",
+        [PLANTED_MUTE] = "mute",
+    };
+    return name[planted];
+}
+
+/* Half of all faults are absent from a run, so that rare combinations are met as well. */
+static unsigned rate(struct dice *dice, unsigned most)
+{
+    return dice_one_in(dice, 2) ? 0 : (unsigned)(1 + dice_below(dice, most));
+}
+
+static uint32_t between(struct dice *dice, uint32_t least, uint32_t most)
+{
+    return least + (uint32_t)dice_below(dice, most - least + 1);
+}
+
+void plan_calm(struct plan *plan, uint64_t seed)
+{
+    struct dice dice = {.state = seed ^ UINT64_C(0x6a09e667f3bcc908)};
+    memset(plan, 0, sizeof *plan);
+    plan->seed = seed;
+    plan->cohort_min = between(&dice, 2, 3);
+    plan->deadline_s = between(&dice, 5, 20);
+    plan->join_deadline_s = between(&dice, 5, 20);
+    plan->slot_ms = between(&dice, 50, 500);
+    plan->linger_ms = between(&dice, 3000, 8000);
+    plan->delay_ms_max = 10;
+    plan->work_ms_max = 30;
+    plan->commit_ms_max = 5;
+    plan->crash_ms_max = 1;
+    plan->work_at_start = dice_one_in(&dice, 2);
+    plan->patient = true;
+}
+
+static void draw_hostility(struct plan *plan, struct dice *dice)
+{
+    plan->flipped = rate(dice, 50);
+    plan->liar = rate(dice, 10);
+    plan->mallory = rate(dice, 10);
+    plan->revoke = rate(dice, 3);
+}
+
+void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
+{
+    struct dice dice = {.state = seed};
+    plan_calm(plan, seed);
+    plan->planted = planted;
+    plan->faulty = true;
+    plan->patient = dice_one_in(&dice, 2);
+    plan->earlier = dice_one_in(&dice, 4);
+    plan->cohort_min = between(&dice, plan->patient ? 2 : 1, 3);
+    plan->deadline_s = plan->patient ? 3600 : between(&dice, 2, 20);
+    plan->join_deadline_s = plan->patient ? 3600 : between(&dice, 2, 20);
+    plan->linger_ms = between(&dice, 1000, 20000);
+    plan->faults_end_ms = between(&dice, 500, 15000);
+    plan->chaos_ms = between(&dice, 20, 400);
+    plan->delay_ms_max = between(&dice, 1, 200);
+    plan->work_ms_max = between(&dice, 1, 800);
+    plan->commit_ms_max = between(&dice, 1, 100);
+    plan->crash_ms_max = between(&dice, 1, 3000);
+    plan->reboots = dice_one_in(&dice, 2);
+    plan->lost = rate(&dice, 300);
+    plan->doubled = rate(&dice, 200);
+    plan->delayed = rate(&dice, 100);
+    plan->cut_short = rate(&dice, 50);
+    plan->journal_fails = rate(&dice, 200);
+    plan->random_fails = rate(&dice, 50);
+    plan->crash_between = rate(&dice, 30);
+    plan->crash = rate(&dice, 10);
+    plan->partition = rate(&dice, 5);
+    plan->dead_link = rate(&dice, 5);
+    plan->replay = rate(&dice, 20);
+    plan->junk = rate(&dice, 10);
+    plan->stranger = rate(&dice, 10);
+    plan->tick = rate(&dice, 5);
+    plan->clock_jump = rate(&dice, 3);
+    if (!plan->patient) {
+        draw_hostility(plan, &dice);
+    }
+}

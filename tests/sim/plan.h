@@ -1,0 +1,81 @@
+/* plan.h - what a seed decides: the job's times, and which faults there are and how often. */
+
+#ifndef SIM_PLAN_H
+#define SIM_PLAN_H
+
+#include "support/dice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Wrong programs and wrong disks that the checkers have to notice. */
+enum planted {
+    PLANTED_NOTHING,
+    PLANTED_SEND_BEFORE_COMMIT, /* COMMITTED is told before the record is durable */
+    PLANTED_FRESH_NOISE,        /* after a crash the journal's answers are not read back */
+    PLANTED_HALF_CHARGE,        /* the record tells half of what was spent */
+    PLANTED_FULL_AGAIN,         /* every batch is charged as a pass of its own */
+    PLANTED_DOUBLE_COUNT,       /* one agent's answer is in the sum twice */
+    PLANTED_LOST_ANSWER,        /* a listed agent's answer is not in the sum */
+    PLANTED_OTHER_BYTES,        /* what is sent again is not what was committed */
+    PLANTED_OUTCOME_CHANGES,    /* after a crash the last round is forgotten and played again */
+    PLANTED_TWO_OUTCOMES,       /* one agent is told another outcome than the rest */
+    PLANTED_RELEASE_EARLY,      /* the outcome is told before it is durable */
+    PLANTED_REVOKED_COUNTS,     /* a stranger is let in */
+    PLANTED_MUTE,               /* agents do not repeat themselves */
+    PLANTED_COUNT
+};
+
+const char *planted_name(enum planted planted);
+
+struct plan {
+    uint64_t seed;
+    enum planted planted;
+    bool faulty;
+    bool patient; /* deadlines so long that every agent is back in time, and nobody lies: then the
+                     job must end as if nothing had happened */
+    bool earlier; /* the agents have done the same job before; its frames come again */
+    uint32_t cohort_min;
+    uint32_t deadline_s;
+    uint32_t join_deadline_s;
+    uint32_t slot_ms;
+    uint32_t linger_ms;
+    bool work_at_start; /* work() runs when it is asked for, or when it is reported done */
+    bool reboots;       /* a crash may restart the monotonic clock too */
+    int64_t faults_end_ms;
+    uint32_t chaos_ms; /* mean time between the things that happen to the world */
+    uint32_t delay_ms_max;
+    uint32_t work_ms_max;
+    uint32_t commit_ms_max;
+    uint32_t crash_ms_max; /* how long a crashed program stays down */
+
+    /* how often, in 1000 frames */
+    unsigned lost;
+    unsigned doubled;
+    unsigned delayed;
+    unsigned cut_short;
+    unsigned flipped;
+    /* how often, in 1000 chances of their kind */
+    unsigned journal_fails;
+    unsigned random_fails;
+    unsigned crash_between; /* between two effects */
+    /* weights among the things that happen to the world */
+    unsigned crash;
+    unsigned partition;
+    unsigned dead_link;
+    unsigned replay;
+    unsigned junk;
+    unsigned stranger;
+    unsigned tick;
+    unsigned clock_jump;
+    unsigned liar;
+    unsigned mallory; /* also: whether the hostile agent is admitted */
+    unsigned revoke;
+};
+
+void plan_draw(struct plan *plan, uint64_t seed, enum planted planted);
+
+/** The same job and times without any fault: what the others are compared with. */
+void plan_calm(struct plan *plan, uint64_t seed);
+
+#endif

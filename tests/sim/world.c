@@ -1,0 +1,173 @@
+#include "sim/world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A run that takes more than this goes round in circles. */
+enum { STEPS_MAX = 400000, AFTERMATH_MS = 120000 };
+
+const char *peer_name(size_t number)
+{
+    static const char *const name[PEERS] = {"coordinator", "agent-1", "agent-2",
+                                            "agent-3",     "mallory", "stranger"};
+    return name[number];
+}
+
+static void print(struct world *world, const char *kind, const char *format, va_list arguments)
+{
+    fprintf(stderr, "%8lld ms  %s", (long long)world->now_ms, kind);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void world_fail(struct world *world, const char *format, ...)
+{
+    va_list arguments;
+    if (world->failure[0] != '\0') {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(world->failure, sizeof world->failure, format, arguments);
+    va_end(arguments);
+}
+
+void world_tell(struct world *world, const char *format, ...)
+{
+    if (world->verbose) {
+        va_list arguments;
+        va_start(arguments, format);
+        print(world, "", format, arguments);
+        va_end(arguments);
+    }
+}
+
+static void write_log(void *self, const struct log_entry *entry)
+{
+    world_tell(self, "      log %s %s: %s", entry->event, entry->peer == NULL ? "" : entry->peer,
+               entry->text);
+}
+
+bool world_is_faulty(const struct world *world)
+{
+    return world->plan.faulty && world->now_ms < world->plan.faults_end_ms;
+}
+
+bool world_chance(struct world *world, unsigned in_1000)
+{
+    return world_is_faulty(world) && dice_below(&world->dice, 1000) < in_1000;
+}
+
+void world_init(struct world *world, const struct plan *plan, bool verbose)
+{
+    memset(world, 0, sizeof *world);
+    world->plan = *plan;
+    world->verbose = verbose;
+    world->log = (struct log){.write = write_log, .self = world, .level = LOG_DEBUG};
+    world->dice.state = ~plan->seed;
+    fixture_init(&world->fixture, plan);
+    liar_init(world);
+    for (size_t i = COORDINATOR; i < PEERS; i++) {
+        world->admitted[i] = (i >= 1 && i <= SIM_AGENTS) || (i == MALLORY && plan->mallory > 0);
+    }
+    for (size_t i = 0; i < MACHINES; i++) {
+        struct node *node = &world->node[i];
+        node->number = i;
+        node->data_number = i;
+        node->restart_ms = (int64_t)dice_below(&world->dice, plan->faulty ? 2000 : 20);
+        node->clock_base_ms = (int64_t)dice_below(&world->dice, 1000000);
+        node->clock_ppm = plan->faulty ? (int64_t)dice_below(&world->dice, 2001) - 1000 : 0;
+        memory_journal_init(&node->journal);
+        seeded_random_init(&node->seeded, dice_word(&world->dice));
+        if (effects_init(&node->effects, 64 * 1024) != STATUS_OK) {
+            abort();
+        }
+    }
+}
+
+void world_free(struct world *world)
+{
+    for (size_t i = 0; i < MACHINES; i++) {
+        node_free(&world->node[i]);
+        memory_journal_free(&world->node[i].journal);
+        effects_free(&world->node[i].effects);
+    }
+    network_free(world);
+    checker_free(&world->checker);
+    fixture_free(&world->fixture);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t next_ms(const struct world *world)
+{
+    int64_t next = world->frame_count > 0 ? world->frame[0].due_ms : INT64_MAX;
+    for (size_t i = 0; i < MACHINES; i++) {
+        next = earlier(next, node_due_ms(world, &world->node[i]));
+    }
+    if (world_is_faulty(world)) {
+        next = earlier(next, world->chaos_ms);
+    }
+    return next;
+}
+
+static void act(struct world *world)
+{
+    if (world_is_faulty(world) && world->chaos_ms <= world->now_ms) {
+        world->chaos_ms = world->now_ms + 1 +
+                          (int64_t)dice_below(&world->dice, 2 * (uint64_t)world->plan.chaos_ms);
+        chaos_strike(world);
+        return;
+    }
+    /* Whose turn it is when several are due at once is chance as well. */
+    size_t first = dice_below(&world->dice, MACHINES + 1);
+    for (size_t i = 0; i <= MACHINES; i++) {
+        size_t turn = (first + i) % (MACHINES + 1);
+        if (turn == MACHINES) {
+            if (world->frame_count > 0 && world->frame[0].due_ms <= world->now_ms) {
+                network_deliver(world);
+                return;
+            }
+        } else if (node_due_ms(world, &world->node[turn]) <= world->now_ms) {
+            node_act(world, &world->node[turn]);
+            return;
+        }
+    }
+}
+
+/* The job's end, at the latest: every round waits for its deadline. */
+static int64_t bound_ms(const struct world *world)
+{
+    const struct plan *plan = &world->plan;
+    int64_t rounds = job_round_count(&world->fixture.job);
+    int64_t deadlines = plan->patient ? 0 : rounds * plan->deadline_s + plan->join_deadline_s;
+    return plan->faults_end_ms + 1000 * deadlines + AFTERMATH_MS;
+}
+
+void world_run(struct world *world)
+{
+    int64_t bound = bound_ms(world);
+    bool healed = false;
+    while (world->failure[0] == '\0' && !world->node[COORDINATOR].finished) {
+        int64_t next = next_ms(world);
+        if (!healed && next >= world->plan.faults_end_ms) {
+            healed = true;
+            world->now_ms = world->plan.faults_end_ms;
+            chaos_heal(world);
+            continue;
+        }
+        if (next > bound || ++world->steps > STEPS_MAX) {
+            world_fail(world, "the job has not ended %lld ms after the last fault (%llu steps)",
+                       (long long)(bound - world->plan.faults_end_ms),
+                       (unsigned long long)world->steps);
+            break;
+        }
+        world->now_ms = next > world->now_ms ? next : world->now_ms;
+        act(world);
+    }
+    checker_on_end(world);
+}

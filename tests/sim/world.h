@@ -1,0 +1,149 @@
+/* world.h - a coordinator and its agents as programs on unreliable machines in one deterministic
+ * world. It performs the effects of the real machines; nothing here knows what they are for. */
+
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "agent/participant.h"
+#include "coordinator/round.h"
+#include "protocol/wire.h"
+#include "sim/checker.h"
+#include "sim/fixture.h"
+#include "sim/plan.h"
+#include "support/memory_journal.h"
+#include "support/seeded_random.h"
+
+enum {
+    COORDINATOR = 0, /* then the agents, 1 to SIM_AGENTS */
+    MACHINES = 1 + SIM_AGENTS,
+    MALLORY = MACHINES, /* an admitted key in hostile hands */
+    STRANGER,           /* a key that was never admitted */
+    PEERS,
+    COMMITS_PENDING_MAX = 8,
+    HISTORY_MAX = 256,
+    FAILURE_BYTES = 400
+};
+
+struct frame {
+    int64_t due_ms;
+    uint64_t order; /* among those due at once */
+    size_t from;
+    size_t to;
+    uint8_t *bytes; /* control, then payload; owned */
+    size_t control_size;
+    size_t payload_size;
+};
+
+/* One program: it lives, crashes, is restarted; its journal and its clock's machine remain. */
+struct node {
+    size_t number;
+    size_t data_number;
+    struct participant *participant;
+    struct coordinator *coordinator;
+    struct machine machine;
+    bool up;
+    bool finished;
+    int exit_code;
+    int64_t restart_ms;
+    struct memory_journal journal;
+    struct seeded_random seeded;
+    struct random random;
+    bool random_failed;
+    struct effects effects;
+    bool working;
+    int64_t worked_ms;
+    int64_t committed_ms[COMMITS_PENDING_MAX];
+    uint64_t committed_sequence[COMMITS_PENDING_MAX];
+    size_t committed_count;
+    int64_t clock_base_ms;
+    int64_t clock_ppm;
+    unsigned spins; /* wake-ups in a row that asked for another one at once */
+    bool link_dead; /* until the agent reconnects */
+    int64_t cut_until_ms;
+};
+
+struct world {
+    struct plan plan;
+    struct fixture fixture;
+    struct dice dice;
+    int64_t now_ms;
+    uint64_t steps;
+    struct node node[MACHINES];
+    bool admitted[PEERS];
+    struct frame *frame; /* (frame_count) a heap by due_ms and order; owned */
+    size_t frame_count;
+    size_t frame_room;
+    uint64_t frame_order;
+    struct frame history[HISTORY_MAX]; /* frames that came by, for replays; owned */
+    size_t history_count;
+    int64_t chaos_ms;
+    struct checker checker;
+    struct liar {
+        uint8_t artifact[96];
+        struct slice bytes;
+        struct digest digest;
+        struct digest text_digest;
+        struct job_name job;
+    } liar;
+    bool verbose;
+    struct log log;
+    char failure[FAILURE_BYTES];
+};
+
+/* world.c */
+const char *peer_name(size_t number);
+void world_init(struct world *world, const struct plan *plan, bool verbose);
+void world_free(struct world *world);
+
+/** Runs until the coordinator has finished and agents had time to hear of it, or something failed.
+ */
+void world_run(struct world *world);
+
+/** The first failure stays. */
+void world_fail(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void world_tell(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool world_is_faulty(const struct world *world); /* faults still happen */
+bool world_chance(struct world *world, unsigned in_1000);
+
+/* node.c */
+void node_start(struct world *world, struct node *node);
+void node_crash(struct world *world, struct node *node, const char *reason);
+void node_step(struct world *world, struct node *node, struct event *event);
+void node_free(struct node *node);
+void node_tell_roster(struct world *world);
+int64_t node_due_ms(const struct world *world, const struct node *node);
+void node_act(struct world *world, struct node *node); /* what is due */
+
+/* network.c */
+void network_send(struct world *world, size_t from, size_t to, struct slice control,
+                  struct slice payload);
+void network_inject(struct world *world, size_t from, size_t to, struct slice control,
+                    struct slice payload);
+void network_inject_message(struct world *world, size_t from, size_t to,
+                            const struct message *message, struct slice payload);
+void network_deliver(struct world *world);
+void network_replay(struct world *world);
+void network_keep(struct world *world, const struct world *earlier);
+void network_free(struct world *world);
+
+/* planted.c: what a wrong program would do; nothing is planted in an ordinary run */
+uint8_t *planted_body(const struct world *world, const struct node *node, struct slice *body);
+bool planted_early(struct world *world, struct node *node, const struct effect *effect);
+void planted_send(struct world *world, struct node *node, size_t to, struct slice control,
+                  struct slice payload);
+
+/* chaos.c */
+void chaos_strike(struct world *world);
+void chaos_heal(struct world *world);
+
+/* hostile.c */
+void liar_init(struct world *world);
+void liar_act(struct world *world);
+void liar_overhear(struct world *world, size_t from, struct slice control);
+void mallory_act(struct world *world);
+void mallory_hear(struct world *world, struct slice control);
+void stranger_act(struct world *world);
+void junk_act(struct world *world);
+int64_t mallory_value(uint32_t round, size_t place);
+
+#endif
