@@ -108,7 +108,7 @@ static void rounds(FILE *page, const struct result *result)
                "scope=\"col\">bound</th><th scope=\"col\">seconds</th>");
     for (size_t i = 0; i < result->round_count && i < ROWS_MAX; i++) {
         const struct result_round *round = &result->round[i];
-        (void)fprintf(page, "<tr><th scope=\"row\">%u</th><td class=\"text\">", round->round);
+        (void)fprintf(page, "<tr><th scope=\"row\">%u</th><td class=\"text\">", round->round + 1);
         html_text(page, round->stage);
         (void)fprintf(page, "%s</td><td>%u</td><td class=\"text\">",
                       round->failed ? " (failed)" : "", round->agents);

@@ -18,6 +18,9 @@
     return hex + Math.round(a * 255).toString(16).padStart(2, "0");
   }
   function percent(v) { return (100 * v).toFixed(1) + "%"; }
+  function decimal(v) { return Number(v).toFixed(3); }
+  /* As in the terminal: the first round is 1. */
+  function number(round) { return round.round + 1; }
   function known(v) { return typeof v === "number" && isFinite(v); }
 
   var c = {};
@@ -115,7 +118,7 @@
       options: base({
         indexAxis: "y",
         scales: {
-          x: axis(title, { min: low, max: high, ticks: { color: c.soft, callback: format === percent && step >= 0.01 ? function (v) { return Math.round(100 * v) + "%"; } : format, stepSize: step, maxRotation: 0 } }),
+          x: axis(title, { min: low, max: high, ticks: { color: c.soft, callback: step < 0.01 ? format : function (v) { return format === percent ? Math.round(100 * v) + "%" : Number(v).toFixed(2); }, stepSize: step, maxRotation: 0 } }),
           y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
         },
         plugins: { references: { lines: lines }, tooltip: { displayColors: false, callbacks: { label: function (t) { return format(t.raw); } } } }
@@ -134,7 +137,7 @@
     if (known(pooled)) { rows.push({ name: "pooled, not private", value: pooled, kind: "pooled" }); lines.push({ at: pooled, colour: c.pooled }); }
     if (known(plain)) { rows.push({ name: field === "auc" ? "a coin's toss" : "majority class", value: plain, kind: "plain" }); lines.push({ at: plain, colour: c.plain }); }
     rows.sort(function (a, b) { return b.value - a.value; });
-    dots(id, rows, lines, field === "auc" ? function (v) { return Number(v).toFixed(3); } : percent, title);
+    dots(id, rows, lines, field === "auc" ? decimal : percent, title);
   }
 
   function lossesRounds() {
@@ -149,15 +152,15 @@
     });
     dots(id, leading(function (i) { return mean[i]; }, false, 24).map(function (i) {
       return { name: data.experts[i].name, value: mean[i], kind: i === chosen ? "chosen" : "other" };
-    }), [], function (v) { return Number(v).toFixed(3); }, "mean released loss, lower is better");
+    }), [], decimal, "mean released loss, lower is better");
   }
 
   function losses(id) {
     var rounds = lossesRounds(), chosen = chosenIndex();
     if (rounds.length === 0) { return; }
-    var labels = rounds.map(function (r) { return r.round; });
+    var labels = rounds.map(number), few = rounds.length <= 12;
     var sets = data.experts.map(function (e, i) {
-      return { label: e.name, data: rounds.map(function (r) { return r.losses[i]; }), borderWidth: 1, pointRadius: rounds.length === 1 ? 3 : 0,
+      return { label: e.name, data: rounds.map(function (r) { return r.losses[i]; }), borderWidth: 1, pointRadius: few ? 2 : 0,
         borderColor: alpha(c.other, 0.75), backgroundColor: c.other, order: 3, expert: i };
     }).slice(0, 200);
     var average = rounds.map(function (r) { return r.losses.reduce(function (s, v) { return s + v; }, 0) / r.losses.length; });
@@ -180,22 +183,24 @@
     var last = rounds[rounds.length - 1].weights || [];
     var peak = function (i) { return rounds.reduce(function (m, r) { return Math.max(m, r.weights ? r.weights[i] : 0); }, 0); };
     if (last.length === 0) { return; }
-    var top = leading(peak, true, 5).sort(function (a, b) { return a === chosen ? -1 : b === chosen ? 1 : last[b] - last[a]; });
-    var shades = [0.95, 0.72, 0.54, 0.4, 0.28, 0.18], next = 0;
+    var top = leading(peak, true, data.experts.length <= 8 ? 8 : 6).sort(function (a, b) { return a === chosen ? -1 : b === chosen ? 1 : last[b] - last[a]; });
+    var hues = ["#c08a2d", "#7a5ea8", "#3b7ea1", "#a5523f", "#6b8e4e", "#b86b92", "#5f7f8f"], next = 0;
+    var few = rounds.length <= 12; /* an area of three rounds would be mostly invention */
+    var layer = function (label, fill, value) {
+      return { label: label, data: rounds.map(value), fill: true, backgroundColor: fill, borderColor: fill, borderWidth: 0, pointRadius: 0, maxBarThickness: 72 };
+    };
     var sets = top.map(function (i) {
-      var fill = i === chosen ? c.chosen : alpha(c.pooled, shades[next++]);
-      return { label: (i === chosen ? "chosen: " : "") + shorter(data.experts[i].name), data: rounds.map(function (r) { return r.weights[i]; }),
-        fill: true, backgroundColor: fill, borderColor: fill, borderWidth: 0, pointRadius: 0 };
+      var fill = i === chosen ? c.chosen : alpha(hues[next++], 0.8);
+      return layer((i === chosen ? "chosen: " : "") + shorter(data.experts[i].name), fill, function (r) { return r.weights[i]; });
     });
     if (data.experts.length > top.length) {
-      sets.push({ label: "the other " + (data.experts.length - top.length), data: rounds.map(function (r) {
+      sets.push(layer("the other " + (data.experts.length - top.length), c.left, function (r) {
         return r.weights.reduce(function (s, v, i) { return top.indexOf(i) < 0 ? s + v : s; }, 0);
-      }), fill: true, backgroundColor: c.left, borderColor: c.left, borderWidth: 0, pointRadius: 0 });
+      }));
     }
-    sets.forEach(function (s) { if (rounds.length === 1) { s.pointRadius = 4; } });
-    draw(id, { type: "line", data: { labels: rounds.map(function (r) { return r.round; }), datasets: sets }, options: base({
+    draw(id, { type: few ? "bar" : "line", data: { labels: rounds.map(number), datasets: sets }, options: base({
       interaction: { mode: "index", intersect: false },
-      scales: { x: axis("round", { grid: { display: false } }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
+      scales: { x: axis("round", { stacked: few, grid: { display: false } }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
       plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + percent(t.raw); } } } }
     }) });
   }
@@ -221,8 +226,8 @@
     if (rounds.length === 0) { return; }
     var dot = rounds.length === 1 ? 4 : 0, last = rounds[rounds.length - 1];
     /* The first rounds' guarantee is so loose that it would flatten all the rest. */
-    var ceiling = known(last.regret_bound) ? 4 * Math.max(last.regret_bound, last.regret_average) : undefined;
-    draw(id, { type: "line", data: { labels: rounds.map(function (r) { return r.round; }), datasets: [
+    var ceiling = known(last.regret_bound) ? Math.min(4 * last.regret_bound, 1.05 * Math.max.apply(null, rounds.map(function (r) { return r.regret_bound; }))) : undefined;
+    draw(id, { type: "line", data: { labels: rounds.map(number), datasets: [
       { label: "average regret so far", data: rounds.map(function (r) { return r.regret_average; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: dot },
       { label: "what theory guarantees", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
     ] }, options: base({
