@@ -4,15 +4,17 @@
 
 #include <math.h>
 
-/* exp(-x/2) times the sum of (x/2)^i / i! for i < freedom/2, term by term in logarithms. */
+/* The recurrence Q(a + 1, y) = Q(a, y) + y^a exp(-y) / Gamma(a + 1) of the incomplete gamma
+ * function, from Q(1/2, y) = erfc(sqrt(y)) or Q(0, y) = 0 up to a = freedom / 2, at y = statistic
+ * / 2. */
 double chi_square_tail(double statistic, size_t freedom)
 {
-    double half = statistic / 2;
-    double sum = 0;
-    CHECK(freedom > 0 && freedom % 2 == 0);
-    for (size_t i = 0; i < freedom / 2; i++) {
-        double power = i == 0 ? 0 : (double)i * log(half);
-        sum += half == 0 && i > 0 ? 0 : exp(power - half - lgamma((double)i + 1));
+    double y = statistic / 2;
+    double a = freedom % 2 == 1 ? 0.5 : 0;
+    double sum = freedom % 2 == 1 ? erfc(sqrt(y)) : 0;
+    CHECK(freedom > 0 && statistic >= 0);
+    for (; 2 * a + 1 < (double)freedom; a++) {
+        sum += y > 0 ? exp(a * log(y) - y - lgamma(a + 1)) : (a == 0 ? 1 : 0);
     }
     return sum;
 }
@@ -20,7 +22,7 @@ double chi_square_tail(double statistic, size_t freedom)
 double chi_square_p(const uint64_t *count, const double *expected, size_t bins)
 {
     double statistic = 0;
-    CHECK(bins % 2 == 1 && bins > 1);
+    CHECK(bins > 1);
     for (size_t i = 0; i < bins; i++) {
         double distance = (double)count[i] - expected[i];
         CHECK(expected[i] > 0);

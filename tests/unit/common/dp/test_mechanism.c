@@ -40,7 +40,7 @@ Test(mechanism, a_scale_that_cannot_be_is_refused_by_parameters_alone)
                {(UINT64_C(1) << 40) + 1, 1000000},
                {UINT64_MAX, 1},
                {UINT64_MAX, 1000000},
-               {UINT64_C(18446744073710), UINT64_MAX}}; /* 10^6 times it does not fit */
+               {UINT64_C(18446744073711), UINT64_MAX - 2}}; /* 10^6 times it does not fit */
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         struct noise_scale scale = {1, 1};
         struct why why = {{0}};
