@@ -41,9 +41,12 @@ static enum status split(struct change *change, const char *assignment, struct w
     if (strpbrk(change->value, "\r\n#") != NULL) {
         return refuse(change, why, "the value must be on one line, without '#'");
     }
-    if (tree_parse(&change->wanted, (struct slice){change->value, strlen(change->value)}, "--set",
-                   NULL) != STATUS_OK) {
-        return refuse(change, why, "what stands after '=' is not a value");
+    struct slice value = {change->value, strlen(change->value)};
+    enum status status = tree_parse(&change->wanted, value, "--set", NULL);
+    if (status != STATUS_OK) {
+        return status == STATUS_NO_MEMORY
+                   ? status
+                   : refuse(change, why, "what stands after '=' is not a value");
     }
     const struct node *root = &change->wanted.node[0];
     if (root->kind != NODE_SCALAR && !root->flow) {

@@ -1,7 +1,6 @@
 #include "job/draft.h"
 
 #include "dp/charge.h"
-#include "dp/encode.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,6 @@
 #include "config/decimal.h"
 #include "job/draft.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

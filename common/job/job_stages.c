@@ -2,7 +2,6 @@
 
 #include "job/draft.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

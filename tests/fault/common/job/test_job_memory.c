@@ -1,0 +1,80 @@
+/* Every allocation of ours fails once, at every position: the answer is STATUS_NO_MEMORY, nothing
+ * is leaked (run under ASan) and nothing half made is handed over. */
+
+#include "config/config.h"
+#include "job/job.h"
+#include "support/job_text.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The linker sends the allocations of the program's own objects here. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static long countdown = -1; /* allocations until the one that fails; below 0: none does */
+
+static bool fails_now(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+Test(job_memory, failing_anywhere_gives_no_job)
+{
+    long position = 0;
+    bool survived = false;
+    for (; !survived && position < 10000; position++) {
+        struct job job;
+        struct why why = {{0}};
+        countdown = position;
+        enum status status =
+            job_parse(&job, (struct slice){job_text, strlen(job_text)}, "job.yml", &why);
+        survived = countdown >= 0;
+        countdown = -1;
+        cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld: %s", position,
+                     why.text);
+        cr_assert_eq(job.stage != NULL, survived);
+        job_free(&job);
+    }
+    cr_assert(survived && position > 20, "only %ld allocations were seen", position);
+}
+
+Test(job_memory, failing_anywhere_gives_no_override)
+{
+    long position = 0;
+    bool survived = false;
+    for (; !survived && position < 10000; position++) {
+        char *out = NULL;
+        size_t size = 0;
+        countdown = position;
+        enum status status =
+            config_override(&out, &size, (struct slice){job_text, strlen(job_text)}, "job.yml",
+                            "stages.0.lambdas=[1, 2]", NULL);
+        survived = countdown >= 0;
+        countdown = -1;
+        cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld", position);
+        cr_assert_eq(out != NULL, survived);
+        free(out);
+    }
+    cr_assert(survived && position > 20, "only %ld allocations were seen", position);
+}
