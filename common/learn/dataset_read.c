@@ -261,7 +261,6 @@ enum status dataset_read(struct dataset *out, FILE *file, const char *name,
 {
     struct reader reader = {.name = name, .schema = schema, .use = use};
     const size_t record_min = use == DATASET_LEARN ? 2 : 1;
-    why_set(why, "%s: not enough memory for the table", name);
     *out = (struct dataset){
         .feature_count = schema_feature_count(schema),
         .column_count = schema->column_count,
@@ -289,6 +288,9 @@ enum status dataset_read(struct dataset *out, FILE *file, const char *name,
 done:
     csv_free(reader.csv);
     free(reader.field_of);
+    if (status == STATUS_NO_MEMORY) {
+        why_set(why, "%s: not enough memory for the table", name);
+    }
     if (status != STATUS_OK) {
         dataset_free(out);
     }

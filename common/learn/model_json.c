@@ -251,7 +251,6 @@ enum status model_from_json(struct model *out, struct slice text, const char *na
                 MODEL_FILE_BYTES_MAX);
         return STATUS_INVALID;
     }
-    why_set(why, "%s: not enough memory for the model", name);
     json_t *root =
         json_loadb(text.size == 0 ? "" : text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL) {
@@ -260,6 +259,9 @@ enum status model_from_json(struct model *out, struct slice text, const char *na
     }
     const enum status status = take_model(out, root, name, why);
     json_decref(root);
+    if (status == STATUS_NO_MEMORY) {
+        why_set(why, "%s: not enough memory for the model", name);
+    }
     if (status != STATUS_OK) {
         model_free(out);
     }
