@@ -24,12 +24,13 @@ struct policy {
 };
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Every key is required but
- * job_epsilon. Fails with STATUS_INVALID. */
+ * job_epsilon. Fails with STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_NO_MEMORY; policy is then zeroed
+ * and allows nothing. */
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);
 
-/** Decides whether a job may be joined at all: trust, cohort, tasks, sizes, its whole price against
- * the per-job limit. Fails with STATUS_REFUSED and the reason for the site's own operator. */
+/** Decides whether a job may be joined at all: trust, cohort, tasks, sizes (with cohort_min agents),
+ * an answer slot before the deadline, its whole price against the total and the per-job limit. Fails with STATUS_REFUSED and the reason for the site's own operator. */
 MUST_USE enum status policy_check_job(const struct policy *policy, const struct job *job,
                                       struct why *why);
 
