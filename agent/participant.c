@@ -133,6 +133,9 @@ static enum status on_worked(struct participant *p, const struct event *event,
     dataset_free(&p->work.data);
     private_vector_free(&p->work.vector);
     memset(&p->work, 0, sizeof p->work);
+    if (stale && kind == WORK_LOAD) {
+        job_leave(p); /* whichever job the next WELCOME names is begun from its start */
+    }
     if (stale && p->round_phase == ROUND_WORKING) {
         p->round_phase = ROUND_IDLE;
     }

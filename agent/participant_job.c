@@ -1,6 +1,6 @@
 /* Which job the agent takes part in: from a name in a WELCOME to records in memory. The text that
- * arrives is checked against the digest it was announced by, and the digest against the job's id, so
- * that what the site's operator reads in the journal is what was run. */
+ * arrives is checked against the digest it was announced by, and the digest against the job's id,
+ * so that what the site's operator reads in the journal is what was run. */
 
 #include "agent/participant_state.h"
 
@@ -67,9 +67,8 @@ static void job_unfit(struct participant *p, const char *event, const char *text
 static enum status job_accept_text(struct participant *p, struct effects *effects)
 {
     struct slice text = {p->text, p->name.text_bytes};
-    struct slice parts[] = {{JOB_LABEL, sizeof JOB_LABEL - 1},
-                            {p->name.nonce.byte, DIGEST_BYTES},
-                            text};
+    struct slice parts[] = {
+        {JOB_LABEL, sizeof JOB_LABEL - 1}, {p->name.nonce.byte, DIGEST_BYTES}, text};
     struct digest digest;
     struct why why = {{0}};
 
@@ -124,16 +123,18 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     const struct job_name *name = &message->as.welcome.job;
 
     if (message->as.welcome.version != PROTOCOL_VERSION) {
-        log_event(p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
-                  "the coordinator speaks protocol version %u, this agent %u: upgrade the older one",
-                  (unsigned)message->as.welcome.version, (unsigned)PROTOCOL_VERSION);
+        log_event(
+            p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
+            "the coordinator speaks protocol version %u, this agent %u: upgrade the older one",
+            (unsigned)message->as.welcome.version, (unsigned)PROTOCOL_VERSION);
         return STATUS_OK;
     }
     if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
         return STATUS_OK;
     }
     if (p->work.kind != WORK_NONE || p->commit_count > 0) {
-        p->work.stale = true; /* finish or throw away what is under way; the next HELLO asks again */
+        /* Finish or throw away what is under way; the next HELLO asks again. */
+        p->work.stale = p->work.kind != WORK_NONE;
         return STATUS_OK;
     }
     job_leave(p);
@@ -180,8 +181,7 @@ static enum status job_check_records(const struct participant *p, struct why *wh
     return STATUS_OK;
 }
 
-enum status job_on_loaded(struct participant *p, const struct event *event,
-                          struct effects *effects)
+enum status job_on_loaded(struct participant *p, const struct event *event, struct effects *effects)
 {
     enum status status = p->work.status;
 

@@ -314,7 +314,7 @@ static enum status on_chunk(struct coordinator *c, const struct event *event,
 {
     struct staging *staging = aggregate_find(&c->aggregate, &member->peer);
 
-    if (c->phase != PHASE_OPEN || staging == NULL ||
+    if (c->phase != PHASE_OPEN || staging == NULL || member->standing != STANDING_PULLING ||
         message->as.chunk.round != c->outcome.rounds_closed ||
         !digest_equal(&message->as.chunk.job, &c->outcome.job_name.id) ||
         !transfer_accept(&staging->transfer, message->as.chunk.offset,
@@ -448,12 +448,32 @@ static enum status check_stalls(struct coordinator *c, const struct event *event
             continue;
         }
         transfer_retry(&staging->transfer, event->now_ms);
-        enum status status = ask(c, staging, effects);
+        /* It may have begun anew and not know that it offered: the same question, the same bytes. */
+        enum status status = invite(c, &staging->peer, event->now_ms, effects);
+        if (status == STATUS_OK) {
+            status = ask(c, staging, effects);
+        }
         if (status != STATUS_OK) {
             return status;
         }
     }
     return STATUS_OK;
+}
+
+/* What a revoked agent was sending is thrown away at once: were it admitted again meanwhile, a second
+ * transfer beside the first would count it twice. */
+static enum status on_roster(struct coordinator *c, const struct event *event)
+{
+    enum status status =
+        cohort_set_roster(&c->cohort, event->as.roster.peer, event->as.roster.count);
+    for (size_t i = 0; status == STATUS_OK && i < c->aggregate.staging_count; i++) {
+        struct staging *staging = &c->aggregate.staging[i];
+        if (transfer_is_active(&staging->transfer) &&
+            cohort_find(&c->cohort, &staging->peer) == NULL) {
+            aggregate_drop(staging);
+        }
+    }
+    return status;
 }
 
 static bool everybody_knows(const struct coordinator *c)
@@ -525,7 +545,7 @@ static enum status coordinator_step(void *self, const struct event *event, struc
         status = on_message(c, event, effects);
         break;
     case EVENT_ROSTER:
-        status = cohort_set_roster(&c->cohort, event->as.roster.peer, event->as.roster.count);
+        status = on_roster(c, event);
         break;
     case EVENT_COMMITTED:
         status = coordinator_on_committed(c, event, effects);

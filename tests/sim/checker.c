@@ -164,8 +164,11 @@ static void check_fit(struct world *world, const struct record *record, struct s
             ldexp((double)(int64_t)committed_sum(world, record, i), -10) / (double)count;
         memcpy(&average, (const uint8_t *)rows.data + 8 * i, sizeof average);
         if (average != expected) {
-            world_fail(world, "the average of round %" PRIu32 " is not that of the answers",
-                       record->as.round.round);
+            world_fail(world,
+                       "the average of round %" PRIu32 " is not that of the answers of %zu agents "
+                       "from %s on: %g in place of %g",
+                       record->as.round.round, count, record->as.round.agent[0].name, average,
+                       expected);
         }
     }
 }
