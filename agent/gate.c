@@ -1,7 +1,7 @@
-/* The order of events inside is the privacy argument: refuse an answered round, spend, draw once from
- * the grant, record. Nothing leaves before gate_committed, and a new draw for the same (job, round)
- * is impossible because the cursor of that job has moved past it - also after a crash, since the
- * cursor is read back from the records. */
+/* The order of events inside is the privacy argument: refuse an answered round, spend, draw once
+ * from the grant, record. Nothing leaves before gate_committed, and a new draw for the same (job,
+ * round) is impossible because the cursor of that job has moved past it - also after a crash, since
+ * the cursor is read back from the records. */
 
 #include "agent/gate.h"
 

@@ -1,6 +1,6 @@
-/* gate.h - the only way out of the agent for anything that depends on a record. It clips, spends, draws
- * the noise and packs one durable record; the noisy bytes can be read only once that record is
- * committed, and they are the same bytes for ever. */
+/* gate.h - the only way out of the agent for anything that depends on a record. It clips, spends,
+ * draws the noise and packs one durable record; the noisy bytes can be read only once that record
+ * is committed, and they are the same bytes for ever. */
 
 #ifndef AGENT_GATE_H
 #define AGENT_GATE_H
@@ -30,10 +30,10 @@ struct gate_request {
 MUST_USE enum status gate_new(struct gate **out, struct price limit, const struct random *random);
 void gate_free(struct gate *gate);
 
-/** Recovery: takes a committed answer back, oldest first; blob is empty when its bytes were dropped.
- * Fails with STATUS_CORRUPT (the bytes do not match the digest), STATUS_NO_MEMORY. */
-MUST_USE enum status gate_restore(struct gate *gate, const struct record *answer,
-                                  uint64_t sequence, struct slice blob);
+/** Recovery: takes a committed answer back, oldest first; blob is empty when its bytes were
+ * dropped. Fails with STATUS_CORRUPT (the bytes do not match the digest), STATUS_NO_MEMORY. */
+MUST_USE enum status gate_restore(struct gate *gate, const struct record *answer, uint64_t sequence,
+                                  struct slice blob);
 
 /** Returns whether the charge could be spent now; changes nothing. */
 bool gate_covers(const struct gate *gate, const struct charge *charge);
@@ -55,10 +55,11 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
  * Privacy: charge.epsilon for one replaced record of the charged rows.
  */
 MUST_USE enum status gate_answer(struct gate *gate, struct record *record, struct slice *blob,
-                                 struct private_vector *vector,
-                                 const struct gate_request *request, struct why *why);
+                                 struct private_vector *vector, const struct gate_request *request,
+                                 struct why *why);
 
-/** The record of the pending answer is durable, under this sequence number: its bytes may be read. */
+/** The record of the pending answer is durable, under this sequence number: its bytes may be read.
+ */
 void gate_committed(struct gate *gate, uint64_t sequence);
 
 struct gate_answer_view {
@@ -74,8 +75,8 @@ struct gate_answer_view {
 /** Returns the latest committed answer, or false when there is none. */
 bool gate_latest(const struct gate *gate, struct gate_answer_view *out);
 
-/** Its round is closed: drops the bytes; charge and digest stay in the journal. Returns whether there
- * were bytes, whose record's blob can be forgotten. */
+/** Its round is closed: drops the bytes; charge and digest stay in the journal. Returns whether
+ * there were bytes, whose record's blob can be forgotten. */
 bool gate_drop(struct gate *gate);
 
 /** What is spent and what is left of the budget. */

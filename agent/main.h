@@ -1,5 +1,5 @@
-/* main.h - the agent's program: its commands, and what they share. Only main*.c see files, sockets and
- * clocks; the rest of this folder is pure. */
+/* main.h - the agent's program: its commands, and what they share. Only main*.c see files, sockets
+ * and clocks; the rest of this folder is pure. */
 
 #ifndef AGENT_MAIN_H
 #define AGENT_MAIN_H

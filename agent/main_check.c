@@ -60,9 +60,10 @@ static bool check_job_and_data(struct site *site, const char *job_path)
     bool good;
 
     if (status == STATUS_OK && site->job_text == NULL) {
-        (void)printf("%-12s skipped  no job to hold the data against: set `job` in the settings, or "
-                     "give --job FILE\n",
-                     "data");
+        (void)printf(
+            "%-12s skipped  no job to hold the data against: set `job` in the settings, or "
+            "give --job FILE\n",
+            "data");
         return true;
     }
     if (status == STATUS_OK) {

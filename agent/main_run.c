@@ -86,16 +86,15 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     struct run *run = self;
     struct journal_sqlite_options journal_options = {.folder = run->site.settings.state,
                                                      .kind = "agent"};
-    struct participant_options options = {
-        .policy = &run->site.policy,
-        .source = site_source(run->site.settings.data),
-        .random = &run->daemon.random,
-        .log = &run->daemon.log,
-        .model = {keep_model, run},
-        .approved_text = {run->site.job_text, run->site.job_size},
-        .heartbeat_ms = run->site.settings.heartbeat_ms,
-        .silence_ms = run->site.settings.silence_ms,
-        .once = run->once || run->site.settings.once};
+    struct participant_options options = {.policy = &run->site.policy,
+                                          .source = site_source(run->site.settings.data),
+                                          .random = &run->daemon.random,
+                                          .log = &run->daemon.log,
+                                          .model = {keep_model, run},
+                                          .approved_text = {run->site.job_text, run->site.job_size},
+                                          .heartbeat_ms = run->site.settings.heartbeat_ms,
+                                          .silence_ms = run->site.settings.silence_ms,
+                                          .once = run->once || run->site.settings.once};
     enum status status = journal_sqlite_open(journal, &journal_options, why);
 
     if (status != STATUS_OK) {

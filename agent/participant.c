@@ -1,5 +1,5 @@
-/* The participant as a machine: recovery, greeting, time, and which message goes where. Everything it
- * sends can be sent again; whatever is lost, the next HELLO brings back. */
+/* The participant as a machine: recovery, greeting, time, and which message goes where. Everything
+ * it sends can be sent again; whatever is lost, the next HELLO brings back. */
 
 #include "agent/participant.h"
 
@@ -264,8 +264,8 @@ static void participant_work(void *self)
     struct work *work = &p->work;
 
     if (work->kind == WORK_LOAD) {
-        work->status = p->options.source.load(p->options.source.self, &work->data, &p->job.schema,
-                                              &work->why);
+        work->status =
+            p->options.source.load(p->options.source.self, &work->data, &p->job.schema, &work->why);
     } else {
         work->status = task_run(&work->vector, &work->input, &work->why);
     }

@@ -25,10 +25,11 @@ struct participant_options {
     const struct random *random; /* kept */
     const struct log *log;       /* kept */
     struct model_sink model;
-    struct slice approved_text;  /* kept; when size > 0 only a job of exactly these bytes is joined */
-    uint32_t heartbeat_ms;       /* a HELLO at least this often */
-    uint32_t silence_ms;         /* no valid frame for so long: EFFECT_RECONNECT */
-    bool once;                   /* EFFECT_FINISH when a job ends, instead of waiting for the next */
+    struct slice
+        approved_text;     /* kept; when size > 0 only a job of exactly these bytes is joined */
+    uint32_t heartbeat_ms; /* a HELLO at least this often */
+    uint32_t silence_ms;   /* no valid frame for so long: EFFECT_RECONNECT */
+    bool once;             /* EFFECT_FINISH when a job ends, instead of waiting for the next */
 };
 
 /** Makes the machine. Fails with STATUS_NO_MEMORY. participant_free wipes and frees it. */

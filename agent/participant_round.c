@@ -1,6 +1,7 @@
-/* One round at the agent: invited -> (fetch the experts) -> compute -> gate -> commit -> wait for the
- * public slot -> offer, and serve the same bytes until the round is closed. Whether, when and with
- * what size it answers depends on the job, the policy, the budget and the clock - never on a record. */
+/* One round at the agent: invited -> (fetch the experts) -> compute -> gate -> commit -> wait for
+ * the public slot -> offer, and serve the same bytes until the round is closed. Whether, when and
+ * with what size it answers depends on the job, the policy, the budget and the clock - never on a
+ * record. */
 
 #include "agent/participant_state.h"
 
@@ -94,8 +95,7 @@ static bool input_is_right(const struct participant *p, const struct stage *stag
         return input->bytes == 0;
     }
     uint64_t row = 8 * (uint64_t)p->data.feature_count;
-    return input->bytes > 0 && input->bytes % row == 0 &&
-           input->bytes / row <= JOB_EXPERTS_MAX &&
+    return input->bytes > 0 && input->bytes % row == 0 && input->bytes / row <= JOB_EXPERTS_MAX &&
            input->bytes <= p->options.policy->message_bytes_max;
 }
 

@@ -1,6 +1,6 @@
-/* participant_state.h - the inside of the participant, shared by its three files: participant.c (the
- * machine: start, messages, time), participant_job.c (which job) and participant_round.c (which
- * round). Nothing else includes it. */
+/* participant_state.h - the inside of the participant, shared by its three files: participant.c
+ * (the machine: start, messages, time), participant_job.c (which job) and participant_round.c
+ * (which round). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
 #define AGENT_PARTICIPANT_STATE_H

@@ -1,4 +1,5 @@
-/* source.h - where an agent's records come from: handed to the participant so that it needs no file. */
+/* source.h - where an agent's records come from: handed to the participant so that it needs no
+ * file. */
 
 #ifndef AGENT_SOURCE_H
 #define AGENT_SOURCE_H

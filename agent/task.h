@@ -1,5 +1,5 @@
-/* task.h - what an agent can be asked to compute on its records. A task knows nothing of budgets, noise
- * or the wire: it hands an exact integer vector and its sensitivity to the gate. */
+/* task.h - what an agent can be asked to compute on its records. A task knows nothing of budgets,
+ * noise or the wire: it hands an exact integer vector and its sensitivity to the gate. */
 
 #ifndef AGENT_TASK_H
 #define AGENT_TASK_H
@@ -30,10 +30,10 @@ struct task_rows {
 struct task_input {
     const struct job *job;
     const struct stage *stage;
-    uint32_t within;             /* the round's number inside its stage */
-    const struct dataset *data;  /* (m, d) all records */
-    const size_t *order;         /* (m) the job's public permutation of the rows */
-    const double *experts;       /* (expert_count, d) what `losses` judges; NULL for `fit` */
+    uint32_t within;            /* the round's number inside its stage */
+    const struct dataset *data; /* (m, d) all records */
+    const size_t *order;        /* (m) the job's public permutation of the rows */
+    const double *experts;      /* (expert_count, d) what `losses` judges; NULL for `fit` */
     size_t expert_count;
 };
 

@@ -1,6 +1,6 @@
-/* Output perturbation: Nie and Wang, "Perturbation of convex risk minimization", 2017, in the form of
- * explicit features: the weights are released, not a function plus one number (which would protect
- * one evaluated point only). */
+/* Output perturbation: Nie and Wang, "Perturbation of convex risk minimization", 2017, in the form
+ * of explicit features: the weights are released, not a function plus one number (which would
+ * protect one evaluated point only). */
 
 #include "agent/task_fit.h"
 
@@ -27,8 +27,7 @@ enum status task_fit_check(const struct stage *stage, size_t record_count, size_
     for (uint32_t within = 0; within < stage->rounds; within++) {
         struct erm_problem problem = problem_of(stage, within, record_count, feature_count);
         uint64_t ignored;
-        enum status status =
-            sensitivity_fit_l1(&ignored, &problem, stage->grid_bits, why);
+        enum status status = sensitivity_fit_l1(&ignored, &problem, stage->grid_bits, why);
         if (status == STATUS_OK) {
             status = sensitivity_fit_range(&ignored, &problem, stage->grid_bits, why);
         }

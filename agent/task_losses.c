@@ -11,7 +11,8 @@
 enum status task_losses_check(const struct stage *stage, size_t record_count, struct why *why)
 {
     if ((uint64_t)stage->rounds * stage->batch > record_count) {
-        why_set(why, "the losses stage needs %u rounds of %u fresh records each; this site has fewer",
+        why_set(why,
+                "the losses stage needs %u rounds of %u fresh records each; this site has fewer",
                 stage->rounds, stage->batch);
         return STATUS_INVALID;
     }
@@ -27,8 +28,7 @@ static void add_record(int64_t *sum, const struct task_input *input, const doubl
     }
 }
 
-enum status task_losses(struct private_vector *out, const struct task_input *input,
-                        struct why *why)
+enum status task_losses(struct private_vector *out, const struct task_input *input, struct why *why)
 {
     const struct stage *stage = input->stage;
     const struct dataset *data = input->data;

@@ -47,8 +47,7 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
 {
     for (size_t i = 0; i < aggregate->staging_count; i++) {
         struct staging *staging = &aggregate->staging[i];
-        if (transfer_is_active(&staging->transfer) &&
-            strcmp(staging->peer.name, peer->name) == 0) {
+        if (transfer_is_active(&staging->transfer) && strcmp(staging->peer.name, peer->name) == 0) {
             return staging;
         }
     }

@@ -1,6 +1,6 @@
-/* aggregate.h - one round's sum, and the few staging vectors that answers are pulled into. An answer
- * touches the sum only when it is whole and matches its digest. Integers modulo 2^64: the order of
- * arrival cannot matter. */
+/* aggregate.h - one round's sum, and the few staging vectors that answers are pulled into. An
+ * answer touches the sum only when it is whole and matches its digest. Integers modulo 2^64: the
+ * order of arrival cannot matter. */
 
 #ifndef COORDINATOR_AGGREGATE_H
 #define COORDINATOR_AGGREGATE_H
@@ -44,8 +44,7 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
  * values (count) receives it decoded by 2^-grid_bits where wanted (may be NULL).
  * Fails with STATUS_CORRUPT, the sum unchanged. */
 MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
-                                   const struct digest *digest, double *values,
-                                   unsigned grid_bits);
+                                   const struct digest *digest, double *values, unsigned grid_bits);
 
 /** Throws a staging vector's bytes away. */
 void aggregate_drop(struct staging *staging);

@@ -1,5 +1,5 @@
-/* cohort.h - which agents are admitted, and what each has done in the round that is open. The list is
- * as long as the roster; nothing in it grows with the model. */
+/* cohort.h - which agents are admitted, and what each has done in the round that is open. The list
+ * is as long as the roster; nothing in it grows with the model. */
 
 #ifndef COORDINATOR_COHORT_H
 #define COORDINATOR_COHORT_H
@@ -27,9 +27,9 @@ struct member {
     bool ready;
     uint32_t rounds_closed; /* as it last said */
     enum standing standing;
-    struct digest answer;  /* from STANDING_OFFERED on */
-    int64_t offered_ms;    /* the queue's order */
-    double *own;           /* (D) its released model, where the stage makes experts of them; owned */
+    struct digest answer; /* from STANDING_OFFERED on */
+    int64_t offered_ms;   /* the queue's order */
+    double *own;          /* (D) its released model, where the stage makes experts of them; owned */
 };
 
 struct cohort {

@@ -13,10 +13,10 @@
 
 struct arguments {
     const char *config;
-    const char *action; /* agents: add, revoke, list */
-    const char *name;   /* agents add|revoke */
-    const char *key;    /* agents add|revoke --key HEX */
-    const char *token;  /* agents add --token FILE */
+    const char *action;  /* agents: add, revoke, list */
+    const char *name;    /* agents add|revoke */
+    const char *key;     /* agents add|revoke --key HEX */
+    const char *token;   /* agents add --token FILE */
     const char *address; /* agents add --address: where the site will dial */
     uint64_t valid_hours;
     bool json;
@@ -33,8 +33,7 @@ struct office {
 };
 
 /** Reads the settings file. */
-MUST_USE enum status office_read_settings(struct office *office, const char *path,
-                                          struct why *why);
+MUST_USE enum status office_read_settings(struct office *office, const char *path, struct why *why);
 /** Reads the coordinator's key. */
 MUST_USE enum status office_read_key(struct office *office, struct why *why);
 /** Reads and parses the job. */

@@ -1,4 +1,5 @@
-/* `hedgerow-coordinator agents add|revoke|list`: the allow-list, while the coordinator runs or not. */
+/* `hedgerow-coordinator agents add|revoke|list`: the allow-list, while the coordinator runs or not.
+ */
 
 #include "base/exit_code.h"
 #include "coordinator/main.h"
@@ -20,8 +21,7 @@ static enum status add_token(const struct office *office, const struct arguments
                              struct why *why)
 {
     struct token token = {0};
-    const char *address =
-        arguments->address != NULL ? arguments->address : office->settings.listen;
+    const char *address = arguments->address != NULL ? arguments->address : office->settings.listen;
     enum status status = endpoint_check_address(address, why);
 
     if (status != STATUS_OK) {
@@ -40,8 +40,8 @@ static enum status add_token(const struct office *office, const struct arguments
         status = token_write(&token, arguments->token, why);
     }
     if (status == STATUS_OK) {
-        status = roster_add_token(office->settings.agents, arguments->name,
-                                  &token.key.public_key, token.until_s, why);
+        status = roster_add_token(office->settings.agents, arguments->name, &token.key.public_key,
+                                  token.until_s, why);
     }
     if (status == STATUS_OK) {
         (void)printf("%s: hand %s to the site over a channel you trust; it admits one enrolment "
@@ -103,8 +103,8 @@ static enum status list_json(const struct roster *roster)
 static enum status list(const struct office *office, bool json, struct why *why)
 {
     struct roster *roster = calloc(1, sizeof *roster);
-    enum status status = roster == NULL ? STATUS_NO_MEMORY
-                                        : roster_read(roster, office->settings.agents, why);
+    enum status status =
+        roster == NULL ? STATUS_NO_MEMORY : roster_read(roster, office->settings.agents, why);
     if (status == STATUS_NOT_FOUND) {
         status = STATUS_OK; /* no file is an empty list */
     }

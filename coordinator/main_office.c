@@ -38,8 +38,7 @@ enum status office_read_key(struct office *office, struct why *why)
 
 enum status office_read_job(struct office *office, struct why *why)
 {
-    enum status status =
-        config_load(&office->text, &office->text_size, office->settings.job, why);
+    enum status status = config_load(&office->text, &office->text_size, office->settings.job, why);
     if (status == STATUS_OK) {
         status = job_parse(&office->job, (struct slice){office->text, office->text_size},
                            office->settings.job, why);
@@ -118,8 +117,7 @@ static enum status write_results(const struct office *office, const struct repla
     return status;
 }
 
-enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
-                           struct why *why)
+enum status office_publish(const struct office *office, bool seeded, uint64_t seed, struct why *why)
 {
     struct journal_sqlite_options journal_options = {
         .folder = office->settings.state, .kind = "coordinator", .read_only = true};
@@ -140,11 +138,11 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
         status = STATUS_AGAIN;
     }
     if (status == STATUS_OK) {
-        struct publish_options options = {
-            .job = &office->job,
-            .seeded = seeded,
-            .seed = seed,
-            .seconds = (double)(replay.last_ms - replay.first_ms) / 1000.0};
+        struct publish_options options = {.job = &office->job,
+                                          .seeded = seeded,
+                                          .seed = seed,
+                                          .seconds =
+                                              (double)(replay.last_ms - replay.first_ms) / 1000.0};
         status = write_results(office, &replay, &options, why);
     }
     journal_close(&journal);

@@ -37,13 +37,13 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     struct run *run = self;
     struct journal_sqlite_options journal_options = {.folder = run->office.settings.state,
                                                      .kind = "coordinator"};
-    struct coordinator_options options = {
-        .job = &run->office.job,
-        .text = {run->office.text, run->office.text_size},
-        .random = &run->daemon.random,
-        .log = &run->daemon.log,
-        .answer_bytes_max = run->office.settings.message_bytes_max,
-        .linger_ms = run->office.settings.linger_ms};
+    struct coordinator_options options = {.job = &run->office.job,
+                                          .text = {run->office.text, run->office.text_size},
+                                          .random = &run->daemon.random,
+                                          .log = &run->daemon.log,
+                                          .answer_bytes_max =
+                                              run->office.settings.message_bytes_max,
+                                          .linger_ms = run->office.settings.linger_ms};
     enum status status = journal_sqlite_open(journal, &journal_options, why);
 
     if (status != STATUS_OK) {
@@ -189,8 +189,8 @@ static bool check_roster(const struct office *office, struct roster *roster)
 {
     struct peer *peer = calloc(PEERS_MAX, sizeof *peer);
     struct why why = {{0}};
-    enum status status = peer == NULL ? STATUS_NO_MEMORY
-                                      : roster_read(roster, office->settings.agents, &why);
+    enum status status =
+        peer == NULL ? STATUS_NO_MEMORY : roster_read(roster, office->settings.agents, &why);
     if (status == STATUS_OK) {
         size_t count = roster_peers(roster, peer);
         why_set(&why, "%zu agents", count);
@@ -217,7 +217,8 @@ int main_check(const struct arguments *arguments)
         why = (struct why){{0}};
         good = report("key", office_read_key(&office, &why), &why);
         why = (struct why){{0}};
-        good = report("address", endpoint_check_address(office.settings.listen, &why), &why) && good;
+        good =
+            report("address", endpoint_check_address(office.settings.listen, &why), &why) && good;
         why = (struct why){{0}};
         job = report("job", office_read_job(&office, &why), &why);
         good = job && check_roster(&office, roster) && good;

@@ -4,8 +4,8 @@
 #include "crypto/digest.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,16 +189,16 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
     }
     outcome->round = grown;
     struct outcome_round *round = &grown[outcome->round_count];
-    *round = (struct outcome_round){
-        .task = stage->task,
-        .round = record->as.round.round,
-        .agent_count = record->as.round.agent_count,
-        .failed = record->as.round.failed,
-        .chosen = record->as.round.chosen,
-        .seconds = record->as.round.duration_ms / 1000.0,
-        .epsilon_micro = outcome_epsilon_micro(job, record->as.round.round + 1),
-        .regret_average = NAN,
-        .regret_bound = NAN};
+    *round = (struct outcome_round){.task = stage->task,
+                                    .round = record->as.round.round,
+                                    .agent_count = record->as.round.agent_count,
+                                    .failed = record->as.round.failed,
+                                    .chosen = record->as.round.chosen,
+                                    .seconds = record->as.round.duration_ms / 1000.0,
+                                    .epsilon_micro =
+                                        outcome_epsilon_micro(job, record->as.round.round + 1),
+                                    .regret_average = NAN,
+                                    .regret_bound = NAN};
     outcome->round_count++;
     if (stage->task == TASK_LOSSES && !round->failed) {
         size_t k = outcome->expert_count;
@@ -286,8 +286,8 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     return status;
 }
 
-enum status outcome_add(struct outcome *outcome, const struct job *job,
-                        const struct record *record, struct slice blob)
+enum status outcome_add(struct outcome *outcome, const struct job *job, const struct record *record,
+                        struct slice blob)
 {
     switch (record->kind) {
     case RECORD_JOB:

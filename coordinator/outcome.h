@@ -1,6 +1,6 @@
-/* outcome.h - a job so far, computed from the coordinator's journal alone: the machine's own memory of
- * what is decided (at recovery and after each commit, by the same function), and the history that
- * result.json and the report are made of. Only released values are in it. */
+/* outcome.h - a job so far, computed from the coordinator's journal alone: the machine's own memory
+ * of what is decided (at recovery and after each commit, by the same function), and the history
+ * that result.json and the report are made of. Only released values are in it. */
 
 #ifndef COORDINATOR_OUTCOME_H
 #define COORDINATOR_OUTCOME_H

@@ -75,11 +75,11 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
         if (from->failed) {
             continue;
         }
+        to->chosen = (int64_t)from->chosen;
         if (stage->task == TASK_FIT) {
             experts += job_experts_of_round(stage, from->agent_count);
             continue;
         }
-        to->chosen = (int64_t)from->chosen;
         if (from->loss != NULL && from->weight != NULL) {
             to->loss = padded(from->loss, experts, outcome->expert_count);
             to->weight = padded(from->weight, experts, outcome->expert_count);
@@ -122,7 +122,10 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
         struct result_agent *agent = &result->agent[i];
         (void)snprintf(agent->name, sizeof agent->name, "%s", outcome->agent[i].peer.name);
         agent->answers = outcome->agent[i].answers;
-        agent->epsilon_spent = (double)outcome->agent[i].epsilon_micro / 1e6;
+        uint64_t spent = outcome->agent[i].epsilon_micro;
+        agent->epsilon_spent = (double)spent / 1e6;
+        agent->epsilon_left =
+            spent < job->epsilon_micro ? (double)(job->epsilon_micro - spent) / 1e6 : 0.0;
     }
     qsort(result->agent, result->agent_count, sizeof *result->agent, agent_order);
     (void)snprintf(result->job, sizeof result->job, "%s", job->name);

@@ -1,5 +1,6 @@
-/* The coordinator as a machine. Every frame is hostile until it has been compared with what this round
- * expects; what does not fit is dropped with a log line that names the peer, and state is unchanged. */
+/* The coordinator as a machine. Every frame is hostile until it has been compared with what this
+ * round expects; what does not fit is dropped with a log line that names the peer, and state is
+ * unchanged. */
 
 #include "coordinator/round.h"
 
@@ -108,9 +109,8 @@ static enum status on_start(struct coordinator *c, const struct event *event,
         if (status != STATUS_OK) {
             return status;
         }
-        struct slice parts[] = {{JOB_LABEL, sizeof JOB_LABEL - 1},
-                                {name->nonce.byte, DIGEST_BYTES},
-                                c->options.text};
+        struct slice parts[] = {
+            {JOB_LABEL, sizeof JOB_LABEL - 1}, {name->nonce.byte, DIGEST_BYTES}, c->options.text};
         digest_sha256(&name->id, parts, 3);
         name->text_digest = c->text_digest;
         name->text_bytes = (uint32_t)c->options.text.size;
@@ -158,9 +158,8 @@ static enum status on_record(struct coordinator *c, const struct event *event)
     return status;
 }
 
-static enum status on_hello(struct coordinator *c, const struct event *event,
-                            struct member *member, const struct message *message,
-                            struct effects *effects)
+static enum status on_hello(struct coordinator *c, const struct event *event, struct member *member,
+                            const struct message *message, struct effects *effects)
 {
     bool same = digest_equal(&message->as.hello.job, &c->outcome.job_name.id);
     struct message welcome = {.kind = MESSAGE_WELCOME};
@@ -177,14 +176,13 @@ static enum status on_hello(struct coordinator *c, const struct event *event,
         return STATUS_OK; /* the job has no durable name yet */
     }
     member->seen = true;
-    member->ready = same && message->as.hello.ready &&
-                    message->as.hello.version == PROTOCOL_VERSION;
+    member->ready =
+        same && message->as.hello.ready && message->as.hello.version == PROTOCOL_VERSION;
     member->rounds_closed = same ? message->as.hello.rounds_closed : 0;
     welcome.as.welcome.version = PROTOCOL_VERSION;
     welcome.as.welcome.job = c->outcome.job_name;
     welcome.as.welcome.rounds_closed = c->outcome.rounds_closed;
-    enum status status =
-        coordinator_send(c, effects, &member->peer, &welcome, (struct slice){0});
+    enum status status = coordinator_send(c, effects, &member->peer, &welcome, (struct slice){0});
     if (status != STATUS_OK || !same) {
         return status;
     }
@@ -219,8 +217,7 @@ static enum status pull_next(struct coordinator *c, const struct event *event,
     struct member *member;
     while (c->phase == PHASE_OPEN && (member = cohort_next_offer(&c->cohort)) != NULL) {
         struct staging *staging = NULL;
-        enum status status =
-            aggregate_pull(&c->aggregate, &staging, &member->peer, event->now_ms);
+        enum status status = aggregate_pull(&c->aggregate, &staging, &member->peer, event->now_ms);
         if (status == STATUS_AGAIN) {
             return STATUS_OK;
         }
@@ -243,9 +240,8 @@ static void refuse(struct coordinator *c, struct member *member, const char *eve
               "is not counted in round %" PRIu32 ": %s", c->outcome.rounds_closed, reason);
 }
 
-static enum status on_offer(struct coordinator *c, const struct event *event,
-                            struct member *member, const struct message *message,
-                            struct effects *effects)
+static enum status on_offer(struct coordinator *c, const struct event *event, struct member *member,
+                            const struct message *message, struct effects *effects)
 {
     const struct digest *answer = &message->as.offer.answer;
 
@@ -262,7 +258,8 @@ static enum status on_offer(struct coordinator *c, const struct event *event,
         bool bound = member->standing <= STANDING_ANSWERED;
         if (bound && !digest_equal(&member->answer, answer)) {
             log_event(c->options.log, LOG_WARN, "offer-changed", member->peer.name,
-                      "offered a second, different answer to round %" PRIu32 ": the first one counts",
+                      "offered a second, different answer to round %" PRIu32
+                      ": the first one counts",
                       c->outcome.rounds_closed);
         }
         return STATUS_OK;
@@ -294,8 +291,8 @@ static enum status count_answer(struct coordinator *c, struct member *member,
             return STATUS_NO_MEMORY;
         }
     }
-    enum status status = aggregate_add(&c->aggregate, staging, &member->answer, member->own,
-                                       stage->grid_bits);
+    enum status status =
+        aggregate_add(&c->aggregate, staging, &member->answer, member->own, stage->grid_bits);
     if (status != STATUS_OK) {
         free(member->own);
         member->own = NULL;
@@ -308,17 +305,16 @@ static enum status count_answer(struct coordinator *c, struct member *member,
     return STATUS_OK;
 }
 
-static enum status on_chunk(struct coordinator *c, const struct event *event,
-                            struct member *member, const struct message *message,
-                            struct effects *effects)
+static enum status on_chunk(struct coordinator *c, const struct event *event, struct member *member,
+                            const struct message *message, struct effects *effects)
 {
     struct staging *staging = aggregate_find(&c->aggregate, &member->peer);
 
     if (c->phase != PHASE_OPEN || staging == NULL || member->standing != STANDING_PULLING ||
         message->as.chunk.round != c->outcome.rounds_closed ||
         !digest_equal(&message->as.chunk.job, &c->outcome.job_name.id) ||
-        !transfer_accept(&staging->transfer, message->as.chunk.offset,
-                         event->as.message.payload, event->now_ms)) {
+        !transfer_accept(&staging->transfer, message->as.chunk.offset, event->as.message.payload,
+                         event->now_ms)) {
         return STATUS_OK;
     }
     staging->stalls = 0;
@@ -353,8 +349,7 @@ static enum status on_fetch(struct coordinator *c, const struct member *member,
     }
     if (digest_equal(digest, &c->text_digest)) {
         source = c->options.text;
-    } else if (c->outcome.artifact.bytes > 0 &&
-               digest_equal(digest, &c->outcome.artifact.digest)) {
+    } else if (c->outcome.artifact.bytes > 0 && digest_equal(digest, &c->outcome.artifact.digest)) {
         source = (struct slice){c->outcome.weights, (size_t)c->outcome.artifact.bytes};
     }
     if (offset >= source.size || length > source.size - offset) {
@@ -366,9 +361,8 @@ static enum status on_fetch(struct coordinator *c, const struct member *member,
                             (struct slice){(const uint8_t *)source.data + offset, length});
 }
 
-static enum status dispatch(struct coordinator *c, const struct event *event,
-                            struct member *member, const struct message *message,
-                            struct effects *effects)
+static enum status dispatch(struct coordinator *c, const struct event *event, struct member *member,
+                            const struct message *message, struct effects *effects)
 {
     switch (message->kind) {
     case MESSAGE_HELLO:
@@ -448,7 +442,8 @@ static enum status check_stalls(struct coordinator *c, const struct event *event
             continue;
         }
         transfer_retry(&staging->transfer, event->now_ms);
-        /* It may have begun anew and not know that it offered: the same question, the same bytes. */
+        /* It may have begun anew and not know that it offered: the same question, the same bytes.
+         */
         enum status status = invite(c, &staging->peer, event->now_ms, effects);
         if (status == STATUS_OK) {
             status = ask(c, staging, effects);
@@ -460,8 +455,8 @@ static enum status check_stalls(struct coordinator *c, const struct event *event
     return STATUS_OK;
 }
 
-/* What a revoked agent was sending is thrown away at once: were it admitted again meanwhile, a second
- * transfer beside the first would count it twice. */
+/* What a revoked agent was sending is thrown away at once: were it admitted again meanwhile, a
+ * second transfer beside the first would count it twice. */
 static enum status on_roster(struct coordinator *c, const struct event *event)
 {
     enum status status =

@@ -1,5 +1,6 @@
-/* round.h - the coordinator's machine: opens rounds, invites, pulls answers into staging, adds them up,
- * closes a round at its deadline or when everybody has answered, commits the outcome, releases it. */
+/* round.h - the coordinator's machine: opens rounds, invites, pulls answers into staging, adds them
+ * up, closes a round at its deadline or when everybody has answered, commits the outcome, releases
+ * it. */
 
 #ifndef COORDINATOR_ROUND_H
 #define COORDINATOR_ROUND_H
@@ -20,9 +21,9 @@ struct coordinator_options {
     uint32_t linger_ms;          /* after the job's end: how long absent agents are waited for */
 };
 
-/** Makes the machine. Fails with STATUS_NO_MEMORY, or STATUS_INVALID when the job cannot be carried out
- * within answer_bytes_max. Memory: one sum, one staging vector, the experts; nothing per agent but
- * names and flags. */
+/** Makes the machine. Fails with STATUS_NO_MEMORY, or STATUS_INVALID when the job cannot be carried
+ * out within answer_bytes_max. Memory: one sum, one staging vector, the experts; nothing per agent
+ * but names and flags. */
 MUST_USE enum status coordinator_new(struct coordinator **out,
                                      const struct coordinator_options *options);
 void coordinator_free(struct coordinator *coordinator);

@@ -56,12 +56,12 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
     bool joining = c->phase == PHASE_JOINING;
 
-    log_event(c->options.log, LOG_ERROR, "job-failed", NULL,
-              "round %" PRIu32 ": %zu agents %s, the job needs %" PRIu32 " (cohort.minimum): the job "
-              "ends here; charges of those who answered stay spent",
-              c->outcome.rounds_closed, joining ? cohort_count_ready(&c->cohort) : answered,
-              joining ? "were ready before the join deadline" : "answered",
-              c->options.job->cohort_min);
+    log_event(
+        c->options.log, LOG_ERROR, "job-failed", NULL,
+        "round %" PRIu32 ": %zu agents %s, the job needs %" PRIu32 " (cohort.minimum): the job "
+        "ends here; charges of those who answered stay spent",
+        c->outcome.rounds_closed, joining ? cohort_count_ready(&c->cohort) : answered,
+        joining ? "were ready before the join deadline" : "answered", c->options.job->cohort_min);
     if (joining) {
         c->opened_ms = event->now_ms;
     }

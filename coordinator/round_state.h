@@ -1,5 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
- * messages, time) and round_close.c (from the last answer to the release). Nothing else includes it. */
+ * messages, time) and round_close.c (from the last answer to the release). Nothing else includes
+ * it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H

@@ -56,15 +56,15 @@ enum status strategy_fit(double **rows, const struct stage *stage, int64_t *sum,
 }
 
 enum status strategy_pick(uint32_t *chosen, const struct random *random,
-                          const struct outcome *outcome, const struct stage *stage,
-                          uint32_t within, const int64_t *sum, size_t agent_count)
+                          const struct outcome *outcome, const struct stage *stage, uint32_t within,
+                          const int64_t *sum, size_t agent_count)
 {
     size_t k = outcome->expert_count;
     struct rwm rwm = {0};
     size_t pick = 0;
     double *mean = malloc(k * sizeof *mean);
-    enum status status = mean == NULL ? STATUS_NO_MEMORY
-                                      : rwm_init(&rwm, k, rwm_eta_free(k, stage->rounds));
+    enum status status =
+        mean == NULL ? STATUS_NO_MEMORY : rwm_init(&rwm, k, rwm_eta_free(k, stage->rounds));
     if (status != STATUS_OK) {
         goto done;
     }

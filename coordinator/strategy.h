@@ -10,8 +10,8 @@
 #include "job/job.h"
 
 /**
- * Makes a fit round's new experts: the average over the answers, its moved thresholds, then the agents'
- * own models by name.
+ * Makes a fit round's new experts: the average over the answers, its moved thresholds, then the
+ * agents' own models by name.
  *
  * rows  out  (job_experts_of_round, d) owned by the caller
  * sum   in   takes: (d) noisy sums; the average is made in its place

@@ -1,5 +1,5 @@
-/* transfer.h - the receiving side of a chunked move: what to ask for next, and what has arrived. Used
- * by the coordinator to pull answers and by agents to fetch the job's text and the experts. */
+/* transfer.h - the receiving side of a chunked move: what to ask for next, and what has arrived.
+ * Used by the coordinator to pull answers and by agents to fetch the job's text and the experts. */
 
 #ifndef PROTOCOL_TRANSFER_H
 #define PROTOCOL_TRANSFER_H
@@ -23,8 +23,8 @@ struct transfer {
 /** Sets room aside and starts. Fails with STATUS_NO_MEMORY. CHECKs that it is idle, bytes > 0. */
 MUST_USE enum status transfer_begin(struct transfer *transfer, uint64_t bytes, int64_t now_ms);
 
-/** Returns whether there is a piece to ask for now (the window is open), and which; it then counts as
- * asked. */
+/** Returns whether there is a piece to ask for now (the window is open), and which; it then counts
+ * as asked. */
 bool transfer_ask(struct transfer *transfer, uint64_t *offset, uint32_t *length);
 
 /** Takes a piece that has arrived. Returns false, with nothing changed, when it is not exactly what

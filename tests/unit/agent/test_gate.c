@@ -1,0 +1,209 @@
+#include "agent/gate.h"
+
+#include "crypto/digest.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 4 };
+
+static struct seeded_random seeded;
+static struct random source;
+
+static struct gate *new_gate(uint64_t limit_micro)
+{
+    struct gate *gate = NULL;
+    seeded_random_init(&seeded, 7);
+    source = seeded_random_interface(&seeded);
+    cr_assert_eq(gate_new(&gate, (struct price){.epsilon_micro = limit_micro}, &source), STATUS_OK);
+    return gate;
+}
+
+static struct private_vector vector_of(int64_t value)
+{
+    struct private_vector vector = {.count = COUNT, .low = -10, .high = 10, .sensitivity_l1 = 4};
+    vector.value = calloc(COUNT, sizeof *vector.value);
+    for (size_t i = 0; i < COUNT; i++) {
+        vector.value[i] = value;
+    }
+    return vector;
+}
+
+static struct gate_request request_of(uint32_t round, uint64_t epsilon_micro)
+{
+    struct gate_request request = {.job = {{1}},
+                                   .round = round,
+                                   .task = "losses",
+                                   .invitation = {{9}},
+                                   .charge = {.epsilon_micro = epsilon_micro, .row_count = 5}};
+    request.charge.pass.byte[0] = (uint8_t)(round + 1);
+    return request;
+}
+
+static enum status answer(struct gate *gate, uint32_t round, uint64_t epsilon_micro, int64_t value,
+                          struct record *record, struct slice *blob)
+{
+    struct private_vector vector = vector_of(value);
+    struct gate_request request = request_of(round, epsilon_micro);
+    return gate_answer(gate, record, blob, &vector, &request, NULL);
+}
+
+Test(gate, an_answer_is_paid_for_and_sealed_until_it_is_committed)
+{
+    struct gate *gate = new_gate(1000000);
+    struct gate_answer_view view;
+    struct record record;
+    struct slice blob;
+    struct digest digest;
+
+    cr_assert_eq(answer(gate, 0, 400000, 3, &record, &blob), STATUS_OK);
+    cr_assert_eq(gate_spent(gate).epsilon_micro, 400000);
+    cr_assert_eq(record.as.answer.charge.epsilon_micro, 400000);
+    cr_assert_not(gate_latest(gate, &view), "uncommitted bytes must not be readable");
+    digest_sha256(&digest, &blob, 1);
+    cr_assert(digest_equal(&digest, &record.as.answer.answer));
+    cr_assert_eq(record.as.answer.answer_bytes, 8 * COUNT);
+    gate_committed(gate, 17);
+    cr_assert(gate_latest(gate, &view));
+    cr_assert(view.sequence == 17 && view.bytes.size == 8 * COUNT);
+    cr_assert(digest_equal(&view.digest, &digest));
+    gate_free(gate);
+}
+
+Test(gate, a_round_is_answered_once_whatever_is_asked)
+{
+    struct gate *gate = new_gate(10000000);
+    struct record record;
+    struct slice blob;
+
+    cr_assert_eq(answer(gate, 3, 100000, 1, &record, &blob), STATUS_OK);
+    gate_committed(gate, 1);
+    cr_assert_eq(answer(gate, 3, 100000, 1, &record, &blob), STATUS_INVALID);
+    cr_assert_eq(answer(gate, 2, 100000, 1, &record, &blob), STATUS_INVALID);
+    cr_assert_eq(gate_spent(gate).epsilon_micro, 100000, "a refusal costs nothing");
+    cr_assert_eq(answer(gate, 4, 100000, 1, &record, &blob), STATUS_OK);
+    gate_free(gate);
+}
+
+Test(gate, a_spent_budget_lets_nothing_out)
+{
+    struct gate *gate = new_gate(500000);
+    struct charge charge = request_of(1, 200000).charge;
+    struct gate_answer_view view;
+    struct record record;
+    struct slice blob = {0};
+
+    cr_assert_eq(answer(gate, 0, 400000, 1, &record, &blob), STATUS_OK);
+    gate_committed(gate, 1);
+    cr_assert_not(gate_covers(gate, &charge));
+    blob = (struct slice){0};
+    cr_assert_eq(answer(gate, 1, 200000, 1, &record, &blob), STATUS_EXHAUSTED);
+    cr_assert_eq(blob.size, 0);
+    cr_assert(gate_latest(gate, &view) && view.round == 0);
+    cr_assert_eq(gate_left(gate).epsilon_micro, 100000);
+    gate_free(gate);
+}
+
+Test(gate, what_cannot_run_is_not_paid_for)
+{
+    struct gate *gate = new_gate(UINT64_C(100000000));
+    struct record record;
+    struct slice blob;
+    /* epsilon 80 on a sensitivity of 4 asks for a scale below what the sampler offers */
+    cr_assert_eq(answer(gate, 0, 80000000, 1, &record, &blob), STATUS_INVALID);
+    cr_assert_eq(gate_spent(gate).epsilon_micro, 0);
+    gate_free(gate);
+}
+
+Test(gate, a_failing_source_leaves_no_answer)
+{
+    struct gate *gate = new_gate(1000000);
+    struct gate_answer_view view;
+    struct record record;
+    struct slice blob = {0};
+
+    seeded.failing_after = 1;
+    cr_assert_eq(answer(gate, 0, 100000, 1, &record, &blob), STATUS_NO_RANDOM);
+    cr_assert_eq(blob.size, 0);
+    cr_assert_not(gate_latest(gate, &view));
+    gate_free(gate);
+}
+
+/* What lies outside the public bounds is clipped BEFORE the noise: two vectors that differ only
+ * there give the same bytes from the same stream. */
+Test(gate, values_are_clipped_to_their_public_bounds)
+{
+    struct gate *inside = new_gate(1000000);
+    struct record record;
+    struct slice blob;
+    uint8_t first[8 * COUNT];
+
+    cr_assert_eq(answer(inside, 0, 100000, 10, &record, &blob), STATUS_OK);
+    memcpy(first, blob.data, sizeof first);
+    gate_free(inside);
+    struct gate *outside = new_gate(1000000);
+    cr_assert_eq(answer(outside, 0, 100000, 1000000, &record, &blob), STATUS_OK);
+    cr_assert_arr_eq(first, blob.data, sizeof first);
+    gate_free(outside);
+}
+
+Test(gate, recovery_brings_back_charge_cursor_and_the_same_bytes)
+{
+    struct gate *gate = new_gate(1000000);
+    struct gate_answer_view view;
+    struct record record;
+    struct slice blob;
+    uint8_t bytes[8 * COUNT];
+
+    cr_assert_eq(answer(gate, 5, 300000, 2, &record, &blob), STATUS_OK);
+    memcpy(bytes, blob.data, sizeof bytes);
+    gate_free(gate); /* a crash right after the commit */
+
+    gate = new_gate(1000000);
+    cr_assert_eq(gate_restore(gate, &record, 4, (struct slice){bytes, sizeof bytes}), STATUS_OK);
+    cr_assert_eq(gate_spent(gate).epsilon_micro, 300000);
+    cr_assert_eq(gate_last_round(gate, &record.as.answer.job), 5);
+    cr_assert(gate_latest(gate, &view) && view.sequence == 4);
+    cr_assert_arr_eq(view.bytes.data, bytes, sizeof bytes);
+    cr_assert(gate_drop(gate));
+    cr_assert_not(gate_drop(gate));
+    cr_assert(gate_latest(gate, &view) && view.bytes.size == 0);
+    cr_assert_eq(gate_spent(gate).epsilon_micro, 300000, "dropping bytes gives nothing back");
+    gate_free(gate);
+}
+
+Test(gate, recovered_bytes_must_match_their_digest)
+{
+    struct gate *gate = new_gate(1000000);
+    struct record record;
+    struct slice blob;
+    uint8_t bytes[8 * COUNT];
+
+    cr_assert_eq(answer(gate, 0, 300000, 2, &record, &blob), STATUS_OK);
+    memcpy(bytes, blob.data, sizeof bytes);
+    gate_free(gate);
+    gate = new_gate(1000000);
+    bytes[3] ^= 1;
+    cr_assert_eq(gate_restore(gate, &record, 1, (struct slice){bytes, sizeof bytes}),
+                 STATUS_CORRUPT);
+    gate_free(gate);
+}
+
+Test(gate, jobs_have_cursors_of_their_own_and_one_budget)
+{
+    struct gate *gate = new_gate(500000);
+    struct private_vector vector = vector_of(1);
+    struct gate_request other = request_of(0, 300000);
+    struct record record;
+    struct slice blob;
+
+    cr_assert_eq(answer(gate, 7, 300000, 1, &record, &blob), STATUS_OK);
+    gate_committed(gate, 1);
+    other.job.byte[0] = 2;
+    other.charge.pass.byte[0] = 99;
+    cr_assert_eq(gate_last_round(gate, &other.job), -1);
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &other, NULL), STATUS_EXHAUSTED);
+    gate_free(gate);
+}

@@ -1,0 +1,146 @@
+#include "coordinator/aggregate.h"
+
+#include "crypto/digest.h"
+#include "protocol/message.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 3, AGENTS = 5 };
+
+static void pack(uint8_t *out, const int64_t *value)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        store_u64(out + 8 * i, (uint64_t)value[i]);
+    }
+}
+
+static struct digest digest_of(const uint8_t *bytes, size_t size)
+{
+    struct slice slice = {bytes, size};
+    struct digest digest;
+    digest_sha256(&digest, &slice, 1);
+    return digest;
+}
+
+/* Moves a whole answer through a staging vector; digest may be of something else. */
+static enum status move(struct aggregate *aggregate, const char *name, const int64_t *value,
+                        const struct digest *digest, double *decoded)
+{
+    struct staging *staging = NULL;
+    struct peer peer = {{0}};
+    uint8_t bytes[8 * COUNT];
+    uint64_t offset;
+    uint32_t length;
+
+    strcpy(peer.name, name);
+    pack(bytes, value);
+    struct digest own = digest_of(bytes, sizeof bytes);
+    cr_assert_eq(aggregate_pull(aggregate, &staging, &peer, 0), STATUS_OK);
+    cr_assert(transfer_ask(&staging->transfer, &offset, &length));
+    cr_assert(transfer_accept(&staging->transfer, offset, (struct slice){bytes, length}, 1));
+    return aggregate_add(aggregate, staging, digest != NULL ? digest : &own, decoded, 4);
+}
+
+Test(aggregate, the_sum_does_not_depend_on_the_order_and_wraps)
+{
+    struct seeded_random seeded;
+    int64_t value[AGENTS][COUNT];
+    struct aggregate first = {0};
+    struct aggregate second = {0};
+
+    seeded_random_init(&seeded, 5);
+    for (size_t i = 0; i < AGENTS * COUNT; i++) {
+        value[i / COUNT][i % COUNT] = (int64_t)seeded_random_word(&seeded);
+    }
+    cr_assert_eq(aggregate_begin(&first, COUNT), STATUS_OK);
+    cr_assert_eq(aggregate_begin(&second, COUNT), STATUS_OK);
+    for (size_t i = 0; i < AGENTS; i++) {
+        cr_assert_eq(move(&first, "a", value[i], NULL, NULL), STATUS_OK);
+        cr_assert_eq(move(&second, "a", value[AGENTS - 1 - i], NULL, NULL), STATUS_OK);
+    }
+    cr_assert_arr_eq(first.sum, second.sum, COUNT * sizeof *first.sum);
+    aggregate_free(&first);
+    aggregate_free(&second);
+}
+
+Test(aggregate, bytes_that_do_not_match_their_digest_change_nothing)
+{
+    struct aggregate aggregate = {0};
+    const int64_t value[COUNT] = {1, 2, 3};
+    struct digest wrong = {{1}};
+    int64_t before[COUNT];
+
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(move(&aggregate, "a", value, NULL, NULL), STATUS_OK);
+    memcpy(before, aggregate.sum, sizeof before);
+    cr_assert_eq(move(&aggregate, "b", value, &wrong, NULL), STATUS_CORRUPT);
+    cr_assert_arr_eq(before, aggregate.sum, sizeof before);
+    struct peer peer = {"b"};
+    cr_assert_null(aggregate_find(&aggregate, &peer));
+    aggregate_free(&aggregate);
+}
+
+Test(aggregate, decodes_an_answer_on_its_grid)
+{
+    struct aggregate aggregate = {0};
+    const int64_t value[COUNT] = {-16, 8, 1};
+    double decoded[COUNT];
+
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    cr_assert_eq(move(&aggregate, "a", value, NULL, decoded), STATUS_OK);
+    cr_assert(decoded[0] == -1.0 && decoded[1] == 0.5 && decoded[2] == 1.0 / 16);
+    aggregate_free(&aggregate);
+}
+
+Test(aggregate, staging_is_bounded_and_one_for_large_vectors)
+{
+    struct aggregate aggregate = {0};
+    struct staging *staging;
+    struct peer peer = {"a"};
+
+    cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_AGAIN);
+    cr_assert_eq(aggregate_begin(&aggregate, 4), STATUS_OK);
+    for (int i = 0; i < STAGING_MAX; i++) {
+        cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_OK);
+    }
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_AGAIN);
+    aggregate_free(&aggregate);
+}
+
+/* Half an answer never touches the sum: only what comes next in order is taken. */
+Test(aggregate, pieces_out_of_order_doubled_or_of_another_size_are_not_taken)
+{
+    struct transfer transfer = {0};
+    static uint8_t piece[CHUNK_BYTES_MAX];
+    uint64_t offset;
+    uint32_t length;
+
+    cr_assert_eq(transfer_begin(&transfer, 2 * (uint64_t)CHUNK_BYTES_MAX + 8, 0), STATUS_OK);
+    cr_assert_not(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece}, 1), "unasked");
+    cr_assert(transfer_ask(&transfer, &offset, &length));
+    cr_assert(offset == 0 && length == CHUNK_BYTES_MAX);
+    cr_assert(transfer_ask(&transfer, &offset, &length));
+    cr_assert_not(
+        transfer_accept(&transfer, CHUNK_BYTES_MAX, (struct slice){piece, sizeof piece}, 1));
+    cr_assert_not(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece - 1}, 1));
+    cr_assert(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece}, 1));
+    cr_assert_not(transfer_accept(&transfer, 0, (struct slice){piece, sizeof piece}, 1), "doubled");
+    transfer_retry(&transfer, 5);
+    cr_assert_not(
+        transfer_accept(&transfer, CHUNK_BYTES_MAX, (struct slice){piece, sizeof piece}, 6),
+        "after a retry it must be asked for again");
+    cr_assert(transfer_ask(&transfer, &offset, &length));
+    cr_assert_eq(offset, CHUNK_BYTES_MAX);
+    cr_assert(transfer_accept(&transfer, offset, (struct slice){piece, length}, 7));
+    cr_assert(transfer_ask(&transfer, &offset, &length));
+    cr_assert(offset == 2 * (uint64_t)CHUNK_BYTES_MAX && length == 8);
+    cr_assert(transfer_accept(&transfer, offset, (struct slice){piece, 8}, 8));
+    cr_assert(transfer_is_whole(&transfer));
+    cr_assert_not(transfer_ask(&transfer, &offset, &length));
+    transfer_drop(&transfer);
+}

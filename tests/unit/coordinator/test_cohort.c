@@ -1,0 +1,75 @@
+#include "coordinator/cohort.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const struct peer ABC[] = {{"a"}, {"b"}, {"c"}};
+
+Test(cohort, an_empty_roster_is_never_complete)
+{
+    struct cohort cohort = {0};
+    cr_assert_not(cohort_is_complete(&cohort));
+    cohort_free(&cohort);
+}
+
+Test(cohort, is_complete_when_nobody_is_left_to_wait_for)
+{
+    struct cohort cohort = {0};
+    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cohort.member[0].standing = STANDING_ANSWERED;
+    cohort.member[1].standing = STANDING_DECLINED;
+    for (int standing = STANDING_SILENT; standing <= STANDING_REFUSED; standing++) {
+        cohort.member[2].standing = (enum standing)standing;
+        cr_assert_eq(cohort_is_complete(&cohort), standing >= STANDING_ANSWERED);
+    }
+    cohort_free(&cohort);
+}
+
+Test(cohort, a_revoked_agent_is_gone_but_its_counted_answer_is_named)
+{
+    struct cohort cohort = {0};
+    struct peer b = {"b"};
+    struct peer c = {"c"};
+
+    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cohort_find(&cohort, &b)->standing = STANDING_ANSWERED;
+    cohort_find(&cohort, &c)->standing = STANDING_OFFERED;
+    cr_assert_eq(cohort_set_roster(&cohort, ABC, 1), STATUS_OK);
+    cr_assert_null(cohort_find(&cohort, &b), "a revoked agent's frames find nobody");
+    cr_assert_null(cohort_find(&cohort, &c));
+    cr_assert_eq(cohort_count(&cohort, STANDING_ANSWERED), 1);
+    cr_assert_eq(cohort_count(&cohort, STANDING_OFFERED), 0);
+    cr_assert_not(cohort_is_complete(&cohort), "a has not answered");
+    cohort_begin_round(&cohort);
+    cr_assert_eq(cohort.count, 1);
+    cohort_free(&cohort);
+}
+
+Test(cohort, a_roster_change_keeps_what_members_have_done)
+{
+    struct cohort cohort = {0};
+    const struct peer more[] = {{"0"}, {"a"}, {"b"}, {"c"}};
+    struct peer a = {"a"};
+
+    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cohort_find(&cohort, &a)->standing = STANDING_ANSWERED;
+    cohort_find(&cohort, &a)->ready = true;
+    cr_assert_eq(cohort_set_roster(&cohort, more, 4), STATUS_OK);
+    cr_assert_eq(cohort_find(&cohort, &a)->standing, STANDING_ANSWERED);
+    cr_assert_eq(cohort_count_ready(&cohort), 1);
+    cr_assert_str_eq(cohort.member[0].peer.name, "0");
+    cohort_free(&cohort);
+}
+
+Test(cohort, the_longest_waiting_offer_goes_first)
+{
+    struct cohort cohort = {0};
+    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    cr_assert_null(cohort_next_offer(&cohort));
+    cohort.member[0].standing = STANDING_OFFERED;
+    cohort.member[0].offered_ms = 20;
+    cohort.member[2].standing = STANDING_OFFERED;
+    cohort.member[2].offered_ms = 10;
+    cr_assert_str_eq(cohort_next_offer(&cohort)->peer.name, "c");
+    cohort_free(&cohort);
+}

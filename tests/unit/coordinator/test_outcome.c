@@ -1,0 +1,199 @@
+/* The history: what rounds make of the experts, the weights, the price and the regret; and that
+ * records which cannot follow are refused. */
+
+#include "coordinator/outcome.h"
+#include "coordinator/strategy.h"
+
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char TEXT[] =
+    "hedgerow: 1\n"
+    "job: toy\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: u, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
+    "stages:\n"
+    "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2], share: 0.6,\n"
+    "     experts: {own: true, shifts: [0.5]}, tolerance: 0.000001, grid_bits: 16}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 10, share: 0.4,\n"
+    "     grid_bits: 4}\n";
+
+static struct job job;
+static struct outcome outcome;
+static struct peer agents[2] = {{"a"}, {"b"}};
+
+static void setup(void)
+{
+    struct why why = {{0}};
+    struct record begin = {.kind = RECORD_JOB};
+    cr_assert_eq(job_parse(&job, (struct slice){TEXT, strlen(TEXT)}, "toy", &why), STATUS_OK, "%s",
+                 why.text);
+    outcome_init(&outcome, &job, true);
+    begin.as.job.job.id.byte[0] = 1;
+    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
+}
+
+static void teardown(void)
+{
+    outcome_free(&outcome);
+    job_free(&job);
+}
+
+static struct record round_record(uint32_t round)
+{
+    struct record record = {.kind = RECORD_ROUND};
+    record.as.round.job.byte[0] = 1;
+    record.as.round.round = round;
+    record.as.round.agent = agents;
+    record.as.round.agent_count = 2;
+    return record;
+}
+
+static enum status add_fit(uint32_t round, double base)
+{
+    double rows[4 * 2];
+    struct record record = round_record(round);
+    for (size_t i = 0; i < 8; i++) {
+        rows[i] = base + (double)i;
+    }
+    record.as.round.chosen = round * 4;
+    return outcome_add(&outcome, &job, &record, (struct slice){rows, sizeof rows});
+}
+
+static enum status add_losses(uint32_t round, uint32_t chosen, int64_t step)
+{
+    int64_t sum[8];
+    struct record record = round_record(round);
+    for (int64_t i = 0; i < 8; i++) {
+        sum[i] = i * step;
+    }
+    record.as.round.sum = sum;
+    record.as.round.sum_count = 8;
+    record.as.round.chosen = chosen;
+    return outcome_add(&outcome, &job, &record, (struct slice){0});
+}
+
+TestSuite(outcome, .init = setup, .fini = teardown);
+TestSuite(strategy, .init = setup, .fini = teardown);
+
+Test(outcome, a_whole_job_adds_up)
+{
+    cr_assert_eq(add_fit(0, 0), STATUS_OK);
+    cr_assert_eq(add_fit(1, 100), STATUS_OK);
+    cr_assert_eq(outcome.expert_count, 8);
+    cr_assert_str_eq(outcome.expert[0].name, "average, lambda 0.1");
+    cr_assert_str_eq(outcome.expert[1].name, "average, lambda 0.1, threshold +0.5");
+    cr_assert_str_eq(outcome.expert[7].name, "b, lambda 0.2");
+    cr_assert_eq(outcome.weights[8], 100.0);
+    cr_assert(isnan(outcome_regret_average(&outcome)));
+    cr_assert_eq(add_losses(2, 3, 16), STATUS_OK);
+    cr_assert_eq(add_losses(3, 0, 16), STATUS_OK);
+    cr_assert(outcome.finished && !outcome.failed && outcome.chosen == 0);
+    /* 16 steps of 2^-4 over 2 agents of 10 records: loss i/20 for expert i */
+    cr_assert_float_eq(outcome.round[2].loss[3], 3.0 / 20, 1e-15);
+    cr_assert_eq(rwm_leader(&outcome.rwm), 0);
+    cr_assert_float_eq(outcome.round[3].weight[0] / outcome.round[3].weight[1],
+                       exp(outcome.rwm.eta * 2.0 / 20), 1e-12);
+    cr_assert_gt(outcome_regret_bound(&outcome).tight, outcome_regret_average(&outcome));
+}
+
+Test(outcome, the_price_is_one_charge_per_lambda_and_one_for_the_pass)
+{
+    cr_assert_eq(outcome_epsilon_micro(&job, 0), 0);
+    cr_assert_eq(outcome_epsilon_micro(&job, 1), 300000);
+    cr_assert_eq(outcome_epsilon_micro(&job, 2), 600000);
+    cr_assert_eq(outcome_epsilon_micro(&job, 3), 1000000);
+    cr_assert_eq(outcome_epsilon_micro(&job, 4), 1000000);
+    cr_assert_eq(add_fit(0, 0), STATUS_OK);
+    cr_assert_eq(add_fit(1, 0), STATUS_OK);
+    cr_assert_eq(add_losses(2, 0, 1), STATUS_OK);
+    cr_assert_eq(add_losses(3, 0, 1), STATUS_OK);
+    cr_assert_eq(outcome.agent_count, 2);
+    cr_assert_eq(outcome.agent[1].epsilon_micro, 1000000);
+    cr_assert_eq(outcome.agent[1].answers, 4);
+}
+
+Test(outcome, records_that_cannot_follow_are_refused)
+{
+    struct record record = round_record(0);
+    struct record twice = {.kind = RECORD_JOB};
+    double rows[8] = {0};
+
+    cr_assert_eq(add_fit(1, 0), STATUS_CORRUPT, "round 0 is missing");
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){rows, 8}), STATUS_CORRUPT);
+    record.as.round.chosen = 9;
+    cr_assert_eq(outcome_add(&outcome, &job, &twice, (struct slice){0}), STATUS_CORRUPT);
+    record = round_record(0);
+    record.as.round.job.byte[0] = 2;
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){rows, sizeof rows}),
+                 STATUS_CORRUPT, "another job's round");
+    record = (struct record){.kind = RECORD_ANSWER};
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_CORRUPT);
+}
+
+Test(outcome, a_failed_round_ends_the_job)
+{
+    struct record record = round_record(0);
+    record.as.round.failed = true;
+    record.as.round.agent_count = 0;
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
+    cr_assert(outcome.finished && outcome.failed);
+    cr_assert_eq(add_fit(1, 0), STATUS_CORRUPT);
+}
+
+Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
+{
+    struct cohort cohort = {0};
+    double *rows = NULL;
+    int64_t *sum = malloc(2 * sizeof *sum);
+
+    cr_assert_eq(cohort_set_roster(&cohort, agents, 2), STATUS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        cohort.member[i].standing = STANDING_ANSWERED;
+        cohort.member[i].own = malloc(2 * sizeof(double));
+        cohort.member[i].own[0] = (double)i;
+        cohort.member[i].own[1] = 10 + (double)i;
+    }
+    sum[0] = INT64_C(3) << 16;
+    sum[1] = -(INT64_C(5) << 16);
+    cr_assert_eq(strategy_fit(&rows, &job.stage[0], sum, 2, &cohort), STATUS_OK);
+    cr_assert(rows[0] == 1.5 && rows[1] == -2.5);
+    cr_assert(rows[2] == 1.5);
+    cr_assert_float_eq(rows[3], -2.5 + 0.5 * sqrt(2), 1e-12);
+    cr_assert(rows[4] == 0 && rows[5] == 10 && rows[6] == 1 && rows[7] == 11);
+    free(rows);
+    cohort_free(&cohort);
+}
+
+Test(strategy, the_last_pick_is_the_leader_and_the_others_follow_the_weights)
+{
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    int64_t sum[8] = {160, 0, 160, 160, 160, 160, 160, 160};
+    unsigned hits = 0;
+    uint32_t chosen;
+
+    cr_assert_eq(add_fit(0, 0), STATUS_OK);
+    cr_assert_eq(add_fit(1, 0), STATUS_OK);
+    seeded_random_init(&seeded, 11);
+    /* eta = sqrt(8 ln 8/2) = 2.884, losses 1/2 but for one 0: its weight is 0.3767. 20,000 draws:
+     * a false alarm needs more than 6 standard deviations (0.0034): below 1e-8 */
+    for (int i = 0; i < 20000; i++) {
+        cr_assert_eq(strategy_pick(&chosen, &random, &outcome, &job.stage[1], 0, sum, 2),
+                     STATUS_OK);
+        hits += chosen == 1;
+    }
+    double weight = 1 / (1 + 7 * exp(-sqrt(8 * log(8) / 2) / 2));
+    cr_assert_float_eq(hits / 20000.0, weight, 0.0206);
+    cr_assert_eq(add_losses(2, 0, 0), STATUS_OK);
+    cr_assert_eq(strategy_pick(&chosen, &random, &outcome, &job.stage[1], 1, sum, 2), STATUS_OK);
+    cr_assert_eq(chosen, 1);
+}
