@@ -149,7 +149,10 @@ static void charts(FILE *page, const struct result *result)
             page);
         figure(page, &(struct chart){
                          "chart-spend", "", "Privacy budget, institution by institution",
-                         "Epsilon spent in all, and what each site's own policy leaves.",
+                         result->simulated
+                             ? "Epsilon spent in all, and what each site's own policy leaves."
+                             : "Epsilon spent on this job, and what is left of the job's price. "
+                               "What a site's own policy leaves, only that site knows.",
                          "Bar chart of the epsilon spent and left per institution.", true, false});
         (void)fputs("</div>\n</section>\n", page);
     }

@@ -160,8 +160,7 @@ static void exact_only(FILE *page, const struct result *result)
         (void)fputs(
             "Accuracy, AUC and the pooled model need exact records, so they are missing here. "
             "Losses, weights and regret are computed from released, noisy values; spending "
-            "counts the answers that arrived, and what is left only each institution "
-            "knows.</p>\n",
+            "counts the answers that arrived.</p>\n",
             page);
     }
 }

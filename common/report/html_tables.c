@@ -126,9 +126,10 @@ static void rounds(FILE *page, const struct result *result)
 static void agents(FILE *page, const struct result *result)
 {
     table_open(page, "Institutions",
-               result->simulated ? "By each institution\xe2\x80\x99s own ledger."
-                                 : "By the answers that counted; what is left each institution "
-                                   "alone knows.",
+               result->simulated
+                   ? "By each institution\xe2\x80\x99s own ledger."
+                   : "By the answers that counted, against the job's price; what a site's "
+                     "own policy leaves, only that site knows.",
                "<th scope=\"col\">institution</th><th scope=\"col\">answers</th><th "
                "scope=\"col\">epsilon spent</th><th scope=\"col\">epsilon left</th>");
     for (size_t i = 0; i < result->agent_count && i < ROWS_MAX; i++) {

@@ -212,7 +212,7 @@
     if (canvas) { canvas.parentElement.style.height = Math.max(180, 110 + 30 * agents.length) + "px"; }
     var sets = [{ label: "spent", data: agents.map(function (a) { return a.epsilon_spent; }), backgroundColor: c.chosen, maxBarThickness: 20 }];
     if (agents.some(function (a) { return known(a.epsilon_left); })) {
-      sets.push({ label: "left under the site's own policy", data: agents.map(function (a) { return a.epsilon_left; }), backgroundColor: c.left, maxBarThickness: 20 });
+      sets.push({ label: data.simulated ? "left under the site's own policy" : "left of the job's price", data: agents.map(function (a) { return a.epsilon_left; }), backgroundColor: c.left, maxBarThickness: 20 });
     }
     draw(id, { type: "bar", data: { labels: agents.map(function (a) { return a.agent; }), datasets: sets }, options: base({
       indexAxis: "y",

@@ -30,7 +30,7 @@ struct result_round {
     uint32_t round;                /* from 0 through all stages */
     uint32_t agents;               /* whose answers counted */
     bool failed;
-    int64_t chosen; /* index of the expert played, or RESULT_NONE */
+    int64_t chosen; /* index of the expert broadcast after it, or RESULT_NONE */
     double seconds;
     double epsilon; /* spent so far by an agent that answered every round */
     double *loss;   /* (k) released mean losses, noise included; NULL but in losses rounds; owned */
@@ -51,7 +51,8 @@ struct result_agent {
     char name[RESULT_NAME_BYTES];
     uint32_t answers;     /* that counted */
     double epsilon_spent; /* by its own ledger in a simulation, else by the answers that counted */
-    double epsilon_left;  /* known to the agent alone, and to the simulator */
+    double epsilon_left;  /* in a simulation under its own policy, which a deployment's coordinator
+                             does not know: there, of the job's epsilon */
 };
 
 struct result {

@@ -1,0 +1,84 @@
+/* example_result.h - a result with everything in it, for tests. */
+
+#ifndef TESTS_EXAMPLE_RESULT_H
+#define TESTS_EXAMPLE_RESULT_H
+
+#include "report/result.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { EXAMPLE_ROUNDS = 3, EXAMPLE_EXPERTS = 2, EXAMPLE_AGENTS = 2, EXAMPLE_FEATURES = 3 };
+
+static inline struct result example_result(void)
+{
+    static const char *const name[] = {"average, lambda 0.003", "hospital-1, lambda 0.003"};
+    struct result result;
+    result_init(&result);
+    cr_assert(result_reserve(&result, EXAMPLE_ROUNDS, EXAMPLE_EXPERTS, EXAMPLE_AGENTS) ==
+              STATUS_OK);
+    (void)snprintf(result.job, sizeof result.job, "hospitals");
+    (void)snprintf(result.version, sizeof result.version, "0.1.0");
+    (void)snprintf(result.privacy.trust, sizeof result.privacy.trust, "local");
+    (void)snprintf(result.privacy.unit, sizeof result.privacy.unit, "record");
+    result.private = true;
+    result.simulated = true;
+    result.finished = true;
+    result.seconds = 1.25;
+    result.feature_count = EXAMPLE_FEATURES;
+    for (size_t i = 0; i < EXAMPLE_EXPERTS; i++) {
+        struct result_expert *expert = &result.expert[i];
+        (void)snprintf(expert->name, sizeof expert->name, "%s", name[i]);
+        expert->lambda = 0.003;
+        expert->accuracy = 0.79 - 0.01 * (double)i;
+        expert->auc = 0.82;
+        expert->model = result_numbers(EXAMPLE_FEATURES);
+        for (size_t j = 0; j < EXAMPLE_FEATURES; j++) {
+            expert->model[j] = 0.5 * (double)j - 1.0;
+        }
+    }
+    for (size_t i = 0; i < EXAMPLE_ROUNDS; i++) {
+        struct result_round *round = &result.round[i];
+        (void)snprintf(round->stage, sizeof round->stage, "%s", i == 0 ? "fit" : "losses");
+        round->round = (uint32_t)i;
+        round->agents = 2;
+        round->chosen = i % 2;
+        round->seconds = 0.25;
+        round->epsilon = 0.5;
+        if (i > 0) {
+            round->loss = result_numbers(EXAMPLE_EXPERTS);
+            round->weight = result_numbers(EXAMPLE_EXPERTS);
+            for (size_t j = 0; j < EXAMPLE_EXPERTS; j++) {
+                round->loss[j] = 0.25;
+                round->weight[j] = 0.5;
+            }
+            round->regret_average = 0.125;
+            round->regret_bound = 0.5;
+        }
+    }
+    for (size_t i = 0; i < EXAMPLE_AGENTS; i++) {
+        (void)snprintf(result.agent[i].name, RESULT_NAME_BYTES, "hospital-%zu", i + 1);
+        result.agent[i].answers = 3;
+        result.agent[i].epsilon_spent = 1.0;
+        result.agent[i].epsilon_left = 0.5;
+    }
+    result.chosen = 0;
+    result.accuracy = 0.79;
+    result.auc = 0.82;
+    result.baseline.majority = 0.725;
+    result.baseline.pooled_accuracy = 0.816;
+    result.baseline.pooled_auc = 0.839;
+    result.baseline.pooled_lambda = 0.0003;
+    result.baseline.records_learn = 6299;
+    result.baseline.records_held = 1575;
+    result.privacy.epsilon = 1.0;
+    result.privacy.delta = 0.0;
+    result.regret.average = 0.125;
+    result.regret.bound = 0.5;
+    result.regret.textbook = 1.5;
+    result.regret.noise = 0.25;
+    return result;
+}
+
+#endif

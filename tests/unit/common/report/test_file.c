@@ -1,0 +1,87 @@
+#include "report/file.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void scratch(char folder[static 64])
+{
+    (void)snprintf(folder, 64, "/tmp/hedgerow-file-XXXXXX");
+    cr_assert(mkdtemp(folder) != NULL);
+}
+
+static size_t entries(const char *folder)
+{
+    size_t count = 0;
+    DIR *open_folder = opendir(folder);
+    cr_assert(open_folder != NULL);
+    while (readdir(open_folder) != NULL) {
+        count++;
+    }
+    (void)closedir(open_folder);
+    return count - 2;
+}
+
+Test(file, is_replaced_whole_and_leaves_nothing_beside_it)
+{
+    char folder[64];
+    char path[128];
+    char *text = NULL;
+    size_t size = 0;
+    struct stat info;
+    struct why why = {""};
+    scratch(folder);
+    (void)snprintf(path, sizeof path, "%s/result.json", folder);
+    cr_assert(file_write(path, (struct slice){"first, and longer", 17}, 0644, &why) == STATUS_OK);
+    cr_assert(file_write(path, (struct slice){"second", 6}, 0600, &why) == STATUS_OK);
+    cr_assert(file_read(&text, &size, path, 6, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(size == 6 && strcmp(text, "second") == 0);
+    cr_assert(stat(path, &info) == 0 && (info.st_mode & 0777) == 0600);
+    cr_assert(entries(folder) == 1);
+    free(text);
+    cr_assert(file_read(&text, &size, path, 5, &why) == STATUS_INVALID && text == NULL);
+    cr_assert(unlink(path) == 0 && rmdir(folder) == 0);
+}
+
+Test(file, that_is_large_is_read_whole)
+{
+    char folder[64];
+    char path[128];
+    char *text = NULL;
+    size_t size = 0;
+    enum { LARGE = 300 * 1000 + 7 };
+    char *bytes = malloc(LARGE);
+    scratch(folder);
+    (void)snprintf(path, sizeof path, "%s/large", folder);
+    for (size_t i = 0; i < LARGE; i++) {
+        bytes[i] = (char)(i * 31 % 251);
+    }
+    cr_assert(file_write(path, (struct slice){bytes, LARGE}, 0600, NULL) == STATUS_OK);
+    cr_assert(file_read(&text, &size, path, LARGE, NULL) == STATUS_OK);
+    cr_assert(size == LARGE && memcmp(text, bytes, LARGE) == 0);
+    free(text);
+    free(bytes);
+    cr_assert(unlink(path) == 0 && rmdir(folder) == 0);
+}
+
+Test(file, says_what_is_in_the_way)
+{
+    char folder[64];
+    char path[128];
+    char *text = NULL;
+    size_t size = 0;
+    struct why why = {""};
+    scratch(folder);
+    cr_assert(file_read(&text, &size, "/nowhere/at/all", 10, &why) == STATUS_NOT_FOUND);
+    cr_assert(strstr(why.text, "/nowhere/at/all") != NULL);
+    cr_assert(file_read(&text, &size, folder, 10, &why) == STATUS_INVALID);
+    (void)snprintf(path, sizeof path, "%s/no/such/folder", folder);
+    cr_assert(file_write(path, (struct slice){"x", 1}, 0600, &why) == STATUS_IO);
+    cr_assert(file_write(folder, (struct slice){"x", 1}, 0600, &why) == STATUS_IO);
+    cr_assert(entries(folder) == 0);
+    cr_assert(rmdir(folder) == 0);
+}

@@ -1,0 +1,142 @@
+/* The page: what comes from outside is text in it and never markup; it says when it is not private.
+ */
+
+#include "report/html.h"
+#include "report/html_parts.h"
+
+#include "example_result.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *drawn(const struct result *result)
+{
+    char *html = NULL;
+    cr_assert(html_report(&html, result) == STATUS_OK);
+    return html;
+}
+
+static size_t occurrences(const char *text, const char *what)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what)) {
+        count++;
+    }
+    return count;
+}
+
+static char *through(void (*put)(FILE *, const char *), const char *text)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&out, &size);
+    put(stream, text);
+    cr_assert(fclose(stream) == 0);
+    return out;
+}
+
+Test(html, escapes_text)
+{
+    char *out = through(html_text, "<b a=\"'\">&\n\x01");
+    cr_assert_str_eq(out, "&lt;b a=&quot;&#39;&quot;&gt;&amp;&#xfffd;&#xfffd;");
+    free(out);
+    out = through(html_json, "{\"a\": \"</script><!--&\"}");
+    cr_assert_str_eq(out, "{\"a\": \"\\u003c/script\\u003e\\u003c!--\\u0026\"}");
+    free(out);
+}
+
+Test(html, lets_no_name_become_markup)
+{
+    static const char hostile[] = "</script></title><script>alert(1)</script>\"'<img src=x>";
+    struct result clean = example_result();
+    struct result result = example_result();
+    char *before = drawn(&clean);
+    (void)snprintf(result.job, sizeof result.job, "%s", hostile);
+    (void)snprintf(result.expert[0].name, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.agent[0].name, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.round[0].stage, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.privacy.trust, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.privacy.unit, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.version, sizeof result.version, "<script>");
+    char *after = drawn(&result);
+    cr_assert(strstr(after, "alert(1)") != NULL, "the names are shown at all");
+    cr_assert(strstr(after, "<img") == NULL);
+    cr_assert(occurrences(after, "<script") == occurrences(before, "<script"));
+    cr_assert(occurrences(after, "</script") == occurrences(before, "</script"));
+    cr_assert(occurrences(after, "</title") == 1);
+    free(before);
+    free(after);
+    result_free(&clean);
+    result_free(&result);
+}
+
+Test(html, loads_nothing)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "default-src 'none'") != NULL);
+    cr_assert(strstr(page, "unsafe-inline") == NULL && strstr(page, "unsafe-eval") == NULL);
+    cr_assert(occurrences(page, "'sha256-") == 3);
+    cr_assert(strstr(page, " src=") == NULL && strstr(page, "<link") == NULL);
+    cr_assert(strstr(page, "@import") == NULL && strstr(page, "url(") == NULL);
+    cr_assert(strstr(page, "Chart.js v3.9.1") != NULL);
+    cr_assert(strstr(page, "Permission is hereby granted") != NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html, says_so_when_it_is_not_private)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "NOT PRIVATE") == NULL);
+    free(page);
+    result.private = false;
+    result.has_seed = true;
+    page = drawn(&result);
+    cr_assert(strstr(page, "<title>NOT PRIVATE") != NULL);
+    cr_assert(strstr(page, "role=\"alert\"><strong>NOT PRIVATE</strong>") != NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html, marks_what_only_a_simulator_knows)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "chart-accuracy\"") != NULL);
+    cr_assert(occurrences(page, "class=\"tag\">simulator only") >= 4);
+    free(page);
+    result.simulated = false;
+    result.accuracy = NAN;
+    result.auc = NAN;
+    result.baseline.majority = NAN;
+    result.baseline.pooled_accuracy = NAN;
+    page = drawn(&result);
+    cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
+    cr_assert(strstr(page, "id=\"chart-mean-losses\"") != NULL);
+    cr_assert(strstr(page, "class=\"tag\">simulator only") == NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html, draws_an_empty_result)
+{
+    struct result result;
+    result_init(&result);
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "</html>") != NULL);
+    free(page);
+}
+
+Test(html, leaves_the_models_out)
+{
+    struct result result = example_result();
+    result.expert[0].model[0] = 0.123456789;
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "0.123456789") == NULL);
+    cr_assert(result.expert[0].model[0] == 0.123456789, "the result itself is untouched");
+    free(page);
+    result_free(&result);
+}

@@ -1,0 +1,212 @@
+/* result.json: its keys are a promise; what is written is read back; nothing else is taken for one.
+ */
+
+#include "report/result.h"
+
+#include "example_result.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *written(const struct result *result)
+{
+    char *text = NULL;
+    cr_assert(result_to_json(&text, result) == STATUS_OK);
+    return text;
+}
+
+static enum status read_text(struct result *result, const char *text, struct why *why)
+{
+    return result_from_json(result, (struct slice){text, strlen(text)}, "result.json", why);
+}
+
+/* Returns text with the first `from` replaced; the caller frees it. */
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    cr_assert(at != NULL, "the test's own text is not there: %s", from);
+    char *changed = calloc(strlen(text) + strlen(to) + 1, 1);
+    cr_assert(changed != NULL);
+    memcpy(changed, text, (size_t)(at - text));
+    strcpy(changed + (at - text), to);
+    strcat(changed, at + strlen(from));
+    return changed;
+}
+
+Test(result, survives_its_file)
+{
+    struct result result = example_result();
+    struct result back;
+    struct why why = {""};
+    char *text = written(&result);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
+    char *again = written(&back);
+    cr_assert_str_eq(text, again);
+    cr_assert(back.chosen == 0 && back.round[1].chosen == 1);
+    cr_assert(back.expert[1].model[2] == 0.0 && back.round[0].loss == NULL);
+    cr_assert(!back.has_seed && back.private && back.simulated && back.finished);
+    free(text);
+    free(again);
+    result_free(&result);
+    result_free(&back);
+}
+
+Test(result, has_the_promised_keys)
+{
+    static const char *const key[] = {"\"job\": \"hospitals\"",
+                                      "\"private\": true",
+                                      "\"agents\": 2",
+                                      "\"rounds\": [",
+                                      "\"stage\": \"fit\"",
+                                      "\"round\": 0",
+                                      "\"chosen\": ",
+                                      "\"seconds\": 0.25",
+                                      "\"experts\": [",
+                                      "\"name\": ",
+                                      "\"lambda\": 0.003",
+                                      "\"accuracy\": 0.79",
+                                      "\"auc\": 0.82",
+                                      "\"baseline\": {",
+                                      "\"majority\": 0.725",
+                                      "\"privacy\": {",
+                                      "\"pooled_accuracy\": 0.8",
+                                      "\"pooled_auc\": 0.839",
+                                      "\"trust\": \"local\"",
+                                      "\"unit\": \"record\"",
+                                      "\"epsilon\": 1.0",
+                                      "\"delta\": 0.0",
+                                      "\"per_agent\": [",
+                                      "\"agent\": \"hospital-1\"",
+                                      "\"epsilon_spent\": 1.0",
+                                      "\"epsilon_left\": 0.5",
+                                      "\"regret\": {",
+                                      "\"average\": 0.125",
+                                      "\"bound\": 0.5",
+                                      "\"seconds\": 1.25"};
+    struct result result = example_result();
+    char *text = written(&result);
+    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++) {
+        cr_expect(strstr(text, key[i]) != NULL, "result.json lacks %s", key[i]);
+    }
+    free(text);
+    result_free(&result);
+}
+
+Test(result, of_a_deployment_has_nulls_where_exact_records_would_be_needed)
+{
+    struct result result = example_result();
+    struct result back;
+    struct why why = {""};
+    result.accuracy = NAN;
+    result.auc = NAN;
+    result.baseline.majority = NAN;
+    char *text = written(&result);
+    cr_assert(strstr(text, "\n \"accuracy\": null") != NULL);
+    cr_assert(strstr(text, "\n \"auc\": null") != NULL);
+    cr_assert(strstr(text, "\"baseline\": null") != NULL);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(isnan(back.accuracy) && isnan(back.auc) && isnan(back.baseline.pooled_auc));
+    free(text);
+    result_free(&result);
+    result_free(&back);
+}
+
+Test(result, of_a_seeded_run_says_it_is_not_private)
+{
+    struct result result = example_result();
+    struct result back;
+    struct why why = {""};
+    result.private = false;
+    result.has_seed = true;
+    result.seed = 7;
+    char *text = written(&result);
+    cr_assert(strstr(text, "\"private\": false") != NULL && strstr(text, "\"seed\": 7") != NULL);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(!back.private && back.has_seed && back.seed == 7);
+    free(text);
+    result_free(&result);
+    result_free(&back);
+}
+
+Test(result, ignores_keys_of_a_newer_program)
+{
+    struct result result = example_result();
+    struct result back;
+    struct why why = {""};
+    char *text = written(&result);
+    char *newer = replaced(text, "\"job\":", "\"certificate\": [1, {}], \"job\":");
+    cr_assert(read_text(&back, newer, &why) == STATUS_OK, "%s", why.text);
+    free(newer);
+    free(text);
+    result_free(&result);
+    result_free(&back);
+}
+
+Test(result, refuses_what_is_none)
+{
+    static const struct {
+        const char *from;
+        const char *to;
+    } wrong[] = {
+        {"\"job\": \"hospitals\"", "\"job\": 1"},
+        {"\"job\": \"hospitals\",", ""},
+        {"\"private\": true", "\"private\": \"true\""},
+        {"\"private\": true", "\"private\": true, \"private\": false"},
+        {"\"round\": 1", "\"round\": -1"},
+        {"\"round\": 1", "\"round\": 1.5"},
+        {"\"agents\": 2,\n   \"chosen\"", "\"agents\": 4294967296,\n   \"chosen\""},
+        {"\"chosen\": \"average, lambda 0.003\"", "\"chosen\": \"somebody\""},
+        {"\"chosen\": \"average, lambda 0.003\"", "\"chosen\": 0"},
+        {"\"privacy\": {", "\"privacy\": [], \"private_\": {"},
+        {"\"per_agent\": [", "\"per_agent\": {}, \"x\": ["},
+        {"0.25,\n    0.25", "0.25"},
+        {"0.25,\n    0.25", "0.25, 0.25, 0.25"},
+        {"0.25,\n    0.25", "0.25, \"0.25\""},
+        {"\"lambda\": 0.003", "\"lambda\": \"0.003\""},
+        {"\"job\": \"hospitals\"", "\"job\": \"a\\u0000b\""},
+        {"\"features\": 3", "\"features\": 4"},
+        {"\"features\": 3", "\"features\": 99999999999"},
+        {"{", "["},
+        {"{", "{{"},
+    };
+    struct result result = example_result();
+    char *text = written(&result);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct result back;
+        struct why why = {""};
+        char *changed = replaced(text, wrong[i].from, wrong[i].to);
+        cr_expect(read_text(&back, changed, &why) == STATUS_INVALID, "accepted: %s", wrong[i].to);
+        cr_expect(strncmp(why.text, "result.json: ", 13) == 0, "no reason for: %s", wrong[i].to);
+        cr_expect(back.round_count == 0 && back.expert == NULL, "half a result is left");
+        free(changed);
+    }
+    free(text);
+    result_free(&result);
+}
+
+Test(result, refuses_every_cut)
+{
+    struct result result = example_result();
+    char *text = written(&result);
+    size_t whole = strlen(text);
+    while (whole > 0 && text[whole - 1] != '}') {
+        whole--;
+    }
+    for (size_t size = 0; size < whole; size++) {
+        struct result back;
+        cr_assert(result_from_json(&back, (struct slice){text, size}, "result.json", NULL) ==
+                  STATUS_INVALID);
+    }
+    free(text);
+    result_free(&result);
+}
+
+Test(result, refuses_a_name_that_is_not_text)
+{
+    struct result result = example_result();
+    char *text = NULL;
+    (void)snprintf(result.job, sizeof result.job, "\xff\xfe");
+    cr_assert(result_to_json(&text, &result) == STATUS_INVALID && text == NULL);
+    result_free(&result);
+}
