@@ -1,0 +1,389 @@
+/* The journal's contract, over SQLite. */
+
+#include "io/journal.h"
+
+#include "scratch.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static struct scratch scratch;
+static struct why why;
+static struct journal journal;
+
+static enum status open_kind(struct journal *out, const char *kind, bool read_only)
+{
+    struct journal_sqlite_options options = {
+        .folder = scratch.folder, .kind = kind, .read_only = read_only};
+    why.text[0] = '\0';
+    return journal_sqlite_open(out, &options, &why);
+}
+
+static enum status reopen(void)
+{
+    journal_close(&journal);
+    return open_kind(&journal, "agent", false);
+}
+
+static void setup(void)
+{
+    scratch_make(&scratch);
+    cr_assert_eq(open_kind(&journal, "agent", false), STATUS_OK, "%s", why.text);
+}
+
+static void teardown(void)
+{
+    journal_close(&journal);
+    scratch_remove(&scratch);
+}
+
+static enum status put(const char *body, const void *blob, size_t blob_size)
+{
+    uint64_t sequence = 0;
+    return journal.append(journal.self, &sequence, (struct slice){body, strlen(body)},
+                          (struct slice){blob, blob_size});
+}
+
+/* What a reading showed: "1:body:blob-bytes " for each record. */
+struct seen {
+    char text[4096];
+    unsigned count;
+    unsigned stop_at;
+    const uint8_t *blob; /* what each blob must be */
+};
+
+static enum status look(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    struct seen *seen = self;
+    char part[160];
+    snprintf(part, sizeof part, "%llu:%.*s:%zu ", (unsigned long long)sequence, (int)body.size,
+             (const char *)body.data, blob.size);
+    if (strlen(seen->text) + strlen(part) < sizeof seen->text) {
+        strcat(seen->text, part);
+    }
+    if (blob.size > 0 && seen->blob != NULL) {
+        cr_expect_eq(memcmp(blob.data, seen->blob, blob.size), 0);
+    }
+    seen->count++;
+    return seen->count == seen->stop_at ? STATUS_REFUSED : STATUS_OK;
+}
+
+static struct seen read_all(struct journal *from, enum status expected)
+{
+    struct seen seen = {.text = ""};
+    cr_expect_eq(from->each(from->self, look, &seen, &why), expected, "%s", why.text);
+    return seen;
+}
+
+Test(journal, what_was_appended_comes_back_in_order, .init = setup, .fini = teardown)
+{
+    static uint8_t blob[3 * JOURNAL_PIECE_BYTES + 5];
+    for (size_t i = 0; i < sizeof blob; i++) {
+        blob[i] = (uint8_t)(i * 7 + i / 251);
+    }
+    uint64_t sequence = 0;
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    cr_assert_eq(put("two", blob, sizeof blob), STATUS_OK);
+    cr_assert_eq(journal.append(journal.self, &sequence, (struct slice){"three", 5},
+                                (struct slice){blob, JOURNAL_PIECE_BYTES}),
+                 STATUS_OK);
+    cr_expect_eq(sequence, 3);
+    for (int i = 0; i < 2; i++) {
+        struct seen seen = {.text = "", .blob = blob};
+        cr_expect_eq(journal.each(journal.self, look, &seen, &why), STATUS_OK, "%s", why.text);
+        cr_expect_str_eq(seen.text, "1:one:0 2:two:196613 3:three:65536 ");
+        cr_assert_eq(reopen(), STATUS_OK, "%s", why.text);
+    }
+    cr_assert_eq(put("four", NULL, 0), STATUS_OK);
+    struct seen seen = read_all(&journal, STATUS_OK);
+    cr_expect_str_eq(seen.text, "1:one:0 2:two:196613 3:three:65536 4:four:0 ");
+}
+
+Test(journal, forgetting_drops_the_blob_alone, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(put("one", "abc", 3), STATUS_OK);
+    cr_assert_eq(put("two", "defg", 4), STATUS_OK);
+    cr_assert_eq(journal.forget(journal.self, 1), STATUS_OK);
+    cr_assert_eq(journal.forget(journal.self, 1), STATUS_OK);
+    cr_assert_eq(journal.forget(journal.self, 0), STATUS_OK);
+    cr_assert_eq(journal.forget(journal.self, UINT64_MAX), STATUS_OK);
+    struct seen seen = read_all(&journal, STATUS_OK);
+    cr_expect_str_eq(seen.text, "1:one:0 2:two:4 ");
+    cr_assert_eq(reopen(), STATUS_OK);
+    seen = read_all(&journal, STATUS_OK);
+    cr_expect_str_eq(seen.text, "1:one:0 2:two:4 ");
+}
+
+Test(journal, a_visit_can_end_the_reading, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    cr_assert_eq(put("two", NULL, 0), STATUS_OK);
+    struct seen seen = {.text = "", .stop_at = 1};
+    cr_expect_eq(journal.each(journal.self, look, &seen, &why), STATUS_REFUSED);
+    cr_expect_eq(seen.count, 1);
+    cr_expect_eq(put("three", NULL, 0), STATUS_OK);
+}
+
+Test(journal, a_second_process_is_told_who_holds_it, .init = setup, .fini = teardown)
+{
+    char holder[32];
+    snprintf(holder, sizeof holder, "process %ld", (long)getpid());
+    pid_t child = fork();
+    if (child == 0) {
+        struct journal second;
+        enum status status = open_kind(&second, "agent", false);
+        _exit(status == STATUS_BUSY && strstr(why.text, holder) != NULL ? 0 : 1);
+    }
+    int result = 1;
+    cr_assert_eq(waitpid(child, &result, 0), child);
+    cr_expect_eq(result, 0);
+}
+
+Test(journal, readers_see_it_while_it_is_written, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(put("one", "abc", 3), STATUS_OK);
+    for (int i = 0; i < 3; i++) {
+        struct journal reader;
+        cr_assert_eq(open_kind(&reader, "agent", true), STATUS_OK, "%s", why.text);
+        cr_assert_eq(put("more", NULL, 0), STATUS_OK);
+        struct seen seen = read_all(&reader, STATUS_OK);
+        cr_expect_eq(seen.count, 2 + i);
+        journal_close(&reader);
+    }
+    journal_close(&journal);
+    struct journal reader; /* and when nobody writes */
+    cr_assert_eq(open_kind(&reader, "agent", true), STATUS_OK, "%s", why.text);
+    cr_expect_eq(read_all(&reader, STATUS_OK).count, 4);
+    journal_close(&reader);
+}
+
+Test(journal, a_reader_of_nothing_is_told_so_and_makes_nothing)
+{
+    struct journal reader;
+    scratch_make(&scratch);
+    cr_expect_eq(open_kind(&reader, "agent", true), STATUS_NOT_FOUND);
+    cr_expect_neq(access(scratch_path(&scratch, "journal.db"), F_OK), 0);
+    scratch_remove(&scratch);
+}
+
+Test(journal, files_are_the_owners_alone)
+{
+    static const char *const name[] = {"journal.db", "journal.db-wal", "journal.db-shm", "lock",
+                                       "mark"};
+    struct stat about;
+    umask(0);
+    setup();
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    cr_assert_eq(stat(scratch.folder, &about), 0);
+    cr_expect_eq(about.st_mode & 0777, 0700);
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        cr_assert_eq(stat(scratch_path(&scratch, name[i]), &about), 0, "%s", name[i]);
+        cr_expect_eq(about.st_mode & 0777, 0600, "%s", name[i]);
+    }
+    teardown();
+}
+
+Test(journal, another_kinds_or_programs_file_is_refused_and_left_alone, .init = setup,
+     .fini = teardown)
+{
+    struct stat before;
+    struct stat after;
+    journal_close(&journal);
+    cr_expect_eq(open_kind(&journal, "coordinator", false), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "another program (agent)"), "%s", why.text);
+    char command[512];
+    scratch_path(&scratch, "journal.db");
+    snprintf(command, sizeof command,
+             "rm -f %s*; sqlite3 %s 'CREATE TABLE mine (x); INSERT INTO mine VALUES (1)'",
+             scratch.path, scratch.path);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(stat(scratch.path, &before), 0);
+    cr_expect_eq(open_kind(&journal, "agent", false), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "not a hedgerow journal"), "%s", why.text);
+    cr_assert_eq(stat(scratch.path, &after), 0);
+    cr_expect(before.st_mtim.tv_nsec == after.st_mtim.tv_nsec && before.st_size == after.st_size);
+}
+
+static void tamper(const char *sql)
+{
+    char command[1024];
+    journal_close(&journal);
+    snprintf(command, sizeof command, "sqlite3 %s \"%s\"", scratch_path(&scratch, "journal.db"),
+             sql);
+    cr_assert_eq(system(command), 0, "%s", command);
+}
+
+Test(journal, a_later_version_is_refused, .init = setup, .fini = teardown)
+{
+    tamper("PRAGMA user_version=2");
+    cr_expect_eq(open_kind(&journal, "agent", false), STATUS_UNSUPPORTED);
+    cr_expect_not_null(strstr(why.text, "version 2"), "%s", why.text);
+}
+
+Test(journal, append_only_holds_in_the_file_itself, .init = setup, .fini = teardown)
+{
+    char command[512];
+    cr_assert_eq(put("one", "abc", 3), STATUS_OK);
+    journal_close(&journal);
+    static const char *const change[] = {"DELETE FROM record", "UPDATE record SET body = x'00'",
+                                         "UPDATE piece SET bytes = x'00'"};
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        snprintf(command, sizeof command, "sqlite3 %s \"%s\" 2>/dev/null",
+                 scratch_path(&scratch, "journal.db"), change[i]);
+        cr_expect_neq(system(command), 0, "%s", change[i]);
+    }
+}
+
+Test(journal, every_changed_byte_is_noticed)
+{
+    static const char *const change[] = {
+        "UPDATE record SET body = x'6f6e66' WHERE sequence = 1",
+        "UPDATE record SET blob_bytes = 2 WHERE sequence = 1",
+        "UPDATE record SET blob_digest = zeroblob(32) WHERE sequence = 1",
+        "UPDATE record SET chain = zeroblob(32) WHERE sequence = 1",
+        "UPDATE record SET chain = x'' WHERE sequence = 1",
+        "UPDATE piece SET bytes = x'616264'",
+        "UPDATE piece SET bytes = x'61626364'",
+        "UPDATE record SET sequence = 9 WHERE sequence = 3",
+        "DELETE FROM record WHERE sequence = 1",
+    };
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        char sql[512];
+        setup();
+        cr_assert_eq(put("one", "abc", 3), STATUS_OK);
+        cr_assert_eq(put("two", NULL, 0), STATUS_OK);
+        cr_assert_eq(put("three", NULL, 0), STATUS_OK);
+        snprintf(sql, sizeof sql,
+                 "DROP TRIGGER record_stays; DROP TRIGGER record_unchanged;"
+                 "DROP TRIGGER piece_unchanged; %s",
+                 change[i]);
+        tamper(sql);
+        enum status status = open_kind(&journal, "agent", false);
+        if (status == STATUS_OK) {
+            struct seen seen = {.text = ""};
+            status = journal.each(journal.self, look, &seen, &why);
+        }
+        cr_expect_eq(status, STATUS_CORRUPT, "%s", change[i]);
+        cr_expect_not_null(strstr(why.text, "journal.db"), "%s", why.text);
+        teardown();
+    }
+}
+
+Test(journal, a_copied_older_file_is_refused, .init = setup, .fini = teardown)
+{
+    char command[512];
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    journal_close(&journal);
+    snprintf(command, sizeof command, "cp %s/journal.db %s/old", scratch.folder, scratch.folder);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(reopen(), STATUS_OK);
+    cr_assert_eq(put("two", NULL, 0), STATUS_OK);
+    journal_close(&journal);
+    snprintf(command, sizeof command, "cp %s/old %s/journal.db", scratch.folder, scratch.folder);
+    cr_assert_eq(system(command), 0);
+    cr_expect_eq(reopen(), STATUS_CORRUPT);
+    cr_expect_not_null(strstr(why.text, "older copy"), "%s", why.text);
+    /* The mark's removal does not help either; an emptied one is the operator's explicit word. */
+    cr_assert_eq(unlink(scratch_path(&scratch, "mark")), 0);
+    cr_expect_eq(reopen(), STATUS_CORRUPT);
+    cr_expect_not_null(strstr(why.text, "touch"), "%s", why.text);
+    scratch_write(scratch_path(&scratch, "mark"), "");
+    cr_expect_eq(reopen(), STATUS_OK, "%s", why.text);
+}
+
+Test(journal, half_a_mark_is_no_mark_but_the_other_half_serves, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    cr_assert_eq(put("two", NULL, 0), STATUS_OK);
+    journal_close(&journal);
+    int file = open(scratch_path(&scratch, "mark"), O_RDWR);
+    cr_assert_eq(pwrite(file, "torn", 4, 0), 4); /* the copy of record two */
+    cr_expect_eq(reopen(), STATUS_OK, "%s", why.text);
+    journal_close(&journal);
+    cr_assert_eq(pwrite(file, "torn", 4, 512), 4);
+    cr_expect_eq(reopen(), STATUS_CORRUPT);
+    close(file);
+}
+
+Test(journal, rubbish_and_a_cut_file_are_refused, .init = setup, .fini = teardown)
+{
+    static uint8_t blob[400000];
+    cr_assert_eq(put("one", blob, sizeof blob), STATUS_OK);
+    journal_close(&journal);
+    const char *path = scratch_path(&scratch, "journal.db");
+    cr_assert_eq(truncate(path, 100000), 0);
+    enum status status = reopen();
+    if (status == STATUS_OK) {
+        struct seen seen = {.text = ""};
+        status = journal.each(journal.self, look, &seen, &why);
+    }
+    cr_expect_eq(status, STATUS_CORRUPT, "%s", why.text);
+    journal_close(&journal);
+    scratch_write(scratch_path(&scratch, "journal.db"), "this is a text, and a long one at that, "
+                                                        "with more than a hundred bytes in it, so "
+                                                        "that it might be taken for a header");
+    cr_expect_eq(reopen(), STATUS_CORRUPT);
+    cr_expect_not_null(strstr(why.text, "damaged"), "%s", why.text);
+}
+
+Test(journal, a_folder_that_cannot_be_written_is_told, .init = setup, .fini = teardown)
+{
+    journal_close(&journal);
+    struct journal_sqlite_options options = {.folder = "/proc/hedgerow", .kind = "agent"};
+    cr_expect_eq(journal_sqlite_open(&journal, &options, &why), STATUS_IO);
+    cr_expect_not_null(strstr(why.text, "/proc/hedgerow"), "%s", why.text);
+    if (geteuid() != 0) { /* root may write anywhere */
+        cr_assert_eq(chmod(scratch.folder, 0500), 0);
+        cr_expect_eq(reopen(), STATUS_IO);
+    }
+}
+
+Test(journal, a_full_disk_loses_nothing_and_ends_the_handle, .init = setup, .fini = teardown)
+{
+    static uint8_t blob[2 << 20];
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit before;
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit small = {.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum status status = put("two", blob, sizeof blob);
+    cr_expect(status == STATUS_IO || status == STATUS_UNKNOWN_OUTCOME);
+    cr_expect_not_null(strstr(journal.trouble(journal.self), "journal.db cannot be"), "%s",
+                       journal.trouble(journal.self));
+    cr_expect_eq(put("three", NULL, 0), STATUS_UNKNOWN_OUTCOME);
+    cr_expect_eq(journal.forget(journal.self, 1), STATUS_UNKNOWN_OUTCOME);
+    struct seen seen = {.text = ""};
+    cr_expect_eq(journal.each(journal.self, look, &seen, &why), STATUS_UNKNOWN_OUTCOME);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    cr_assert_eq(reopen(), STATUS_OK, "%s", why.text);
+    seen = read_all(&journal, STATUS_OK);
+    if (status == STATUS_IO) {
+        cr_expect_str_eq(seen.text, "1:one:0 ");
+    }
+    cr_expect_eq(put("two", blob, sizeof blob), STATUS_OK);
+}
+
+/* The peak of this process's resident memory, in KiB. */
+static long peak_kib(void)
+{
+    struct rusage usage;
+    cr_assert_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+Test(journal, a_large_blob_costs_a_piece_of_memory, .init = setup, .fini = teardown)
+{
+    enum { BLOB_BYTES = 64 << 20 };
+    uint8_t *blob = malloc(BLOB_BYTES);
+    memset(blob, 7, BLOB_BYTES);
+    cr_assert_eq(put("warm", blob, 1 << 20), STATUS_OK);
+    long before = peak_kib();
+    cr_assert_eq(put("big", blob, BLOB_BYTES), STATUS_OK);
+    cr_expect_lt(peak_kib() - before, 8 * 1024);
+    free(blob);
+}

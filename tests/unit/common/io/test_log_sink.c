@@ -1,0 +1,143 @@
+#include "io/clock.h"
+#include "io/log_sink.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What came out of a pipe that a log wrote to. */
+static const char *written(int descriptor)
+{
+    static char text[65536];
+    ssize_t got = read(descriptor, text, sizeof text - 1);
+    text[got > 0 ? got : 0] = '\0';
+    return text;
+}
+
+static void open_pipe(int ends[2])
+{
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+}
+
+Test(log_sink, what_is_not_a_terminal_gets_json_lines)
+{
+    int ends[2];
+    struct log_sink sink;
+    open_pipe(ends);
+    struct log log = log_sink_init(&sink, ends[1], LOG_FORMAT_AUTO, LOG_INFO);
+    log_event(&log, LOG_WARN, "offer-refused", "hospital-1", "a \"quoted\" \\ word");
+    const char *text = written(ends[0]);
+    cr_expect_not_null(strstr(text,
+                              "\"level\":\"warning\",\"event\":\"offer-refused\","
+                              "\"peer\":\"hospital-1\",\"text\":\"a \\\"quoted\\\" \\\\ word\"}\n"),
+                       "%s", text);
+    cr_expect_eq(strncmp(text, "{\"time\":\"20", 11), 0, "%s", text);
+}
+
+Test(log_sink, a_hostile_name_cannot_forge_a_line_or_break_the_json)
+{
+    int ends[2];
+    struct log_sink sink;
+    open_pipe(ends);
+    struct log log = log_sink_init(&sink, ends[1], LOG_FORMAT_JSON, LOG_INFO);
+    log_event(&log, LOG_INFO, "x", "a\nb\"}\x1b\xff\xc3", "t\r\n\xed\xa0\x80z\xc3\xa9");
+    const char *text = written(ends[0]);
+    cr_expect_eq(strchr(text, '\n'), text + strlen(text) - 1, "%s", text);
+    cr_expect_not_null(strstr(text, "\"a?b\\\"}?\\ufffd\\ufffd\""), "%s", text);
+    cr_expect_not_null(strstr(text, "\\ufffd\\ufffd\\ufffdz\xc3\xa9\"}"), "%s", text);
+
+    log = log_sink_init(&sink, ends[1], LOG_FORMAT_TEXT, LOG_INFO);
+    log_event(&log, LOG_INFO, "x", "a\nb", "t\x1b[2Jz");
+    text = written(ends[0]);
+    cr_expect_eq(strchr(text, '\n'), text + strlen(text) - 1, "%s", text);
+    cr_expect_not_null(strstr(text, " info a?b: t?[2Jz\n"), "%s", text);
+}
+
+Test(log_sink, the_longest_entry_stays_one_whole_object)
+{
+    int ends[2];
+    struct log_sink sink;
+    char text[2000];
+    open_pipe(ends);
+    memset(text, 0xff, sizeof text - 1); /* each becomes six bytes */
+    text[sizeof text - 1] = '\0';
+    struct log log = log_sink_init(&sink, ends[1], LOG_FORMAT_JSON, LOG_INFO);
+    log_event(&log, LOG_INFO, "x", NULL, "%s", text);
+    const char *line = written(ends[0]);
+    size_t size = strlen(line);
+    cr_expect(size > 6000 && strcmp(line + size - 3, "\"}\n") == 0);
+}
+
+Test(log_sink, entries_below_the_level_are_dropped)
+{
+    int ends[2];
+    struct log_sink sink;
+    open_pipe(ends);
+    struct log log = log_sink_init(&sink, ends[1], LOG_FORMAT_JSON, LOG_WARN);
+    log_event(&log, LOG_INFO, "x", NULL, "quiet");
+    cr_expect_str_empty(written(ends[0]));
+}
+
+/* Counts entries and remembers the last. */
+struct counted {
+    unsigned count;
+    char last[256];
+};
+
+static void count_entry(void *self, const struct log_entry *entry)
+{
+    struct counted *counted = self;
+    counted->count++;
+    snprintf(counted->last, sizeof counted->last, "%s", entry->text);
+}
+
+Test(log_rate, one_line_per_peer_and_period_then_the_count)
+{
+    struct counted counted = {0};
+    struct log log = {.write = count_entry, .self = &counted, .level = LOG_DEBUG};
+    static struct log_rate rate;
+    log_rate_init(&rate, &log, 1000);
+    for (int i = 0; i < 50; i++) {
+        log_rate_event(&rate, 100 + i, LOG_WARN, "flood", "10.0.0.1", "text");
+    }
+    cr_expect_eq(counted.count, 1);
+    log_rate_event(&rate, 200, LOG_WARN, "flood", "10.0.0.2", "text");
+    cr_expect_eq(counted.count, 2);
+    log_rate_flush(&rate, 1099);
+    cr_expect_eq(counted.count, 2);
+    log_rate_flush(&rate, 1100);
+    cr_expect_eq(counted.count, 3);
+    cr_expect_not_null(strstr(counted.last, "49 more times"), "%s", counted.last);
+}
+
+Test(log_rate, a_million_addresses_do_not_make_a_million_lines)
+{
+    struct counted counted = {0};
+    struct log log = {.write = count_entry, .self = &counted, .level = LOG_DEBUG};
+    static struct log_rate rate;
+    char peer[32];
+    log_rate_init(&rate, &log, 1000);
+    for (unsigned i = 0; i < 100000; i++) {
+        snprintf(peer, sizeof peer, "10.%u.%u.%u", i >> 16, i >> 8 & 255, i & 255);
+        log_rate_event(&rate, 1, LOG_WARN, "stranger", peer, "text");
+    }
+    cr_expect_leq(counted.count, LOG_RATE_ROOM);
+    log_rate_flush(&rate, 5000);
+    cr_expect_not_null(strstr(counted.last, "more times"), "%s", counted.last);
+}
+
+Test(clock, time_is_written_as_iso_8601)
+{
+    char text[CLOCK_TEXT_BYTES];
+    clock_text(text, INT64_C(1795178993123));
+    cr_expect_str_eq(text, "2026-11-20T12:49:53.123Z");
+    clock_text(text, -1);
+    cr_expect_str_eq(text, "1969-12-31T23:59:59.999Z");
+    clock_text(text, INT64_MAX);
+    cr_expect_str_eq(text, "unknown");
+    int64_t before = clock_now_ms();
+    cr_expect_geq(clock_now_ms(), before);
+}
