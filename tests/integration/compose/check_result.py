@@ -41,10 +41,8 @@ def shape(where, value, wanted):
 
 shape("result", result, {
     "job": str, "private": bool, "agents": int, "rounds": list, "experts": list, "chosen": str,
-    "accuracy": None, "auc": None, "baseline": dict, "privacy": dict, "regret": dict, "seconds": float})
+    "accuracy": None, "auc": None, "baseline": None, "privacy": dict, "regret": dict, "seconds": float})
 if not faults:
-    shape("baseline", result["baseline"],
-          {"majority": None, "pooled_accuracy": None, "pooled_auc": None})
     shape("privacy", result["privacy"],
           {"trust": str, "unit": str, "epsilon": float, "delta": float, "per_agent": list})
     shape("regret", result["regret"], {"average": float, "bound": float})
@@ -73,12 +71,14 @@ if not faults:
     expect(isinstance(model, dict) and model, "model.json holds a model")
 
 # Each site's own account: what the coordinator counted can be less (an answer that was late), never more.
+counted = {entry["agent"]: entry.get("answers", 0) for entry in result["privacy"]["per_agent"]} if not faults else {}
 for i in range(1, 6):
     ledger = json.loads((folder / f"ledger-hospital-{i}.json").read_text())
     spent = float(ledger["spent"]["epsilon"])
     expect(0 < spent <= 1, f"hospital-{i} spent {spent} of at most 1")
     charged = [(charge["job"], charge["round"]) for charge in ledger["charges"]]
     expect(len(set(charged)) == len(charged), f"hospital-{i} was charged twice for one round")
+    expect(counted.get(f"hospital-{i}", 0) <= len(charged), f"an answer of hospital-{i} was never charged")
     expect(len(charged) <= rounds, f"hospital-{i} has more charges than the job has rounds")
 
 for fault in faults:

@@ -101,6 +101,7 @@ network=${HEDGEROW_PROJECT}_federation
 docker network disconnect "$network" "$(container hospital-4)"
 say 'hospital-4 is cut off'
 await 30 'a round closed without both' closed_with "$(last_closed)" 3
+await 30 'and another' closed_with "$(last_closed)" 3
 docker network connect "$network" "$(container hospital-4)"
 docker start "$(container hospital-5)" >/dev/null
 say 'both are let back'
