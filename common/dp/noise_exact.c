@@ -16,23 +16,16 @@
 #include "base/bytes.h"
 
 #include <gmp.h>
-#include <mpfr.h>
 
 enum { WORD_BITS = 64, PRECISION_BITS = 256 };
 
-/* A real number known to lie between two. */
-struct bounds {
-    mpfr_t low;
-    mpfr_t high;
-};
-
-static void bounds_init(struct bounds *bounds, mpfr_prec_t precision)
+void bounds_init(struct bounds *bounds, mpfr_prec_t precision)
 {
     mpfr_init2(bounds->low, precision);
     mpfr_init2(bounds->high, precision);
 }
 
-static void bounds_clear(struct bounds *bounds)
+void bounds_clear(struct bounds *bounds)
 {
     mpfr_clear(bounds->low);
     mpfr_clear(bounds->high);
@@ -80,9 +73,8 @@ static bool is_last(const struct noise_laplace *noise, size_t position)
     return position + 1 == noise->digit_count;
 }
 
-/* 2^64 F(digit). */
-static void distribution_bounds(struct bounds *out, const struct noise_laplace *noise,
-                                size_t position, uint64_t digit)
+void noise_exact_distribution(struct bounds *out, const struct noise_laplace *noise,
+                              size_t position, uint64_t digit)
 {
     below_bounds(out, noise, position, digit + 1);
     if (!is_last(noise, position)) {
@@ -186,7 +178,7 @@ static enum order compare(const struct lazy_real *real, const struct noise_lapla
 
     mpz_init(end);
     bounds_init(&edge, PRECISION_BITS + real->bits);
-    distribution_bounds(&edge, noise, position, digit);
+    noise_exact_distribution(&edge, noise, position, digit);
     mpfr_sub_z(edge.low, edge.low, taken, MPFR_RNDD);
     mpfr_sub_z(edge.high, edge.high, taken, MPFR_RNDU);
     mpfr_mul_2ui(edge.low, edge.low, (unsigned long)real->bits, MPFR_RNDD);

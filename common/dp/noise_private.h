@@ -5,6 +5,22 @@
 
 #include "dp/noise.h"
 
+#include <mpfr.h>
+
+/* A real number known to lie between two. */
+struct bounds {
+    mpfr_t low;
+    mpfr_t high;
+};
+
+void bounds_init(struct bounds *bounds, mpfr_prec_t precision);
+void bounds_clear(struct bounds *bounds);
+
+/** Bounds 2^64 P(digit at this position <= digit), below and above the truth at any precision. Uses
+ * scale and digit_count alone. */
+void noise_exact_distribution(struct bounds *out, const struct noise_laplace *noise,
+                              size_t position, uint64_t digit);
+
 /** Fills mass and left of one digit, from above by nothing: mass[d] <= 2^64 P(d). `position` counts
  * from 0, the lowest; all of noise but digit is set. */
 void noise_exact_mass(struct noise_digit *digit, const struct noise_laplace *noise,

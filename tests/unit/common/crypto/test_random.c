@@ -48,11 +48,18 @@ Test(random, small_pieces_run_through_pools_and_renewals)
     struct random_source *source = random_source_new();
     struct random random = random_source_interface(source);
     uint64_t last[4] = {0};
+    uint64_t ones[4] = {0};
     for (int i = 0; i < 200000; i++) { /* 6.4 MB: six renewals */
         uint64_t word[4];
         fill(&random, word, sizeof word);
         cr_assert(memcmp(word, last, sizeof word) != 0);
         memcpy(last, word, sizeof word);
+        for (int j = 0; j < 4; j++) {
+            ones[j] += (uint64_t)__builtin_popcountll(word[j]);
+        }
+    }
+    for (int j = 0; j < 4; j++) { /* 12,800,000 fair bits each, 6.5 sigma: a false alarm in 3e9 */
+        cr_assert_float_eq((double)ones[j], 6400000, 6.5 * 0.5 * 3578);
     }
     random_source_free(source);
 }
