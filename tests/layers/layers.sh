@@ -118,6 +118,14 @@ if [ -n "$build" ]; then
                 print library ": asks for " $1 ", which belongs to the outside world"
             }' >>"$work/violations"
     done
+    # What is installed holds nothing of the tests: no generator with a seed, no hook that kills.
+    for program in hedgerow hedgerow-agent hedgerow-coordinator; do
+        if [ ! -x "$build/bin/$program" ]; then
+            complain "bin/$program: not built in $build; build everything before this check"
+        elif nm "$build/bin/$program" | grep -qE ' (seeded_random|kill_at|memory_journal|every_choice)'; then
+            complain "bin/$program: holds code of tests/support, which no installed program may"
+        fi
+    done
     if [ ! -x "$build/bin/sim" ]; then
         complain "bin/sim: not built in $build; build everything before this check"
     elif ldd "$build/bin/sim" | grep -qE 'libzmq|libsqlite3|libpq'; then
