@@ -1,0 +1,36 @@
+# common.sh - what the two tests share: a folder that goes away, and expectations that are counted.
+set -uo pipefail
+export LC_ALL=C
+programs=$1
+root=$2
+hedgerow=$programs/hedgerow
+job=$root/compose/hospitals/job.yml
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+faults=0
+
+fault() {
+    echo "FAILED: $*"
+    faults=$((faults + 1))
+}
+
+# expect CODE COMMAND...: runs it; its output is in $work/out and $work/err.
+expect() {
+    local wanted=$1 code=0
+    shift
+    "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" -eq "$wanted" ] || {
+        fault "exit code $code, not $wanted: $*"
+        tail -n 3 "$work/err"
+    }
+}
+
+# says TEXT / says_not TEXT: about what the last command wrote to standard error.
+says() { grep -qF -- "$1" "$work/err" || fault "standard error lacks: $1 ($(head -c 300 "$work/err"))"; }
+says_not() { ! grep -qF -- "$1" "$work/err" "$work/out" || fault "the output holds: $1"; }
+prints() { grep -qF -- "$1" "$work/out" || fault "standard output lacks: $1"; }
+
+finish() {
+    [ "$faults" -eq 0 ] || exit 1
+    echo "all expectations hold"
+}

@@ -1,0 +1,162 @@
+#!/bin/bash
+# `hedgerow simulate`: what it writes, that a seed repeats it, what it refuses, and that it leaves no
+# process behind, whatever ends it.
+. "$(dirname "$0")/common.sh"
+
+# The processes are told by their parent and their order: a hardened process hides its command line.
+# begin OPTION...: starts a long simulation and waits until some rounds are over.
+begin() {
+    rm -rf "$work/e"
+    "$hedgerow" simulate "$job" --out "$work/e" --set 'stages.1.rounds=25' --set 'stages.1.batch=20' \
+        --set 'cohort.deadline_s=0.5' "$@" >"$work/out" 2>"$work/err" &
+    simulation=$!
+    for _ in $(seq 200); do
+        sleep 0.05
+        if [ "$(grep -c round-closed "$work/e/logs/coordinator.log" 2>/dev/null)" -ge 5 ] 2>/dev/null; then
+            mapfile -t child < <(pgrep -P $simulation)
+            [ ${#child[@]} -eq 6 ] || fault "six processes were expected, there are ${#child[@]}"
+            return
+        fi
+    done
+    fault 'the rounds did not come'
+}
+
+# gone WHY: no process that `begin` saw is left, within ten seconds.
+gone() {
+    for _ in $(seq 100); do
+        kill -0 "${child[@]}" 2>/dev/null || return
+        sleep 0.1
+    done
+    fault "processes are left behind after $1"
+}
+
+# A private run: every promised file, a line for each round, the ledger's sums, mode 0700.
+expect 0 "$hedgerow" simulate "$job" --out "$work/a"
+prints 'fit    round  1/'
+prints 'pooled, not private (simulator only)'
+says_not 'NOT PRIVATE'
+python3 - "$work/a" "$programs" <<'PY' || fault 'the result of a private run'
+import json, pathlib, subprocess, sys
+folder = pathlib.Path(sys.argv[1])
+result = json.loads((folder / "result.json").read_text())
+assert result["private"] is True and result["agents"] == 5 and result["simulated"] is True
+assert result["chosen"] in [expert["name"] for expert in result["experts"]]
+assert 0.5 < result["accuracy"] <= 1 and 0.5 < result["auc"] <= 1
+assert result["baseline"]["pooled_auc"] > 0.8 and 0.5 <= result["baseline"]["majority"] < 0.8
+for i, spent in enumerate(result["privacy"]["per_agent"], 1):
+    config = folder / "agents" / spent["agent"] / "agent.yml"
+    ledger = json.loads(subprocess.run([sys.argv[2] + "/hedgerow-agent", "ledger", "--config", config, "--json"],
+                                       check=True, capture_output=True).stdout)
+    assert spent["agent"] == f"hospital-{i}"
+    assert abs(spent["epsilon_spent"] - ledger["spent"]["epsilon"]) < 1e-9
+    assert abs(spent["epsilon_left"] - ledger["left"]["epsilon"]) < 1e-9
+    assert spent["epsilon_spent"] <= result["privacy"]["epsilon"] + 1e-9
+for name in ("model.json", "report.html", "held-out.csv", "logs/coordinator.log", "logs/hospital-5.log"):
+    assert (folder / name).stat().st_size > 0, name
+header, *rows = (folder / "held-out.csv").read_text().splitlines()
+for i in range(1, 6):
+    shared, *share = (folder / "agents" / f"hospital-{i}" / "data.csv").read_text().splitlines()
+    assert shared == header and 1255 < len(share) < 1265
+    rows += share
+assert len(rows) == 7874
+PY
+[ "$(stat -c %a "$work/a")" = 700 ] || fault 'others may look into the folder'
+
+# The same seed, the same result but for the seconds; NOT PRIVATE everywhere. Another seed differs.
+for run in b c; do
+    expect 0 "$hedgerow" simulate "$job" --out "$work/$run" --seed 5 --json
+    says 'NOT PRIVATE'
+    cmp -s "$work/out" "$work/$run/result.json" || python3 -c "
+import json,sys; sys.exit(json.load(open('$work/out')) != json.load(open('$work/$run/result.json')))" ||
+        fault '--json does not print result.json'
+    grep -q 'NOT PRIVATE' "$work/$run/report.html" || fault 'the report hides that it is not private'
+    grep -q 'NOT PRIVATE' "$work/$run/model.json" || fault 'the model hides that it is not private'
+    grep -v '"seconds"' "$work/$run/result.json" >"$work/$run.result"
+done
+cmp "$work/b.result" "$work/c.result" || fault 'the same seed gave another result'
+cmp "$work/b/model.json" "$work/c/model.json" || fault 'the same seed gave another model'
+expect 0 "$hedgerow" simulate "$job" --out "$work/c" --seed 6
+grep -v '"seconds"' "$work/c/result.json" | cmp -s - "$work/b.result" && fault 'another seed gave the same result'
+
+# Two private runs differ.
+cp "$work/a/model.json" "$work/a.model"
+expect 0 "$hedgerow" simulate "$job" --out "$work/a"
+cmp -s "$work/a.model" "$work/a/model.json" && fault 'two private runs drew the same noise'
+
+# A folder that no simulation made is left alone.
+mkdir "$work/mine"
+echo precious >"$work/mine/file"
+expect 7 "$hedgerow" simulate "$job" --out "$work/mine"
+[ "$(cat "$work/mine/file")" = precious ] && [ "$(ls -A "$work/mine" | wc -l)" -eq 1 ] || fault 'a folder was touched'
+ln -s "$work/mine/file" "$work/a/link"
+expect 0 "$hedgerow" simulate "$job" --out "$work/a" --set privacy.epsilon=2
+[ "$(cat "$work/mine/file")" = precious ] || fault 'a link was followed while cleaning'
+[ ! -e "$work/a/link" ] || fault 'the old files are still there'
+grep -q '"epsilon_spent": 2.0' "$work/a/result.json" || fault '--set privacy.epsilon=2 changed nothing'
+
+# What cannot work is said before anything starts.
+expect 3 "$hedgerow" simulate "$work/nowhere.yml" --out "$work/d"
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/nowhere.csv"
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --set privacy.epsilon=much
+says epsilon
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --set no.such.key=1
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --agents 50
+says 'fewer agents'
+expect 4 "$hedgerow" simulate "$job" --out "$work/d" --agents 2
+says 'cohort.minimum'
+sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv"
+says 'bad.csv'
+[ ! -e "$work/d" ] || fault 'a refused simulation left a folder'
+mkdir "$work/several"
+cp "$job" "$work/several/"
+expect 3 "$hedgerow" simulate "$work/several/job.yml" --out "$work/d"
+says '--data'
+
+# Ctrl-C: 130, soon, and no process stays.
+begin
+kill -INT $simulation
+wait $simulation
+code=$?
+[ $code -eq 130 ] || fault "Ctrl-C ended with $code"
+gone Ctrl-C
+
+# kill -9 of the simulator itself: the kernel takes the others along.
+begin
+kill -KILL $simulation
+wait $simulation 2>/dev/null
+gone 'kill -9'
+
+# An agent that crashes is told of; the job goes on with the others.
+begin
+kill -KILL "${child[2]}"
+wait $simulation
+code=$?
+[ $code -eq 0 ] || fault "with a crashed agent the simulation ended with $code: $(tail -n 2 "$work/err")"
+prints 'hospital-2 ended with code 137'
+python3 - "$work/e/result.json" <<'PY' || fault 'the result without hospital-2'
+import json, sys
+result = json.load(open(sys.argv[1]))
+assert [round["agents"] for round in result["rounds"]][-1] == 4
+assert len(result["privacy"]["per_agent"]) == 5
+PY
+gone 'a crash'
+
+# A coordinator that crashes ends it with an internal error that says where to look.
+begin
+kill -KILL "${child[0]}"
+wait $simulation
+code=$?
+[ $code -eq 1 ] || fault "with a crashed coordinator the simulation ended with $code"
+says "$work/e/logs"
+gone 'a crash of the coordinator'
+
+# Below the minimum cohort the job fails, and says so.
+begin --set cohort.minimum=5
+kill -KILL "${child[4]}"
+wait $simulation
+code=$?
+[ $code -eq 4 ] || fault "below the minimum cohort the simulation ended with $code"
+gone 'a failed job'
+
+finish
