@@ -52,7 +52,8 @@ enum status endpoint_check_address(const char *address, struct why *why)
         bool bracketed = host[0] == '[' && host[host_size - 1] == ']' && host_size > 2;
         static const char letters[] =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_*";
-        static const char numbers[] = "abcdefABCDEF0123456789:.%";
+        static const char numbers[] =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:.%-_";
         good = good && (bracketed ? 1 + strspn(host + 1, numbers) == host_size - 1
                                   : strspn(host, letters) == host_size);
     }
@@ -82,6 +83,22 @@ enum status endpoint_set(void *socket, int option, int value, const char *name, 
     return endpoint_set_bytes(socket, option, &value, sizeof value, name, why);
 }
 
+bool endpoint_is_named(const struct endpoint *endpoint)
+{
+    const char *host = endpoint->address + strlen("tcp://");
+    return host[0] != '[' && host[0] != '*' && host[strspn(host, "0123456789.:")] != '\0';
+}
+
+/* libzmq tries one address of a name. A name is therefore dialled in both families by turns. */
+static bool wants_ipv6(const struct endpoint *endpoint)
+{
+    const char *host = endpoint->address + strlen("tcp://");
+    if (endpoint_is_named(endpoint)) {
+        return endpoint->dialing.attempts % 2 == 1;
+    }
+    return host[0] == '[' || host[0] == '*';
+}
+
 enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct why *why)
 {
     size_t frame = endpoint->payload_bytes_max > CONTROL_BYTES_MAX ? endpoint->payload_bytes_max
@@ -96,7 +113,6 @@ enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct 
         {ZMQ_SNDHWM, QUEUE_MESSAGES, "SNDHWM"},
         {ZMQ_RCVBUF, KERNEL_BUFFER, "RCVBUF"},
         {ZMQ_LINGER, 0, "LINGER"},
-        {ZMQ_IPV6, 1, "IPV6"},
         {ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS, "HANDSHAKE_IVL"},
         {ZMQ_TCP_KEEPALIVE, 1, "TCP_KEEPALIVE"},
         {ZMQ_TCP_KEEPALIVE_IDLE, 60, "TCP_KEEPALIVE_IDLE"},
@@ -106,6 +122,9 @@ enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct 
         endpoint_set_bytes(socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest, "MAXMSGSIZE", why);
     for (size_t i = 0; status == STATUS_OK && i < sizeof wanted / sizeof wanted[0]; i++) {
         status = endpoint_set(socket, wanted[i].option, wanted[i].value, wanted[i].name, why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_set(socket, ZMQ_IPV6, wants_ipv6(endpoint) ? 1 : 0, "IPV6", why);
     }
     if (status == STATUS_OK) {
         status = endpoint_set_bytes(socket, ZMQ_CURVE_PUBLICKEY, endpoint->key.public_key.byte,

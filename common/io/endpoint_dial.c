@@ -44,6 +44,7 @@ static enum status connect_socket(struct endpoint *endpoint, struct why *why)
 enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why)
 {
     endpoint->dialing.descriptor = -1;
+    endpoint->dialing.handshaking = false;
     endpoint->socket = zmq_socket(endpoint->context, ZMQ_DEALER);
     if (endpoint->socket == NULL) {
         why_set(why, "no socket: %s", zmq_strerror(zmq_errno()));
@@ -136,8 +137,10 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
     case ZMQ_EVENT_CONNECTED:
         side->descriptor = value;
         side->bytes_before = 0;
+        side->handshaking = true;
         return false;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        side->handshaking = false;
         side->attempts = 0;
         side->trouble.text[0] = '\0';
         log_event(endpoint->log, LOG_INFO, "connected", "coordinator", "connected to %s",
@@ -145,6 +148,10 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
         return false;
     case ZMQ_EVENT_DISCONNECTED:
         side->descriptor = -1;
+        if (side->handshaking) {
+            explain(endpoint, now_ms, ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
+            return true;
+        }
         log_rate_event(&endpoint->rate, now_ms, LOG_INFO, "disconnected", "coordinator",
                        "the connection has ended; trying again");
         return false;
@@ -155,7 +162,7 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
         return true;
     case ZMQ_EVENT_CONNECT_RETRIED:
         explain(endpoint, now_ms, event);
-        return false;
+        return endpoint_is_named(endpoint); /* its other family may answer */
     default:
         return false;
     }
@@ -189,8 +196,8 @@ void endpoint_dialing_tend(struct endpoint *endpoint, int64_t now_ms)
             return;
         }
     }
-    while (endpoint_monitor_next(endpoint, &event, &value)) {
-        anew = take_event(endpoint, now_ms, event, value) || anew;
+    while (!anew && endpoint_monitor_next(endpoint, &event, &value)) {
+        anew = take_event(endpoint, now_ms, event, value);
     }
     if (now_ms - endpoint->sampled_ms >= SAMPLE_MS) {
         endpoint->sampled_ms = now_ms;

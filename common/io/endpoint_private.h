@@ -65,7 +65,8 @@ struct listening_side {
 
 struct dialing_side {
     struct digest coordinator_key;
-    int descriptor; /* of the present connection; -1 */
+    int descriptor;   /* of the present connection; -1 */
+    bool handshaking; /* connected, but not yet let in */
     uint64_t bytes_before;
     int64_t build_at_ms; /* when the socket is missing: when to make it */
     unsigned attempts;   /* builds since the last success */
@@ -105,6 +106,9 @@ MUST_USE enum status endpoint_set_bytes(void *socket, int option, const void *va
 
 /** Sets what both ends' sockets need: limits, buffers, timeouts, the own key. */
 MUST_USE enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct why *why);
+
+/** Returns whether the address has a host's name, not its number. */
+bool endpoint_is_named(const struct endpoint *endpoint);
 
 /** Starts to hear of the socket's connections. */
 MUST_USE enum status endpoint_monitor_open(struct endpoint *endpoint, int events, struct why *why);

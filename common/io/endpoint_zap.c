@@ -90,13 +90,19 @@ static struct zap_answer refuse(struct endpoint *endpoint, int64_t now_ms, const
     return (struct zap_answer){.code = code, .text = "refused"};
 }
 
+/* On a socket for both families an IPv4 peer looks like ::ffff:192.0.2.1. */
+static const char *plain_address(const char *address)
+{
+    return strncmp(address, "::ffff:", 7) == 0 ? address + 7 : address;
+}
+
 static struct zap_answer decide(struct endpoint *endpoint, const struct zap_request *request,
                                 int64_t now_ms)
 {
     char text[512];
     char hex[KEY_HEX_BYTES];
     struct digest key;
-    const char *address = (const char *)request->frame[FRAME_ADDRESS].byte;
+    const char *address = plain_address((const char *)request->frame[FRAME_ADDRESS].byte);
 
     if (!request->whole || !frame_is(request, FRAME_VERSION, "1.0") ||
         !frame_is(request, FRAME_MECHANISM, "CURVE") ||

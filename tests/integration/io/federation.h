@@ -1,0 +1,58 @@
+/* federation.h - a coordinator's end with an echo behind it, in a process of its own, and agents'
+ * ends to measure it with. Tests of hostile peers share it. */
+
+#ifndef TESTS_IO_FEDERATION_H
+#define TESTS_IO_FEDERATION_H
+
+#include "base/log.h"
+#include "crypto/key.h"
+#include "io/clock.h"
+#include "io/endpoint.h"
+#include "io/roster.h"
+#include "io/token.h"
+
+#include "scratch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FEDERATION_AGENTS = 6, PAYLOAD_MAX = 64 * 1024 };
+
+struct federation {
+    struct scratch scratch;
+    struct key_pair coordinator;
+    struct key_pair agent[FEDERATION_AGENTS]; /* named a0, a1, ... */
+    char address[ADDRESS_BYTES];
+    char agents_path[160];
+    char log_path[160];
+    pid_t process;
+};
+
+/* Starts it with the first `admitted` agents on the list; limits may be NULL. */
+void federation_start(struct federation *federation, int admitted,
+                      const struct endpoint_limits *limits);
+void federation_stop(struct federation *federation);
+void federation_admit(struct federation *federation, int agent);
+void federation_revoke(struct federation *federation, int agent);
+
+/* An agent's end that dials the coordinator. */
+struct endpoint *federation_dial(const struct federation *federation, const struct key_pair *key);
+
+/* Sends until an answer comes back; returns how long that took, -1 when it never came. */
+int federation_round_trip(struct endpoint *endpoint, int timeout_ms);
+
+/* Whether the coordinator's log has a line with both; waits for it up to timeout_ms. */
+bool federation_logged(const struct federation *federation, const char *event, const char *peer,
+                       int timeout_ms);
+
+/* Resident memory of the coordinator in KiB: now, or at its peak. */
+long federation_memory_kib(const struct federation *federation, bool peak);
+
+/* A raw TCP connection to the coordinator's port, or -1. */
+int federation_connect(const struct federation *federation);
+
+#endif
