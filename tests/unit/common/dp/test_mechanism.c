@@ -34,13 +34,15 @@ Test(mechanism, a_scale_that_cannot_be_is_refused_by_parameters_alone)
     static const struct {
         uint64_t sensitivity;
         uint64_t epsilon_micro;
-    } row[] = {{0, 1},
-               {1, 0},
-               {1, 16000001},
-               {(UINT64_C(1) << 40) + 1, 1000000},
-               {UINT64_MAX, 1},
-               {UINT64_MAX, 1000000},
-               {UINT64_C(18446744073711), UINT64_MAX - 2}}; /* 10^6 times it does not fit */
+    } row[] = {
+        {0, 1},
+        {1, 0},
+        {1, 16000001},
+        {(UINT64_C(1) << 40) + 1, 1000000},
+        {UINT64_MAX, 1},
+        {UINT64_MAX, 1000000},
+        /* 10^6 times it does not fit, and what is left of it would look like a scale near 1. */
+        {UINT64_C(27670116110564), (UINT64_C(1) << 63) + 3}};
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         struct noise_scale scale = {1, 1};
         struct why why = {{0}};

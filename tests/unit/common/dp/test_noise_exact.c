@@ -103,6 +103,22 @@ Test(noise_exact, a_tie_is_refined_and_never_rounded)
     }
 }
 
+Test(noise_exact, a_word_outside_the_left_over_range_is_drawn_again)
+{
+    struct noise_laplace noise;
+    uint64_t digit = 99;
+    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
+    uint64_t left = noise.digit[0].left;
+    cr_assert_neq(left & (left - 1), 0, "no power of two, else every word is inside");
+    struct script script = {.word = {left, 0, 0}};
+    struct random random = {.fill = script_fill, .self = &script};
+    cr_assert_eq(noise_exact_draw(&noise, &random, 0, &digit), STATUS_OK);
+    cr_assert(digit == 0 && script.used == 3);
+    script = (struct script){.word = {left - 1, UINT64_MAX, UINT64_MAX}};
+    cr_assert_eq(noise_exact_draw(&noise, &random, 0, &digit), STATUS_OK);
+    cr_assert(digit == NOISE_BASE - 1 && script.used == 2, "the last one is inside");
+}
+
 enum { DRAWS = 20000, DIGITS = 41 };
 
 /* p-value of the exact path's draws at position 0, with masses cut to a part of what they should
