@@ -72,8 +72,15 @@ struct regret_bound outcome_regret_bound(const struct outcome *outcome)
     if (outcome->regret.rounds == 0) {
         return (struct regret_bound){.tight = NAN, .textbook = NAN, .noise = NAN};
     }
+    double least = INFINITY;
+    double sum = 0;
+    for (size_t i = 0; i < outcome->rwm.count; i++) {
+        least = fmin(least, outcome->expert[i].weight);
+        sum += outcome->expert[i].weight;
+    }
     double sigma = sqrt(outcome->variance_sum / (double)outcome->regret.rounds);
-    return regret_bound(outcome->rwm.count, outcome->regret.rounds, outcome->rwm.eta, sigma);
+    return regret_bound(outcome->rwm.count, least / sum, outcome->regret.rounds, outcome->rwm.eta,
+                        sigma);
 }
 
 /* The names follow from the stage and from whose answers are in; coordinator/strategy.c makes the
@@ -87,15 +94,18 @@ static void name_experts(struct outcome_expert *expert, const struct stage *stag
     size_t row = 0;
 
     (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "average, lambda %g", lambda);
+    expert[row].weight = 1;
     expert[row++].lambda = lambda;
     for (size_t i = 0; i < stage->shift_count; i++) {
         (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "average, lambda %g, threshold %+g",
                        lambda, stage->shift[i]);
+        expert[row].weight = 1;
         expert[row++].lambda = lambda;
     }
     for (size_t i = 0; own && i < record->as.round.agent_count; i++) {
         (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "%s, lambda %g",
                        record->as.round.agent[i].name, lambda);
+        expert[row].weight = stage->own_weight;
         expert[row++].lambda = lambda;
     }
 }
@@ -139,6 +149,23 @@ static double variance_of(const struct stage *stage, size_t expert_count, size_t
     return 2 * scale * scale / (double)agent_count;
 }
 
+enum status outcome_begin_rwm(struct rwm *rwm, const struct outcome *outcome,
+                              const struct stage *stage)
+{
+    size_t k = outcome->expert_count;
+    double *weight = malloc(k * sizeof *weight);
+    enum status status =
+        weight == NULL ? STATUS_NO_MEMORY : rwm_init(rwm, k, rwm_eta_free(k, stage->rounds));
+    if (status == STATUS_OK) {
+        for (size_t i = 0; i < k; i++) {
+            weight[i] = outcome->expert[i].weight;
+        }
+        rwm_set_prior(rwm, weight);
+    }
+    free(weight);
+    return status;
+}
+
 static enum status add_losses(struct outcome *outcome, const struct stage *stage, uint32_t within,
                               const struct record *record, struct slice blob)
 {
@@ -153,7 +180,7 @@ static enum status add_losses(struct outcome *outcome, const struct stage *stage
     }
     if (within == 0) {
         stage_forget(outcome);
-        status = rwm_init(&outcome->rwm, k, rwm_eta_free(k, stage->rounds));
+        status = outcome_begin_rwm(&outcome->rwm, outcome, stage);
         if (status == STATUS_OK) {
             status = regret_init(&outcome->regret, k);
         }

@@ -22,6 +22,7 @@ enum { OUTCOME_NAME_BYTES = 128 };
 struct outcome_expert {
     char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
     double lambda;
+    double weight; /* before it is judged: 1, an agent's own model's as the job says */
 };
 
 struct outcome_round {
@@ -89,6 +90,11 @@ void outcome_free(struct outcome *outcome);
 /** Returns the average regret of the losses stage so far, and its bound; NAN without one. */
 double outcome_regret_average(const struct outcome *outcome);
 struct regret_bound outcome_regret_bound(const struct outcome *outcome);
+
+/** Starts the RWM of a losses stage: eta = sqrt(8 ln k/T), the experts' weights as the job gives
+ * them. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status outcome_begin_rwm(struct rwm *rwm, const struct outcome *outcome,
+                                       const struct stage *stage);
 
 /** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);

@@ -63,13 +63,17 @@ enum status strategy_pick(uint32_t *chosen, const struct random *random,
     struct rwm rwm = {0};
     size_t pick = 0;
     double *mean = malloc(k * sizeof *mean);
-    enum status status =
-        mean == NULL ? STATUS_NO_MEMORY : rwm_init(&rwm, k, rwm_eta_free(k, stage->rounds));
+    enum status status = mean == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    if (status == STATUS_OK) {
+        status = within == 0 ? outcome_begin_rwm(&rwm, outcome, stage)
+                             : rwm_init(&rwm, k, outcome->rwm.eta);
+    }
     if (status != STATUS_OK) {
         goto done;
     }
     if (within > 0) {
-        rwm_observe(&rwm, outcome->rwm.loss);
+        rwm_observe(&rwm, outcome->rwm.loss); /* with what the experts began with */
     }
     outcome_mean_losses(mean, stage, sum, k, agent_count);
     rwm_observe(&rwm, mean);

@@ -42,10 +42,12 @@ double regret_average(const struct regret *regret)
     return (regret->expected - best) / (double)regret->rounds;
 }
 
-struct regret_bound regret_bound(size_t count, uint64_t rounds, double eta, double sigma)
+struct regret_bound regret_bound(size_t count, double prior_least, uint64_t rounds, double eta,
+                                 double sigma)
 {
     struct regret_bound bound = {0};
     CHECK(count >= 1 && rounds >= 1 && sigma >= 0);
+    CHECK(prior_least > 0 && prior_least <= 1);
     if (count == 1) {
         return bound;
     }
@@ -55,7 +57,7 @@ struct regret_bound regret_bound(size_t count, uint64_t rounds, double eta, doub
         const double always = 1 + sigma * sqrt((double)count / (double)rounds);
         bound.noise = a < 1 ? fmin(-log1p(-a) / eta, always) : always;
     }
-    const double start = log((double)count) / (eta * (double)rounds);
+    const double start = -log(prior_least) / (eta * (double)rounds);
     bound.tight = eta / 8 + start + bound.noise;
     bound.textbook = eta + start + bound.noise;
     return bound;

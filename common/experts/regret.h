@@ -38,14 +38,16 @@ struct regret_bound {
  * expected values: of the true losses' regret, and of the regret that regret_average prints, on
  * noisy losses.
  *
+ * prior_least  in  in (0, 1/k]: the smallest share of weight an expert began with; 1/k when equal,
+ * else it takes the place of 1/k in the formula
  * sigma  in  >= 0: the standard deviation of the noise on one expert's mean loss in one round, a
  * sum of independent discrete Laplace variables; where rounds differ, the root of the mean
  * variance, if no round has more than n times that mean, n the fewest answers in a round. A grid
  * step's share of the mean loss is at most 1/eta.
  *
  * Proof. Let c_t = l_t + N_t be what is seen, N_t independent of the past, E exp(-eta N_t(i)) <=
- * M_t. For EVERY i, whatever the c_t: sum <p_t, c_t> - sum c_t(i) <= ln k/eta + sum mix_t, where
- * mix_t = <p_t, c_t> + (1/eta) ln sum_j p_t(j) exp(-eta c_t(j)). Given the past, Jensen's
+ * M_t. For EVERY i, whatever the c_t: sum <p_t, c_t> - sum c_t(i) <= ln(1/p_1(i))/eta + sum mix_t,
+ * where mix_t = <p_t, c_t> + (1/eta) ln sum_j p_t(j) exp(-eta c_t(j)). Given the past, Jensen's
  * inequality gives E mix_t <= <p_t, l_t> + (1/eta) ln(sum_j p_t(j) exp(-eta l_t(j)) M_t) <= eta/8 +
  * ln M_t/eta. The printed regret takes the i that is best on the noisy losses; the true one a fixed
  * i, and E <p_t, c_t> = E <p_t, l_t>. A sum of n discrete Laplace variables of step h and variance
@@ -57,6 +59,7 @@ struct regret_bound {
  *
  * Returns all zero for k = 1. CHECKs rounds >= 1, sigma >= 0, and eta > 0 when k > 1.
  */
-struct regret_bound regret_bound(size_t count, uint64_t rounds, double eta, double sigma);
+struct regret_bound regret_bound(size_t count, double prior_least, uint64_t rounds, double eta,
+                                 double sigma);
 
 #endif

@@ -34,6 +34,15 @@ enum status rwm_init(struct rwm *rwm, size_t count, double eta)
     return rwm->loss != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+void rwm_set_prior(struct rwm *rwm, const double *weight)
+{
+    CHECK(rwm->rounds == 0 && (rwm->eta > 0 || rwm->count == 1));
+    for (size_t i = 0; i < rwm->count && rwm->count > 1; i++) {
+        CHECK(isfinite(weight[i]) && weight[i] > 0);
+        rwm->loss[i] = -log(weight[i]) / rwm->eta;
+    }
+}
+
 void rwm_free(struct rwm *rwm)
 {
     if (rwm != NULL) {

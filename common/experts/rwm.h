@@ -34,6 +34,11 @@ double rwm_eta_noisy(size_t count, uint64_t rounds, double sigma);
 MUST_USE enum status rwm_init(struct rwm *rwm, size_t count, double eta);
 void rwm_free(struct rwm *rwm);
 
+/** Gives the experts unequal weights (k) to begin with, as if their losses so far had differed: the
+ * regret bound then has ln(1/smallest prior share) in place of ln k. CHECKs that each weight is
+ * positive and finite, that no round was seen, and eta > 0 when k > 1. */
+void rwm_set_prior(struct rwm *rwm, const double *weight);
+
 /** Adds one round's losses (k); mean losses, nominally in [0,1], noise may carry them outside.
  * CHECKs that they are finite. */
 void rwm_observe(struct rwm *rwm, const double *loss);

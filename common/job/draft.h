@@ -49,6 +49,7 @@ struct draft_cohort {
 
 struct draft_experts {
     bool own;
+    double own_weight;
     double *shift;
     size_t shift_count;
 };

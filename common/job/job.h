@@ -37,9 +37,10 @@ struct stage {
     uint32_t rounds;        /* fit: one per lambda */
 
     /* fit */
-    double *lambda;   /* (rounds), owned */
-    double tolerance; /* r_tol or G_tol of the solver, mechanisms section 4 */
-    bool experts_own; /* each agent's own released model becomes an expert too */
+    double *lambda;    /* (rounds), owned */
+    double tolerance;  /* r_tol or G_tol of the solver, mechanisms section 4 */
+    bool experts_own;  /* each agent's own released model becomes an expert too */
+    double own_weight; /* prior weight of such an expert; an average's is 1 */
     double
         *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;

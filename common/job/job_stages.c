@@ -105,6 +105,7 @@ static enum status build_fit(const struct drafting *drafting, size_t index)
     stage->rounds = (uint32_t)draft->lambda_count;
     stage->tolerance = draft->tolerance;
     stage->experts_own = draft->experts.own;
+    stage->own_weight = draft->experts.own_weight;
     stage->shift_count = draft->experts.shift_count;
     enum status status = keep(&stage->lambda, draft->lambda, draft->lambda_count);
     if (status == STATUS_OK) {

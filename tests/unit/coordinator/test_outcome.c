@@ -173,6 +173,21 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
     cohort_free(&cohort);
 }
 
+/* ln w enters once, before the first loss: with weight 2 for the averages an agent's own model
+ * starts at half their probability, and the bound has the smallest share in it. */
+Test(outcome, experts_begin_with_the_weights_the_job_gives_them)
+{
+    job.stage[0].own_weight = 0.5;
+    cr_assert_eq(add_fit(0, 0), STATUS_OK);
+    cr_assert_eq(add_fit(1, 100), STATUS_OK);
+    cr_assert_eq(add_losses(2, 0, 0), STATUS_OK);
+    cr_assert_float_eq(outcome.round[2].weight[2] / outcome.round[2].weight[0], 0.5, 1e-12);
+    cr_assert_float_eq(outcome.round[2].weight[5] / outcome.round[2].weight[0], 1, 1e-12);
+    struct regret_bound bound = outcome_regret_bound(&outcome);
+    double eta = outcome.rwm.eta;
+    cr_assert_float_eq(bound.tight - bound.noise, eta / 8 + log(6 / 0.5) / eta, 1e-9);
+}
+
 Test(strategy, the_last_pick_is_the_leader_and_the_others_follow_the_weights)
 {
     struct seeded_random seeded;

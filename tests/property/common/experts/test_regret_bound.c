@@ -110,7 +110,7 @@ Test(regret_bound, covers_the_true_and_the_printed_regret)
                                   : rwm_eta_noisy(game.k, game.rounds, game.sigma);
             const struct outcome outcome = play_all(&game);
             const struct regret_bound bound =
-                regret_bound(game.k, game.rounds, game.eta, game.sigma);
+                regret_bound(game.k, 1 / (double)game.k, game.rounds, game.eta, game.sigma);
             cr_log_info("k %zu T %d sigma %g: true %.3f printed %.3f bound %.3f", game.k,
                         (int)game.rounds, game.sigma, outcome.true_regret, outcome.printed,
                         bound.tight);
@@ -126,12 +126,12 @@ Test(regret_bound, halved_or_without_its_noise_term_would_fail)
     struct game fair = {.k = 100, .rounds = 40, .hostile = true};
     fair.eta = rwm_eta_free(fair.k, fair.rounds);
     struct outcome outcome = play_all(&fair);
-    struct regret_bound bound = regret_bound(fair.k, fair.rounds, fair.eta, 0);
+    struct regret_bound bound = regret_bound(fair.k, 1 / (double)fair.k, fair.rounds, fair.eta, 0);
     cr_assert(outcome.true_regret > bound.tight / 2 + 6 * outcome.error);
 
     struct game noisy = {.k = 8, .rounds = 40, .sigma = 1, .hostile = true};
     noisy.eta = rwm_eta_free(noisy.k, noisy.rounds);
     outcome = play_all(&noisy);
-    bound = regret_bound(noisy.k, noisy.rounds, noisy.eta, noisy.sigma);
+    bound = regret_bound(noisy.k, 1 / (double)noisy.k, noisy.rounds, noisy.eta, noisy.sigma);
     cr_assert(outcome.printed > bound.tight - bound.noise + 6 * outcome.error);
 }

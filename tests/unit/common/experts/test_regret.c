@@ -23,15 +23,15 @@ Test(regret, follows_its_definition)
 Test(regret, bound_has_the_stated_terms)
 {
     const double eta = sqrt(8 * log(8) / 5);
-    const struct regret_bound exact = regret_bound(8, 5, eta, 0);
+    const struct regret_bound exact = regret_bound(8, 0.125, 5, eta, 0);
     cr_assert(fabs(exact.tight - sqrt(log(8) / 10)) < 1e-14 && exact.noise == 0);
     cr_assert(fabs(exact.textbook - (eta + log(8) / (5 * eta))) < 1e-14);
-    const struct regret_bound noisy = regret_bound(8, 5, eta, 0.01);
+    const struct regret_bound noisy = regret_bound(8, 0.125, 5, eta, 0.01);
     cr_assert(noisy.noise > eta * 1e-4 / 2 && noisy.noise < eta * 1e-4);
     cr_assert(fabs(noisy.tight - exact.tight - noisy.noise) < 1e-15);
     /* Far too much noise: still finite. */
-    const struct regret_bound drowned = regret_bound(8, 5, eta, 100);
+    const struct regret_bound drowned = regret_bound(8, 0.125, 5, eta, 100);
     cr_assert(fabs(drowned.noise - (1 + 100 * sqrt(8 / 5.0))) < 1e-9);
-    const struct regret_bound alone = regret_bound(1, 5, 0, 3);
+    const struct regret_bound alone = regret_bound(1, 1, 5, 0, 3);
     cr_assert(alone.tight == 0 && alone.textbook == 0 && alone.noise == 0);
 }

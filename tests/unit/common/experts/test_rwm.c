@@ -117,6 +117,29 @@ Test(rwm, draws_follow_the_probabilities)
     rwm_free(&rwm);
 }
 
+Test(rwm, a_prior_is_where_the_probabilities_begin)
+{
+    const double weight[] = {1, 4, 5};
+    const double loss[] = {0.5, 0.1, 0.2};
+    struct rwm rwm;
+    double p[3];
+    double q[] = {0.1, 0.4, 0.5};
+
+    cr_assert(rwm_init(&rwm, 3, 0.7) == STATUS_OK);
+    rwm_set_prior(&rwm, weight);
+    rwm_probabilities(p, &rwm);
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_float_eq(p[i], q[i], 1e-14);
+    }
+    rwm_observe(&rwm, loss);
+    rwm_probabilities(p, &rwm);
+    rwm_reweight(q, loss, 3, 0.7);
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_float_eq(p[i], q[i], 1e-14);
+    }
+    rwm_free(&rwm);
+}
+
 Test(rwm, passes_on_a_failing_random_source)
 {
     struct seeded_random seeded;
