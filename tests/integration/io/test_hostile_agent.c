@@ -1,0 +1,210 @@
+/* An admitted key in hostile hands: the connection is cut, the log names the agent, memory stays
+ * bounded, and the others are served meanwhile. */
+
+#include "federation.h"
+
+#include <criterion/criterion.h>
+#include <zmq.h>
+
+static struct federation federation;
+static pid_t hostile;
+
+static void start(void)
+{
+    federation_start(&federation, 2, NULL);
+}
+
+static void teardown(void)
+{
+    if (hostile > 0) {
+        kill(hostile, SIGKILL);
+        waitpid(hostile, NULL, 0);
+    }
+    federation_stop(&federation);
+}
+
+/* A bare socket under agent a1's key, without the manners of ours. */
+static void *bare_socket(void *context, const char *routing_id)
+{
+    void *socket = zmq_socket(context, ZMQ_DEALER);
+    const struct key_pair *key = &federation.agent[1];
+    int zero = 0;
+    zmq_setsockopt(socket, ZMQ_LINGER, &zero, sizeof zero);
+    zmq_setsockopt(socket, ZMQ_SNDHWM, &zero, sizeof zero);
+    zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, federation.coordinator.public_key.byte, 32);
+    zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, key->public_key.byte, 32);
+    zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, key->secret_key.byte, 32);
+    if (routing_id != NULL) {
+        zmq_setsockopt(socket, ZMQ_ROUTING_ID, routing_id, strlen(routing_id));
+    }
+    zmq_connect(socket, federation.address);
+    return socket;
+}
+
+static void attack(void (*how)(void *socket, void *context))
+{
+    hostile = fork();
+    cr_assert_geq(hostile, 0);
+    if (hostile == 0) {
+        void *context = zmq_ctx_new();
+        how(bare_socket(context, NULL), context);
+        pause();
+        _exit(0);
+    }
+}
+
+static struct endpoint *honest_agent(void)
+{
+    struct endpoint *honest = federation_dial(&federation, &federation.agent[0]);
+    cr_assert_geq(federation_round_trip(honest, 8000), 0);
+    return honest;
+}
+
+static void expect_served(struct endpoint *honest, int worst_ms)
+{
+    for (int i = 0; i < 30; i++) {
+        int took = federation_round_trip(honest, 8000);
+        cr_assert_geq(took, 0);
+        cr_expect_lt(took, worst_ms);
+        usleep(20000);
+    }
+    endpoint_free(honest);
+}
+
+/* Each part fits the limit, and no queue counts them: libzmq would keep all 256 MiB. */
+static void send_parts_without_end(void *socket, void *context)
+{
+    static uint8_t part[PAYLOAD_MAX];
+    (void)context;
+    zmq_send(socket, "hello", 5, 0);
+    usleep(300000);
+    for (int i = 0; i < 4096; i++) {
+        zmq_send(socket, part, sizeof part, ZMQ_SNDMORE);
+    }
+    zmq_send(socket, "end", 3, 0);
+}
+
+Test(hostile_agent, endless_parts_of_one_message, .init = start, .fini = teardown, .timeout = 60)
+{
+    struct endpoint *honest = honest_agent();
+    long before = federation_memory_kib(&federation, true);
+    attack(send_parts_without_end);
+    cr_expect(federation_logged(&federation, "message-endless", "a1", 15000));
+    expect_served(honest, 1500);
+    cr_expect_lt(federation_memory_kib(&federation, true) - before, 96 * 1024);
+}
+
+static void send_without_pause(void *socket, void *context)
+{
+    (void)context;
+    for (;;) {
+        zmq_send(socket, "x", 1, 0);
+    }
+}
+
+Test(hostile_agent, a_flood_of_small_messages, .init = start, .fini = teardown, .timeout = 60)
+{
+    struct endpoint *honest = honest_agent();
+    attack(send_without_pause);
+    cr_expect(federation_logged(&federation, "flood", "a1", 15000));
+    expect_served(honest, 1500);
+}
+
+static void send_huge_frames(void *socket, void *context)
+{
+    static uint8_t frame[32 << 20];
+    (void)context;
+    for (int i = 0; i < 8; i++) {
+        zmq_send(socket, frame, sizeof frame, 0);
+    }
+}
+
+Test(hostile_agent, frames_above_the_limit, .init = start, .fini = teardown, .timeout = 60)
+{
+    struct endpoint *honest = honest_agent();
+    long before = federation_memory_kib(&federation, true);
+    attack(send_huge_frames);
+    expect_served(honest, 1500);
+    cr_expect_lt(federation_memory_kib(&federation, true) - before, 16 * 1024);
+}
+
+static void send_three_frames(void *socket, void *context)
+{
+    (void)context;
+    for (int i = 0; i < 20; i++) {
+        zmq_send(socket, "one", 3, ZMQ_SNDMORE);
+        zmq_send(socket, "two", 3, ZMQ_SNDMORE);
+        zmq_send(socket, "three", 5, 0);
+    }
+}
+
+Test(hostile_agent, messages_of_the_wrong_number_of_frames, .init = start, .fini = teardown,
+     .timeout = 60)
+{
+    struct endpoint *honest = honest_agent();
+    attack(send_three_frames);
+    cr_expect(federation_logged(&federation, "message-malformed", "a1", 10000));
+    expect_served(honest, 1500);
+}
+
+static void squat(void *socket, void *context)
+{
+    (void)socket;
+    static const char *const id[] = {"a0", "coordinator", "a0", "x"};
+    for (size_t i = 0; i < sizeof id / sizeof id[0]; i++) {
+        void *squatter = bare_socket(context, id[i]);
+        zmq_send(squatter, "hello", 5, 0);
+        usleep(100000);
+    }
+}
+
+Test(hostile_agent, squatted_routing_ids, .init = start, .fini = teardown, .timeout = 60)
+{
+    struct endpoint *honest = honest_agent();
+    attack(squat);
+    cr_expect(federation_logged(&federation, "routing-id-squatted", "a1", 10000));
+    expect_served(honest, 1500);
+}
+
+static void connect_many_times(void *socket, void *context)
+{
+    (void)socket;
+    for (int i = 0; i < 200; i++) {
+        void *another = bare_socket(context, NULL);
+        zmq_send(another, "hello", 5, 0);
+        usleep(5000);
+    }
+}
+
+Test(hostile_agent, more_connections_than_a_key_may_have, .init = start, .fini = teardown,
+     .timeout = 60)
+{
+    struct endpoint *honest = honest_agent();
+    attack(connect_many_times);
+    cr_expect(federation_logged(&federation, "handshakes-limited", "a1", 10000));
+    expect_served(honest, 1500);
+}
+
+/* Limits are of one key: the honest agent's own traffic at full speed does not come near them. */
+Test(hostile_agent, an_honest_agent_in_a_hurry_is_not_taken_for_one, .init = start,
+     .fini = teardown, .timeout = 60)
+{
+    static uint8_t payload[PAYLOAD_MAX];
+    static const struct peer coordinator = {"coordinator"};
+    struct endpoint *honest = honest_agent();
+    struct endpoint_message message;
+    int64_t until_ms = clock_now_ms() + 20000;
+    int answers = 0;
+    /* 128 MB in pieces, each asked for by the last: as an answer of 16 million values travels. */
+    for (; answers < 2000 && clock_now_ms() < until_ms; answers++) {
+        cr_assert_eq(endpoint_send(honest, &coordinator, (struct slice){"piece", 5},
+                                   (struct slice){payload, sizeof payload}),
+                     STATUS_OK);
+        do {
+            cr_assert_eq(endpoint_poll(honest, NULL, 0, 1000), STATUS_OK);
+        } while (endpoint_receive(honest, &message) != STATUS_OK && clock_now_ms() < until_ms);
+    }
+    cr_expect_eq(answers, 2000);
+    cr_expect(!federation_logged(&federation, "flood", "a0", 0));
+    endpoint_free(honest);
+}
