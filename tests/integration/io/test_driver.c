@@ -1,0 +1,393 @@
+/* The driver, with a machine that writes down what it is told and does what the test says. */
+
+#include "io/clock.h"
+#include "io/driver.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RECORDS_MAX = 16 };
+
+/* The world of one test: it survives restarts of the machine. */
+static struct {
+    char heard[1024]; /* R record, S start, T tick, C committed, W worked, O roster, | a new machine
+                       */
+    char done[1024];  /* what observe saw of effects */
+    char record[RECORDS_MAX];
+    size_t records;
+    unsigned appends_until_fault; /* 0: none */
+    enum status fault;
+    bool fault_kept; /* the record is there in spite of the fault */
+    unsigned made;
+    enum status make_fails;
+    enum status (*script)(char event, struct effects *effects);
+    int64_t wake_ms;
+    unsigned worked;
+} world;
+
+static void note(char *text, char c)
+{
+    size_t used = strlen(text);
+    if (used < 1000) {
+        text[used] = c;
+    }
+}
+
+static enum status toy_step(void *self, const struct event *event, struct effects *effects)
+{
+    static const char letter[] = {
+        [EVENT_RECORD] = 'R', [EVENT_START] = 'S',     [EVENT_TICK] = 'T',  [EVENT_MESSAGE] = 'M',
+        [EVENT_ROSTER] = 'O', [EVENT_COMMITTED] = 'C', [EVENT_WORKED] = 'W'};
+    (void)self;
+    note(world.heard, letter[event->kind]);
+    world.wake_ms = INT64_MAX;
+    return world.script(letter[event->kind], effects);
+}
+
+static int64_t toy_wake(const void *self)
+{
+    (void)self;
+    return world.wake_ms;
+}
+
+static void toy_work(void *self)
+{
+    (void)self;
+    usleep(20000);
+    world.worked++;
+}
+
+static enum status fake_append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+{
+    (void)self;
+    (void)blob;
+    bool strikes = world.appends_until_fault > 0 && --world.appends_until_fault == 0;
+    if (!strikes || world.fault_kept) {
+        cr_assert_lt(world.records, RECORDS_MAX);
+        world.record[world.records++] = *(const char *)body.data;
+        *sequence = world.records;
+    }
+    return strikes ? world.fault : STATUS_OK;
+}
+
+static enum status fake_forget(void *self, uint64_t sequence)
+{
+    (void)self;
+    (void)sequence;
+    return STATUS_OK;
+}
+
+static enum status fake_each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+{
+    enum status status = STATUS_OK;
+    (void)self;
+    (void)why;
+    for (size_t i = 0; status == STATUS_OK && i < world.records; i++) {
+        status =
+            visit(visit_self, i + 1, (struct slice){&world.record[i], 1}, (struct slice){NULL, 0});
+    }
+    return status;
+}
+
+static const char *fake_trouble(const void *self)
+{
+    (void)self;
+    return "the test's disk failed";
+}
+
+static void fake_close(void *self)
+{
+    (void)self;
+}
+
+static enum status make(void *self, struct machine *machine, struct journal *journal,
+                        struct why *why)
+{
+    (void)self;
+    world.made++;
+    note(world.heard, '|');
+    world.wake_ms = INT64_MAX;
+    *machine =
+        (struct machine){.self = &world, .step = toy_step, .work = toy_work, .wake_ms = toy_wake};
+    *journal = (struct journal){.self = &world,
+                                .append = fake_append,
+                                .forget = fake_forget,
+                                .each = fake_each,
+                                .trouble = fake_trouble,
+                                .close = fake_close};
+    if (world.make_fails != STATUS_OK) {
+        why_set(why, "cannot be made");
+    }
+    return world.make_fails;
+}
+
+static void unmake(void *self, struct machine *machine, struct journal *journal)
+{
+    (void)self;
+    (void)machine;
+    journal_close(journal);
+}
+
+static void observe(void *self, const char *step, unsigned count)
+{
+    (void)self;
+    (void)count;
+    if (strcmp(step, "commit-before") == 0) {
+        note(world.done, '[');
+    } else if (strcmp(step, "commit-after") == 0) {
+        note(world.done, ']');
+    } else if (strcmp(step, "send-before") == 0) {
+        note(world.done, 's');
+    } else if (strcmp(step, "event-after") == 0) {
+        note(world.done, '.');
+    }
+}
+
+static int exit_code;
+static struct why why;
+
+static enum status run(enum status (*script)(char event, struct effects *effects))
+{
+    struct key_pair key;
+    struct endpoint *endpoint = NULL;
+    cr_assert_eq(key_pair_generate(&key), STATUS_OK);
+    struct endpoint_options where = {.address = "tcp://127.0.0.1:9",
+                                     .key = &key,
+                                     .payload_bytes_max = 65536,
+                                     .coordinator_key = key.public_key};
+    cr_assert_eq(endpoint_dial(&endpoint, &where, &why), STATUS_OK);
+    world.script = script;
+    struct driver_options options = {.endpoint = endpoint, .observe = observe};
+    struct driver_factory factory = {.make = make, .unmake = unmake};
+    enum status status = driver_run(&options, &factory, &exit_code, &why);
+    endpoint_free(endpoint);
+    return status;
+}
+
+static void commit(struct effects *effects, const char *body)
+{
+    effects_add(effects, EFFECT_COMMIT)->as.commit.body = (struct slice){body, 1};
+}
+
+static void send_something(struct effects *effects)
+{
+    struct effect *effect = effects_add(effects, EFFECT_SEND);
+    effect->as.send.peer = (struct peer){"coordinator"};
+    effect->as.send.control = (struct slice){"x", 1};
+}
+
+static void finish(struct effects *effects, int code)
+{
+    effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = code;
+}
+
+static enum status in_order(char event, struct effects *effects)
+{
+    static unsigned committed;
+    if (event == 'S') {
+        send_something(effects);
+        commit(effects, "a");
+        commit(effects, "b");
+        send_something(effects);
+    } else if (event == 'C') {
+        send_something(effects);
+        if (++committed == 1) {
+            commit(effects, "c");
+        } else if (committed == 3) {
+            finish(effects, 7);
+        }
+    }
+    return STATUS_OK;
+}
+
+Test(driver, effects_are_performed_in_order_and_commits_answered_after_the_step, .timeout = 20)
+{
+    cr_assert_eq(run(in_order), STATUS_OK, "%s", why.text);
+    cr_expect_eq(exit_code, 7);
+    cr_expect_str_eq(world.heard, "|SCCC");
+    cr_expect_str_eq(world.done, ".s[][]s.s[].s.s");
+    cr_expect_eq(world.records, 3);
+}
+
+static enum status finish_at_start(char event, struct effects *effects)
+{
+    if (event == 'S') {
+        finish(effects, 0);
+    }
+    return STATUS_OK;
+}
+
+Test(driver, the_journal_is_replayed_before_the_start, .timeout = 20)
+{
+    memcpy(world.record, "xyz", 3);
+    world.records = 3;
+    cr_assert_eq(run(finish_at_start), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, "|RRRS");
+}
+
+static enum status commit_then_finish(char event, struct effects *effects)
+{
+    if (event == 'S' && world.records == 0) {
+        commit(effects, "a");
+    } else if (event == 'C' || event == 'S') {
+        finish(effects, 0);
+    }
+    return STATUS_OK;
+}
+
+Test(driver, an_unknown_outcome_means_a_new_machine_that_recovers, .timeout = 20)
+{
+    world.appends_until_fault = 1;
+    world.fault = STATUS_UNKNOWN_OUTCOME;
+    world.fault_kept = true;
+    cr_assert_eq(run(commit_then_finish), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, "|S|RS", "the commit is never answered to the old machine");
+    cr_expect_eq(world.records, 1);
+}
+
+Test(driver, a_commit_that_failed_is_tried_again_by_a_new_machine, .timeout = 20)
+{
+    world.appends_until_fault = 1;
+    world.fault = STATUS_IO;
+    cr_assert_eq(run(commit_then_finish), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, "|S|SC");
+    cr_expect_eq(world.records, 1);
+}
+
+static enum status never_works(char event, struct effects *effects)
+{
+    (void)event;
+    (void)effects;
+    return STATUS_NO_MEMORY;
+}
+
+Test(driver, restarting_ends_when_it_does_not_help, .timeout = 30)
+{
+    cr_expect_eq(run(never_works), STATUS_NO_MEMORY);
+    cr_expect_eq(world.made, DRIVER_RESTARTS_MAX + 1);
+}
+
+static enum status cannot_read(char event, struct effects *effects)
+{
+    (void)effects;
+    return event == 'R' ? STATUS_CORRUPT : STATUS_OK;
+}
+
+Test(driver, a_journal_that_cannot_be_read_ends_it_at_once, .timeout = 20)
+{
+    world.records = 1;
+    cr_expect_eq(run(cannot_read), STATUS_CORRUPT);
+    cr_expect_eq(world.made, 1);
+    cr_expect_not_null(strstr(why.text, "journal"), "%s", why.text);
+}
+
+Test(driver, what_cannot_be_made_ends_it, .timeout = 20)
+{
+    world.make_fails = STATUS_BUSY;
+    cr_expect_eq(run(finish_at_start), STATUS_BUSY);
+    cr_expect_str_eq(why.text, "cannot be made");
+}
+
+static enum status tick_three_times(char event, struct effects *effects)
+{
+    static unsigned ticks;
+    if (event == 'T' && ++ticks == 3) {
+        finish(effects, 0);
+    } else {
+        world.wake_ms = clock_now_ms() + 30;
+    }
+    return STATUS_OK;
+}
+
+Test(driver, ticks_come_when_they_are_wanted, .timeout = 20)
+{
+    int64_t began_ms = clock_now_ms();
+    cr_assert_eq(run(tick_three_times), STATUS_OK);
+    cr_expect_str_eq(world.heard, "|STTT");
+    cr_expect_geq(clock_now_ms() - began_ms, 90);
+}
+
+static enum status work_then_finish(char event, struct effects *effects)
+{
+    if (event == 'S') {
+        effects_add(effects, EFFECT_WORK);
+    } else if (event == 'W') {
+        finish(effects, 0);
+    }
+    return STATUS_OK;
+}
+
+Test(driver, work_is_done_beside_the_loop_and_answered, .timeout = 20)
+{
+    cr_assert_eq(run(work_then_finish), STATUS_OK);
+    cr_expect_str_eq(world.heard, "|SW");
+    cr_expect_eq(world.worked, 1);
+}
+
+static enum status wait_for_ever(char event, struct effects *effects)
+{
+    if (event == 'S') {
+        kill(getpid(), SIGTERM);
+    }
+    (void)effects;
+    return STATUS_OK;
+}
+
+Test(driver, sigterm_ends_it_cleanly, .timeout = 20)
+{
+    cr_assert_eq(run(wait_for_ever), STATUS_OK);
+    cr_expect_eq(exit_code, 0);
+}
+
+static void work_very_long(void *self)
+{
+    (void)self;
+    pause();
+}
+
+static enum status stop_while_working(char event, struct effects *effects)
+{
+    if (event == 'S') {
+        effects_add(effects, EFFECT_WORK);
+        kill(getpid(), SIGTERM);
+    }
+    return STATUS_OK;
+}
+
+static enum status make_with_long_work(void *self, struct machine *machine, struct journal *journal,
+                                       struct why *unused)
+{
+    enum status status = make(self, machine, journal, unused);
+    machine->work = work_very_long;
+    return status;
+}
+
+Test(driver, a_stop_does_not_wait_for_a_computation_for_ever, .timeout = 20)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct key_pair key;
+        struct endpoint *endpoint = NULL;
+        if (key_pair_generate(&key) != STATUS_OK) {
+            _exit(1);
+        }
+        struct endpoint_options where = {.address = "tcp://127.0.0.1:9",
+                                         .key = &key,
+                                         .payload_bytes_max = 65536,
+                                         .coordinator_key = key.public_key};
+        if (endpoint_dial(&endpoint, &where, NULL) != STATUS_OK) {
+            _exit(2);
+        }
+        world.script = stop_while_working;
+        struct driver_options options = {.endpoint = endpoint, .stop_grace_ms = 300};
+        struct driver_factory factory = {.make = make_with_long_work, .unmake = unmake};
+        _exit(driver_run(&options, &factory, &exit_code, &why) == STATUS_OK ? 3 : 4);
+    }
+    int result = 1;
+    cr_assert_eq(waitpid(child, &result, 0), child);
+    cr_expect(WIFEXITED(result) && WEXITSTATUS(result) == 0, "%d", result);
+}
