@@ -1,7 +1,6 @@
-/* digest.c - SHA-256 (FIPS 180-4) through OpenSSL's one-shot-free functions. They are marked
- * deprecated in favour of EVP, which allocates and can fail; these do neither, which is why they
- * are used: a digest that cannot be had is a status in every caller's way. They run the same
- * assembly. */
+/* digest.c - SHA-256 (FIPS 180-4) by OpenSSL's plain functions. OpenSSL 3 marks them deprecated in
+ * favour of EVP, which allocates and can fail; these do neither, so that no caller has to handle a
+ * digest that cannot be had. They run the same assembly. */
 
 #define OPENSSL_SUPPRESS_DEPRECATED
 

@@ -18,11 +18,12 @@ void random_source_free(struct random_source *source);
 /**
  * Returns the source as base/random.h's interface; keeps source.
  *
- * Its fill fails with STATUS_NO_RANDOM (out is then all zero) and tries the system again the next
- * time. Ensures: a byte is handed out once and wiped. The key is replaced after every block of the
- * stream by bytes of the same stream, so that a later look into memory tells nothing about earlier
- * output, and is renewed from the system every MiB or so and in a child after fork(): parent and
- * child never draw the same. Cost: about 0.2 ns per byte, 100 ns per call.
+ * Its fill fails with STATUS_NO_RANDOM (out is then all zero) and asks the system again next time.
+ * Ensures: a byte is handed out once and wiped. The key is replaced after every block of the stream
+ * by bytes of the same stream, so that a later look into memory tells nothing about earlier output,
+ * and is renewed from the system every MiB or so and in a child after fork(): parent and child
+ * never draw the same.
+ * Cost: about 0.2 ns per byte, 100 ns per call.
  */
 struct random random_source_interface(struct random_source *source);
 

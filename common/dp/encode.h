@@ -33,8 +33,7 @@ void decode_vector(double *x, const int64_t *values, size_t count, unsigned bits
 
 /**
  * Bounds every coordinate: low <= values[i] <= high. Idempotent.
- * Privacy: with one record replaced, a sum of such vectors moves by at most count * (high - low) in
- * L1.
+ * Privacy: replacing one record moves a sum of such vectors by at most count * (high - low) in L1.
  */
 void clip_box(int64_t *values, size_t count, int64_t low, int64_t high);
 
@@ -45,8 +44,8 @@ void clip_box(int64_t *values, size_t count, int64_t low, int64_t high);
  * bound  in  >= 0
  *
  * Ensures sum |values[i]| <= bound. Divides in a time that may depend on the values: the answer's
- * public slot hides it. Privacy: with one record replaced, a sum of such vectors moves by at most 2
- * * bound in L1.
+ * public slot hides it.
+ * Privacy: replacing one record moves a sum of such vectors by at most 2 * bound in L1.
  */
 void clip_l1(int64_t *values, size_t count, int64_t bound);
 

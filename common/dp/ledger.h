@@ -23,8 +23,7 @@ void ledger_free(struct ledger *ledger);
  * costs the sum of its charges in place of the largest. The order is irrelevant.
  *
  * Fails with STATUS_NO_MEMORY; nothing is counted then, and the program must not go on.
- * Cost: O(1) for a pass restored in the order of its rows; memory O(passes + gaps between their
- * rows).
+ * Cost: O(1) for a pass restored in the order of its rows; memory O(passes + gaps in their rows).
  */
 MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *charge);
 
@@ -34,10 +33,9 @@ MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *
  * grant  out  caller owns: a mechanism takes it, or grant_free; NULL on failure
  * why    out  on failure the sentence for the operator; may be NULL
  *
- * Fails with STATUS_EXHAUSTED (it would exceed what is left of epsilon or delta, or the limit
- * is exceeded already), STATUS_INVALID
- * (charge_is_valid does not hold, or rows of this pass were paid for before), STATUS_NO_MEMORY. The
- * ledger is then unchanged.
+ * Fails with STATUS_EXHAUSTED (it would exceed what is left of epsilon or delta, or the limit is
+ * exceeded already), STATUS_INVALID (charge_is_valid does not hold, or rows of this pass were paid
+ * for before), STATUS_NO_MEMORY. The ledger is then unchanged.
  * Privacy: basic composition over passes, parallel composition within one; replace-one neighbours.
  * Decision, sentence and time depend on charges alone, which are public, never on records.
  */
@@ -48,8 +46,7 @@ MUST_USE enum status ledger_spend(struct ledger *ledger, struct grant **grant,
  * pass has paid as much for other rows already. */
 struct price ledger_would_cost(const struct ledger *ledger, const struct charge *charge);
 
-/** What is spent (it can exceed the limit after ledger_restore) and what is left (never below 0).
- */
+/** What is spent (it can exceed the limit after ledger_restore), and left (never below 0). */
 struct price ledger_spent(const struct ledger *ledger);
 struct price ledger_left(const struct ledger *ledger);
 struct price ledger_limit(const struct ledger *ledger);

@@ -27,16 +27,17 @@ MUST_USE enum status mechanism_scale(struct noise_scale *scale, uint64_t sensiti
  * sensitivity_l1 * 10^6 / epsilon_micro to every coordinate.
  *
  * grant           takes  *grant, whatever happens, and leaves NULL there: one grant, one run
- * values          in/out (count)  unit: grid steps; on failure all zero, nothing of the answer is
- * left sensitivity_l1  in     >= 1, grid steps: the largest L1 distance between neighbours' vectors
+ * values          in/out (count)  unit: grid steps; on failure all zero
+ * sensitivity_l1  in     >= 1, grid steps: the largest L1 distance between neighbours' vectors
  *
  * Fails with STATUS_NO_RANDOM, or with STATUS_INVALID where mechanism_scale does; the spend stays.
  * Ensures: sums wrap modulo 2^64. Wrapping is a function of value + noise, hence post-processing,
  * takes the same time always, and agrees with masks modulo 2^64. encode_sum_fits, at the job's
- * start, makes a wrap a matter of less than 2^-80. Privacy: epsilon of the grant, delta 0, for
- * neighbours within sensitivity_l1. Which random words are drawn and the control flow do not depend
- * on values. Source: Dwork, McSherry, Nissim, Smith, TCC 2006; discrete: Ghosh, Roughgarden,
- * Sundararajan, STOC 2009. Deviation: none.
+ * start, makes a wrap of any coordinate a matter of less than 2^-90.
+ * Privacy: epsilon of the grant, delta 0, for neighbours within sensitivity_l1. How much is drawn
+ * and the control flow do not depend on values.
+ * Source: Dwork, McSherry, Nissim, Smith, TCC 2006; discrete: Ghosh, Roughgarden, Sundararajan,
+ * STOC 2009. Deviation: none.
  */
 MUST_USE enum status mechanism_laplace(struct grant **grant, const struct random *random,
                                        int64_t *values, size_t count, uint64_t sensitivity_l1);

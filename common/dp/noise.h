@@ -1,5 +1,4 @@
-/* noise.h - exact discrete Laplace noise for a rational scale s: P(z) = tanh(1/(2s)) exp(-|z|/s).
- */
+/* noise.h - exact discrete Laplace noise of rational scale s: P(z) = tanh(1/(2s)) exp(-|z|/s). */
 
 #ifndef DP_NOISE_H
 #define DP_NOISE_H
@@ -62,10 +61,10 @@ MUST_USE enum status noise_laplace_init(struct noise_laplace *noise, struct nois
  * Fails with STATUS_NO_RANDOM: everything drawn so far is thrown away.
  * Ensures the distribution is exactly the discrete Laplace one modulo 2^64: no rounding anywhere.
  * Every value takes 16 * digit_count random bytes, and control flow does not depend on what is
- * drawn, but with a probability below 2^-55 per value. Table look-ups stay within 384 bytes per
- * digit, which concerns only an observer who shares the processor's cache. Cost: about 10 ns per
- * value and 2.5 ns per digit and value. No allocation but on the exact path. Source: Canonne,
- * Kamath, Steinke, NeurIPS 2020 (what is exact); noise.c (how).
+ * drawn, but with a probability below 2^-55 per value. Table look-ups stay within 160 bytes per
+ * digit, which concerns only an observer who shares the processor's cache.
+ * Cost: about 7 ns per digit and value, generator included. Allocates on the exact path alone.
+ * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); noise.c (how).
  */
 MUST_USE enum status noise_laplace_add(const struct noise_laplace *noise,
                                        const struct random *random, int64_t *values, size_t count);

@@ -21,8 +21,8 @@ void bounds_clear(struct bounds *bounds);
 void noise_exact_distribution(struct bounds *out, const struct noise_laplace *noise,
                               size_t position, uint64_t digit);
 
-/** Fills mass and left of one digit, from above by nothing: mass[d] <= 2^64 P(d). `position` counts
- * from 0, the lowest; all of noise but digit is set. */
+/** Fills mass and left of one digit: mass[d] <= 2^64 P(d), less than 2 below. `position` counts
+ * from 0, the lowest; scale and digit_count of noise are set. */
 void noise_exact_mass(struct noise_digit *digit, const struct noise_laplace *noise,
                       size_t position);
 

@@ -1,5 +1,6 @@
 /* every_choice.h - walks through every sequence of choices a program can make: run it again and
- * again, asking choose() wherever it would draw, until every_choice_next says that nothing is left.
+ * again, asking every_choice_of wherever it would draw, until every_choice_next says that nothing
+ * is left.
  *
  *     struct every_choice every = {0};
  *     do {
