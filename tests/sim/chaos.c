@@ -47,6 +47,7 @@ static void change_roster(struct world *world)
 {
     size_t agent = some_agent(world);
     world->admitted[agent] = !world->admitted[agent];
+    world->tally.revocations += !world->admitted[agent];
     world_tell(world, "%s is %s", peer_name(agent),
                world->admitted[agent] ? "admitted" : "revoked");
     node_tell_roster(world);

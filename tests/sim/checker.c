@@ -111,6 +111,8 @@ static void on_durable_answer(struct world *world, const struct node *node,
     }
     struct known_answer *answer = &checker->answer[checker->answer_count++];
     *answer = (struct known_answer){.agent = node->number, .record = *record, .bytes = blob};
+    world->tally.answers_to_lies +=
+        checker->job_known && !digest_equal(&record->as.answer.job, &checker->job.id);
     check_charge(world, answer);
 }
 
@@ -120,7 +122,7 @@ static bool committed_value(struct world *world, const struct record *record, si
 {
     const char *name = record->as.round.agent[listed].name;
     uint32_t round = record->as.round.round;
-    if (strcmp(name, peer_name(MALLORY)) == 0) {
+    if (world->formula_answers || strcmp(name, peer_name(MALLORY)) == 0) {
         *value = (uint64_t)mallory_value(round, place);
         return true;
     }
@@ -261,11 +263,6 @@ void checker_on_durable(struct world *world, struct node *node, struct slice bod
     record_free(&record);
 }
 
-static uint64_t journal_spent_goal(void)
-{
-    return JOB_EPSILON_MICRO;
-}
-
 /* Nobody lied and every deadline was far away: nothing may be missing. */
 static void check_undisturbed(struct world *world)
 {
@@ -278,9 +275,9 @@ static void check_undisturbed(struct world *world)
     }
     for (size_t agent = 1; agent <= SIM_AGENTS; agent++) {
         uint64_t spent = checker_spent(checker, agent, &checker->job.id);
-        if (spent != journal_spent_goal()) {
+        if (spent != (uint64_t)JOB_EPSILON_MICRO) {
             world_fail(world, "%s has spent %" PRIu64 ", in an undisturbed run it is %" PRIu64,
-                       peer_name(agent), spent, journal_spent_goal());
+                       peer_name(agent), spent, (uint64_t)JOB_EPSILON_MICRO);
         }
     }
 }
@@ -293,6 +290,8 @@ void checker_on_end(struct world *world)
     if (world->failure[0] != '\0') {
         return;
     }
+    world->tally.jobs_done += !failed;
+    world->tally.jobs_failed += failed;
     if (!failed && rounds != ROUNDS) {
         world_fail(world, "the coordinator finished after %zu rounds", rounds);
     }

@@ -20,6 +20,7 @@ struct known_answer {
     size_t agent;
     struct record record; /* RECORD_ANSWER: owns nothing */
     struct slice bytes;   /* in the agent's journal, kept there even when forgotten */
+    bool offered;
 };
 
 struct known_round {

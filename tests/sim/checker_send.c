@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const struct known_answer *committed(const struct world *world, size_t agent,
-                                            const struct digest *job, uint32_t round)
+static struct known_answer *committed(struct world *world, size_t agent, const struct digest *job,
+                                      uint32_t round)
 {
     for (size_t i = 0; i < world->checker.answer_count; i++) {
-        const struct known_answer *answer = &world->checker.answer[i];
+        struct known_answer *answer = &world->checker.answer[i];
         if (answer->agent == agent && answer->record.as.answer.round == round &&
             digest_equal(&answer->record.as.answer.job, job)) {
             return answer;
@@ -21,7 +21,7 @@ static const struct known_answer *committed(const struct world *world, size_t ag
 
 static void check_offer(struct world *world, size_t agent, const struct message *message)
 {
-    const struct known_answer *answer =
+    struct known_answer *answer =
         committed(world, agent, &message->as.offer.job, message->as.offer.round);
     if (answer == NULL) {
         world_fail(world, "%s offers an answer to round %" PRIu32 " that is not durable",
@@ -34,6 +34,8 @@ static void check_offer(struct world *world, size_t agent, const struct message 
         record->as.answer.answer_bytes != message->as.offer.bytes) {
         world_fail(world, "%s offers another answer than the durable one", peer_name(agent));
     }
+    world->tally.answers_sent_again += answer->offered;
+    answer->offered = true;
 }
 
 static void check_chunk(struct world *world, size_t agent, const struct message *message,
@@ -54,8 +56,10 @@ static void check_from_agent(struct world *world, size_t agent, const struct mes
 {
     switch ((int)message->kind) {
     case MESSAGE_HELLO:
-    case MESSAGE_DECLINE:
     case MESSAGE_FETCH:
+        break;
+    case MESSAGE_DECLINE:
+        world->tally.declines++;
         break;
     case MESSAGE_OFFER:
         check_offer(world, agent, message);

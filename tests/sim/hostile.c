@@ -106,34 +106,46 @@ void liar_act(struct world *world)
         message.as.piece.offset = 0;
         payload = world->liar.bytes;
     }
+    world->tally.lies++;
     network_inject_message(world, COORDINATOR, some_agent(world), &message, payload);
 }
 
-/* What agents ask of the liar it answers: its experts, and for their answers on them. */
+/* What agents ask of the liar it answers: the text, its experts, and for their answers on them. */
+static void liar_serve(struct world *world, size_t to, const struct message *fetch,
+                       struct slice source)
+{
+    struct message piece = {.kind = MESSAGE_PIECE};
+    uint64_t offset = fetch->as.fetch.offset;
+    if (offset >= source.size) {
+        return;
+    }
+    uint64_t left = source.size - offset;
+    uint64_t size = fetch->as.fetch.length < left ? fetch->as.fetch.length : left;
+    piece.as.piece.digest = fetch->as.fetch.digest;
+    piece.as.piece.offset = offset;
+    network_inject_message(
+        world, COORDINATOR, to, &piece,
+        (struct slice){.data = (const uint8_t *)source.data + offset, .size = (size_t)size});
+}
+
 void liar_overhear(struct world *world, size_t from, struct slice control)
 {
     struct message heard;
-    struct message reply = {.kind = MESSAGE_PIECE};
     if (world->plan.liar == 0 || !world_is_faulty(world) ||
         wire_decode(&heard, control, (struct slice){0}) != STATUS_OK) {
         return;
     }
-    if (heard.kind == MESSAGE_FETCH && digest_equal(&heard.as.fetch.digest, &world->liar.digest) &&
-        heard.as.fetch.offset < world->liar.bytes.size) {
-        uint64_t left = world->liar.bytes.size - heard.as.fetch.offset;
-        uint64_t size = heard.as.fetch.length < left ? heard.as.fetch.length : left;
-        reply.as.piece.digest = heard.as.fetch.digest;
-        reply.as.piece.offset = heard.as.fetch.offset;
-        network_inject_message(world, COORDINATOR, from, &reply,
-                               (struct slice){.data = world->liar.artifact + heard.as.fetch.offset,
-                                              .size = (size_t)size});
+    if (heard.kind == MESSAGE_FETCH && digest_equal(&heard.as.fetch.digest, &world->liar.digest)) {
+        liar_serve(world, from, &heard, world->liar.bytes);
+    } else if (heard.kind == MESSAGE_FETCH &&
+               digest_equal(&heard.as.fetch.digest, &world->liar.text_digest)) {
+        liar_serve(world, from, &heard, world->fixture.text);
     } else if (heard.kind == MESSAGE_OFFER) {
-        reply.kind = MESSAGE_PULL;
-        reply.as.pull.job = heard.as.offer.job;
-        reply.as.pull.round = heard.as.offer.round;
-        reply.as.pull.offset = 0;
-        reply.as.pull.length = (uint32_t)heard.as.offer.bytes;
-        network_inject_message(world, COORDINATOR, from, &reply, (struct slice){0});
+        struct message pull = {.kind = MESSAGE_PULL};
+        pull.as.pull.job = heard.as.offer.job;
+        pull.as.pull.round = heard.as.offer.round;
+        pull.as.pull.length = (uint32_t)heard.as.offer.bytes;
+        network_inject_message(world, COORDINATOR, from, &pull, (struct slice){0});
     }
 }
 
@@ -152,7 +164,8 @@ static struct slice mallory_answer(uint8_t *out, uint32_t round, size_t count)
 
 enum { MALLORY_VALUES_MAX = 64 };
 
-static void mallory_offer(struct world *world, const struct message *invite, size_t count)
+static void mallory_offer(struct world *world, size_t self, const struct message *invite,
+                          size_t count)
 {
     uint8_t bytes[8 * MALLORY_VALUES_MAX];
     uint8_t named[INVITATION_BYTES];
@@ -175,10 +188,10 @@ static void mallory_offer(struct world *world, const struct message *invite, siz
     if (dice_one_in(&world->dice, 8)) {
         offer.as.offer.bytes = any_number(&world->dice, 1, TRANSFER_BYTES_MAX);
     }
-    network_inject_message(world, MALLORY, COORDINATOR, &offer, (struct slice){0});
+    network_inject_message(world, self, COORDINATOR, &offer, (struct slice){0});
 }
 
-static void mallory_chunk(struct world *world, const struct message *pull)
+static void mallory_chunk(struct world *world, size_t self, const struct message *pull)
 {
     uint8_t bytes[8 * MALLORY_VALUES_MAX + 1] = {0};
     struct message chunk = {.kind = MESSAGE_CHUNK};
@@ -198,11 +211,11 @@ static void mallory_chunk(struct world *world, const struct message *pull)
     chunk.as.chunk.job = pull->as.pull.job;
     chunk.as.chunk.round = pull->as.pull.round;
     chunk.as.chunk.offset = pull->as.pull.offset;
-    network_inject_message(world, MALLORY, COORDINATOR, &chunk, payload);
+    network_inject_message(world, self, COORDINATOR, &chunk, payload);
 }
 
 /* It answers like an agent, except when it does not. */
-void mallory_hear(struct world *world, struct slice control)
+void mallory_hear(struct world *world, size_t self, struct slice control)
 {
     struct message heard;
     if (wire_decode(&heard, control, (struct slice){0}) != STATUS_OK) {
@@ -215,18 +228,18 @@ void mallory_hear(struct world *world, struct slice control)
         hello.as.hello.rounds_closed = (uint32_t)dice_below(&world->dice, 8);
         hello.as.hello.ready = true;
         if (dice_one_in(&world->dice, 2)) {
-            network_inject_message(world, MALLORY, COORDINATOR, &hello, (struct slice){0});
+            network_inject_message(world, self, COORDINATOR, &hello, (struct slice){0});
         }
     } else if (heard.kind == MESSAGE_INVITE) {
         bool judges = heard.as.invite.input.bytes > 0;
         size_t count = judges ? (size_t)heard.as.invite.input.bytes / (8 * DIMENSION) : DIMENSION;
-        mallory_offer(world, &heard, count < MALLORY_VALUES_MAX ? count : MALLORY_VALUES_MAX);
+        mallory_offer(world, self, &heard, count < MALLORY_VALUES_MAX ? count : MALLORY_VALUES_MAX);
     } else if (heard.kind == MESSAGE_PULL) {
-        mallory_chunk(world, &heard);
+        mallory_chunk(world, self, &heard);
     }
 }
 
-static void speak_rubbish(struct world *world, size_t from, size_t to)
+void speak_rubbish(struct world *world, size_t from, size_t to)
 {
     static const uint8_t zeroes[64];
     struct message message;
@@ -237,7 +250,7 @@ static void speak_rubbish(struct world *world, size_t from, size_t to)
                            (struct slice){.data = zeroes, .size = size % sizeof zeroes});
 }
 
-static void say_hello(struct world *world, size_t from)
+void say_hello(struct world *world, size_t from)
 {
     struct message hello = {.kind = MESSAGE_HELLO};
     hello.as.hello.version = PROTOCOL_VERSION;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TALLY_SEEDS = 500 };
+
 struct arguments {
     uint64_t seed;
     uint64_t count;
@@ -40,8 +42,27 @@ static void inherit(struct world *world, struct world *earlier)
     network_keep(world, earlier);
 }
 
+static void add_tally(struct tally *total, const struct tally *tally)
+{
+#define TALLY_ADD(name) total->name += tally->name;
+    TALLY_LIST(TALLY_ADD)
+#undef TALLY_ADD
+}
+
+/* Prints what happened; returns whether everything that can happen did. */
+static bool tell_tally(const struct tally *tally)
+{
+    bool all = true;
+#define TALLY_TELL(name)                                                                           \
+    printf("  %-22s %" PRIu64 "\n", #name, tally->name);                                           \
+    all = all && tally->name > 0;
+    TALLY_LIST(TALLY_TELL)
+#undef TALLY_TELL
+    return all;
+}
+
 /* Returns whether the run went as it should; text (FAILURE_BYTES) receives why not. */
-static bool run(char *text, uint64_t seed, enum planted planted, bool verbose)
+static bool run(struct tally *tally, char *text, uint64_t seed, enum planted planted, bool verbose)
 {
     static struct world earlier;
     static struct world world;
@@ -61,14 +82,15 @@ static bool run(char *text, uint64_t seed, enum planted planted, bool verbose)
     }
     world_run(&world);
     memcpy(text, world.failure, FAILURE_BYTES);
+    add_tally(tally, &world.tally);
     world_free(&world);
     return text[0] == '\0';
 }
 
-static bool run_and_tell(uint64_t seed, bool verbose)
+static bool run_and_tell(struct tally *tally, uint64_t seed, bool verbose)
 {
     char text[FAILURE_BYTES];
-    bool good = run(text, seed, PLANTED_NOTHING, verbose);
+    bool good = run(tally, text, seed, PLANTED_NOTHING, verbose);
     if (!good) {
         printf("seed %" PRIu64 ": %s\n", seed, text);
         (void)fflush(stdout);
@@ -79,11 +101,16 @@ static bool run_and_tell(uint64_t seed, bool verbose)
 static int run_seeds(const struct arguments *arguments)
 {
     uint64_t failed = 0;
+    struct tally tally = {0};
     for (uint64_t i = 0; i < arguments->count; i++) {
-        failed += !run_and_tell(arguments->seed + i, arguments->verbose);
+        failed += !run_and_tell(&tally, arguments->seed + i, arguments->verbose);
     }
     printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRIu64 " failed\n", arguments->count,
            arguments->seed, failed);
+    if (arguments->count >= TALLY_SEEDS && !tell_tally(&tally)) {
+        printf("something that can go wrong never did\n");
+        return 1;
+    }
     return failed > 0;
 }
 
@@ -92,6 +119,7 @@ static int run_file(const struct arguments *arguments)
     char line[64];
     uint64_t failed = 0;
     uint64_t count = 0;
+    struct tally tally = {0};
     FILE *file = fopen(arguments->seeds, "r");
     if (file == NULL) {
         fprintf(stderr, "sim: cannot read %s\n", arguments->seeds);
@@ -101,7 +129,7 @@ static int run_file(const struct arguments *arguments)
         char *end = NULL;
         uint64_t seed = strtoull(line, &end, 10);
         if (end != line) {
-            failed += !run_and_tell(seed, arguments->verbose);
+            failed += !run_and_tell(&tally, seed, arguments->verbose);
             count++;
         }
     }
@@ -113,6 +141,7 @@ static int run_file(const struct arguments *arguments)
 static int run_planted(const struct arguments *arguments)
 {
     char text[FAILURE_BYTES];
+    struct tally tally = {0};
     int missed = 0;
     for (int i = PLANTED_NOTHING + 1; i < PLANTED_COUNT; i++) {
         enum planted planted = (enum planted)i;
@@ -122,7 +151,7 @@ static int run_planted(const struct arguments *arguments)
             continue;
         }
         while (seed < arguments->seed + arguments->count &&
-               run(text, seed, planted, arguments->verbose)) {
+               run(&tally, text, seed, planted, arguments->verbose)) {
             seed++;
         }
         bool noticed = seed < arguments->seed + arguments->count;

@@ -35,7 +35,7 @@ static void heap_push(struct world *world, struct frame frame)
     }
 }
 
-static struct frame heap_pop(struct world *world)
+struct frame network_next(struct world *world)
 {
     struct frame first = world->frame[0];
     world->frame[0] = world->frame[--world->frame_count];
@@ -115,6 +115,7 @@ static void damage(struct world *world, struct frame *frame)
 {
     size_t size = frame->control_size + frame->payload_size;
     if (world_chance(world, world->plan.cut_short) && size > 0) {
+        world->tally.frames_damaged++;
         if (frame->payload_size > 0 && dice_one_in(&world->dice, 2)) {
             frame->payload_size = dice_below(&world->dice, frame->payload_size);
         } else {
@@ -125,6 +126,7 @@ static void damage(struct world *world, struct frame *frame)
         size = frame->control_size + frame->payload_size;
     }
     if (world_chance(world, world->plan.flipped) && size > 0) {
+        world->tally.frames_damaged++;
         frame->bytes[dice_below(&world->dice, size)] ^=
             (uint8_t)(1u << dice_below(&world->dice, 8));
     }
@@ -156,10 +158,12 @@ void network_send(struct world *world, size_t from, size_t to, struct slice cont
     struct frame frame = frame_of(from, to, control, payload);
     remember(world, &frame);
     if (is_cut(world, from) || is_cut(world, to) || world_chance(world, world->plan.lost)) {
+        world->tally.frames_lost++;
         free(frame.bytes);
         return;
     }
     if (world_chance(world, world->plan.doubled)) {
+        world->tally.frames_doubled++;
         schedule(world, copy_of(&frame));
     }
     damage(world, &frame);
@@ -169,17 +173,18 @@ void network_send(struct world *world, size_t from, size_t to, struct slice cont
 void network_replay(struct world *world)
 {
     if (world->history_count > 0) {
+        world->tally.replays++;
         schedule(world, copy_of(&world->history[dice_below(&world->dice, world->history_count)]));
     }
 }
 
 void network_deliver(struct world *world)
 {
-    struct frame frame = heap_pop(world);
+    struct frame frame = network_next(world);
     struct slice control = {.data = frame.bytes, .size = frame.control_size};
     struct slice payload = {.data = frame.bytes + frame.control_size, .size = frame.payload_size};
     if (frame.to == MALLORY) {
-        mallory_hear(world, control);
+        mallory_hear(world, MALLORY, control);
     } else if (frame.to < MACHINES && world->node[frame.to].up) {
         struct event event = {.kind = EVENT_MESSAGE};
         const char *name = peer_name(frame.from);

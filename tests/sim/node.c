@@ -34,6 +34,25 @@ static enum status draw(void *self, void *out, size_t bytes)
     return random_fill(&seeded, out, bytes);
 }
 
+static void enter(struct world *world, const struct node *node)
+{
+    if (world->entered != NULL) {
+        world->entered(world, node);
+    }
+}
+
+static bool leave(struct world *world, const struct node *node)
+{
+    return world->left != NULL && world->left(world, node);
+}
+
+static void work(struct world *world, struct node *node)
+{
+    enter(world, node);
+    node->machine.work(node->machine.self);
+    node->starved = leave(world, node);
+}
+
 static int64_t after(struct world *world, uint64_t most)
 {
     return world->now_ms + (int64_t)dice_below(&world->dice, most + 1);
@@ -56,6 +75,7 @@ void node_crash(struct world *world, struct node *node, const char *reason)
         return;
     }
     world_tell(world, "%s crashes: %s", peer_name(node->number), reason);
+    world->tally.crashes++;
     node_free(node);
     node->restart_ms = after(world, world->plan.crash_ms_max);
     if (world->plan.reboots && dice_one_in(&world->dice, 2)) {
@@ -66,6 +86,7 @@ void node_crash(struct world *world, struct node *node, const char *reason)
 static void make_machine(struct world *world, struct node *node)
 {
     enum status status = STATUS_OK;
+    enter(world, node);
     node->random = (struct random){.fill = draw, .self = node};
     if (node->number == COORDINATOR) {
         struct coordinator_options options = {.job = &world->fixture.job,
@@ -83,7 +104,10 @@ static void make_machine(struct world *world, struct node *node)
                                               .log = &world->log,
                                               .heartbeat_ms = 500,
                                               .silence_ms = 4000,
-                                              .once = node->number % 2 == 0};
+                                              .once = node->once};
+        if (world->plan.approved) {
+            options.approved_text = world->fixture.text;
+        }
         if (world->plan.planted == PLANTED_MUTE) {
             options.heartbeat_ms = INT32_MAX - 1;
             options.silence_ms = INT32_MAX;
@@ -91,7 +115,10 @@ static void make_machine(struct world *world, struct node *node)
         status = participant_new(&node->participant, &options);
         node->machine = participant_machine(node->participant);
     }
-    if (status != STATUS_OK) {
+    bool starved = leave(world, node);
+    if (starved && status == STATUS_NO_MEMORY) {
+        node_crash(world, node, "no memory to start");
+    } else if (starved || status != STATUS_OK) {
         world_fail(world, "%s cannot start: %s", peer_name(node->number), status_text(status));
     }
 }
@@ -187,6 +214,9 @@ static void perform_commit(struct world *world, struct node *node, const struct 
     }
     free(planted);
     if (status != STATUS_OK) {
+        world->tally.commits_failed += status == STATUS_IO;
+        world->tally.commits_lost += status != STATUS_IO && node->journal.count == before;
+        world->tally.commits_kept_unknown += node->journal.count > before;
         node_crash(world, node, status_text(status));
         return;
     }
@@ -210,7 +240,7 @@ static void perform_work(struct world *world, struct node *node)
     node->working = true;
     node->worked_ms = after(world, world->plan.work_ms_max);
     if (world->plan.work_at_start) {
-        node->machine.work(node->machine.self);
+        work(world, node);
     }
 }
 
@@ -247,6 +277,7 @@ static void perform(struct world *world, struct node *node, const struct effect 
         break;
     case EFFECT_RECONNECT:
         world_tell(world, "%s reconnects", peer_name(node->number));
+        world->tally.reconnects++;
         node->link_dead = false;
         break;
     case EFFECT_FINISH:
@@ -264,12 +295,19 @@ void node_step(struct world *world, struct node *node, struct event *event)
     event->wall_ms = (int64_t)dice_below(&world->dice, 1000000) - 500000;
     effects_clear(&node->effects);
     node->random_failed = world_chance(world, world->plan.random_fails);
+    enter(world, node);
     enum status status = node->machine.step(node->machine.self, event, &node->effects);
+    bool starved = leave(world, node) || (event->kind == EVENT_WORKED && node->starved);
+    if (starved != (status == STATUS_NO_MEMORY)) {
+        world_fail(world, "%s: memory %s, and the step says: %s", peer_name(node->number),
+                   starved ? "was refused" : "was there", status_text(status));
+    }
     if (status != STATUS_OK) {
-        if (status != STATUS_NO_RANDOM || !node->random_failed) {
+        if (!starved && (status != STATUS_NO_RANDOM || !node->random_failed)) {
             world_fail(world, "%s: a step failed: %s", peer_name(node->number),
                        status_text(status));
         }
+        world->tally.no_random++;
         node_crash(world, node, status_text(status));
         return;
     }
@@ -329,7 +367,7 @@ static void tell_worked(struct world *world, struct node *node)
 {
     struct event event = {.kind = EVENT_WORKED};
     if (!world->plan.work_at_start) {
-        node->machine.work(node->machine.self);
+        work(world, node);
     }
     node->working = false;
     node_step(world, node, &event);

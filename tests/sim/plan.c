@@ -77,6 +77,7 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     plan->work_ms_max = between(&dice, 1, 800);
     plan->commit_ms_max = between(&dice, 1, 100);
     plan->crash_ms_max = between(&dice, 1, 3000);
+    plan->approved = dice_one_in(&dice, 4);
     plan->reboots = dice_one_in(&dice, 2);
     plan->lost = rate(&dice, 300);
     plan->doubled = rate(&dice, 200);
@@ -93,6 +94,10 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     plan->stranger = rate(&dice, 10);
     plan->tick = rate(&dice, 5);
     plan->clock_jump = rate(&dice, 3);
+    if (planted == PLANTED_REVOKED_COUNTS) {
+        plan->patient = false;
+        plan->stranger = 10;
+    }
     if (!plan->patient) {
         draw_hostility(plan, &dice);
     }

@@ -32,9 +32,10 @@ struct plan {
     uint64_t seed;
     enum planted planted;
     bool faulty;
-    bool patient; /* deadlines so long that every agent is back in time, and nobody lies: then the
-                     job must end as if nothing had happened */
-    bool earlier; /* the agents have done the same job before; its frames come again */
+    bool patient;  /* deadlines so long that every agent is back in time, and nobody lies: then the
+                      job must end as if nothing had happened */
+    bool earlier;  /* the agents have done the same job before; its frames come again */
+    bool approved; /* the agents' operators have the job's text already */
     uint32_t cohort_min;
     uint32_t deadline_s;
     uint32_t join_deadline_s;

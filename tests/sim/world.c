@@ -15,13 +15,6 @@ const char *peer_name(size_t number)
     return name[number];
 }
 
-static void print(struct world *world, const char *kind, const char *format, va_list arguments)
-{
-    fprintf(stderr, "%8lld ms  %s", (long long)world->now_ms, kind);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-}
-
 void world_fail(struct world *world, const char *format, ...)
 {
     va_list arguments;
@@ -38,7 +31,9 @@ void world_tell(struct world *world, const char *format, ...)
     if (world->verbose) {
         va_list arguments;
         va_start(arguments, format);
-        print(world, "", format, arguments);
+        fprintf(stderr, "%8lld ms  ", (long long)world->now_ms);
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
         va_end(arguments);
     }
 }
@@ -75,6 +70,7 @@ void world_init(struct world *world, const struct plan *plan, bool verbose)
         struct node *node = &world->node[i];
         node->number = i;
         node->data_number = i;
+        node->once = i % 2 == 0;
         node->restart_ms = (int64_t)dice_below(&world->dice, plan->faulty ? 2000 : 20);
         node->clock_base_ms = (int64_t)dice_below(&world->dice, 1000000);
         node->clock_ppm = plan->faulty ? (int64_t)dice_below(&world->dice, 2001) - 1000 : 0;

@@ -41,6 +41,7 @@ struct node {
     struct participant *participant;
     struct coordinator *coordinator;
     struct machine machine;
+    bool once; /* an agent that ends with the job */
     bool up;
     bool finished;
     int exit_code;
@@ -51,6 +52,7 @@ struct node {
     bool random_failed;
     struct effects effects;
     bool working;
+    bool starved; /* its work was refused memory */
     int64_t worked_ms;
     int64_t committed_ms[COMMITS_PENDING_MAX];
     uint64_t committed_sequence[COMMITS_PENDING_MAX];
@@ -60,6 +62,32 @@ struct node {
     unsigned spins; /* wake-ups in a row that asked for another one at once */
     bool link_dead; /* until the agent reconnects */
     int64_t cut_until_ms;
+};
+
+/* How much of what can happen did happen: a simulator in which nothing goes wrong shows nothing. */
+#define TALLY_LIST(ENTRY)                                                                          \
+    ENTRY(jobs_done)                                                                               \
+    ENTRY(jobs_failed)                                                                             \
+    ENTRY(crashes)                                                                                 \
+    ENTRY(commits_failed)                                                                          \
+    ENTRY(commits_lost)                                                                            \
+    ENTRY(commits_kept_unknown)                                                                    \
+    ENTRY(no_random)                                                                               \
+    ENTRY(reconnects)                                                                              \
+    ENTRY(frames_lost)                                                                             \
+    ENTRY(frames_doubled)                                                                          \
+    ENTRY(frames_damaged)                                                                          \
+    ENTRY(replays)                                                                                 \
+    ENTRY(lies)                                                                                    \
+    ENTRY(answers_to_lies)                                                                         \
+    ENTRY(revocations)                                                                             \
+    ENTRY(declines)                                                                                \
+    ENTRY(answers_sent_again)
+
+struct tally {
+#define TALLY_FIELD(name) uint64_t name;
+    TALLY_LIST(TALLY_FIELD)
+#undef TALLY_FIELD
 };
 
 struct world {
@@ -87,6 +115,12 @@ struct world {
     } liar;
     bool verbose;
     struct log log;
+    struct tally tally;
+    bool formula_answers; /* fuzzing: every agent's answer is what mallory_value says */
+
+    /* Around every call into a machine of this program; left returns whether memory was refused. */
+    void (*entered)(struct world *world, const struct node *node);
+    bool (*left)(struct world *world, const struct node *node);
     char failure[FAILURE_BYTES];
 };
 
@@ -122,6 +156,7 @@ void network_inject(struct world *world, size_t from, size_t to, struct slice co
 void network_inject_message(struct world *world, size_t from, size_t to,
                             const struct message *message, struct slice payload);
 void network_deliver(struct world *world);
+struct frame network_next(struct world *world); /* taken: the caller frees its bytes */
 void network_replay(struct world *world);
 void network_keep(struct world *world, const struct world *earlier);
 void network_free(struct world *world);
@@ -141,7 +176,9 @@ void liar_init(struct world *world);
 void liar_act(struct world *world);
 void liar_overhear(struct world *world, size_t from, struct slice control);
 void mallory_act(struct world *world);
-void mallory_hear(struct world *world, struct slice control);
+void mallory_hear(struct world *world, size_t self, struct slice control);
+void speak_rubbish(struct world *world, size_t from, size_t to);
+void say_hello(struct world *world, size_t from);
 void stranger_act(struct world *world);
 void junk_act(struct world *world);
 int64_t mallory_value(uint32_t round, size_t place);

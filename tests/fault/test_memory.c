@@ -1,0 +1,125 @@
+/* Every allocation that a machine makes in an undisturbed run is refused once, the n-th in the n-th
+ * run: the step says STATUS_NO_MEMORY, the program begins anew from its journal, and the job ends
+ * with everything as if nothing had happened. malloc and its kin are wrapped by the linker. */
+
+#include "sim/world.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *old);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *old);
+
+static struct {
+    bool watching;    /* the program under test is running */
+    size_t countdown; /* so many allocations until one is refused; 0: none */
+    bool refused;     /* one was, since the program was entered */
+    bool ever;        /* one was, in this run */
+    int64_t balance;  /* blocks taken and not given back */
+    size_t under_test;
+} memory;
+
+static bool refuse(void)
+{
+    if (!memory.watching || memory.countdown == 0 || --memory.countdown > 0) {
+        return false;
+    }
+    memory.refused = true;
+    memory.ever = true;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    void *block = refuse() ? NULL : __real_malloc(size);
+    memory.balance += block != NULL;
+    return block;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    void *block = refuse() ? NULL : __real_calloc(count, size);
+    memory.balance += block != NULL;
+    return block;
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    if (refuse()) {
+        return NULL;
+    }
+    void *block = __real_realloc(old, size);
+    memory.balance += old == NULL && block != NULL;
+    return block;
+}
+
+void __wrap_free(void *old)
+{
+    memory.balance -= old != NULL;
+    __real_free(old);
+}
+
+static void enter(struct world *world, const struct node *node)
+{
+    (void)world;
+    memory.watching = node->number == memory.under_test;
+}
+
+static bool leave(struct world *world, const struct node *node)
+{
+    (void)world;
+    (void)node;
+    bool refused = memory.refused;
+    memory.watching = false;
+    memory.refused = false;
+    return refused;
+}
+
+/* Returns whether an allocation was refused, that is, whether the run has so many. */
+static bool run(size_t under_test, size_t refuse_at)
+{
+    static struct world world;
+    struct plan plan;
+    int64_t before = memory.balance;
+    plan_calm(&plan, 1);
+    plan.deadline_s = 1000; /* long, so that whoever begins anew is back in time */
+    plan.join_deadline_s = 1000;
+    memory.under_test = under_test;
+    memory.countdown = refuse_at;
+    memory.ever = false;
+    world_init(&world, &plan, false);
+    world.entered = enter;
+    world.left = leave;
+    world_run(&world);
+    cr_assert_str_eq(world.failure, "", "allocation %zu: %s", refuse_at, world.failure);
+    world_free(&world);
+    cr_assert_eq(memory.balance, before, "allocation %zu: a leak of %lld blocks", refuse_at,
+                 (long long)(memory.balance - before));
+    return memory.ever;
+}
+
+static void refuse_each(size_t under_test)
+{
+    size_t position = 1;
+    (void)run(under_test, 0);
+    while (run(under_test, position)) {
+        position++;
+    }
+    cr_assert_gt(position, 40, "only %zu allocations were met", position - 1);
+}
+
+Test(memory, an_agent_refused_any_allocation_begins_anew, .timeout = 300)
+{
+    refuse_each(1);
+}
+
+Test(memory, a_coordinator_refused_any_allocation_begins_anew, .timeout = 300)
+{
+    refuse_each(COORDINATOR);
+}
