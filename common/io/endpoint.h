@@ -100,6 +100,9 @@ MUST_USE enum status endpoint_send(struct endpoint *endpoint, const struct peer 
  * lately. */
 void endpoint_rebuild(struct endpoint *endpoint);
 
+/** Agent: returns whether the coordinator's last word was that it does not admit this key. */
+bool endpoint_was_refused(const struct endpoint *endpoint);
+
 /** Agent: returns what stands between it and the coordinator, with the remedy; "" when nothing
  * known. */
 const char *endpoint_trouble(const struct endpoint *endpoint);

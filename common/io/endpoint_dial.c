@@ -141,6 +141,7 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
         return false;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         side->handshaking = false;
+        side->refused = false;
         side->attempts = 0;
         side->trouble.text[0] = '\0';
         log_event(endpoint->log, LOG_INFO, "connected", "coordinator", "connected to %s",
@@ -158,6 +159,7 @@ static bool take_event(struct endpoint *endpoint, int64_t now_ms, int event, int
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        side->refused = event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
         explain(endpoint, now_ms, event);
         return true;
     case ZMQ_EVENT_CONNECT_RETRIED:
@@ -245,4 +247,9 @@ enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_
 const char *endpoint_trouble(const struct endpoint *endpoint)
 {
     return endpoint->dialing.trouble.text;
+}
+
+bool endpoint_was_refused(const struct endpoint *endpoint)
+{
+    return endpoint->dialing.refused;
 }

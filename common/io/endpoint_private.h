@@ -67,6 +67,7 @@ struct dialing_side {
     struct digest coordinator_key;
     int descriptor;   /* of the present connection; -1 */
     bool handshaking; /* connected, but not yet let in */
+    bool refused;     /* by the coordinator, since the last success */
     uint64_t bytes_before;
     int64_t build_at_ms; /* when the socket is missing: when to make it */
     unsigned attempts;   /* builds since the last success */

@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-enum { REPEAT_MS = 400, TURN_MS = 100 };
+enum { REPEAT_MS = 400, TURN_MS = 100, PROOF_MS = 1000 };
 
 /* One question, repeated until one kind of answer comes. */
 struct question {
     struct message ask;
     enum message_kind wanted;
+    bool once; /* a refusal is an answer: do not wait for a change of mind */
     struct message answer;
 };
 
@@ -49,7 +50,8 @@ static enum status converse(struct question *question, const struct endpoint_opt
                                  (struct slice){NULL, 0});
         }
         status = ask_once(endpoint, question);
-    } while (status == STATUS_AGAIN && clock_now_ms() < until_ms);
+    } while (status == STATUS_AGAIN && clock_now_ms() < until_ms &&
+             !(question->once && endpoint_was_refused(endpoint)));
     if (status != STATUS_OK) {
         const char *trouble = endpoint_trouble(endpoint);
         if (trouble[0] != '\0') {
@@ -82,32 +84,44 @@ enum status probe_reach(const struct endpoint_options *options, int timeout_ms, 
     return status;
 }
 
+/* Whether or not an answer came: enrolled is who is let in under the own key. An answer may have
+ * been lost, and the coordinator may not have read a new token yet, so both keys are tried by
+ * turns. */
 enum status probe_enrol(const struct token *token, const struct key_pair *own,
                         const struct log *log, int timeout_ms, struct why *why)
 {
     struct question question = {
         .ask = {.kind = MESSAGE_ENROL, .as.enrol = {.public_key = own->public_key}},
-        .wanted = MESSAGE_ENROLLED};
+        .wanted = MESSAGE_ENROLLED,
+        .once = true};
     struct endpoint_options options = {.address = token->address,
                                        .key = &token->key,
                                        .log = log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = token->coordinator_key};
+    int64_t until_ms = clock_now_ms() + timeout_ms;
+    int64_t left_ms = timeout_ms;
     struct why first = {""};
+    enum status status = STATUS_AGAIN;
 
-    enum status status = converse(&question, &options, timeout_ms / 2, &first);
-    if (status != STATUS_OK && status != STATUS_AGAIN) {
-        why_set(why, "%s", first.text);
-        return status;
+    while (status == STATUS_AGAIN && left_ms > 0) {
+        options.key = &token->key;
+        enum status asked = converse(&question, &options, (int)left_ms, &first);
+        if (asked != STATUS_OK && asked != STATUS_AGAIN) {
+            why_set(why, "%s", first.text);
+            return asked;
+        }
+        options.key = own;
+        left_ms = until_ms - clock_now_ms();
+        bool patient = asked == STATUS_OK && left_ms > PROOF_MS;
+        status = probe_reach(&options, patient ? (int)left_ms : PROOF_MS, why);
+        left_ms = until_ms - clock_now_ms();
     }
-    /* Whether or not the answer came: admitted is who is let in under the own key. */
-    options.key = own;
-    enum status proof = probe_reach(&options, timeout_ms / 2, why);
-    if (proof == STATUS_AGAIN && status == STATUS_AGAIN) {
+    if (status == STATUS_AGAIN) {
         why_set(why,
-                "the enrolment was not answered: %s. A token is good for one enrolment and until "
-                "its end; remedy, at the coordinator: hedgerow-coordinator agents add %s",
+                "not enrolled: %s. A token is good for one enrolment and until its end; remedy, "
+                "at the coordinator: hedgerow-coordinator agents add %s",
                 first.text, token->name);
     }
-    return proof;
+    return status;
 }
