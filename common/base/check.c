@@ -5,6 +5,6 @@
 
 void check_failed(const char *condition, const char *file, int line)
 {
-    fprintf(stderr, "%s:%d: CHECK failed: %s\n", file, line, condition);
+    (void)fprintf(stderr, "%s:%d: CHECK failed: %s\n", file, line, condition);
     abort();
 }

@@ -157,7 +157,7 @@ enum status roster_add_token(const char *path, const char *name, const struct di
         why_set(why, "a token needs an end of its validity");
         status = STATUS_INVALID;
     }
-    for (size_t i = edit.roster == NULL ? 0 : edit.roster->count; status == STATUS_OK && i-- > 0;) {
+    for (size_t i = status == STATUS_OK ? edit.roster->count : 0; i-- > 0;) {
         const struct roster_entry *entry = &edit.roster->entry[i];
         if (entry->token_until_s != 0 && strcmp(entry->name, name) == 0) {
             remove_at(edit.roster, i);

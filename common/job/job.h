@@ -86,10 +86,6 @@ uint32_t job_round_count(const struct job *job);
  * range. */
 const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
 
-/** Returns the epsilon of one answer of a stage: a fit's is split evenly over its lambdas, a losses
- * stage's covers the whole pass over disjoint batches. In millionths, rounded down. */
-uint64_t job_round_epsilon_micro(const struct stage *stage);
-
 /** Returns what one answer in this stage costs. fit: an even part of the stage's epsilon, rounded
  * down, for each lambda is a release of its own; losses: all of it, once for the pass, as the
  * rounds look at different records. */

@@ -311,6 +311,6 @@ enum status dataset_parse(struct dataset *out, struct slice text, const char *na
         return STATUS_NO_MEMORY;
     }
     const enum status status = dataset_read(out, file, name, schema, use, why);
-    fclose(file);
+    (void)fclose(file);
     return status;
 }
