@@ -1,0 +1,73 @@
+/* Any bytes as an institution's table and as a model's file: what is accepted keeps the bounds that the
+ * sensitivities rest on, and what is refused is refused with a sentence. */
+
+#include "learn/dataset.h"
+#include "learn/model.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(int truth)
+{
+    if (!truth) {
+        abort();
+    }
+}
+
+static void check_dataset(const struct dataset *data)
+{
+    for (size_t i = 0; i < data->record_count; i++) {
+        double norm = 0;
+        for (size_t j = 0; j < data->feature_count; j++) {
+            double x = data->x[i * data->feature_count + j];
+            demand(isfinite(x));
+            norm += x * x;
+        }
+        demand(norm <= 1 + 1e-12);
+        demand(data->y == NULL || fabs(data->y[i]) == 1);
+    }
+}
+
+static void fuzz_table(struct slice text, enum dataset_use use)
+{
+    static struct column column[] = {
+        {.name = "a", .kind = COLUMN_NUMBER, .centre = 1, .half_width = 2},
+        {.name = "b",
+         .kind = COLUMN_NUMBER,
+         .transform = TRANSFORM_LOG1P,
+         .half_width = 1,
+         .has_missing = true,
+         .missing = 3},
+        {.name = "c", .kind = COLUMN_CATEGORY, .category_count = 3, .category = {"x", "y", "z"}}};
+    const struct schema schema = {.column = column, .column_count = 3, .label = {"l", "1", "0"}};
+    struct dataset data;
+    struct why why = {{0}};
+
+    if (dataset_parse(&data, text, "table.csv", &schema, use, &why) == STATUS_OK) {
+        check_dataset(&data);
+        dataset_free(&data);
+    } else {
+        demand(why.text[0] != '\0');
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct slice text = {data, size};
+    struct why why = {{0}};
+    struct model model;
+
+    fuzz_table(text, DATASET_LEARN);
+    fuzz_table(text, DATASET_PREDICT);
+    if (model_from_json(&model, text, "model.json", &why) == STATUS_OK) {
+        char *again = NULL;
+        demand(model_to_json(&again, &model) == STATUS_OK);
+        free(again);
+        model_free(&model);
+    }
+    return 0;
+}
