@@ -6,6 +6,8 @@
 #include "io/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,15 +135,27 @@ static enum status start(struct endpoint **out, const struct endpoint_options *o
     return STATUS_OK;
 }
 
+/* libzmq's threads are made with its first socket. They must not take a signal that is meant for the
+ * program, so they are born with all of them blocked. */
+static void block_signals(sigset_t *before)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
 enum status endpoint_listen(struct endpoint **out, const struct endpoint_options *options,
                             struct why *why)
 {
+    sigset_t before;
     enum status status = start(out, options, why);
     if (status != STATUS_OK) {
         return status;
     }
     (*out)->listens = true;
+    block_signals(&before);
     status = endpoint_guard_open(*out, why);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status != STATUS_OK) {
         endpoint_free(*out);
         *out = NULL;
@@ -152,12 +166,15 @@ enum status endpoint_listen(struct endpoint **out, const struct endpoint_options
 enum status endpoint_dial(struct endpoint **out, const struct endpoint_options *options,
                           struct why *why)
 {
+    sigset_t before;
     enum status status = start(out, options, why);
     if (status != STATUS_OK) {
         return status;
     }
     (*out)->dialing.coordinator_key = options->coordinator_key;
+    block_signals(&before);
     status = endpoint_dialing_build(*out, why);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status != STATUS_OK) {
         endpoint_free(*out);
         *out = NULL;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS = 200 };
 
@@ -23,6 +24,7 @@ enum { ROUNDS = 200 };
 /* One side's machine; the sides share nothing. */
 struct side {
     bool is_agent;
+    bool races;
     unsigned round;
     uint64_t computed[64];
     uint64_t sum;
@@ -34,6 +36,9 @@ struct side {
 static void work(void *self)
 {
     struct side *side = self;
+    if (side->races) {
+        usleep(50000);
+    }
     for (size_t i = 0; i < 64; i++) {
         side->computed[i] = side->computed[i] * 3 + i + side->round;
     }
@@ -54,12 +59,19 @@ static enum status agent_step(struct side *side, const struct event *event, stru
     switch (event->kind) {
     case EVENT_START:
         effects_add(effects, EFFECT_WORK);
+        side->wake_ms = side->races ? event->now_ms + 5 : INT64_MAX;
         break;
     case EVENT_WORKED:
         effects_add(effects, EFFECT_COMMIT)->as.commit.body = (struct slice){side->computed, 8};
         break;
-    case EVENT_COMMITTED:
     case EVENT_TICK: /* the last one may have been lost */
+        if (side->races) {
+            side->computed[0]++;
+        }
+        send_round(side, &coordinator, effects);
+        side->wake_ms = event->now_ms + 300;
+        break;
+    case EVENT_COMMITTED:
         send_round(side, &coordinator, effects);
         side->wake_ms = event->now_ms + 300;
         break;
@@ -178,7 +190,7 @@ static void *drive(void *argument)
     return NULL;
 }
 
-int main(void)
+int main(int count, char **argument)
 {
     static struct run run[2] = {{.side = {.wake_ms = INT64_MAX}},
                                 {.side = {.is_agent = true, .wake_ms = INT64_MAX}}};
@@ -187,6 +199,7 @@ int main(void)
     struct why why = {""};
     pthread_t thread[2];
 
+    run[1].side.races = count == 2 && strcmp(argument[1], "--race") == 0;
     REQUIRE(key_pair_generate(&key[0]) == STATUS_OK && key_pair_generate(&key[1]) == STATUS_OK);
     struct endpoint_options options = {
         .address = "tcp://127.0.0.1:0", .key = &key[0], .payload_bytes_max = 65536};
