@@ -181,6 +181,18 @@ static enum exit_code coordinator_code(struct simulation *simulation)
     return coordinator->code == EXIT_CODE_JOB_FAILED ? EXIT_CODE_JOB_FAILED : EXIT_CODE_INTERNAL;
 }
 
+/* With no agent left that could still answer, waiting for the coordinator's deadlines serves nobody. */
+static bool all_agents_failed(const struct simulation *simulation)
+{
+    for (size_t i = 1; i < simulation->children.count; i++) {
+        const struct child *child = &simulation->children.child[i];
+        if (child->running || child->code == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum exit_code watch(struct simulation *simulation, struct tail *tail)
 {
     bool told[CHILDREN_MAX] = {false};
@@ -195,6 +207,12 @@ static enum exit_code watch(struct simulation *simulation, struct tail *tail)
             show_line(simulation, tail->line);
         }
         tell_of_dead(simulation, told);
+        if (coordinator->running && all_agents_failed(simulation)) {
+            children_stop(&simulation->children, GRACE_MS);
+            why_set(&simulation->why, "all agents have ended; the logs are in %s/logs",
+                    simulation->out);
+            return EXIT_CODE_JOB_FAILED;
+        }
     }
     for (waited = 0; !asked_to_stop && !coordinator->running && coordinator->code == 0 &&
                      children_running(&simulation->children) > 0 && waited < AGENTS_END_MS;

@@ -152,7 +152,7 @@ says "$work/e/logs"
 gone 'a crash of the coordinator'
 
 # Below the minimum cohort the job fails, and says so.
-begin --set cohort.minimum=5
+begin --set cohort.minimum=5 --set cohort.deadline_s=3
 kill -KILL "${child[4]}"
 wait $simulation
 code=$?

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 struct asked {

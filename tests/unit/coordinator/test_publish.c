@@ -1,0 +1,155 @@
+/* What the world is told of a history: names that point at one expert, the price, nothing that needs
+ * exact records; and the chosen model, exactly. */
+
+#include "coordinator/publish.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The same lambda twice: two experts would bear one name. */
+static const char TEXT[] =
+    "hedgerow: 1\n"
+    "job: toy\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: u, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
+    "stages:\n"
+    "  - {task: fit, loss: hinge, lambdas: [0.1], share: 0.3,\n"
+    "     experts: {own: false, shifts: [0.5]}, tolerance: 0.000001, grid_bits: 16}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 1, batch: 10, share: 0.4,\n"
+    "     grid_bits: 4}\n"
+    "  - {task: fit, loss: hinge, lambdas: [0.1], share: 0.3,\n"
+    "     experts: {own: false, shifts: [0.5]}, tolerance: 0.000001, grid_bits: 16}\n";
+
+static struct job job;
+static struct outcome outcome;
+static struct peer agents[2] = {{"hospital-2"}, {"hospital-1"}};
+
+static void add_round(uint32_t round, uint32_t chosen, const int64_t *sum, struct slice blob)
+{
+    struct record record = {.kind = RECORD_ROUND};
+    int64_t copy[2] = {0};
+    if (sum != NULL) {
+        memcpy(copy, sum, sizeof copy);
+        record.as.round.sum = copy;
+        record.as.round.sum_count = 2;
+    }
+    record.as.round.job.byte[0] = 1;
+    record.as.round.round = round;
+    record.as.round.agent = agents;
+    record.as.round.agent_count = round == 0 ? 2 : 1;
+    record.as.round.chosen = chosen;
+    record.as.round.duration_ms = 250;
+    cr_assert_eq(outcome_add(&outcome, &job, &record, blob), STATUS_OK);
+}
+
+static void setup(void)
+{
+    static const double first[4] = {1, 2, 3, 4};
+    static const double second[4] = {5, 6, 7, 8.125};
+    static const int64_t sum[2] = {80, 40};
+    struct why why = {{0}};
+    struct record begin = {.kind = RECORD_JOB};
+    cr_assert_eq(job_parse(&job, (struct slice){TEXT, strlen(TEXT)}, "toy", &why), STATUS_OK, "%s",
+                 why.text);
+    outcome_init(&outcome, &job, true);
+    begin.as.job.job.id.byte[0] = 1;
+    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
+    add_round(0, 0, NULL, (struct slice){first, sizeof first});
+    add_round(1, 1, sum, (struct slice){0});
+    add_round(2, 3, NULL, (struct slice){second, sizeof second});
+}
+
+static void teardown(void)
+{
+    outcome_free(&outcome);
+    job_free(&job);
+}
+
+Test(publish, tells_the_history, .init = setup, .fini = teardown)
+{
+    struct result result;
+    struct result back;
+    struct why why = {""};
+    char *text = NULL;
+    const struct publish_options options = {.job = &job, .seconds = 2.5};
+    cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    cr_assert(result.private && !result.simulated && result.finished && !result.has_seed);
+    cr_assert(result.expert_count == 4 && result.round_count == 3 && result.feature_count == 2);
+    cr_assert(result.chosen == 3 && result.expert[3].model[1] == 8.125);
+    cr_assert(isnan(result.accuracy) && isnan(result.auc) && isnan(result.baseline.majority));
+    cr_assert(result.round[0].loss == NULL && result.round[0].chosen == 0);
+    cr_assert(result.round[1].chosen == 1 && result.round[1].seconds == 0.25);
+    /* 80 sixteenths over one agent's 10 records; the later experts were not judged. */
+    cr_assert_float_eq(result.round[1].loss[0], 0.5, 1e-12);
+    cr_assert(isnan(result.round[1].loss[2]) && isnan(result.round[1].weight[3]));
+    cr_assert_float_eq(result.round[1].weight[0] + result.round[1].weight[1], 1, 1e-12);
+    cr_assert(result.agent_count == 2);
+    cr_assert_str_eq(result.agent[0].name, "hospital-1");
+    cr_assert_float_eq(result.agent[0].epsilon_spent, 0.3, 1e-12);
+    cr_assert_float_eq(result.agent[0].epsilon_left, 0.7, 1e-12);
+    cr_assert_float_eq(result.agent[1].epsilon_spent, 1, 1e-12);
+    cr_assert(result.agent[1].epsilon_left == 0);
+    cr_assert(result.regret.bound > 0 && result.regret.textbook > result.regret.bound);
+
+    cr_assert(result_to_json(&text, &result) == STATUS_OK);
+    cr_assert(result_from_json(&back, (struct slice){text, strlen(text)}, "r", &why) == STATUS_OK,
+              "%s", why.text);
+    cr_assert(back.chosen == 3, "a name points at one expert, even of two alike");
+    free(text);
+    result_free(&result);
+    result_free(&back);
+}
+
+Test(publish, makes_the_chosen_model, .init = setup, .fini = teardown)
+{
+    struct model model;
+    struct model back;
+    struct why why = {""};
+    char *text = NULL;
+    const struct publish_options options = {.job = &job};
+    cr_assert(publish_model(&model, &outcome, &options) == STATUS_OK);
+    cr_assert(model.weight_count == 2 && model.weight[0] == 7 && model.weight[1] == 8.125);
+    cr_assert(model.loss == LOSS_HINGE && model.lambda == 0.1 && model.private);
+    cr_assert(model.epsilon_micro == 1000000);
+    cr_assert(model_to_json(&text, &model) == STATUS_OK);
+    cr_assert(model_from_json(&back, (struct slice){text, strlen(text)}, "m", &why) == STATUS_OK,
+              "%s", why.text);
+    cr_assert(memcmp(back.weight, model.weight, 2 * sizeof *back.weight) == 0);
+    free(text);
+    model_free(&model);
+    model_free(&back);
+}
+
+Test(publish, of_a_seeded_job_is_never_called_private, .init = setup, .fini = teardown)
+{
+    struct result result;
+    struct model model;
+    const struct publish_options options = {.job = &job, .seeded = true, .seed = 9};
+    cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    cr_assert(publish_model(&model, &outcome, &options) == STATUS_OK);
+    cr_assert(!result.private && result.has_seed && result.seed == 9);
+    cr_assert(!model.private && strstr(model.statement, "NOT PRIVATE") != NULL);
+    result_free(&result);
+    model_free(&model);
+}
+
+Test(publish, has_no_model_before_the_first_fit)
+{
+    struct model model;
+    struct result result;
+    struct why why = {""};
+    cr_assert_eq(job_parse(&job, (struct slice){TEXT, strlen(TEXT)}, "toy", &why), STATUS_OK);
+    outcome_init(&outcome, &job, true);
+    const struct publish_options options = {.job = &job, .seconds = NAN};
+    cr_assert(publish_model(&model, &outcome, &options) == STATUS_NOT_FOUND);
+    cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    cr_assert(result.chosen == RESULT_NONE && !result.finished);
+    result_free(&result);
+    teardown();
+}
