@@ -1,0 +1,145 @@
+"""journals.py - reads the programs' journals from outside: by SQLite and a few lines of protocol buffers.
+
+An implementation of its own (proto/journal.proto is its only source), so that what the programs wrote is
+judged by something that is not the programs.
+"""
+
+import hashlib
+import pathlib
+import shutil
+import sqlite3
+import struct
+
+PIECE_BITS = 20
+WAL_HEADER = 32
+FRAME_HEADER = 24
+
+
+def fields(data):
+    """Yields (number, value) of one message: ints, or bytes for what has a length."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 1:
+            yield key >> 3, struct.unpack_from("<q", data, at)[0]
+            at += 8
+        elif key & 7 == 2:
+            length = varint()
+            yield key >> 3, data[at:at + length]
+            at += length
+        else:
+            raise ValueError("a wire type that the journal does not use")
+
+
+def record(body):
+    """One record as a dictionary; `kind` is job, answer or round."""
+    kinds = {2: ("job", {1: "job", 2: "nonce", 3: "text_digest", 4: "text"}),
+             3: ("answer", {1: "job", 2: "round", 3: "task", 4: "epsilon_micro", 5: "delta_atto", 6: "pass",
+                            7: "row_first", 8: "row_count", 9: "invitation", 10: "answer",
+                            11: "answer_bytes"}),
+             4: ("round", {1: "job", 2: "round", 3: "failed", 4: "chosen", 6: "sum", 7: "blob_bytes",
+                           8: "duration_ms"})}
+    out = {}
+    for number, value in fields(body):
+        if number not in kinds:
+            continue
+        kind, names = kinds[number]
+        out = {"kind": kind, "round": 0, "agents": []}
+        for inner, content in fields(value):
+            if kind == "round" and inner == 5:
+                out["agents"].append(content.decode())
+            else:
+                out[names[inner]] = content
+        packed = out.get("sum", b"")
+        out["sum"] = struct.unpack(f"<{len(packed) // 8}q", packed)
+    return out
+
+
+def read(folder):
+    """All records of a journal as (sequence, record, blob), oldest first; the blob is None when dropped."""
+    database = sqlite3.connect(f"file:{folder}/journal.db?mode=ro", uri=True)
+    try:
+        return read_open(database)
+    finally:
+        database.close()
+
+
+def read_open(database):
+    out = []
+    for sequence, body, blob_bytes in database.execute(
+            "SELECT sequence, body, blob_bytes FROM record ORDER BY sequence").fetchall():
+        pieces = database.execute("SELECT bytes FROM piece WHERE id >= ? AND id < ? ORDER BY id",
+                                  (sequence << PIECE_BITS, sequence + 1 << PIECE_BITS)).fetchall()
+        blob = b"".join(piece[0] for piece in pieces)
+        out.append((sequence, record(body), blob if len(blob) == blob_bytes else None))
+    return out
+
+
+class Witness:
+    """Holds a journal open, so that its write-ahead log keeps every commit, to be looked at afterwards."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.database = None
+
+    def attach(self):
+        """Returns whether the journal is there by now; then it is held."""
+        if not (self.folder / "journal.db").exists():
+            return False
+        database = sqlite3.connect(f"file:{self.folder}/journal.db?mode=ro", uri=True)
+        try:
+            if database.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+                database.execute("SELECT count(*) FROM record").fetchone()
+                self.database = database
+                return True
+        except sqlite3.Error:
+            pass
+        database.close()
+        return False
+
+    def commits(self):
+        """Yields the journal as it was after each commit, as read_open gives it."""
+        copy = self.folder / "past"
+        log = (self.folder / "journal.db-wal").read_bytes()
+        page_bytes = struct.unpack_from(">I", log, 8)[0]
+        salt = log[16:24]
+        at = WAL_HEADER
+        copy.mkdir()
+        while at + FRAME_HEADER + page_bytes <= len(log) and log[at + 8:at + 16] == salt:
+            pages_after = struct.unpack_from(">I", log, at + 4)[0]
+            at += FRAME_HEADER + page_bytes
+            if pages_after == 0:
+                continue
+            shutil.copy(self.folder / "journal.db", copy / "journal.db")
+            (copy / "journal.db-wal").write_bytes(log[:at])
+            (copy / "journal.db-shm").unlink(missing_ok=True)
+            database = sqlite3.connect(copy / "journal.db")
+            try:
+                if database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'piece'").fetchone()[0]:
+                    yield read_open(database)
+            finally:
+                database.close()
+        shutil.rmtree(copy)
+
+    def close(self):
+        if self.database is not None:
+            self.database.close()
+            self.database = None
+
+
+def digest(data):
+    return hashlib.sha256(data).digest()
