@@ -35,5 +35,5 @@ int daemon_complain(const char *program, enum status status, const struct why *w
 {
     (void)fprintf(stderr, "%s: %s\n", program,
                   why->text[0] != '\0' ? why->text : status_text(status));
-    return exit_code_of(status);
+    return (int)exit_code_of(status);
 }
