@@ -46,6 +46,9 @@ static void jump_clock(struct world *world)
 static void change_roster(struct world *world)
 {
     size_t agent = some_agent(world);
+    for (size_t i = 1; i <= SIM_AGENTS && dice_one_in(&world->dice, 2); i++) {
+        agent = world->admitted[i] ? agent : i; /* it was a mistake, or the key came back */
+    }
     world->admitted[agent] = !world->admitted[agent];
     world->tally.revocations += !world->admitted[agent];
     world_tell(world, "%s is %s", peer_name(agent),

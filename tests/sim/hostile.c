@@ -110,6 +110,19 @@ void liar_act(struct world *world)
     network_inject_message(world, COORDINATOR, some_agent(world), &message, payload);
 }
 
+/* Who has joined the liar's own job is asked for everything. */
+static void liar_invite(struct world *world, size_t to)
+{
+    struct message invite = {.kind = MESSAGE_INVITE};
+    invite.as.invite.job = world->liar.job.id;
+    invite.as.invite.round = (uint32_t)dice_below(&world->dice, 5);
+    if (invite.as.invite.round >= 2) {
+        invite.as.invite.input =
+            (struct artifact){.digest = world->liar.digest, .bytes = world->liar.bytes.size};
+    }
+    network_inject_message(world, COORDINATOR, to, &invite, (struct slice){0});
+}
+
 /* What agents ask of the liar it answers: the text, its experts, and for their answers on them. */
 static void liar_serve(struct world *world, size_t to, const struct message *fetch,
                        struct slice source)
@@ -140,6 +153,9 @@ void liar_overhear(struct world *world, size_t from, struct slice control)
     } else if (heard.kind == MESSAGE_FETCH &&
                digest_equal(&heard.as.fetch.digest, &world->liar.text_digest)) {
         liar_serve(world, from, &heard, world->fixture.text);
+    } else if (heard.kind == MESSAGE_HELLO && heard.as.hello.ready &&
+               digest_equal(&heard.as.hello.job, &world->liar.job.id)) {
+        liar_invite(world, from);
     } else if (heard.kind == MESSAGE_OFFER) {
         struct message pull = {.kind = MESSAGE_PULL};
         pull.as.pull.job = heard.as.offer.job;

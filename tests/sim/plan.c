@@ -56,7 +56,7 @@ static void draw_hostility(struct plan *plan, struct dice *dice)
     plan->flipped = rate(dice, 50);
     plan->liar = rate(dice, 10);
     plan->mallory = rate(dice, 10);
-    plan->revoke = rate(dice, 3);
+    plan->revoke = rate(dice, 15);
 }
 
 void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)

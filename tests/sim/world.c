@@ -70,7 +70,8 @@ void world_init(struct world *world, const struct plan *plan, bool verbose)
         struct node *node = &world->node[i];
         node->number = i;
         node->data_number = i;
-        node->once = i % 2 == 0;
+        /* With an earlier job about, "once" could mean that one: its frames come again. */
+        node->once = i % 2 == 0 && !plan->earlier;
         node->restart_ms = (int64_t)dice_below(&world->dice, plan->faulty ? 2000 : 20);
         node->clock_base_ms = (int64_t)dice_below(&world->dice, 1000000);
         node->clock_ppm = plan->faulty ? (int64_t)dice_below(&world->dice, 2001) - 1000 : 0;
