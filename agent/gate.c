@@ -158,6 +158,12 @@ bool gate_covers(const struct gate *gate, const struct charge *charge)
     return cost.epsilon_micro <= left.epsilon_micro && cost.delta_atto <= left.delta_atto;
 }
 
+bool gate_has_noise(uint64_t sensitivity_l1, const struct charge *charge)
+{
+    struct noise_scale scale;
+    return mechanism_scale(&scale, sensitivity_l1, charge->epsilon_micro, NULL) == STATUS_OK;
+}
+
 /* Little-endian words, the only form in which a vector crosses the wire. */
 static uint8_t *pack(const struct private_vector *vector)
 {

@@ -38,6 +38,10 @@ MUST_USE enum status gate_restore(struct gate *gate, const struct record *answer
 /** Returns whether the charge could be spent now; changes nothing. */
 bool gate_covers(const struct gate *gate, const struct charge *charge);
 
+/** Returns whether there is noise for an answer of this sensitivity at this price: what gate_answer
+ * would refuse by public numbers alone is better refused before anything is computed. */
+bool gate_has_noise(uint64_t sensitivity_l1, const struct charge *charge);
+
 /** Returns the last round of a job that was answered, or -1: an earlier or equal one is never
  * answered anew. */
 int64_t gate_last_round(const struct gate *gate, const struct digest *job);

@@ -5,6 +5,7 @@
 
 #include "agent/participant_state.h"
 #include "base/check.h"
+#include "crypto/digest.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -26,7 +27,8 @@ enum status participant_hello(struct participant *p, int64_t now_ms, struct effe
         hello.as.hello.job = p->name.id;
         hello.as.hello.rounds_closed = p->rounds_closed;
     }
-    hello.as.hello.ready = p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED;
+    hello.as.hello.ready =
+        p->job_phase == JOB_REFUSED || (p->job_phase == JOB_READY && now_ms >= p->ready_ms);
     p->hello_ms = now_ms + p->options.heartbeat_ms;
     return participant_send(p, effects, &hello, (struct slice){0});
 }
@@ -118,27 +120,36 @@ static enum status on_committed(struct participant *p, const struct event *event
     return status;
 }
 
+int64_t participant_slot_ms(const struct participant *p, int64_t now_ms)
+{
+    int64_t slot_ms = p->options.policy->answer_slot_ms;
+    int64_t slots = (now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
+    return p->invited_ms + slot_ms * (slots > 0 ? slots : 1);
+}
+
+static bool is_computing(const struct participant *p)
+{
+    return p->work.kind != WORK_NONE || p->commit_count > 0;
+}
+
+bool participant_is_deaf(struct participant *p, int64_t now_ms)
+{
+    bool deaf = is_computing(p) || now_ms < p->quiet_ms;
+    p->missed = p->missed || deaf;
+    return deaf;
+}
+
 static enum status on_worked(struct participant *p, const struct event *event,
                              struct effects *effects)
 {
-    enum work_kind kind = p->work.kind;
-    bool stale = p->work.stale;
     enum status status = STATUS_OK;
 
-    CHECK(kind != WORK_NONE);
-    if (!stale) {
-        status = kind == WORK_LOAD ? job_on_loaded(p, event, effects)
-                                   : round_on_worked(p, event, effects);
-    }
+    CHECK(p->work.kind != WORK_NONE);
+    p->quiet_ms = participant_slot_ms(p, event->now_ms);
+    status = p->work.kind == WORK_LOAD ? job_on_loaded(p) : round_on_worked(p, event, effects);
     dataset_free(&p->work.data);
     private_vector_free(&p->work.vector);
     memset(&p->work, 0, sizeof p->work);
-    if (stale && kind == WORK_LOAD) {
-        job_leave(p); /* whichever job the next WELCOME names is begun from its start */
-    }
-    if (stale && p->round_phase == ROUND_WORKING) {
-        p->round_phase = ROUND_IDLE;
-    }
     return status;
 }
 
@@ -153,7 +164,7 @@ static enum status on_piece(struct participant *p, const struct event *event,
     if (!transfer_is_whole(&p->fetch)) {
         return participant_ask(p, effects);
     }
-    return p->job_phase == JOB_FETCHING ? job_on_text(p, effects)
+    return p->job_phase == JOB_FETCHING ? job_on_text(p, event, effects)
                                         : round_on_experts(p, event, effects);
 }
 
@@ -223,7 +234,9 @@ static enum status on_time(struct participant *p, const struct event *event,
     if (status == STATUS_OK && p->round_phase == ROUND_WAITING && event->now_ms >= p->offer_ms) {
         status = round_on_slot(p, effects);
     }
-    if (status == STATUS_OK && event->now_ms >= p->hello_ms) {
+    bool heard_again = p->missed && !is_computing(p) && event->now_ms >= p->quiet_ms;
+    if (status == STATUS_OK && (heard_again || event->now_ms >= p->hello_ms)) {
+        p->missed = p->missed && !heard_again;
         status = participant_hello(p, event->now_ms, effects);
     }
     return status;
@@ -258,6 +271,19 @@ static enum status participant_step(void *self, const struct event *event, struc
     return status == STATUS_OK ? on_time(p, event, effects) : status;
 }
 
+/* What the records were: a pass over them, and over them alone, is paid for once. */
+static void dataset_digest(struct digest *digest, const struct dataset *data)
+{
+    const size_t m = data->record_count;
+    uint8_t shape[16];
+    struct slice parts[] = {{shape, sizeof shape},
+                            {data->x, m * data->feature_count * sizeof *data->x},
+                            {data->y, m * sizeof *data->y}};
+    store_u64(shape, m);
+    store_u64(shape + 8, data->feature_count);
+    digest_sha256(digest, parts, 3);
+}
+
 static void participant_work(void *self)
 {
     struct participant *p = self;
@@ -266,6 +292,9 @@ static void participant_work(void *self)
     if (work->kind == WORK_LOAD) {
         work->status =
             p->options.source.load(p->options.source.self, &work->data, &p->job.schema, &work->why);
+        if (work->status == STATUS_OK) {
+            dataset_digest(&work->data_digest, &work->data);
+        }
     } else {
         work->status = task_run(&work->vector, &work->input, &work->why);
     }
@@ -288,6 +317,9 @@ static int64_t participant_wake_ms(const void *self)
     }
     if (p->round_phase == ROUND_WAITING) {
         wake = earlier(wake, p->offer_ms);
+    }
+    if (p->missed && !is_computing(p)) {
+        wake = earlier(wake, p->quiet_ms);
     }
     return wake;
 }

@@ -64,7 +64,8 @@ static void job_unfit(struct participant *p, const char *event, const char *text
 }
 
 /* The text is here and matches its digest. */
-static enum status job_accept_text(struct participant *p, struct effects *effects)
+static enum status job_accept_text(struct participant *p, const struct event *event,
+                                   struct effects *effects)
 {
     struct slice text = {p->text, p->name.text_bytes};
     struct slice parts[] = {
@@ -94,11 +95,13 @@ static enum status job_accept_text(struct participant *p, struct effects *effect
         return STATUS_OK;
     }
     p->job_phase = JOB_LOADING;
+    p->invited_ms = event->now_ms;
     p->work.kind = WORK_LOAD;
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static enum status job_take_approved(struct participant *p, struct effects *effects)
+static enum status job_take_approved(struct participant *p, const struct event *event,
+                                     struct effects *effects)
 {
     struct slice approved = p->options.approved_text;
     struct digest digest;
@@ -114,7 +117,7 @@ static enum status job_take_approved(struct participant *p, struct effects *effe
         return STATUS_NO_MEMORY;
     }
     memcpy(p->text, approved.data, approved.size);
-    return job_accept_text(p, effects);
+    return job_accept_text(p, event, effects);
 }
 
 enum status job_on_welcome(struct participant *p, const struct event *event,
@@ -132,9 +135,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
         return STATUS_OK;
     }
-    if (p->work.kind != WORK_NONE || p->commit_count > 0) {
-        /* Finish or throw away what is under way; the next HELLO asks again. */
-        p->work.stale = p->work.kind != WORK_NONE;
+    if (participant_is_deaf(p, event->now_ms)) {
         return STATUS_OK;
     }
     job_leave(p);
@@ -143,7 +144,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     log_event(p->options.log, LOG_INFO, "job-offered", p->coordinator.name,
               "the coordinator offers a job of %u bytes", (unsigned)name->text_bytes);
     if (p->options.approved_text.size > 0) {
-        return job_take_approved(p, effects);
+        return job_take_approved(p, event, effects);
     }
     enum status status = transfer_begin(&p->fetch, name->text_bytes, event->now_ms);
     if (status != STATUS_OK) {
@@ -153,7 +154,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     return participant_ask(p, effects);
 }
 
-enum status job_on_text(struct participant *p, struct effects *effects)
+enum status job_on_text(struct participant *p, const struct event *event, struct effects *effects)
 {
     struct slice text = {p->fetch.data, (size_t)p->fetch.bytes};
     struct digest digest;
@@ -164,7 +165,7 @@ enum status job_on_text(struct participant *p, struct effects *effects)
         job_unfit(p, "job-forged", "the text that arrived does not match its digest");
         return STATUS_OK;
     }
-    return job_accept_text(p, effects);
+    return job_accept_text(p, event, effects);
 }
 
 /* The records are read: will they do for every stage of the job? */
@@ -181,7 +182,7 @@ static enum status job_check_records(const struct participant *p, struct why *wh
     return STATUS_OK;
 }
 
-enum status job_on_loaded(struct participant *p, const struct event *event, struct effects *effects)
+enum status job_on_loaded(struct participant *p)
 {
     enum status status = p->work.status;
 
@@ -196,6 +197,7 @@ enum status job_on_loaded(struct participant *p, const struct event *event, stru
         return STATUS_OK;
     }
     p->data = p->work.data;
+    p->data_digest = p->work.data_digest;
     memset(&p->work.data, 0, sizeof p->work.data);
     p->order = calloc(p->data.record_count, sizeof *p->order);
     if (p->order == NULL) {
@@ -205,5 +207,7 @@ enum status job_on_loaded(struct participant *p, const struct event *event, stru
     p->job_phase = JOB_READY;
     log_event(p->options.log, LOG_INFO, "job-joined", NULL, "ready for job \"%s\", %u rounds",
               p->job.name, (unsigned)job_round_count(&p->job));
-    return participant_hello(p, event->now_ms, effects);
+    p->ready_ms = p->quiet_ms; /* how long the reading took stays here */
+    p->missed = true;
+    return STATUS_OK;
 }

@@ -67,7 +67,9 @@ static struct digest invitation_digest(const struct message *message)
 }
 
 /* All that one answer costs: epsilon of the stage for the rows it looks at. The batches of a losses
- * stage are one pass over disjoint rows; every lambda of a fit is a pass of its own. */
+ * stage are one pass over disjoint rows; every lambda of a fit is a pass of its own. Ranges of rows
+ * are disjoint within one table only: when the records have changed since the pass began, what is
+ * left of it is another pass and is paid for again. */
 static struct charge charge_of(const struct participant *p, uint32_t round)
 {
     uint32_t within;
@@ -77,13 +79,14 @@ static struct charge charge_of(const struct participant *p, uint32_t round)
     uint8_t pass_bytes[4];
     struct slice parts[] = {{PASS_LABEL, sizeof PASS_LABEL - 1},
                             {p->name.id.byte, DIGEST_BYTES},
+                            {p->data_digest.byte, DIGEST_BYTES},
                             {pass_bytes, sizeof pass_bytes}};
     struct charge charge = {.epsilon_micro = job_round_epsilon_micro(stage),
                             .row_first = rows.first,
                             .row_count = rows.count};
 
     store_u32(pass_bytes, pass);
-    digest_sha256(&charge.pass, parts, 3);
+    digest_sha256(&charge.pass, parts, 4);
     return charge;
 }
 
@@ -118,6 +121,18 @@ static enum status start_work(struct participant *p, struct effects *effects)
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
+/* Whether the gate will be able to answer, before anything is computed: a round that ends without
+ * an answer has cost nothing, and must have looked at nothing. */
+static bool noise_can_cover(const struct participant *p, const struct stage *stage, uint32_t within,
+                            const struct charge *charge)
+{
+    size_t d = p->data.feature_count;
+    uint64_t sensitivity_l1 = 0;
+    return task_sensitivity(&sensitivity_l1, stage, within, p->data.record_count, d,
+                            (size_t)(p->input.bytes / (8 * d)), NULL) == STATUS_OK &&
+           gate_has_noise(sensitivity_l1, charge);
+}
+
 static enum status begin_round(struct participant *p, const struct event *event,
                                struct effects *effects)
 {
@@ -137,6 +152,11 @@ static enum status begin_round(struct participant *p, const struct event *event,
     if (!input_is_right(p, stage, &p->input)) {
         return decline_because(p, "input-refused",
                                "the coordinator's input is not what the job or the policy allows",
+                               effects);
+    }
+    if (!noise_can_cover(p, stage, within, &charge)) {
+        return decline_because(p, "noise-out-of-range",
+                               "no noise there is covers an answer of this size at this price",
                                effects);
     }
     if (p->input.bytes == 0 || digest_equal(&p->input.digest, &p->experts.artifact.digest)) {
@@ -207,12 +227,11 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     if (p->job_phase != JOB_READY || round >= job_round_count(&p->job)) {
         return STATUS_OK;
     }
+    if (participant_is_deaf(p, event->now_ms)) {
+        return STATUS_OK;
+    }
     if (p->round_phase != ROUND_IDLE && round == p->round) {
         return invite_again(p, &invitation, effects);
-    }
-    if (p->work.kind != WORK_NONE || p->commit_count > 0) {
-        p->work.stale = p->work.kind != WORK_NONE;
-        return STATUS_OK; /* the coordinator has gone on; it asks again after the next HELLO */
     }
     round_abandon(p);
     int64_t last = gate_last_round(p->gate, &p->name.id);
@@ -363,9 +382,7 @@ enum status round_on_worked(struct participant *p, const struct event *event,
     struct slice blob = {0};
     enum status status = p->work.status;
 
-    if (p->round_phase != ROUND_WORKING) {
-        return STATUS_OK;
-    }
+    CHECK(p->round_phase == ROUND_WORKING);
     if (status == STATUS_OK) {
         struct gate_request request = {.job = p->name.id,
                                        .round = p->round,
@@ -378,7 +395,12 @@ enum status round_on_worked(struct participant *p, const struct event *event,
         return status;
     }
     if (status != STATUS_OK) {
-        return decline_because(p, "task-failed", why.text, effects);
+        /* Said when the coordinator asks again, after the slot: never when the work was done. */
+        p->round_phase = ROUND_DECLINED;
+        p->missed = true;
+        log_event(p->options.log, LOG_ERROR, "task-failed", NULL, "round %" PRIu32 " declined: %s",
+                  p->round, why.text);
+        return STATUS_OK;
     }
     return commit_answer(p, event, &record, blob, effects);
 }
@@ -389,10 +411,11 @@ void round_on_committed(struct participant *p, const struct event *event)
     if (p->round_phase != ROUND_COMMITTING) {
         return;
     }
-    int64_t slot_ms = p->options.policy->answer_slot_ms;
-    int64_t slots = (event->now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
-    p->offer_ms = p->invited_ms + slot_ms * (slots > 0 ? slots : 1);
+    int64_t slots;
+    p->offer_ms = participant_slot_ms(p, event->now_ms);
+    p->quiet_ms = p->offer_ms;
     p->round_phase = ROUND_WAITING;
+    slots = (p->offer_ms - p->invited_ms) / p->options.policy->answer_slot_ms;
     if (slots > 1) {
         log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
                   "round %" PRIu32 " took %" PRId64 " slots: raise answer_slot_ms", p->round,
@@ -442,11 +465,8 @@ static enum status close_round(struct participant *p, uint32_t round, struct eff
             forget->as.forget.sequence = answer.sequence;
         }
     }
-    if (p->round <= round && p->round_phase != ROUND_COMMITTING) {
-        p->work.stale = p->work.kind == WORK_TASK;
-        if (p->round_phase != ROUND_WORKING) {
-            round_abandon(p);
-        }
+    if (p->round <= round) {
+        round_abandon(p);
     }
     return STATUS_OK;
 }
@@ -481,7 +501,7 @@ enum status round_on_release(struct participant *p, const struct event *event,
 
     if (!digest_equal(&message->as.release.job, &p->name.id) ||
         (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED && p->job_phase != JOB_UNFIT) ||
-        p->fetch_final || p->commit_count > 0) {
+        p->fetch_final || participant_is_deaf(p, event->now_ms)) {
         return STATUS_OK;
     }
     if (p->job_phase != JOB_UNFIT && round >= job_round_count(&p->job)) {

@@ -38,9 +38,9 @@ enum work_kind { WORK_NONE, WORK_LOAD, WORK_TASK };
 /* What a worker thread touches between EFFECT_WORK and EVENT_WORKED, and nothing else does. */
 struct work {
     enum work_kind kind;
-    bool stale; /* what it works for is over: the result is thrown away, nothing is spent */
     struct task_input input;
     struct dataset data;          /* out, WORK_LOAD */
+    struct digest data_digest;    /* out, WORK_LOAD */
     struct private_vector vector; /* out, WORK_TASK */
     enum status status;           /* out */
     struct why why;               /* out */
@@ -64,7 +64,9 @@ struct participant {
     struct digest *seen; /* (seen_count) jobs whose record is in the journal, owned */
     size_t seen_count;
     struct dataset data;
-    size_t *order; /* (data.record_count) */
+    struct digest data_digest; /* of the records as they were loaded; stays at the site */
+    size_t *order;             /* (data.record_count) */
+    int64_t ready_ms;          /* JOB_READY is told from this slot on */
     uint32_t rounds_closed;
 
     struct transfer fetch;
@@ -79,6 +81,8 @@ struct participant {
     struct digest invitation;
     int64_t invited_ms;
     int64_t offer_ms;
+    int64_t quiet_ms; /* until this slot no new question is heard, see participant_is_deaf */
+    bool missed;      /* something was said meanwhile: a HELLO at quiet_ms asks for it */
 
     struct work work;
     struct record *committing[COMMITS_MAX]; /* in order; each a copy for when it is durable */
@@ -100,15 +104,26 @@ MUST_USE enum status participant_commit(struct participant *p, struct effects *e
                                         const struct record *record, struct slice blob);
 MUST_USE enum status participant_ask(struct participant *p, struct effects *effects);
 
+/** Returns the first public slot at or after now_ms: a whole number, at least one, of the policy's
+ * slots after the invitation (or after the reading of the records began). */
+int64_t participant_slot_ms(const struct participant *p, int64_t now_ms);
+
+/**
+ * Returns whether new questions go unheard: from the beginning of a computation on the records to
+ * the public slot after its answer is durable. Were they heard as soon as it is over, whoever asks
+ * all the time would see when that is. Notes that something was missed.
+ */
+bool participant_is_deaf(struct participant *p, int64_t now_ms);
+
 /* participant_job.c */
 void job_leave(struct participant *p);
 bool job_is_recorded(const struct participant *p, const struct digest *job);
 MUST_USE enum status job_remember(struct participant *p, const struct digest *job);
 MUST_USE enum status job_on_welcome(struct participant *p, const struct event *event,
                                     const struct message *message, struct effects *effects);
-MUST_USE enum status job_on_text(struct participant *p, struct effects *effects);
-MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
-                                   struct effects *effects);
+MUST_USE enum status job_on_text(struct participant *p, const struct event *event,
+                                 struct effects *effects);
+MUST_USE enum status job_on_loaded(struct participant *p);
 
 /* participant_round.c */
 void round_abandon(struct participant *p);

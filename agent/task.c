@@ -5,6 +5,7 @@
 #include "agent/task_fit.h"
 #include "agent/task_losses.h"
 #include "base/bytes.h"
+#include "learn/sensitivity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,20 @@ enum status task_check(const struct stage *stage, size_t record_count, size_t fe
         return task_fit_check(stage, record_count, feature_count, why);
     case TASK_LOSSES:
         return task_losses_check(stage, record_count, why);
+    }
+    return STATUS_UNSUPPORTED;
+}
+
+enum status task_sensitivity(uint64_t *sensitivity_l1, const struct stage *stage, uint32_t within,
+                             size_t record_count, size_t feature_count, size_t expert_count,
+                             struct why *why)
+{
+    switch (stage->task) {
+    case TASK_FIT:
+        return task_fit_sensitivity(sensitivity_l1, stage, within, record_count, feature_count,
+                                    why);
+    case TASK_LOSSES:
+        return sensitivity_losses_l1(sensitivity_l1, expert_count, stage->grid_bits, why);
     }
     return STATUS_UNSUPPORTED;
 }

@@ -51,6 +51,13 @@ MUST_USE enum status task_run(struct private_vector *out, const struct task_inpu
 MUST_USE enum status task_check(const struct stage *stage, size_t record_count,
                                 size_t feature_count, struct why *why);
 
+/** Bounds how far one replaced record can move the answer of round `within`, by public numbers: the
+ * sensitivity that task_run's vector will carry. expert_count: what `losses` judges. Fails with
+ * STATUS_INVALID. */
+MUST_USE enum status task_sensitivity(uint64_t *sensitivity_l1, const struct stage *stage,
+                                      uint32_t within, size_t record_count, size_t feature_count,
+                                      size_t expert_count, struct why *why);
+
 /** Returns the rows that round `within` of a stage looks at, of record_count. */
 struct task_rows task_rows(const struct stage *stage, uint32_t within, size_t record_count);
 

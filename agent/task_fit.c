@@ -38,6 +38,14 @@ enum status task_fit_check(const struct stage *stage, size_t record_count, size_
     return STATUS_OK;
 }
 
+enum status task_fit_sensitivity(uint64_t *sensitivity_l1, const struct stage *stage,
+                                 uint32_t within, size_t record_count, size_t feature_count,
+                                 struct why *why)
+{
+    struct erm_problem problem = problem_of(stage, within, record_count, feature_count);
+    return sensitivity_fit_l1(sensitivity_l1, &problem, stage->grid_bits, why);
+}
+
 enum status task_fit(struct private_vector *out, const struct task_input *input, struct why *why)
 {
     const struct dataset *data = input->data;

@@ -10,6 +10,11 @@
 MUST_USE enum status task_fit(struct private_vector *out, const struct task_input *input,
                               struct why *why);
 
+/** Bounds the answer's L1 sensitivity, as task_sensitivity. */
+MUST_USE enum status task_fit_sensitivity(uint64_t *sensitivity_l1, const struct stage *stage,
+                                          uint32_t within, size_t record_count,
+                                          size_t feature_count, struct why *why);
+
 /** Refuses lambdas whose solver cannot reach the tolerance within its public bound. */
 MUST_USE enum status task_fit_check(const struct stage *stage, size_t record_count,
                                     size_t feature_count, struct why *why);
