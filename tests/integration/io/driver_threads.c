@@ -25,6 +25,7 @@ enum { ROUNDS = 200 };
 struct side {
     bool is_agent;
     bool races;
+    unsigned pause_us;
     unsigned round;
     uint64_t computed[64];
     uint64_t sum;
@@ -36,8 +37,8 @@ struct side {
 static void work(void *self)
 {
     struct side *side = self;
-    if (side->races) {
-        usleep(50000);
+    if (side->pause_us > 0) {
+        usleep(side->pause_us);
     }
     for (size_t i = 0; i < 64; i++) {
         side->computed[i] = side->computed[i] * 3 + i + side->round;
@@ -66,7 +67,10 @@ static enum status agent_step(struct side *side, const struct event *event, stru
         break;
     case EVENT_TICK: /* the last one may have been lost */
         if (side->races) {
-            side->computed[0]++;
+            side->computed[0]++; /* while the worker has it */
+            side->races = false;
+            side->wake_ms = INT64_MAX;
+            break;
         }
         send_round(side, &coordinator, effects);
         side->wake_ms = event->now_ms + 300;
@@ -200,6 +204,7 @@ int main(int count, char **argument)
     pthread_t thread[2];
 
     run[1].side.races = count == 2 && strcmp(argument[1], "--race") == 0;
+    run[1].side.pause_us = run[1].side.races ? 20000 : 0;
     REQUIRE(key_pair_generate(&key[0]) == STATUS_OK && key_pair_generate(&key[1]) == STATUS_OK);
     struct endpoint_options options = {
         .address = "tcp://127.0.0.1:0", .key = &key[0], .payload_bytes_max = 65536};

@@ -102,6 +102,21 @@ Test(admission, a_revocation_ends_a_live_connection_within_a_second, .init = sta
     endpoint_free(stays);
 }
 
+/* One that says nothing must not go on listening either. */
+Test(admission, a_revocation_ends_a_silent_connection_too, .init = start_two, .fini = teardown,
+     .timeout = 30)
+{
+    struct endpoint *silent = federation_dial(&federation, &federation.agent[0]);
+    cr_assert_geq(federation_round_trip(silent, 5000), 0);
+    federation_revoke(&federation, 0);
+    int64_t until_ms = clock_now_ms() + 2000;
+    while (!endpoint_was_refused(silent) && clock_now_ms() < until_ms) {
+        cr_assert_eq(endpoint_poll(silent, NULL, 0, 20), STATUS_OK);
+    }
+    cr_expect(endpoint_was_refused(silent));
+    endpoint_free(silent);
+}
+
 Test(admission, the_newest_connection_of_a_key_wins, .init = start_two, .fini = teardown,
      .timeout = 30)
 {
