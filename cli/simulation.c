@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum status write_text(struct simulation *simulation, const char *name, const char *text)
 {
@@ -111,6 +112,7 @@ enum exit_code simulation_run(struct simulation *simulation)
     enum status status;
 
     simulation->why.text[0] = '\0';
+    simulation->lock = -1;
     result_init(&simulation->result);
     status = simulation_load(simulation);
     if (status == STATUS_OK && simulation->job.cohort_min > simulation->agent_count) {
@@ -151,6 +153,10 @@ void simulation_free(struct simulation *simulation)
 {
     result_free(&simulation->result);
     job_free(&simulation->job);
+    if (simulation->lock >= 0) {
+        (void)close(simulation->lock);
+    }
+    simulation->lock = -1;
     free(simulation->job_text);
     simulation->job_text = NULL;
     simulation->job_size = 0;

@@ -39,6 +39,7 @@ struct simulation {
     size_t record_count;
     size_t held_count;
     unsigned port;
+    int lock; /* on the output folder; -1 without one */
     struct children children;
 
     struct result result; /* owned */
@@ -52,8 +53,9 @@ bool simulation_path(const struct simulation *simulation, char path[static SIMUL
 /** Reads job and data, applies --set, checks that the shares suffice. Nothing is written yet. */
 MUST_USE enum status simulation_load(struct simulation *simulation);
 
-/** Makes the output folder, or cleans one that an earlier simulation made and marked. Fails with
- * STATUS_EXISTS when there is anything else in it. */
+/** Makes the output folder, or cleans one that an earlier simulation made and marked, and holds it.
+ * Fails with STATUS_EXISTS when there is anything else in it, STATUS_BUSY when another simulation is
+ * under way in it. */
 MUST_USE enum status simulation_folder(struct simulation *simulation);
 
 /** Shuffles the records, holds a fifth out, and gives each agent its share. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +90,20 @@ static enum status make_folders(struct simulation *simulation)
     return status;
 }
 
+/* Two simulations in one folder would clean each other's processes' files away. */
+static enum status hold(struct simulation *simulation, const char *mark)
+{
+    simulation->lock = open(mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (simulation->lock < 0) {
+        return fail(simulation, mark);
+    }
+    if (flock(simulation->lock, LOCK_EX | LOCK_NB) != 0) {
+        why_set(&simulation->why, "%s: another simulation is under way in it", simulation->out);
+        return STATUS_BUSY;
+    }
+    return STATUS_OK;
+}
+
 enum status simulation_folder(struct simulation *simulation)
 {
     char mark[SIMULATION_PATH_BYTES];
@@ -105,21 +120,17 @@ enum status simulation_folder(struct simulation *simulation)
         why_set(&simulation->why, "%s is not a folder", simulation->out);
         return STATUS_EXISTS;
     }
-    if (lstat(mark, &info) == 0 && S_ISREG(info.st_mode)) {
-        enum status status = clean(simulation, simulation->out);
-        return status == STATUS_OK ? make_folders(simulation) : status;
-    }
-    if (!is_empty(simulation->out)) {
+    bool marked = lstat(mark, &info) == 0 && S_ISREG(info.st_mode);
+    if (!marked && !is_empty(simulation->out)) {
         why_set(&simulation->why,
                 "%s holds files that no simulation made: nothing was touched; name another folder "
                 "with --out",
                 simulation->out);
         return STATUS_EXISTS;
     }
-    int file = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) {
-        return fail(simulation, mark);
+    enum status status = hold(simulation, mark);
+    if (status == STATUS_OK && marked) {
+        status = clean(simulation, simulation->out);
     }
-    (void)close(file);
-    return make_folders(simulation);
+    return status == STATUS_OK ? make_folders(simulation) : status;
 }

@@ -102,6 +102,21 @@ static enum status make_coordinator(struct simulation *simulation, struct digest
     return status;
 }
 
+/* "fit, losses": what the job's stages do, each once. */
+static void list_tasks(char *text, size_t size, const struct job *job)
+{
+    bool listed[JOB_STAGES_MAX] = {false};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < job->stage_count && used < size; i++) {
+        if ((size_t)job->stage[i].task < JOB_STAGES_MAX && !listed[job->stage[i].task]) {
+            listed[job->stage[i].task] = true;
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     task_name(job->stage[i].task));
+        }
+    }
+}
+
 /* Twice what the job costs, so that the report shows a budget with something left; the smallest
  * cohort the job asks for; everything else the job's own terms. */
 static enum status make_agent(struct simulation *simulation, size_t number,
@@ -112,6 +127,9 @@ static enum status make_agent(struct simulation *simulation, size_t number,
     struct digest key;
     const struct job *job = &simulation->job;
     uint64_t budget = job->epsilon_micro * BUDGET_FACTOR;
+    char tasks[256];
+
+    list_tasks(tasks, sizeof tasks, job);
 
     (void)snprintf(folder, sizeof folder, "agents/hospital-%zu", number);
     enum status status = make_key(simulation, folder, &key);
@@ -124,10 +142,10 @@ static enum status make_agent(struct simulation *simulation, size_t number,
         status = put(simulation, folder, "policy.yml",
                      "# What this hospital allows, whatever a job asks for.\nhedgerow: 1\n"
                      "epsilon: %llu.%06llu\ndelta: %.18f\ncohort_minimum: %u\n"
-                     "tasks: [fit, losses]\ntrust: [%s]\nmessage_mb_max: 64\n"
+                     "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
                      "answer_slot_ms: %d\n",
                      (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
-                     (double)job->delta_atto * BUDGET_FACTOR * 1e-18, job->cohort_min,
+                     (double)job->delta_atto * BUDGET_FACTOR * 1e-18, job->cohort_min, tasks,
                      job_trust_name(job->trust), (int)SLOT_MS);
     }
     if (status == STATUS_OK) {

@@ -113,6 +113,15 @@ cp "$job" "$work/several/"
 expect 3 "$hedgerow" simulate "$work/several/job.yml" --out "$work/d"
 says '--data'
 
+# A second simulation in the same folder is refused, and the first one goes on.
+begin
+"$hedgerow" simulate "$job" --out "$work/e" >"$work/second" 2>&1
+code=$?
+[ $code -eq 7 ] || fault "a second simulation in the folder ended with $code"
+grep -q 'under way' "$work/second" || fault 'the second simulation does not say why'
+wait $simulation || fault 'the first simulation was disturbed'
+gone 'a good end'
+
 # Ctrl-C: 130, soon, and no process stays.
 begin
 kill -INT $simulation
