@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/exit_code.h"
 #include "crypto/digest.h"
+#include "learn/kernel.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -279,6 +280,7 @@ static enum status take_experts(struct participant *p, bool *good)
     for (size_t i = 0; i < count; i++) {
         uint64_t word = load_u64(data + 8 * i);
         memcpy(&weights[i], &word, sizeof word);
+        weights[i] = kernel_flushed(weights[i]);
     }
     free(data);
     *good = digest_equal(&digest, &artifact.digest) && weights_are_finite(weights, count);

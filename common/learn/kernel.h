@@ -6,6 +6,11 @@
 
 #include <stddef.h>
 
+/** Returns x, or 0 when it is nearer to 0 than 2^-400. Whatever comes from outside passes through
+ * here once: products and sums of such numbers do not meet the subnormal ones, whose arithmetic
+ * takes a time that tells on which records it was done. */
+double kernel_flushed(double x);
+
 /** Returns sum a_i b_i over count, in eight interleaved partial sums. */
 double kernel_dot(const double *a, const double *b, size_t count);
 

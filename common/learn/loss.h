@@ -15,7 +15,8 @@ enum loss_kind {
 /** Returns the loss of a margin; >= 0, finite for every finite margin. */
 double loss_value(enum loss_kind kind, double margin);
 
-/** Returns the loss clamped to [0, 1]: what the `losses` task sends. A NaN margin costs 1. */
+/** Returns the loss clamped to [0, 1], within 2^-52: what the `losses` task sends. A NaN margin costs
+ * 1. */
 double loss_clamped(enum loss_kind kind, double margin);
 
 /** Returns d loss / d margin (for the hinge at 1: -1). CHECKs that kind can be learned from. */

@@ -57,6 +57,7 @@ struct bench {
     size_t body_size[4];
     size_t body_count;
     uint64_t committing;
+    double kept[DIM]; /* the model that was published last */
 };
 
 static enum status load(void *self, struct dataset *out, const struct schema *schema,
@@ -65,6 +66,15 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
     const struct bench *bench = self;
     return dataset_parse(out, (struct slice){bench->records, strlen(bench->records)}, "records",
                          schema, DATASET_LEARN, why);
+}
+
+static void keep(void *self, const struct job *job, const double *weights, size_t count, bool final)
+{
+    struct bench *bench = self;
+    (void)job;
+    (void) final;
+    cr_assert_eq(count, DIM);
+    memcpy(bench->kept, weights, sizeof bench->kept);
 }
 
 static void step(struct bench *bench, struct event *event)
@@ -138,6 +148,7 @@ static void start(struct bench *bench)
     struct participant_options options = {.policy = &bench->policy,
                                           .source = {load, bench},
                                           .random = &bench->random,
+                                          .model = {keep, bench},
                                           .heartbeat_ms = 70,
                                           .silence_ms = 100000};
     cr_assert_eq(participant_new(&bench->participant, &options), STATUS_OK);
@@ -394,6 +405,27 @@ Test(participant_time, what_no_noise_can_cover_is_declined_before_anything_is_co
     give(&bench, &piece, (struct slice){weights, sizeof weights});
     cr_assert_eq(bench.works, works, "nothing is computed on records without a price");
     cr_assert_eq(count_of(&bench, MESSAGE_DECLINE), 1);
+    bench_free(&bench);
+}
+
+/* A product with a subnormal number takes many times as long as one with zero: with such experts
+ * the time of a computation would count the records that have a zero. */
+Test(participant_time, experts_are_freed_of_numbers_whose_arithmetic_takes_longer)
+{
+    const double weights[DIM] = {1e-310, 0.5, -1e-300};
+    struct artifact experts = experts_of(weights, 1);
+    struct bench bench;
+    bench_init(&bench, 10);
+    join(&bench);
+    bench.now_ms = SLOT_MS;
+    tick(&bench);
+    struct message release = {.kind = MESSAGE_RELEASE, .as.release.job = bench.job.id};
+    release.as.release.last = true;
+    release.as.release.experts = experts;
+    struct message piece = {.kind = MESSAGE_PIECE, .as.piece.digest = experts.digest};
+    give(&bench, &release, (struct slice){0});
+    give(&bench, &piece, (struct slice){weights, sizeof weights});
+    cr_assert(bench.kept[0] == 0 && bench.kept[1] == 0.5 && bench.kept[2] == 0);
     bench_free(&bench);
 }
 

@@ -221,3 +221,19 @@ Test(dataset, selects_and_concatenates)
     dataset_free(&some);
     dataset_free(&both);
 }
+
+Test(dataset, holds_no_number_whose_arithmetic_takes_longer)
+{
+    struct column column = {.name = "a", .kind = COLUMN_NUMBER, .centre = 0, .half_width = 1};
+    struct schema schema = {.column = &column,
+                            .column_count = 1,
+                            .label = {.name = "y", .positive = "1", .negative = "0"}};
+    struct dataset data;
+    const char *text = "a,y\n1e-310,1\n-4e-200,0\n0,0\n";
+    cr_assert(dataset_parse(&data, (struct slice){text, strlen(text)}, "t", &schema, DATASET_LEARN,
+                            NULL) == STATUS_OK);
+    for (int i = 0; i < 3; i++) {
+        cr_assert(data.x[i * 2] == 0, "record %d", i);
+    }
+    dataset_free(&data);
+}

@@ -73,3 +73,10 @@ Test(kernel, products_agree_with_plain_loops)
         }
     }
 }
+
+Test(kernel, flushes_what_would_lead_to_subnormal_numbers)
+{
+    cr_assert(kernel_flushed(1e-310) == 0 && kernel_flushed(-1e-200) == 0);
+    cr_assert(kernel_flushed(1e-100) == 1e-100 && kernel_flushed(-2) == -2);
+    cr_assert(kernel_flushed(INFINITY) == INFINITY && isnan(kernel_flushed(NAN)));
+}

@@ -28,6 +28,21 @@ Test(loss, clamps_to_the_unit_interval_and_charges_nan_in_full)
     }
 }
 
+Test(loss, clamped_is_the_value_within_a_rounding_error)
+{
+    for (double margin = -60; margin < 60; margin += 0.0137) {
+        const double exact = fmin(loss_value(LOSS_LOGISTIC, margin), 1);
+        cr_assert(fabs(loss_clamped(LOSS_LOGISTIC, margin) - exact) <= 0x1p-52, "%g", margin);
+    }
+}
+
+/* The derivative must not be so small that a product with it leaves the normal numbers: arithmetic
+ * on subnormal ones takes many times as long, and so tells the margins. */
+Test(loss, derivative_stays_far_above_the_subnormal_numbers)
+{
+    cr_assert(loss_derivative(LOSS_LOGISTIC, 745) < -1e-20);
+}
+
 Test(loss, derivative_agrees_with_differences_and_with_the_lipschitz_constant)
 {
     for (int kind = LOSS_LOGISTIC; kind <= LOSS_HINGE; kind++) {
@@ -41,7 +56,7 @@ Test(loss, derivative_agrees_with_differences_and_with_the_lipschitz_constant)
     }
     cr_assert(loss_derivative(LOSS_HINGE, 1) == -1);
     cr_assert(loss_derivative(LOSS_LOGISTIC, -1e308) == -1);
-    cr_assert(loss_derivative(LOSS_LOGISTIC, 1e308) > -1e-300);
+    cr_assert(loss_derivative(LOSS_LOGISTIC, 1e308) > -1e-17);
 }
 
 Test(loss, has_names)
