@@ -285,6 +285,12 @@ static enum status count_answer(struct coordinator *c, struct member *member,
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
 
+    /* Those who were revoked after they answered count beside those admitted in their place. */
+    if (cohort_count(&c->cohort, STANDING_ANSWERED) == PEERS_MAX) {
+        aggregate_drop(staging);
+        refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
+        return STATUS_OK;
+    }
     if (stage->task == TASK_FIT && stage->experts_own) {
         member->own = malloc(c->aggregate.count * sizeof *member->own);
         if (member->own == NULL) {

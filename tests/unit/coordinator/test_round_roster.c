@@ -1,0 +1,152 @@
+/* A roster that changes while a round is open: as many agents as the protocol knows have answered,
+ * some are revoked, others admitted, and these answer as well. */
+
+#include "coordinator/round.h"
+#include "crypto/digest.h"
+#include "protocol/wire.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIM = 2, NEW_ONES = 3 };
+
+static const char TEXT[] =
+    "hedgerow: 1\n"
+    "job: roster\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, join_deadline_s: 10, deadline_s: 10}\n"
+    "stages:\n"
+    "  - {task: fit, loss: logistic, lambdas: [0.5], share: 0.6, tolerance: 0.01, grid_bits: 10}\n";
+
+struct bench {
+    struct job job;
+    struct seeded_random seeded;
+    struct random random;
+    struct coordinator *coordinator;
+    struct machine machine;
+    struct effects effects;
+    int64_t now_ms;
+    struct digest job_id;
+    struct digest invitation;
+    size_t commits;
+    struct record committed; /* the last one */
+};
+
+static void step(struct bench *bench, struct event *event)
+{
+    bool durable = false;
+    event->now_ms = bench->now_ms;
+    effects_clear(&bench->effects);
+    cr_assert_eq(bench->machine.step(bench->machine.self, event, &bench->effects), STATUS_OK);
+    for (size_t i = 0; i < bench->effects.count; i++) {
+        const struct effect *effect = &bench->effects.item[i];
+        if (effect->kind == EFFECT_COMMIT) {
+            record_free(&bench->committed);
+            cr_assert_eq(wire_decode_record(&bench->committed, effect->as.commit.body), STATUS_OK);
+            bench->commits++;
+            durable = true;
+        }
+    }
+    if (durable) {
+        struct event committed = {.kind = EVENT_COMMITTED, .now_ms = bench->now_ms};
+        committed.as.committed.sequence = bench->commits;
+        effects_clear(&bench->effects);
+        cr_assert_eq(bench->machine.step(bench->machine.self, &committed, &bench->effects),
+                     STATUS_OK);
+    }
+}
+
+static struct peer peer_of(size_t number)
+{
+    struct peer peer = {{0}};
+    (void)snprintf(peer.name, sizeof peer.name, "agent-%03zu", number);
+    return peer;
+}
+
+static void admit(struct bench *bench, size_t first)
+{
+    struct peer peer[PEERS_MAX];
+    struct event event = {.kind = EVENT_ROSTER, .as.roster = {.peer = peer, .count = PEERS_MAX}};
+    for (size_t i = 0; i < PEERS_MAX; i++) {
+        peer[i] = peer_of(first + i);
+    }
+    step(bench, &event);
+}
+
+static void say(struct bench *bench, size_t agent, const struct message *message,
+                struct slice payload)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    struct event event = {.kind = EVENT_MESSAGE};
+    event.as.message.peer = peer_of(agent);
+    event.as.message.payload = payload;
+    event.as.message.control = (struct slice){control, wire_encode(control, message)};
+    step(bench, &event);
+}
+
+static void answer(struct bench *bench, size_t agent)
+{
+    const uint8_t bytes[8 * DIM] = {1};
+    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.job = bench->job_id};
+    struct message offer = {.kind = MESSAGE_OFFER, .as.offer.job = bench->job_id};
+    struct message chunk = {.kind = MESSAGE_CHUNK, .as.chunk.job = bench->job_id};
+    struct slice payload = {bytes, sizeof bytes};
+    hello.as.hello.version = PROTOCOL_VERSION;
+    hello.as.hello.ready = true;
+    offer.as.offer.invitation = bench->invitation;
+    offer.as.offer.bytes = sizeof bytes;
+    digest_sha256(&offer.as.offer.answer, &payload, 1);
+    say(bench, agent, &hello, (struct slice){0});
+    say(bench, agent, &offer, (struct slice){0});
+    say(bench, agent, &chunk, payload);
+}
+
+static void bench_init(struct bench *bench)
+{
+    struct why why = {{0}};
+    struct slice text = {TEXT, sizeof TEXT - 1};
+    struct artifact none = {0};
+    uint8_t named[INVITATION_BYTES];
+    memset(bench, 0, sizeof *bench);
+    cr_assert_eq(job_parse(&bench->job, text, "job", &why), STATUS_OK, "%s", why.text);
+    seeded_random_init(&bench->seeded, 1);
+    bench->random = seeded_random_interface(&bench->seeded);
+    struct coordinator_options options = {
+        .job = &bench->job, .text = text, .random = &bench->random, .answer_bytes_max = 1 << 20};
+    cr_assert_eq(coordinator_new(&bench->coordinator, &options), STATUS_OK);
+    bench->machine = coordinator_machine(bench->coordinator);
+    cr_assert_eq(effects_init(&bench->effects, 1 << 18), STATUS_OK);
+    step(bench, &(struct event){.kind = EVENT_START});
+    bench->job_id = bench->committed.as.job.job.id;
+    invitation_bytes(named, &bench->job_id, 0, &none);
+    digest_sha256(&bench->invitation, &(struct slice){named, sizeof named}, 1);
+}
+
+Test(round_roster, never_counts_more_answers_than_an_outcome_can_name)
+{
+    struct bench bench;
+    bench_init(&bench);
+    admit(&bench, 0);
+    for (size_t agent = 0; agent + 1 < PEERS_MAX; agent++) {
+        answer(&bench, agent); /* all but the last: the round stays open */
+    }
+    cr_assert_eq(bench.commits, 1);
+    admit(&bench, NEW_ONES); /* the first are revoked, their answers count; as many are new */
+    for (size_t agent = PEERS_MAX - 1; agent < PEERS_MAX + NEW_ONES; agent++) {
+        answer(&bench, agent);
+    }
+    cr_assert_eq(bench.commits, 2, "nobody is left to wait for");
+    cr_assert_eq(bench.committed.kind, RECORD_ROUND);
+    cr_assert_not(bench.committed.as.round.failed);
+    cr_assert_eq(bench.committed.as.round.agent_count, PEERS_MAX);
+    record_free(&bench.committed);
+    coordinator_free(bench.coordinator);
+    effects_free(&bench.effects);
+    job_free(&bench.job);
+}
