@@ -6,6 +6,7 @@
   var dark = window.matchMedia("(prefers-color-scheme: dark)");
   var still = window.matchMedia("(prefers-reduced-motion: reduce)");
   var charts = [];
+  var onPaper = false;
 
   /* "print" media never takes the dark colours, so the canvas must not either. */
   function colour(name, printing) {
@@ -32,7 +33,7 @@
 
   function base(extra) {
     var options = {
-      responsive: true, maintainAspectRatio: false, animation: false,
+      responsive: !onPaper, maintainAspectRatio: false, animation: false,
       plugins: { legend: { display: false }, tooltip: { displayColors: false } },
       scales: {}
     };
@@ -53,7 +54,15 @@
   }
   function draw(id, config) {
     var canvas = document.getElementById(id);
-    if (canvas) { charts.push(new Chart(canvas, config)); }
+    if (!canvas) { return; }
+    /* The paper's layout is not known before it is printed: a fixed size, which the style scales. */
+    ["width", "height"].forEach(function (name) { canvas.removeAttribute(name); });
+    canvas.removeAttribute("style");
+    if (onPaper) {
+      canvas.width = canvas.closest(".wide") ? 860 : 420;
+      canvas.height = Math.min(canvas.parentElement.clientHeight || 280, canvas.parentElement.classList.contains("dots") ? 440 : 280);
+    }
+    charts.push(new Chart(canvas, config));
   }
 
   /* Upright lines at the pooled model and the majority class, behind the points. */
@@ -240,6 +249,7 @@
   function all(printing) {
     charts.forEach(function (chart) { chart.destroy(); });
     charts = [];
+    onPaper = printing;
     palette(printing);
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     Chart.defaults.font.size = 12;
