@@ -21,11 +21,11 @@ struct peer {
 };
 
 enum event_kind {
-    EVENT_RECORD,    /* recovery: one journal record, oldest first, before EVENT_START */
-    EVENT_START,     /* recovery is complete; the machine may act */
-    EVENT_TICK,      /* the time that wake_ms asked for has come (or any other time) */
-    EVENT_MESSAGE,   /* a frame from a peer */
-    EVENT_ROSTER,    /* coordinator: the admitted agents have changed (or are told for the first time) */
+    EVENT_RECORD,  /* recovery: one journal record, oldest first, before EVENT_START */
+    EVENT_START,   /* recovery is complete; the machine may act */
+    EVENT_TICK,    /* the time that wake_ms asked for has come (or any other time) */
+    EVENT_MESSAGE, /* a frame from a peer */
+    EVENT_ROSTER, /* coordinator: the admitted agents have changed (or are told for the first time) */
     EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
     EVENT_WORKED     /* the work that EFFECT_WORK asked for is done */
 };

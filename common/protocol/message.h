@@ -18,7 +18,8 @@ enum {
     JOB_TEXT_BYTES_MAX = 64 * 1024,
     ROUNDS_MAX = 1000000
 };
-#define TRANSFER_BYTES_MAX (UINT64_C(1) << 40) /* no size or offset is beyond it: sums cannot wrap */
+#define TRANSFER_BYTES_MAX                                                                         \
+    (UINT64_C(1) << 40) /* no size or offset is beyond it: sums cannot wrap */
 
 enum message_kind {
     /* agent -> coordinator */

@@ -36,10 +36,10 @@ struct record {
             struct digest job;
             uint32_t round;
             bool failed;
-            uint32_t chosen;      /* row of the experts that the round's model is */
-            struct peer *agent;   /* (agent_count) whose answers are in, owned */
+            uint32_t chosen;    /* row of the experts that the round's model is */
+            struct peer *agent; /* (agent_count) whose answers are in, owned */
             uint32_t agent_count;
-            int64_t *sum;         /* (sum_count) a losses round's noisy sums, owned; 0 for fit */
+            int64_t *sum; /* (sum_count) a losses round's noisy sums, owned; 0 for fit */
             uint32_t sum_count;
             uint64_t blob_bytes;  /* new rows of the experts; 0 for losses */
             uint32_t duration_ms; /* from opening (or recovery) to closing */
