@@ -91,7 +91,7 @@ Test(hostile_agent, endless_parts_of_one_message, .init = start, .fini = teardow
     attack(send_parts_without_end);
     cr_expect(federation_logged(&federation, "message-endless", "a1", 15000));
     expect_served(honest, 1500);
-    cr_expect_lt(federation_memory_kib(&federation, true) - before, 96 * 1024);
+    cr_expect_lt(federation_memory_kib(&federation, true) - before, 96 * KIB_PER_MIB);
 }
 
 static void send_without_pause(void *socket, void *context)
@@ -125,7 +125,7 @@ Test(hostile_agent, frames_above_the_limit, .init = start, .fini = teardown, .ti
     long before = federation_memory_kib(&federation, true);
     attack(send_huge_frames);
     expect_served(honest, 1500);
-    cr_expect_lt(federation_memory_kib(&federation, true) - before, 16 * 1024);
+    cr_expect_lt(federation_memory_kib(&federation, true) - before, 16 * KIB_PER_MIB);
 }
 
 static void send_three_frames(void *socket, void *context)

@@ -146,7 +146,7 @@ Test(journal, a_second_process_is_told_who_holds_it, .init = setup, .fini = tear
 Test(journal, readers_see_it_while_it_is_written, .init = setup, .fini = teardown)
 {
     cr_assert_eq(put("one", "abc", 3), STATUS_OK);
-    for (int i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         struct journal reader;
         cr_assert_eq(open_kind(&reader, "agent", true), STATUS_OK, "%s", why.text);
         cr_assert_eq(put("more", NULL, 0), STATUS_OK);

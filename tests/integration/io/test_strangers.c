@@ -3,9 +3,10 @@
 #include "federation.h"
 
 #include <criterion/criterion.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
-enum { ROUND_TRIPS = 40, WORST_MS = 1500, MEMORY_KIB = 64 * 1024 };
+enum { ROUND_TRIPS = 40, WORST_MS = 1500, MEMORY_KIB = 64 * KIB_PER_MIB };
 
 static struct federation federation;
 static pid_t hostile;
@@ -128,6 +129,27 @@ Test(strangers, half_open_connections, .init = start, .fini = teardown, .timeout
 {
     attack(sit_half_open);
     expect_honest_agents_served();
+}
+
+/* libzmq's thread spins when descriptors run out, and files could no longer be opened: the strangers' part
+ * of them is limited, so that even the list is still read. */
+Test(strangers, more_connections_than_descriptors, .timeout = 60)
+{
+    struct rlimit before;
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit few = {.rlim_cur = 256, .rlim_max = before.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    start();
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    attack(sit_half_open);
+    usleep(500000);
+    federation_admit(&federation, 2);
+    struct endpoint *late = federation_dial(&federation, &federation.agent[2]);
+    cr_expect_geq(federation_round_trip(late, 10000), 0);
+    endpoint_free(late);
+    expect_honest_agents_served();
+    cr_expect(federation_logged(&federation, "stranger-cut", "127.0.0.1", 1000));
+    teardown();
 }
 
 static void knock_with_unknown_keys(void)

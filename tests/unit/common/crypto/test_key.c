@@ -98,7 +98,10 @@ Test(key, a_secret_that_others_may_read_is_refused, .init = setup, .fini = teard
 
 Test(key, what_is_not_a_key_file_is_refused_without_repeating_it, .init = setup, .fini = teardown)
 {
-    static const char *const wrong[] = {
+    static const char two_keys[] =
+        "aa000000000000000000000000000000000000000000000000000000000000aa\n"
+        "bb000000000000000000000000000000000000000000000000000000000000bb\n";
+    const char *const wrong[] = {
         "",
         "# only a comment\n",
         "abc\n",
@@ -106,8 +109,7 @@ Test(key, what_is_not_a_key_file_is_refused_without_repeating_it, .init = setup,
         "aa000000000000000000000000000000000000000000000000000000000000aag\n",
         "zz00000000000000000000000000000000000000000000000000000000000000\n",
         "0000000000000000000000000000000000000000000000000000000000000000\n",
-        "aa000000000000000000000000000000000000000000000000000000000000aa\n"
-        "bb000000000000000000000000000000000000000000000000000000000000bb\n",
+        two_keys,
     };
     struct key_pair pair;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
