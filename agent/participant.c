@@ -27,8 +27,7 @@ enum status participant_hello(struct participant *p, int64_t now_ms, struct effe
         hello.as.hello.job = p->name.id;
         hello.as.hello.rounds_closed = p->rounds_closed;
     }
-    hello.as.hello.ready =
-        p->job_phase == JOB_REFUSED || (p->job_phase == JOB_READY && now_ms >= p->ready_ms);
+    hello.as.hello.ready = p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED;
     p->hello_ms = now_ms + p->options.heartbeat_ms;
     return participant_send(p, effects, &hello, (struct slice){0});
 }
@@ -120,33 +119,40 @@ static enum status on_committed(struct participant *p, const struct event *event
     return status;
 }
 
-int64_t participant_slot_ms(const struct participant *p, int64_t now_ms)
-{
-    int64_t slot_ms = p->options.policy->answer_slot_ms;
-    int64_t slots = (now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
-    return p->invited_ms + slot_ms * (slots > 0 ? slots : 1);
-}
-
 static bool is_computing(const struct participant *p)
 {
     return p->work.kind != WORK_NONE || p->commit_count > 0;
 }
 
-bool participant_is_deaf(struct participant *p, int64_t now_ms)
+bool participant_is_deaf(struct participant *p)
 {
-    bool deaf = is_computing(p) || now_ms < p->quiet_ms;
-    p->missed = p->missed || deaf;
-    return deaf;
+    p->missed = p->missed || is_computing(p);
+    return is_computing(p);
 }
 
-static enum status on_worked(struct participant *p, const struct event *event,
+static enum status on_worked(struct participant *p, const struct event *event)
+{
+    int64_t slot_ms = p->options.policy->answer_slot_ms;
+    int64_t slots = (event->now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
+
+    CHECK(p->work.kind != WORK_NONE && !p->work.done);
+    slots = slots > 0 ? slots : 1;
+    p->work.done = true;
+    p->work.due_ms = p->invited_ms + slots * slot_ms;
+    if (p->work.kind == WORK_TASK && slots > 1) {
+        log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
+                  "round %" PRIu32 " takes %" PRId64 " slots: raise answer_slot_ms", p->round,
+                  slots);
+    }
+    return p->work.status == STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* The slot has come: what was computed is looked at. */
+static enum status take_work(struct participant *p, const struct event *event,
                              struct effects *effects)
 {
-    enum status status = STATUS_OK;
-
-    CHECK(p->work.kind != WORK_NONE);
-    p->quiet_ms = participant_slot_ms(p, event->now_ms);
-    status = p->work.kind == WORK_LOAD ? job_on_loaded(p) : round_on_worked(p, event, effects);
+    enum status status = p->work.kind == WORK_LOAD ? job_on_loaded(p, event, effects)
+                                                   : round_on_worked(p, event, effects);
     dataset_free(&p->work.data);
     private_vector_free(&p->work.vector);
     memset(&p->work, 0, sizeof p->work);
@@ -231,10 +237,13 @@ static enum status on_time(struct participant *p, const struct event *event,
         transfer_retry(&p->fetch, event->now_ms);
         status = participant_ask(p, effects);
     }
+    if (status == STATUS_OK && p->work.done && event->now_ms >= p->work.due_ms) {
+        status = take_work(p, event, effects);
+    }
     if (status == STATUS_OK && p->round_phase == ROUND_WAITING && event->now_ms >= p->offer_ms) {
         status = round_on_slot(p, effects);
     }
-    bool heard_again = p->missed && !is_computing(p) && event->now_ms >= p->quiet_ms;
+    bool heard_again = p->missed && !is_computing(p);
     if (status == STATUS_OK && (heard_again || event->now_ms >= p->hello_ms)) {
         p->missed = p->missed && !heard_again;
         status = participant_hello(p, event->now_ms, effects);
@@ -262,7 +271,7 @@ static enum status participant_step(void *self, const struct event *event, struc
         status = on_committed(p, event);
         break;
     case EVENT_WORKED:
-        status = on_worked(p, event, effects);
+        status = on_worked(p, event);
         break;
     case EVENT_TICK:
     case EVENT_ROSTER: /* the coordinator's business */
@@ -318,8 +327,8 @@ static int64_t participant_wake_ms(const void *self)
     if (p->round_phase == ROUND_WAITING) {
         wake = earlier(wake, p->offer_ms);
     }
-    if (p->missed && !is_computing(p)) {
-        wake = earlier(wake, p->quiet_ms);
+    if (p->work.done) {
+        wake = earlier(wake, p->work.due_ms);
     }
     return wake;
 }

@@ -135,7 +135,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
         return STATUS_OK;
     }
-    if (participant_is_deaf(p, event->now_ms)) {
+    if (participant_is_deaf(p)) {
         return STATUS_OK;
     }
     job_leave(p);
@@ -182,7 +182,7 @@ static enum status job_check_records(const struct participant *p, struct why *wh
     return STATUS_OK;
 }
 
-enum status job_on_loaded(struct participant *p)
+enum status job_on_loaded(struct participant *p, const struct event *event, struct effects *effects)
 {
     enum status status = p->work.status;
 
@@ -207,7 +207,5 @@ enum status job_on_loaded(struct participant *p)
     p->job_phase = JOB_READY;
     log_event(p->options.log, LOG_INFO, "job-joined", NULL, "ready for job \"%s\", %u rounds",
               p->job.name, (unsigned)job_round_count(&p->job));
-    p->ready_ms = p->quiet_ms; /* how long the reading took stays here */
-    p->missed = true;
-    return STATUS_OK;
+    return participant_hello(p, event->now_ms, effects);
 }

@@ -228,7 +228,7 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     if (p->job_phase != JOB_READY || round >= job_round_count(&p->job)) {
         return STATUS_OK;
     }
-    if (participant_is_deaf(p, event->now_ms)) {
+    if (participant_is_deaf(p)) {
         return STATUS_OK;
     }
     if (p->round_phase != ROUND_IDLE && round == p->round) {
@@ -397,12 +397,7 @@ enum status round_on_worked(struct participant *p, const struct event *event,
         return status;
     }
     if (status != STATUS_OK) {
-        /* Said when the coordinator asks again, after the slot: never when the work was done. */
-        p->round_phase = ROUND_DECLINED;
-        p->missed = true;
-        log_event(p->options.log, LOG_ERROR, "task-failed", NULL, "round %" PRIu32 " declined: %s",
-                  p->round, why.text);
-        return STATUS_OK;
+        return decline_because(p, "task-failed", why.text, effects);
     }
     return commit_answer(p, event, &record, blob, effects);
 }
@@ -413,16 +408,8 @@ void round_on_committed(struct participant *p, const struct event *event)
     if (p->round_phase != ROUND_COMMITTING) {
         return;
     }
-    int64_t slots;
-    p->offer_ms = participant_slot_ms(p, event->now_ms);
-    p->quiet_ms = p->offer_ms;
+    p->offer_ms = event->now_ms; /* the slot was waited for before the answer was drawn */
     p->round_phase = ROUND_WAITING;
-    slots = (p->offer_ms - p->invited_ms) / p->options.policy->answer_slot_ms;
-    if (slots > 1) {
-        log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
-                  "round %" PRIu32 " took %" PRId64 " slots: raise answer_slot_ms", p->round,
-                  slots);
-    }
 }
 
 enum status round_on_slot(struct participant *p, struct effects *effects)
@@ -503,7 +490,7 @@ enum status round_on_release(struct participant *p, const struct event *event,
 
     if (!digest_equal(&message->as.release.job, &p->name.id) ||
         (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED && p->job_phase != JOB_UNFIT) ||
-        p->fetch_final || participant_is_deaf(p, event->now_ms)) {
+        p->fetch_final || participant_is_deaf(p)) {
         return STATUS_OK;
     }
     if (p->job_phase != JOB_UNFIT && round >= job_round_count(&p->job)) {

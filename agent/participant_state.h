@@ -38,6 +38,8 @@ enum work_kind { WORK_NONE, WORK_LOAD, WORK_TASK };
 /* What a worker thread touches between EFFECT_WORK and EVENT_WORKED, and nothing else does. */
 struct work {
     enum work_kind kind;
+    bool done;      /* the worker's part */
+    int64_t due_ms; /* the public slot at which its result is looked at */
     struct task_input input;
     struct dataset data;          /* out, WORK_LOAD */
     struct digest data_digest;    /* out, WORK_LOAD */
@@ -66,7 +68,6 @@ struct participant {
     struct dataset data;
     struct digest data_digest; /* of the records as they were loaded; stays at the site */
     size_t *order;             /* (data.record_count) */
-    int64_t ready_ms;          /* JOB_READY is told from this slot on */
     uint32_t rounds_closed;
 
     struct transfer fetch;
@@ -81,8 +82,7 @@ struct participant {
     struct digest invitation;
     int64_t invited_ms;
     int64_t offer_ms;
-    int64_t quiet_ms; /* until this slot no new question is heard, see participant_is_deaf */
-    bool missed;      /* something was said meanwhile: a HELLO at quiet_ms asks for it */
+    bool missed; /* something was said while nothing was heard: a HELLO asks for it afterwards */
 
     struct work work;
     struct record *committing[COMMITS_MAX]; /* in order; each a copy for when it is durable */
@@ -104,16 +104,14 @@ MUST_USE enum status participant_commit(struct participant *p, struct effects *e
                                         const struct record *record, struct slice blob);
 MUST_USE enum status participant_ask(struct participant *p, struct effects *effects);
 
-/** Returns the first public slot at or after now_ms: a whole number, at least one, of the policy's
- * slots after the invitation (or after the reading of the records began). */
-int64_t participant_slot_ms(const struct participant *p, int64_t now_ms);
-
 /**
- * Returns whether new questions go unheard: from the beginning of a computation on the records to
- * the public slot after its answer is durable. Were they heard as soon as it is over, whoever asks
- * all the time would see when that is. Notes that something was missed.
+ * Returns whether new questions go unheard: from the beginning of a computation on the records until
+ * its answer is durable. Notes that something was missed. The result of a computation is looked at -
+ * paid for, noised, committed, offered - at the first public slot after its end, and everything that
+ * others may notice happens then: whoever asks all the time, or watches when the journal keeps the
+ * program busy, learns the slot and no more.
  */
-bool participant_is_deaf(struct participant *p, int64_t now_ms);
+bool participant_is_deaf(struct participant *p);
 
 /* participant_job.c */
 void job_leave(struct participant *p);
@@ -123,7 +121,8 @@ MUST_USE enum status job_on_welcome(struct participant *p, const struct event *e
                                     const struct message *message, struct effects *effects);
 MUST_USE enum status job_on_text(struct participant *p, const struct event *event,
                                  struct effects *effects);
-MUST_USE enum status job_on_loaded(struct participant *p);
+MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
+                                   struct effects *effects);
 
 /* participant_round.c */
 void round_abandon(struct participant *p);
