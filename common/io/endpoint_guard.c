@@ -5,6 +5,7 @@
 
 #include "io/endpoint_private.h"
 
+#include "crypto/random.h"
 #include "io/clock.h"
 
 #include <stdio.h>
@@ -63,6 +64,28 @@ static enum status bind_port(struct endpoint *endpoint, struct why *why)
     return STATUS_OK;
 }
 
+/* libzmq numbers connections upwards from a draw of rand(), which it never seeds, and aborts when an agent
+ * has taken the next number as a routing id of its own choice. So the draw is made unguessable: with the
+ * C library rand() and random() share their state. */
+static enum status seed_numbers(struct why *why)
+{
+    unsigned seed = 0;
+    struct random_source *source = random_source_new();
+    enum status status = STATUS_NO_RANDOM;
+
+    if (source != NULL) {
+        struct random random = random_source_interface(source);
+        status = random_fill(&random, &seed, sizeof seed);
+    }
+    random_source_free(source);
+    if (status == STATUS_OK) {
+        srandom(seed);
+    } else {
+        why_set(why, "the operating system's random source cannot be opened");
+    }
+    return status;
+}
+
 enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why)
 {
     /* The name of option 93 is only in libzmq's draft header; the option is in every 4.3. */
@@ -71,6 +94,9 @@ enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why)
     int events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
 
     enum status status = make_tables(endpoint, why);
+    if (status == STATUS_OK) {
+        status = seed_numbers(why);
+    }
     if (status == STATUS_OK) {
         status = endpoint_zap_open(endpoint, why);
     }

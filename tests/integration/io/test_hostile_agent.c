@@ -24,7 +24,7 @@ static void teardown(void)
 }
 
 /* A bare socket under agent a1's key, without the manners of ours. */
-static void *bare_socket(void *context, const char *routing_id)
+static void *bare_socket_named(void *context, const void *routing_id, size_t size)
 {
     void *socket = zmq_socket(context, ZMQ_DEALER);
     const struct key_pair *key = &federation.agent[1];
@@ -35,10 +35,15 @@ static void *bare_socket(void *context, const char *routing_id)
     zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, key->public_key.byte, 32);
     zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, key->secret_key.byte, 32);
     if (routing_id != NULL) {
-        zmq_setsockopt(socket, ZMQ_ROUTING_ID, routing_id, strlen(routing_id));
+        zmq_setsockopt(socket, ZMQ_ROUTING_ID, routing_id, size);
     }
     zmq_connect(socket, federation.address);
     return socket;
+}
+
+static void *bare_socket(void *context, const char *routing_id)
+{
+    return bare_socket_named(context, routing_id, routing_id == NULL ? 0 : strlen(routing_id));
 }
 
 static void attack(void (*how)(void *socket, void *context))
@@ -163,6 +168,34 @@ Test(hostile_agent, squatted_routing_ids, .init = start, .fini = teardown, .time
     struct endpoint *honest = honest_agent();
     attack(squat);
     cr_expect(federation_logged(&federation, "routing-id-squatted", "a1", 10000));
+    expect_served(honest, 1500);
+}
+
+/* libzmq numbers connections from rand(), which it never seeds, and aborts the process when the number it
+ * comes to is taken: whoever guesses it ends the coordinator. */
+static void squat_the_next_number(void *socket, void *context)
+{
+    (void)socket;
+    /* A fresh process's second draw, after the one of the handler's socket; its connections count on. */
+    const uint32_t first = 0xe43c9869;
+    for (uint32_t ahead = 2; ahead < 8; ahead++) {
+        uint32_t number = first + ahead;
+        const uint8_t id[5] = {0, (uint8_t)(number >> 24), (uint8_t)(number >> 16),
+                               (uint8_t)(number >> 8), (uint8_t)number};
+        (void)bare_socket_named(context, id, sizeof id);
+    }
+}
+
+Test(hostile_agent, the_next_automatic_routing_id_cannot_be_guessed, .init = start,
+     .fini = teardown, .timeout = 60)
+{
+    struct endpoint *honest = honest_agent();
+    attack(squat_the_next_number);
+    usleep(700000);
+    for (int i = 0; i < 6; i++) {
+        endpoint_free(honest);
+        honest = honest_agent();
+    }
     expect_served(honest, 1500);
 }
 
