@@ -422,43 +422,51 @@ static enum status on_message(struct coordinator *c, const struct event *event,
     return dispatch(c, event, member, &message, effects);
 }
 
+static void put_back(struct coordinator *c, const struct event *event, struct staging *staging,
+                     struct member *member)
+{
+    log_event(c->options.log, LOG_WARN, "answer-stalled", member->peer.name,
+              "sent %" PRIu64 " of %" PRIu64 " bytes and then nothing for %u ms: others go first",
+              staging->transfer.received, staging->transfer.bytes, PULL_RETRY_MS * staging->stalls);
+    member->standing = STANDING_OFFERED;
+    member->offered_ms = event->now_ms;
+    aggregate_drop(staging);
+}
+
 /* Transfers that make no progress are asked for again, and put back in the queue when that does not
- * help, so that one dead link holds no staging vector. */
+ * help or somebody waits for their place, so that dead links and idle promises hold nobody up. */
 static enum status check_stalls(struct coordinator *c, const struct event *event,
                                 struct effects *effects)
 {
-    for (size_t i = 0; i < c->aggregate.staging_count; i++) {
+    size_t waiting = cohort_count(&c->cohort, STANDING_OFFERED);
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < c->aggregate.staging_count && status == STATUS_OK; i++) {
         struct staging *staging = &c->aggregate.staging[i];
         if (!transfer_is_active(&staging->transfer) ||
             event->now_ms - staging->transfer.progress_ms < PULL_RETRY_MS) {
             continue;
         }
         struct member *member = cohort_find(&c->cohort, &staging->peer);
-        if (member == NULL || ++staging->stalls >= PULL_STALLS_MAX) {
-            if (member != NULL) {
-                log_event(c->options.log, LOG_WARN, "answer-stalled", member->peer.name,
-                          "sent %" PRIu64 " of %" PRIu64 " bytes and then nothing for %d ms: "
-                          "others go first",
-                          staging->transfer.received, staging->transfer.bytes,
-                          PULL_RETRY_MS * PULL_STALLS_MAX);
-                member->standing = STANDING_OFFERED;
-                member->offered_ms = event->now_ms;
-            }
+        if (member == NULL) {
             aggregate_drop(staging);
             continue;
         }
-        transfer_retry(&staging->transfer, event->now_ms);
         /* It may have begun anew and not know that it offered: the same question, the same bytes.
          */
-        enum status status = invite(c, &staging->peer, event->now_ms, effects);
+        status = invite(c, &member->peer, event->now_ms, effects);
+        staging->stalls++;
+        if (waiting > 0 || staging->stalls >= PULL_STALLS_MAX) {
+            waiting -= waiting > 0;
+            put_back(c, event, staging, member);
+            continue;
+        }
+        transfer_retry(&staging->transfer, event->now_ms);
         if (status == STATUS_OK) {
             status = ask(c, staging, effects);
         }
-        if (status != STATUS_OK) {
-            return status;
-        }
     }
-    return STATUS_OK;
+    return status;
 }
 
 /* What a revoked agent was sending is thrown away at once: were it admitted again meanwhile, a

@@ -11,7 +11,7 @@
 #include "coordinator/round.h"
 #include "protocol/message.h"
 
-enum { PULL_RETRY_MS = 2000, PULL_STALLS_MAX = 3 };
+enum { PULL_RETRY_MS = 2000, PULL_STALLS_MAX = 3 /* vain tries, when nobody waits */ };
 
 enum phase {
     PHASE_RECOVERING, /* before EVENT_START */

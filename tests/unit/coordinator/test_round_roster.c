@@ -150,3 +150,55 @@ Test(round_roster, never_counts_more_answers_than_an_outcome_can_name)
     effects_free(&bench.effects);
     job_free(&bench.job);
 }
+
+static void offer_only(struct bench *bench, size_t agent)
+{
+    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.job = bench->job_id};
+    struct message offer = {.kind = MESSAGE_OFFER, .as.offer.job = bench->job_id};
+    hello.as.hello.version = PROTOCOL_VERSION;
+    hello.as.hello.ready = true;
+    offer.as.offer.invitation = bench->invitation;
+    offer.as.offer.answer.byte[0] = 1;
+    offer.as.offer.bytes = 8 * DIM;
+    say(bench, agent, &hello, (struct slice){0});
+    say(bench, agent, &offer, (struct slice){0});
+}
+
+static bool is_sent(const struct bench *bench, size_t agent, enum message_kind kind)
+{
+    struct peer peer = peer_of(agent);
+    for (size_t i = 0; i < bench->effects.count; i++) {
+        const struct effect *effect = &bench->effects.item[i];
+        struct message message;
+        if (effect->kind == EFFECT_SEND && strcmp(effect->as.send.peer.name, peer.name) == 0 &&
+            wire_decode(&message, effect->as.send.control, (struct slice){0}) == STATUS_OK &&
+            message.kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever offers and never delivers holds a place, for others to wait; how long, decides how many of
+ * them it takes to keep the honest out until the deadline. */
+Test(round_roster, those_who_offer_and_never_deliver_make_others_wait_for_one_pause_only)
+{
+    enum { SILENT = 4, HONEST = SILENT, PAUSE_MS = 2000 };
+    struct bench bench;
+    bench_init(&bench);
+    admit(&bench, 0);
+    for (size_t agent = 0; agent <= HONEST; agent++) {
+        offer_only(&bench, agent);
+    }
+    cr_assert_not(is_sent(&bench, HONEST, MESSAGE_PULL), "all places are taken");
+    bench.now_ms += PAUSE_MS;
+    step(&bench, &(struct event){.kind = EVENT_TICK});
+    cr_assert(is_sent(&bench, HONEST, MESSAGE_PULL));
+    for (size_t agent = 0; agent < SILENT; agent++) {
+        cr_assert(is_sent(&bench, agent, MESSAGE_INVITE), "it may have begun anew: asked again");
+    }
+    record_free(&bench.committed);
+    coordinator_free(bench.coordinator);
+    effects_free(&bench.effects);
+    job_free(&bench.job);
+}
