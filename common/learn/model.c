@@ -12,7 +12,7 @@ void model_predict(double *probability, const struct model *model, const struct 
     CHECK(model->weight_count == d);
     for (size_t i = 0; i < data->record_count; i++) {
         const double f = kernel_dot(model->weight, data->x + i * d, d);
-        probability[i] = -loss_derivative(LOSS_LOGISTIC, -f);
+        probability[i] = 1 / (1 + exp(-fmax(f, -700))); /* no overflow; 0 is never reached */
     }
 }
 
