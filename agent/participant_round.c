@@ -234,6 +234,9 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     if (p->round_phase != ROUND_IDLE && round == p->round) {
         return invite_again(p, &invitation, effects);
     }
+    if (round < p->rounds_closed || (p->round_phase != ROUND_IDLE && round < p->round)) {
+        return decline(p, round, effects); /* an old one changes nothing of what is under way */
+    }
     round_abandon(p);
     int64_t last = gate_last_round(p->gate, &p->name.id);
     if ((int64_t)round <= last) {
