@@ -1,17 +1,33 @@
 #include "io/daemon.h"
 
 #include "base/exit_code.h"
+#include "io/clock.h"
 #include "io/process.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { REPEAT_PERIOD_MS = 9000 }; /* less than the endpoint's own, whose counts must pass */
+
+static void write_limited(void *self, const struct log_entry *entry)
+{
+    struct daemon *daemon = self;
+    if (entry->level < LOG_WARN) {
+        daemon->unlimited.write(daemon->unlimited.self, entry);
+    } else {
+        log_rate_event(&daemon->rate, clock_now_ms(), entry->level, entry->event, entry->peer,
+                       entry->text);
+    }
+}
+
 enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
                          uint64_t memory_bytes_max, struct why *why)
 {
     memset(daemon, 0, sizeof *daemon);
-    daemon->log = log_sink_init(&daemon->sink, STDERR_FILENO, log->format, log->level);
+    daemon->unlimited = log_sink_init(&daemon->sink, STDERR_FILENO, log->format, log->level);
+    log_rate_init(&daemon->rate, &daemon->unlimited, REPEAT_PERIOD_MS);
+    daemon->log = (struct log){.write = write_limited, .self = daemon, .level = log->level};
     enum status status = process_harden(memory_bytes_max / (1024 * 1024), why);
     if (status != STATUS_OK) {
         return status;
@@ -27,6 +43,9 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
 
 void daemon_stop(struct daemon *daemon)
 {
+    if (daemon->log.write != NULL) {
+        log_rate_flush(&daemon->rate, INT64_MAX); /* the counts that are still owed */
+    }
     random_source_free(daemon->source);
     memset(daemon, 0, sizeof *daemon);
 }

@@ -17,7 +17,11 @@
 
 struct daemon {
     struct log_sink sink;
-    struct log log;
+    struct log unlimited; /* straight to the sink */
+    struct log_rate rate;
+    struct log
+        log; /* warnings and errors: one line per event and peer in some seconds, and a count of
+                       the others, so that nobody fills a site's disk by what it sends */
     struct random_source *source;
     struct random random; /* cryptographic, unless a test or `simulate --seed` has replaced it */
 };
