@@ -3,14 +3,14 @@
 #include "agent/main.h"
 
 #include "base/exit_code.h"
+#include "config/options.h"
+#include "io/daemon.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PROGRAM "hedgerow-agent"
+
+enum { TIMEOUT_S_MAX = 3600 };
 
 static const char HELP[] =
     "Usage: " PROGRAM " COMMAND --config FILE [options]\n"
@@ -37,112 +37,85 @@ static const char HELP[] =
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
+/* Each command takes its own options and refuses the others'. */
+static enum status read_run(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.name = "--once", .flag = &arguments->once},
+#ifdef HEDGEROW_SEEDED
+        {.name = "--simulate-seed",
+         .number = &arguments->seed,
+         .max = UINT64_MAX,
+         .given = &arguments->seeded,
+         .what = "N"},
+#endif
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
+static enum status read_check(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.name = "--job", .text = &arguments->job, .what = "FILE"},
+        {.name = "--timeout",
+         .number = &arguments->timeout_s,
+         .min = 1,
+         .max = TIMEOUT_S_MAX,
+         .what = "SECONDS"},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
+static enum status read_ledger(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.name = "--json", .flag = &arguments->json},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
+static enum status read_enrol(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.name = "--token", .text = &arguments->token, .required = true, .what = "FILE"},
+        {.name = "--timeout",
+         .number = &arguments->timeout_s,
+         .min = 1,
+         .max = TIMEOUT_S_MAX,
+         .what = "SECONDS"},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
 static const struct command {
     const char *name;
+    enum status (*read)(struct arguments *arguments, int count, char **word, struct why *why);
     int (*run)(const struct arguments *arguments);
 } COMMANDS[] = {
-    {"run", main_run}, {"check", main_check}, {"ledger", main_ledger}, {"enrol", main_enrol}};
+    {"run", read_run, main_run},
+    {"check", read_check, main_check},
+    {"ledger", read_ledger, main_ledger},
+    {"enrol", read_enrol, main_enrol},
+};
 
-enum { OPTION_SEED = 256 };
-
-static const struct option OPTIONS[] = {{"config", required_argument, NULL, 'c'},
-                                        {"job", required_argument, NULL, 'J'},
-                                        {"token", required_argument, NULL, 't'},
-                                        {"timeout", required_argument, NULL, 'T'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"once", no_argument, NULL, 'o'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {"version", no_argument, NULL, 'v'},
-#ifdef HEDGEROW_SEEDED
-                                        {"simulate-seed", required_argument, NULL, OPTION_SEED},
-#endif
-                                        {NULL, 0, NULL, 0}};
-
-static int usage(const char *sentence, const char *what)
-{
-    (void)fprintf(stderr, PROGRAM ": %s%s; try `" PROGRAM " --help`\n", sentence, what);
-    return EXIT_CODE_USAGE;
-}
-
-static bool whole_number(uint64_t *out, const char *text)
-{
-    char *end = NULL;
-    errno = 0;
-    if (text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    *out = strtoull(text, &end, 10);
-    return errno == 0 && *end == '\0';
-}
-
-/* Returns -1 to go on, or an exit code. */
-static int take_option(struct arguments *arguments, int option)
-{
-    uint64_t number;
-    switch (option) {
-    case 'c':
-        arguments->config = optarg;
-        return -1;
-    case 'J':
-        arguments->job = optarg;
-        return -1;
-    case 't':
-        arguments->token = optarg;
-        return -1;
-    case 'T':
-        if (!whole_number(&number, optarg) || number < 1 || number > 3600) {
-            return usage("--timeout takes 1 to 3600 seconds, not ", optarg);
-        }
-        arguments->timeout_s = (int)number;
-        return -1;
-    case 'j':
-        arguments->json = true;
-        return -1;
-    case 'o':
-        arguments->once = true;
-        return -1;
-    case OPTION_SEED:
-        if (!whole_number(&arguments->seed, optarg)) {
-            return usage("--simulate-seed takes a whole number, not ", optarg);
-        }
-        arguments->seeded = true;
-        return -1;
-    case 'h':
-        (void)fputs(HELP, stdout);
-        return EXIT_CODE_OK;
-    case 'v':
-        (void)puts(PROGRAM " " HEDGEROW_VERSION);
-        return EXIT_CODE_OK;
-    default:
-        return usage("this is no option, or lacks its value", "");
-    }
-}
-
-int main(int argc, char **argv)
+int main(int count, char **argument)
 {
     struct arguments arguments = {.timeout_s = 10};
-    int option;
+    struct why why = {""};
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-        int done = take_option(&arguments, option);
-        if (done >= 0) {
-            return done;
+    if (daemon_helps(PROGRAM, HELP, count, argument)) {
+        return EXIT_CODE_OK;
+    }
+    for (size_t i = 0; count > 1 && i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
+        if (strcmp(argument[1], COMMANDS[i].name) == 0) {
+            return COMMANDS[i].read(&arguments, count - 2, argument + 2, &why) == STATUS_OK
+                       ? COMMANDS[i].run(&arguments)
+                       : daemon_usage(PROGRAM, why.text);
         }
     }
-    if (optind >= argc) {
-        return usage("which command?", "");
-    }
-    if (optind + 1 < argc) {
-        return usage("one command at a time, and no more arguments: ", argv[optind + 1]);
-    }
-    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
-        if (strcmp(argv[optind], COMMANDS[i].name) == 0) {
-            if (arguments.config == NULL) {
-                return usage("--config FILE is missing", "");
-            }
-            return COMMANDS[i].run(&arguments);
-        }
-    }
-    return usage("no such command: ", argv[optind]);
+    return daemon_usage(PROGRAM, "the first word is a command: run, check, ledger or enrol");
 }

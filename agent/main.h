@@ -20,7 +20,7 @@ struct arguments {
     bool once;
     bool seeded;
     uint64_t seed;
-    int timeout_s;
+    uint64_t timeout_s;
 };
 
 /* What the settings name, read and checked. */

@@ -14,18 +14,6 @@
 
 #define PROGRAM "hedgerow-agent"
 
-/* One line per question; the first word of the answer is for scripts. */
-static bool report(const char *question, enum status status, const struct why *why)
-{
-    if (status == STATUS_OK) {
-        (void)printf("%-12s PASSED%s%s\n", question, why->text[0] != '\0' ? "  " : "", why->text);
-        return true;
-    }
-    (void)printf("%-12s FAILED  %s\n", question,
-                 why->text[0] != '\0' ? why->text : status_text(status));
-    return false;
-}
-
 /* Counts are shown to the site's own operator here, and written to no log. */
 static enum status check_records(const struct site *site, const struct job *job, struct why *why)
 {
@@ -70,25 +58,25 @@ static bool check_job_and_data(struct site *site, const char *job_path)
         status = job_parse(&job, (struct slice){site->job_text, site->job_size},
                            job_path != NULL ? job_path : site->settings.job, &why);
     }
-    good = report("job", status, &why);
+    good = daemon_report("job", status, &why);
     if (good) {
         why = (struct why){{0}};
-        good = report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
+        good = daemon_report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
         why = (struct why){{0}};
         status = check_records(site, &job, &why);
-        good = report("data", status, &why) && good;
+        good = daemon_report("data", status, &why) && good;
     }
     job_free(&job);
     return good;
 }
 
-static enum status reach(const struct site *site, int timeout_s, struct why *why)
+static enum status reach(const struct site *site, uint64_t timeout_s, struct why *why)
 {
     struct endpoint_options options = {.address = site->settings.address,
                                        .key = &site->key,
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = site->coordinator_key};
-    return probe_reach(&options, timeout_s * 1000, why);
+    return probe_reach(&options, (int)timeout_s * 1000, why);
 }
 
 int main_check(const struct arguments *arguments)
@@ -99,17 +87,17 @@ int main_check(const struct arguments *arguments)
     bool keys;
     bool good;
 
-    if (!report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
+    if (!daemon_report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
         return EXIT_CODE_INPUT;
     }
     why = (struct why){{0}};
-    good = report("policy", site_read_policy(&site, &why), &why);
+    good = daemon_report("policy", site_read_policy(&site, &why), &why);
     good = good && check_job_and_data(&site, arguments->job);
     why = (struct why){{0}};
-    keys = report("keys", site_read_keys(&site, &why), &why);
+    keys = daemon_report("keys", site_read_keys(&site, &why), &why);
     if (keys) {
         why = (struct why){{0}};
-        reached = report("coordinator", reach(&site, arguments->timeout_s, &why), &why);
+        reached = daemon_report("coordinator", reach(&site, arguments->timeout_s, &why), &why);
     }
     site_free(&site);
     (void)puts(good && reached ? "PASSED" : "NOT READY");
@@ -126,11 +114,6 @@ int main_enrol(const struct arguments *arguments)
     struct why why = {{0}};
     enum status status = STATUS_INVALID;
 
-    if (arguments->token == NULL) {
-        (void)fputs(PROGRAM ": enrol needs --token FILE, which the coordinator's operator made\n",
-                    stderr);
-        return EXIT_CODE_USAGE;
-    }
     status = site_read_settings(&site, arguments->config, &why);
     if (status == STATUS_OK) {
         status = key_secret_read(&site.key, site.settings.key, &why);
@@ -139,7 +122,7 @@ int main_enrol(const struct arguments *arguments)
         status = token_read(&token, arguments->token, &why);
     }
     if (status == STATUS_OK) {
-        status = probe_enrol(&token, &site.key, NULL, arguments->timeout_s * 1000, &why);
+        status = probe_enrol(&token, &site.key, NULL, (int)arguments->timeout_s * 1000, &why);
     }
     if (status == STATUS_OK) {
         (void)printf("enrolled as %s; the token is spent, delete %s\n", token.name,

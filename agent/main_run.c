@@ -196,7 +196,8 @@ int main_run(const struct arguments *arguments)
         status = drive(run, &exit_code, &why);
     }
     if (status != STATUS_OK) {
-        exit_code = daemon_complain(PROGRAM, status, &why);
+        exit_code = run == NULL ? daemon_complain(PROGRAM, status, &why)
+                                : daemon_end(&run->daemon, PROGRAM, status, &why);
     }
     if (run != NULL) {
         daemon_stop(&run->daemon);

@@ -1,6 +1,6 @@
 #include "base/bytes.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "config/options.h"
 #include "crypto/key.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/options.h"
+#include "config/options.h"
 #include "learn/dataset.h"
 #include "learn/model.h"
 #include "report/file.h"

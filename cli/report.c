@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/options.h"
+#include "config/options.h"
 #include "report/file.h"
 #include "report/html.h"
 #include "report/result.h"

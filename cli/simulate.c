@@ -1,6 +1,6 @@
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/simulation.h"
+#include "config/options.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,14 +3,14 @@
 #include "coordinator/main.h"
 
 #include "base/exit_code.h"
+#include "config/options.h"
+#include "io/daemon.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PROGRAM "hedgerow-coordinator"
+
+enum { VALID_HOURS_MAX = 24 * 365 };
 
 static const char HELP[] =
     "Usage: " PROGRAM " COMMAND --config FILE [options]\n"
@@ -41,124 +41,101 @@ static const char HELP[] =
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
-enum { OPTION_SEED = 256, VALID_HOURS_MAX = 24 * 365 };
-
-static const struct option OPTIONS[] = {{"config", required_argument, NULL, 'c'},
-                                        {"key", required_argument, NULL, 'k'},
-                                        {"token", required_argument, NULL, 't'},
-                                        {"address", required_argument, NULL, 'a'},
-                                        {"valid-hours", required_argument, NULL, 'V'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {"version", no_argument, NULL, 'v'},
+/* Each command takes its own options and refuses the others'. */
+static enum status read_run(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
 #ifdef HEDGEROW_SEEDED
-                                        {"simulate-seed", required_argument, NULL, OPTION_SEED},
+        {.name = "--simulate-seed",
+         .number = &arguments->seed,
+         .max = UINT64_MAX,
+         .given = &arguments->seeded,
+         .what = "N"},
 #endif
-                                        {NULL, 0, NULL, 0}};
-
-static int usage(const char *sentence, const char *what)
-{
-    (void)fprintf(stderr, PROGRAM ": %s%s; try `" PROGRAM " --help`\n", sentence, what);
-    return EXIT_CODE_USAGE;
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
 }
 
-static bool whole_number(uint64_t *out, const char *text)
+static enum status read_check(struct arguments *arguments, int count, char **word, struct why *why)
 {
-    char *end = NULL;
-    errno = 0;
-    if (text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    *out = strtoull(text, &end, 10);
-    return errno == 0 && *end == '\0';
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
 }
 
-/* Returns -1 to go on, or an exit code. */
-static int take_option(struct arguments *arguments, int option)
+static enum status read_list(struct arguments *arguments, int count, char **word, struct why *why)
 {
-    switch (option) {
-    case 'c':
-        arguments->config = optarg;
-        return -1;
-    case 'k':
-        arguments->key = optarg;
-        return -1;
-    case 't':
-        arguments->token = optarg;
-        return -1;
-    case 'a':
-        arguments->address = optarg;
-        return -1;
-    case 'V':
-        if (!whole_number(&arguments->valid_hours, optarg) || arguments->valid_hours < 1 ||
-            arguments->valid_hours > VALID_HOURS_MAX) {
-            return usage("--valid-hours takes 1 to 8760, not ", optarg);
-        }
-        return -1;
-    case 'j':
-        arguments->json = true;
-        return -1;
-    case OPTION_SEED:
-        if (!whole_number(&arguments->seed, optarg)) {
-            return usage("--simulate-seed takes a whole number, not ", optarg);
-        }
-        arguments->seeded = true;
-        return -1;
-    case 'h':
-        (void)fputs(HELP, stdout);
-        return EXIT_CODE_OK;
-    case 'v':
-        (void)puts(PROGRAM " " HEDGEROW_VERSION);
-        return EXIT_CODE_OK;
-    default:
-        return usage("this is no option, or lacks its value", "");
-    }
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.name = "--json", .flag = &arguments->json},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
 }
 
-/* `agents ACTION [NAME]` is the only command with words after it. */
-static int run_agents(struct arguments *arguments, int count, char **word)
+static enum status read_add(struct arguments *arguments, int count, char **word, struct why *why)
 {
-    bool list = count > 0 && strcmp(word[0], "list") == 0;
-    if (count < 1 || (!list && strcmp(word[0], "add") != 0 && strcmp(word[0], "revoke") != 0)) {
-        return usage("agents takes add NAME, revoke NAME or list", "");
-    }
-    if (count != (list ? 1 : 2)) {
-        return usage(list ? "agents list takes no name" : "which agent? ", list ? "" : word[0]);
-    }
-    arguments->action = word[0];
-    arguments->name = list ? NULL : word[1];
-    return main_agents(arguments);
+    const struct option option[] = {
+        {.text = &arguments->name, .required = true, .what = "NAME"},
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.name = "--key", .text = &arguments->key, .what = "HEX"},
+        {.name = "--token", .text = &arguments->token, .what = "FILE"},
+        {.name = "--address", .text = &arguments->address, .what = "tcp://HOST:PORT"},
+        {.name = "--valid-hours",
+         .number = &arguments->valid_hours,
+         .min = 1,
+         .max = VALID_HOURS_MAX,
+         .what = "N"},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
 }
 
-int main(int argc, char **argv)
+static enum status read_revoke(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {
+        {.text = &arguments->name, .required = true, .what = "NAME"},
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.name = "--key", .text = &arguments->key, .what = "HEX"},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
+static const struct command {
+    const char *name;
+    const char *action; /* the second word of `agents`; NULL elsewhere */
+    enum status (*read)(struct arguments *arguments, int count, char **word, struct why *why);
+    int (*run)(const struct arguments *arguments);
+} COMMANDS[] = {
+    {"run", NULL, read_run, main_run},
+    {"check", NULL, read_check, main_check},
+    {"agents", "list", read_list, main_agents_list},
+    {"agents", "add", read_add, main_agents_add},
+    {"agents", "revoke", read_revoke, main_agents_revoke},
+};
+
+static bool is_meant(const struct command *command, int count, char **argument)
+{
+    return count > 1 && strcmp(argument[1], command->name) == 0 &&
+           (command->action == NULL || (count > 2 && strcmp(argument[2], command->action) == 0));
+}
+
+int main(int count, char **argument)
 {
     struct arguments arguments = {.valid_hours = 48};
-    int option;
+    struct why why = {""};
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-        int done = take_option(&arguments, option);
-        if (done >= 0) {
-            return done;
+    if (daemon_helps(PROGRAM, HELP, count, argument)) {
+        return EXIT_CODE_OK;
+    }
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
+        if (is_meant(&COMMANDS[i], count, argument)) {
+            int words = COMMANDS[i].action == NULL ? 2 : 3;
+            return COMMANDS[i].read(&arguments, count - words, argument + words, &why) == STATUS_OK
+                       ? COMMANDS[i].run(&arguments)
+                       : daemon_usage(PROGRAM, why.text);
         }
     }
-    if (optind >= argc) {
-        return usage("which command?", "");
-    }
-    if (arguments.config == NULL) {
-        return usage("--config FILE is missing", "");
-    }
-    if (strcmp(argv[optind], "agents") == 0) {
-        return run_agents(&arguments, argc - optind - 1, argv + optind + 1);
-    }
-    if (optind + 1 < argc) {
-        return usage("one command at a time, and no more arguments: ", argv[optind + 1]);
-    }
-    if (strcmp(argv[optind], "run") == 0) {
-        return main_run(&arguments);
-    }
-    if (strcmp(argv[optind], "check") == 0) {
-        return main_check(&arguments);
-    }
-    return usage("no such command: ", argv[optind]);
+    return daemon_usage(PROGRAM, "the first words are a command: run, check, agents list, "
+                                 "agents add NAME or agents revoke NAME");
 }

@@ -13,7 +13,6 @@
 
 struct arguments {
     const char *config;
-    const char *action;  /* agents: add, revoke, list */
     const char *name;    /* agents add|revoke */
     const char *key;     /* agents add|revoke --key HEX */
     const char *token;   /* agents add --token FILE */
@@ -48,6 +47,8 @@ MUST_USE enum status office_publish(const struct office *office, bool seeded, ui
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
-int main_agents(const struct arguments *arguments);
+int main_agents_list(const struct arguments *arguments);
+int main_agents_add(const struct arguments *arguments);
+int main_agents_revoke(const struct arguments *arguments);
 
 #endif

@@ -17,6 +17,18 @@
 
 #define PROGRAM "hedgerow-coordinator"
 
+/* What one listens on to be reached under any address of the machine is no address to dial. */
+static bool is_every_address(const char *address)
+{
+    static const char *const every[] = {"tcp://0.0.0.0:", "tcp://*:", "tcp://[::]:"};
+    for (size_t i = 0; i < sizeof every / sizeof every[0]; i++) {
+        if (strncmp(address, every[i], strlen(every[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status add_token(const struct office *office, const struct arguments *arguments,
                              struct why *why)
 {
@@ -24,6 +36,13 @@ static enum status add_token(const struct office *office, const struct arguments
     const char *address = arguments->address != NULL ? arguments->address : office->settings.listen;
     enum status status = endpoint_check_address(address, why);
 
+    if (status == STATUS_OK && is_every_address(address)) {
+        why_set(why,
+                "no site can dial %s; remedy: --address tcp://HOST:PORT, as the site reaches this "
+                "machine",
+                address);
+        return STATUS_INVALID;
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -52,31 +71,6 @@ static enum status add_token(const struct office *office, const struct arguments
     return status;
 }
 
-static enum status change(const struct office *office, const struct arguments *arguments,
-                          struct why *why)
-{
-    bool add = strcmp(arguments->action, "add") == 0;
-    struct digest key;
-    enum status status = STATUS_OK;
-
-    if (add && arguments->token != NULL) {
-        return add_token(office, arguments, why);
-    }
-    if (arguments->key != NULL) {
-        status = key_public_parse(&key, arguments->key, why);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = add ? roster_add(office->settings.agents, arguments->name, &key, why)
-                 : roster_revoke(office->settings.agents, arguments->name,
-                                 arguments->key != NULL ? &key : NULL, why);
-    if (status == STATUS_OK) {
-        (void)printf("%s: %s\n", arguments->name, add ? "admitted" : "revoked");
-    }
-    return status;
-}
-
 static enum status list_json(const struct roster *roster)
 {
     json_t *list = json_array();
@@ -100,8 +94,9 @@ static enum status list_json(const struct roster *roster)
     return status;
 }
 
-static enum status list(const struct office *office, bool json, struct why *why)
+static enum status list(struct office *office, const struct arguments *arguments, struct why *why)
 {
+    bool json = arguments->json;
     struct roster *roster = calloc(1, sizeof *roster);
     enum status status =
         roster == NULL ? STATUS_NO_MEMORY : roster_read(roster, office->settings.agents, why);
@@ -121,32 +116,74 @@ static enum status list(const struct office *office, bool json, struct why *why)
     return status;
 }
 
-int main_agents(const struct arguments *arguments)
+/* Reads the settings and does one thing to the list they name. */
+static int with_office(const struct arguments *arguments,
+                       enum status (*act)(struct office *office, const struct arguments *arguments,
+                                          struct why *why))
 {
     struct office office = {0};
     struct why why = {{0}};
-    bool listing = strcmp(arguments->action, "list") == 0;
-    bool add = strcmp(arguments->action, "add") == 0;
-    enum status status;
+    enum status status = office_read_settings(&office, arguments->config, &why);
 
-    if (add && (arguments->key == NULL) == (arguments->token == NULL)) {
-        (void)fputs(PROGRAM ": agents add takes either --key HEX or --token FILE\n", stderr);
-        return EXIT_CODE_USAGE;
-    }
-    if (!listing && !agent_name_is_valid(arguments->name)) {
-        (void)fprintf(stderr,
-                      PROGRAM ": a name is 1 to %d characters of a-z 0-9 . _ -, a letter or digit "
-                              "first\n",
-                      AGENT_NAME_MAX);
-        return EXIT_CODE_USAGE;
-    }
-    status = office_read_settings(&office, arguments->config, &why);
-    if (status == STATUS_OK && add && arguments->token != NULL) {
-        status = office_read_key(&office, &why);
-    }
     if (status == STATUS_OK) {
-        status = listing ? list(&office, arguments->json, &why) : change(&office, arguments, &why);
+        status = act(&office, arguments, &why);
     }
     office_free(&office);
     return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);
+}
+
+static enum status add(struct office *office, const struct arguments *arguments, struct why *why)
+{
+    struct digest key;
+    enum status status;
+
+    if (arguments->token != NULL) {
+        status = office_read_key(office, why);
+        return status == STATUS_OK ? add_token(office, arguments, why) : status;
+    }
+    status = key_public_parse(&key, arguments->key, why);
+    if (status == STATUS_OK) {
+        status = roster_add(office->settings.agents, arguments->name, &key, why);
+    }
+    if (status == STATUS_OK) {
+        (void)printf("%s: admitted\n", arguments->name);
+    }
+    return status;
+}
+
+static enum status revoke(struct office *office, const struct arguments *arguments, struct why *why)
+{
+    struct digest key;
+    bool one = arguments->key != NULL;
+    enum status status = one ? key_public_parse(&key, arguments->key, why) : STATUS_OK;
+
+    if (status == STATUS_OK) {
+        status = roster_revoke(office->settings.agents, arguments->name, one ? &key : NULL, why);
+    }
+    if (status == STATUS_OK) {
+        (void)printf("%s: revoked\n", arguments->name);
+    }
+    return status;
+}
+
+int main_agents_list(const struct arguments *arguments)
+{
+    return with_office(arguments, list);
+}
+
+int main_agents_add(const struct arguments *arguments)
+{
+    if ((arguments->key == NULL) == (arguments->token == NULL)) {
+        return daemon_usage(PROGRAM, "agents add takes either --key HEX or --token FILE");
+    }
+    if (!agent_name_is_valid(arguments->name)) {
+        return daemon_usage(PROGRAM, "a name is 1 to 32 characters of a-z 0-9 . _ -, a letter or "
+                                     "digit first");
+    }
+    return with_office(arguments, add);
+}
+
+int main_agents_revoke(const struct arguments *arguments)
+{
+    return with_office(arguments, revoke);
 }

@@ -164,7 +164,8 @@ int main_run(const struct arguments *arguments)
         status = publish(run, arguments, &why);
     }
     if (status != STATUS_OK) {
-        exit_code = daemon_complain(PROGRAM, status, &why);
+        exit_code = run == NULL ? daemon_complain(PROGRAM, status, &why)
+                                : daemon_end(&run->daemon, PROGRAM, status, &why);
     }
     if (run != NULL) {
         daemon_stop(&run->daemon);
@@ -172,17 +173,6 @@ int main_run(const struct arguments *arguments)
         free(run);
     }
     return exit_code;
-}
-
-static bool report(const char *question, enum status status, const struct why *why)
-{
-    if (status == STATUS_OK) {
-        (void)printf("%-10s PASSED%s%s\n", question, why->text[0] != '\0' ? "  " : "", why->text);
-    } else {
-        (void)printf("%-10s FAILED  %s\n", question,
-                     why->text[0] != '\0' ? why->text : status_text(status));
-    }
-    return status == STATUS_OK;
 }
 
 static bool check_roster(const struct office *office, struct roster *roster)
@@ -201,7 +191,7 @@ static bool check_roster(const struct office *office, struct roster *roster)
         }
     }
     free(peer);
-    return report("agents", status, &why);
+    return daemon_report("agents", status, &why);
 }
 
 int main_check(const struct arguments *arguments)
@@ -209,18 +199,20 @@ int main_check(const struct arguments *arguments)
     struct office office = {0};
     struct roster *roster = calloc(1, sizeof *roster);
     struct why why = {{0}};
-    bool good = roster != NULL &&
-                report("settings", office_read_settings(&office, arguments->config, &why), &why);
+    bool good =
+        roster != NULL &&
+        daemon_report("settings", office_read_settings(&office, arguments->config, &why), &why);
 
     if (good) {
         bool job;
         why = (struct why){{0}};
-        good = report("key", office_read_key(&office, &why), &why);
+        good = daemon_report("key", office_read_key(&office, &why), &why);
         why = (struct why){{0}};
         good =
-            report("address", endpoint_check_address(office.settings.listen, &why), &why) && good;
+            daemon_report("address", endpoint_check_address(office.settings.listen, &why), &why) &&
+            good;
         why = (struct why){{0}};
-        job = report("job", office_read_job(&office, &why), &why);
+        job = daemon_report("job", office_read_job(&office, &why), &why);
         good = job && check_roster(&office, roster) && good;
     }
     (void)puts(good ? "PASSED" : "NOT READY");

@@ -50,9 +50,56 @@ void daemon_stop(struct daemon *daemon)
     memset(daemon, 0, sizeof *daemon);
 }
 
+static const char *sentence_of(enum status status, const struct why *why)
+{
+    return why->text[0] != '\0' ? why->text : status_text(status);
+}
+
 int daemon_complain(const char *program, enum status status, const struct why *why)
 {
-    (void)fprintf(stderr, "%s: %s\n", program,
-                  why->text[0] != '\0' ? why->text : status_text(status));
+    (void)fprintf(stderr, "%s: %s\n", program, sentence_of(status, why));
     return (int)exit_code_of(status);
+}
+
+int daemon_end(const struct daemon *daemon, const char *program, enum status status,
+               const struct why *why)
+{
+    int exit_code = (int)exit_code_of(status);
+    if (daemon->log.write == NULL) {
+        return daemon_complain(program, status, why);
+    }
+    log_event(&daemon->log, LOG_ERROR, "ended", NULL, "ended with exit code %d: %s", exit_code,
+              sentence_of(status, why));
+    return exit_code;
+}
+
+int daemon_usage(const char *program, const char *sentence)
+{
+    (void)fprintf(stderr, "%s: %s; try `%s --help`\n", program, sentence, program);
+    return EXIT_CODE_USAGE;
+}
+
+bool daemon_helps(const char *program, const char *help, int count, char *const *argument)
+{
+    for (int i = 1; i < count; i++) {
+        if (strcmp(argument[i], "--help") == 0 || strcmp(argument[i], "-h") == 0) {
+            (void)fputs(help, stdout);
+            return true;
+        }
+        if (strcmp(argument[i], "--version") == 0) {
+            (void)printf("%s %s\n", program, HEDGEROW_VERSION);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool daemon_report(const char *question, enum status status, const struct why *why)
+{
+    if (status == STATUS_OK) {
+        (void)printf("%-12s PASSED%s%s\n", question, why->text[0] != '\0' ? "  " : "", why->text);
+    } else {
+        (void)printf("%-12s FAILED  %s\n", question, sentence_of(status, why));
+    }
+    return status == STATUS_OK;
 }

@@ -1,5 +1,5 @@
-/* daemon.h - what both daemons do before their machine runs: read settings, speak to the operator,
- * harden the process, open the random source. */
+/* daemon.h - what both daemons do before their machine runs: speak to the operator, harden the
+ * process, open the random source. */
 
 #ifndef IO_DAEMON_H
 #define IO_DAEMON_H
@@ -39,5 +39,21 @@ void daemon_stop(struct daemon *daemon);
 
 /** Prints "program: sentence" to standard error and returns the exit code that fits the status. */
 int daemon_complain(const char *program, enum status status, const struct why *why);
+
+/** The same for a daemon that runs: the sentence goes to its log, if that was started. */
+int daemon_end(const struct daemon *daemon, const char *program, enum status status,
+               const struct why *why);
+
+/** Prints "program: sentence" and where to find help; returns the exit code of a wrong command
+ * line. */
+int daemon_usage(const char *program, const char *sentence);
+
+/** Prints the help or the version, if the command line asks for it anywhere; returns whether it
+ * did. */
+bool daemon_helps(const char *program, const char *help, int count, char *const *argument);
+
+/** Prints a line of `check`: question, PASSED or FAILED, and why says what. Returns whether status
+ * is STATUS_OK. */
+bool daemon_report(const char *question, enum status status, const struct why *why);
 
 #endif

@@ -1,6 +1,6 @@
 /* The command line: what is not in the table is refused, and the message says what. */
 
-#include "cli/options.h"
+#include "config/options.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* options.h - a command line against a table: every option is named there or refused. */
 
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef CONFIG_OPTIONS_H
+#define CONFIG_OPTIONS_H
 
 #include "base/status.h"
 #include "base/why.h"
