@@ -189,7 +189,7 @@ enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer
         const uint8_t route[ROUTE_BYTES] = {
             0, (uint8_t)(admitted->route >> 24), (uint8_t)(admitted->route >> 16),
             (uint8_t)(admitted->route >> 8), (uint8_t)admitted->route};
-        if (zmq_send(endpoint->socket, route, sizeof route, ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0) {
+        if (endpoint_send_first(endpoint, route, sizeof route, ZMQ_SNDMORE) >= 0) {
             return endpoint_send_frames(endpoint, control, payload);
         }
         if (zmq_errno() != EHOSTUNREACH) {

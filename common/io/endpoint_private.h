@@ -12,7 +12,9 @@
 #include <zmq.h>
 
 enum {
-    QUEUE_MESSAGES = 4,      /* high-water marks: whole messages a queue may hold */
+    QUEUE_MESSAGES = 4,      /* whole messages that may wait to be read; then TCP holds them back */
+    SEND_MESSAGES = 16,      /* that may wait to be sent, more are lost: a window of pieces and what
+                                else one turn has to say */
     CURVE_OVERHEAD = 33,     /* MAXMSGSIZE counts the sealed frame */
     HANDSHAKE_MS = 2000,     /* a handshake that takes longer is cut */
     SAMPLE_MS = 50,          /* how often received bytes are looked at */
@@ -125,6 +127,9 @@ uint64_t endpoint_bytes_between(const struct endpoint *endpoint);
 /** Takes the frames of a message after the first into control and payload; returns how many there
  * were. bytes is their sum. */
 size_t endpoint_take_frames(struct endpoint *endpoint, uint64_t *bytes);
+/** Sends a message's first frame without waiting, more being ZMQ_SNDMORE or 0; -1 when the queue is
+ * full even after a second look. The other frames then have their place. */
+int endpoint_send_first(struct endpoint *endpoint, const void *data, size_t size, int more);
 MUST_USE enum status endpoint_send_frames(struct endpoint *endpoint, struct slice control,
                                           struct slice payload);
 struct slice endpoint_frame(zmq_msg_t *frame);

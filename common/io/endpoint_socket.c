@@ -3,6 +3,7 @@
 
 #include "io/endpoint_private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct 
         const char *name;
     } wanted[] = {
         {ZMQ_RCVHWM, QUEUE_MESSAGES, "RCVHWM"},
-        {ZMQ_SNDHWM, QUEUE_MESSAGES, "SNDHWM"},
+        {ZMQ_SNDHWM, SEND_MESSAGES, "SNDHWM"},
         {ZMQ_RCVBUF, KERNEL_BUFFER, "RCVBUF"},
         {ZMQ_LINGER, 0, "LINGER"},
         {ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS, "HANDSHAKE_IVL"},
@@ -194,11 +195,26 @@ struct slice endpoint_frame(zmq_msg_t *frame)
     return (struct slice){size == 0 ? NULL : zmq_msg_data(frame), size};
 }
 
+/* libzmq hears only now and then of what its I/O thread has sent meanwhile; asked for its events, it
+ * looks. */
+int endpoint_send_first(struct endpoint *endpoint, const void *data, size_t size, int more)
+{
+    int events = 0;
+    size_t events_size = sizeof events;
+    int sent = zmq_send(endpoint->socket, data, size, ZMQ_DONTWAIT | more);
+
+    if (sent < 0 && zmq_errno() == EAGAIN &&
+        zmq_getsockopt(endpoint->socket, ZMQ_EVENTS, &events, &events_size) == 0) {
+        sent = zmq_send(endpoint->socket, data, size, ZMQ_DONTWAIT | more);
+    }
+    return sent;
+}
+
 enum status endpoint_send_frames(struct endpoint *endpoint, struct slice control,
                                  struct slice payload)
 {
     int more = payload.size > 0 ? ZMQ_SNDMORE : 0;
-    if (zmq_send(endpoint->socket, control.data, control.size, ZMQ_DONTWAIT | more) < 0 ||
+    if (endpoint_send_first(endpoint, control.data, control.size, more) < 0 ||
         (more != 0 && zmq_send(endpoint->socket, payload.data, payload.size, ZMQ_DONTWAIT) < 0)) {
         return STATUS_AGAIN;
     }

@@ -21,9 +21,9 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame hello-first 'hello { version: 1 }'
     frame hello "hello { version: 1 job: \"$A\" rounds_closed: 300 ready: true }"
     frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
-    frame chunk "chunk { job: \"$A\" round: 2 offset: 262144 }"
+    frame chunk "chunk { job: \"$A\" round: 2 offset: 65536 }"
     frame decline "decline { job: \"$A\" }"
-    frame fetch "fetch { digest: \"$D\" offset: 1 length: 262144 }"
+    frame fetch "fetch { digest: \"$D\" offset: 1 length: 65536 }"
     frame enrol "enrol { public_key: \"$B\" }"
     frame welcome "welcome { version: 1 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 }"
@@ -33,7 +33,7 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame release "release { job: \"$A\" round: 2 last: true experts: \"$D\" experts_bytes: 88
         chosen: 3 }"
     frame release-failed "release { job: \"$A\" round: 2 failed: true }"
-    frame piece "piece { digest: \"$D\" offset: 262144 }"
+    frame piece "piece { digest: \"$D\" offset: 65536 }"
     frame enrolled 'enrolled { name: "hospital-1" }'
     record job "wall_ms: 1700000000000
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" }"

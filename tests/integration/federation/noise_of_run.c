@@ -43,10 +43,10 @@ struct run {
     struct job job;
     struct dataset data;
     struct digest id;
-    size_t *order;           /* (m) owned */
-    double *experts;         /* (expert_count, d) owned */
+    size_t *order;   /* (m) owned */
+    double *experts; /* (expert_count, d) owned */
     size_t expert_count;
-    double epsilon[ROUNDS];  /* charged, by the agent's journal; 0: no answer */
+    double epsilon[ROUNDS]; /* charged, by the agent's journal; 0: no answer */
     struct release release[ROUNDS];
     size_t round_count;
 };
@@ -136,8 +136,8 @@ static enum status take_round(struct run *run, const struct record *record, stru
     release->count = count;
     if (exact == NULL || release->noise == NULL) {
         status = STATUS_NO_MEMORY;
-    } else if (run->epsilon[round] <= 0 || (fits ? blob.size : 8 * record->as.round.sum_count) !=
-                                               8 * count) {
+    } else if (run->epsilon[round] <= 0 ||
+               (fits ? blob.size : 8 * record->as.round.sum_count) != 8 * count) {
         (void)fprintf(stderr, "round %u: no charge for it, or another shape\n", (unsigned)round);
         status = STATUS_INVALID;
     } else if (fits) {
@@ -210,8 +210,8 @@ static enum status read_run(struct run *run, char **argument, struct why *why)
     }
     if (status == STATUS_OK) {
         run->order = calloc(run->data.record_count, sizeof *run->order);
-        status = run->order == NULL ? STATUS_NO_MEMORY
-                                    : read_journal(run, argument[4], "agent", why);
+        status =
+            run->order == NULL ? STATUS_NO_MEMORY : read_journal(run, argument[4], "agent", why);
     }
     if (status == STATUS_OK) {
         status = read_journal(run, argument[3], "coordinator", why);

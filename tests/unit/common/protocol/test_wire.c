@@ -58,7 +58,7 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     start(&m, MESSAGE_CHUNK);
     m.as.chunk.job = all(0x0a);
     m.as.chunk.round = 2;
-    m.as.chunk.offset = 262144;
+    m.as.chunk.offset = 65536;
     check_known("chunk", &m);
     start(&m, MESSAGE_DECLINE);
     m.as.decline.job = all(0x0a);
@@ -110,7 +110,7 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     check_known("release", &m);
     start(&m, MESSAGE_PIECE);
     m.as.piece.digest = all(0x7d);
-    m.as.piece.offset = 262144;
+    m.as.piece.offset = 65536;
     check_known("piece", &m);
     start(&m, MESSAGE_ENROLLED);
     memcpy(m.as.enrolled.name, "hospital-1", sizeof "hospital-1");
