@@ -2,6 +2,7 @@
  * runs. For the site's own eyes. */
 
 #include "agent/main.h"
+#include "base/decimal.h"
 #include "base/exit_code.h"
 #include "dp/ledger.h"
 #include "io/daemon.h"
@@ -56,8 +57,8 @@ static enum status print_answer(struct ledger_print *print, const struct record 
     char when[TIME_BYTES];
     char id[2 * DIGEST_BYTES + 1];
     char answer[2 * DIGEST_BYTES + 1];
-    char epsilon[PRICE_TEXT_BYTES];
-    char delta[PRICE_TEXT_BYTES];
+    char epsilon[DECIMAL_TEXT_BYTES];
+    char delta[DECIMAL_TEXT_BYTES];
     const struct charge *charge = &record->as.answer.charge;
     struct price cost = ledger_would_cost(print->ledger, charge);
     const char *name = digest_equal(&print->job, &record->as.answer.job) ? print->job_name : "";
@@ -65,8 +66,8 @@ static enum status print_answer(struct ledger_print *print, const struct record 
     when_text(when, record->wall_ms);
     hex_encode(id, record->as.answer.job.byte, DIGEST_BYTES);
     hex_encode(answer, record->as.answer.answer.byte, DIGEST_BYTES);
-    price_print(epsilon, cost.epsilon_micro, EPSILON_DECIMALS);
-    price_print(delta, cost.delta_atto, DELTA_DECIMALS);
+    decimal_format(epsilon, sizeof epsilon, cost.epsilon_micro, EPSILON_DECIMALS);
+    decimal_format(delta, sizeof delta, cost.delta_atto, DELTA_DECIMALS);
     print->count++;
     if (print->charges == NULL) {
         (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-8s  %10s  %.16s\n", when,
@@ -115,10 +116,10 @@ static json_t *price_json(struct price price)
 
 static void print_total(const char *what, struct price price)
 {
-    char epsilon[PRICE_TEXT_BYTES];
-    char delta[PRICE_TEXT_BYTES];
-    price_print(epsilon, price.epsilon_micro, EPSILON_DECIMALS);
-    price_print(delta, price.delta_atto, DELTA_DECIMALS);
+    char epsilon[DECIMAL_TEXT_BYTES];
+    char delta[DECIMAL_TEXT_BYTES];
+    decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
+    decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
     (void)printf("%-6s epsilon %s, delta %s\n", what, epsilon, delta);
 }
 

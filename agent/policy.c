@@ -1,12 +1,12 @@
 #include "agent/policy.h"
 
+#include "base/decimal.h"
 #include "config/config.h"
-#include "config/decimal.h"
 #include "dp/charge.h"
 
 #include <string.h>
 
-enum { AMOUNT_BYTES = 32, VALUE_BYTES = 8 /* of one number in an answer or artifact */ };
+enum { VALUE_BYTES = 8 /* of one number in an answer or artifact */ };
 
 static const char *task_choice(unsigned index)
 {
@@ -103,8 +103,8 @@ enum status policy_parse(struct policy *policy, struct slice text, const char *n
 
 static enum status check_price(const struct policy *policy, const struct job *job, struct why *why)
 {
-    char asked[AMOUNT_BYTES];
-    char allowed[AMOUNT_BYTES];
+    char asked[DECIMAL_TEXT_BYTES];
+    char allowed[DECIMAL_TEXT_BYTES];
     decimal_format(asked, sizeof asked, job->epsilon_micro, EPSILON_DECIMALS);
     if (job->epsilon_micro > policy->epsilon_micro) {
         decimal_format(allowed, sizeof allowed, policy->epsilon_micro, EPSILON_DECIMALS);

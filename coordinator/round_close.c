@@ -2,6 +2,7 @@
  * commit changes in memory is done by outcome_add, the same function that recovery uses. */
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "base/exit_code.h"
 #include "coordinator/round_state.h"
 #include "coordinator/strategy.h"
@@ -137,12 +138,13 @@ static void log_closed(const struct coordinator *c, const struct record *record)
     uint32_t within;
     uint32_t round = record->as.round.round;
     const struct stage *stage = job_stage_of(c->options.job, round, &within);
-    char epsilon[PRICE_TEXT_BYTES];
+    char epsilon[DECIMAL_TEXT_BYTES];
 
     if (record->as.round.failed) {
         return;
     }
-    price_print(epsilon, outcome_epsilon_micro(c->options.job, round + 1), EPSILON_DECIMALS);
+    decimal_format(epsilon, sizeof epsilon, outcome_epsilon_micro(c->options.job, round + 1),
+                   EPSILON_DECIMALS);
     log_event(c->options.log, LOG_INFO, "round-closed", NULL,
               "%-6s round %2" PRIu32 "/%" PRIu32 "  agents %2" PRIu32 "  epsilon %s  %6.2f s  "
               "model: %s",

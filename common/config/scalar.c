@@ -1,7 +1,7 @@
 #include "config/scalar.h"
 
 #include "base/check.h"
-#include "config/decimal.h"
+#include "base/decimal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

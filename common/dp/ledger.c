@@ -7,6 +7,7 @@
 #include "dp/ledger.h"
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "dp/grant_private.h"
 #include "dp/row_set.h"
 #include "dp/wide.h"
@@ -229,11 +230,11 @@ static enum status ledger_decide(const struct ledger *ledger, const struct charg
     if (price_within(ledger->spent, ledger->limit) && price_within(cost, left)) {
         return STATUS_OK;
     }
-    char text[4][PRICE_TEXT_BYTES];
-    price_print(text[0], cost.epsilon_micro, EPSILON_DECIMALS);
-    price_print(text[1], cost.delta_atto, DELTA_DECIMALS);
-    price_print(text[2], left.epsilon_micro, EPSILON_DECIMALS);
-    price_print(text[3], left.delta_atto, DELTA_DECIMALS);
+    char text[4][DECIMAL_TEXT_BYTES];
+    decimal_format(text[0], sizeof text[0], cost.epsilon_micro, EPSILON_DECIMALS);
+    decimal_format(text[1], sizeof text[1], cost.delta_atto, DELTA_DECIMALS);
+    decimal_format(text[2], sizeof text[2], left.epsilon_micro, EPSILON_DECIMALS);
+    decimal_format(text[3], sizeof text[3], left.delta_atto, DELTA_DECIMALS);
     why_set(why,
             "the answer would cost epsilon %s and delta %s, left are epsilon %s and delta %s: "
             "decline the job, or raise the total in the policy",

@@ -1,6 +1,7 @@
 #include "dp/mechanism.h"
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "dp/grant_private.h"
 #include "dp/wide.h"
 
@@ -31,8 +32,8 @@ enum status mechanism_scale(struct noise_scale *scale, uint64_t sensitivity_l1,
     struct noise_scale result = {.numerator = (uint64_t)numerator,
                                  .denominator = (uint64_t)(epsilon_micro / divisor)};
     if (numerator > UINT64_MAX || !noise_scale_is_valid(result)) {
-        char epsilon[PRICE_TEXT_BYTES];
-        price_print(epsilon, epsilon_micro, EPSILON_DECIMALS);
+        char epsilon[DECIMAL_TEXT_BYTES];
+        decimal_format(epsilon, sizeof epsilon, epsilon_micro, EPSILON_DECIMALS);
         why_set(why,
                 "noise for sensitivity %" PRIu64 " grid steps at epsilon %s is outside the scales "
                 "1/16 .. 2^40: choose another grid or epsilon",

@@ -1,7 +1,7 @@
 /* The columns of a draft against each other: kinds, distinct names, what a missing value becomes.
  */
 
-#include "config/decimal.h"
+#include "base/decimal.h"
 #include "job/draft.h"
 
 #include <stdlib.h>

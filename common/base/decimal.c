@@ -1,4 +1,4 @@
-#include "config/decimal.h"
+#include "base/decimal.h"
 
 #include "base/check.h"
 

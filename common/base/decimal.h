@@ -1,8 +1,8 @@
 /* decimal.h - numbers as people write them: an optional minus, digits without needless zeros, a
  * point and digits, an exponent. No comma, no hexadecimal, no infinity, nothing after them. */
 
-#ifndef CONFIG_DECIMAL_H
-#define CONFIG_DECIMAL_H
+#ifndef BASE_DECIMAL_H
+#define BASE_DECIMAL_H
 
 #include "base/status.h"
 
