@@ -79,6 +79,15 @@ def expect(truth, sentence):
         raise Failure(sentence)
 
 
+def must_fail(sentence, check, *given):
+    """For planted faults: the check has to notice."""
+    try:
+        check(*given)
+    except Failure:
+        return
+    raise Failure(f"planted and not noticed: {sentence}")
+
+
 def job_text(minimum=3, join_deadline_s=20, deadline_s=20, rounds=2):
     return JOB % {"minimum": minimum, "join_deadline_s": join_deadline_s, "deadline_s": deadline_s,
                   "rounds": rounds}

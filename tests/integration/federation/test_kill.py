@@ -233,14 +233,6 @@ def undisturbed(make, programs, keys, out):
                 repr(charges(answers_of(journals.read(federation.folder / name / "state")))))
 
 
-def must_fail(sentence, check_it, *arguments):
-    try:
-        check_it(*arguments)
-    except fed.Failure:
-        return
-    raise fed.Failure(f"planted and not noticed: {sentence}")
-
-
 def planted(make, programs, keys, reference):
     """Would the checks notice? A sum that is off by one, a charge too many, an answer drawn twice."""
     with make(programs, keys=keys) as federation:
@@ -251,9 +243,9 @@ def planted(make, programs, keys, reference):
             rounds = check_rounds(federation)
             wrong = rounds[1][0]["sum"]
             rounds[1][0]["sum"] = (wrong[0] + 1, *wrong[1:])
-            must_fail("a sum off by one", check_sums, federation, rounds, witnesses)
+            fed.must_fail("a sum off by one", check_sums, federation, rounds, witnesses)
             once_more = {name: charges + charges[-1:] for name, charges in reference.items()}
-            must_fail("a charge too many", check, federation, witnesses, once_more)
+            fed.must_fail("a charge too many", check, federation, witnesses, once_more)
         finally:
             for witness in witnesses:
                 witness.close()
@@ -268,7 +260,7 @@ def planted(make, programs, keys, reference):
             carry_out(federation, {"site-1": ["send-after:12"]}, [], launcher=forgetful)
             check(federation, [], reference)
 
-        must_fail("an agent without memory", run_and_check)
+        fed.must_fail("an agent without memory", run_and_check)
 
 
 def spread(items, count):

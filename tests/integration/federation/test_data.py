@@ -1,0 +1,241 @@
+"""test_data.py - records and policies that will not do: refused at the site, and nothing of them told.
+
+Every faulty table holds a canary where the fault is, and others where a value is lawful: no output of any
+program may contain it, and neither may the coordinator's journal or result.
+"""
+
+import concurrent.futures
+import datetime
+import sys
+
+import federation as fed
+import journals
+from federation import expect
+
+CANARY = "73519"
+LONG_LINE = 100 * 1000 * 1000
+GOOD_LINES = f"31,2.5,1\n{CANARY},-3.5,0\n" * 6
+HEADER = "age,dose,ill\n"
+
+# name: (the table, what the message must contain beside the file's name)
+FAULTS = {
+    "empty": ("", ["empty", "column names"]),
+    "header": (HEADER, ["0 records", "at least 2"]),
+    "one": (HEADER + f"{CANARY},1,1\n", ["1 records", "at least 2"]),
+    "missing": ("age,ill\n" + f"{CANARY},1\n" * 4, ["line 1", "dose", "missing"]),
+    "twice": ("age,age,dose,ill\n" + f"{CANARY},1,1,1\n" * 4, ["line 1", "age", "twice"]),
+    "text": (HEADER + GOOD_LINES + f"5,abc{CANARY},0\n", ["line 14", "dose", "not a number"]),
+    "nan": (HEADER + f"{CANARY},1,1\nnan,1,0\n4,1,0\n", ["line 3", "age", "not a number"]),
+    "infinite": (HEADER + f"{CANARY},1,1\n1,inf,0\n4,1,0\n", ["line 3", "dose", "not a number"]),
+    "huge": (HEADER + f"{CANARY},1,1\n1,1e{CANARY},0\n4,1,0\n", ["line 3", "dose", "not a number"]),
+    "gap": (HEADER + f"{CANARY},1,1\n,1,0\n4,1,0\n", ["line 3", "age", "no value"]),
+    "label": (HEADER + GOOD_LINES + f"4,1,{CANARY}\n", ["line 14", "ill", "two classes"]),
+    "ragged": (HEADER + f"{CANARY},1,1\n4,1,0,{CANARY}\n", ["line 3", "4 fields", "3"]),
+    "zero-byte": (HEADER + f"{CANARY},1,1\n4,1\0{CANARY},0\n", ["line 3", "NUL"]),
+    "long": (None, ["line 2", "bytes"]),
+}
+LAWFUL = {
+    "good": HEADER + GOOD_LINES,
+    "one-class": HEADER + f"31,2.5,1\n{CANARY},-3.5,1\n" * 6,
+}
+
+
+def write_long(path):
+    """A record of one line of 100 MB."""
+    with open(path, "w", encoding="ascii") as file:
+        file.write(HEADER)
+        piece = CANARY * 20000
+        for _ in range(LONG_LINE // len(piece)):
+            file.write(piece)
+        file.write(",1,1\n4,1,0\n")
+
+
+def expect_told(what, said, path, wanted):
+    for text in [str(path)] + wanted:
+        expect(text in said, f"{what}: not told: {text!r} in: {said}")
+
+
+def expect_no_canary(federation, said):
+    for name, text in said.items():
+        expect(CANARY not in text, f"{name} tells a record's value: {text}")
+    for path in [federation.office, *federation.folder.glob("*.log")]:
+        for file in ([path] if path.is_file() else path.rglob("*")):
+            if file.is_file() and not file.is_symlink():
+                expect(CANARY.encode() not in file.read_bytes(), f"{file} holds a record's value")
+
+
+def faulty_tables(make, programs):
+    """All faulty sites in one federation with two good ones: the job takes place without them."""
+    job = fed.job_text(minimum=2, deadline_s=2, rounds=1)
+    with make(programs, agents=0, job=job) as federation:
+        policy = fed.policy_text()
+        for name, (table, _) in FAULTS.items():
+            federation.add_site(name, policy, table or "")
+        for name, table in LAWFUL.items():
+            federation.add_site(name, policy, table)
+        write_long(federation.folder / "long" / "data.csv")
+        names = [*FAULTS, *LAWFUL]
+        (federation.office / "agents").write_text(
+            "".join(f"{name} {federation.public_key(name)}\n" for name in names))
+        with concurrent.futures.ThreadPoolExecutor(7) as pool:
+            checked = dict(zip(FAULTS, pool.map(lambda name: federation.tool(
+                "hedgerow-agent", "check", "--timeout", "1", "--job", federation.office / "job.yml",
+                "--config", federation.folder / name / "agent.yml"), FAULTS)))
+        said = {name: text for name, (_, text) in checked.items()}
+        for name, (_, wanted) in FAULTS.items():
+            code = checked[name][0]
+            expect(code == 3, f"check of {name} ended with {code}: {said[name]}")
+            expect_told(f"check of {name}", said[name], federation.folder / name / "data.csv", wanted)
+            expect("NOT READY" in said[name], f"check of {name} says no NOT READY: {said[name]}")
+        agents = {name: federation.start_agent(name) for name in names}
+        code = federation.start_coordinator().wait(60)
+        expect(code == 0, f"the coordinator ended with {code}")
+        for name, agent in agents.items():
+            expect(agent.wait(10) == (0 if name in LAWFUL else 3), f"{name} ended with {agent.code()}")
+        for name, (_, wanted) in FAULTS.items():
+            entry = federation.event(name, "data-unfit")
+            expect(entry is not None, f"{name} has not told its operator why")
+            expect_told(f"run of {name}", entry["text"], federation.folder / name / "data.csv", wanted)
+            told = {e["event"] for e in federation.events("coordinator") if e.get("peer") == name}
+            expect(told <= {"agent-present"}, f"the coordinator's log says of {name}: {told}")
+            expect(not journals_mention(federation, name), f"the coordinator's journal mentions {name}")
+        for name in LAWFUL:
+            for words in ("clamp", "bounds", "outside"):
+                expect(words not in federation.said(name), f"{name}'s log tells of clamped values")
+        result = federation.result()
+        expect([r["agents"] for r in result["rounds"]] == [2, 2], f"rounds: {result['rounds']}")
+        expect_no_canary(federation, said)
+        fed.must_fail("a value in an output", expect_no_canary, federation, {"check": f"not {CANARY}"})
+        (federation.office / "out" / "planted").write_text(CANARY)
+        fed.must_fail("a value in a result", expect_no_canary, federation, said)
+
+
+def journals_mention(federation, name):
+    return any(name in record["agents"] for _, record, _ in journals.read(federation.office / "state"))
+
+
+def clamped_values(make, programs):
+    """Values out of the public bounds are counted for the site's operator, by `check` alone."""
+    with make(programs, agents=1) as federation:
+        (federation.folder / "site-1" / "data.csv").write_text(LAWFUL["good"])
+        code, said = federation.tool("hedgerow-agent", "check", "--timeout", "1", "--job",
+                                     federation.office / "job.yml", "--config",
+                                     federation.folder / "site-1" / "agent.yml")
+        expect("column age: 6 values" in said and "clamped" in said, f"check tells no count: {said}")
+        expect(code == 6 and "NOT READY" in said, f"without a coordinator check ended with {code}: {said}")
+        expect_no_canary(federation, {"check": said})
+
+
+def no_policy(make, programs):
+    with make(programs, agents=1) as federation:
+        (federation.folder / "site-1" / "policy.yml").unlink()
+        agent = federation.start_agent("site-1")
+        expect(agent.wait(10) == 3, f"without a policy the agent ended with {agent.code()}")
+        expect("policy.yml" in federation.said("site-1"), "it does not say which file is missing")
+        code, said = federation.tool("hedgerow-agent", "check", "--timeout", "1", "--config",
+                                     federation.folder / "site-1" / "agent.yml")
+        expect(code == 3 and "policy.yml" in said, f"check ended with {code}: {said}")
+
+
+REFUSING = {
+    "no-task": (fed.policy_text(tasks="[losses]"), "tasks"),
+    "poor": (fed.policy_text(epsilon=0.9), "epsilon"),
+    "lonely": (fed.policy_text(cohort_minimum=5), "cohort_minimum"),
+    "slow": (fed.policy_text(answer_slot_ms=60000), "answer_slot_ms"),
+}
+
+
+def refusals(make, programs, minimum):
+    """Sites whose policy forbids the job. minimum 2: the job goes on; 3: it fails, and says so."""
+    with make(programs, agents=2, job=fed.job_text(minimum=minimum)) as federation:
+        for name, (policy, _) in REFUSING.items():
+            federation.add_site(name, policy, fed.records(9))
+        names = [*REFUSING, *federation.names]
+        (federation.office / "agents").write_text(
+            "".join(f"{name} {federation.public_key(name)}\n" for name in names))
+        agents = {name: federation.start_agent(name) for name in names}
+        coordinator = federation.start_coordinator()
+        wanted = 0 if minimum == 2 else 4
+        expect(coordinator.wait(30) == wanted, f"the coordinator ended with {coordinator.code()}")
+        for name, agent in agents.items():
+            expect(agent.wait(10) == wanted, f"{name} ended with {agent.code()}")
+        for name, (_, word) in REFUSING.items():
+            entry = federation.event(name, "job-refused")
+            expect(entry is not None and word in entry["text"], f"{name} does not say why: {entry}")
+            told = [e for e in federation.events("coordinator") if e.get("peer") == name]
+            expect({e["event"] for e in told} <= {"agent-present", "agent-declined"} and
+                   any(e["event"] == "agent-declined" for e in told),
+                   f"the coordinator's log says of {name}: {told}")
+            for entry in told:
+                expect(word not in entry["text"] and "policy" not in entry["text"],
+                       f"the coordinator knows why {name} declines: {entry}")
+            expect(federation.ledger(name)["spent"]["epsilon"] == 0, f"{name} has paid for nothing")
+        if minimum == 3:
+            entry = federation.event("coordinator", "job-failed")
+            expect(entry is not None and "cohort.minimum" in entry["text"], f"why did it fail? {entry}")
+            expect(not (federation.office / "out" / "model.json").exists(), "a failed job left a model")
+        else:
+            expect(all(r["agents"] == 2 for r in federation.result()["rounds"]), "others were counted")
+
+
+def budget_runs_out(make, programs):
+    """A budget of one and a half jobs: the second job is answered as far as it goes, and no further."""
+    policy = fed.policy_text(epsilon=1.5)
+    with make(programs, agents=3, job=fed.job_text(minimum=2)) as federation:
+        (federation.folder / "site-1" / "policy.yml").write_text(policy)
+        for state in ("state", "state-2"):
+            text = (federation.office / "coordinator.yml").read_text()
+            (federation.office / "coordinator.yml").write_text(text.replace("state: state\n",
+                                                                            f"state: {state}\n"))
+            agents = [federation.start_agent(name) for name in federation.names]
+            code = federation.start_coordinator().wait(30)
+            expect(code == 0, f"the coordinator ended with {code}")
+            for agent in agents:
+                expect(agent.wait(10) == 0, f"{agent.name} ended with {agent.code()}")
+        expect([r["agents"] for r in federation.result()["rounds"]] == [3, 2, 2],
+               f"rounds of the second job: {federation.result()['rounds']}")
+        entry = federation.event("site-1", "budget-exhausted")
+        expect(entry is not None and "ledger" in entry["text"], f"site-1 does not say why: {entry}")
+        ledger = federation.ledger("site-1")
+        expect(ledger["spent"]["epsilon"] == 1.5 and ledger["left"]["epsilon"] == 0, f"ledger: {ledger}")
+        told = {e["event"] for e in federation.events("coordinator") if e.get("peer") == "site-1"}
+        expect(told <= {"agent-present", "agent-declined", "answer-counted"}, f"of site-1: {told}")
+
+
+def answer_slots(make, programs):
+    """No answer arrives before the public slot, nor long after it, whatever the computing took."""
+    slot_ms = 300
+    policy = fed.policy_text(answer_slot_ms=slot_ms)
+    with make(programs, agents=1, job=fed.job_text(minimum=1, rounds=5), policy=policy) as federation:
+        federation.start_agent("site-1")
+        code = federation.start_coordinator().wait(30)
+        expect(code == 0, f"the coordinator ended with {code}")
+        opened = None
+        waits = []
+        for entry in federation.events("coordinator"):
+            when = datetime.datetime.fromisoformat(entry["time"].replace("Z", "+00:00"))
+            if entry["event"] == "round-opened":
+                opened = when
+            elif entry["event"] == "answer-counted":
+                waits.append((when - opened).total_seconds() * 1000)
+        # Times are cut to milliseconds, twice; what the machine adds is allowed half a slot.
+        expect(len(waits) == 6 and min(waits) >= slot_ms - 2, f"answers after {waits} ms")
+        inside = [wait for wait in waits if wait % slot_ms < slot_ms / 2]
+        expect(len(inside) >= 5, f"answers not at slots: after {waits} ms")
+
+
+def main():
+    options = fed.options()
+    common = {"programs": options.programs}
+    cases = [("faulty tables", faulty_tables, common),
+             ("refusals, enough others", refusals, {**common, "minimum": 2}),
+             ("refusals, too few others", refusals, {**common, "minimum": 3}),
+             ("budget runs out", budget_runs_out, common),
+             ("answer slots", answer_slots, common),
+             ("clamped values", clamped_values, common),
+             ("no policy", no_policy, common)]
+    return fed.run_cases([case for case in cases if options.only in case[0]], at_once=3)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
