@@ -186,8 +186,11 @@ class Federation:
         self.write_office()
         for i, name in enumerate(self.names):
             self.add_site(name, policy or policy_text(), records(i + 1), i + 1)
-        (self.office / "agents").write_text(
-            "".join(f"{name} {self.public_key(name)}\n" for name in self.names))
+        self.admit(self.names)
+
+    def admit(self, names):
+        """Writes the coordinator's allow-list."""
+        (self.office / "agents").write_text("".join(f"{name} {self.public_key(name)}\n" for name in names))
 
     def __enter__(self):
         return self

@@ -75,8 +75,7 @@ def faulty_tables(make, programs):
             federation.add_site(name, policy, table)
         write_long(federation.folder / "long" / "data.csv")
         names = [*FAULTS, *LAWFUL]
-        (federation.office / "agents").write_text(
-            "".join(f"{name} {federation.public_key(name)}\n" for name in names))
+        federation.admit(names)
         with concurrent.futures.ThreadPoolExecutor(7) as pool:
             checked = dict(zip(FAULTS, pool.map(lambda name: federation.tool(
                 "hedgerow-agent", "check", "--timeout", "1", "--job", federation.office / "job.yml",
@@ -151,8 +150,7 @@ def refusals(make, programs, minimum):
         for name, (policy, _) in REFUSING.items():
             federation.add_site(name, policy, fed.records(9))
         names = [*REFUSING, *federation.names]
-        (federation.office / "agents").write_text(
-            "".join(f"{name} {federation.public_key(name)}\n" for name in names))
+        federation.admit(names)
         agents = {name: federation.start_agent(name) for name in names}
         coordinator = federation.start_coordinator()
         wanted = 0 if minimum == 2 else 4

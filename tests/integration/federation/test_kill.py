@@ -257,7 +257,7 @@ def planted(make, programs, keys, reference):
             return start(federation, name, kill_at, steps)
 
         def run_and_check():
-            carry_out(federation, {"site-1": ["send-after:12"]}, [], launcher=forgetful)
+            carry_out(federation, {"site-1": ["commit-after:3"]}, [], launcher=forgetful)
             check(federation, [], reference)
 
         fed.must_fail("an agent without memory", run_and_check)

@@ -1,0 +1,246 @@
+"""test_site.py - what a site's and a coordinator's operator do: enrol, check, revoke, change keys, stop."""
+
+import datetime
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import federation as fed
+import journals
+from federation import expect
+
+MANY_ROUNDS = 5  # with slots of half a second: time enough to disturb
+
+
+def when(entry):
+    return datetime.datetime.fromisoformat(entry["time"].replace("Z", "+00:00")).timestamp()
+
+
+def slow_policy():
+    return fed.policy_text(answer_slot_ms=500)
+
+
+def config(federation, name):
+    return federation.folder / name / "agent.yml"
+
+
+def tokens(federation):
+    code, said = federation.agents_command("list", "--json")
+    expect(code == 0, f"agents list ended with {code}: {said}")
+    return {entry["agent"]: entry for entry in json.loads(said)}
+
+
+def enrolment(make, programs):
+    """The key is made at the site, a token admits it once, and the job runs with it."""
+    with make(programs, agents=2) as federation:
+        federation.add_site("newcomer", fed.policy_text(), fed.records(7))
+        roster = (federation.office / "agents").read_text()
+        token = federation.folder / "newcomer.token"
+        code, said = federation.agents_command("add", "newcomer", "--token", token)
+        expect(code == 0 and token.exists(), f"agents add ended with {code}: {said}")
+        expect(token.stat().st_mode & 0o077 == 0, "others may read the token")
+        expect(tokens(federation)["newcomer"]["token"], "the list does not show the token")
+        coordinator = federation.start_coordinator()
+        federation.wait_event("coordinator", "coordinator-started")
+
+        code, said = federation.tool("hedgerow-agent", "enrol", "--token", token, "--timeout", "20",
+                                     "--config", config(federation, "newcomer"))
+        expect(code == 0 and "newcomer" in said, f"enrol ended with {code}: {said}")
+        entry = tokens(federation)["newcomer"]
+        expect(not entry["token"] and entry["key"] == federation.public_key("newcomer"),
+               f"the list has another key than the site's: {entry}")
+        expect(roster in (federation.office / "agents").read_text(), "somebody else's line has changed")
+
+        # The token is spent: whoever finds it later, with a key of his own, gets nowhere.
+        federation.add_site("thief", fed.policy_text(), fed.records(8))
+        before = (federation.office / "agents").read_text()
+        code, said = federation.tool("hedgerow-agent", "enrol", "--token", token, "--timeout", "4",
+                                     "--config", config(federation, "thief"))
+        expect(code == 6 and "agents add" in said, f"a spent token: enrol ended with {code}: {said}")
+        expect((federation.office / "agents").read_text() == before, "a spent token changed the list")
+
+        agents = [federation.start_agent(name) for name in federation.names + ["newcomer"]]
+        expect(coordinator.wait(30) == 0, f"the coordinator ended with {coordinator.code()}")
+        for agent in agents:
+            expect(agent.wait(10) == 0, f"{agent.name} ended with {agent.code()}")
+        expect(all(r["agents"] == 3 for r in federation.result()["rounds"]), "the newcomer was not counted")
+
+
+def files_of(federation, names):
+    """What is a site's own and must not change because of another's: its digest by path."""
+    out = {}
+    for name in names:
+        for file in ("key", "key.pub", "agent.yml", "policy.yml", "data.csv"):
+            path = federation.folder / name / file
+            out[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return out
+
+
+def revocation(make, programs):
+    """A revoked agent's connection ends within a second; the others go on."""
+    with make(programs, job=fed.job_text(minimum=2, rounds=MANY_ROUNDS), policy=slow_policy()) as federation:
+        others = federation.names[:2]
+        agents = {name: federation.start_agent(name) for name in federation.names}
+        coordinator = federation.start_coordinator()
+        federation.wait_event("coordinator", "round-closed")
+        before = files_of(federation, others)
+        lines = {name: tokens(federation)[name] for name in others}
+        revoked_at = time.time()
+        code, said = federation.agents_command("revoke", "site-3")
+        expect(code == 0, f"agents revoke ended with {code}: {said}")
+        entry = federation.wait_event("site-3", "disconnected", seconds=5)
+        expect(when(entry) - revoked_at < 1, f"the connection ended {when(entry) - revoked_at:.2f} s later")
+        refused = federation.wait_event("site-3", "key-refused", seconds=10)
+        expect("agents add" in refused["text"], f"site-3 is not told what to do: {refused}")
+        expect(coordinator.wait(30) == 0, f"the coordinator ended with {coordinator.code()}")
+        for name in others:
+            expect(agents[name].wait(10) == 0, f"{name} ended with {agents[name].code()}")
+            expect(federation.event(name, "disconnected") is None or
+                   when(federation.event(name, "disconnected")) > revoked_at + 1, f"{name} was cut off too")
+        rounds = [r["agents"] for r in federation.result()["rounds"]]
+        expect(rounds[0] == 3 and rounds[-1] == 2, f"agents in the rounds: {rounds}")
+        expect(files_of(federation, others) == before, "somebody else's files have changed")
+        expect({name: tokens(federation)[name] for name in others} == lines, "somebody else's key has changed")
+        expect("site-3" not in tokens(federation), "site-3 is still listed")
+        stop(agents["site-3"])
+
+
+def stop(process, number=signal.SIGTERM):
+    """A daemon asked to stop does so at once, with 0."""
+    since = time.monotonic()
+    process.signal(number)
+    code = process.wait(10)
+    expect(code == 0, f"{process.name} ended with {code} after {number.name}")
+    expect(time.monotonic() - since < 3, f"{process.name} took {time.monotonic() - since:.1f} s to stop")
+
+
+def new_key(make, programs):
+    """A site changes its key in the middle of a job: new one added, agent restarted, old one revoked."""
+    with make(programs, job=fed.job_text(minimum=2, rounds=MANY_ROUNDS), policy=slow_policy()) as federation:
+        agents = {name: federation.start_agent(name) for name in federation.names}
+        coordinator = federation.start_coordinator()
+        federation.wait_event("coordinator", "round-closed")
+        site = federation.folder / "site-3"
+        old = federation.public_key("site-3")
+        for file in ("key", "key.pub"):
+            (site / file).rename(site / f"old-{file}")
+        federation.make_key(site, None)
+        new = federation.public_key("site-3")
+        expect(new != old, "the same key again")
+        code, said = federation.agents_command("add", "site-3", "--key", new)
+        expect(code == 0, f"agents add ended with {code}: {said}")
+        stop(agents["site-3"])
+        agents["site-3"] = federation.start_agent("site-3")
+        fed.wait_until(lambda: federation.said("site-3").count('"connected"') >= 2, 10, "it is back")
+        code, said = federation.agents_command("revoke", "site-3", "--key", old)
+        expect(code == 0, f"agents revoke ended with {code}: {said}")
+        expect(coordinator.wait(30) == 0, f"the coordinator ended with {coordinator.code()}")
+        for agent in agents.values():
+            expect(agent.wait(10) == 0, f"{agent.name} ended with {agent.code()}")
+        rounds = [r["agents"] for r in federation.result()["rounds"]]
+        expect(rounds[0] == 3 and rounds[-1] == 3, f"agents in the rounds: {rounds}")
+        expect(tokens(federation)["site-3"]["key"] == new, "the list has another key")
+        answered = [r["round"] for _, r, _ in journals.read(site / "state") if r["kind"] == "answer"]
+        expect(len(set(answered)) == len(answered), f"rounds paid twice: {answered}")
+
+
+def restarts(make, programs):
+    """Agents may come first; the coordinator may be stopped and go on where it was."""
+    with make(programs, job=fed.job_text(rounds=MANY_ROUNDS), policy=slow_policy()) as federation:
+        agents = [federation.start_agent(name) for name in federation.names]
+        for name in federation.names:
+            entry = federation.wait_event(name, "unreachable")
+            expect("remedy" in entry["text"], f"{name} is not told what to do: {entry}")
+        coordinator = federation.start_coordinator()
+        federation.wait_event("coordinator", "round-closed")
+        stop(coordinator)
+        expect(federation.event("coordinator", "coordinator-stopped") is not None, "it does not say how it ended")
+        time.sleep(0.5)
+        coordinator = federation.start_coordinator()
+        federation.wait_event("coordinator", "job-resumed")
+        expect(coordinator.wait(40) == 0, f"the coordinator ended with {coordinator.code()}")
+        for agent in agents:
+            expect(agent.wait(10) == 0, f"{agent.name} ended with {agent.code()}")
+        rounds = [r["agents"] for r in federation.result()["rounds"]]
+        expect(rounds == [3] * (1 + MANY_ROUNDS), f"agents in the rounds: {rounds}")
+        for name in federation.names:
+            expect(federation.ledger(name)["spent"]["epsilon"] == 1, f"{name} has paid something else")
+
+
+def checks(make, programs):
+    """`check` says PASSED, or what to do."""
+    with make(programs, agents=3) as federation:
+        def check(name, *more):
+            return federation.tool("hedgerow-agent", "check", "--timeout", "3", "--config",
+                                   config(federation, name), *more)
+
+        job = federation.office / "job.yml"
+        code, said = check("site-1", "--job", job)
+        expect(code == 6 and "NOT READY" in said and "coordinator running" in said,
+               f"without a coordinator check ended with {code}: {said}")
+        code, said = federation.tool("hedgerow-coordinator", "check", "--config",
+                                     federation.office / "coordinator.yml")
+        expect(code == 0 and "\nPASSED" in said, f"the coordinator's check ended with {code}: {said}")
+        coordinator = federation.start_coordinator()
+        federation.wait_event("coordinator", "coordinator-started")
+        code, said = check("site-1", "--job", job)
+        expect(code == 0 and "\nPASSED" in said, f"check ended with {code}: {said}")
+
+        federation.add_site("stranger", fed.policy_text(), fed.records(5))
+        code, said = check("stranger")
+        expect(code == 6 and "agents add" in said and federation.public_key("stranger") in said,
+               f"a stranger's check ended with {code}: {said}")
+
+        federation.write_site("site-2", coordinator_key=federation.public_key("stranger"))
+        code, said = check("site-2")
+        expect(code == 6 and "public_key" in said, f"with a wrong key check ended with {code}: {said}")
+        agent = federation.start_agent("site-2")
+        entry = federation.wait_event("site-2", "handshake-failed")
+        expect("public_key" in entry["text"], f"site-2 is not told what to do: {entry}")
+        stop(agent)
+        stop(coordinator)
+
+
+def endings(make, programs):
+    """SIGTERM and SIGINT end both daemons with 0; logs are JSON lines, and text on a terminal."""
+    with make(programs, agents=1, log="{level: info, format: auto}") as federation:
+        coordinator = federation.start_coordinator()
+        agent = federation.start_agent("site-1")
+        federation.wait_event("coordinator", "agent-present")
+        federation.wait_event("site-1", "job-joined")
+        stop(agent)
+        stop(coordinator, signal.SIGINT)
+        for name in ("site-1", "coordinator"):
+            for entry in federation.events(name):
+                expect({"time", "level", "event", "text"} <= set(entry), f"{name}'s log lacks a key: {entry}")
+            expect(federation.event(name, "stopping") is not None, f"{name} does not say that it stops")
+
+        outer, inner = os.openpty()
+        process = subprocess.Popen(federation.command("hedgerow-agent", "run", "--config",
+                                                      config(federation, "site-1")),
+                                   stdin=subprocess.DEVNULL, stdout=inner, stderr=inner,
+                                   preexec_fn=fed.die_with_parent)
+        os.close(inner)
+        said = b""
+        while b"dialing" not in said:
+            said += os.read(outer, 4096)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        expect(process.wait(10) == 0, f"on a terminal the agent ended with {process.returncode}")
+        os.close(outer)
+        expect(b"{" not in said and b" info " in said, f"on a terminal the log is: {said}")
+
+
+def main():
+    options = fed.options()
+    cases = [(function.__name__, function, {"programs": options.programs})
+             for function in (enrolment, revocation, new_key, restarts, checks, endings)]
+    return fed.run_cases([case for case in cases if options.only in case[0]], at_once=4)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
