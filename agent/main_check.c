@@ -2,6 +2,7 @@
 
 #include "agent/main.h"
 #include "agent/task.h"
+#include "base/decimal.h"
 #include "base/exit_code.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
@@ -40,6 +41,31 @@ static enum status check_records(const struct site *site, const struct job *job,
     return status;
 }
 
+/* What is left may be less than a job costs: the agent would join, and decline when it runs out. A
+ * job that has begun is partly paid, so this is told and not judged. */
+static bool check_budget(const struct site *site, const struct job *job)
+{
+    struct why why = {{0}};
+    struct price left = {0};
+    char text[DECIMAL_TEXT_BYTES];
+    enum status status = site_budget_left(site, &left, &why);
+    bool fresh = status == STATUS_NOT_FOUND;
+
+    if (status == STATUS_OK || fresh) {
+        decimal_format(text, sizeof text, left.epsilon_micro, EPSILON_DECIMALS);
+        why_set(&why, "epsilon %s is left%s", text, fresh ? ": no journal yet" : "");
+        status = STATUS_OK;
+    }
+    bool good = daemon_report("budget", status, &why);
+    if (good && left.epsilon_micro < job->epsilon_micro) {
+        decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
+        (void)printf("%-12s note    the job costs up to %s: unless it has begun here, its rounds "
+                     "are declined when the budget runs out\n",
+                     "budget", text);
+    }
+    return good;
+}
+
 static bool check_job_and_data(struct site *site, const char *job_path)
 {
     struct why why = {{0}};
@@ -63,6 +89,7 @@ static bool check_job_and_data(struct site *site, const char *job_path)
         why = (struct why){{0}};
         good = daemon_report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
         why = (struct why){{0}};
+        good = check_budget(site, &job) && good;
         status = check_records(site, &job, &why);
         good = daemon_report("data", status, &why) && good;
     }
@@ -125,8 +152,9 @@ int main_enrol(const struct arguments *arguments)
         status = probe_enrol(&token, &site.key, NULL, (int)arguments->timeout_s * 1000, &why);
     }
     if (status == STATUS_OK) {
-        (void)printf("enrolled as %s; the token is spent, delete %s\n", token.name,
-                     arguments->token);
+        (void)printf("the coordinator admits this site's key; the token for %s has done its work: "
+                     "delete %s\n",
+                     token.name, arguments->token);
     }
     token_wipe(&token);
     site_free(&site);

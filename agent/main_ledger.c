@@ -23,6 +23,7 @@ enum { TIME_BYTES = 32 };
 
 struct ledger_print {
     struct ledger *ledger;
+    bool silent;     /* only the balance is wanted */
     json_t *charges; /* NULL: text */
     size_t count;
     char job_name[JOB_NAME_BYTES]; /* of the job record read last: its answers follow it */
@@ -96,10 +97,10 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
     if (status != STATUS_OK) {
         return status;
     }
-    if (record.kind == RECORD_JOB) {
+    if (record.kind == RECORD_JOB && !print->silent) {
         learn_job_name(print, &record);
     } else if (record.kind == RECORD_ANSWER) {
-        status = print_answer(print, &record);
+        status = print->silent ? STATUS_OK : print_answer(print, &record);
         if (status == STATUS_OK) {
             status = ledger_restore(print->ledger, &record.as.answer.charge);
         }
@@ -146,36 +147,56 @@ static enum status print_totals(const struct ledger_print *print)
     return failed != 0 ? STATUS_IO : STATUS_OK;
 }
 
-static enum status print_journal(struct ledger_print *print, const struct site *site, bool json,
-                                 struct why *why)
+/* Replays the journal beside a running agent. Fails with STATUS_NOT_FOUND where there is none. */
+static enum status replay(struct ledger_print *print, const struct site *site, struct why *why)
 {
     struct journal_sqlite_options options = {
         .folder = site->settings.state, .kind = "agent", .read_only = true};
     struct journal journal = {0};
-    enum status status = STATUS_NO_MEMORY;
 
     print->ledger = ledger_new((struct price){.epsilon_micro = site->policy.epsilon_micro,
                                               .delta_atto = site->policy.delta_atto});
+    enum status status = print->ledger == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    if (status == STATUS_OK) {
+        status = journal_sqlite_open(&journal, &options, why);
+    }
+    if (status == STATUS_OK) {
+        status = journal.each(journal.self, visit, print, why);
+    }
+    journal_close(&journal);
+    return status;
+}
+
+enum status site_budget_left(const struct site *site, struct price *left, struct why *why)
+{
+    struct ledger_print print = {.silent = true};
+    enum status status = replay(&print, site, why);
+
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
+        *left = ledger_left(print.ledger);
+    }
+    ledger_free(print.ledger);
+    return status;
+}
+
+static enum status print_journal(struct ledger_print *print, const struct site *site, bool json,
+                                 struct why *why)
+{
     print->charges = json ? json_array() : NULL;
-    if (print->ledger == NULL || (json && print->charges == NULL)) {
-        return status;
+    if (json && print->charges == NULL) {
+        return STATUS_NO_MEMORY;
     }
     if (!json) {
         (void)printf("%-20s  %-24s  %5s  %-8s  %10s  %s\n", "when", "job", "round", "task",
                      "epsilon", "answer");
     }
-    status = journal_sqlite_open(&journal, &options, why);
+    enum status status = replay(print, site, why);
     if (status == STATUS_NOT_FOUND) {
-        return print_totals(print); /* an agent that has never answered has spent nothing */
+        (void)fprintf(stderr, "%s: so nothing was spent, if `state` names the right folder\n",
+                      why->text);
+        status = STATUS_OK;
     }
-    if (status == STATUS_OK) {
-        status = journal.each(journal.self, visit, print, why);
-    }
-    if (status == STATUS_OK) {
-        status = print_totals(print);
-    }
-    journal_close(&journal);
-    return status;
+    return status == STATUS_OK ? print_totals(print) : status;
 }
 
 int main_ledger(const struct arguments *arguments)

@@ -141,6 +141,19 @@ static enum status choose_random(struct run *run, const struct arguments *argume
     return STATUS_REFUSED;
 }
 
+/* A mistyped or unmounted state folder would begin a ledger that knows of nothing spent. */
+static void tell_of_new_ledger(const struct run *run)
+{
+    struct price left;
+    struct why why = {{0}};
+    if (site_budget_left(&run->site, &left, &why) == STATUS_NOT_FOUND) {
+        log_event(&run->daemon.log, LOG_WARN, "ledger-begun", NULL,
+                  "%s holds no journal: a new ledger begins, with nothing spent; if these records "
+                  "have answered before, stop and bring their journal back",
+                  run->site.settings.state);
+    }
+}
+
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
     struct endpoint_options options = {.address = run->site.settings.address,
@@ -160,6 +173,7 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
 #endif
     log_event(&run->daemon.log, LOG_INFO, "agent-started", NULL, "dialing %s",
               run->site.settings.address);
+    tell_of_new_ledger(run);
     status = driver_run(&driver, &factory, exit_code, why);
     endpoint_free(driver.endpoint);
     return status;

@@ -51,6 +51,9 @@ void key_pair_wipe(struct key_pair *pair)
     bytes_wipe(pair, sizeof *pair);
 }
 
+static const char SECRET_TITLE[] = "# hedgerow secret key";
+static const char PUBLIC_TITLE[] = "# hedgerow public key";
+
 static enum status write_key(const char *path, const struct digest *key, enum small_file_kind kind,
                              struct why *why)
 {
@@ -58,10 +61,10 @@ static enum status write_key(const char *path, const struct digest *key, enum sm
     char hex[KEY_HEX_BYTES];
 
     hex_encode(hex, key->byte, KEY_BYTES);
-    int size = snprintf(text, sizeof text, "# hedgerow %s\n%s\n",
-                        kind == SMALL_FILE_SECRET
-                            ? "secret key: never leaves this machine, nobody else may read it"
-                            : "public key: give it to those you talk to",
+    bool secret = kind == SMALL_FILE_SECRET;
+    int size = snprintf(text, sizeof text, "%s: %s\n%s\n", secret ? SECRET_TITLE : PUBLIC_TITLE,
+                        secret ? "never leaves this machine, nobody else may read it"
+                               : "give it to those you talk to",
                         hex);
     enum status status = small_file_create(path, (struct slice){text, (size_t)size}, kind, why);
     bytes_wipe(text, sizeof text);
@@ -81,6 +84,13 @@ enum status key_pair_write(const struct key_pair *pair, const char *secret_path,
         (void)remove(secret_path); /* ours, made a moment ago: half a pair helps nobody */
     }
     return status;
+}
+
+/* Both are 64 digits, and either would be taken for the other without complaint. */
+static bool holds_the_other_kind(const char *text, enum small_file_kind kind)
+{
+    const char *other = kind == SMALL_FILE_SECRET ? PUBLIC_TITLE : SECRET_TITLE;
+    return strncmp(text, other, strlen(other)) == 0;
 }
 
 /* Finds the one line that is neither empty nor a comment; NULL when there are more or none. */
@@ -107,6 +117,12 @@ static enum status read_key(struct digest *out, const char *path, enum small_fil
 
     memset(out, 0, sizeof *out);
     enum status status = small_file_read(text, sizeof text, &used, path, kind, why);
+    if (status == STATUS_OK && holds_the_other_kind(text, kind)) {
+        why_set(why, "%s holds a %s key, and a %s one is wanted here; remedy: NAME.pub is public",
+                path, kind == SMALL_FILE_SECRET ? "public" : "secret",
+                kind == SMALL_FILE_SECRET ? "secret" : "public");
+        status = STATUS_INVALID;
+    }
     if (status == STATUS_OK) {
         const char *line = only_line(text);
         if (line == NULL || strlen(line) != KEY_HEX_BYTES - 1 ||

@@ -116,8 +116,13 @@ enum status small_file_create(const char *path, struct slice text, enum small_fi
     mode_t mode = kind == SMALL_FILE_SECRET ? 0600 : 0644;
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
+        if (errno == EEXIST) {
+            why_set(why, "%s exists, and is never replaced; remedy: another name, or move it",
+                    path);
+            return STATUS_EXISTS;
+        }
         why_set(why, "%s cannot be made: %s", path, strerror(errno));
-        return errno == EEXIST ? STATUS_EXISTS : STATUS_IO;
+        return STATUS_IO;
     }
     /* The process's umask may be narrower than what a public file is for. */
     bool failed = fchmod(file, mode) != 0 || write_all(file, text) != 0;

@@ -21,7 +21,9 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
     struct stat about;
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        why_set(why, "the folder %s cannot be made: %s", folder, strerror(errno));
+        /* Only the last folder is made: a mistyped path must not quietly begin a new ledger. */
+        why_set(why, "the folder %s cannot be made: %s%s", folder, strerror(errno),
+                errno == ENOENT ? "; remedy: make the folder above it, if the path is right" : "");
         return STATUS_IO;
     }
     if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) {

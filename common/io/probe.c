@@ -119,8 +119,8 @@ enum status probe_enrol(const struct token *token, const struct key_pair *own,
     }
     if (status == STATUS_AGAIN) {
         why_set(why,
-                "not enrolled: %s. A token is good for one enrolment and until its end; remedy, "
-                "at the coordinator: hedgerow-coordinator agents add %s",
+                "not enrolled: %s (a token is good for one enrolment and until its end; for a new "
+                "one, there: hedgerow-coordinator agents add %s --token FILE)",
                 first.text, token->name);
     }
     return status;

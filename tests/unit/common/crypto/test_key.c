@@ -96,6 +96,21 @@ Test(key, a_secret_that_others_may_read_is_refused, .init = setup, .fini = teard
     }
 }
 
+Test(key, one_half_is_never_taken_for_the_other, .init = setup, .fini = teardown)
+{
+    struct key_pair pair;
+    struct digest key;
+    cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
+    cr_assert_eq(key_pair_write(&pair, secret_path, public_path, &why), STATUS_OK);
+    cr_expect_eq(key_public_read(&key, secret_path, &why), STATUS_INVALID);
+    cr_expect(digest_is_none(&key));
+    cr_expect_not_null(strstr(why.text, "holds a secret key"));
+    cr_assert_eq(chmod(public_path, 0600), 0);
+    cr_expect_eq(key_secret_read(&pair, public_path, &why), STATUS_INVALID);
+    cr_expect(digest_is_none(&pair.secret_key));
+    cr_expect_not_null(strstr(why.text, "holds a public key"));
+}
+
 Test(key, what_is_not_a_key_file_is_refused_without_repeating_it, .init = setup, .fini = teardown)
 {
     static const char two_keys[] =

@@ -1,0 +1,188 @@
+#!/bin/bash
+# What docs/OPERATIONS tells the operators of a coordinator and of two sites to do, and what they do wrong:
+# each message names the file and the remedy, each exit code is the documented one, a log that is no
+# terminal is JSON to its last line, and no value of a record is in anything that anybody prints or keeps.
+. "$(dirname "$0")/../cli/common.sh"
+agent=$programs/hedgerow-agent
+coordinator=$programs/hedgerow-coordinator
+started=()
+trap 'kill -TERM "${started[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+
+# A value that is in one record, inside the public bounds, and nowhere else.
+canary=61.2340917
+records() { # FIRST LAST
+    head -n 1 "$root/compose/hospitals/flchain.csv"
+    sed -n "$1,$2p" "$root/compose/hospitals/flchain.csv"
+}
+mkdir "$work/office" "$work/one" "$work/two"
+sed -e 's/minimum: 3 /minimum: 2 /; s/join_deadline_s: 60/join_deadline_s: 20/; s/rounds: 6/rounds: 2/' \
+    "$job" >"$work/office/job.yml"
+records 2 3001 | sed "9s/^[^,]*,/$canary,/" >"$work/one/records.csv"
+records 3002 7001 >"$work/two/records.csv"
+grep -qF "$canary" "$work/one/records.csv" || fault 'the canary is not in its cage'
+cat >"$work/office/coordinator.yml" <<YAML
+hedgerow: 1
+listen: "tcp://0.0.0.0:$port"
+key: coordinator
+agents: agents
+state: state
+job: job.yml
+out: state/out
+linger_s: 3
+YAML
+for site in one two; do
+    cp "$work/office/job.yml" "$work/$site/approved-job.yml"
+    cat >"$work/$site/agent.yml" <<YAML
+hedgerow: 1
+coordinator: {address: "tcp://127.0.0.1:$port", public_key: coordinator.pub}
+key: site
+state: state
+data: records.csv
+policy: policy.yml
+job: approved-job.yml
+heartbeat_s: 0.5
+YAML
+    cat >"$work/$site/policy.yml" <<YAML
+hedgerow: 1
+epsilon: 1.5
+delta: 0
+cohort_minimum: 2
+tasks: [fit, losses]
+trust: [local]
+message_mb_max: 64
+answer_slot_ms: 200
+YAML
+done
+cd "$work" || exit 1
+
+# The command line: a command, its own options, nothing else.
+for program in "$agent" "$coordinator"; do
+    expect 0 "$program" --help
+    prints 'Exit codes:'
+    expect 0 "$program" --version
+    expect 2 "$program"
+    expect 2 "$program" nonsense
+    expect 2 "$program" run
+    says '--config FILE is missing'
+    expect 2 "$program" run --config x --config y
+    expect 2 "$program" check --config x --json
+    says '--json'
+    expect 3 "$program" run --config nowhere.yml
+    says 'nowhere.yml'
+done
+expect 2 "$agent" check --config one/agent.yml --timeout 0
+expect 2 "$agent" enrol --config one/agent.yml
+says '--token FILE is missing'
+expect 2 "$coordinator" agents add one --config office/coordinator.yml
+expect 2 "$coordinator" agents add 'a name' --key 00 --config office/coordinator.yml
+
+# Keys: made here, never replaced, neither half taken for the other.
+for key in office/coordinator one/site two/site; do expect 0 "$hedgerow" keygen --out "$key"; done
+expect 7 "$hedgerow" keygen --out one/site
+says 'never replaced'
+cp one/site one/coordinator.pub
+expect 3 "$agent" check --config one/agent.yml --timeout 1
+prints 'holds a secret key'
+for site in one two; do cp -f office/coordinator.pub $site/; done
+expect 3 "$coordinator" check --config office/coordinator.yml
+prints 'NOT READY'
+
+# A site alone: what is wrong with its files is told with place and remedy, before it joins anything.
+expect 6 "$agent" check --config one/agent.yml --timeout 1
+prints 'NOT READY'
+prints 'epsilon 1.5 is left: no journal yet'
+sed 's/silence/silense/; $asilense_s: 9' one/agent.yml >one/typo.yml
+expect 3 "$agent" run --config one/typo.yml
+says 'typo.yml:9:1'
+says 'did you mean "silence_s"'
+sed 's/heartbeat_s: 0.5/heartbeat_s: 0,5/' one/agent.yml >one/comma.yml
+expect 3 "$agent" check --config one/comma.yml
+prints 'comma.yml:8:14'
+chmod 640 one/site
+expect 3 "$agent" check --config one/agent.yml --timeout 1
+prints 'chmod 600'
+chmod 600 one/site
+sed 's/^state: .*/state: no\/such/' one/agent.yml >one/homeless.yml
+expect 3 "$agent" run --config one/homeless.yml
+says 'make the folder above it'
+sed '7s/^[^,]*,/sixtythree,/' one/records.csv >one/broken.csv
+sed 's/records.csv/broken.csv/' one/agent.yml >one/broken.yml
+expect 3 "$agent" check --config one/broken.yml --timeout 1
+prints 'broken.csv: line 7, column age'
+says_not sixtythree
+
+# Tokens: only for an address that can be dialled; spent by one enrolment.
+expect 3 "$coordinator" agents add one --token one.token --config office/coordinator.yml
+says '--address'
+expect 0 "$coordinator" agents add one --token one.token --address "tcp://127.0.0.1:$port" \
+    --config office/coordinator.yml
+expect 7 "$coordinator" agents add one --token one.token --address "tcp://127.0.0.1:$port" \
+    --config office/coordinator.yml
+expect 0 "$coordinator" agents add two --key "$(tail -n 1 two/site.pub)" --config office/coordinator.yml
+expect 6 "$agent" enrol --config one/agent.yml --token one.token --timeout 1
+says 'nothing answers'
+
+start() { # LOG COMMAND...
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 &
+    started+=($!)
+}
+start office.log "$coordinator" run --config office/coordinator.yml
+office=$!
+expect 0 "$agent" enrol --config one/agent.yml --token one.token
+expect 0 "$agent" check --config one/agent.yml
+prints 'coordinator  PASSED'
+expect 7 "$coordinator" run --config office/coordinator.yml
+says 'another program listens there'
+
+# A site whose records do not fit says no more than that it is not ready; then the job, with both.
+start broken.log "$agent" run --config one/broken.yml
+broken=$!
+start two.log "$agent" run --config two/agent.yml
+two=$!
+for _ in $(seq 100); do grep -q data-unfit broken.log && break || sleep 0.1; done
+grep -q 'line 7, column age' broken.log || fault 'the operator of the broken site is not told why'
+grep -q '"event":"ledger-begun"' broken.log || fault 'a new ledger began in silence'
+! grep -q round-closed office.log || fault 'a round was held without the broken site'
+expect 7 "$agent" run --config one/agent.yml
+says 'in use by process'
+kill -TERM $broken
+wait $broken || fault "an agent that is asked to stop ends with $?"
+start one.log "$agent" run --once --config one/agent.yml
+one=$!
+wait $one || fault "the agent of a job that is done ends with $?"
+wait $office || fault "the coordinator of a job that is done ends with $?"
+[ -s office/state/out/model.json ] || fault 'there is no model'
+
+# The ledger, the budget that is left, a coordinator's journal with another job, a revocation.
+expect 0 "$agent" ledger --config one/agent.yml
+prints 'left   epsilon 0.5, delta 0'
+expect 6 "$agent" check --config one/agent.yml --timeout 1
+prints 'epsilon 0.5 is left'
+prints 'the job costs up to 1'
+echo '# another text' >>office/job.yml
+expect 3 "$coordinator" run --config office/coordinator.yml
+says journal-of-another-job
+cp "$work/err" other.log
+expect 0 "$coordinator" agents revoke one --config office/coordinator.yml
+expect 3 "$coordinator" agents revoke one --config office/coordinator.yml
+says 'lists no such agent'
+rm one/state/mark
+expect 3 "$agent" run --config one/agent.yml
+says 'mark is missing'
+kill -TERM $two
+wait $two || fault "an agent that is asked to stop ends with $?"
+
+# Logs are JSON lines to the end, also of a program that could not start.
+python3 - office.log one.log two.log broken.log other.log "$work/err" <<'PY' || fault 'a log line is no JSON'
+import json, sys
+for path in sys.argv[1:]:
+    for line in open(path):
+        assert {"time", "level", "event", "text"} <= json.loads(line).keys(), (path, line)
+PY
+for kept in office one/state two/state ./*.log; do
+    ! grep -rqaE "$canary|6123409|sixtythree" "$kept" || fault "a value of a record is in $kept"
+done
+finish
