@@ -89,6 +89,8 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
         complain("only common/dp may see dp/grant_private.h: a grant comes from ledger_spend alone")
     if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job)$/ && path != "agent/gate.c" && !in_tests())
         complain("only agent/gate.c may see dp/mechanism.h: the gate is the only way out")
+    if (target ~ /^common\/learn\/(dataset|csv)\.h$/ && room !~ /^(common\/learn|agent|cli)$/ && !in_tests())
+        complain("only the agent's rooms and cli/ may see what reads records")
     if (target ~ /^tests\// && !in_tests() && !is_program())
         complain("code must not include what belongs to the tests")
     if (in_tests() || is_program() || room == other) next

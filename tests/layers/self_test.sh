@@ -23,9 +23,10 @@ clean_tree() {
     printf 'house_library(io DEPENDS base protocol # and no more\n  crypto config)\n' >common/io/CMakeLists.txt
     printf 'house_library(agent DEPENDS base dp learn protocol crypto EXCLUDE main.c)\n%s\n' \
         'house_program(hedgerow-agent SOURCES main.c DEPENDS agent io)' >agent/CMakeLists.txt
-    echo 'house_library(coordinator DEPENDS base protocol)' >coordinator/CMakeLists.txt
+    echo 'house_library(coordinator DEPENDS base learn protocol)' >coordinator/CMakeLists.txt
     for header in common/base/status.h common/dp/ledger.h common/dp/mechanism.h common/dp/grant_private.h \
-        common/protocol/machine.h common/io/endpoint.h agent/gate.h coordinator/round.h; do
+        common/learn/dataset.h common/learn/csv.h common/protocol/machine.h common/io/endpoint.h agent/gate.h \
+        coordinator/round.h; do
         echo '/* a header */' >"$header"
     done
     printf '#include "base/status.h"\n#include "dp/grant_private.h"\n#include <mpfr.h>\n' >common/dp/noise.c
@@ -86,6 +87,9 @@ plant cli/main.c '#include "dp/mechanism.h"' 'only agent/gate.c may see'
 plant agent/main.c 'int g(void) { return ledger_spend(0); }' 'the gate is the only way out'
 plant common/learn/dataset.c 'int g(void) { return mechanism_laplace(0); }' 'the gate is the only way out'
 plant common/learn/dataset.c '#include "dp/mechanism.h"' 'only agent/gate.c may see'
+plant coordinator/round.c '#include "learn/dataset.h"' 'what reads records'
+plant coordinator/main.c '#include "learn/dataset.h"' 'what reads records'
+plant coordinator/round.h '#include "learn/csv.h"' 'what reads records'
 plant agent/main_run.c '#include "io/endpoint.h"' 'no house_program names'
 plant agent/task.c 'int g(void) { return mechanism_laplace(0); }' 'the gate is the only way out'
 plant agent/gate.c '#include "tests/unit/x.h"' 'no header of this project'
