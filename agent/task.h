@@ -41,7 +41,8 @@ struct task_input {
  * Computes a round's exact answer. The time it takes and whether it succeeds depend on sizes alone.
  *
  * Fails with STATUS_INVALID (a shape or a size the job does not allow; nothing about the values),
- * STATUS_NO_MEMORY. Sensitivity: mechanisms sections 1 and 4.
+ * STATUS_NO_MEMORY.
+ * Privacy: task_sensitivity bounds what one replaced record moves.
  */
 MUST_USE enum status task_run(struct private_vector *out, const struct task_input *input,
                               struct why *why);

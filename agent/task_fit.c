@@ -74,9 +74,7 @@ enum status task_fit(struct private_vector *out, const struct task_input *input,
     if (status != STATUS_OK) {
         goto done;
     }
-    for (size_t j = 0; j < d; j++) {
-        out->value[j] = encode_value(w[j], input->stage->grid_bits);
-    }
+    encode_vector(out->value, w, d, input->stage->grid_bits);
     out->high = (int64_t)range;
     out->low = -(int64_t)range;
 done:

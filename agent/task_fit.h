@@ -6,7 +6,7 @@
 #include "agent/task.h"
 
 /** One model of D weights for the stage's lambda number `within`.
- * Privacy: replace-one L1 sensitivity ceil(sqrt(D) Delta_2/g) + D, mechanisms section 4. */
+ * Privacy: replace-one L1 sensitivity ceil(sqrt(D) Delta_2/g) + D (learn/sensitivity.h). */
 MUST_USE enum status task_fit(struct private_vector *out, const struct task_input *input,
                               struct why *why);
 

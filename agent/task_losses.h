@@ -6,8 +6,8 @@
 #include "agent/task.h"
 
 /** The k experts' losses, each record's clamped to [0,1] and encoded before they are summed over
- * batch number `within`: rows [within * batch, (within + 1) * batch) of the job's order. Privacy:
- * replace-one L1 sensitivity k/g. Batches are disjoint: one charge covers the pass. */
+ * batch number `within`: rows [within * batch, (within + 1) * batch) of the job's order.
+ * Privacy: replace-one L1 sensitivity k/g. Batches are disjoint: one charge covers the pass. */
 MUST_USE enum status task_losses(struct private_vector *out, const struct task_input *input,
                                  struct why *why);
 

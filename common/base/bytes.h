@@ -49,15 +49,6 @@ static inline void store_u64(uint8_t *out, uint64_t value)
     }
 }
 
-static inline uint32_t load_u32(const uint8_t *in)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++) {
-        value |= (uint32_t)in[i] << (8 * i);
-    }
-    return value;
-}
-
 static inline uint64_t load_u64(const uint8_t *in)
 {
     uint64_t value = 0;

@@ -39,13 +39,6 @@ double decode_value(int64_t value, unsigned bits)
     return ldexp((double)value, -(int)bits);
 }
 
-void decode_vector(double *x, const int64_t *values, size_t count, unsigned bits)
-{
-    for (size_t i = 0; i < count; i++) {
-        x[i] = decode_value(values[i], bits);
-    }
-}
-
 void clip_box(int64_t *values, size_t count, int64_t low, int64_t high)
 {
     CHECK(low <= high);

@@ -29,7 +29,6 @@ void encode_vector(int64_t *out, const double *x, size_t count, unsigned bits);
 
 /** value * 2^-bits, rounded to the nearest double. */
 double decode_value(int64_t value, unsigned bits);
-void decode_vector(double *x, const int64_t *values, size_t count, unsigned bits);
 
 /**
  * Bounds every coordinate: low <= values[i] <= high. Idempotent.

@@ -1,7 +1,7 @@
 /* rwm.h - Randomized Weighted Majority, "Hedge": play expert i with probability proportional to
  * exp(-eta L_i), L_i its losses so far. Here it works on losses that arrive private (local or
  * distributed trust), so it is post-processing and its floating point can leak nothing. Under
- * central trust the draw itself is the release and must be made by dp/select instead. */
+ * central trust the draw itself would be the release, and would have to be exact. */
 
 #ifndef EXPERTS_RWM_H
 #define EXPERTS_RWM_H

@@ -38,7 +38,7 @@ struct stage {
 
     /* fit */
     double *lambda;    /* (rounds), owned */
-    double tolerance;  /* r_tol or G_tol of the solver, mechanisms section 4 */
+    double tolerance;  /* r_tol or G_tol of the solver: erm.h */
     bool experts_own;  /* each agent's own released model becomes an expert too */
     double own_weight; /* prior weight of such an expert; an average's is 1 */
     double

@@ -60,7 +60,4 @@ struct slice csv_raw(const struct csv *csv);
 MUST_USE enum status csv_split(FILE *file, const char *name, FILE *const *share, size_t share_count,
                                const size_t *share_of, size_t record_count, struct why *why);
 
-/** Counts the records below the header line. Fails as csv_next does. */
-MUST_USE enum status csv_count(FILE *file, const char *name, size_t *record_count, struct why *why);
-
 #endif

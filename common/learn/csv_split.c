@@ -42,18 +42,3 @@ enum status csv_split(FILE *file, const char *name, FILE *const *share, size_t s
     csv_free(csv);
     return status;
 }
-
-enum status csv_count(FILE *file, const char *name, size_t *record_count, struct why *why)
-{
-    struct csv *csv = NULL;
-    bool done = false;
-    size_t lines = 0;
-    enum status status = csv_new(&csv, file, name);
-    while (status == STATUS_OK && !done) {
-        status = csv_next(csv, &done, why);
-        lines += status == STATUS_OK && !done ? 1 : 0;
-    }
-    *record_count = lines > 0 ? lines - 1 : 0;
-    csv_free(csv);
-    return status;
-}

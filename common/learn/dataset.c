@@ -31,17 +31,6 @@ static void copy_record(struct dataset *out, size_t to, const struct dataset *fr
     }
 }
 
-enum status dataset_select(struct dataset *out, const struct dataset *from, const size_t *index,
-                           size_t count)
-{
-    const enum status status = dataset_make(out, from, count);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        CHECK(index[i] < from->record_count);
-        copy_record(out, i, from, index[i]);
-    }
-    return status;
-}
-
 enum status dataset_concat(struct dataset *out, const struct dataset *const *from, size_t count)
 {
     CHECK(count >= 1);

@@ -48,11 +48,6 @@ MUST_USE enum status dataset_parse(struct dataset *out, struct slice text, const
                                    const struct schema *schema, enum dataset_use use,
                                    struct why *why);
 
-/** Copies the records index[0 .. count-1], in that order. Fails with STATUS_NO_MEMORY. CHECKs that
- * each index is in range. */
-MUST_USE enum status dataset_select(struct dataset *out, const struct dataset *from,
-                                    const size_t *index, size_t count);
-
 /** Appends all datasets of one schema into one: the simulator's pooled table. Fails with
  * STATUS_NO_MEMORY. CHECKs that they have the same feature_count and at least one is given. */
 MUST_USE enum status dataset_concat(struct dataset *out, const struct dataset *const *from,

@@ -60,7 +60,9 @@ Test(encode, decoding_gives_the_grid_point_back)
     int64_t values[] = {0, 1, -1, 12345, -(INT64_C(1) << 50)};
     double x[5];
     int64_t back[5];
-    decode_vector(x, values, 5, 20);
+    for (size_t i = 0; i < 5; i++) {
+        x[i] = decode_value(values[i], 20);
+    }
     cr_assert_eq(x[3], 12345 / 1048576.0);
     encode_vector(back, x, 5, 20);
     for (size_t i = 0; i < 5; i++) {

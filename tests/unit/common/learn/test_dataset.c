@@ -204,21 +204,19 @@ Test(dataset, expands_three_categories)
     dataset_free(&data);
 }
 
-Test(dataset, selects_and_concatenates)
+Test(dataset, concatenates)
 {
-    struct dataset data;
-    struct dataset some;
+    struct dataset one;
+    struct dataset two;
     struct dataset both;
-    const size_t index[] = {2, 0, 2};
-    cr_assert(read_rows(&data, "50,M,1999,2,2,1,1,1\n60,M,1999,2,2,1,1,0\n70,M,1999,2,2,1,1,1\n",
-                        NULL) == STATUS_OK);
-    cr_assert(dataset_select(&some, &data, index, 3) == STATUS_OK);
-    cr_assert(some.x[0] == data.x[16] && some.x[8] == data.x[0] && some.y[1] == data.y[0]);
-    const struct dataset *parts[] = {&data, &some};
+    cr_assert(read_rows(&one, "50,M,1999,2,2,1,1,1\n60,M,1999,2,2,1,1,0\n", NULL) == STATUS_OK);
+    cr_assert(read_rows(&two, "70,M,1999,2,2,1,1,1\n80,M,1999,2,2,1,1,0\n", NULL) == STATUS_OK);
+    const struct dataset *parts[] = {&one, &two};
     cr_assert(dataset_concat(&both, parts, 2) == STATUS_OK);
-    cr_assert(both.record_count == 6 && both.x[3 * 8] == data.x[16] && both.y[4] == data.y[0]);
-    dataset_free(&data);
-    dataset_free(&some);
+    cr_assert(both.record_count == 4 && both.x[0] == one.x[0] && both.x[2 * 8] == two.x[0] &&
+              both.y[1] == one.y[1] && both.y[2] == two.y[0]);
+    dataset_free(&one);
+    dataset_free(&two);
     dataset_free(&both);
 }
 
