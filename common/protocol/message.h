@@ -13,8 +13,8 @@
 
 enum {
     PROTOCOL_VERSION = 1,
-    CHUNK_BYTES_MAX = 64 * 1024,  /* one PULL or FETCH moves at most this much */
-    CONTROL_BYTES_MAX = 1024,     /* a packed control frame; larger is refused unread */
+    CHUNK_BYTES_MAX = 64 * 1024, /* one PULL or FETCH moves at most this much */
+    CONTROL_BYTES_MAX = 1024,    /* a packed control frame; larger is refused unread */
     JOB_TEXT_BYTES_MAX = 64 * 1024,
     ROUNDS_MAX = 1000000
 };
