@@ -199,7 +199,7 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_PULL:
         return round_on_pull(p, &message, effects);
     case MESSAGE_RELEASE:
-        return round_on_release(p, event, &message, effects);
+        return release_on_message(p, event, &message, effects);
     case MESSAGE_PIECE:
         return on_piece(p, event, &message, effects);
     case MESSAGE_HELLO:

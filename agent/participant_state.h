@@ -1,6 +1,6 @@
-/* participant_state.h - the inside of the participant, shared by its three files: participant.c
- * (the machine: start, messages, time), participant_job.c (which job) and participant_round.c
- * (which round). Nothing else includes it. */
+/* participant_state.h - the inside of the participant, shared by its files: participant.c (the
+ * machine: start, messages, time), participant_job.c (which job), participant_round.c (which round)
+ * and participant_release.c (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
 #define AGENT_PARTICIPANT_STATE_H
@@ -136,7 +136,12 @@ void round_on_committed(struct participant *p, const struct event *event);
 MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
 MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
                                    struct effects *effects);
-MUST_USE enum status round_on_release(struct participant *p, const struct event *event,
-                                      const struct message *message, struct effects *effects);
+
+/* participant_release.c */
+MUST_USE enum status release_take_experts(struct participant *p, bool *good);
+MUST_USE enum status release_on_model(struct participant *p, const struct event *event, bool good,
+                                      struct effects *effects);
+MUST_USE enum status release_on_message(struct participant *p, const struct event *event,
+                                        const struct message *message, struct effects *effects);
 
 #endif

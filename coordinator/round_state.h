@@ -1,6 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
- * messages, time) and round_close.c (from the last answer to the release). Nothing else includes
- * it. */
+ * messages, time), round_pull.c (how answers come in) and round_close.c (from the last answer to the
+ * release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -50,6 +50,21 @@ MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *e
                                         struct slice blob);
 MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,
                                       struct effects *effects);
+
+MUST_USE enum status coordinator_invite(struct coordinator *c, const struct peer *peer,
+                                        int64_t now_ms, struct effects *effects);
+
+/* round_pull.c */
+MUST_USE enum status coordinator_on_offer(struct coordinator *c, const struct event *event,
+                                          struct member *member, const struct message *message,
+                                          struct effects *effects);
+MUST_USE enum status coordinator_on_chunk(struct coordinator *c, const struct event *event,
+                                          struct member *member, const struct message *message,
+                                          struct effects *effects);
+MUST_USE enum status coordinator_check_stalls(struct coordinator *c, const struct event *event,
+                                              struct effects *effects);
+MUST_USE enum status coordinator_pull_next(struct coordinator *c, const struct event *event,
+                                           struct effects *effects);
 
 /* round_close.c */
 MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,

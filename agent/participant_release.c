@@ -1,0 +1,178 @@
+/* What the coordinator has released, at the agent: experts that arrive whole, the end of a round, and
+ * the end of a job with the site's own copy of its model. Nothing here depends on a record. */
+
+#include "agent/participant_state.h"
+
+#include "base/exit_code.h"
+#include "crypto/digest.h"
+#include "learn/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an artifact may be: finite numbers only. */
+static bool weights_are_finite(const double *weights, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(weights[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum status release_take_experts(struct participant *p, bool *good)
+{
+    struct artifact artifact = {.digest = p->fetching, .bytes = p->fetch.bytes};
+    size_t count = (size_t)(p->fetch.bytes / 8);
+    struct slice bytes = {p->fetch.data, (size_t)p->fetch.bytes};
+    struct digest digest;
+    uint8_t *data;
+
+    digest_sha256(&digest, &bytes, 1);
+    data = transfer_take(&p->fetch);
+    double *weights = malloc(count * sizeof *weights);
+    if (weights == NULL) {
+        free(data);
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word = load_u64(data + 8 * i);
+        memcpy(&weights[i], &word, sizeof word);
+        weights[i] = kernel_flushed(weights[i]);
+    }
+    free(data);
+    *good = digest_equal(&digest, &artifact.digest) && weights_are_finite(weights, count);
+    if (!*good) {
+        free(weights);
+        return STATUS_OK;
+    }
+    free(p->experts.weights);
+    p->experts = (struct held){.artifact = artifact, .weights = weights};
+    return STATUS_OK;
+}
+
+static void publish(struct participant *p, uint32_t chosen, bool final)
+{
+    size_t d = p->data.feature_count;
+    if (p->options.model.put != NULL && p->job_phase >= JOB_READY &&
+        chosen < p->experts.artifact.bytes / (8 * d)) {
+        p->options.model.put(p->options.model.self, &p->job, p->experts.weights + chosen * d, d,
+                             final);
+    }
+}
+
+static enum status end_job(struct participant *p, const struct event *event, bool failed,
+                           struct effects *effects)
+{
+    bool unfit = p->job_phase == JOB_UNFIT;
+
+    p->rounds_closed = ROUNDS_MAX; /* whatever their number is, all of them */
+    p->job_phase = JOB_OVER;
+    log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL, "%s%s",
+              failed ? "the job failed: too few agents answered" : "the job is done",
+              unfit ? "; this agent took no part in it" : "");
+    enum status status = participant_hello(p, event->now_ms, effects);
+    if (status == STATUS_OK && p->options.once) {
+        struct effect *finish = effects_add(effects, EFFECT_FINISH);
+        if (finish == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        finish->as.finish.exit_code = unfit    ? EXIT_CODE_INPUT
+                                      : failed ? EXIT_CODE_JOB_FAILED
+                                               : EXIT_CODE_OK;
+        p->finished = true;
+    }
+    return status;
+}
+
+enum status release_on_model(struct participant *p, const struct event *event, bool good,
+                             struct effects *effects)
+{
+    p->fetch_final = false;
+    if (!good) {
+        log_event(p->options.log, LOG_ERROR, "model-forged", p->coordinator.name,
+                  "the job's model does not match its digest, or is not finite");
+    } else {
+        publish(p, p->final_chosen, true);
+    }
+    return end_job(p, event, false, effects);
+}
+
+/* The round is over for us: what it left in memory and in the journal's blobs goes. */
+static enum status close_round(struct participant *p, uint32_t round, struct effects *effects)
+{
+    struct gate_answer_view answer;
+    if (gate_latest(p->gate, &answer) && digest_equal(&answer.job, &p->name.id) &&
+        answer.round <= round && gate_drop(p->gate)) {
+        struct effect *forget = effects_add(effects, EFFECT_FORGET);
+        if (forget != NULL) {
+            forget->as.forget.sequence = answer.sequence;
+        }
+    }
+    if (p->round <= round) {
+        round_abandon(p);
+    }
+    return STATUS_OK;
+}
+
+static enum status begin_final_fetch(struct participant *p, const struct event *event,
+                                     const struct message *message, struct effects *effects)
+{
+    const struct artifact *experts = &message->as.release.experts;
+    if (experts->bytes == 0 || experts->bytes % (8 * (uint64_t)p->data.feature_count) != 0 ||
+        experts->bytes > p->options.policy->message_bytes_max) {
+        log_event(p->options.log, LOG_ERROR, "model-refused", p->coordinator.name,
+                  "the job's model has a size that the job or the policy does not allow");
+        return end_job(p, event, false, effects);
+    }
+    transfer_drop(&p->fetch);
+    enum status status = transfer_begin(&p->fetch, experts->bytes, event->now_ms);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    p->fetching = experts->digest;
+    p->fetch_final = true;
+    p->final_chosen = message->as.release.chosen;
+    return participant_ask(p, effects);
+}
+
+enum status release_on_message(struct participant *p, const struct event *event,
+                               const struct message *message, struct effects *effects)
+{
+    uint32_t round = message->as.release.round;
+    bool held;
+    enum status status;
+
+    if (!digest_equal(&message->as.release.job, &p->name.id) ||
+        (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED && p->job_phase != JOB_UNFIT) ||
+        p->fetch_final || participant_is_deaf(p)) {
+        return STATUS_OK;
+    }
+    if (p->job_phase != JOB_UNFIT && round >= job_round_count(&p->job)) {
+        return STATUS_OK;
+    }
+    status = close_round(p, round, effects);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (message->as.release.failed || (message->as.release.last && p->job_phase != JOB_READY)) {
+        return end_job(p, event, message->as.release.failed, effects);
+    }
+    held = message->as.release.experts.bytes > 0 &&
+           digest_equal(&message->as.release.experts.digest, &p->experts.artifact.digest);
+    if (message->as.release.last && !held) {
+        return begin_final_fetch(p, event, message, effects);
+    }
+    if (held) {
+        publish(p, message->as.release.chosen, message->as.release.last);
+    }
+    if (message->as.release.last) {
+        return end_job(p, event, false, effects);
+    }
+    if (round + 1 > p->rounds_closed) {
+        p->rounds_closed = round + 1;
+    }
+    return STATUS_OK;
+}

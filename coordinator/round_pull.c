@@ -1,0 +1,190 @@
+/* How answers come in: offered once, pulled piece by piece into one of a few staging vectors, and added
+ * when they are whole and what was offered. Dead links and idle promises hold nobody up. */
+
+#include "coordinator/round_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static enum status ask(struct coordinator *c, struct staging *staging, struct effects *effects)
+{
+    struct message pull = {.kind = MESSAGE_PULL};
+    enum status status = STATUS_OK;
+
+    pull.as.pull.job = c->outcome.job_name.id;
+    pull.as.pull.round = c->outcome.rounds_closed;
+    while (status == STATUS_OK &&
+           transfer_ask(&staging->transfer, &pull.as.pull.offset, &pull.as.pull.length)) {
+        status = coordinator_send(c, effects, &staging->peer, &pull, (struct slice){0});
+    }
+    return status;
+}
+
+/* Puts waiting offers into free staging vectors, the longest waiting first. */
+enum status coordinator_pull_next(struct coordinator *c, const struct event *event,
+                                  struct effects *effects)
+{
+    struct member *member;
+    while (c->phase == PHASE_OPEN && (member = cohort_next_offer(&c->cohort)) != NULL) {
+        struct staging *staging = NULL;
+        enum status status = aggregate_pull(&c->aggregate, &staging, &member->peer, event->now_ms);
+        if (status == STATUS_AGAIN) {
+            return STATUS_OK;
+        }
+        if (status == STATUS_OK) {
+            member->standing = STANDING_PULLING;
+            status = ask(c, staging, effects);
+        }
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+static void refuse(struct coordinator *c, struct member *member, const char *event,
+                   const char *reason)
+{
+    member->standing = STANDING_REFUSED;
+    log_event(c->options.log, LOG_WARN, event, member->peer.name,
+              "is not counted in round %" PRIu32 ": %s", c->outcome.rounds_closed, reason);
+}
+
+enum status coordinator_on_offer(struct coordinator *c, const struct event *event,
+                                 struct member *member, const struct message *message,
+                                 struct effects *effects)
+{
+    const struct digest *answer = &message->as.offer.answer;
+
+    if (!digest_equal(&message->as.offer.job, &c->outcome.job_name.id)) {
+        return STATUS_OK;
+    }
+    if (message->as.offer.round < c->outcome.rounds_closed) {
+        return coordinator_release(c, &member->peer, effects); /* late, or repeated */
+    }
+    if (c->phase != PHASE_OPEN || message->as.offer.round != c->outcome.rounds_closed) {
+        return STATUS_OK;
+    }
+    if (member->standing != STANDING_SILENT) {
+        bool bound = member->standing <= STANDING_ANSWERED;
+        if (bound && !digest_equal(&member->answer, answer)) {
+            log_event(c->options.log, LOG_WARN, "offer-changed", member->peer.name,
+                      "offered a second, different answer to round %" PRIu32
+                      ": the first one counts",
+                      c->outcome.rounds_closed);
+        }
+        return STATUS_OK;
+    }
+    if (!digest_equal(&message->as.offer.invitation, &c->invitation)) {
+        refuse(c, member, "offer-refused", "it answers another invitation");
+        return STATUS_OK;
+    }
+    if (message->as.offer.bytes != (uint64_t)c->aggregate.count * 8) {
+        refuse(c, member, "offer-refused", "its answer has the wrong dimension");
+        return STATUS_OK;
+    }
+    member->standing = STANDING_OFFERED;
+    member->answer = *answer;
+    member->offered_ms = event->now_ms;
+    return STATUS_OK; /* pulled at the end of the step */
+}
+
+/* The answer is whole: into the sum, if it is what was offered. */
+static enum status count_answer(struct coordinator *c, struct member *member,
+                                struct staging *staging)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+
+    /* Those who were revoked after they answered count beside those admitted in their place. */
+    if (cohort_count(&c->cohort, STANDING_ANSWERED) == PEERS_MAX) {
+        aggregate_drop(staging);
+        refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
+        return STATUS_OK;
+    }
+    if (stage->task == TASK_FIT && stage->experts_own) {
+        member->own = malloc(c->aggregate.count * sizeof *member->own);
+        if (member->own == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    enum status status =
+        aggregate_add(&c->aggregate, staging, &member->answer, member->own, stage->grid_bits);
+    if (status != STATUS_OK) {
+        free(member->own);
+        member->own = NULL;
+        refuse(c, member, "answer-forged", "its bytes do not match the digest it offered");
+        return STATUS_OK;
+    }
+    member->standing = STANDING_ANSWERED;
+    log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
+              "is in the sum of round %" PRIu32, c->outcome.rounds_closed);
+    return STATUS_OK;
+}
+
+enum status coordinator_on_chunk(struct coordinator *c, const struct event *event,
+                                 struct member *member, const struct message *message,
+                                 struct effects *effects)
+{
+    struct staging *staging = aggregate_find(&c->aggregate, &member->peer);
+
+    if (c->phase != PHASE_OPEN || staging == NULL || member->standing != STANDING_PULLING ||
+        message->as.chunk.round != c->outcome.rounds_closed ||
+        !digest_equal(&message->as.chunk.job, &c->outcome.job_name.id) ||
+        !transfer_accept(&staging->transfer, message->as.chunk.offset, event->as.message.payload,
+                         event->now_ms)) {
+        return STATUS_OK;
+    }
+    staging->stalls = 0;
+    if (!transfer_is_whole(&staging->transfer)) {
+        return ask(c, staging, effects);
+    }
+    return count_answer(c, member, staging);
+}
+
+static void put_back(struct coordinator *c, const struct event *event, struct staging *staging,
+                     struct member *member)
+{
+    log_event(c->options.log, LOG_WARN, "answer-stalled", member->peer.name,
+              "sent %" PRIu64 " of %" PRIu64 " bytes and then nothing for %u ms: others go first",
+              staging->transfer.received, staging->transfer.bytes, PULL_RETRY_MS * staging->stalls);
+    member->standing = STANDING_OFFERED;
+    member->offered_ms = event->now_ms;
+    aggregate_drop(staging);
+}
+
+/* Transfers that make no progress are asked for again, and put back in the queue when that does not
+ * help or somebody waits for their place, so that dead links and idle promises hold nobody up. */
+enum status coordinator_check_stalls(struct coordinator *c, const struct event *event,
+                                     struct effects *effects)
+{
+    size_t waiting = cohort_count(&c->cohort, STANDING_OFFERED);
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < c->aggregate.staging_count && status == STATUS_OK; i++) {
+        struct staging *staging = &c->aggregate.staging[i];
+        if (!transfer_is_active(&staging->transfer) ||
+            event->now_ms - staging->transfer.progress_ms < PULL_RETRY_MS) {
+            continue;
+        }
+        struct member *member = cohort_find(&c->cohort, &staging->peer);
+        if (member == NULL) {
+            aggregate_drop(staging);
+            continue;
+        }
+        /* It may have begun anew and not know that it offered: the same question, the same bytes.
+         */
+        status = coordinator_invite(c, &member->peer, event->now_ms, effects);
+        staging->stalls++;
+        if (waiting > 0 || staging->stalls >= PULL_STALLS_MAX) {
+            waiting -= waiting > 0;
+            put_back(c, event, staging, member);
+            continue;
+        }
+        transfer_retry(&staging->transfer, event->now_ms);
+        if (status == STATUS_OK) {
+            status = ask(c, staging, effects);
+        }
+    }
+    return status;
+}
