@@ -97,6 +97,8 @@ awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/
         grep -v '^tests/layers/' | sed 's/:\([0-9]*\):.*/:\1: says that something is not done; open an issue instead/'
 } >>"$work/violations" || true
 
+# (grep reads to the end below: with -q it would leave at the first hit, and `pipefail` would take the
+# writer's broken pipe for "nothing found".)
 # What was built: the pure rooms ask the system for nothing, and the simulator needs none of the
 # libraries that do.
 if [ -n "$build" ]; then
@@ -122,13 +124,13 @@ if [ -n "$build" ]; then
     for program in hedgerow hedgerow-agent hedgerow-coordinator; do
         if [ ! -x "$build/bin/$program" ]; then
             complain "bin/$program: not built in $build; build everything before this check"
-        elif nm "$build/bin/$program" | grep -qE ' (seeded_random|kill_at|memory_journal|every_choice)'; then
+        elif nm "$build/bin/$program" | grep -E ' (seeded_random|kill_at|memory_journal|every_choice)' >/dev/null; then
             complain "bin/$program: holds code of tests/support, which no installed program may"
         fi
     done
     if [ ! -x "$build/bin/sim" ]; then
         complain "bin/sim: not built in $build; build everything before this check"
-    elif ldd "$build/bin/sim" | grep -qE 'libzmq|libsqlite3|libpq'; then
+    elif ldd "$build/bin/sim" | grep -E 'libzmq|libsqlite3|libpq' >/dev/null; then
         complain "bin/sim: is linked with zmq, sqlite3 or libpq; the machines must run without"
     fi
 fi
