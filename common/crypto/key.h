@@ -34,8 +34,7 @@ MUST_USE enum status key_pair_write(const struct key_pair *pair, const char *sec
                                     const char *public_path, struct why *why);
 
 /** Reads a secret key file and computes its pair. Fails with STATUS_NOT_FOUND, STATUS_IO,
- * STATUS_REFUSED (others may read the file: why names the remedy), STATUS_INVALID (not a secret key
- * file). */
+ * STATUS_INVALID (not a secret key file, or others may read it: why names the remedy). */
 MUST_USE enum status key_secret_read(struct key_pair *out, const char *path, struct why *why);
 
 /** Reads a public key file. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_INVALID. */

@@ -60,7 +60,7 @@ enum status small_file_read(char *text, size_t size, size_t *used, const char *p
     } else if (kind == SMALL_FILE_SECRET && (about.st_mode & 077) != 0) {
         why_set(why, "%s holds a secret that others than its owner may read; remedy: chmod 600 %s",
                 path, path);
-        status = STATUS_REFUSED;
+        status = STATUS_INVALID;
     } else {
         status = read_all(text, size, used, file, path, why);
     }

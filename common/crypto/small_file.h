@@ -22,8 +22,8 @@ enum small_file_kind {
  * text  out  (size) what is in the file, and a final zero
  * used  out  without the zero
  *
- * Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_REFUSED (a secret that others may read),
- * STATUS_INVALID (not a regular file, larger than size - 1, or with a zero byte).
+ * Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_INVALID (not a regular file, larger than size - 1,
+ * with a zero byte, or a secret that others may read).
  * Privacy: why never repeats content.
  */
 MUST_USE enum status small_file_read(char *text, size_t size, size_t *used, const char *path,

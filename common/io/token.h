@@ -24,8 +24,8 @@ struct token {
 /** Writes a new file, 0600. Fails with STATUS_EXISTS or STATUS_IO. */
 MUST_USE enum status token_write(const struct token *token, const char *path, struct why *why);
 
-/** Reads a token file. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_REFUSED (others may read it),
- * STATUS_INVALID. */
+/** Reads a token file. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_INVALID (also when
+ * others may read it). */
 MUST_USE enum status token_read(struct token *out, const char *path, struct why *why);
 
 void token_wipe(struct token *token);

@@ -90,7 +90,7 @@ Test(key, a_secret_that_others_may_read_is_refused, .init = setup, .fini = teard
     static const mode_t open_modes[] = {0640, 0604, 0620, 0601};
     for (size_t i = 0; i < sizeof open_modes / sizeof open_modes[0]; i++) {
         cr_assert_eq(chmod(secret_path, open_modes[i]), 0);
-        cr_expect_eq(key_secret_read(&pair, secret_path, &why), STATUS_REFUSED);
+        cr_expect_eq(key_secret_read(&pair, secret_path, &why), STATUS_INVALID);
         cr_expect_not_null(strstr(why.text, "chmod 600"));
         cr_expect(digest_is_none(&pair.secret_key));
     }

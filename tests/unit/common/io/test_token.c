@@ -45,7 +45,7 @@ Test(token, comes_back_as_it_was_written, .init = setup, .fini = teardown)
     cr_expect(digest_equal(&read.coordinator_key, &token.coordinator_key));
     cr_expect_eq(read.until_s, token.until_s);
     cr_assert_eq(chmod(path, 0640), 0);
-    cr_expect_eq(token_read(&read, path, &why), STATUS_REFUSED);
+    cr_expect_eq(token_read(&read, path, &why), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "chmod 600"));
 }
 
