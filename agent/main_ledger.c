@@ -71,9 +71,9 @@ static enum status print_answer(struct ledger_print *print, const struct record 
     decimal_format(delta, sizeof delta, cost.delta_atto, DELTA_DECIMALS);
     print->count++;
     if (print->charges == NULL) {
-        (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-8s  %10s  %.16s\n", when,
+        (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-8s  %10s  %8s  %.16s\n", when,
                      name[0] != '\0' ? name : id, record->as.answer.round, record->as.answer.task,
-                     epsilon, answer);
+                     epsilon, delta, answer);
         return STATUS_OK;
     }
     json_t *entry = json_pack(
@@ -187,8 +187,8 @@ static enum status print_journal(struct ledger_print *print, const struct site *
         return STATUS_NO_MEMORY;
     }
     if (!json) {
-        (void)printf("%-20s  %-24s  %5s  %-8s  %10s  %s\n", "when", "job", "round", "task",
-                     "epsilon", "answer");
+        (void)printf("%-20s  %-24s  %5s  %-8s  %10s  %8s  %s\n", "when", "job", "round", "task",
+                     "epsilon", "delta", "answer");
     }
     enum status status = replay(print, site, why);
     if (status == STATUS_NOT_FOUND) {
