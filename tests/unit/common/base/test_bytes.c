@@ -1,0 +1,54 @@
+/* Digests, digits and numbers as bytes: what journals, keys and frames rest on. */
+
+#include "base/bytes.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(bytes, digits_are_read_back_and_nothing_else_is)
+{
+    static const uint8_t bytes[4] = {0x00, 0x7f, 0xa0, 0xff};
+    static const char *const wrong[] = {"",         "007fa0f",  "007fa0ff0", "007fa0fg",
+                                        "0x7fa0ff", " 07fa0ff", "-07fa0ff"};
+    char text[9];
+    uint8_t back[4];
+    hex_encode(text, bytes, sizeof bytes);
+    cr_expect_str_eq(text, "007fa0ff");
+    cr_expect_eq(hex_decode(back, sizeof back, "007Fa0fF"), STATUS_OK);
+    cr_expect_eq(memcmp(back, bytes, sizeof back), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cr_expect_eq(hex_decode(back, sizeof back, wrong[i]), STATUS_INVALID, "%s", wrong[i]);
+    }
+}
+
+Test(bytes, digests_differ_by_any_bit)
+{
+    struct digest one = {{0}};
+    cr_expect(digest_is_none(&one));
+    for (size_t bit = 0; bit < 8 * DIGEST_BYTES; bit++) {
+        struct digest other = one;
+        other.byte[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        cr_expect_not(digest_equal(&one, &other), "bit %zu", bit);
+        cr_expect_not(digest_is_none(&other), "bit %zu", bit);
+        cr_expect(digest_equal(&other, &other));
+    }
+}
+
+Test(bytes, numbers_are_little_endian)
+{
+    uint8_t bytes[8];
+    store_u32(bytes, 0x04030201);
+    cr_expect_eq(memcmp(bytes, "\1\2\3\4", 4), 0);
+    store_u64(bytes, UINT64_C(0x8807060504030201));
+    cr_expect_eq(memcmp(bytes, "\1\2\3\4\5\6\7\x88", 8), 0);
+    cr_expect_eq(load_u64(bytes), UINT64_C(0x8807060504030201));
+}
+
+Test(bytes, a_wiped_secret_is_gone)
+{
+    char secret[16] = "a secret";
+    bytes_wipe(secret, sizeof secret);
+    for (size_t i = 0; i < sizeof secret; i++) {
+        cr_expect_eq(secret[i], 0);
+    }
+}
