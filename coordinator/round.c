@@ -150,7 +150,7 @@ static enum status on_record(struct coordinator *c, const struct event *event)
         log_event(c->options.log, LOG_ERROR, "journal-of-another-job", NULL,
                   "the journal belongs to another job text: give this job a state folder of its "
                   "own, or bring the old text back");
-        status = STATUS_CORRUPT;
+        status = STATUS_FOREIGN;
     } else {
         status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
     }

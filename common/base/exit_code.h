@@ -38,6 +38,7 @@ static inline enum exit_code exit_code_of(enum status status)
     case STATUS_NOT_FOUND:
     case STATUS_IO:
     case STATUS_CORRUPT:
+    case STATUS_FOREIGN:
     case STATUS_UNSUPPORTED:
         return EXIT_CODE_INPUT;
     case STATUS_REFUSED:

@@ -24,6 +24,7 @@
     ENTRY(STATUS_BUSY, "held by another process")                                                  \
     ENTRY(STATUS_AGAIN, "not now")                                                                 \
     ENTRY(STATUS_CORRUPT, "stored or received bytes do not match their digest")                    \
+    ENTRY(STATUS_FOREIGN, "it belongs to another job")                                             \
     ENTRY(STATUS_UNSUPPORTED, "a version or a choice this program does not know")
 
 enum status {

@@ -47,8 +47,8 @@ struct driver_options {
  *
  * exit_code  out  what EFFECT_FINISH said; 0 after a signal
  *
- * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed), or
- * the cause when restarting did not help DRIVER_RESTARTS_MAX times in a row. Logged; why repeats
+ * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed),
+ * STATUS_FOREIGN (it is another job's), or the cause when restarting did not help DRIVER_RESTARTS_MAX times in a row. Logged; why repeats
  * it. When a stop finds work that outlasts the grace, the process ends there with exit code 0: a
  * program may stop at any moment anyway.
  */

@@ -149,7 +149,8 @@ enum status driver_recover(struct driver *driver)
     struct why why = {""};
     enum status status = driver->journal.each(driver->journal.self, replay_one, driver, &why);
     if (status != STATUS_OK) {
-        why_set(&driver->why, "the journal cannot be read back: %s", why.text);
+        why_set(&driver->why, "the journal cannot be gone on with: %s",
+                status == STATUS_FOREIGN ? status_text(status) : why.text);
         log_event(driver->options->log, LOG_ERROR, "recovery-failed", NULL, "%s", driver->why.text);
         return status;
     }

@@ -101,8 +101,9 @@ struct machine {
     void *self;
 
     /** Takes one event, appends to effects (cleared by the caller). Fails only with
-     * STATUS_NO_MEMORY, STATUS_NO_RANDOM or STATUS_CORRUPT (a journal record it cannot read): the
-     * caller then drops the effects, throws the machine away and restarts from the journal. */
+     * STATUS_NO_MEMORY, STATUS_NO_RANDOM, STATUS_CORRUPT (a journal record it cannot read) or
+     * STATUS_FOREIGN (another job's journal): the caller then drops the effects, throws the machine
+     * away and restarts from the journal. */
     enum status (*step)(void *self, const struct event *event, struct effects *effects);
 
     /** Between EFFECT_WORK and EVENT_WORKED: the long computation, on a thread of its own. It touches
