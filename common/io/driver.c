@@ -239,8 +239,8 @@ static enum status run_and_restart(struct driver *driver, const struct driver_fa
             return STATUS_OK;
         }
         failures = driver->progressed ? 1 : failures + 1;
-        if (status == STATUS_CORRUPT || status == STATUS_FOREIGN || failures > DRIVER_RESTARTS_MAX ||
-            worker_new(&driver->worker) != STATUS_OK) {
+        if (status == STATUS_CORRUPT || status == STATUS_FOREIGN ||
+            failures > DRIVER_RESTARTS_MAX || worker_new(&driver->worker) != STATUS_OK) {
             return status;
         }
         driver->finished = false;
