@@ -93,6 +93,10 @@ static enum status build_fit(const struct drafting *drafting, size_t index)
     if (has_twice(draft->lambda, draft->lambda_count)) {
         return refuse(drafting, index, "lambdas", "holds one lambda twice: it would be paid twice");
     }
+    if (!draft->experts.own && has(drafting, index, "experts.own_weight")) {
+        return refuse(drafting, index, "experts.own_weight",
+                      "weighs experts that `own: false` leaves out: remove it, or set own to true");
+    }
     for (size_t i = 0; i < draft->experts.shift_count; i++) {
         if (draft->experts.shift[i] == 0) {
             return refuse(drafting, index, "experts.shifts",
