@@ -5,6 +5,7 @@
 #ifndef DP_CHARGE_H
 #define DP_CHARGE_H
 
+#include "account/event.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -29,9 +30,12 @@ struct price {
  * decided by index and never by content). Charges of different passes add up.
  */
 struct charge {
-    uint64_t epsilon_micro; /* > 0 */
-    uint64_t delta_atto;    /* < DELTA_ATTO_ONE */
-    struct digest pass;     /* not none */
+    enum mechanism mechanism; /* which one the grant is for */
+    uint64_t epsilon_micro;   /* > 0: pure epsilon, or the bounded range of EXPONENTIAL; 0 for the
+                                 Gaussians, whose noise is sigma_micro */
+    uint64_t sigma_micro;     /* Gaussians: sigma / L2 sensitivity in millionths; 0 otherwise */
+    uint64_t delta_atto;      /* < DELTA_ATTO_ONE */
+    struct digest pass;       /* not none */
     uint64_t row_first;
     uint64_t row_count; /* > 0; row_first + row_count fits */
 };

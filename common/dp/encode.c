@@ -5,7 +5,7 @@
 #include "dp/encode.h"
 
 #include "base/check.h"
-#include "dp/wide.h"
+#include "base/wide.h"
 
 #include <inttypes.h>
 #include <math.h>

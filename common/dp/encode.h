@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/why.h"
-#include "dp/noise.h"
+#include "noise/laplace.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include "base/decimal.h"
 #include "dp/grant_private.h"
 #include "dp/row_set.h"
-#include "dp/wide.h"
+#include "base/wide.h"
 
 #include <stdlib.h>
 

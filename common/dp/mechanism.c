@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/decimal.h"
 #include "dp/grant_private.h"
-#include "dp/wide.h"
+#include "base/wide.h"
 
 #include <inttypes.h>
 #include <string.h>

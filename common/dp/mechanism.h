@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "base/why.h"
 #include "dp/ledger.h"
-#include "dp/noise.h"
+#include "noise/laplace.h"
 
 #include <stddef.h>
 #include <stdint.h>

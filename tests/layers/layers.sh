@@ -103,7 +103,7 @@ awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/
 # libraries that do.
 if [ -n "$build" ]; then
     for library in agent/libagent.a coordinator/libcoordinator.a common/protocol/libprotocol.a \
-        common/dp/libdp.a common/experts/libexperts.a common/job/libjob.a; do
+        common/dp/libdp.a common/noise/libnoise.a common/account/libaccount.a common/experts/libexperts.a common/job/libjob.a; do
         if [ ! -f "$build/$library" ]; then
             complain "$library: not built in $build; build everything before this check"
             continue

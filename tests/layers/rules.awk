@@ -12,7 +12,7 @@ function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 function in_tests() { return path ~ /^tests\// }
 function is_program() { return path ~ /^(agent|coordinator)\/main[_.]/ || path ~ /^cli\// }
 function is_pure() {
-    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|job|dp))\//
+    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|job|dp|noise|account|audit))\//
 }
 
 # A call by name; a member of a struct may be called what it likes.
@@ -31,8 +31,8 @@ BEGIN {
     foreign["journal.pb-c.h"] = "^common/protocol/wire"
     foreign["yaml.h"] = "^common/config/"
     foreign["jansson.h"] = "^common/(learn/model|report/|io/log_sink)|^(cli|agent|coordinator)/"
-    foreign["mpfr.h"] = "^common/dp/noise"
-    foreign["gmp.h"] = "^common/dp/noise"
+    foreign["mpfr.h"] = "^common/(noise|account)/"
+    foreign["gmp.h"] = "^common/(noise|account)/"
     foreign["cblas.h"] = "^common/learn/"
     foreign["lapacke.h"] = "^common/learn/"
     foreign["criterion/"] = "^tests/"
@@ -87,10 +87,12 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
     other = folder_of(target)
     if (target == "common/dp/grant_private.h" && room != "common/dp")
         complain("only common/dp may see dp/grant_private.h: a grant comes from ledger_spend alone")
-    if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job)$/ && path != "agent/gate.c" && !in_tests())
+    if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job|audit)$/ && path != "agent/gate.c" && !in_tests())
         complain("only agent/gate.c may see dp/mechanism.h: the gate is the only way out")
     if (target ~ /^common\/learn\/(dataset|csv)\.h$/ && room !~ /^(common\/learn|agent|cli)$/ && !in_tests())
         complain("only the agent's rooms and cli/ may see what reads records")
+    if (target ~ /^common\/audit\// && room !~ /^(common\/audit|cli)$/ && !in_tests())
+        complain("only cli/ and the tests may audit: an audit draws from mechanisms without a gate")
     if (target ~ /^tests\// && !in_tests() && !is_program())
         complain("code must not include what belongs to the tests")
     if (in_tests() || is_program() || room == other) next
@@ -131,9 +133,9 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*</ {
             if (calls(outward[i])) complain(outward[i] "() belongs to the outside world; this room must stay pure")
         if (names("FILE")) complain("a FILE belongs to the outside world; this room must stay pure")
     }
-    if (calls("ledger_spend") && path !~ /^common\/dp\// && path != "agent/gate.c" && !in_tests())
+    if (calls("ledger_spend") && path !~ /^common\/(dp|audit)\// && path != "agent/gate.c" && !in_tests())
         complain("ledger_spend() is for agent/gate.c alone: the gate is the only way out")
     # mechanism_scale tells from a job's text whether a mechanism will run; nothing comes out of it.
-    if (calls("mechanism_([a-rt-z]|s[a-bd-z])[a-z0-9_]*") && path !~ /^common\/dp\// && path != "agent/gate.c" && !in_tests())
+    if (calls("mechanism_([a-rt-z]|s[a-bd-z])[a-z0-9_]*") && path !~ /^common\/(dp|audit)\// && path != "agent/gate.c" && !in_tests())
         complain("mechanisms run in agent/gate.c alone: the gate is the only way out")
 }

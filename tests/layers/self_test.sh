@@ -12,10 +12,11 @@ failed=0
 # A tree with the rooms that the rules speak of.
 clean_tree() {
     rm -rf "$work/tree"
-    mkdir -p "$work/tree"/{common/{base,dp,learn,protocol,crypto,io,config},agent,coordinator,cli,tests/unit}
+    mkdir -p "$work/tree"/{common/{base,noise,account,audit,dp,learn,protocol,crypto,io,config},agent,coordinator,cli,tests/unit}
     cd "$work/tree"
     echo 'house_library(base)' >common/base/CMakeLists.txt
-    echo 'house_library(dp DEPENDS base FOREIGN mpfr)' >common/dp/CMakeLists.txt
+    echo "house_library(dp DEPENDS base)" >common/dp/CMakeLists.txt
+    echo "house_library(noise DEPENDS base FOREIGN mpfr)" >common/noise/CMakeLists.txt
     echo 'house_library(learn DEPENDS base dp)' >common/learn/CMakeLists.txt
     echo 'house_library(protocol DEPENDS base dp)' >common/protocol/CMakeLists.txt
     echo 'house_library(crypto DEPENDS base)' >common/crypto/CMakeLists.txt
@@ -29,7 +30,8 @@ clean_tree() {
         coordinator/round.h; do
         echo '/* a header */' >"$header"
     done
-    printf '#include "base/status.h"\n#include "dp/grant_private.h"\n#include <mpfr.h>\n' >common/dp/noise.c
+    printf '#include "base/status.h"\n#include "dp/grant_private.h"\n' >common/dp/ledger.c
+    printf '#include "base/status.h"\n#include <mpfr.h>\n' >common/noise/laplace.c
     printf '#include "protocol/machine.h"\n#include <zmq.h>\n#include <time.h>\n' >common/io/endpoint.c
     printf '#include "dp/ledger.h"\n#include "dp/mechanism.h"\nint f(void){return ledger_spend(0);}\n' >agent/gate.c
     printf '#include "io/endpoint.h"\n#include <stdio.h>\nint main(void){printf("%%d", 1);}\n' >agent/main.c

@@ -2,7 +2,7 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "crypto/random.h"
-#include "dp/noise.h"
+#include "noise/laplace.h"
 
 #include <criterion/criterion.h>
 #include <openssl/rand.h>

@@ -1,9 +1,10 @@
-/* noise.h - exact discrete Laplace noise of rational scale s: P(z) = tanh(1/(2s)) exp(-|z|/s). */
+/* laplace.h - exact discrete Laplace noise of rational scale s: P(z) = tanh(1/(2s)) exp(-|z|/s). */
 
-#ifndef DP_NOISE_H
-#define DP_NOISE_H
+#ifndef NOISE_LAPLACE_H
+#define NOISE_LAPLACE_H
 
 #include "base/random.h"
+#include "noise/scale.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +14,6 @@ enum {
     NOISE_BASE = 16,       /* geometric variables are drawn in digits of this base */
     NOISE_DIGITS_MAX = 12, /* enough for the largest scale: 16^12 >= 42 * 2^40 */
     NOISE_LEFT = 16        /* "none of the digits": the exact path decides */
-};
-
-/* The scale numerator/denominator, within 1/16 .. 2^40. */
-struct noise_scale {
-    uint64_t numerator;
-    uint64_t denominator;
 };
 
 /* One digit's distribution in units of 2^-64: mass[d] <= 2^64 P(d) < mass[d] + 2, an integer, and
@@ -39,12 +34,6 @@ struct noise_laplace {
     struct noise_digit digit[NOISE_DIGITS_MAX]; /* lowest first; the last one has no upper end */
 };
 
-/** Returns whether 1/16 <= scale <= 2^40 and neither part is 0. */
-bool noise_scale_is_valid(struct noise_scale scale);
-
-/** Returns the scale rounded up to a whole number. CHECKs noise_scale_is_valid. */
-uint64_t noise_scale_ceiling(struct noise_scale scale);
-
 /**
  * Prepares the tables of one scale.
  *
@@ -64,7 +53,7 @@ MUST_USE enum status noise_laplace_init(struct noise_laplace *noise, struct nois
  * drawn, but with a probability below 2^-55 per value. Table look-ups stay within 160 bytes per
  * digit, which concerns only an observer who shares the processor's cache.
  * Cost: about 7 ns per digit and value, generator included. Allocates on the exact path alone.
- * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); noise.c (how).
+ * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); laplace.c (how).
  */
 MUST_USE enum status noise_laplace_add(const struct noise_laplace *noise,
                                        const struct random *random, int64_t *values, size_t count);

@@ -1,9 +1,9 @@
-/* noise_private.h - what dp/noise.c and dp/noise_exact.c share; tests may look in too. */
+/* laplace_private.h - what laplace.c and laplace_exact.c share; tests may look in too. */
 
-#ifndef DP_NOISE_PRIVATE_H
-#define DP_NOISE_PRIVATE_H
+#ifndef NOISE_LAPLACE_PRIVATE_H
+#define NOISE_LAPLACE_PRIVATE_H
 
-#include "dp/noise.h"
+#include "noise/laplace.h"
 
 #include <mpfr.h>
 

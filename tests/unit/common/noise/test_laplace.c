@@ -1,4 +1,4 @@
-#include "dp/noise_private.h"
+#include "noise/laplace_private.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

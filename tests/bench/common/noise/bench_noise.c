@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "crypto/random.h"
-#include "dp/noise_reference.h"
+#include "noise/reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* noise_reference.h - the plain sampler that tests and benches hold noise.h against. Its running
+/* reference.h - the plain sampler that tests and benches hold laplace.h against. Its running
  * time follows the value drawn: never for an answer. */
 
-#ifndef DP_NOISE_REFERENCE_H
-#define DP_NOISE_REFERENCE_H
+#ifndef NOISE_REFERENCE_H
+#define NOISE_REFERENCE_H
 
-#include "dp/noise.h"
+#include "noise/laplace.h"
 
 /**
  * Draws one discrete Laplace variable of this scale.

@@ -1,4 +1,4 @@
-/* noise_exact.c - the few words that the integer masses of a digit leave over.
+/* laplace_exact.c - the few words that the integer masses of a digit leave over.
  *
  * Let F(d) be the digit's distribution function and M(d) the sum of its masses up to d (all of them
  * from d = 15 on). C(d) = 2^64 F(d) - M(d) never falls, starts at or above 0 and ends at `left`. A
@@ -11,7 +11,7 @@
  * F and the masses come from exp and expm1 with directed rounding: one of every two bounds is
  * below, the other above the truth, whatever the precision. */
 
-#include "dp/noise_private.h"
+#include "noise/laplace_private.h"
 
 #include "base/bytes.h"
 

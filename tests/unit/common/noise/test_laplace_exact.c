@@ -1,7 +1,7 @@
 /* The exact path, which no ordinary draw ever takes: its bounds, its refinement, its distribution.
  */
 
-#include "dp/noise_private.h"
+#include "noise/laplace_private.h"
 #include "tests/support/chi_square.h"
 #include "tests/support/seeded_random.h"
 

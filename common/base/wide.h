@@ -1,7 +1,7 @@
 /* wide.h - the 128-bit integers that products of two 64-bit quantities need. */
 
-#ifndef DP_WIDE_H
-#define DP_WIDE_H
+#ifndef BASE_WIDE_H
+#define BASE_WIDE_H
 
 #include <stdint.h>
 

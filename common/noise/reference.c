@@ -1,6 +1,6 @@
-#include "dp/noise_reference.h"
+#include "noise/reference.h"
 
-#include "dp/wide.h"
+#include "base/wide.h"
 
 /* A source that remembers its failure, so that the algorithm below reads as in the paper. */
 struct draws {

@@ -5,8 +5,8 @@
  * below 1e-7 for a fresh seed, and the seeds are fixed. Every sampler with a planted fault must be
  * rejected: that is the twin which shows that the test has power. */
 
-#include "dp/noise_private.h"
-#include "dp/noise_reference.h"
+#include "noise/laplace_private.h"
+#include "noise/reference.h"
 #include "tests/support/chi_square.h"
 #include "tests/support/seeded_random.h"
 

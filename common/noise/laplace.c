@@ -1,4 +1,4 @@
-/* noise.c - discrete Laplace noise as the difference of two geometric variables, each drawn digit
+/* laplace.c - discrete Laplace noise as the difference of two geometric variables, each drawn digit
  * by digit.
  *
  * If P(G = k) = (1 - p) p^k with p = exp(-1/s), the digits of G in base 16 are independent: digit j
@@ -13,20 +13,20 @@
  * digits that d >= 16 has a probability below 2^-60.
  *
  * One 64-bit word decides a digit. The 2^64 words are dealt out: floor(2^64 P(d)) of them (or one
- * fewer) mean d, and the few left over mean "ask noise_exact.c", which draws from exactly what is
+ * fewer) mean d, and the few left over mean "ask laplace_exact.c", which draws from exactly what is
  * missing, with as many more random bits as it takes. So P(d) is met with no error at all, though
  * only integers are compared. The dealing is Walker's alias table with seventeen outcomes in
  * sixteen cells.
  *
  * Deviation from CKS20: none in distribution. Their sampler loops as often as the value drawn is
- * large (noise_reference.c); this one draws the same number of words and takes the same path
+ * large (reference.c); this one draws the same number of words and takes the same path
  * whatever comes out, but on the exact path, whose probability is below 2^-55 per value. */
 
-#include "dp/noise_private.h"
+#include "noise/laplace_private.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "dp/wide.h"
+#include "base/wide.h"
 
 #include <string.h>
 
@@ -38,20 +38,6 @@ enum {
 };
 
 #define CELL (UINT64_C(1) << CELL_BITS)
-
-bool noise_scale_is_valid(struct noise_scale scale)
-{
-    uint128 numerator = scale.numerator;
-    uint128 denominator = scale.denominator;
-    return numerator > 0 && denominator > 0 && 16 * numerator >= denominator &&
-           numerator <= denominator << 40;
-}
-
-uint64_t noise_scale_ceiling(struct noise_scale scale)
-{
-    CHECK(noise_scale_is_valid(scale));
-    return scale.numerator / scale.denominator + (scale.numerator % scale.denominator > 0 ? 1 : 0);
-}
 
 /* The number of digits at which the weight above the last, 16^count, is at least 42 scales:
  * exp(-42) < 2^-60. */

@@ -1,0 +1,47 @@
+/* account.h - the one question: what do these events cost together? Asks every accountant and keeps
+ * the best. */
+
+#ifndef ACCOUNT_ACCOUNT_H
+#define ACCOUNT_ACCOUNT_H
+
+#include "account/event.h"
+
+/* In the order of the fields in the answer of `hedgerow plan compose`. */
+enum accountant {
+    ACCOUNTANT_BASIC,
+    ACCOUNTANT_ADVANCED,
+    ACCOUNTANT_OPTIMAL,
+    ACCOUNTANT_ZCDP,
+    ACCOUNTANT_RENYI,
+    ACCOUNTANT_PLD
+};
+
+enum { ACCOUNTANT_COUNT = ACCOUNTANT_PLD + 1 };
+
+/* Each accountant's upper bound (NAN where it does not cover some event), the least of them, who
+ * gave it, and a lower bound on the truth: low <= truth <= high = bound[best]. */
+struct account {
+    double bound[ACCOUNTANT_COUNT];
+    enum accountant best;
+    double low;
+    double high;
+};
+
+/** Returns "basic", "advanced", "optimal", "zcdp", "renyi", "pld"; NULL beyond. */
+const char *accountant_name(enum accountant accountant);
+
+/**
+ * Bounds the epsilon of all events together at this delta, or the delta at this epsilon.
+ *
+ * events   in  (count), count >= 1
+ * delta    in  0 <= delta < 1; epsilon >= 0, finite
+ *
+ * Fails with STATUS_INVALID (an event is not valid, the neighbours are mixed, delta or epsilon out
+ * of range: why says which event by its number, counted from 1), STATUS_NO_MEMORY.
+ */
+MUST_USE enum status account_epsilon(struct account *out, const struct privacy_event *events,
+                                     size_t count, double delta, struct why *why);
+MUST_USE enum status account_delta(struct account *out, const struct privacy_event *events,
+                                   size_t count, double epsilon, struct why *why);
+
+#endif

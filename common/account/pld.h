@@ -1,0 +1,36 @@
+/* pld.h - accounting by privacy-loss distributions: the tightest accountant, with every error of
+ * truncation, discretisation and transform on the safe side. */
+
+#ifndef ACCOUNT_PLD_H
+#define ACCOUNT_PLD_H
+
+#include "account/event.h"
+#include "account/interval.h"
+
+#include <stdbool.h>
+
+/** Returns whether the accountant covers this event: every mechanism unsampled (EXPONENTIAL by its
+ * pure curve, which is valid and loose: then low is 0), LAPLACE and GAUSSIAN also sampled. */
+bool pld_covers(const struct privacy_event *event);
+
+/**
+ * Bounds the smallest epsilon at which the composition of all events is (epsilon, delta)-DP.
+ *
+ * out     out  low <= truth <= high; high can be INFINITY (delta beyond what is left after the
+ *              events' own deltas)
+ * events  in   (count) valid, covered; both CHECKed
+ * delta   in   0 <= delta < 1
+ *
+ * Fails with STATUS_NO_MEMORY.
+ * Ensures high <= 1.001 truth + 1e-12 unsampled, 1.01 truth sampled, within the ranges that
+ * tests/vectors/dp_vectors.json spans.
+ * Cost: 10^6 runs of one event below 100 ms; 1,000 different events below 1 s; see the .c.
+ */
+MUST_USE enum status pld_epsilon(struct interval *out, const struct privacy_event *events,
+                                 size_t count, double delta);
+
+/** The same the other way: bounds the smallest delta at this epsilon >= 0. */
+MUST_USE enum status pld_delta(struct interval *out, const struct privacy_event *events,
+                               size_t count, double epsilon);
+
+#endif
