@@ -52,6 +52,33 @@ static bool asks_for_help(int count, char **argument)
     return false;
 }
 
+static void help_of(const struct command *command, FILE *stream)
+{
+    (void)fputs(command->help, stream);
+    if (command->part != NULL) {
+        (void)fputs("\nparts:\n", stream);
+        for (size_t i = 0; command->part[i] != NULL; i++) {
+            (void)fprintf(stream, "  %-16s %s\n", command->part[i]->name,
+                          command->part[i]->summary);
+        }
+        (void)fprintf(stream, "\n  hedgerow %s PART --help   tells more, with examples\n",
+                      command->name);
+    }
+    (void)fputs("\nexit codes:\n" EXIT_CODE_HELP, stream);
+}
+
+/* The part of a family that the word names; NULL when there is none. */
+static const struct command *part_named(const struct command *family, const char *word)
+{
+    size_t skipped = strlen(family->name) + 1;
+    for (size_t i = 0; family->part[i] != NULL; i++) {
+        if (strcmp(family->part[i]->name + skipped, word) == 0) {
+            return family->part[i];
+        }
+    }
+    return NULL;
+}
+
 /* Output that did not arrive is a failure, also of --help: a full disk, a closed pipe. */
 static enum exit_code flushed(enum exit_code code)
 {
@@ -60,6 +87,29 @@ static enum exit_code flushed(enum exit_code code)
         return EXIT_CODE_INTERNAL;
     }
     return code;
+}
+
+static enum exit_code run(const struct command *command, int count, char **argument)
+{
+    if (command->part != NULL && count > 0) {
+        const struct command *part = part_named(command, argument[0]);
+        if (part == NULL && !asks_for_help(count, argument)) {
+            return command_fail(command, EXIT_CODE_USAGE, "there is no part \"%s\"", argument[0]);
+        }
+        if (part != NULL) {
+            command = part;
+            count--;
+            argument++;
+        }
+    }
+    if (asks_for_help(count, argument)) {
+        help_of(command, stdout);
+        return EXIT_CODE_OK;
+    }
+    if (command->part != NULL) {
+        return command_fail(command, EXIT_CODE_USAGE, "which part?");
+    }
+    return command->run(command, count, argument);
 }
 
 enum exit_code command_main(int count, char **argument)
@@ -81,12 +131,7 @@ enum exit_code command_main(int count, char **argument)
         if (strcmp(argument[1], commands[i]->name) != 0) {
             continue;
         }
-        if (asks_for_help(count - 2, argument + 2)) {
-            (void)fputs(commands[i]->help, stdout);
-            (void)fputs("\nexit codes:\n" EXIT_CODE_HELP, stdout);
-            return flushed(EXIT_CODE_OK);
-        }
-        return flushed(commands[i]->run(commands[i], count - 2, argument + 2));
+        return flushed(run(commands[i], count - 2, argument + 2));
     }
     (void)fprintf(stderr, "hedgerow: there is no command \"%s\"; try: hedgerow --help\n",
                   argument[1]);

@@ -5,18 +5,21 @@
 
 #include "base/exit_code.h"
 
+/* Either does the work itself (run) or is a family of subcommands (part), one level deep. */
 struct command {
-    const char *name;
+    const char *name;    /* all words: "report", "plan compose" */
     const char *summary; /* one line for the list */
-    const char *help;    /* usage, options, an example */
+    const char *help;    /* usage, options, an example; a family's list of parts is added to it */
     /** Does the work; arguments begin after the subcommand's name. */
     enum exit_code (*run)(const struct command *command, int count, char **argument);
+    const struct command *const *part; /* ends with NULL; NULL when it has no parts */
 };
 
 extern const struct command command_simulate;
 extern const struct command command_keygen;
 extern const struct command command_predict;
 extern const struct command command_report;
+extern const struct command command_plan;
 
 /** Finds the subcommand and runs it: the whole program but for `main`. */
 enum exit_code command_main(int count, char **argument);

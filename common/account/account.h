@@ -31,13 +31,22 @@ struct account {
 const char *accountant_name(enum accountant accountant);
 
 /**
+ * Checks each event by itself, and that all speak of the same neighbours.
+ *
+ * Fails with STATUS_INVALID; why says which event by its number, counted from 1, and the field.
+ */
+MUST_USE enum status account_check(const struct privacy_event *events, size_t count,
+                                   struct why *why);
+
+/**
  * Bounds the epsilon of all events together at this delta, or the delta at this epsilon.
  *
- * events   in  (count), count >= 1
- * delta    in  0 <= delta < 1; epsilon >= 0, finite
+ * events  in  (count), count >= 1
+ * delta   in  0 <= delta < 1; epsilon >= 0, finite
  *
- * Fails with STATUS_INVALID (an event is not valid, the neighbours are mixed, delta or epsilon out
- * of range: why says which event by its number, counted from 1), STATUS_NO_MEMORY.
+ * Fails with STATUS_INVALID (as account_check; delta or epsilon out of range), STATUS_NO_MEMORY.
+ * Privacy: high holds for events chosen one after another, each after seeing what the ones before
+ * gave out, as long as the list itself was fixed beforehand.
  */
 MUST_USE enum status account_epsilon(struct account *out, const struct privacy_event *events,
                                      size_t count, double delta, struct why *why);

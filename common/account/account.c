@@ -1,0 +1,268 @@
+/* The front of the accountants. Every one of them gives an upper bound that holds, so the least one
+ * holds too. The lower bound needs a pair of neighbours that truly is that bad: where the accountant's
+ * model of an event is a pair that the event allows, the accountant's own lower end serves; an event
+ * of which that cannot be said is replaced by one that it can do no better than, or left out (who
+ * sees less learns no more).
+ *
+ * - A draw of bounded range epsilon can be randomised response with epsilon/2: its losses are
+ *   +-epsilon/2, and the exponential mechanism between two outcomes whose scores trade places is
+ *   just that (Dong, Durfee, Rogers 2020, at the middle of the shift).
+ * - Of a Poisson-sampled event the curve is that of one record added or removed. For replace-one it
+ *   is only an upper bound, and a sampled pure event is known by its amplified epsilon alone.
+ */
+
+#include "account/account.h"
+
+#include "account/pld.h"
+#include "account/pure.h"
+#include "account/renyi.h"
+#include "base/check.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Which of the two numbers is asked for, and at which value of the other. */
+struct question {
+    bool wants_epsilon;
+    double at;
+};
+
+const char *accountant_name(enum accountant accountant)
+{
+    static const char *const name[ACCOUNTANT_COUNT] = {
+        [ACCOUNTANT_BASIC] = "basic",     [ACCOUNTANT_ADVANCED] = "advanced",
+        [ACCOUNTANT_OPTIMAL] = "optimal", [ACCOUNTANT_ZCDP] = "zcdp",
+        [ACCOUNTANT_RENYI] = "renyi",     [ACCOUNTANT_PLD] = "pld"};
+    return (unsigned)accountant < ACCOUNTANT_COUNT ? name[accountant] : NULL;
+}
+
+enum status account_check(const struct privacy_event *events, size_t count, struct why *why)
+{
+    struct why reason = {""};
+    for (size_t i = 0; i < count; i++) {
+        enum status status = privacy_event_check(&events[i], &reason);
+        if (status != STATUS_OK) {
+            why_set(why, "event %zu: %s", i + 1, reason.text);
+            return status;
+        }
+        if (events[i].neighbours != events[0].neighbours) {
+            why_set(why,
+                    "event %zu: neighbours is %s, but event 1 says %s: costs add up only for the "
+                    "same neighbours, so state every event for the same ones",
+                    i + 1, event_neighbours_name(events[i].neighbours),
+                    event_neighbours_name(events[0].neighbours));
+            return STATUS_INVALID;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Writes the event whose pair of neighbours is certain to occur (count 0: none is), and answers
+ * whether that is the event itself. */
+static bool certain(struct privacy_event *out, const struct privacy_event *event)
+{
+    *out = *event;
+    if (event->sampling < 1) {
+        bool exact =
+            event->neighbours == NEIGHBOURS_ADD_REMOVE &&
+            (event->mechanism == MECHANISM_LAPLACE || event->mechanism == MECHANISM_GAUSSIAN);
+        out->count = exact ? event->count : 0;
+        return exact;
+    }
+    if (event->mechanism == MECHANISM_EXPONENTIAL) {
+        out->mechanism = MECHANISM_PURE;
+        out->parameter = event->parameter / 2;
+        out->count = out->parameter > 0 ? event->count : 0;
+        return false;
+    }
+    return true;
+}
+
+/* Whether randomised response is not only a bound on the event but the event: one of which nothing
+ * but epsilon is known, and discrete Laplace noise under a shift by one. */
+static bool is_response(const struct privacy_event *event)
+{
+    return event->count == 0 ||
+           (event->sampling == 1 &&
+            (event->mechanism == MECHANISM_PURE ||
+             (event->mechanism == MECHANISM_DISCRETE_LAPLACE && event->sensitivity == 1)));
+}
+
+static enum status ask_pld(struct interval *out, const struct privacy_event *events, size_t count,
+                           struct question question)
+{
+    *out = (struct interval){0, NAN};
+    for (size_t i = 0; i < count; i++) {
+        if (!pld_covers(&events[i])) {
+            return STATUS_OK;
+        }
+    }
+    return question.wants_epsilon ? pld_epsilon(out, events, count, question.at)
+                                  : pld_delta(out, events, count, question.at);
+}
+
+static enum status ask_optimal(struct interval *out, const struct privacy_event *events,
+                               size_t count, struct question question)
+{
+    return question.wants_epsilon ? optimal_epsilon(out, events, count, question.at)
+                                  : optimal_delta(out, events, count, question.at);
+}
+
+static double above(double low, double candidate)
+{
+    return candidate > low ? candidate : low;
+}
+
+static bool are_responses(const struct privacy_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_response(&events[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The lower end when some events are not certain: that of what is certain about each of them. */
+static enum status ask_low(double *low, const struct privacy_event *events, size_t count,
+                           struct question question)
+{
+    struct privacy_event *sure = calloc(count, sizeof *sure);
+    struct interval interval = {0, NAN};
+    size_t kept = 0;
+    enum status status = STATUS_OK;
+
+    if (sure == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)certain(&sure[kept], &events[i]);
+        kept += sure[kept].count > 0;
+    }
+    if (kept > 0) {
+        status = are_responses(sure, kept) ? ask_optimal(&interval, sure, kept, question)
+                                           : ask_pld(&interval, sure, kept, question);
+    }
+    *low = above(*low, interval.low);
+    free(sure);
+    return status;
+}
+
+static void ask_closed(double bound[static ACCOUNTANT_COUNT], const struct privacy_event *events,
+                       size_t count, struct question question)
+{
+    if (question.wants_epsilon) {
+        bool spare = question.at > 0; /* the others have nothing to say at delta 0 */
+        bound[ACCOUNTANT_BASIC] = basic_epsilon(events, count, question.at);
+        bound[ACCOUNTANT_ADVANCED] =
+            spare ? advanced_epsilon(events, count, question.at) : INFINITY;
+        bound[ACCOUNTANT_ZCDP] = spare ? zcdp_epsilon(events, count, question.at) : INFINITY;
+        bound[ACCOUNTANT_RENYI] = spare ? renyi_epsilon(events, count, question.at) : INFINITY;
+    } else {
+        bound[ACCOUNTANT_BASIC] = basic_delta(events, count, question.at);
+        bound[ACCOUNTANT_ADVANCED] = advanced_delta(events, count, question.at);
+        bound[ACCOUNTANT_ZCDP] = zcdp_delta(events, count, question.at);
+        bound[ACCOUNTANT_RENYI] = renyi_delta(events, count, question.at);
+    }
+}
+
+static void choose(struct account *out, struct question question)
+{
+    out->high = INFINITY;
+    out->best = ACCOUNTANT_BASIC;
+    for (unsigned i = 0; i < ACCOUNTANT_COUNT; i++) {
+        if (!question.wants_epsilon && out->bound[i] > 1) {
+            out->bound[i] = 1; /* no delta is larger */
+        }
+        if (out->bound[i] < out->high) {
+            out->high = out->bound[i];
+            out->best = (enum accountant)i;
+        }
+    }
+}
+
+/* events: each happens at least once */
+static enum status ask(struct account *out, const struct privacy_event *events, size_t count,
+                       struct question question)
+{
+    struct interval optimal = {NAN, NAN};
+    struct interval pld = {0, NAN};
+    bool same = true;
+
+    for (size_t i = 0; i < count; i++) {
+        struct privacy_event sure;
+        same = certain(&sure, &events[i]) && same;
+    }
+    ask_closed(out->bound, events, count, question);
+    enum status status = ask_optimal(&optimal, events, count, question);
+    if (status == STATUS_OK) {
+        status = ask_pld(&pld, events, count, question);
+    }
+    if (status == STATUS_OK && !same) {
+        status = ask_low(&out->low, events, count, question);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (are_responses(events, count)) {
+        out->low = above(out->low, optimal.low);
+    }
+    if (same) {
+        out->low = above(out->low, pld.low);
+    }
+    out->bound[ACCOUNTANT_OPTIMAL] = optimal.high;
+    out->bound[ACCOUNTANT_PLD] = pld.high;
+    choose(out, question);
+    CHECK(out->low <= out->high);
+    return STATUS_OK;
+}
+
+/* Leaves out what never happens: it costs nothing, whatever it is. */
+static enum status ask_live(struct account *out, const struct privacy_event *events, size_t count,
+                            struct question question)
+{
+    struct privacy_event *live = calloc(count, sizeof *live);
+    size_t kept = 0;
+    enum status status = STATUS_OK;
+
+    *out = (struct account){.best = ACCOUNTANT_BASIC};
+    if (live == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        live[kept] = events[i];
+        kept += events[i].count > 0;
+    }
+    if (kept > 0) {
+        status = ask(out, live, kept, question);
+    }
+    free(live);
+    return status;
+}
+
+enum status account_epsilon(struct account *out, const struct privacy_event *events, size_t count,
+                            double delta, struct why *why)
+{
+    CHECK(count >= 1);
+    enum status status = account_check(events, count, why);
+    if (status == STATUS_OK && !(delta >= 0 && delta < 1)) {
+        why_set(why, "delta must be at least 0 and below 1");
+        status = STATUS_INVALID;
+    }
+    return status == STATUS_OK ? ask_live(out, events, count, (struct question){true, delta})
+                               : status;
+}
+
+enum status account_delta(struct account *out, const struct privacy_event *events, size_t count,
+                          double epsilon, struct why *why)
+{
+    CHECK(count >= 1);
+    enum status status = account_check(events, count, why);
+    if (status == STATUS_OK && !(epsilon >= 0 && isfinite(epsilon))) {
+        why_set(why, "epsilon must be a finite number of at least 0");
+        status = STATUS_INVALID;
+    }
+    return status == STATUS_OK ? ask_live(out, events, count, (struct question){false, epsilon})
+                               : status;
+}
