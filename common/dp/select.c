@@ -1,0 +1,361 @@
+/* select.c - three private selections, exact, in a time that does not follow the scores.
+ *
+ * The exponential mechanism (McSherry and Talwar, FOCS 2007). Each candidate has the real weight
+ * t_i = 2^62 exp(-eta (q_i - q_min)) and an integer w_i <= t_i < w_i + 8. A uniform integer below
+ * sum(w_i + 8) either falls below sum(w_i), where the prefix sums of w decide, or it points at a
+ * candidate i and at one of its 8 spare units: i is taken when this unit, with a uniform fraction
+ * added, is below t_i - w_i, else everything starts again. Each try ends with i with probability
+ * (w_i + (t_i - w_i)) / sum(w_j + 8): exactly proportional to t_i, though no weight was ever rounded
+ * right. As t of the best is 2^62, a try leaves the first case with a probability below
+ * 8 count / 2^62. Neither sum overflows: count < 2^60.
+ *
+ * Permute-and-flip (McKenna and Sheldon, NeurIPS 2020): the first success in a random order is a
+ * uniform one of all the successes. So every coin is thrown and every candidate gets a random
+ * priority; the success of the smallest priority is taken. Equal priorities are told apart by another
+ * uniform draw among the equals. A coin is a uniform integer U < 2^62: below w_i it fell, from w_i + 8
+ * on it did not, in between a fraction decides whether U + fraction < t_i. The best always falls.
+ * Deviation: all coins are thrown, not only those up to the first success; nothing else of them is
+ * looked at.
+ *
+ * Report-noisy-max (Dwork and Roth 2014, claim 3.9), on integers. Let q, q' be neighbours, D the
+ * sensitivity, and fix the noise of all candidates but i. i wins when q_i + z is below q_j + Z_j for
+ * each j < i and not above it for each j > i: exactly when z <= T(q) for an integer T(q) = min over j
+ * of (q_j + Z_j - [j < i]) - q_i. Every term of T moves by at most 2 D, so T(q) <= T(q') + 2 D, and
+ * P(z <= T + 2 D) <= e^(2 D / scale) P(z <= T) for discrete Laplace noise, as P(z - 2 D) <= e^(2 D /
+ * scale) P(z) for every z. Which of equals wins enters as [j < i], which does not depend on the data:
+ * that is why ties are harmless, and why they are not when the data break them.
+ *
+ * The order of reading, the number of random bytes and the control flow are those of count alone;
+ * what is rarer is marked "next to never" below. Masks take the place of branches. */
+
+#include "dp/select.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/wide.h"
+#include "dp/mechanism.h"
+#include "dp/select_private.h"
+
+#include <string.h>
+
+enum { BLOCK = 256, SLACK = NOISE_EXPONENTIAL_SLACK, POINT_WORDS = 3, POINT_BITS = 192 };
+enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS };
+
+#define COUNT_MAX (SIZE_MAX >> 4)
+
+/* All ones when the condition (0 or 1) holds, else 0. */
+static inline uint64_t mask_of(uint64_t condition)
+{
+    return 0 - condition;
+}
+
+static inline uint64_t choose(uint64_t mask, uint64_t yes, uint64_t no)
+{
+    return no ^ ((yes ^ no) & mask);
+}
+
+static int64_t least(const int64_t *scores, size_t count)
+{
+    int64_t best = INT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        best = (int64_t)choose(mask_of(scores[i] < best), (uint64_t)scores[i], (uint64_t)best);
+    }
+    return best;
+}
+
+/* How far a score is from the best; modulo 2^64, which is where it lies. */
+static inline uint64_t distance_of(int64_t score, int64_t best)
+{
+    return (uint64_t)score - (uint64_t)best;
+}
+
+/* weight (count <= BLOCK) of these candidates. */
+static void weigh(const struct noise_exponential *decay, uint64_t *weight, const int64_t *scores,
+                  size_t count, int64_t best)
+{
+    for (size_t i = 0; i < count; i++) {
+        weight[i] = distance_of(scores[i], best);
+    }
+    noise_exponential_floor(decay, weight, weight, count);
+}
+
+static inline size_t block_size(size_t done, size_t count)
+{
+    return count - done < BLOCK ? count - done : BLOCK;
+}
+
+struct select_point select_point_of(const uint64_t word[3], uint128 end)
+{
+    uint64_t product[POINT_WORDS + 2] = {0};
+    const uint64_t factor[2] = {(uint64_t)end, (uint64_t)(end >> 64)};
+    for (size_t j = 0; j < 2; j++) {
+        uint128 carry = 0;
+        for (size_t i = 0; i < POINT_WORDS; i++) {
+            carry += (uint128)word[i] * factor[j] + product[i + j];
+            product[i + j] = (uint64_t)carry;
+            carry >>= 64;
+        }
+        product[POINT_WORDS + j] = (uint64_t)carry;
+    }
+    return (struct select_point){.below_end = (uint128)product[4] << 64 | product[3],
+                                 .low = {product[0], product[1], product[2]}};
+}
+
+uint128 select_point_excess(uint128 end)
+{
+    CHECK(end > 0 && end >> 127 == 0);
+    uint128 rest = 1 % end;
+    for (int i = 0; i < POINT_BITS; i++) {
+        rest *= 2;
+        rest -= rest >= end ? end : 0;
+    }
+    return rest;
+}
+
+/* Uniform below end, exactly (Lemire, ACM Transactions on Modeling and Computer Simulation 2019):
+ * each result has as many words as any other, once the lower parts below 2^192 mod end are redrawn.
+ * That remainder is asked for when the lower part is below end < 2^127: next to never. */
+static enum status draw_below(const struct random *random, uint128 end, uint128 *below_end)
+{
+    uint64_t word[POINT_WORDS] = {0};
+    struct select_point point;
+    enum status status = STATUS_OK;
+    for (;;) {
+        status = random_fill(random, word, sizeof word);
+        if (status != STATUS_OK) {
+            break;
+        }
+        point = select_point_of(word, end);
+        if (point.low[2] != 0) {
+            break;
+        }
+        uint128 low = (uint128)point.low[1] << 64 | point.low[0];
+        if (low >= end || low >= select_point_excess(end)) {
+            break;
+        }
+    }
+    *below_end = status == STATUS_OK ? point.below_end : 0;
+    bytes_wipe(word, sizeof word);
+    return status;
+}
+
+static uint128 sum_of_weights(const struct noise_exponential *decay, const int64_t *scores,
+                              size_t count, int64_t best)
+{
+    uint64_t weight[BLOCK];
+    uint128 sum = 0;
+    for (size_t done = 0; done < count; done += BLOCK) {
+        size_t block = block_size(done, count);
+        weigh(decay, weight, scores + done, block, best);
+        for (size_t i = 0; i < block; i++) {
+            sum += weight[i];
+        }
+    }
+    bytes_wipe(weight, sizeof weight);
+    return sum;
+}
+
+/* How many of the prefix sums w_0, w_0 + w_1, ... are at most the point, to the last. */
+static size_t prefixes_up_to(const struct noise_exponential *decay, const int64_t *scores,
+                             size_t count, int64_t best, uint128 point)
+{
+    uint64_t weight[BLOCK];
+    uint128 sum = 0;
+    size_t passed = 0;
+    for (size_t done = 0; done < count; done += BLOCK) {
+        size_t block = block_size(done, count);
+        weigh(decay, weight, scores + done, block, best);
+        for (size_t i = 0; i < block; i++) {
+            sum += weight[i];
+            passed += sum <= point;
+        }
+    }
+    bytes_wipe(weight, sizeof weight);
+    return passed;
+}
+
+enum status select_draw_exponential(const struct noise_exponential *decay,
+                                    const struct random *random, size_t *chosen,
+                                    const int64_t *scores, size_t count)
+{
+    CHECK(count > 0 && count < COUNT_MAX);
+    const int64_t best = least(scores, count);
+    const uint128 sum = sum_of_weights(decay, scores, count, best);
+    bool taken = false;
+    enum status status = STATUS_OK;
+    *chosen = SIZE_MAX;
+    while (status == STATUS_OK && !taken) {
+        uint128 point = 0;
+        status = draw_below(random, sum + (uint128)count * SLACK, &point);
+        size_t passed = prefixes_up_to(decay, scores, count, best, point);
+        taken = passed < count;
+        if (status == STATUS_OK && !taken) { /* next to never */
+            passed = (size_t)((point - sum) / SLACK);
+            uint64_t distance = distance_of(scores[passed], best);
+            uint64_t whole = 0;
+            noise_exponential_floor(decay, &whole, &distance, 1);
+            whole += (uint64_t)((point - sum) % SLACK);
+            status = noise_exponential_above(decay, random, distance, whole, &taken);
+        }
+        *chosen = status == STATUS_OK && taken ? passed : SIZE_MAX;
+    }
+    return status;
+}
+
+/* The success of the smallest priority so far, and how many successes have it. */
+struct leader {
+    uint64_t priority;
+    uint64_t equals;
+    uint64_t index;
+};
+
+/* A coin that its integer does not decide, next to never. */
+static enum status decide_coin(const struct noise_exponential *decay, const struct random *random,
+                               uint64_t distance, uint64_t coin, uint64_t *success)
+{
+    bool above = false;
+    enum status status = noise_exponential_above(decay, random, distance, coin, &above);
+    *success = mask_of(above);
+    return status;
+}
+
+/* A priority like the leader's, next to never: the newest of n equals takes over with probability
+ * 1/n, so that each of them has 1/n in the end. */
+static enum status decide_tie(const struct random *random, struct leader *leader, uint64_t index)
+{
+    uint128 draw = 0;
+    leader->equals++;
+    enum status status = draw_below(random, leader->equals, &draw);
+    if (status == STATUS_OK && draw == 0) {
+        leader->index = index;
+    }
+    return status;
+}
+
+/* One block of candidates; weight and word (2 * count) are scratch. */
+static enum status flip_block(const struct noise_exponential *decay, const struct random *random,
+                              struct leader *leader, const int64_t *scores, size_t first,
+                              size_t count, int64_t best)
+{
+    uint64_t weight[BLOCK];
+    uint64_t word[2 * BLOCK];
+    enum status status = random_fill(random, word, 2 * count * sizeof *word);
+    weigh(decay, weight, scores + first, count, best);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        const uint64_t coin = word[2 * i] >> COIN_SHIFT;
+        const uint64_t priority = word[2 * i + 1];
+        uint64_t success = mask_of(coin < weight[i]);
+        if (coin - weight[i] < SLACK) { /* next to never; wraps below the weight */
+            status =
+                decide_coin(decay, random, distance_of(scores[first + i], best), coin, &success);
+        }
+        uint64_t equal = success & mask_of(priority == leader->priority);
+        uint64_t before = success & mask_of(priority < leader->priority);
+        leader->priority = choose(before, priority, leader->priority);
+        leader->index = choose(before, first + i, leader->index);
+        leader->equals = choose(before, 1, leader->equals);
+        if (equal != 0 && status == STATUS_OK) { /* next to never */
+            status = decide_tie(random, leader, first + i);
+        }
+    }
+    bytes_wipe(weight, sizeof weight);
+    bytes_wipe(word, sizeof word);
+    return status;
+}
+
+enum status select_draw_flip(const struct noise_exponential *decay, const struct random *random,
+                             size_t *chosen, const int64_t *scores, size_t count)
+{
+    CHECK(count > 0 && count < COUNT_MAX);
+    const int64_t best = least(scores, count);
+    struct leader leader = {.priority = UINT64_MAX, .index = SIZE_MAX};
+    enum status status = STATUS_OK;
+    for (size_t done = 0; done < count && status == STATUS_OK; done += BLOCK) {
+        status = flip_block(decay, random, &leader, scores, done, block_size(done, count), best);
+    }
+    *chosen = status == STATUS_OK ? (size_t)leader.index : SIZE_MAX;
+    return status;
+}
+
+enum status select_draw_noisy(const struct noise_laplace *noise, const struct random *random,
+                              size_t *chosen, const int64_t *scores, size_t count)
+{
+    CHECK(count > 0 && count < COUNT_MAX);
+    int64_t drawn[BLOCK];
+    uint128 least_sum = ~(uint128)0 >> 1; /* shifted by 2^65 to be unsigned; above every sum */
+    uint64_t index = SIZE_MAX;
+    enum status status = STATUS_OK;
+    for (size_t done = 0; done < count && status == STATUS_OK; done += BLOCK) {
+        size_t block = block_size(done, count);
+        status = noise_laplace_draw(noise, random, drawn, block);
+        for (size_t i = 0; i < block; i++) {
+            int128 exact = (int128)scores[done + i] + drawn[i];
+            uint128 sum = (uint128)(exact + ((int128)1 << 65));
+            uint64_t before = mask_of(sum < least_sum);
+            uint128 wide = (uint128)before << 64 | before;
+            least_sum ^= (least_sum ^ sum) & wide;
+            index = choose(before, done + i, index);
+        }
+    }
+    *chosen = status == STATUS_OK ? (size_t)index : SIZE_MAX;
+    bytes_wipe(drawn, sizeof drawn);
+    return status;
+}
+
+/* Takes the grant; its epsilon when it is for this mechanism, else 0. */
+static uint64_t epsilon_of(struct grant **grant, enum mechanism mechanism)
+{
+    CHECK(grant != NULL && *grant != NULL);
+    const struct charge *charge = grant_charge(*grant);
+    uint64_t epsilon_micro = charge->mechanism == mechanism ? charge->epsilon_micro : 0;
+    grant_free(*grant); /* used up, whatever happens next */
+    *grant = NULL;
+    return epsilon_micro;
+}
+
+/* eta = epsilon / (2 sensitivity); refuses 0 of either. */
+static enum status decay_of(struct noise_exponential *decay, uint64_t epsilon_micro,
+                            uint64_t sensitivity)
+{
+    return noise_exponential_init(decay, epsilon_micro,
+                                  (uint128)2 * EPSILON_MICRO_ONE * sensitivity);
+}
+
+enum status select_exponential(struct grant **grant, const struct random *random, size_t *chosen,
+                               const int64_t *scores, size_t count, uint64_t sensitivity)
+{
+    struct noise_exponential decay;
+    uint64_t epsilon_micro = epsilon_of(grant, MECHANISM_EXPONENTIAL);
+    *chosen = SIZE_MAX;
+    enum status status = decay_of(&decay, epsilon_micro, sensitivity);
+    return status != STATUS_OK ? status
+                               : select_draw_exponential(&decay, random, chosen, scores, count);
+}
+
+enum status select_permute_and_flip(struct grant **grant, const struct random *random,
+                                    size_t *chosen, const int64_t *scores, size_t count,
+                                    uint64_t sensitivity)
+{
+    struct noise_exponential decay;
+    uint64_t epsilon_micro = epsilon_of(grant, MECHANISM_PURE);
+    *chosen = SIZE_MAX;
+    enum status status = decay_of(&decay, epsilon_micro, sensitivity);
+    return status != STATUS_OK ? status : select_draw_flip(&decay, random, chosen, scores, count);
+}
+
+enum status select_noisy_max(struct grant **grant, const struct random *random, size_t *chosen,
+                             const int64_t *scores, size_t count, uint64_t sensitivity)
+{
+    struct noise_scale scale;
+    struct noise_laplace noise;
+    uint64_t epsilon_micro = epsilon_of(grant, MECHANISM_PURE);
+    *chosen = SIZE_MAX;
+    enum status status = STATUS_INVALID;
+    if (sensitivity <= UINT64_MAX / 2) {
+        status = mechanism_scale(&scale, 2 * sensitivity, epsilon_micro, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = noise_laplace_init(&noise, scale);
+    }
+    return status != STATUS_OK ? status : select_draw_noisy(&noise, random, chosen, scores, count);
+}

@@ -1,0 +1,236 @@
+/* exponential.c - exp(-eta d) in fixed point with a certificate, and without one but exact.
+ *
+ * exp(-eta d) = 2^-y with y = d * eta / ln 2 = whole + fraction, and 2^-fraction = exp(-u) with
+ * u = fraction * ln 2 < 0.694, which is Taylor's series up to u^17, by Horner's rule. All is unsigned
+ * integers in units of 2^-64, so every step's error is known:
+ *
+ *   the rate: rounded up by at most 2^-62 of itself, which lowers 2^-y by
+ *             ln 2 * y 2^-y * 2^-62 <= 1.5 units
+ *   y:        rounded down by at most a unit, which raises by less than 0.7
+ *   u:        the constant and the product are rounded down, which raises by less than 2
+ *   a step:   p <- 1/k! - u p: the constant is at most a unit low, the product less than a unit;
+ *             step k's error counts u^k times, together less than 1/(1 - 0.694) < 3.3 either way
+ *   the end:  the terms of the series alternate and fall, and the last one taken is negative, so that it
+ *             is low, by less than 0.694^18/18! < 4 units
+ *
+ * So the result is less than 6 units high and less than 9 low. 8 are taken off, hence it is below the
+ * truth, by less than 17 units or 4.25 * 2^-62; rounding down to a multiple of 2^-62 adds one. A slack
+ * of 8 has room left. tests/unit/common/noise/test_exponential.c holds it against MPFR.
+ *
+ * The exact answer is lazy, as in laplace_exact.c: U is known to as many bits as were drawn,
+ * exp(-eta d) lies between two MPFR numbers rounded down and up, and both are refined until they
+ * are apart. exp of a non-zero rational is no binary fraction, and exp(0) = 1 is exact, so that
+ * ends with probability 1. */
+
+#include "noise/exponential.h"
+
+#include <gmp.h>
+#include <mpfr.h>
+
+enum { WORD_BITS = 64, PRECISION_BITS = 256, RATE_BITS = 63, TERMS = 17, MARGIN = 8 };
+
+/* The integer part of log2 of the rate is at most this: 2^-64 is as good as nothing. */
+enum { RATE_EXPONENT_MAX = 7 };
+
+#define LN_2 UINT64_C(0xb17217f7d1cf79ab) /* floor(2^64 ln 2) */
+
+static void set_u64(mpz_t out, uint64_t value)
+{
+    mpz_import(out, 1, 1, sizeof value, 0, 0, &value);
+}
+
+static void set_u128(mpz_t out, uint128 value)
+{
+    const uint64_t word[2] = {(uint64_t)(value >> WORD_BITS), (uint64_t)value};
+    mpz_import(out, 2, 1, sizeof word[0], 0, 0, word);
+}
+
+/* distance * eta, rounded towards `toward`. */
+static void exponent_of(mpfr_t out, const struct noise_exponential *exponential, uint64_t distance,
+                        mpfr_rnd_t toward)
+{
+    mpz_t product;
+    mpz_t factor;
+    mpz_inits(product, factor, NULL);
+    set_u64(product, exponential->numerator);
+    set_u64(factor, distance);
+    mpz_mul(product, product, factor);
+    mpfr_set_z(out, product, toward); /* at most 128 bits: exact */
+    set_u128(factor, exponential->denominator);
+    mpfr_div_z(out, out, factor, toward);
+    mpz_clears(product, factor, NULL);
+}
+
+enum status noise_exponential_init(struct noise_exponential *exponential, uint64_t numerator,
+                                   uint128 denominator)
+{
+    *exponential = (struct noise_exponential){.numerator = numerator, .denominator = denominator};
+    if (numerator == 0 || denominator == 0) {
+        return STATUS_INVALID;
+    }
+    mpfr_t rate;
+    mpfr_t ln_2;
+    mpz_t digits;
+    mpfr_inits2(PRECISION_BITS, rate, ln_2, NULL);
+    mpz_init(digits);
+    exponent_of(rate, exponential, 1, MPFR_RNDU);
+    mpfr_const_log2(ln_2, MPFR_RNDD);
+    mpfr_div(rate, rate, ln_2, MPFR_RNDU);
+    if (mpfr_get_exp(rate) > RATE_EXPONENT_MAX) {
+        mpfr_set_ui_2exp(rate, 1, RATE_EXPONENT_MAX - 1, MPFR_RNDN);
+    }
+    /* 2^(exponent - 1) <= rate < 2^exponent */
+    long exponent = (long)mpfr_get_exp(rate);
+    mpfr_mul_2si(rate, rate, RATE_BITS - exponent, MPFR_RNDU);
+    mpfr_get_z(digits, rate, MPFR_RNDU);
+    mpz_export(&exponential->rate, NULL, 1, sizeof exponential->rate, 0, 0, digits);
+    long shift = exponent + WORD_BITS - RATE_BITS;
+    exponential->up = shift > 0 ? (unsigned)shift : 0;
+    exponential->down = shift < 0 ? (unsigned)-shift : 0;
+    /* rate <= 2^63 and up <= 8: the shifted product has at most 127 bits. */
+    exponential->distance_max =
+        shift > 0 ? UINT64_C(1) << (WORD_BITS - RATE_EXPONENT_MAX - 1) : UINT64_MAX;
+    mpfr_clears(rate, ln_2, NULL);
+    mpz_clear(digits);
+    mpfr_free_cache();
+    return STATUS_OK;
+}
+
+static inline uint64_t high_product(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((uint128)a * b >> WORD_BITS);
+}
+
+/* The smaller of the two, without a branch. */
+static inline uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return b ^ ((a ^ b) & (0 - (uint64_t)(a < b)));
+}
+
+/* exp(-u), 0 <= u < 0.694, both in units of 2^-64. */
+static inline uint64_t exp_minus(uint64_t u)
+{
+    static const uint64_t inverse_factorial[TERMS + 1] = {
+        UINT64_MAX,
+        UINT64_MAX,
+        UINT64_MAX / 2,
+        UINT64_MAX / 6,
+        UINT64_MAX / 24,
+        UINT64_MAX / 120,
+        UINT64_MAX / 720,
+        UINT64_MAX / 5040,
+        UINT64_MAX / 40320,
+        UINT64_MAX / 362880,
+        UINT64_MAX / 3628800,
+        UINT64_MAX / 39916800,
+        UINT64_MAX / 479001600,
+        UINT64_MAX / 6227020800,
+        UINT64_MAX / 87178291200,
+        UINT64_MAX / 1307674368000,
+        UINT64_MAX / 20922789888000,
+        UINT64_MAX / 355687428096000,
+    };
+    uint64_t p = inverse_factorial[TERMS];
+    for (int k = TERMS - 1; k >= 0; k--) {
+        p = inverse_factorial[k] - high_product(u, p);
+    }
+    return p;
+}
+
+void noise_exponential_floor(const struct noise_exponential *exponential, uint64_t *weight,
+                             const uint64_t *distance, size_t count)
+{
+    const uint64_t rate = exponential->rate;
+    const uint64_t distance_max = exponential->distance_max;
+    const unsigned up = exponential->up;
+    const unsigned down = exponential->down;
+    for (size_t i = 0; i < count; i++) {
+        uint128 y = (uint128)rate * smaller(distance[i], distance_max) << up >> down;
+        uint64_t whole = smaller((uint64_t)(y >> WORD_BITS), NOISE_EXPONENTIAL_BITS);
+        uint64_t value = exp_minus(high_product((uint64_t)y, LN_2)) - MARGIN;
+        weight[i] = value >> 1 >> (whole + 1);
+    }
+}
+
+/* A real number in [0, 1), drawn bit by bit: it lies in [value, value + 1) * 2^-bits. */
+struct lazy_fraction {
+    mpz_t value;
+    mpfr_prec_t bits;
+};
+
+static enum status lazy_extend(struct lazy_fraction *fraction, const struct random *random)
+{
+    uint64_t word = 0;
+    enum status status = random_fill(random, &word, sizeof word);
+    if (status == STATUS_OK) {
+        mpz_t low;
+        mpz_init(low);
+        set_u64(low, word);
+        mpz_mul_2exp(fraction->value, fraction->value, WORD_BITS);
+        mpz_add(fraction->value, fraction->value, low);
+        mpz_clear(low);
+        fraction->bits += WORD_BITS;
+    }
+    return status;
+}
+
+enum order { ORDER_UNDECIDED, ORDER_ABOVE, ORDER_NOT_ABOVE };
+
+/* 2^(62 + bits) exp(-eta distance) against (whole + fraction) 2^bits, as far as the bits tell. */
+static enum order compare(const struct lazy_fraction *fraction,
+                          const struct noise_exponential *exponential, uint64_t distance,
+                          uint64_t whole)
+{
+    enum order order = ORDER_UNDECIDED;
+    const unsigned long bits = (unsigned long)fraction->bits;
+    mpfr_t low;
+    mpfr_t high;
+    mpz_t edge;
+
+    mpz_init(edge);
+    mpfr_inits2(PRECISION_BITS + fraction->bits, low, high, NULL);
+    exponent_of(low, exponential, distance, MPFR_RNDU);
+    mpfr_neg(low, low, MPFR_RNDN);
+    mpfr_exp(low, low, MPFR_RNDD);
+    mpfr_mul_2ui(low, low, NOISE_EXPONENTIAL_BITS + bits, MPFR_RNDD);
+    exponent_of(high, exponential, distance, MPFR_RNDD);
+    mpfr_neg(high, high, MPFR_RNDN);
+    mpfr_exp(high, high, MPFR_RNDU);
+    mpfr_mul_2ui(high, high, NOISE_EXPONENTIAL_BITS + bits, MPFR_RNDU);
+
+    set_u64(edge, whole);
+    mpz_mul_2exp(edge, edge, bits);
+    mpz_add(edge, edge, fraction->value);
+    if (mpfr_cmp_z(high, edge) <= 0) {
+        order = ORDER_NOT_ABOVE;
+    }
+    mpz_add_ui(edge, edge, 1);
+    if (mpfr_cmp_z(low, edge) >= 0) {
+        order = ORDER_ABOVE;
+    }
+    mpfr_clears(low, high, NULL);
+    mpz_clear(edge);
+    return order;
+}
+
+enum status noise_exponential_above(const struct noise_exponential *exponential,
+                                    const struct random *random, uint64_t distance, uint64_t whole,
+                                    bool *above)
+{
+    struct lazy_fraction fraction = {.bits = 0};
+    enum order order = ORDER_UNDECIDED;
+    enum status status = STATUS_OK;
+
+    mpz_init(fraction.value);
+    while (status == STATUS_OK && order == ORDER_UNDECIDED) {
+        order = compare(&fraction, exponential, distance, whole);
+        if (order == ORDER_UNDECIDED) {
+            status = lazy_extend(&fraction, random);
+        }
+    }
+    *above = order == ORDER_ABOVE;
+    mpz_set_ui(fraction.value, 0);
+    mpz_clear(fraction.value);
+    mpfr_free_cache();
+    return status;
+}
