@@ -1,0 +1,472 @@
+/* All accountants together against the known answers: the least bound is never below the truth and
+ * near it, the low end never above it. Tolerances are those of tests/vectors/dp_vectors.md: an EXACT
+ * column may be undercut by 1e-9 and exceeded by 0.1 %, a REF column is known to 3 err_est + 1e-9,
+ * sampled events may be exceeded by 1 %. */
+
+#include "account/account.h"
+
+#include "account/pld.h"
+#include "account/pure.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Truth is somewhere in [low, high]; the bound may exceed high by this share. */
+struct truth {
+    double low;
+    double high;
+    double above;
+};
+
+static json_t *load(void)
+{
+    json_error_t error;
+    json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, &error);
+    cr_assert(root != NULL, "%s", error.text);
+    return root;
+}
+
+static double real(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    cr_assert(json_is_number(value), "a row lacks %s", key);
+    return json_number_value(value);
+}
+
+static struct truth exact(double value)
+{
+    return (struct truth){value - 1e-9, value + 1e-9, 1e-3};
+}
+
+static struct truth reference(const json_t *row, double above)
+{
+    double slack = 3 * real(row, "err_est") + 1e-9;
+    double value = real(row, "eps_ref");
+    return (struct truth){value - slack, value + slack, above};
+}
+
+/* The judge; planted faults below show that it can say no. */
+static bool judge(const struct account *account, struct truth truth)
+{
+    return account->high >= truth.low && account->high <= truth.high * (1 + truth.above) + 1e-9 &&
+           account->low <= truth.high && account->low <= account->high &&
+           account->bound[account->best] == account->high;
+}
+
+static struct privacy_event event_of(enum mechanism mechanism, double parameter, double count)
+{
+    return (struct privacy_event){.mechanism = mechanism,
+                                  .parameter = parameter,
+                                  .sensitivity = 1,
+                                  .count = (uint64_t)count,
+                                  .sampling = 1};
+}
+
+static struct account epsilon_of(const struct privacy_event *events, size_t count, double delta)
+{
+    struct account account;
+    struct why why = {""};
+    cr_assert(account_epsilon(&account, events, count, delta, &why) == STATUS_OK, "%s", why.text);
+    return account;
+}
+
+static struct account delta_of(const struct privacy_event *events, size_t count, double epsilon)
+{
+    struct account account;
+    struct why why = {""};
+    cr_assert(account_delta(&account, events, count, epsilon, &why) == STATUS_OK, "%s", why.text);
+    return account;
+}
+
+/* Both ways: epsilon at the row's delta, and delta at epsilons just below and above the row's. */
+static void expect_truth(const char *group, size_t row, const struct privacy_event *events,
+                         size_t count, double delta, struct truth truth)
+{
+    struct account account = epsilon_of(events, count, delta);
+    cr_expect(judge(&account, truth), "%s[%zu]: [%.17g, %.17g] by %s, truth [%.17g, %.17g]", group,
+              row, account.low, account.high, accountant_name(account.best), truth.low, truth.high);
+    double below = truth.low * (1 - 1e-9) - 1e-9;
+    if (below > 0) {
+        account = delta_of(events, count, below);
+        cr_expect(account.high >= delta * (1 - 1e-9), "%s[%zu]: delta %.17g, not %.17g", group, row,
+                  account.high, delta);
+    }
+    account = delta_of(events, count, truth.high * (1 + truth.above) + 1e-9);
+    cr_expect(account.low <= delta && account.high <= delta,
+              "%s[%zu]: delta [%.17g, %.17g], not %.17g", group, row, account.low, account.high,
+              delta);
+}
+
+/* Every row of a group whose events are one event, `stride` rows apart. */
+static void expect_group(const char *group, size_t stride,
+                         void (*read)(struct privacy_event *event, struct truth *truth,
+                                      const json_t *row))
+{
+    json_t *root = load();
+    const json_t *rows = json_object_get(root, group);
+    cr_assert(json_array_size(rows) > 0, "no group %s", group);
+    for (size_t i = 0; i < json_array_size(rows); i += stride) {
+        const json_t *row = json_array_get(rows, i);
+        struct privacy_event event = {0};
+        struct truth truth = {0};
+        read(&event, &truth, row);
+        expect_truth(group, i, &event, 1, real(row, "delta"), truth);
+    }
+    json_decref(root);
+}
+
+static void read_pure(struct privacy_event *event, struct truth *truth, const json_t *row)
+{
+    *event = event_of(MECHANISM_PURE, real(row, "eps0"), real(row, "k"));
+    *truth = exact(real(row, "eps_tight"));
+}
+
+static void read_approximate(struct privacy_event *event, struct truth *truth, const json_t *row)
+{
+    read_pure(event, truth, row);
+    event->delta = real(row, "delta0");
+}
+
+static void read_laplace(struct privacy_event *event, struct truth *truth, const json_t *row)
+{
+    *event = event_of(MECHANISM_LAPLACE, real(row, "b"), real(row, "k"));
+    *truth = reference(row, 1e-3);
+}
+
+static void read_discrete_laplace(struct privacy_event *event, struct truth *truth,
+                                  const json_t *row)
+{
+    *event = event_of(MECHANISM_DISCRETE_LAPLACE, real(row, "b"), real(row, "k"));
+    event->sensitivity = real(row, "sensitivity");
+    *truth = exact(real(row, "eps_tight"));
+}
+
+static void read_gaussian(struct privacy_event *event, struct truth *truth, const json_t *row)
+{
+    *event = event_of(MECHANISM_GAUSSIAN, real(row, "sigma"), real(row, "k"));
+    *truth = exact(real(row, "eps_exact"));
+}
+
+static void read_discrete_gaussian(struct privacy_event *event, struct truth *truth,
+                                   const json_t *row)
+{
+    *event = event_of(MECHANISM_DISCRETE_GAUSSIAN, real(row, "sigma"), real(row, "k"));
+    event->sensitivity = real(row, "sensitivity");
+    *truth = exact(real(row, "eps_tight"));
+}
+
+static void read_sampled(struct privacy_event *event, struct truth *truth, const json_t *row)
+{
+    bool laplace = strcmp(json_string_value(json_object_get(row, "mechanism")), "laplace") == 0;
+    *event = event_of(laplace ? MECHANISM_LAPLACE : MECHANISM_GAUSSIAN, real(row, "param"),
+                      real(row, "k"));
+    event->sampling = real(row, "q");
+    event->neighbours = NEIGHBOURS_ADD_REMOVE;
+    *truth = reference(row, 1e-2);
+}
+
+/* The adaptive optimum lies above the grid's value; Renyi's curve is within 0.1 % of the column. */
+static void read_exponential(struct privacy_event *event, struct truth *truth, const json_t *row)
+{
+    *event = event_of(MECHANISM_EXPONENTIAL, real(row, "eps0"), real(row, "k"));
+    *truth = (struct truth){real(row, "eps_adaptive_dp_grid") * (1 - 1e-4),
+                            real(row, "eps_rdp_br") + 1e-9, 1e-3};
+}
+
+Test(account, of_pure_events_is_exact)
+{
+    expect_group("a_pure_kfold", 1, read_pure);
+}
+
+Test(account, of_events_that_may_fail_is_exact_even_where_nearly_no_delta_is_left)
+{
+    expect_group("a3_approx_kfold", 1, read_approximate);
+}
+
+Test(account, of_laplace_noise_is_in_its_band)
+{
+    expect_group("b_laplace", 1, read_laplace);
+}
+
+Test(account, of_discrete_laplace_noise_is_exact)
+{
+    expect_group("c_discrete_laplace", 1, read_discrete_laplace);
+}
+
+Test(account, of_gaussian_noise_is_exact)
+{
+    expect_group("d_gaussian", 1, read_gaussian);
+}
+
+Test(account, of_discrete_gaussian_noise_is_exact)
+{
+    expect_group("d_discrete_gaussian", 1, read_discrete_gaussian);
+}
+
+Test(account, of_sampled_events_is_in_its_band)
+{
+    expect_group("e_poisson_subsampled", 7, read_sampled);
+}
+
+Test(account, of_exponential_draws_is_valid_for_adaptive_choices_and_tight)
+{
+    expect_group("f_exponential_bounded_range", 1, read_exponential);
+}
+
+/* The low end of draws is a composition of non-adaptive ones, the best of which is known. */
+Test(account, low_of_exponential_draws_is_a_lower_bound_that_says_something)
+{
+    json_t *root = load();
+    const json_t *rows = json_object_get(root, "f_exponential_bounded_range");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        struct privacy_event event = {0};
+        struct truth truth = {0};
+        read_exponential(&event, &truth, row);
+        double best = real(row, "eps_ddr_nonadaptive");
+        struct account account = epsilon_of(&event, 1, real(row, "delta"));
+        cr_expect(account.low <= best + 1e-9, "[%zu]: %.17g above %.17g", i, account.low, best);
+        cr_expect(event.count < 10 || account.low >= best / 2, "[%zu]: %.17g says little of %.17g",
+                  i, account.low, best);
+    }
+    json_decref(root);
+}
+
+Test(account, delta_of_pure_events_is_exact)
+{
+    json_t *root = load();
+    const json_t *rows = json_object_get(root, "a2_pure_kfold_delta_at_eps");
+    cr_assert(json_array_size(rows) > 0);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        struct privacy_event event = event_of(MECHANISM_PURE, real(row, "eps0"), real(row, "k"));
+        double delta = real(row, "delta_tight");
+        struct account account = delta_of(&event, 1, real(row, "eps"));
+        cr_expect(account.high >= delta * (1 - 1e-9) && account.high <= delta * (1 + 1e-3) + 1e-15,
+                  "[%zu]: %.17g, not %.17g", i, account.high, delta);
+        cr_expect(account.low <= delta * (1 + 1e-9));
+    }
+    json_decref(root);
+}
+
+Test(account, of_unequal_pure_events_is_exact)
+{
+    json_t *root = load();
+    const json_t *rows = json_object_get(root, "a4_heterogeneous_pure");
+    cr_assert(json_array_size(rows) > 0);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const json_t *list = json_object_get(row, "eps_list");
+        struct privacy_event event[64];
+        size_t count = json_array_size(list);
+        cr_assert(count <= 64);
+        for (size_t j = 0; j < count; j++) {
+            event[j] = event_of(MECHANISM_PURE, json_number_value(json_array_get(list, j)), 1);
+        }
+        expect_truth("a4", i, event, count, real(row, "delta"), exact(real(row, "eps_tight")));
+    }
+    json_decref(root);
+}
+
+/* A library that ignores the count says 1.006 of a hundred draws that cost 37. */
+Test(account, a_count_and_a_list_cost_the_same)
+{
+    static const enum mechanism mechanism[] = {MECHANISM_PURE, MECHANISM_EXPONENTIAL,
+                                               MECHANISM_LAPLACE, MECHANISM_GAUSSIAN,
+                                               MECHANISM_DISCRETE_LAPLACE};
+    for (size_t i = 0; i < sizeof mechanism / sizeof mechanism[0]; i++) {
+        struct privacy_event one = event_of(mechanism[i], 1, 100);
+        struct privacy_event list[100];
+        for (size_t j = 0; j < 100; j++) {
+            list[j] = event_of(mechanism[i], 1, 1);
+        }
+        struct account counted = epsilon_of(&one, 1, 1e-5);
+        struct account listed = epsilon_of(list, 100, 1e-5);
+        cr_expect(fabs(counted.high / listed.high - 1) < 1e-3, "%s: %.17g, %.17g",
+                  event_mechanism_name(mechanism[i]), counted.high, listed.high);
+        for (size_t j = 0; j < ACCOUNTANT_COUNT; j++) {
+            cr_expect(isnan(counted.bound[j]) == isnan(listed.bound[j]) &&
+                          (isnan(counted.bound[j]) ||
+                           fabs(counted.bound[j] / listed.bound[j] - 1) < 2e-3),
+                      "%s, %s: %.17g, %.17g", event_mechanism_name(mechanism[i]),
+                      accountant_name((enum accountant)j), counted.bound[j], listed.bound[j]);
+        }
+    }
+    struct privacy_event draws = event_of(MECHANISM_EXPONENTIAL, 1, 100);
+    cr_assert(epsilon_of(&draws, 1, 1e-5).high > 37);
+}
+
+Test(account, two_halves_are_one)
+{
+    struct privacy_event halves[] = {event_of(MECHANISM_PURE, 0.5, 1),
+                                     event_of(MECHANISM_LAPLACE, 2, 1)};
+    struct privacy_event twice = event_of(MECHANISM_DISCRETE_LAPLACE, 2, 2);
+    cr_expect(epsilon_of(halves, 2, 0).high == 1, "%.17g", epsilon_of(halves, 2, 0).high);
+    cr_expect(epsilon_of(&twice, 1, 0).high == 1, "%.17g", epsilon_of(&twice, 1, 0).high);
+}
+
+/* Where e^epsilon, or its square, leaves the doubles. */
+Test(account, a_thousand_runs_and_huge_epsilons_overflow_nowhere)
+{
+    static const double parameter[] = {1, 30, 800, 1e6};
+    for (size_t i = 0; i < sizeof parameter / sizeof parameter[0]; i++) {
+        struct privacy_event event = event_of(MECHANISM_PURE, parameter[i], 1000);
+        struct account account = epsilon_of(&event, 1, 1e-9);
+        cr_expect(account.high <= 1000 * parameter[i] * (1 + 1e-9) && account.high > 0);
+        for (size_t j = 0; j < ACCOUNTANT_COUNT; j++) {
+            cr_expect(account.bound[j] >= account.high, "%s: %g",
+                      accountant_name((enum accountant)j), account.bound[j]);
+        }
+        account = delta_of(&event, 1, 1);
+        cr_expect(account.high <= 1 && account.high > 0 && account.low <= account.high);
+    }
+}
+
+Test(account, what_never_happens_costs_nothing_whatever_it_is)
+{
+    struct privacy_event events[] = {event_of(MECHANISM_GAUSSIAN, 1e-3, 0),
+                                     event_of(MECHANISM_PURE, 0.25, 1)};
+    struct account account = epsilon_of(events, 2, 0);
+    cr_expect(account.high == 0.25 && account.bound[ACCOUNTANT_BASIC] == 0.25, "%.17g",
+              account.high);
+    account = epsilon_of(events, 1, 0);
+    cr_expect(account.high == 0 && account.low == 0);
+    account = delta_of(events, 1, 0);
+    cr_expect(account.high == 0 && account.low == 0);
+}
+
+Test(account, gaussian_noise_has_no_epsilon_at_delta_0_and_no_pure_accountant)
+{
+    struct privacy_event event = event_of(MECHANISM_GAUSSIAN, 10, 1);
+    struct account account = epsilon_of(&event, 1, 0);
+    cr_expect(account.high == INFINITY);
+    account = epsilon_of(&event, 1, 1e-6);
+    cr_expect(isnan(account.bound[ACCOUNTANT_BASIC]) && isnan(account.bound[ACCOUNTANT_ADVANCED]) &&
+              isnan(account.bound[ACCOUNTANT_OPTIMAL]));
+    cr_expect(isfinite(account.high) && account.best == ACCOUNTANT_PLD);
+    account = delta_of(&event, 1, 1);
+    cr_expect(account.high < 1 && account.low > 0);
+}
+
+Test(account, low_is_0_where_the_pair_of_neighbours_is_only_an_upper_bound)
+{
+    struct privacy_event event = event_of(MECHANISM_GAUSSIAN, 1, 10);
+    event.sampling = 0.1;
+    cr_expect(epsilon_of(&event, 1, 1e-5).low == 0);
+    event.neighbours = NEIGHBOURS_ADD_REMOVE;
+    cr_expect(epsilon_of(&event, 1, 1e-5).low > 0);
+    event.mechanism = MECHANISM_PURE;
+    cr_expect(epsilon_of(&event, 1, 1e-5).low == 0);
+}
+
+/* A list with a draw in it: seeing the other releases alone is a lower bound on seeing all. */
+Test(account, low_of_a_mixed_list_is_at_least_that_of_its_certain_part)
+{
+    struct privacy_event events[] = {event_of(MECHANISM_LAPLACE, 5, 20),
+                                     event_of(MECHANISM_EXPONENTIAL, 0.5, 10)};
+    struct account part = epsilon_of(events, 1, 1e-6);
+    struct account all = epsilon_of(events, 2, 1e-6);
+    cr_expect(all.low > part.low * 1.01 && all.high > part.high * 1.01);
+    cr_expect(all.low <= all.high);
+}
+
+static void expect_refusal(const struct privacy_event *events, size_t count, double delta,
+                           const char *sentence)
+{
+    struct account account;
+    struct why why = {""};
+    cr_expect(account_epsilon(&account, events, count, delta, &why) == STATUS_INVALID);
+    cr_expect(strstr(why.text, sentence) != NULL, "said: %s", why.text);
+}
+
+Test(account, says_which_event_is_wrong)
+{
+    struct account account;
+    struct why why = {""};
+    struct privacy_event events[] = {event_of(MECHANISM_PURE, 1, 1),
+                                     event_of(MECHANISM_LAPLACE, 1, 1),
+                                     event_of(MECHANISM_GAUSSIAN, 1, 1)};
+    events[1].neighbours = NEIGHBOURS_ADD_REMOVE;
+    expect_refusal(events, 3, 1e-6,
+                   "event 2: neighbours is add-remove, but event 1 says replace-one");
+    events[1].neighbours = NEIGHBOURS_REPLACE_ONE;
+    events[2].parameter = NAN;
+    expect_refusal(events, 3, 1e-6, "event 3: sigma must be a finite number above 0");
+    expect_refusal(events, 2, 1, "delta must be at least 0 and below 1");
+    expect_refusal(events, 2, -1e-300, "delta must be at least 0 and below 1");
+    expect_refusal(events, 2, NAN, "delta must be at least 0 and below 1");
+    static const double epsilon[] = {-1, NAN, INFINITY};
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect(account_delta(&account, events, 2, epsilon[i], &why) == STATUS_INVALID);
+        cr_expect(strstr(why.text, "epsilon must be") != NULL, "%s", why.text);
+    }
+}
+
+Test(account, names_its_accountants)
+{
+    static const char *const name[] = {"basic", "advanced", "optimal", "zcdp", "renyi", "pld"};
+    for (unsigned i = 0; i < ACCOUNTANT_COUNT; i++) {
+        cr_expect_str_eq(accountant_name((enum accountant)i), name[i]);
+    }
+    cr_expect(accountant_name((enum accountant)ACCOUNTANT_COUNT) == NULL);
+}
+
+/* Planted: what a wrong front would answer, which the judge must refuse on some row. */
+Test(account, planted_faults_are_caught)
+{
+    json_t *root = load();
+    struct privacy_event event;
+    struct truth truth;
+    const json_t *draws = json_object_get(root, "f_exponential_bounded_range");
+    const json_t *row = json_array_get(draws, json_array_size(draws) - 1);
+
+    /* The count is ignored. */
+    read_exponential(&event, &truth, row);
+    struct account right = epsilon_of(&event, 1, real(row, "delta"));
+    cr_assert(judge(&right, truth));
+    event.count = 1;
+    struct account wrong = epsilon_of(&event, 1, real(row, "delta"));
+    cr_assert_not(judge(&wrong, truth));
+
+    /* A pure event is taken for a bounded-range one: permute-and-flip four times too cheap. */
+    const json_t *pure = json_object_get(root, "a_pure_kfold");
+    row = json_array_get(pure, json_array_size(pure) - 1);
+    read_pure(&event, &truth, row);
+    event.mechanism = MECHANISM_EXPONENTIAL;
+    wrong = epsilon_of(&event, 1, real(row, "delta"));
+    cr_assert_not(judge(&wrong, truth));
+
+    /* The accountants' dearest, or some other one, in place of the best. */
+    read_pure(&event, &truth, row);
+    wrong = epsilon_of(&event, 1, real(row, "delta"));
+    cr_assert(judge(&wrong, truth));
+    wrong.high = wrong.bound[ACCOUNTANT_ZCDP];
+    wrong.best = ACCOUNTANT_ZCDP;
+    cr_assert_not(judge(&wrong, truth));
+
+    /* The low end of draws from responses with all of epsilon. */
+    row = json_array_get(draws, json_array_size(draws) - 1);
+    read_exponential(&event, &truth, row);
+    wrong = epsilon_of(&event, 1, real(row, "delta"));
+    event.mechanism = MECHANISM_PURE;
+    wrong.low = epsilon_of(&event, 1, real(row, "delta")).low;
+    cr_assert_not(judge(&wrong, truth));
+
+    /* The low end of Laplace noise from its pure epsilon alone. */
+    const json_t *laplace = json_object_get(root, "b_laplace");
+    bool caught = false;
+    for (size_t i = 0; i < json_array_size(laplace) && !caught; i++) {
+        struct interval optimal = {0, 0};
+        row = json_array_get(laplace, i);
+        read_laplace(&event, &truth, row);
+        wrong = epsilon_of(&event, 1, real(row, "delta"));
+        cr_assert(optimal_epsilon(&optimal, &event, 1, real(row, "delta")) == STATUS_OK);
+        wrong.low = optimal.low;
+        caught = !judge(&wrong, truth);
+    }
+    cr_assert(caught);
+    json_decref(root);
+}
