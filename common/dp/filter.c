@@ -1,0 +1,197 @@
+/* filter.c - the Renyi filter and odometer at one fixed order, beside the sum of pure epsilons.
+ * Doubles choose the order and the budget once, and price a charge; what is compared are integers:
+ * every price rounded up, the budget rounded down. Feldman and Zrnic, "Individual privacy
+ * accounting via a Renyi filter" (2021); Lecuyer, "Practical privacy filters and odometers with
+ * Renyi differential privacy" (2021); conversion: Canonne, Kamath, Steinke (2020). */
+
+#include "dp/filter.h"
+
+#include "account/pure.h"
+#include "account/renyi.h"
+#include "base/wide.h"
+
+#include <math.h>
+
+#define NANO_ONE 1e9
+
+/* Orders 1 + m 2^e, 16 to an octave, exact in binary: the same on every machine. */
+enum { ORDERS_PER_OCTAVE = 16, OCTAVE_FIRST = -10, OCTAVE_LAST = 30 };
+
+/* Levels of the odometer: R 2^(j/4) for j from -12 to 11. */
+enum { LEVELS = 24, LEVEL_OF_LIMIT = 12, LEVELS_PER_OCTAVE = 4 };
+
+static double up(double x)
+{
+    return nextafter(x, INFINITY);
+}
+
+/* ceil(x * unit), saturating; also what is not a number is unbounded. */
+static uint64_t units_above(double x, double unit)
+{
+    double units = ceil(up(up(x) * unit));
+    return x <= 0 ? 0 : units < 0x1p63 ? (uint64_t)units : UINT64_MAX;
+}
+
+static uint64_t times(uint64_t a, uint64_t count)
+{
+    uint128 product = (uint128)a * count;
+    return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
+}
+
+static double order_at(int index)
+{
+    return 1 + ldexp(ORDERS_PER_OCTAVE + index % ORDERS_PER_OCTAVE,
+                     OCTAVE_FIRST + index / ORDERS_PER_OCTAVE - 4);
+}
+
+/* The divergence that converts to exactly (epsilon, delta), but for rounding. */
+static double budget_at(double order, double epsilon, double delta)
+{
+    return epsilon - log1p(-1 / order) + (log(delta) + log(order)) / (order - 1);
+}
+
+/* The budget in units, brought down until the accountant's own conversion agrees. */
+static uint64_t budget_units(double order, double epsilon, double delta)
+{
+    double budget = budget_at(order, epsilon, delta) * NANO_ONE;
+    uint64_t units = !(budget > 0) ? 0 : budget < 0x1p63 ? (uint64_t)budget : UINT64_C(1) << 63;
+    uint64_t step = 1;
+
+    while (units > 0 &&
+           !(renyi_to_epsilon(order, up(up((double)units) / NANO_ONE), delta) <= epsilon)) {
+        units -= step < units ? step : units;
+        step *= 2;
+    }
+    return units;
+}
+
+static double epsilon_below(uint64_t epsilon_micro)
+{
+    double epsilon = (double)epsilon_micro / (double)EPSILON_MICRO_ONE;
+    return nextafter(nextafter(epsilon, 0), 0);
+}
+
+/* What the conversion may fail with: half of D; a D of 1 or more says nothing, and 1/2 will do. */
+static double conversion_delta(const struct filter *filter)
+{
+    uint64_t half = filter->limit.delta_atto / 2;
+    half = half < DELTA_ATTO_ONE / 2 ? half : DELTA_ATTO_ONE / 2;
+    return nextafter((double)half / (double)DELTA_ATTO_ONE, 0);
+}
+
+struct filter filter_new(struct price limit)
+{
+    struct filter filter = {.limit = limit, .own_delta_max = limit.delta_atto};
+    double epsilon = epsilon_below(limit.epsilon_micro);
+    double delta = conversion_delta(&filter);
+    double best = 0;
+
+    if (!(delta > 0)) {
+        return filter;
+    }
+    for (int i = 0; i < ORDERS_PER_OCTAVE * (OCTAVE_LAST - OCTAVE_FIRST); i++) {
+        double order = order_at(i);
+        double rate = budget_at(order, epsilon, delta) / order;
+        if (rate > best) { /* per unit of zero-concentrated divergence */
+            best = rate;
+            filter.order = order;
+        }
+    }
+    if (filter.order > 0) {
+        filter.own_delta_max = limit.delta_atto / 2;
+        filter.renyi_max = budget_units(filter.order, epsilon, delta);
+    }
+    return filter;
+}
+
+static uint64_t pure_micro(const struct charge *charge, const struct privacy_event *event)
+{
+    if (charge->epsilon_micro == 0) {
+        return UINT64_MAX;
+    }
+    uint64_t once = charge->epsilon_micro;
+    if (event->sampling < 1) {
+        double amplified = pure_epsilon(event);
+        once = isnan(amplified) ? UINT64_MAX : units_above(amplified, (double)EPSILON_MICRO_ONE);
+        once = once < charge->epsilon_micro ? once : charge->epsilon_micro;
+    }
+    return times(once, event->count);
+}
+
+struct cost filter_cost(const struct filter *filter, const struct charge *charge)
+{
+    struct cost cost = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    if (charge->neighbours != NEIGHBOURS_REPLACE_ONE) {
+        return cost;
+    }
+    struct privacy_event event = charge_event(charge);
+    cost.epsilon_micro = pure_micro(charge, &event);
+    cost.delta_atto = times(charge->delta_atto, event.count);
+    cost.renyi_nano = 0;
+    if (filter->order > 0) {
+        double divergence = renyi_divergence(&event, filter->order);
+        cost.renyi_nano =
+            isnan(divergence) ? UINT64_MAX : times(units_above(divergence, NANO_ONE), event.count);
+    }
+    return cost;
+}
+
+bool filter_admits(const struct filter *filter, const struct cost *sums)
+{
+    bool pure =
+        sums->epsilon_micro != UINT64_MAX && sums->epsilon_micro <= filter->limit.epsilon_micro;
+    bool renyi = filter->order > 0 && sums->renyi_nano <= filter->renyi_max;
+    return sums->delta_atto != UINT64_MAX && sums->delta_atto <= filter->own_delta_max &&
+           (pure || renyi);
+}
+
+struct cost cost_add(struct cost a, struct cost b)
+{
+    return (struct cost){saturating_add(a.epsilon_micro, b.epsilon_micro),
+                         saturating_add(a.delta_atto, b.delta_atto),
+                         saturating_add(a.renyi_nano, b.renyi_nano)};
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct cost cost_max(struct cost a, struct cost b)
+{
+    return (struct cost){larger(a.epsilon_micro, b.epsilon_micro),
+                         larger(a.delta_atto, b.delta_atto), larger(a.renyi_nano, b.renyi_nano)};
+}
+
+uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums)
+{
+    enum { WHOLE = 10000 };
+    if (filter->order == 0 || sums->renyi_nano == 0) {
+        return 0;
+    }
+    if (filter->renyi_max == 0) {
+        return UINT64_MAX;
+    }
+    uint128 share = ((uint128)sums->renyi_nano * WHOLE + filter->renyi_max - 1) / filter->renyi_max;
+    return share > UINT64_MAX ? UINT64_MAX : (uint64_t)share;
+}
+
+uint64_t filter_odometer(const struct filter *filter, const struct cost *sums)
+{
+    double delta = conversion_delta(filter) / LEVELS;
+    uint64_t spent = sums->epsilon_micro;
+
+    if (filter->order == 0 || sums->renyi_nano == 0 || !(delta > 0)) {
+        return spent;
+    }
+    for (int level = 0; level < LEVELS; level++) {
+        double exponent = (double)(level - LEVEL_OF_LIMIT) / LEVELS_PER_OCTAVE;
+        double bound = floor((double)filter->renyi_max * exp2(exponent));
+        if (bound < 0x1p62 && sums->renyi_nano <= (uint64_t)bound) {
+            double epsilon = renyi_to_epsilon(filter->order, up(bound / NANO_ONE), delta);
+            uint64_t micro = units_above(fmax(epsilon, 0), (double)EPSILON_MICRO_ONE);
+            return micro < spent ? micro : spent;
+        }
+    }
+    return spent;
+}
