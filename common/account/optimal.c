@@ -1,0 +1,132 @@
+/* Among all adaptive compositions of mechanisms that are epsilon_i-DP, the product of randomised
+ * responses is the worst (Kairouz, Oh, Viswanath 2015; for unequal epsilons Murtagh and Vadhan 2016).
+ * Equal epsilons are one group; one group alone is walked through exactly (response.h); several are
+ * laid out state by state, or on a lattice (responses.h). The events' own deltas are taken off first. */
+
+#include "account/pure.h"
+
+#include "account/renyi.h"
+#include "account/response.h"
+#include "account/responses.h"
+#include "account/spare.h"
+#include "account/upward.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Below this delta, probabilities leave the range of a double: the sum of epsilons serves. */
+#define DELTA_MIN 1e-290
+
+static int compare(const void *left, const void *right)
+{
+    double a = ((const struct response *)left)->epsilon;
+    double b = ((const struct response *)right)->epsilon;
+    return (a > b) - (a < b);
+}
+
+/* Writes the groups, returns how many; epsilon 0 costs nothing. */
+static size_t group(struct response *groups, const struct privacy_event *events, size_t count)
+{
+    size_t kept = 0;
+    size_t merged = 0;
+    for (size_t i = 0; i < count; i++) {
+        groups[kept] = (struct response){pure_epsilon(&events[i]), events[i].count};
+        kept += groups[kept].count > 0 && groups[kept].epsilon > 0;
+    }
+    qsort(groups, kept, sizeof *groups, compare);
+    for (size_t i = 0; i < kept; i++) {
+        if (merged > 0 && groups[merged - 1].epsilon == groups[i].epsilon) {
+            groups[merged - 1].count += groups[i].count;
+        } else {
+            groups[merged++] = groups[i];
+        }
+    }
+    return merged;
+}
+
+static bool is_covered(const struct privacy_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].count > 0 && isnan(pure_epsilon(&events[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum status ask(struct interval *out, const struct response *groups, size_t count,
+                       struct response_question question)
+{
+    if (count == 0) {
+        *out = (struct interval){0, 0};
+        return STATUS_OK;
+    }
+    if (count == 1 && groups[0].count <= RESPONSE_COUNT_MAX) {
+        *out = question.wants_epsilon ? response_epsilon(groups, question.at)
+                                      : response_delta(groups, question.at);
+        return STATUS_OK;
+    }
+    return responses_ask(out, groups, count, question);
+}
+
+static enum status grouped(struct interval *out, const struct privacy_event *events, size_t count,
+                           struct response_question question)
+{
+    struct response *groups = calloc(count > 0 ? count : 1, sizeof *groups);
+    if (groups == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    size_t kept = group(groups, events, count);
+    enum status status = ask(out, groups, kept, question);
+    free(groups);
+    return status;
+}
+
+enum status optimal_epsilon(struct interval *out, const struct privacy_event *events, size_t count,
+                            double delta)
+{
+    *out = (struct interval){NAN, NAN};
+    if (!is_covered(events, count)) {
+        return STATUS_OK;
+    }
+    double basic = basic_epsilon(events, count, delta);
+    double spare = spare_delta(events, count, delta);
+    *out = (struct interval){0, basic};
+    if (spare < 0 || basic == 0 || isinf(basic)) {
+        return STATUS_OK;
+    }
+    enum status status =
+        grouped(out, events, count, (struct response_question){true, fmax(spare, DELTA_MIN)});
+    if (status == STATUS_OK) {
+        /* Rounding of the spare delta is one-sided, so it may cost the lower end a little. */
+        out->high = spare < DELTA_MIN ? basic : fmin(out->high, basic);
+        out->high = fmin(out->high, zcdp_epsilon(events, count, delta));
+        out->low = fmin(out->low, out->high);
+    }
+    return status;
+}
+
+enum status optimal_delta(struct interval *out, const struct privacy_event *events, size_t count,
+                          double epsilon)
+{
+    *out = (struct interval){NAN, NAN};
+    if (!is_covered(events, count)) {
+        return STATUS_OK;
+    }
+    *out = (struct interval){0, 1};
+    if (isinf(basic_epsilon(events, count, 0.5)) && spare_delta(events, count, 0.5) >= 0) {
+        return STATUS_OK;
+    }
+    enum status status =
+        grouped(out, events, count, (struct response_question){true == false, epsilon});
+    if (status == STATUS_OK) {
+        double own = spent_delta(events, count, 0);
+        out->low = fmax(0, own > 0 ? own * (1 - 1e-12) : 0) * (out->low < 1) + out->low * (1 - own);
+        out->low = fmax(0, out->low * (1 - 1e-14));
+        out->high = spent_delta(events, count, fmin(1, out->high));
+        out->high = fmin(out->high, zcdp_delta(events, count, epsilon));
+        out->low = fmin(out->low, out->high);
+    }
+    return status;
+}

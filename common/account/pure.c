@@ -1,0 +1,133 @@
+/* Every event is epsilon-DP, and that is all these accountants look at.
+ *
+ * Sampling. Let P0 be what comes out when the record is not drawn, P1 and P1' when it is, with its
+ * two values, each within e^epsilon of the others. The outputs are P = (1 - q) P0 + q P1 and P' alike.
+ *   Add or remove one record: P' = P0, and P1 <= e^epsilon P0 gives P <= (1 + q (e^epsilon - 1)) P0.
+ *   Back: P0 <= e^epsilon P1, so P >= (1 - q + q e^-epsilon) P0, and by convexity of 1/x
+ *   1/(1 - q + q e^-epsilon) <= 1 - q + q e^epsilon.
+ *   Replace one: P - P' = q (P1 - P1') and P' lies between P0 and P1'. Where P1' <= P', P1 - P1' <=
+ *   (e^epsilon - 1) P1' <= (e^epsilon - 1) P'. Where P1' > P', P1 <= e^epsilon min(P0, P1') <=
+ *   e^epsilon P' gives P1 - P1' <= P1 - P' <= (e^epsilon - 1) P'. Both ways P <=
+ *   (1 + q (e^epsilon - 1)) P'.
+ * Replace one needs P1 and P1' close to P0 as well: leaving the record out must cost no more than
+ * replacing it. It does not cost more in a clipped sum (C against 2 C), but would in an answer that
+ * tells the sample's size.
+ *
+ * Sums err by half a unit of rounding a term, the functions by at most two. */
+
+#include "account/pure.h"
+
+#include "account/spare.h"
+#include "account/upward.h"
+
+#include <math.h>
+
+static double unsampled(const struct privacy_event *event)
+{
+    switch (event->mechanism) {
+    case MECHANISM_PURE:
+    case MECHANISM_EXPONENTIAL:
+        return event->parameter;
+    case MECHANISM_LAPLACE:
+    case MECHANISM_DISCRETE_LAPLACE:
+        return quotient_up(event->sensitivity, event->parameter);
+    case MECHANISM_GAUSSIAN:
+    case MECHANISM_DISCRETE_GAUSSIAN:
+    default:
+        return NAN;
+    }
+}
+
+double pure_epsilon(const struct privacy_event *event)
+{
+    double epsilon = unsampled(event);
+    double q = event->sampling;
+    if (!(q < 1) || isnan(epsilon)) {
+        return epsilon;
+    }
+    double amplified = epsilon < 700 ? upward(log1p(q * expm1(epsilon)), 12)
+                                     : epsilon + log(q + (1 - q) * exp(-epsilon)) +
+                                           8 * DBL_EPSILON * (epsilon + fabs(log(q)) + 1);
+    return amplified < epsilon ? amplified : epsilon;
+}
+
+/* Sums over all runs: epsilon; epsilon^2; epsilon (e^epsilon - 1). */
+struct sums {
+    double epsilon;
+    double square;
+    double drift;
+};
+
+static struct sums sums_of(const struct privacy_event *events, size_t count)
+{
+    struct sums sums = {0, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        double epsilon = pure_epsilon(&events[i]);
+        double times = (double)events[i].count;
+        if (times > 0) {
+            sums.epsilon += times * epsilon;
+            sums.square += times * epsilon * epsilon;
+            sums.drift += times * epsilon * expm1(epsilon);
+        }
+    }
+    double units = 2 + (double)count / 2;
+    if (count != 1 || events[0].count > 1) {
+        sums.epsilon = sums.epsilon > 0 ? upward(sums.epsilon, units) : sums.epsilon;
+    }
+    if (sums.epsilon > 0) {
+        sums.square = upward(sums.square, units);
+        sums.drift = upward(sums.drift, units + 2);
+    }
+    return sums;
+}
+
+double basic_epsilon(const struct privacy_event *events, size_t count, double delta)
+{
+    struct sums sums = sums_of(events, count);
+    if (isnan(sums.epsilon)) {
+        return NAN;
+    }
+    return spare_delta(events, count, delta) < 0 ? INFINITY : sums.epsilon;
+}
+
+double basic_delta(const struct privacy_event *events, size_t count, double epsilon)
+{
+    struct sums sums = sums_of(events, count);
+    if (isnan(sums.epsilon)) {
+        return NAN;
+    }
+    return sums.epsilon <= epsilon ? spent_delta(events, count, 0) : 1;
+}
+
+double advanced_epsilon(const struct privacy_event *events, size_t count, double delta)
+{
+    struct sums sums = sums_of(events, count);
+    double spare = spare_delta(events, count, delta);
+    if (isnan(sums.epsilon)) {
+        return NAN;
+    }
+    if (!(spare > 0)) {
+        return INFINITY;
+    }
+    if (!(sums.epsilon > 0)) {
+        return 0;
+    }
+    return upward(sqrt(2 * sums.square * -log(spare)) + sums.drift, 6);
+}
+
+double advanced_delta(const struct privacy_event *events, size_t count, double epsilon)
+{
+    struct sums sums = sums_of(events, count);
+    if (isnan(sums.epsilon)) {
+        return NAN;
+    }
+    if (!(sums.epsilon > 0)) {
+        return spent_delta(events, count, 0);
+    }
+    double room = downward(epsilon - sums.drift, 1);
+    if (!(room > 0)) {
+        return 1;
+    }
+    double exponent = downward(room / (2 * sums.square) * room, 6);
+    return spent_delta(events, count, fmin(1, upward(exp(-exponent), 4)));
+}

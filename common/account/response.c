@@ -1,0 +1,185 @@
+/* The loss of k runs is (2 j - k) epsilon, j binomial (k, p), p = e^epsilon/(1 + e^epsilon). With x_j
+ * the probability of j, walk down from the largest loss and keep
+ *
+ *   E_j = sum over i >= j of x_i e^(loss_j - loss_i),    D_j = delta at epsilon = loss_j:
+ *   E_j = x_j + r E_(j+1),    D_j = D_(j+1) + (1 - r) E_(j+1),    r = e^(-2 epsilon).
+ *
+ * Sums of positive terms: nothing cancels. Below loss_j, down to the next loss, delta(e) = D_j +
+ * E_j (1 - e^(e - loss_j)), which is solved for e as it stands (Kairouz, Oh, Viswanath 2015, theorem 3.3,
+ * which gives delta at the losses, continued between them).
+ *
+ * The walk starts where the tail above is negligible; the tail is part of the error. Errors: x_j steps
+ * by a product of 4 roundings, D and E take 3 each, so n steps err by 8 n units at most, and
+ * the start by that of its logarithm. */
+
+#include "account/response.h"
+
+#include "account/binomial.h"
+#include "account/upward.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* The neglected tail, in units of what is sought: e^-42 is below one unit of rounding. */
+#define TAIL 42
+
+struct walk {
+    double epsilon;
+    double count;
+    double hits;     /* j */
+    double mass;     /* x_j in units of e^unit */
+    double slope;    /* E_j */
+    double delta;    /* D_j */
+    double kept;     /* r */
+    double fraction; /* 1 - r */
+    double error;    /* relative, of all three, but for the steps */
+    double steps;
+};
+
+static struct binomial binomial_of(const struct response *response)
+{
+    double odds = exp(-response->epsilon);
+    return (struct binomial){(double)response->count, 1 / (1 + odds), odds / (1 + odds)};
+}
+
+static double loss_at(const struct walk *walk, double hits)
+{
+    return (2 * hits - walk->count) * walk->epsilon;
+}
+
+/* The least j at which the tail j .. k is at most e^bound; k when there is none. */
+static double tail_start(const struct binomial *binomial, double bound)
+{
+    double low = floor(binomial->trials * binomial->p);
+    double high = binomial->trials;
+    while (high - low > 1) {
+        double middle = floor(low + (high - low) / 2);
+        if (binomial_log_tail(binomial, middle) <= bound) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    return high;
+}
+
+static struct walk walk_from(const struct response *response, double hits, double unit)
+{
+    struct binomial binomial = binomial_of(response);
+    double mass = exp(binomial_log(&binomial, hits) - unit);
+    return (struct walk){.epsilon = response->epsilon,
+                         .count = binomial.trials,
+                         .hits = hits,
+                         .mass = mass,
+                         .slope = mass,
+                         .kept = exp(-2 * response->epsilon),
+                         .fraction = -expm1(-2 * response->epsilon),
+                         .error = binomial_error(&binomial, hits) +
+                                  4 * DBL_EPSILON * (fabs(unit) + TAIL)};
+}
+
+static void step(struct walk *walk)
+{
+    walk->mass *= walk->hits / (walk->count - walk->hits + 1) * exp(-walk->epsilon);
+    walk->delta += walk->fraction * walk->slope;
+    walk->slope = walk->mass + walk->kept * walk->slope;
+    walk->hits--;
+    walk->steps++;
+}
+
+static double walk_error(const struct walk *walk)
+{
+    return walk->error + 8 * DBL_EPSILON * (walk->steps + 8);
+}
+
+/* Solves delta(e) = target on the piece below the walk's loss; never below 0. */
+static double solve(const struct walk *walk, double target)
+{
+    double rest = (target - walk->delta) / walk->slope;
+    double epsilon = loss_at(walk, walk->hits);
+    if (rest > 0) {
+        epsilon += rest < walk->fraction ? log1p(-rest) : -2 * walk->epsilon;
+    }
+    return epsilon > 0 ? epsilon : 0;
+}
+
+/* Walks on until delta exceeds target (in the walk's units) before the next loss, or that loss is 0. */
+static void walk_to_delta(struct walk *walk, double target)
+{
+    double odds = exp(-walk->epsilon);
+    while (loss_at(walk, walk->hits - 1) > 0 &&
+           walk->delta + walk->fraction * walk->slope <= target) {
+        walk->mass *= walk->hits / (walk->count - walk->hits + 1) * odds;
+        walk->delta += walk->fraction * walk->slope;
+        walk->slope = walk->mass + walk->kept * walk->slope;
+        walk->hits--;
+        walk->steps++;
+    }
+}
+
+struct interval response_epsilon(const struct response *response, double delta)
+{
+    struct binomial binomial = binomial_of(response);
+    double unit = log(delta);
+    double start = tail_start(&binomial, unit - TAIL);
+    struct walk walk = walk_from(response, start, unit);
+    struct interval interval = {0, 0};
+
+    if (loss_at(&walk, start) > 0) {
+        /* The bound on the error needs the number of steps: twice, the second time with it. */
+        struct walk ahead = walk;
+        walk_to_delta(&ahead, 1);
+        double error = 2 * walk_error(&ahead);
+        struct walk below = walk;
+        walk_to_delta(&walk, 1 - error);
+        walk_to_delta(&below, 1 + error);
+        interval.high = solve(&walk, 1 - error);
+        interval.low = solve(&below, 1 + error);
+    }
+    /* An epsilon that errs by e of itself moves the result by k e at most: responses with epsilon + e
+     * are less private than with epsilon followed by others with e. */
+    double rounding = 8 * DBL_EPSILON * (double)response->count * response->epsilon;
+    interval.high =
+        fmin(interval.high + rounding, upward((double)response->count * response->epsilon, 1));
+    interval.low = fmax(interval.low - rounding, 0);
+    return interval;
+}
+
+/* Where the loss first exceeds epsilon; k + 1 where it never does. */
+static double first_above(const struct response *response, double epsilon)
+{
+    double count = (double)response->count;
+    double hits = floor((epsilon / response->epsilon + count) / 2) + 1;
+    while (hits > 1 && (2 * (hits - 1) - count) * response->epsilon > epsilon) {
+        hits--;
+    }
+    while (hits <= count && (2 * hits - count) * response->epsilon <= epsilon) {
+        hits++;
+    }
+    return hits;
+}
+
+struct interval response_delta(const struct response *response, double epsilon)
+{
+    struct binomial binomial = binomial_of(response);
+    double last = first_above(response, epsilon);
+    if (last > binomial.trials) {
+        return (struct interval){0, 0};
+    }
+    double unit = binomial_log(&binomial, fmax(last, floor(binomial.trials * binomial.p)));
+    double lost = unit - 5 * TAIL;
+    double start = fmax(last, tail_start(&binomial, lost));
+    struct walk walk = walk_from(response, start, unit);
+    while (walk.hits > last) {
+        step(&walk);
+    }
+    double above = loss_at(&walk, last) - epsilon;
+    double delta = (walk.delta + walk.slope * -expm1(-above)) * exp(unit);
+    /* Losses that err by 4 units move delta by as much, at most. */
+    double rounding = 8 * DBL_EPSILON * binomial.trials * response->epsilon;
+    double tail = start < binomial.trials ? exp(lost + binomial_error(&binomial, start)) : 0;
+    double error = 2 * walk_error(&walk);
+    return (struct interval){
+        fmax(0, delta * (1 - error) - rounding * walk.slope * exp(unit)),
+        fmin(1, delta * (1 + error) + rounding * walk.slope * exp(unit) + tail + DBL_MIN)};
+}

@@ -1,0 +1,17 @@
+/* spare.h - the events' own deltas: what they leave of a delta, and what they add to one. Not for
+ * use outside this room. */
+
+#ifndef ACCOUNT_SPARE_H
+#define ACCOUNT_SPARE_H
+
+#include "account/event.h"
+
+/** Returns the delta that is left to the events when none of them failed, rounded down:
+ * 1 - (1 - delta) / product of (1 - own delta)^count; delta itself when none can fail; 0 when just
+ * nothing is left; -1 when they fail more often than delta allows. */
+double spare_delta(const struct privacy_event *events, size_t count, double delta);
+
+/** Returns 1 - (1 - delta) product of (1 - own delta)^count, rounded up, at most 1. */
+double spent_delta(const struct privacy_event *events, size_t count, double delta);
+
+#endif
