@@ -1,179 +1,117 @@
-/* laplace.c - discrete Laplace noise as the difference of two geometric variables, each drawn digit
- * by digit.
+/* laplace.c - vectors of discrete Laplace (and geometric) noise: random words in blocks, trials by
+ * the fastest kernel, and a second, careful walk through a block in which a kernel left something
+ * open.
  *
- * If P(G = k) = (1 - p) p^k with p = exp(-1/s), the digits of G in base 16 are independent: digit j
- * has P(d) = q^d (1 - q) / (1 - q^16) with q = p^(16^j), and what lies above the last digit is
- * geometric again. That follows from p^k = the product of p^(digit j * 16^j). (In base 2 this is
- * the known P(bit i = 1) = p^(2^i) / (1 + p^(2^i)); base 16 needs a quarter of the random words.)
- * The difference of two such variables is the discrete Laplace variable (Inusah and Kozubowski
- * 2006; its role in privacy: Ghosh, Roughgarden, Sundararajan, STOC 2009). What is exact, and why
- * it matters: Canonne, Kamath, Steinke, NeurIPS 2020, and Mironov, CCS 2012.
- *
- * The last digit takes everything above it along: P(d) = q^d (1 - q) for every d. There are so many
- * digits that d >= 16 has a probability below 2^-60.
- *
- * One 64-bit word decides a digit. The 2^64 words are dealt out: floor(2^64 P(d)) of them (or one
- * fewer) mean d, and the few left over mean "ask laplace_exact.c", which draws from exactly what is
- * missing, with as many more random bits as it takes. So P(d) is met with no error at all, though
- * only integers are compared. The dealing is Walker's alias table with seventeen outcomes in
- * sixteen cells.
+ * What a trial is, and why the accepted ones have exactly the distribution, tells
+ * laplace_kernel_plain.c; what is exact, and why it matters: Canonne, Kamath, Steinke, NeurIPS 2020,
+ * and Mironov, CCS 2012; the distribution's role in privacy: Ghosh, Roughgarden, Sundararajan, STOC
+ * 2009.
  *
  * Deviation from CKS20: none in distribution. Their sampler loops as often as the value drawn is
- * large (reference.c); this one draws the same number of words and takes the same path
- * whatever comes out, but on the exact path, whose probability is below 2^-55 per value. */
+ * large (reference.c); here every trial takes the same words and path. A kernel leaves a trial
+ * open with a probability below 2^-42: 2^-44 for either digit, 2^-45 for the acceptance. */
 
-#include "noise/laplace_private.h"
+#include "noise/laplace.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "base/wide.h"
+#include "noise/laplace_private.h"
 
 #include <string.h>
 
-enum {
-    OUTCOMES = NOISE_BASE + 1,
-    CELL_BITS = 60,
-    BLOCK_WORDS = 128 * NOISE_DIGITS_MAX, /* drawn at once: 12 KiB */
-    BLOCK_VALUES = 256                    /* at most, of two variables each */
-};
-
-#define CELL (UINT64_C(1) << CELL_BITS)
-
-/* The number of digits at which the weight above the last, 16^count, is at least 42 scales:
- * exp(-42) < 2^-60. */
-static size_t digits_needed(struct noise_scale scale)
-{
-    uint128 needed = 42 * (uint128)scale.numerator;
-    uint128 weight = (uint128)scale.denominator * NOISE_BASE;
-    size_t count = 1;
-    while (weight < needed) {
-        weight *= NOISE_BASE;
-        count++;
-    }
-    return count;
-}
-
 enum status noise_laplace_init(struct noise_laplace *noise, struct noise_scale scale)
 {
-    memset(noise, 0, sizeof *noise);
-    if (!noise_scale_is_valid(scale)) {
-        return STATUS_INVALID;
+    return noise_geometric_init(&noise->magnitude, scale);
+}
+
+/* A digit; from the exact path when its word is left over. */
+static enum status careful_digit(const struct noise_geometric *noise, const struct random *random,
+                                 size_t position, uint64_t word, uint64_t *digit)
+{
+    *digit = noise_digit_of(&noise->digit[position], word);
+    return *digit == NOISE_LEFT ? noise_exact_draw(noise, random, position, digit) : STATUS_OK;
+}
+
+enum status noise_trial_careful(const struct noise_geometric *noise, const struct random *random,
+                                enum trial_kind kind, int64_t *values, size_t *accepted,
+                                const uint64_t *word, size_t trials)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trials; i++) {
+        uint64_t lower = 0;
+        uint64_t upper = 0;
+        uint64_t low = 0;
+        bool keep = true;
+        enum status status = careful_digit(noise, random, 0, word[i], &lower);
+        if (status == STATUS_OK) {
+            status = careful_digit(noise, random, 1, word[trials + i], &upper);
+        }
+        if (status == STATUS_OK && noise->low_bits > 0) {
+            uint64_t acceptance = word[2 * trials + i];
+            low = noise_low_of(noise, word[i], word[trials + i], acceptance) >>
+                  (LOW_BITS_MAX - noise->low_bits);
+            status =
+                noise_exact_accept(noise, random, low, acceptance >> (64 - FRACTION_BITS), &keep);
+        }
+        if (status != STATUS_OK) {
+            return status;
+        }
+        uint64_t magnitude = ((upper * NOISE_BASE + lower) << noise->low_bits) + low;
+        bool negative = kind == TRIAL_LAPLACE && (word[i] >> SIGN_BIT & 1) == 1;
+        if (keep && !(negative && magnitude == 0)) {
+            values[count++] = (int64_t)(negative ? 0 - magnitude : magnitude);
+        }
     }
-    noise->scale = scale;
-    noise->digit_count = digits_needed(scale);
-    CHECK(noise->digit_count <= NOISE_DIGITS_MAX);
-    for (size_t i = 0; i < noise->digit_count; i++) {
-        noise_exact_mass(&noise->digit[i], noise, i);
-        noise_digit_cells(&noise->digit[i]);
-    }
+    *accepted = count;
     return STATUS_OK;
 }
 
-/* n outcomes with n - 1 cells' worth of mass: the smallest has less than a cell, and the largest at
- * least what it lacks (else all n together would have less than n - 1 cells). The two fill a cell,
- * the smallest is gone, and n - 1 outcomes with n - 2 cells' worth remain. */
-void noise_digit_cells(struct noise_digit *digit)
+/* How many trials to make next for so many values: a sixteenth more and a few, so that one block
+ * mostly suffices. Depends on counts alone. */
+static size_t trials_for(size_t count)
 {
-    uint64_t rest[OUTCOMES];
-    bool gone[OUTCOMES] = {false};
-    memcpy(rest, digit->mass, sizeof digit->mass);
-    rest[NOISE_LEFT] = digit->left;
+    size_t wanted = count < TRIALS_MAX ? count + count / 16 + TRIAL_BLOCK : TRIALS_MAX;
+    wanted = (wanted + TRIAL_BLOCK - 1) / TRIAL_BLOCK * TRIAL_BLOCK;
+    return wanted < TRIALS_MAX ? wanted : TRIALS_MAX;
+}
 
-    for (size_t cell = 0; cell < NOISE_BASE; cell++) {
-        size_t small = OUTCOMES;
-        size_t large = OUTCOMES;
-        for (size_t i = 0; i < OUTCOMES; i++) {
-            if (!gone[i] && (small == OUTCOMES || rest[i] < rest[small])) {
-                small = i;
-            }
+enum status noise_trial_add(const struct noise_geometric *noise, const struct random *random,
+                            enum trial_kind kind, int64_t *values, size_t count)
+{
+    uint64_t word[TRIAL_WORDS * TRIALS_MAX];
+    int64_t drawn[TRIALS_MAX];
+    size_t trials_largest = 0;
+    size_t done = 0;
+    enum status status = STATUS_OK;
+
+    CHECK(noise->kernel != NULL);
+    while (status == STATUS_OK && done < count) {
+        size_t trials = trials_for(count - done);
+        size_t accepted = 0;
+        trials_largest = trials > trials_largest ? trials : trials_largest;
+        status = random_fill(random, word, noise_trial_words(noise) * trials * sizeof *word);
+        if (status == STATUS_OK &&
+            !noise->kernel->run(noise, kind, drawn, &accepted, word, trials)) {
+            status = noise_trial_careful(noise, random, kind, drawn, &accepted, word, trials);
         }
-        for (size_t i = 0; i < OUTCOMES; i++) {
-            if (!gone[i] && i != small && (large == OUTCOMES || rest[i] > rest[large])) {
-                large = i;
-            }
+        accepted = accepted < count - done ? accepted : count - done;
+        for (size_t i = 0; status == STATUS_OK && i < accepted; i++) {
+            values[done + i] = (int64_t)((uint64_t)values[done + i] + (uint64_t)drawn[i]);
         }
-        CHECK(rest[small] <= CELL && rest[large] >= CELL - rest[small]);
-        digit->threshold[cell] = rest[small];
-        digit->outcome[0][cell] = (uint8_t)small;
-        digit->outcome[1][cell] = (uint8_t)large;
-        rest[large] -= CELL - rest[small];
-        gone[small] = true;
+        done += accepted;
     }
-}
-
-static inline uint64_t digit_of(const struct noise_digit *digit, uint64_t word)
-{
-    size_t cell = (size_t)(word >> CELL_BITS);
-    return digit->outcome[(word & (CELL - 1)) >= digit->threshold[cell]][cell];
-}
-
-/* Puts right the variables in which some digit was left over; rarely more than never. */
-static enum status draw_left_over(const struct noise_laplace *noise, const struct random *random,
-                                  uint64_t *geometric, size_t count, const uint64_t *word)
-{
-    for (size_t position = 0; position < noise->digit_count; position++) {
-        for (size_t i = 0; i < count; i++) {
-            if (digit_of(&noise->digit[position], word[position * count + i]) != NOISE_LEFT) {
-                continue;
-            }
-            uint64_t digit = 0;
-            enum status status = noise_exact_draw(noise, random, position, &digit);
-            if (status != STATUS_OK) {
-                return status;
-            }
-            geometric[i] += (digit - NOISE_LEFT) << (4 * position); /* modulo 2^64 */
-        }
-    }
-    return STATUS_OK;
-}
-
-/* geometric (count): independent geometric variables. word (digit_count, count): one word per
- * digit. */
-static enum status draw_geometric(const struct noise_laplace *noise, const struct random *random,
-                                  uint64_t *geometric, size_t count, uint64_t *word)
-{
-    enum status status = random_fill(random, word, noise->digit_count * count * sizeof *word);
     if (status != STATUS_OK) {
-        return status;
+        memset(values, 0, count * sizeof *values); /* part of it may be without noise */
     }
-    uint64_t any = 0;
-    memset(geometric, 0, count * sizeof *geometric);
-    for (size_t position = 0; position < noise->digit_count; position++) {
-        const struct noise_digit *digit = &noise->digit[position];
-        for (size_t i = 0; i < count; i++) {
-            uint64_t value = digit_of(digit, word[position * count + i]);
-            any |= value;
-            geometric[i] += value << (4 * position);
-        }
-    }
-    return (any & NOISE_LEFT) == 0 ? STATUS_OK
-                                   : draw_left_over(noise, random, geometric, count, word);
+    bytes_wipe(word, TRIAL_WORDS * trials_largest * sizeof *word); /* who knows the noise knows */
+    bytes_wipe(drawn, trials_largest * sizeof *drawn);             /* the answer */
+    return status;
 }
 
 enum status noise_laplace_add(const struct noise_laplace *noise, const struct random *random,
                               int64_t *values, size_t count)
 {
-    uint64_t word[BLOCK_WORDS];
-    uint64_t geometric[2 * BLOCK_VALUES];
-    enum status status = STATUS_OK;
-
-    CHECK(noise->digit_count > 0 && noise->digit_count <= NOISE_DIGITS_MAX);
-    size_t whole = BLOCK_WORDS / (2 * noise->digit_count);
-    whole = whole < BLOCK_VALUES ? whole : BLOCK_VALUES;
-    for (size_t done = 0; done < count && status == STATUS_OK; done += whole) {
-        size_t block = count - done < whole ? count - done : whole;
-        status = draw_geometric(noise, random, geometric, 2 * block, word);
-        for (size_t i = 0; status == STATUS_OK && i < block; i++) {
-            uint64_t drawn = geometric[i] - geometric[block + i];
-            values[done + i] = (int64_t)((uint64_t)values[done + i] + drawn);
-        }
-    }
-    if (status != STATUS_OK) {
-        memset(values, 0, count * sizeof *values); /* part of it may be without noise */
-    }
-    bytes_wipe(word, sizeof word); /* whoever knows the noise knows the answer */
-    bytes_wipe(geometric, sizeof geometric);
-    return status;
+    return noise_trial_add(&noise->magnitude, random, TRIAL_LAPLACE, values, count);
 }
 
 enum status noise_laplace_draw(const struct noise_laplace *noise, const struct random *random,

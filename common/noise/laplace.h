@@ -3,35 +3,11 @@
 #ifndef NOISE_LAPLACE_H
 #define NOISE_LAPLACE_H
 
-#include "base/random.h"
-#include "noise/scale.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum {
-    NOISE_BASE = 16,       /* geometric variables are drawn in digits of this base */
-    NOISE_DIGITS_MAX = 12, /* enough for the largest scale: 16^12 >= 42 * 2^40 */
-    NOISE_LEFT = 16        /* "none of the digits": the exact path decides */
-};
-
-/* One digit's distribution in units of 2^-64: mass[d] <= 2^64 P(d) < mass[d] + 2, an integer, and
- * left = 2^64 - sum of mass goes to the exact path. The same as sixteen cells of 2^60 that hold two
- * outcomes each (Walker's alias table): a word chooses a cell by its top four bits, an outcome by
- * the rest. */
-struct noise_digit {
-    uint64_t mass[NOISE_BASE];
-    uint64_t left;
-    uint64_t threshold[NOISE_BASE]; /* for the lower 60 bits; at most 2^60 */
-    uint8_t outcome[2][NOISE_BASE]; /* of each cell: below its threshold, and from it on */
-};
+#include "noise/geometric.h"
 
 /* Prepared for one scale; holds public parameters only. Whoever fills it is noise_laplace_init. */
 struct noise_laplace {
-    struct noise_scale scale;
-    size_t digit_count;
-    struct noise_digit digit[NOISE_DIGITS_MAX]; /* lowest first; the last one has no upper end */
+    struct noise_geometric magnitude;
 };
 
 /**
@@ -49,11 +25,14 @@ MUST_USE enum status noise_laplace_init(struct noise_laplace *noise, struct nois
  *
  * Fails with STATUS_NO_RANDOM: everything drawn so far is thrown away.
  * Ensures the distribution is exactly the discrete Laplace one modulo 2^64: no rounding anywhere.
- * Every value takes 16 * digit_count random bytes, and control flow does not depend on what is
- * drawn, but with a probability below 2^-55 per value. Table look-ups stay within 160 bytes per
- * digit, which concerns only an observer who shares the processor's cache.
- * Cost: about 7 ns per digit and value, generator included. Allocates on the exact path alone.
- * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); laplace.c (how).
+ * Values come from trials that all take the same random bytes, path and time, accepted or not; how
+ * many trials there are does not depend on what is accepted. Only the exact path is slower; its
+ * probability is below 2^-41 per value. With AVX-512 no address depends on what is drawn; without,
+ * table look-ups stay within 256 bytes per digit, which concerns only an observer who shares the
+ * processor's cache.
+ * Cost: 16 random bytes per trial up to scale 32, 24 above; 1 / (1 - (1 - exp(-1/s)) / 2) trials a
+ * value up to 32, at most 1.05 above. Allocates on the exact path alone.
+ * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); laplace_kernel_plain.c (how).
  */
 MUST_USE enum status noise_laplace_add(const struct noise_laplace *noise,
                                        const struct random *random, int64_t *values, size_t count);

@@ -1,10 +1,12 @@
 /* Every outcome of the noise and of the mechanism on a toy domain, with exact probabilities.
  *
- * A word of the random source decides one digit through one of 32 intervals of words (16 cells,
- * below and above the threshold). every_choice walks through every combination of intervals; each
- * has an exact integer weight, so that the tally of an outcome is its probability times 2^(64 *
- * words), a lower bound that lacks only what falls to the exact path: the "unseen" weight, below
- * 2^-56 of the whole.
+ * At small scales a trial of the noise is two words: two digits and a sign. every_choice walks
+ * through every accepted combination of digits and sign of as many trials as there are coordinates;
+ * each has an exact integer weight (the number of words that mean it), so that the tally of an
+ * outcome is its probability times the number of all accepted words, a lower bound that lacks only
+ * what falls to the exact path: the "unseen" weight, below 2^-42 of the whole. Which words mean which digit is
+ * asked of the cells; that a refused trial ("minus zero") changes nothing follows from trials being
+ * independent, and the later trials of a block are of no use.
  *
  * The checker then demands P(o|x) <= e^epsilon (P(o|x') + unseen) for every outcome o and every
  * pair of neighbours, with e^epsilon rounded up: no sampling, no false alarms. Planted faults must
@@ -12,6 +14,7 @@
 
 #include "base/check.h"
 #include "dp/mechanism.h"
+#include "noise/laplace_private.h"
 #include "tests/support/every_choice.h"
 
 #include <criterion/criterion.h>
@@ -20,38 +23,48 @@
 #include <mpfr.h>
 #include <string.h>
 
-enum { INTERVALS = 2 * NOISE_BASE, WORDS_MAX = 4, REACH = 260, SIDE = 2 * REACH + 1 };
+enum { REACH = 260, SIDE = 2 * REACH + 1 };
 
-/* A random source that offers every interval of every word, and knows the weight of what it
- * offered. */
+/* A random source that offers every accepted trial, and knows the weight of what it offered. */
 struct every_word {
     struct every_choice choice;
-    const struct noise_laplace *noise;
-    bool last_of_interval; /* offer the last word of an interval in place of the first */
+    const struct noise_geometric *noise;
+    size_t count;          /* trials to choose in a block; the others are not looked at */
+    bool last_of_interval; /* offer the last word that means a digit in place of the first */
     mpz_t weight;          /* of this run's words */
+    mpz_t whole;           /* of all accepted words, and those that are left over */
+    mpz_t trial_words;     /* all there are of one trial */
 };
 
-/* The i-th interval that decides for a digit and is not empty; weight is its number of words.
- * Returns how many there are. */
-static uint32_t interval_of(const struct noise_digit *digit, uint32_t i, uint64_t *first,
-                            uint64_t *weight)
+/* How many digits some word means. Smaller ones have more. */
+static uint32_t digits_of(const struct noise_digit *digit)
 {
-    uint64_t cell_size = UINT64_C(1) << 60;
     uint32_t count = 0;
-    for (uint64_t cell = 0; cell < NOISE_BASE; cell++) {
-        for (int side = 0; side < 2; side++) {
-            uint64_t threshold = digit->threshold[cell];
-            uint64_t size = side == 0 ? threshold : cell_size - threshold;
-            if (size == 0 || digit->outcome[side][cell] == NOISE_LEFT) {
-                continue;
-            }
-            if (count++ == i) {
-                *first = (cell << 60) + (side == 0 ? 0 : threshold);
-                *weight = size;
+    while (count < NOISE_BASE && digit->mass[count] > 0) {
+        count++;
+    }
+    return count;
+}
+
+/* The first or last of the words that mean a digit; the 13 bits below it are 0. */
+static uint64_t word_of(const struct noise_digit *digit, uint64_t outcome, bool last)
+{
+    uint64_t word = 0;
+    bool found = false;
+    for (uint64_t cell = 0; cell < NOISE_BASE && (last || !found); cell++) {
+        uint64_t size[2] = {digit->cell[cell] >> THRESHOLD_SHIFT, UINT64_C(1) << 46};
+        uint64_t meaning[2] = {digit->cell[cell] >> OUTCOME_BITS & 63, digit->cell[cell] & 63};
+        size[1] -= size[0];
+        for (int side = 0; side < 2 && (last || !found); side++) {
+            if (size[side] > 0 && meaning[side] == outcome) {
+                uint64_t first = (cell << 46) + (side == 1 ? size[0] : 0);
+                word = (first + (last ? size[side] - 1 : 0)) << 13;
+                found = true;
             }
         }
     }
-    return count;
+    CHECK(found);
+    return word;
 }
 
 static void multiply(mpz_t weight, uint64_t factor)
@@ -63,23 +76,37 @@ static void multiply(mpz_t weight, uint64_t factor)
     mpz_clear(wide);
 }
 
-/* Words come digit by digit, lowest first, each digit for all variables: as noise.c asks for them.
- */
+/* Words come digit by digit, lowest first, each digit for all trials: as laplace_kernel.h says. */
 static enum status every_fill(void *self, void *out, size_t bytes)
 {
     struct every_word *every = self;
-    size_t words = bytes / 8;
-    size_t variables = words / every->noise->digit_count;
-    for (size_t i = 0; i < words; i++) {
-        const struct noise_digit *digit = &every->noise->digit[i / variables];
-        uint64_t first = 0;
-        uint64_t weight = 0;
-        uint32_t count = interval_of(digit, 0, &first, &weight);
-        (void)interval_of(digit, every_choice_of(&every->choice, count), &first, &weight);
-        first += every->last_of_interval ? weight - 1 : 0;
-        memcpy((uint8_t *)out + 8 * i, &first, 8);
-        multiply(every->weight, weight);
+    const struct noise_digit *digit = every->noise->digit;
+    uint64_t *word = out;
+    size_t trials = bytes / 8 / NOISE_DIGITS;
+    uint32_t lower_count = digits_of(&digit[0]);
+    uint32_t options = lower_count * digits_of(&digit[1]) * 2 - 1;
+    mpz_t accepted;
+
+    CHECK(every->noise->low_bits == 0 && trials >= every->count);
+    mpz_init_set_ui(accepted, digit[0].mass[0]); /* all words of a trial but those of minus zero */
+    multiply(accepted, digit[1].mass[0]);
+    mpz_sub(accepted, every->trial_words, accepted);
+    for (size_t i = 0; i < trials; i++) { /* a decided zero */
+        word[i] = word_of(&digit[0], 0, false);
+        word[trials + i] = word_of(&digit[1], 0, false);
     }
+    for (size_t i = 0; i < every->count; i++) {
+        uint32_t choice = every_choice_of(&every->choice, options) + 1; /* 0 is minus zero */
+        uint32_t lower = choice / 2 % lower_count;
+        uint32_t upper = choice / 2 / lower_count;
+        uint64_t sign = choice % 2 == 0 ? UINT64_C(1) << SIGN_BIT : 0;
+        word[i] = word_of(&digit[0], lower, every->last_of_interval) | sign;
+        word[trials + i] = word_of(&digit[1], upper, every->last_of_interval);
+        multiply(every->weight, digit[0].mass[lower]);
+        multiply(every->weight, digit[1].mass[upper]);
+        mpz_mul(every->whole, every->whole, accepted);
+    }
+    mpz_clear(accepted);
     return STATUS_OK;
 }
 
@@ -95,7 +122,7 @@ struct tally {
 typedef void (*mechanism)(const struct noise_laplace *noise, const struct random *random,
                           int64_t *values, size_t count);
 
-static void tally_init(struct tally *tally, size_t count, size_t words)
+static void tally_init(struct tally *tally, size_t count)
 {
     size_t cells = count == 1 ? SIDE : SIDE * SIDE;
     tally->count = count;
@@ -104,10 +131,7 @@ static void tally_init(struct tally *tally, size_t count, size_t words)
     for (size_t i = 0; i < cells; i++) {
         mpz_init(tally->weight[i]);
     }
-    mpz_init(tally->unseen);
-    mpz_init_set_ui(tally->whole, 1);
-    mpz_mul_2exp(tally->whole, tally->whole, 64 * words);
-    mpz_set(tally->unseen, tally->whole);
+    mpz_inits(tally->unseen, tally->whole, NULL);
 }
 
 static void tally_clear(struct tally *tally)
@@ -130,28 +154,30 @@ static mpz_t *tally_cell(const struct tally *tally, const int64_t *outcome)
     return &tally->weight[at];
 }
 
-/* Runs the mechanism on x with every combination of intervals. */
+/* Runs the mechanism on x with every combination of accepted trials. */
 static void tally_run(struct tally *tally, mechanism run, const struct noise_laplace *noise,
                       const int64_t *x, size_t count, bool last_of_interval)
 {
-    struct every_word every = {.noise = noise, .last_of_interval = last_of_interval};
+    struct every_word every = {
+        .noise = &noise->magnitude, .count = count, .last_of_interval = last_of_interval};
     struct random random = {.fill = every_fill, .self = &every};
-    mpz_init(every.weight);
-    tally_init(tally, count, 2 * count * noise->digit_count);
+    mpz_t seen;
+    mpz_inits(every.weight, every.whole, every.trial_words, seen, NULL);
+    mpz_setbit(every.trial_words, NOISE_DIGITS * DIGIT_BITS + 1); /* two digits and a sign */
+    tally_init(tally, count);
     do {
         int64_t values[2] = {0};
         memcpy(values, x, count * sizeof *x);
         mpz_set_ui(every.weight, 1);
+        mpz_set_ui(every.whole, 1);
         run(noise, &random, values, count);
-        for (size_t missing = every.choice.depth; missing < 2 * count * noise->digit_count;
-             missing++) {
-            mpz_mul_2exp(every.weight, every.weight, 64); /* a fault that draws less */
-        }
         mpz_t *cell = tally_cell(tally, values);
         mpz_add(*cell, *cell, every.weight);
-        mpz_sub(tally->unseen, tally->unseen, every.weight);
+        mpz_add(seen, seen, every.weight);
     } while (every_choice_next(&every.choice));
-    mpz_clear(every.weight);
+    mpz_set(tally->whole, every.whole);
+    mpz_sub(tally->unseen, tally->whole, seen);
+    mpz_clears(every.weight, every.whole, every.trial_words, seen, NULL);
 }
 
 /* Whether P(o|x) <= e^epsilon (P(o|x') + unseen) for every o. epsilon = sensitivity 1 / scale. */
@@ -188,7 +214,7 @@ static bool holds(mechanism run, struct noise_scale scale, size_t count, bool la
     for (size_t i = 0; i <= count; i++) {
         tally_run(&tally[i], run, &noise, x[i], count, last_of_interval);
         double unseen = mpz_get_d(tally[i].unseen) / mpz_get_d(tally[i].whole);
-        cr_assert(unseen >= 0 && unseen < 0x1p-56, "unseen %g", unseen);
+        cr_assert(unseen >= 0 && unseen < 0x1p-42, "unseen %g", unseen);
     }
     bool private = true;
     for (size_t i = 1; i <= count; i++) {
@@ -212,8 +238,9 @@ static void paid(const struct noise_laplace *noise, const struct random *random,
                  size_t count)
 {
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
-    struct charge charge = {.epsilon_micro = EPSILON_MICRO_ONE * noise->scale.denominator /
-                                             noise->scale.numerator,
+    struct charge charge = {.epsilon_micro = EPSILON_MICRO_ONE *
+                                             noise->magnitude.scale.denominator /
+                                             noise->magnitude.scale.numerator,
                             .pass = {{1}},
                             .row_count = 1};
     struct grant *grant = NULL;
@@ -228,18 +255,18 @@ static void of_scale(struct noise_scale scale, const struct noise_laplace *noise
 {
     static struct noise_laplace wrong; /* prepared once for a million runs */
     struct every_word *every = random->self;
-    if (memcmp(&wrong.scale, &scale, sizeof scale) != 0) {
+    if (memcmp(&wrong.magnitude.scale, &scale, sizeof scale) != 0) {
         cr_assert_eq(noise_laplace_init(&wrong, scale), STATUS_OK);
     }
-    every->noise = &wrong;
+    every->noise = &wrong.magnitude;
     cr_assert_eq(noise_laplace_add(&wrong, random, values, count), STATUS_OK);
-    every->noise = noise;
+    every->noise = &noise->magnitude;
 }
 
 static void half_the_scale(const struct noise_laplace *noise, const struct random *random,
                            int64_t *values, size_t count)
 {
-    struct noise_scale scale = noise->scale;
+    struct noise_scale scale = noise->magnitude.scale;
     scale.denominator *= 2;
     of_scale(scale, noise, random, values, count);
 }
@@ -247,8 +274,8 @@ static void half_the_scale(const struct noise_laplace *noise, const struct rando
 static void rate_for_scale(const struct noise_laplace *noise, const struct random *random,
                            int64_t *values, size_t count)
 {
-    struct noise_scale scale = {.numerator = noise->scale.denominator,
-                                .denominator = noise->scale.numerator};
+    struct noise_scale scale = {.numerator = noise->magnitude.scale.denominator,
+                                .denominator = noise->magnitude.scale.numerator};
     of_scale(scale, noise, random, values, count);
 }
 
@@ -302,6 +329,7 @@ Test(laplace, two_digits_are_exactly_private, .timeout = 200)
 Test(laplace, two_coordinates_are_exactly_private, .timeout = 200)
 {
     cr_assert(holds(right, (struct noise_scale){1, 4}, 2, false));
+    cr_assert(holds(right, (struct noise_scale){1, 1}, 2, true));
 }
 
 Test(laplace, every_planted_fault_is_caught, .timeout = 200)

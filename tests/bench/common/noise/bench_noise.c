@@ -1,16 +1,44 @@
-/* bench_noise.c - nanoseconds per discrete Laplace variable, with the
- * cryptographic generator, beside the plain reference. Prints a table; checks
- * nothing. */
+/* bench_noise.c - nanoseconds per value: discrete Laplace by every kernel that this processor has and
+ * by the plain reference, beside the keystream they are all drawn from.
+ *
+ *     bench_noise [--json]
+ *
+ * Every figure is the median of RUNS runs, which take turns, so that a loaded machine loads all of
+ * them alike; the least of them stands beside it. Prints a table, or a JSON object; checks nothing.
+ * Use an optimised build and an idle machine. */
 
 #include "base/check.h"
 #include "crypto/random.h"
+#include "noise/laplace_kernel.h"
 #include "noise/reference.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { VALUES = 1 << 20, REFERENCE_VALUES = 1 << 16, REPEATS = 5 };
+enum { VALUES = 1 << 19, REFERENCE_VALUES = 1 << 15, RUNS = 15, KERNELS_MAX = 8, SCALES = 5 };
+
+/* What is timed: KEYSTREAM, GEOMETRIC (by the fastest kernel), REFERENCE, or a kernel by number. */
+enum { KEYSTREAM, GEOMETRIC, REFERENCE, FIRST_KERNEL, SUBJECTS_MAX = FIRST_KERNEL + KERNELS_MAX };
+
+struct figure {
+    double run[RUNS];
+    double median;
+    double least;
+};
+
+static const struct {
+    const char *name;
+    struct noise_scale scale;
+} scales[SCALES] = {
+    {"1", {1, 1}},
+    {"22/7", {22, 7}},
+    {"2^10", {UINT64_C(1) << 10, 1}},
+    {"2^20", {UINT64_C(1) << 20, 1}},
+    {"2^40", {UINT64_C(1) << 40, 1}},
+};
 
 static double now_ns(void)
 {
@@ -19,47 +47,118 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static double time_prepared(const struct noise_laplace *noise, const struct random *random,
-                            int64_t *values)
+static void draw(struct noise_laplace *noise, const struct random *random, int64_t *values,
+                 size_t subject)
 {
-    double best = 0;
-    for (int i = 0; i < REPEATS; i++) {
-        double start = now_ns();
-        CHECK(noise_laplace_draw(noise, random, values, VALUES) == STATUS_OK);
-        double each = (now_ns() - start) / VALUES;
-        best = i == 0 || each < best ? each : best;
+    enum status status = STATUS_OK;
+    if (subject == KEYSTREAM) {
+        status = random_fill(random, values, VALUES * sizeof *values);
+    } else if (subject == GEOMETRIC) {
+        status = noise_geometric_draw(&noise->magnitude, random, values, VALUES);
+    } else if (subject == REFERENCE) {
+        for (size_t i = 0; i < REFERENCE_VALUES && status == STATUS_OK; i++) {
+            status = noise_reference_draw(noise->magnitude.scale, random, &values[i]);
+        }
+    } else {
+        noise->magnitude.kernel = noise_kernel_at(subject - FIRST_KERNEL);
+        status = noise_laplace_draw(noise, random, values, VALUES);
     }
-    return best;
+    CHECK(status == STATUS_OK);
 }
 
-static double time_reference(struct noise_scale scale, const struct random *random, int64_t *values)
+static int compare_doubles(const void *left, const void *right)
 {
-    double start = now_ns();
-    for (int i = 0; i < REFERENCE_VALUES; i++) {
-        CHECK(noise_reference_draw(scale, random, &values[i]) == STATUS_OK);
-    }
-    return (now_ns() - start) / REFERENCE_VALUES;
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return a < b ? -1 : a > b;
 }
 
-int main(void)
+/* figure (subjects) */
+static void measure(struct figure *figure, size_t subjects, struct noise_scale scale,
+                    const struct random *random, int64_t *values)
 {
-    static const unsigned bits[] = {0, 10, 20, 40};
+    struct noise_laplace noise;
+    CHECK(noise_laplace_init(&noise, scale) == STATUS_OK);
+    for (size_t run = 0; run < RUNS; run++) {
+        for (size_t subject = 0; subject < subjects; subject++) {
+            double start = now_ns();
+            draw(&noise, random, values, subject);
+            double each = subject == REFERENCE ? REFERENCE_VALUES : VALUES;
+            figure[subject].run[run] = (now_ns() - start) / each;
+        }
+    }
+    for (size_t subject = 0; subject < subjects; subject++) {
+        qsort(figure[subject].run, RUNS, sizeof(double), compare_doubles);
+        figure[subject].median = figure[subject].run[RUNS / 2];
+        figure[subject].least = figure[subject].run[0];
+    }
+}
+
+static const char *name_of(size_t subject)
+{
+    static const char *const name[FIRST_KERNEL] = {"keystream word", "geometric", "reference"};
+    return subject < FIRST_KERNEL ? name[subject] : noise_kernel_at(subject - FIRST_KERNEL)->name;
+}
+
+static void print_table(struct figure figure[SCALES][SUBJECTS_MAX], size_t subjects)
+{
+    printf("ns per value, median of %d (least)\n%-16s", RUNS, "scale");
+    for (size_t i = 0; i < SCALES; i++) {
+        printf("%18s", scales[i].name);
+    }
+    printf("\n");
+    for (size_t subject = 0; subject < subjects; subject++) {
+        printf("%-16s", name_of(subject));
+        for (size_t i = 0; i < SCALES; i++) {
+            printf("%9.2f (%6.2f)", figure[i][subject].median, figure[i][subject].least);
+        }
+        printf("\n");
+    }
+    printf("the fastest kernel (the last) in keystream words, and how often it fits into the "
+           "reference\n%-16s",
+           "");
+    for (size_t i = 0; i < SCALES; i++) {
+        double fastest = figure[i][subjects - 1].median;
+        printf("%9.1f %7.1fx", fastest / figure[i][KEYSTREAM].median,
+               figure[i][REFERENCE].median / fastest);
+    }
+    printf("\n");
+}
+
+static void print_json(struct figure figure[SCALES][SUBJECTS_MAX], size_t subjects)
+{
+    printf("{\"unit\": \"ns per value\", \"runs\": %d, \"fastest\": \"%s\", \"scales\": [", RUNS,
+           name_of(subjects - 1));
+    for (size_t i = 0; i < SCALES; i++) {
+        printf("%s\n  {\"scale\": \"%s\"", i > 0 ? "," : "", scales[i].name);
+        for (size_t subject = 0; subject < subjects; subject++) {
+            printf(", \"%s\": {\"median\": %.3f, \"least\": %.3f}", name_of(subject),
+                   figure[i][subject].median, figure[i][subject].least);
+        }
+        printf("}");
+    }
+    printf("\n]}\n");
+}
+
+int main(int count, char **argument)
+{
+    static struct figure figure[SCALES][SUBJECTS_MAX];
     struct random_source *source = random_source_new();
     int64_t *values = calloc(VALUES, sizeof *values);
+    size_t subjects = FIRST_KERNEL;
+
     CHECK(source != NULL && values != NULL);
     struct random random = random_source_interface(source);
-
-    printf("%-8s %8s %14s %14s %14s\n", "scale", "digits", "prepare us", "ns/value",
-           "reference ns");
-    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
-        struct noise_scale scale = {.numerator = UINT64_C(1) << bits[i], .denominator = 1};
-        struct noise_laplace noise;
-        double start = now_ns();
-        CHECK(noise_laplace_init(&noise, scale) == STATUS_OK);
-        double prepare = (now_ns() - start) / 1000;
-        double prepared = time_prepared(&noise, &random, values);
-        printf("2^%-6u %8zu %14.0f %14.1f %14.1f\n", bits[i], noise.digit_count, prepare, prepared,
-               time_reference(scale, &random, values));
+    while (subjects < SUBJECTS_MAX && noise_kernel_at(subjects - FIRST_KERNEL) != NULL) {
+        subjects++;
+    }
+    for (size_t i = 0; i < SCALES; i++) {
+        measure(figure[i], subjects, scales[i].scale, &random, values);
+    }
+    if (count > 1 && strcmp(argument[1], "--json") == 0) {
+        print_json(figure, subjects);
+    } else {
+        print_table(figure, subjects);
     }
     free(values);
     random_source_free(source);

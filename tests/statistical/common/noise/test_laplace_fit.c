@@ -1,8 +1,8 @@
 /* Goodness of fit of the samplers, and the power of the test that says so.
  *
  * Every comparison is chi-square over bins with 10 or more expected counts, and rejects below p =
- * 1e-9; there are fewer than 100 comparisons that must pass, so a false alarm has a probability
- * below 1e-7 for a fresh seed, and the seeds are fixed. Every sampler with a planted fault must be
+ * 1e-9; there are fewer than 300 comparisons that must pass, so a false alarm has a probability
+ * below 3e-7 for a fresh seed, and the seeds are fixed. Every sampler with a planted fault must be
  * rejected: that is the twin which shows that the test has power. */
 
 #include "noise/laplace_private.h"
@@ -17,7 +17,7 @@
 
 #define REJECT_BELOW 1e-9
 
-enum { EDGES = 12, BINS = 2 * EDGES + 1, RESIDUES_MAX = 17, VALUES = 200000 };
+enum { EDGES = 12, BINS = 2 * EDGES + 1, RESIDUES_MAX = 33, VALUES = 200000 };
 
 /* Fills values with noise that claims to be of this scale. */
 typedef void (*sampler)(struct noise_scale scale, const struct random *random, int64_t *values,
@@ -69,7 +69,7 @@ static double fit_by_size(double s, const int64_t *values, size_t count)
     return chi_square_p(seen, expected, bins);
 }
 
-/* p-value of the values modulo n: 16 is the lowest digit, 17 mixes all of them, as 16 is -1 there.
+/* p-value of the values modulo n: 32 is the lowest digit, 33 mixes all of them, as 32 is -1 there.
  * P(Z = r mod n) = tanh(1/(2s)) (p^r + p^(n-r)) / (1 - p^n). */
 static double fit_by_residue(double s, const int64_t *values, size_t count, int n)
 {
@@ -97,11 +97,13 @@ static bool passes(sampler sample, struct noise_scale scale, size_t count, uint6
     seeded_random_init(&seeded, seed);
     sample(scale, &random, values, count);
     double by_size = fit_by_size(s, values, count);
-    bool wide = s >= 2; /* else residues are too rare */
-    double by_digit = wide ? fit_by_residue(s, values, count, 16) : 1;
-    double by_all_digits = wide ? fit_by_residue(s, values, count, 17) : 1;
+    bool wide = s >= 5; /* else residues are too rare */
+    double by_digit = wide ? fit_by_residue(s, values, count, 32) : 1;
+    double by_all_digits = wide ? fit_by_residue(s, values, count, 33) : 1;
+    double by_parity = wide ? fit_by_residue(s, values, count, 2) : 1;
     free(values);
-    return by_size >= REJECT_BELOW && by_digit >= REJECT_BELOW && by_all_digits >= REJECT_BELOW;
+    return by_size >= REJECT_BELOW && by_digit >= REJECT_BELOW && by_all_digits >= REJECT_BELOW &&
+           by_parity >= REJECT_BELOW;
 }
 
 static void exact(struct noise_scale scale, const struct random *random, int64_t *values,
@@ -126,8 +128,8 @@ static void mostly_left_over(struct noise_scale scale, const struct random *rand
 {
     struct noise_laplace noise;
     cr_assert_eq(noise_laplace_init(&noise, scale), STATUS_OK);
-    for (size_t position = 0; position < noise.digit_count; position++) {
-        struct noise_digit *digit = &noise.digit[position];
+    for (size_t position = 0; position < NOISE_DIGITS; position++) {
+        struct noise_digit *digit = &noise.magnitude.digit[position];
         for (size_t d = 0; d < NOISE_BASE; d++) {
             uint64_t kept = d % 3 == 0 ? 0 : digit->mass[d] / 3;
             digit->left += digit->mass[d] - kept;
@@ -138,14 +140,50 @@ static void mostly_left_over(struct noise_scale scale, const struct random *rand
     cr_assert_eq(noise_laplace_draw(&noise, random, values, count), STATUS_OK);
 }
 
+/* By the plain kernel, whatever the processor has. */
+static void plain(struct noise_scale scale, const struct random *random, int64_t *values,
+                  size_t count)
+{
+    struct noise_laplace noise;
+    cr_assert_eq(noise_laplace_init(&noise, scale), STATUS_OK);
+    noise.magnitude.kernel = &noise_kernel_plain;
+    cr_assert_eq(noise_laplace_draw(&noise, random, values, count), STATUS_OK);
+}
+
+/* A fair sign for geometric noise, "minus zero" refused: how it becomes Laplace noise. */
+static void signed_geometric(struct noise_scale scale, const struct random *random, int64_t *values,
+                             size_t count)
+{
+    struct noise_geometric noise;
+    size_t done = 0;
+    cr_assert_eq(noise_geometric_init(&noise, scale), STATUS_OK);
+    while (done < count) {
+        uint8_t sign[256];
+        int64_t drawn[256];
+        cr_assert_eq(noise_geometric_draw(&noise, random, drawn, 256), STATUS_OK);
+        cr_assert_eq(random_fill(random, sign, sizeof sign), STATUS_OK);
+        for (size_t i = 0; i < 256 && done < count; i++) {
+            cr_assert_geq(drawn[i], 0);
+            values[done] = sign[i] % 2 == 0 ? drawn[i] : -drawn[i];
+            done += sign[i] % 2 == 0 || drawn[i] > 0 ? 1 : 0;
+        }
+    }
+}
+
 static const struct noise_scale scales[] = {
+    {1, 8},
+    {1, 4},
     {1, 3},
     {1, 1},
     {2, 1},
     {5, 1},
     {10, 1},
+    {22, 7},
+    {31, 1},
+    {32, 1},
     {50, 1},
     {1000, 1},
+    {1024, 1},
     {10, 3},
     {355, 113},
     {1000000, 7},
@@ -194,6 +232,21 @@ Test(noise_fit, the_sampler_draws_discrete_laplace_at_every_scale)
 {
     for (size_t i = 0; i < SCALES; i++) {
         cr_expect(passes(exact, scales[i], VALUES, 100 + i), "scale %g", scale_of(scales[i]));
+    }
+}
+
+Test(noise_fit, the_plain_kernel_draws_discrete_laplace_at_every_scale)
+{
+    for (size_t i = 0; i < SCALES; i++) {
+        cr_expect(passes(plain, scales[i], VALUES, 600 + i), "scale %g", scale_of(scales[i]));
+    }
+}
+
+Test(noise_fit, geometric_noise_is_the_magnitude_of_it)
+{
+    for (size_t i = 0; i < SCALES; i++) {
+        cr_expect(passes(signed_geometric, scales[i], VALUES, 700 + i), "scale %g",
+                  scale_of(scales[i]));
     }
 }
 
@@ -273,14 +326,48 @@ static void an_even_lowest_bit(struct noise_scale scale, const struct random *ra
     }
 }
 
-/* One digit fewer than needed: what lies above is lost. */
-static void a_short_last_digit(struct noise_scale scale, const struct random *random,
-                               int64_t *values, size_t count)
+/* What the kernel is told, wrongly. */
+static void draw_with(struct noise_laplace *noise, const struct random *random, int64_t *values,
+                      size_t count)
+{
+    cr_assert_eq(noise_laplace_draw(noise, random, values, count), STATUS_OK);
+}
+
+/* Low parts are uniform: none is refused. */
+static void without_refusals(struct noise_scale scale, const struct random *random, int64_t *values,
+                             size_t count)
 {
     struct noise_laplace noise;
     cr_assert_eq(noise_laplace_init(&noise, scale), STATUS_OK);
-    noise.digit_count--;
-    cr_assert_eq(noise_laplace_draw(&noise, random, values, count), STATUS_OK);
+    noise.magnitude.factor = 0;
+    draw_with(&noise, random, values, count);
+}
+
+/* The upper digit is always 0. */
+static void without_the_upper_digit(struct noise_scale scale, const struct random *random,
+                                    int64_t *values, size_t count)
+{
+    struct noise_laplace noise;
+    cr_assert_eq(noise_laplace_init(&noise, scale), STATUS_OK);
+    struct noise_digit *digit = &noise.magnitude.digit[1];
+    memset(digit->mass, 0, sizeof digit->mass);
+    digit->mass[0] = (UINT64_C(1) << DIGIT_BITS) - digit->left;
+    noise_digit_cells(digit);
+    draw_with(&noise, random, values, count);
+}
+
+/* "Minus zero" counts as a zero: twice too many of them. */
+static void with_minus_zero(struct noise_scale scale, const struct random *random, int64_t *values,
+                            size_t count)
+{
+    struct noise_geometric noise;
+    cr_assert_eq(noise_geometric_init(&noise, scale), STATUS_OK);
+    cr_assert_eq(noise_geometric_draw(&noise, random, values, count), STATUS_OK);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t sign = 0;
+        cr_assert_eq(random_fill(random, &sign, 1), STATUS_OK);
+        values[i] = sign % 2 == 0 ? values[i] : -values[i];
+    }
 }
 
 Test(noise_fit, every_planted_fault_is_rejected)
@@ -289,6 +376,7 @@ Test(noise_fit, every_planted_fault_is_rejected)
         const char *name;
         sampler fault;
         struct noise_scale scale;
+        size_t count; /* 0: VALUES */
     } row[] = {
         {"5 % more, 1/3", five_percent_more, {1, 3}},
         {"5 % more, 1", five_percent_more, {1, 1}},
@@ -305,10 +393,19 @@ Test(noise_fit, every_planted_fault_is_rejected)
         {"forgotten, 2^20", a_forgotten_coordinate, {UINT64_C(1) << 20, 1}},
         {"rounded real, 1", half_to_even_rounding_of_the_real_one, {1, 1}},
         {"even bit, 1000", an_even_lowest_bit, {1000, 1}},
-        {"short, 6", a_short_last_digit, {6, 1}},
+        {"5 % more, 1/4", five_percent_more, {1, 4}},
+        {"5 % more, 22/7", five_percent_more, {22, 7}},
+        {"5 % more, 2^10", five_percent_more, {1024, 1}},
+        {"no refusals, 32", without_refusals, {32, 1}, 10 * VALUES},
+        {"no refusals, 62", without_refusals, {62, 1}, 20 * VALUES},
+        {"no upper digit, 10", without_the_upper_digit, {10, 1}},
+        {"no upper digit, 1000", without_the_upper_digit, {1000, 1}},
+        {"minus zero, 1", with_minus_zero, {1, 1}},
+        {"minus zero, 31", with_minus_zero, {31, 1}},
     };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        cr_expect_not(passes(row[i].fault, row[i].scale, VALUES, 400 + i), "%s", row[i].name);
+        size_t count = row[i].count > 0 ? row[i].count : VALUES;
+        cr_expect_not(passes(row[i].fault, row[i].scale, count, 400 + i), "%s", row[i].name);
     }
 }
 

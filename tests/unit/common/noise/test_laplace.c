@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <gmp.h>
+#include <math.h>
 #include <mpfr.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@ static const struct noise_scale scales[] = {
     {1, 1},
     {7, 3},
     {5, 1},
+    {31, 1},
+    {32, 1},
     {1000000, 7},
     {UINT64_C(1) << 20, 1},
     {UINT64_MAX, UINT64_MAX - 1},
@@ -51,11 +54,11 @@ Test(noise, a_scale_outside_its_range_is_refused)
     cr_expect_eq(noise_scale_ceiling((struct noise_scale){UINT64_MAX, UINT64_MAX}), 1);
 }
 
-/* 2^64 P(digit), from powers of exp(-1/s) alone and with 600 bits: not the way the tables are made.
+/* 2^51 P(digit), from powers of exp(-1/s) alone and with 600 bits: not the way the tables are made.
  */
-static void true_mass(mpfr_t out, const struct noise_laplace *noise, size_t position, unsigned d)
+static void true_mass(mpfr_t out, const struct noise_geometric *noise, size_t position, unsigned d)
 {
-    bool last = position + 1 == noise->digit_count;
+    bool last = position + 1 == NOISE_DIGITS;
     mpfr_t q;
     mpfr_t power;
     mpfr_inits2(600, q, power, NULL);
@@ -63,7 +66,7 @@ static void true_mass(mpfr_t out, const struct noise_laplace *noise, size_t posi
     mpfr_div_ui(q, q, noise->scale.numerator, MPFR_RNDN);
     mpfr_neg(q, q, MPFR_RNDN);
     mpfr_exp(q, q, MPFR_RNDN);
-    for (size_t i = 0; i < 4 * position; i++) {
+    for (size_t i = 0; i < noise->low_bits + 5 * position; i++) {
         mpfr_sqr(q, q, MPFR_RNDN);
     }
     mpfr_ui_sub(out, 1, q, MPFR_RNDN);
@@ -74,12 +77,13 @@ static void true_mass(mpfr_t out, const struct noise_laplace *noise, size_t posi
         mpfr_ui_sub(power, 1, power, MPFR_RNDN);
         mpfr_div(out, out, power, MPFR_RNDN);
     }
-    mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
+    mpfr_mul_2ui(out, out, DIGIT_BITS, MPFR_RNDN);
     mpfr_clears(q, power, NULL);
 }
 
-/* Returns whether every mass of the position is the truth rounded down, or one less. */
-static bool masses_are_right(const struct noise_laplace *noise, size_t position)
+/* Returns whether every mass of the position is the truth rounded down, or one less, and little is
+ * left: 32 units of rounding, and 2^51 exp(-32) < 29 above the last digit's outcomes. */
+static bool masses_are_right(const struct noise_geometric *noise, size_t position)
 {
     const struct noise_digit *digit = &noise->digit[position];
     bool right = true;
@@ -94,15 +98,15 @@ static bool masses_are_right(const struct noise_laplace *noise, size_t position)
         sum += digit->mass[d];
     }
     mpfr_clear(mass);
-    return right && sum == 0 && digit->left > 0 && digit->left < 64;
+    return right && sum == UINT64_C(1) << DIGIT_BITS && digit->left > 0 && digit->left < 93;
 }
 
 Test(noise, masses_are_the_true_probabilities_rounded_down)
 {
     for (size_t i = 0; i < SCALES; i++) {
-        struct noise_laplace noise;
-        cr_assert_eq(noise_laplace_init(&noise, scales[i]), STATUS_OK);
-        for (size_t position = 0; position < noise.digit_count; position++) {
+        struct noise_geometric noise;
+        cr_assert_eq(noise_geometric_init(&noise, scales[i]), STATUS_OK);
+        for (size_t position = 0; position < NOISE_DIGITS; position++) {
             cr_assert(masses_are_right(&noise, position), "scale %zu digit %zu", i, position);
         }
         noise.digit[0].mass[0] += 1; /* the check can fail */
@@ -115,94 +119,173 @@ Test(noise, masses_are_the_true_probabilities_rounded_down)
     mpfr_free_cache();
 }
 
+/* sum (33): how many of a digit's 2^51 words mean each outcome, read off the cells. */
+static void count_cells(uint64_t *sum, const struct noise_digit *digit)
+{
+    memset(sum, 0, (NOISE_BASE + 1) * sizeof *sum);
+    for (size_t i = 0; i < NOISE_BASE; i++) {
+        uint64_t whole = UINT64_C(1) << (DIGIT_BITS - CELL_BITS);
+        uint64_t threshold = digit->cell[i] >> THRESHOLD_SHIFT;
+        cr_assert_lt(threshold, whole);
+        sum[digit->cell[i] >> OUTCOME_BITS & 63] += threshold;
+        sum[digit->cell[i] & 63] += whole - threshold;
+    }
+}
+
 Test(noise, cells_hold_every_mass_once)
 {
     struct seeded_random seeded;
     seeded_random_init(&seeded, 9);
     for (size_t i = 0; i < SCALES + 2000; i++) {
-        struct noise_laplace noise;
+        struct noise_geometric noise;
         memset(&noise, 0, sizeof noise);
         if (i < SCALES) {
-            cr_assert_eq(noise_laplace_init(&noise, scales[i]), STATUS_OK);
+            cr_assert_eq(noise_geometric_init(&noise, scales[i]), STATUS_OK);
         } else { /* any masses at all */
-            struct noise_digit *digit = &noise.digit[0];
-            noise.digit_count = 1;
-            for (size_t d = 0; d < NOISE_BASE; d++) {
-                digit->mass[d] =
-                    seeded_random_word(&seeded) >> (4 + seeded_random_below(&seeded, 60));
-                digit->left -= digit->mass[d];
+            for (size_t position = 0; position < NOISE_DIGITS; position++) {
+                struct noise_digit *digit = &noise.digit[position];
+                digit->left = UINT64_C(1) << DIGIT_BITS;
+                for (size_t d = 0; d < NOISE_BASE; d++) {
+                    digit->mass[d] =
+                        seeded_random_word(&seeded) >> (18 + seeded_random_below(&seeded, 46));
+                    digit->left -= digit->mass[d];
+                }
+                noise_digit_cells(digit);
             }
-            noise_digit_cells(digit);
         }
-        for (size_t position = 0; position < noise.digit_count; position++) {
+        for (size_t position = 0; position < NOISE_DIGITS; position++) {
             const struct noise_digit *digit = &noise.digit[position];
-            uint64_t sum[NOISE_BASE + 1] = {0};
-            for (size_t cell = 0; cell < NOISE_BASE; cell++) {
-                uint64_t whole = UINT64_C(1) << 60;
-                cr_assert_leq(digit->threshold[cell], whole);
-                sum[digit->outcome[0][cell]] += digit->threshold[cell];
-                sum[digit->outcome[1][cell]] += whole - digit->threshold[cell];
-            }
+            uint64_t sum[NOISE_BASE + 1];
+            count_cells(sum, digit);
             cr_assert_arr_eq(sum, digit->mass, sizeof digit->mass);
             cr_assert_eq(sum[NOISE_LEFT], digit->left);
         }
     }
 }
 
-Test(noise, digits_are_as_many_as_the_scale_needs)
+Test(noise, a_word_means_what_its_cell_says_and_bits_below_the_digit_nothing)
 {
-    struct noise_laplace noise;
-    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){1, 16}), STATUS_OK);
-    cr_assert_eq(noise.digit_count, 1);
-    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){1, 1}), STATUS_OK);
-    cr_assert_eq(noise.digit_count, 2);
-    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){UINT64_C(1) << 40, 1}), STATUS_OK);
-    cr_assert_eq(noise.digit_count, NOISE_DIGITS_MAX);
+    struct noise_geometric noise;
+    cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
+    for (uint64_t i = 0; i < NOISE_BASE; i++) {
+        uint64_t cell = noise.digit[0].cell[i];
+        uint64_t edge = (i << 46) + (cell >> THRESHOLD_SHIFT); /* of 2^51 */
+        for (uint64_t below = 0; below < 8192; below += 8191) {
+            uint64_t word = edge << 13 | below;
+            cr_assert_eq(noise_digit_of(&noise.digit[0], word), cell & 63);
+            if (cell >> THRESHOLD_SHIFT > 0) {
+                word = (edge - 1) << 13 | below;
+                cr_assert_eq(noise_digit_of(&noise.digit[0], word), cell >> OUTCOME_BITS & 63);
+            }
+        }
+    }
 }
 
-Test(noise, the_number_of_random_bytes_does_not_depend_on_what_is_drawn)
+Test(noise, the_low_part_is_as_wide_as_a_sixteenth_of_the_scale_allows)
+{
+    static const struct {
+        struct noise_scale scale;
+        unsigned low_bits;
+    } row[] = {
+        {{1, 16}, 0},
+        {{31, 1}, 0},
+        {{UINT64_MAX, UINT64_MAX / 32 + 1}, 0},
+        {{32, 1}, 1},
+        {{UINT64_MAX, UINT64_MAX / 32}, 1},
+        {{1000, 1}, 5},
+        {{1 << 20, 1}, 16},
+        {{UINT64_C(1) << 40, 1}, LOW_BITS_MAX},
+        {{UINT64_MAX, 1 << 24}, LOW_BITS_MAX - 1},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct noise_geometric noise;
+        cr_assert_eq(noise_geometric_init(&noise, row[i].scale), STATUS_OK);
+        cr_expect_eq(noise.low_bits, row[i].low_bits, "row %zu: %u", i, noise.low_bits);
+        double factor = ldexp(16.0 * (double)row[i].scale.denominator, (int)noise.low_bits + 52) /
+                        (double)row[i].scale.numerator;
+        factor = factor > 0x1.fffffffffffffp51 ? 0x1.fffffffffffffp51 : factor;
+        cr_expect(fabs((double)noise.factor - factor) <= 2, "row %zu", i);
+    }
+}
+
+/* How many random bytes a vector takes, and how many of its values are small. */
+static uint64_t bytes_of(const struct noise_laplace *noise, uint64_t seed, size_t count)
+{
+    struct seeded_random seeded;
+    int64_t values[5000];
+    seeded_random_init(&seeded, seed);
+    struct random random = seeded_random_interface(&seeded);
+    cr_assert_eq(noise_laplace_draw(noise, &random, values, count), STATUS_OK);
+    return seeded.drawn_bytes;
+}
+
+/* A vector of one value takes another block only when all of its first 16 trials are refused. */
+Test(noise, random_bytes_come_in_blocks_of_public_size)
 {
     for (size_t i = 0; i < SCALES; i++) {
         struct noise_laplace noise;
         cr_assert_eq(noise_laplace_init(&noise, scales[i]), STATUS_OK);
+        uint64_t trial = 8 * noise_trial_words(&noise.magnitude);
         for (uint64_t seed = 0; seed < 20; seed++) {
-            struct seeded_random seeded;
-            int64_t values[1000];
-            seeded_random_init(&seeded, seed);
-            struct random random = seeded_random_interface(&seeded);
-            cr_assert_eq(noise_laplace_draw(&noise, &random, values, 1000), STATUS_OK);
-            cr_assert_eq(seeded.drawn_bytes, 1000 * 16 * noise.digit_count);
+            uint64_t bytes = bytes_of(&noise, seed, 1);
+            cr_assert(bytes % (16 * trial) == 0 && bytes <= 32 * trial);
+            bytes = bytes_of(&noise, seed, 5000);
+            cr_assert_eq(bytes % (8 * trial), 0);
+            if (noise.magnitude.low_bits > 0) {
+                cr_assert_lt(bytes, 5000 * trial * 11 / 10, "rejection is rare");
+            }
         }
     }
 }
 
 Test(noise, values_are_added_to_modulo_two_to_the_64)
 {
+    enum { COUNT = 2600 };
     struct noise_laplace noise;
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
-    int64_t drawn[600];
-    int64_t added[600];
+    static int64_t drawn[COUNT];
+    static int64_t added[COUNT];
     cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
     seeded_random_init(&seeded, 4);
     memset(drawn, 0x55, sizeof drawn);
-    cr_assert_eq(noise_laplace_draw(&noise, &random, drawn, 600), STATUS_OK);
+    cr_assert_eq(noise_laplace_draw(&noise, &random, drawn, COUNT), STATUS_OK);
     seeded_random_init(&seeded, 4);
-    for (size_t i = 0; i < 600; i++) {
+    for (size_t i = 0; i < COUNT; i++) {
         added[i] = i % 3 == 0 ? INT64_MAX : i % 3 == 1 ? INT64_MIN : (int64_t)i;
     }
-    cr_assert_eq(noise_laplace_add(&noise, &random, added, 600), STATUS_OK);
-    for (size_t i = 0; i < 600; i++) {
+    cr_assert_eq(noise_laplace_add(&noise, &random, added, COUNT), STATUS_OK);
+    for (size_t i = 0; i < COUNT; i++) {
         int64_t value = i % 3 == 0 ? INT64_MAX : i % 3 == 1 ? INT64_MIN : (int64_t)i;
         cr_assert_eq((uint64_t)added[i], (uint64_t)value + (uint64_t)drawn[i]);
     }
     cr_assert_eq(noise_laplace_add(&noise, &random, NULL, 0), STATUS_OK);
+    cr_assert_eq(noise_laplace_draw(&noise, &random, NULL, 0), STATUS_OK);
+    cr_assert_eq(noise_geometric_draw(&noise.magnitude, &random, NULL, 0), STATUS_OK);
+}
+
+/* Every length: the last value is drawn, and nothing is written behind it. */
+Test(noise, vectors_of_any_length_are_filled_and_no_more)
+{
+    struct noise_laplace noise;
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){UINT64_C(1) << 40, 1}), STATUS_OK);
+    seeded_random_init(&seeded, 5);
+    for (size_t count = 0; count < 2100; count += count < 40 ? 1 : 103) {
+        int64_t values[2101];
+        memset(values, 0, sizeof values);
+        cr_assert_eq(noise_laplace_add(&noise, &random, values, count), STATUS_OK);
+        for (size_t i = 0; i <= 2100; i++) { /* 0 is drawn with probability 5e-13: 1e-8 in all */
+            cr_assert_eq(values[i] != 0, i < count, "value %zu of %zu", i, count);
+        }
+    }
 }
 
 /* Lets nearly every word fall to the exact path. */
-static void make_coarse(struct noise_laplace *noise)
+static void make_coarse(struct noise_geometric *noise)
 {
-    for (size_t position = 0; position < noise->digit_count; position++) {
+    for (size_t position = 0; position < NOISE_DIGITS; position++) {
         struct noise_digit *digit = &noise->digit[position];
         for (size_t d = 0; d < NOISE_BASE; d++) {
             digit->left += digit->mass[d];
@@ -213,29 +296,40 @@ static void make_coarse(struct noise_laplace *noise)
     }
 }
 
+/* One failure after so many bytes of randomness; the values hold an answer before. */
+static void fail_after(const struct noise_laplace *noise, uint64_t bytes, bool geometric)
+{
+    enum { COUNT = 1500 };
+    struct seeded_random seeded;
+    int64_t values[COUNT];
+    seeded_random_init(&seeded, bytes);
+    seeded.failing_after = bytes;
+    struct random random = seeded_random_interface(&seeded);
+    for (size_t i = 0; i < COUNT; i++) {
+        values[i] = 1000000 + (int64_t)i;
+    }
+    enum status status = geometric ? noise_geometric_draw(&noise->magnitude, &random, values, COUNT)
+                                   : noise_laplace_add(noise, &random, values, COUNT);
+    cr_assert_eq(status, STATUS_NO_RANDOM);
+    for (size_t i = 0; i < COUNT; i++) {
+        cr_assert_eq(values[i], 0, "value %zu after %lu bytes", i, (unsigned long)bytes);
+    }
+}
+
 Test(noise, a_failing_source_leaves_nothing_of_the_answer)
 {
-    for (int coarse = 0; coarse < 2; coarse++) {
+    static const struct noise_scale few[] = {{3, 1}, {3000, 1}};
+    for (size_t i = 0; i < 4; i++) {
         struct noise_laplace noise;
-        cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){3, 1}), STATUS_OK);
-        if (coarse == 1) {
-            make_coarse(&noise);
+        cr_assert_eq(noise_laplace_init(&noise, few[i % 2]), STATUS_OK);
+        if (i >= 2) { /* fails while the exact path draws */
+            make_coarse(&noise.magnitude);
         }
-        uint64_t last = coarse == 1 ? 20000 : 900 * 16 * noise.digit_count - 1;
+        uint64_t last = 1500 * 8 * noise_trial_words(&noise.magnitude);
         for (uint64_t after = 1; after <= last;
              after = after * 2 > last && after < last ? last : after * 2) {
-            struct seeded_random seeded;
-            int64_t values[900];
-            seeded_random_init(&seeded, after);
-            seeded.failing_after = after;
-            struct random random = seeded_random_interface(&seeded);
-            for (size_t i = 0; i < 900; i++) {
-                values[i] = 1000000 + (int64_t)i;
-            }
-            cr_assert_eq(noise_laplace_add(&noise, &random, values, 900), STATUS_NO_RANDOM);
-            for (size_t i = 0; i < 900; i++) {
-                cr_assert_eq(values[i], 0, "value %zu after %lu bytes", i, (unsigned long)after);
-            }
+            fail_after(&noise, after, after % 3 == 0);
+            fail_after(&noise, after, after % 3 != 0);
         }
     }
 }

@@ -16,9 +16,9 @@ Test(noise_exact, bounds_enclose_the_truth_at_any_precision)
     struct bounds truth;
     bounds_init(&truth, 700);
     for (size_t i = 0; i < 4; i++) {
-        struct noise_laplace noise;
-        cr_assert_eq(noise_laplace_init(&noise, scales[i]), STATUS_OK);
-        for (size_t position = 0; position < noise.digit_count; position++) {
+        struct noise_geometric noise;
+        cr_assert_eq(noise_geometric_init(&noise, scales[i]), STATUS_OK);
+        for (size_t position = 0; position < NOISE_DIGITS; position++) {
             for (uint64_t d = 0; d < NOISE_BASE; d++) {
                 noise_exact_distribution(&truth, &noise, position, d);
                 cr_assert(mpfr_lessequal_p(truth.low, truth.high));
@@ -39,6 +39,28 @@ Test(noise_exact, bounds_enclose_the_truth_at_any_precision)
     mpfr_free_cache();
 }
 
+Test(noise_exact, bounds_enclose_the_exponential_too)
+{
+    struct noise_geometric noise;
+    struct bounds truth;
+    bounds_init(&truth, 700);
+    cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){UINT64_MAX, 1 << 24}),
+                 STATUS_OK);
+    for (uint64_t low = 0; low < UINT64_C(1) << noise.low_bits; low = low * 3 + 1) {
+        noise_exact_exponential(&truth, &noise, low);
+        for (mpfr_prec_t precision = 10; precision < 300; precision += 41) {
+            struct bounds coarse;
+            bounds_init(&coarse, precision);
+            noise_exact_exponential(&coarse, &noise, low);
+            cr_assert(mpfr_lessequal_p(coarse.low, truth.low));
+            cr_assert(mpfr_greaterequal_p(coarse.high, truth.high));
+            bounds_clear(&coarse);
+        }
+    }
+    bounds_clear(&truth);
+    mpfr_free_cache();
+}
+
 /* A source that says what it was told to. */
 struct script {
     uint64_t word[4];
@@ -53,9 +75,9 @@ static enum status script_fill(void *self, void *out, size_t bytes)
     return STATUS_OK;
 }
 
-/* The first bits of C(d) = 2^64 F(d) - M(d): its whole part and two 64-bit words of its fraction.
+/* The first bits of C(d) = 2^51 F(d) - M(d): its whole part and two 64-bit words of its fraction.
  */
-static void edge_words(uint64_t word[3], const struct noise_laplace *noise, unsigned d)
+static void edge_words(uint64_t word[3], const struct noise_geometric *noise, unsigned d)
 {
     struct bounds edge;
     mpz_t bits;
@@ -79,8 +101,8 @@ static void edge_words(uint64_t word[3], const struct noise_laplace *noise, unsi
 
 Test(noise_exact, a_tie_is_refined_and_never_rounded)
 {
-    struct noise_laplace noise;
-    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
+    struct noise_geometric noise;
+    cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
     for (unsigned d = 0; d < NOISE_BASE - 1; d++) {
         struct script script = {.used = 0};
         struct random random = {.fill = script_fill, .self = &script};
@@ -105,9 +127,9 @@ Test(noise_exact, a_tie_is_refined_and_never_rounded)
 
 Test(noise_exact, a_word_outside_the_left_over_range_is_drawn_again)
 {
-    struct noise_laplace noise;
+    struct noise_geometric noise;
     uint64_t digit = 99;
-    cr_assert_eq(noise_laplace_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
+    cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
     uint64_t left = noise.digit[0].left;
     cr_assert_neq(left & (left - 1), 0, "no power of two, else every word is inside");
     struct script script = {.word = {left, 0, 0}};
@@ -119,53 +141,102 @@ Test(noise_exact, a_word_outside_the_left_over_range_is_drawn_again)
     cr_assert(digit == NOISE_BASE - 1 && script.used == 2, "the last one is inside");
 }
 
-enum { DRAWS = 20000, DIGITS = 41 };
+/* The first 52 bits of exp(-low/s), and the 128 that follow. */
+static void exponential_words(uint64_t word[3], const struct noise_geometric *noise, uint64_t low)
+{
+    struct bounds edge;
+    mpz_t bits;
+    mpz_t part;
+    bounds_init(&edge, 700);
+    mpz_inits(bits, part, NULL);
+    noise_exact_exponential(&edge, noise, low);
+    mpfr_mul_2ui(edge.low, edge.low, FRACTION_BITS + 128, MPFR_RNDD);
+    mpfr_get_z(bits, edge.low, MPFR_RNDD);
+    for (int i = 0; i < 3; i++) {
+        mpz_fdiv_q_2exp(part, bits, 64 * (2 - (unsigned)i));
+        mpz_fdiv_r_2exp(part, part, 64);
+        word[i] = mpz_get_ui(part);
+    }
+    mpz_clears(bits, part, NULL);
+    bounds_clear(&edge);
+}
 
-/* p-value of the exact path's draws at position 0, with masses cut to a part of what they should
- * be. false_scale is what the expectation believes. */
+Test(noise_exact, an_acceptance_that_ties_is_refined_and_never_rounded)
+{
+    struct noise_geometric noise;
+    cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){1000003, 7}), STATUS_OK);
+    for (uint64_t low = 1; low < UINT64_C(1) << noise.low_bits; low = low * 3 + 1) {
+        uint64_t edge[3];
+        exponential_words(edge, &noise, low);
+        for (int above = 0; above < 2; above++) {
+            struct script script = {.word = {edge[1], edge[2] + (above == 1 ? 1 : UINT64_MAX)}};
+            struct random random = {.fill = script_fill, .self = &script};
+            bool accept = above == 1;
+            cr_assert_eq(noise_exact_accept(&noise, &random, low, edge[0], &accept), STATUS_OK);
+            cr_assert_eq(accept, above == 0);
+            cr_assert_eq(script.used, 2, "two more words were needed");
+            script.used = 0;
+            uint64_t u = above == 1 ? edge[0] + 1 : edge[0] - 1;
+            cr_assert_eq(noise_exact_accept(&noise, &random, low, u, &accept), STATUS_OK);
+            cr_assert(accept == (above == 0) && script.used == 0, "decided without");
+        }
+    }
+    struct script script = {.used = 0};
+    struct random random = {.fill = script_fill, .self = &script};
+    bool accept = false;
+    uint64_t last = (UINT64_C(1) << FRACTION_BITS) - 1;
+    cr_assert_eq(noise_exact_accept(&noise, &random, 0, last, &accept), STATUS_OK);
+    cr_assert(accept && script.used == 0, "exp(0) is 1, and U is always below");
+}
+
+enum { DRAWS = 8000, DIGITS = 41 };
+
+/* p-value of the exact path's draws, with masses cut to a part of what they should be. The upper
+ * digit has no end; it is told a scale ten times larger than its masses are for, so that much lies
+ * beyond its outcomes. false_scale is what the expectation believes. */
 static double fit_left_over(struct noise_scale scale, bool open, double false_scale)
 {
-    struct noise_laplace noise;
+    struct noise_geometric noise;
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
     uint64_t seen[DIGITS] = {0};
     double expected[DIGITS];
-    double s = false_scale;
 
-    cr_assert_eq(noise_laplace_init(&noise, scale), STATUS_OK);
-    noise.digit_count = open ? 1 : noise.digit_count;
-    struct noise_digit *digit = &noise.digit[0];
-    double closed = open ? 1 : -expm1(-NOISE_BASE / s);
+    cr_assert_eq(noise_geometric_init(&noise, scale), STATUS_OK);
+    double t = ldexp(false_scale, open ? -5 : -(int)noise.low_bits);
+    noise.scale.numerator *= open ? 10 : 1;
+    t *= open ? 10 : 1;
+    struct noise_digit *digit = &noise.digit[open ? 1 : 0];
+    double closed = open ? 1 : -expm1(-NOISE_BASE / t);
     for (size_t d = 0; d < DIGITS; d++) {
         bool rest = d == DIGITS - 1;
-        double mass = exp(-(double)d / s) * (rest ? 1 : -expm1(-1 / s)) / closed;
+        double mass = exp(-(double)d / t) * (rest ? 1 : -expm1(-1 / t)) / closed;
         uint64_t kept = 0;
-        if (d <
-            NOISE_BASE) { /* an open digit's masses are smaller than a closed one's: a fifth fits */
+        if (d < NOISE_BASE) {
             kept = d % 4 == 1 ? digit->mass[d] / 5 : 0;
             digit->left += digit->mass[d] - kept;
             digit->mass[d] = kept;
         }
-        expected[d] = mass - ldexp((double)kept, -64);
+        expected[d] = mass - ldexp((double)kept, -DIGIT_BITS);
     }
     seeded_random_init(&seeded, 31);
     for (int i = 0; i < DRAWS; i++) {
         uint64_t drawn = 0;
-        cr_assert_eq(noise_exact_draw(&noise, &random, 0, &drawn), STATUS_OK);
+        cr_assert_eq(noise_exact_draw(&noise, &random, open ? 1 : 0, &drawn), STATUS_OK);
         cr_assert(open || drawn < NOISE_BASE);
         seen[drawn < DIGITS - 1 ? drawn : DIGITS - 1]++;
     }
     for (size_t d = 0; d < DIGITS; d++) {
-        expected[d] *= DRAWS / ldexp((double)digit->left, -64);
+        expected[d] *= DRAWS / ldexp((double)digit->left, -DIGIT_BITS);
     }
     return chi_square_p(seen, expected, open ? DIGITS : NOISE_BASE);
 }
 
-/* Below p = 1e-9: four comparisons, a false alarm in 10^8 for a fresh seed. */
+/* Below p = 1e-9: three comparisons, a false alarm in 3e8 for a fresh seed. */
 Test(noise_exact, draws_exactly_what_the_masses_lack, .timeout = 100)
 {
     cr_assert_gt(fit_left_over((struct noise_scale){1000, 1}, false, 1000), 1e-9);
     cr_assert_gt(fit_left_over((struct noise_scale){10, 1}, false, 10), 1e-9);
-    cr_assert_gt(fit_left_over((struct noise_scale){10, 1}, true, 10), 1e-9);
-    cr_assert_lt(fit_left_over((struct noise_scale){10, 1}, true, 11), 1e-9, "the twin");
+    cr_assert_gt(fit_left_over((struct noise_scale){31, 1}, true, 31), 1e-9);
+    cr_assert_lt(fit_left_over((struct noise_scale){31, 1}, true, 37), 1e-9, "the twin");
 }
