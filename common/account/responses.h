@@ -26,4 +26,10 @@ struct response_question {
 MUST_USE enum status responses_ask(struct interval *out, const struct response *groups,
                                    size_t count, struct response_question question);
 
+/** The two ways; size = product of (count + 1). The lattice resolves delta down to about 10^-30. */
+MUST_USE enum status states_ask(struct interval *out, const struct response *groups, size_t count,
+                                size_t size, struct response_question question);
+MUST_USE enum status lattice_ask(struct interval *out, const struct response *groups, size_t count,
+                                 struct response_question question);
+
 #endif

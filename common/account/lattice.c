@@ -1,0 +1,269 @@
+/* The law of the total loss on a lattice of step h. A group's losses are binomial; the mass x of a loss
+ * l between the lattice's a and b = a + h is split so that both its mass under P, x, and under Q,
+ * x e^-l, are kept: b gets x (1 - e^(a - l))/(1 - e^-h). Whoever forgets which half it was has the
+ * group's pair again, so the split pair is the worse one: an upper bound, whose error is of the order h^2
+ * (as in "connect the dots", Doroshenko et al. 2022).
+ *
+ * Below: the coin of the split says something of bounded range h about the records, so the split
+ * pairs are the responses followed by draws that are h^2/8-zCDP each (Cesar and Rogers 2021). If those cost
+ * (e, d), then delta_split(epsilon + e) <= delta(epsilon) + d.
+ *
+ * Masses cut off at both ends are added to delta, at the upper bound. All sums are of positive
+ * terms: the relative error is the number of terms. */
+
+#include "account/binomial.h"
+#include "account/renyi.h"
+#include "account/responses.h"
+#include "account/upward.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* What is cut off, in units of delta, or absolute where delta is what is sought. */
+#define CUT_SHARE    1e-10
+#define CUT_ABSOLUTE 1e-40
+/* What the lower bound grants to the coins, as a share of delta. */
+#define COIN_SHARE     1e-3
+
+#define CELLS_MAX      ((double)(1 << 21))
+#define WORK_MAX       3e8
+#define RESOLUTION     4096
+#define RESOLUTION_MIN 32
+
+/* What a group's responses can be: hits from first to last, but for what is cut off. */
+struct window {
+    double first;
+    double last;
+};
+
+struct lattice {
+    double *mass; /* (size) of the losses (first + i) step */
+    double *next;
+    double *group; /* masses of one group */
+    size_t size;
+    double first;
+    double step;
+    double cut;  /* how much may be cut off at each end, each time */
+    double lost; /* was cut off */
+    double terms;
+};
+
+static struct binomial binomial_of(const struct response *response)
+{
+    double odds = exp(-response->epsilon);
+    return (struct binomial){(double)response->count, 1 / (1 + odds), odds / (1 + odds)};
+}
+
+static struct window window_of(const struct response *group, double cut)
+{
+    struct binomial binomial = binomial_of(group);
+    double mean = floor(binomial.trials * binomial.p);
+    struct window window = {0, binomial.trials};
+    if (binomial.trials < 64) {
+        return window;
+    }
+    for (double low = mean, high = binomial.trials; high - low > 1;) {
+        double middle = floor((low + high) / 2);
+        bool small = binomial_log_tail(&binomial, middle + 1) < log(cut);
+        low = small ? low : middle;
+        high = small ? middle : high;
+        window.last = high;
+    }
+    for (double low = 0, high = mean; high - low > 1;) {
+        double middle = floor((low + high) / 2);
+        bool small = binomial_log_tail(&binomial, middle - 1) < log(cut);
+        low = small ? middle : low;
+        high = small ? high : middle;
+        window.first = low;
+    }
+    return window;
+}
+
+/* Fine enough for the spread of the loss, coarse enough for memory and time. */
+static double step_of(const struct response *groups, size_t count, double cut)
+{
+    double variance = 0;
+    double width = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct binomial binomial = binomial_of(&groups[i]);
+        struct window window = window_of(&groups[i], cut);
+        double loss = 2 * groups[i].epsilon;
+        variance += binomial.trials * binomial.p * binomial.q * loss * loss;
+        width += (window.last - window.first) * loss;
+    }
+    double step = 0;
+    double work = INFINITY;
+    for (double fine = RESOLUTION; fine >= RESOLUTION_MIN && work > WORK_MAX; fine /= 2) {
+        step = fmax(sqrt(variance) / fine, width / (CELLS_MAX - 4 * (double)count - 4));
+        double span = fmin(width, 20 * sqrt(variance) + width / 64) / step;
+        work = 0;
+        for (size_t i = 0; i < count; i++) {
+            struct window window = window_of(&groups[i], cut);
+            double hits = window.last - window.first;
+            work += fmin(2 * hits + 2, hits * 2 * groups[i].epsilon / step + 2) * span;
+        }
+    }
+    return step;
+}
+
+/* Writes the group's masses, returns how many cells; *first gets the place of the lowest. */
+static size_t lay_out(struct lattice *lattice, double *first, const struct response *group)
+{
+    struct binomial binomial = binomial_of(group);
+    struct window window = window_of(group, lattice->cut);
+    double step = lattice->step;
+    double lowest = (2 * window.first - binomial.trials) * group->epsilon;
+    double highest = (2 * window.last - binomial.trials) * group->epsilon;
+    *first = floor(lowest / step);
+    size_t size = (size_t)(floor(highest / step) - *first) + 2;
+    for (size_t i = 0; i < size; i++) {
+        lattice->group[i] = 0;
+    }
+    for (double hits = window.first; hits <= window.last; hits++) {
+        double place = (2 * hits - binomial.trials) * group->epsilon / step;
+        double below = floor(place);
+        double mass = exp(binomial_log(&binomial, hits));
+        double up = mass * (expm1((below - place) * step) / expm1(-step));
+        size_t cell = (size_t)(below - *first);
+        lattice->group[cell] += mass - fmin(up, mass);
+        lattice->group[cell + 1] += fmin(up, mass);
+    }
+    lattice->terms += (window.last - window.first) + 16 +
+                      binomial_error(&binomial, window.last) / DBL_EPSILON +
+                      binomial_error(&binomial, window.first) / DBL_EPSILON;
+    lattice->lost += binomial.trials < 64 ? 0 : 2 * lattice->cut;
+    return size;
+}
+
+/* Cuts off what is too rare to matter at both ends. */
+static void trim(struct lattice *lattice)
+{
+    size_t from = 0;
+    size_t to = lattice->size;
+    double low = 0;
+    double high = 0;
+    while (from + 1 < to && low + lattice->mass[from] <= lattice->cut) {
+        low += lattice->mass[from++];
+    }
+    while (to > from + 1 && high + lattice->mass[to - 1] <= lattice->cut) {
+        high += lattice->mass[--to];
+    }
+    lattice->lost += low + high;
+    lattice->size = to - from;
+    lattice->first += (double)from;
+    for (size_t i = 0; i < lattice->size && from > 0; i++) {
+        lattice->mass[i] = lattice->mass[i + from];
+    }
+}
+
+static void convolve(struct lattice *lattice, const struct response *response)
+{
+    double first = 0;
+    size_t cells = lay_out(lattice, &first, response);
+    size_t size = lattice->size + cells - 1;
+    for (size_t i = 0; i < size; i++) {
+        lattice->next[i] = 0;
+    }
+    for (size_t cell = 0; cell < cells; cell++) {
+        double factor = lattice->group[cell];
+        double *restrict to = lattice->next + cell;
+        const double *restrict from = lattice->mass;
+        if (factor > 0) {
+            lattice->terms += 2;
+            for (size_t i = 0; i < lattice->size; i++) {
+                to[i] += factor * from[i];
+            }
+        }
+    }
+    double *filled = lattice->next;
+    lattice->next = lattice->mass;
+    lattice->mass = filled;
+    lattice->size = size;
+    lattice->first += first;
+    trim(lattice);
+}
+
+/* The epsilon >= 0 at which delta is target. */
+static double solve(const struct lattice *lattice, double target)
+{
+    double fraction = -expm1(-lattice->step);
+    double delta = 0;
+    double slope = 0;
+    for (size_t i = lattice->size; i-- > 0 && lattice->first + (double)i > 0;) {
+        slope = slope * (1 - fraction) + lattice->mass[i];
+        if (delta + fraction * slope > target) {
+            double rest = (target - delta) / slope;
+            return fmax(0, (lattice->first + (double)i) * lattice->step +
+                               (rest > 0 ? log1p(-fmin(rest, fraction)) : 0));
+        }
+        delta += fraction * slope;
+    }
+    return 0;
+}
+
+static double delta_at(const struct lattice *lattice, double epsilon)
+{
+    double delta = 0;
+    for (size_t i = lattice->size; i-- > 0;) {
+        double gap = (lattice->first + (double)i) * lattice->step - epsilon;
+        if (!(gap > 0)) {
+            break;
+        }
+        delta += lattice->mass[i] * -expm1(-gap);
+    }
+    return delta;
+}
+
+static struct interval read_off(const struct lattice *lattice, const struct response *groups,
+                                size_t count, struct response_question question)
+{
+    double error = DBL_EPSILON * (lattice->terms + 4 * (double)lattice->size + 64);
+    double rho = (double)count * lattice->step * lattice->step / 8;
+    double shift = 0; /* losses are off by a few units of rounding of themselves, or of a cell */
+    for (size_t i = 0; i < count; i++) {
+        shift += (double)groups[i].count * groups[i].epsilon;
+    }
+    shift *= 16 * DBL_EPSILON;
+    if (question.wants_epsilon) {
+        double coins = zcdp_to_epsilon(rho, COIN_SHARE * question.at);
+        double low = solve(lattice, 1 + COIN_SHARE + error) - coins - shift;
+        return (struct interval){fmax(low, 0),
+                                 solve(lattice, 1 - error - 2 * lattice->lost) + shift};
+    }
+    double high = delta_at(lattice, question.at - shift) * (1 + error) + 2 * lattice->lost;
+    double coins = zcdp_to_epsilon(rho, fmin(COIN_SHARE * high, 0.5));
+    double low = delta_at(lattice, question.at + coins + shift) * (1 - error) - COIN_SHARE * high;
+    return (struct interval){fmax(low, 0), fmin(high, 1)};
+}
+
+enum status lattice_ask(struct interval *out, const struct response *groups, size_t count,
+                        struct response_question question)
+{
+    double unit = question.wants_epsilon ? question.at : 1;
+    double share = question.wants_epsilon ? CUT_SHARE : CUT_ABSOLUTE;
+    double cut = share * unit / (8 * (double)count);
+    size_t cells = (size_t)CELLS_MAX + 16;
+    struct lattice lattice = {.step = step_of(groups, count, cut), .cut = cut, .size = 1};
+    enum status status = STATUS_NO_MEMORY;
+
+    lattice.mass = malloc(cells * sizeof *lattice.mass);
+    lattice.next = malloc(cells * sizeof *lattice.next);
+    lattice.group = malloc(cells * sizeof *lattice.group);
+    if (lattice.mass != NULL && lattice.next != NULL && lattice.group != NULL) {
+        lattice.mass[0] = 1;
+        for (size_t i = 0; i < count; i++) {
+            convolve(&lattice, &groups[i]);
+        }
+        for (size_t i = 0; i < lattice.size; i++) {
+            lattice.mass[i] /= unit;
+        }
+        lattice.lost /= unit;
+        *out = read_off(&lattice, groups, count, question);
+        status = STATUS_OK;
+    }
+    free(lattice.mass);
+    free(lattice.next);
+    free(lattice.group);
+    return status;
+}
