@@ -73,7 +73,7 @@ refused() {
 }
 second() { printf '{"events": [{"mechanism": "laplace", "scale": 1}, %s]}' "$1"; }
 refused 'line 1, column 0: not JSON' </dev/null
-refused 'line 1, column 1: not JSON' <<<'events'
+refused 'line 1, column 6: not JSON' <<<'events'
 refused 'must be {"events": [...]}, and nothing beside "events"' <<<'[]'
 refused 'must be {"events": [...]}, and nothing beside "events"' <<<'{"event": []}'
 refused 'must be {"events": [...]}, and nothing beside "events"' <<<'{"events": [], "delta": 1}'
@@ -86,9 +86,9 @@ refused 'event 2: "sigma" is missing: gaussian needs it' < <(second '{"mechanism
 refused 'event 2: "epsilon" must be a number, without quotes' < <(second '{"mechanism": "pure", "epsilon": "1"}')
 refused 'event 2: epsilon must be a finite number above 0' < <(second '{"mechanism": "pure", "epsilon": 0}')
 refused 'event 2: sigma must be a finite number above 0' < <(second '{"mechanism": "gaussian", "sigma": -2}')
-refused 'line 1, column 84: not JSON' < <(second '{"mechanism": "pure", "epsilon": NaN}')
+refused 'line 1, column 86: not JSON' < <(second '{"mechanism": "pure", "epsilon": NaN}')
 refused 'line 1, column 88: a number is too large' < <(second '{"mechanism": "pure", "epsilon": 1e999}')
-refused 'line 1, column 96: a field is given twice' < <(second '{"mechanism": "pure", "epsilon": 1, "epsilon": 1}')
+refused 'line 1, column 95: a field is given twice' < <(second '{"mechanism": "pure", "epsilon": 1, "epsilon": 1}')
 refused 'event 2: "eps" is no field of an event; the fields are mechanism, scale' < <(second '{"mechanism": "pure", "epsilon": 1, "eps": 1}')
 refused 'event 2: "count" must be a whole number from 0 to 2^53' < <(second '{"mechanism": "pure", "epsilon": 1, "count": 2.5}')
 refused 'event 2: "count" must be a whole number from 0 to 2^53' < <(second '{"mechanism": "pure", "epsilon": 1, "count": -1}')
@@ -100,7 +100,7 @@ refused 'event 2: sensitivity must be 1, or left out' < <(second '{"mechanism": 
 refused 'event 2: sensitivity must be a whole number for discrete noise' < <(second '{"mechanism": "discrete_gaussian", "sigma": 1, "sensitivity": 1.5}')
 refused 'event 2: "neighbours" must be replace-one or add-remove' < <(second '{"mechanism": "pure", "epsilon": 1, "neighbours": "hamming"}')
 refused 'event 2: neighbours is add-remove, but event 1 says replace-one' < <(second '{"mechanism": "pure", "epsilon": 1, "neighbours": "add-remove"}')
-refused 'line 1, column 1: too many lists in one another' < <(head -c 3000 /dev/zero | tr '\0' '[')
+refused 'line 1, column 2049: too many lists in one another' < <(head -c 3000 /dev/zero | tr '\0' '[')
 refused 'more than 100000 events' < <(printf '{"events": ['; yes '{},' | head -n 200000; echo '{}]}')
 
 # calibrate: a budget that no noise keeps is refused as such.
