@@ -8,7 +8,6 @@
 #include "base/check.h"
 #include "crypto/digest.h"
 #include "dp/encode.h"
-#include "dp/ledger.h"
 #include "dp/mechanism.h"
 
 #include <stdio.h>
@@ -35,14 +34,15 @@ struct gate {
     struct answer pending; /* drawn, not yet known to be durable: sealed */
 };
 
-enum status gate_new(struct gate **out, struct price limit, const struct random *random)
+enum status gate_new(struct gate **out, const struct allowances *allowances,
+                     const struct random *random)
 {
     struct gate *gate = calloc(1, sizeof *gate);
     if (gate == NULL) {
         return STATUS_NO_MEMORY;
     }
     gate->random = random;
-    gate->ledger = ledger_new(limit);
+    gate->ledger = ledger_open(allowances);
     if (gate->ledger == NULL) {
         free(gate);
         return STATUS_NO_MEMORY;
@@ -126,6 +126,8 @@ enum status gate_restore(struct gate *gate, const struct record *record, uint64_
     struct answer answer = {.view = view_of(record), .exists = true};
 
     CHECK(record->kind == RECORD_ANSWER);
+    ledger_at(gate->ledger,
+              &(struct occasion){.job = record->as.answer.job, .wall_ms = record->wall_ms});
     enum status status = ledger_restore(gate->ledger, &record->as.answer.charge);
     if (status == STATUS_OK) {
         status = cursor_advance(gate, &answer.view.job, answer.view.round);
@@ -151,11 +153,11 @@ enum status gate_restore(struct gate *gate, const struct record *record, uint64_
     return STATUS_OK;
 }
 
-bool gate_covers(const struct gate *gate, const struct charge *charge)
+bool gate_covers(struct gate *gate, const struct charge *charge, const struct occasion *occasion,
+                 struct why *why)
 {
-    struct price cost = ledger_would_cost(gate->ledger, charge);
-    struct price left = ledger_left(gate->ledger);
-    return cost.epsilon_micro <= left.epsilon_micro && cost.delta_atto <= left.delta_atto;
+    ledger_at(gate->ledger, occasion);
+    return ledger_check(gate->ledger, charge, why) == STATUS_OK;
 }
 
 bool gate_has_noise(uint64_t sensitivity_l1, const struct charge *charge)
@@ -193,6 +195,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         goto done; /* by public parameters alone: nothing is spent on what cannot run */
     }
     clip_box(vector->value, vector->count, vector->low, vector->high);
+    ledger_at(gate->ledger, &(struct occasion){.job = request->job, .wall_ms = request->wall_ms});
     status = ledger_spend(gate->ledger, &grant, &request->charge, why);
     if (status != STATUS_OK) {
         goto done;

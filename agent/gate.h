@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "base/why.h"
-#include "dp/charge.h"
+#include "dp/ledger.h"
 #include "protocol/record.h"
 
 #include <stdbool.h>
@@ -24,10 +24,12 @@ struct gate_request {
     const char *task;
     struct digest invitation;
     struct charge charge;
+    int64_t wall_ms; /* now, as the record will say */
 };
 
-/** Makes a gate with a data set's whole budget. Fails with STATUS_NO_MEMORY. gate_free wipes. */
-MUST_USE enum status gate_new(struct gate **out, struct price limit, const struct random *random);
+/** Makes a gate with all that the policy allows. Fails with STATUS_NO_MEMORY. gate_free wipes. */
+MUST_USE enum status gate_new(struct gate **out, const struct allowances *allowances,
+                              const struct random *random);
 void gate_free(struct gate *gate);
 
 /** Recovery: takes a committed answer back, oldest first; blob is empty when its bytes were
@@ -35,8 +37,11 @@ void gate_free(struct gate *gate);
 MUST_USE enum status gate_restore(struct gate *gate, const struct record *answer, uint64_t sequence,
                                   struct slice blob);
 
-/** Returns whether the charge could be spent now; changes nothing. */
-bool gate_covers(const struct gate *gate, const struct charge *charge);
+/** Returns whether the charge could be spent now, for this job: every allowance admits it, by the
+ * very arithmetic that gate_answer spends by. why (may be NULL): the operator's sentence, when not.
+ * Changes no balance. */
+bool gate_covers(struct gate *gate, const struct charge *charge, const struct occasion *occasion,
+                 struct why *why);
 
 /** Returns whether there is noise for an answer of this sensitivity at this price: what gate_answer
  * would refuse by public numbers alone is better refused before anything is computed. */
@@ -83,7 +88,7 @@ bool gate_latest(const struct gate *gate, struct gate_answer_view *out);
  * there were bytes, whose record's blob can be forgotten. */
 bool gate_drop(struct gate *gate);
 
-/** What is spent and what is left of the budget. */
+/** What is spent and what is left of the data set's total. */
 struct price gate_spent(const struct gate *gate);
 struct price gate_left(const struct gate *gate);
 

@@ -8,7 +8,7 @@
 #include "agent/source.h"
 #include "config/settings.h"
 #include "crypto/key.h"
-#include "dp/charge.h"
+#include "dp/ledger.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,10 +42,10 @@ MUST_USE enum status site_read_policy(struct site *site, struct why *why);
 MUST_USE enum status site_read_keys(struct site *site, struct why *why);
 /** Reads the approved job, when there is one. */
 MUST_USE enum status site_read_job(struct site *site, const char *path, struct why *why);
-/** Tells what the journal leaves of the policy's budget, also while the agent runs. Fails with
- * STATUS_NOT_FOUND where there is no journal yet (left is the whole budget), STATUS_IO,
- * STATUS_CORRUPT, STATUS_NO_MEMORY. */
-MUST_USE enum status site_budget_left(const struct site *site, struct price *left, struct why *why);
+/** Replays the journal into a ledger of the policy's allowances, as of now; also while the agent
+ * runs. ledger: out, caller frees. Fails with STATUS_NOT_FOUND where there is no journal yet (the
+ * ledger is empty), STATUS_IO, STATUS_CORRUPT, STATUS_NO_MEMORY (the ledger may be NULL). */
+MUST_USE enum status site_ledger(const struct site *site, struct ledger **ledger, struct why *why);
 /** Wipes and frees. */
 void site_free(struct site *site);
 

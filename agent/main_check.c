@@ -46,23 +46,26 @@ static enum status check_records(const struct site *site, const struct job *job,
 static bool check_budget(const struct site *site, const struct job *job)
 {
     struct why why = {{0}};
-    struct price left = {0};
+    struct why shortage = {{0}};
+    struct ledger *ledger = NULL;
+    struct charge whole = {.epsilon_micro = job->epsilon_micro, .pass = {{1}}, .row_count = 1};
     char text[DECIMAL_TEXT_BYTES];
-    enum status status = site_budget_left(site, &left, &why);
+    enum status status = site_ledger(site, &ledger, &why);
     bool fresh = status == STATUS_NOT_FOUND;
 
     if (status == STATUS_OK || fresh) {
-        decimal_format(text, sizeof text, left.epsilon_micro, EPSILON_DECIMALS);
+        decimal_format(text, sizeof text, ledger_left(ledger).epsilon_micro, EPSILON_DECIMALS);
         why_set(&why, "epsilon %s is left%s", text, fresh ? ": no journal yet" : "");
         status = STATUS_OK;
     }
     bool good = daemon_report("budget", status, &why);
-    if (good && left.epsilon_micro < job->epsilon_micro) {
+    if (good && ledger_check(ledger, &whole, &shortage) != STATUS_OK) {
         decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
         (void)printf("%-12s note    the job costs up to %s: unless it has begun here, its rounds "
-                     "are declined when the budget runs out\n",
-                     "budget", text);
+                     "are declined when the budget runs out (%s)\n",
+                     "budget", text, shortage.text);
     }
+    ledger_free(ledger);
     return good;
 }
 

@@ -2,16 +2,15 @@
  * runs. For the site's own eyes. */
 
 #include "agent/main.h"
+#include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
-#include "dp/ledger.h"
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "job/job.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +18,12 @@
 
 #define PROGRAM "hedgerow-agent"
 
-enum { TIME_BYTES = 32 };
+enum { TIME_BYTES = 32, EVENT_BYTES = 128 };
 
 struct ledger_print {
-    struct ledger *ledger;
+    struct ledger_found found;
     bool silent;     /* only the balance is wanted */
     json_t *charges; /* NULL: text */
-    size_t count;
-    char job_name[JOB_NAME_BYTES]; /* of the job record read last: its answers follow it */
-    struct digest job;
 };
 
 static void when_text(char out[TIME_BYTES], int64_t wall_ms)
@@ -40,17 +36,23 @@ static void when_text(char out[TIME_BYTES], int64_t wall_ms)
     }
 }
 
-static void learn_job_name(struct ledger_print *print, const struct record *record)
+static enum status learn_job_name(struct ledger_found *found, const struct record *record)
 {
     struct job job;
     struct slice text = {record->as.job.text, record->as.job.job.text_bytes};
+    struct known_job *grown = realloc(found->job, (found->job_count + 1) * sizeof *found->job);
 
-    print->job = record->as.job.job.id;
-    print->job_name[0] = '\0';
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    found->job = grown;
+    struct known_job *known = &found->job[found->job_count++];
+    *known = (struct known_job){.id = record->as.job.job.id};
     if (job_parse(&job, text, "the journal's job", NULL) == STATUS_OK) {
-        (void)snprintf(print->job_name, sizeof print->job_name, "%s", job.name);
+        (void)snprintf(known->name, sizeof known->name, "%s", job.name);
         job_free(&job);
     }
+    return STATUS_OK;
 }
 
 static enum status print_answer(struct ledger_print *print, const struct record *record)
@@ -60,30 +62,50 @@ static enum status print_answer(struct ledger_print *print, const struct record 
     char answer[2 * DIGEST_BYTES + 1];
     char epsilon[DECIMAL_TEXT_BYTES];
     char delta[DECIMAL_TEXT_BYTES];
+    char event[EVENT_BYTES];
     const struct charge *charge = &record->as.answer.charge;
-    struct price cost = ledger_would_cost(print->ledger, charge);
-    const char *name = digest_equal(&print->job, &record->as.answer.job) ? print->job_name : "";
+    struct price cost = ledger_would_cost(print->found.ledger, charge);
+    const char *name = ledger_found_job_name(&print->found, &record->as.answer.job);
+    bool unbounded = cost.epsilon_micro == UINT64_MAX;
 
     when_text(when, record->wall_ms);
     hex_encode(id, record->as.answer.job.byte, DIGEST_BYTES);
     hex_encode(answer, record->as.answer.answer.byte, DIGEST_BYTES);
     decimal_format(epsilon, sizeof epsilon, cost.epsilon_micro, EPSILON_DECIMALS);
     decimal_format(delta, sizeof delta, cost.delta_atto, DELTA_DECIMALS);
-    print->count++;
+    event_text(event, sizeof event, charge);
     if (print->charges == NULL) {
-        (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-8s  %10s  %8s  %.16s\n", when,
+        (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-8s  %10s  %8s  %.16s  %s\n", when,
                      name[0] != '\0' ? name : id, record->as.answer.round, record->as.answer.task,
-                     epsilon, delta, answer);
+                     unbounded ? "-" : epsilon, delta, answer, event);
         return STATUS_OK;
     }
     json_t *entry = json_pack(
-        "{s:s, s:s, s:I, s:s, s:f, s:f, s:f, s:f, s:s, s:s}", "job", id, "job_name", name, "round",
-        (json_int_t)record->as.answer.round, "task", record->as.answer.task, "epsilon",
-        (double)cost.epsilon_micro * 1e-6, "delta", (double)cost.delta_atto * 1e-18,
-        "noise_epsilon", (double)charge->epsilon_micro * 1e-6, "noise_delta",
-        (double)charge->delta_atto * 1e-18, "when", when, "answer", answer);
+        "{s:s, s:s, s:I, s:s, s:o, s:f, s:f, s:f, s:s, s:s, s:o}", "job", id, "job_name", name,
+        "round", (json_int_t)record->as.answer.round, "task", record->as.answer.task, "epsilon",
+        unbounded ? json_null() : json_real((double)cost.epsilon_micro * 1e-6), "delta",
+        (double)cost.delta_atto * 1e-18, "noise_epsilon", (double)charge->epsilon_micro * 1e-6,
+        "noise_delta", (double)charge->delta_atto * 1e-18, "when", when, "answer", answer, "event",
+        event_json(charge));
     return entry == NULL || json_array_append_new(print->charges, entry) != 0 ? STATUS_NO_MEMORY
                                                                               : STATUS_OK;
+}
+
+static enum status visit_answer(struct ledger_print *print, const struct record *record)
+{
+    struct occasion occasion = {.job = record->as.answer.job, .wall_ms = record->wall_ms};
+    const struct charge *charge = &record->as.answer.charge;
+    enum status status = STATUS_OK;
+
+    ledger_at(print->found.ledger, &occasion);
+    print->found.answer_count++;
+    if (!print->silent) {
+        status = print_answer(print, record);
+    }
+    if (status == STATUS_OK && !print->silent) {
+        status = ledger_found_event(&print->found, charge);
+    }
+    return status == STATUS_OK ? ledger_restore(print->found.ledger, charge) : status;
 }
 
 static enum status visit(void *self, uint64_t sequence, struct slice body, struct slice blob)
@@ -98,53 +120,39 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
         return status;
     }
     if (record.kind == RECORD_JOB && !print->silent) {
-        learn_job_name(print, &record);
+        status = learn_job_name(&print->found, &record);
     } else if (record.kind == RECORD_ANSWER) {
-        status = print->silent ? STATUS_OK : print_answer(print, &record);
-        if (status == STATUS_OK) {
-            status = ledger_restore(print->ledger, &record.as.answer.charge);
-        }
+        status = visit_answer(print, &record);
     }
     record_free(&record);
     return status;
 }
 
-static json_t *price_json(struct price price)
-{
-    return json_pack("{s:f, s:f}", "epsilon", (double)price.epsilon_micro * 1e-6, "delta",
-                     (double)price.delta_atto * 1e-18);
-}
-
-static void print_total(const char *what, struct price price)
-{
-    char epsilon[DECIMAL_TEXT_BYTES];
-    char delta[DECIMAL_TEXT_BYTES];
-    decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
-    decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
-    (void)printf("%-6s epsilon %s, delta %s\n", what, epsilon, delta);
-}
-
 static enum status print_totals(const struct ledger_print *print)
 {
-    const struct ledger *ledger = print->ledger;
-
     if (print->charges == NULL) {
-        (void)printf("%zu answers\n", print->count);
-        print_total("limit", ledger_limit(ledger));
-        print_total("spent", ledger_spent(ledger));
-        print_total("left", ledger_left(ledger));
+        balance_print(&print->found);
         return STATUS_OK;
     }
-    json_t *root = json_pack("{s:o, s:o, s:o, s:O}", "limit", price_json(ledger_limit(ledger)),
-                             "spent", price_json(ledger_spent(ledger)), "left",
-                             price_json(ledger_left(ledger)), "charges", print->charges);
-    if (root == NULL) {
-        return STATUS_NO_MEMORY;
+    json_t *root = json_pack("{s:O}", "charges", print->charges);
+    enum status status = root == NULL ? STATUS_NO_MEMORY : balance_json(root, &print->found);
+    if (status == STATUS_OK) {
+        status = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) != 0
+                     ? STATUS_IO
+                     : STATUS_OK;
+        (void)putchar('\n');
     }
-    int failed = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    (void)putchar('\n');
     json_decref(root);
-    return failed != 0 ? STATUS_IO : STATUS_OK;
+    return status;
+}
+
+/* The window as it is now, and not as it was at the last answer. */
+static void advance_to_now(struct ledger *ledger)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now) == 0) {
+        ledger_at(ledger, &(struct occasion){.wall_ms = (int64_t)now.tv_sec * 1000});
+    }
 }
 
 /* Replays the journal beside a running agent. Fails with STATUS_NOT_FOUND where there is none. */
@@ -153,29 +161,32 @@ static enum status replay(struct ledger_print *print, const struct site *site, s
     struct journal_sqlite_options options = {
         .folder = site->settings.state, .kind = "agent", .read_only = true};
     struct journal journal = {0};
+    struct allowances allowances = policy_allowances(&site->policy);
 
-    print->ledger = ledger_new((struct price){.epsilon_micro = site->policy.epsilon_micro,
-                                              .delta_atto = site->policy.delta_atto});
-    enum status status = print->ledger == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    print->found.policy = &site->policy;
+    print->found.ledger = ledger_open(&allowances);
+    enum status status = print->found.ledger == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     if (status == STATUS_OK) {
         status = journal_sqlite_open(&journal, &options, why);
     }
     if (status == STATUS_OK) {
         status = journal.each(journal.self, visit, print, why);
     }
+    if (status == STATUS_OK) {
+        advance_to_now(print->found.ledger);
+    }
     journal_close(&journal);
     return status;
 }
 
-enum status site_budget_left(const struct site *site, struct price *left, struct why *why)
+enum status site_ledger(const struct site *site, struct ledger **ledger, struct why *why)
 {
     struct ledger_print print = {.silent = true};
     enum status status = replay(&print, site, why);
 
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
-        *left = ledger_left(print.ledger);
-    }
-    ledger_free(print.ledger);
+    *ledger = print.found.ledger;
+    print.found.ledger = NULL;
+    ledger_found_free(&print.found);
     return status;
 }
 
@@ -187,8 +198,8 @@ static enum status print_journal(struct ledger_print *print, const struct site *
         return STATUS_NO_MEMORY;
     }
     if (!json) {
-        (void)printf("%-20s  %-24s  %5s  %-8s  %10s  %8s  %s\n", "when", "job", "round", "task",
-                     "epsilon", "delta", "answer");
+        (void)printf("%-20s  %-24s  %5s  %-8s  %10s  %8s  %-16s  %s\n", "when", "job", "round",
+                     "task", "epsilon", "delta", "answer", "event");
     }
     enum status status = replay(print, site, why);
     if (status == STATUS_NOT_FOUND) {
@@ -212,7 +223,7 @@ int main_ledger(const struct arguments *arguments)
     if (status == STATUS_OK) {
         status = print_journal(&print, &site, arguments->json, &why);
     }
-    ledger_free(print.ledger);
+    ledger_found_free(&print.found);
     json_decref(print.charges);
     site_free(&site);
     return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);

@@ -144,14 +144,15 @@ static enum status choose_random(struct run *run, const struct arguments *argume
 /* A mistyped or unmounted state folder would begin a ledger that knows of nothing spent. */
 static void tell_of_new_ledger(const struct run *run)
 {
-    struct price left;
+    struct ledger *ledger = NULL;
     struct why why = {{0}};
-    if (site_budget_left(&run->site, &left, &why) == STATUS_NOT_FOUND) {
+    if (site_ledger(&run->site, &ledger, &why) == STATUS_NOT_FOUND) {
         log_event(&run->daemon.log, LOG_WARN, "ledger-begun", NULL,
                   "%s holds no journal: a new ledger begins, with nothing spent; if these records "
                   "have answered before, stop and bring their journal back",
                   run->site.settings.state);
     }
+    ledger_free(ledger);
 }
 
 static enum status drive(struct run *run, int *exit_code, struct why *why)

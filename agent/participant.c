@@ -342,10 +342,8 @@ enum status participant_new(struct participant **out, const struct participant_o
     CHECK(options->heartbeat_ms > 0 && options->silence_ms > options->heartbeat_ms);
     p->options = *options;
     memcpy(p->coordinator.name, "coordinator", sizeof "coordinator");
-    enum status status = gate_new(&p->gate,
-                                  (struct price){.epsilon_micro = options->policy->epsilon_micro,
-                                                 .delta_atto = options->policy->delta_atto},
-                                  options->random);
+    struct allowances allowances = policy_allowances(options->policy);
+    enum status status = gate_new(&p->gate, &allowances, options->random);
     if (status != STATUS_OK) {
         free(p);
         return status;

@@ -10,6 +10,7 @@
 #include "protocol/wire.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const char PASS_LABEL[] = "hedgerow pass 1";
 
@@ -135,15 +136,16 @@ static enum status begin_round(struct participant *p, const struct event *event,
     uint32_t within;
     const struct stage *stage = job_stage_of(&p->job, p->round, &within);
     struct charge charge = charge_of(p, p->round);
+    struct occasion occasion = {.job = p->name.id, .wall_ms = event->wall_ms};
+    struct why why = {{0}};
 
     if (!p->options.policy->task_allowed[stage->task]) {
         return decline_because(p, "task-refused", "the policy does not allow this task", effects);
     }
-    if (!gate_covers(p->gate, &charge)) {
-        return decline_because(p, "budget-exhausted",
-                               "what is left of the privacy budget does not cover it; "
-                               "see `hedgerow-agent ledger`",
-                               effects);
+    if (!gate_covers(p->gate, &charge, &occasion, &why)) {
+        char reason[WHY_BYTES + 64];
+        (void)snprintf(reason, sizeof reason, "%s; see `hedgerow-agent ledger`", why.text);
+        return decline_because(p, "budget-exhausted", reason, effects);
     }
     if (!input_is_right(p, stage, &p->input)) {
         return decline_because(p, "input-refused",
@@ -305,7 +307,8 @@ enum status round_on_worked(struct participant *p, const struct event *event,
                                        .round = p->round,
                                        .task = task_name(stage->task),
                                        .invitation = p->invitation,
-                                       .charge = charge_of(p, p->round)};
+                                       .charge = charge_of(p, p->round),
+                                       .wall_ms = event->wall_ms};
         status = gate_answer(p->gate, &record, &blob, &p->work.vector, &request, &why);
     }
     if (status == STATUS_NO_MEMORY || status == STATUS_NO_RANDOM) {

@@ -2,9 +2,7 @@
 
 #include "base/decimal.h"
 #include "config/config.h"
-#include "dp/charge.h"
-
-#include <string.h>
+#include "dp/window.h"
 
 enum { VALUE_BYTES = 8 /* of one number in an answer or artifact */ };
 
@@ -41,6 +39,31 @@ static const struct config_key policy_keys[] = {
      .min = 1,
      .max = 1000000 * EPSILON_MICRO_ONE,
      .example = "2"},
+    {.name = "job_delta",
+     .type = CONFIG_FIXED,
+     .places = DELTA_DECIMALS,
+     CONFIG_IN(struct policy, job_delta_atto),
+     .max = DELTA_ATTO_ONE / 10,
+     .example = "0"},
+    {.name = "allowance_days",
+     .type = CONFIG_INTEGER,
+     CONFIG_IN(struct policy, allowance_days),
+     .min = 1,
+     .max = WINDOW_DAYS_MAX,
+     .example = "365"},
+    {.name = "allowance_epsilon",
+     .type = CONFIG_FIXED,
+     .places = EPSILON_DECIMALS,
+     CONFIG_IN(struct policy, allowance_epsilon_micro),
+     .min = 1,
+     .max = 1000000 * EPSILON_MICRO_ONE,
+     .example = "3"},
+    {.name = "allowance_delta",
+     .type = CONFIG_FIXED,
+     .places = DELTA_DECIMALS,
+     CONFIG_IN(struct policy, allowance_delta_atto),
+     .max = DELTA_ATTO_ONE / 10,
+     .example = "0"},
     {.name = "cohort_minimum",
      .type = CONFIG_INTEGER,
      .required = true,
@@ -81,6 +104,49 @@ static const struct config_key policy_keys[] = {
     {.name = NULL},
 };
 
+static enum status refuse_above_total(const struct config *config, struct why *why, const char *key,
+                                      const char *total)
+{
+    return config_refuse(config, why, key, "is more than %s, the total: lower it, or leave it out",
+                         total);
+}
+
+/* What belongs together is there together, nothing exceeds the total, and a delta that is left out
+ * is the total's. */
+static enum status check_allowances(const struct config *config, struct policy *policy,
+                                    struct why *why)
+{
+    static const char *const needs[][2] = {{"job_delta", "job_epsilon"},
+                                           {"allowance_epsilon", "allowance_days"},
+                                           {"allowance_delta", "allowance_days"},
+                                           {"allowance_days", "allowance_epsilon"}};
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        if (config_has(config, needs[i][0]) && !config_has(config, needs[i][1])) {
+            return config_refuse(config, why, needs[i][0],
+                                 "says nothing without %s: add it, or leave both out", needs[i][1]);
+        }
+    }
+    if (policy->job_epsilon_micro > policy->epsilon_micro) {
+        return refuse_above_total(config, why, "job_epsilon", "epsilon");
+    }
+    if (policy->job_delta_atto > policy->delta_atto) {
+        return refuse_above_total(config, why, "job_delta", "delta");
+    }
+    if (policy->allowance_epsilon_micro > policy->epsilon_micro) {
+        return refuse_above_total(config, why, "allowance_epsilon", "epsilon");
+    }
+    if (policy->allowance_delta_atto > policy->delta_atto) {
+        return refuse_above_total(config, why, "allowance_delta", "delta");
+    }
+    if (!config_has(config, "job_delta")) {
+        policy->job_delta_atto = policy->delta_atto;
+    }
+    if (!config_has(config, "allowance_delta")) {
+        policy->allowance_delta_atto = policy->delta_atto;
+    }
+    return STATUS_OK;
+}
+
 enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                          struct why *why)
 {
@@ -90,9 +156,8 @@ enum status policy_parse(struct policy *policy, struct slice text, const char *n
     if (status == STATUS_OK) {
         status = config_read(config, policy, policy_keys, why);
     }
-    if (status == STATUS_OK && policy->job_epsilon_micro > policy->epsilon_micro) {
-        status = config_refuse(config, why, "job_epsilon",
-                               "is more than epsilon, the total: lower it, or leave it out");
+    if (status == STATUS_OK) {
+        status = check_allowances(config, policy, why);
     }
     if (status != STATUS_OK) {
         *policy = (struct policy){.epsilon_micro = 0};
@@ -101,30 +166,56 @@ enum status policy_parse(struct policy *policy, struct slice text, const char *n
     return status;
 }
 
-static enum status check_price(const struct policy *policy, const struct job *job, struct why *why)
+struct allowances policy_allowances(const struct policy *policy)
 {
+    return (struct allowances){
+        .total = {policy->epsilon_micro, policy->delta_atto},
+        .job = {policy->job_epsilon_micro, policy->job_delta_atto},
+        .window = {policy->allowance_epsilon_micro, policy->allowance_delta_atto},
+        .window_days = policy->allowance_days};
+}
+
+/* One allowance, while nothing is spent of it. whose: how the sentence goes on, up to the amount. */
+static enum status check_limit(struct price limit, const struct job *job, const char *epsilon_whose,
+                               const char *delta_whose, struct why *why)
+{
+    /* All that the job asks together is epsilon-DP, and no worse than one run that is. */
+    struct charge whole = {.epsilon_micro = job->epsilon_micro, .pass = {{1}}, .row_count = 1};
+    struct filter filter = filter_new(limit);
+    struct cost cost = filter_cost(&filter, &whole);
     char asked[DECIMAL_TEXT_BYTES];
     char allowed[DECIMAL_TEXT_BYTES];
-    decimal_format(asked, sizeof asked, job->epsilon_micro, EPSILON_DECIMALS);
-    if (job->epsilon_micro > policy->epsilon_micro) {
-        decimal_format(allowed, sizeof allowed, policy->epsilon_micro, EPSILON_DECIMALS);
-        why_set(why, "it may cost epsilon %s, and the policy's total (epsilon) is %s", asked,
-                allowed);
+
+    if (!filter_admits(&filter, &cost)) {
+        decimal_format(asked, sizeof asked, job->epsilon_micro, EPSILON_DECIMALS);
+        decimal_format(allowed, sizeof allowed, limit.epsilon_micro, EPSILON_DECIMALS);
+        why_set(why, "it may cost epsilon %s, and %s %s", asked, epsilon_whose, allowed);
         return STATUS_REFUSED;
     }
-    if (policy->job_epsilon_micro != 0 && job->epsilon_micro > policy->job_epsilon_micro) {
-        decimal_format(allowed, sizeof allowed, policy->job_epsilon_micro, EPSILON_DECIMALS);
-        why_set(why, "it may cost epsilon %s, and the policy allows a job %s (job_epsilon)", asked,
-                allowed);
-        return STATUS_REFUSED;
-    }
-    if (job->delta_atto > policy->delta_atto) {
+    if (job->delta_atto > limit.delta_atto) {
         decimal_format(asked, sizeof asked, job->delta_atto, DELTA_DECIMALS);
-        decimal_format(allowed, sizeof allowed, policy->delta_atto, DELTA_DECIMALS);
-        why_set(why, "it may cost delta %s, and the policy's total (delta) is %s", asked, allowed);
+        decimal_format(allowed, sizeof allowed, limit.delta_atto, DELTA_DECIMALS);
+        why_set(why, "it may cost delta %s, and %s %s", asked, delta_whose, allowed);
         return STATUS_REFUSED;
     }
     return STATUS_OK;
+}
+
+static enum status check_price(const struct policy *policy, const struct job *job, struct why *why)
+{
+    struct allowances allowances = policy_allowances(policy);
+    enum status status = check_limit(allowances.total, job, "the policy's total (epsilon) is",
+                                     "the policy's total (delta) is", why);
+    if (status == STATUS_OK && allowances.job.epsilon_micro > 0) {
+        status = check_limit(allowances.job, job, "the policy allows a job (job_epsilon)",
+                             "the policy allows a job (job_delta)", why);
+    }
+    if (status == STATUS_OK && allowances.window_days > 0) {
+        status = check_limit(allowances.window, job,
+                             "the policy allows any allowance_days (allowance_epsilon)",
+                             "the policy allows any allowance_days (allowance_delta)", why);
+    }
+    return status;
 }
 
 /* The experts with as few agents as the job can run with: later, with more of them, each artifact

@@ -7,15 +7,20 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/why.h"
+#include "dp/ledger.h"
 #include "job/job.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct policy {
-    uint64_t epsilon_micro;     /* total of this data set, over all jobs, rounded down */
-    uint64_t delta_atto;        /* total, rounded down */
-    uint64_t job_epsilon_micro; /* the most one job may cost; 0: no limit but the total */
+    uint64_t epsilon_micro;           /* total of this data set, over all jobs, rounded down */
+    uint64_t delta_atto;              /* total, rounded down */
+    uint64_t job_epsilon_micro;       /* the most one job may cost; 0: no limit but the total */
+    uint64_t job_delta_atto;          /* of job_epsilon */
+    uint32_t allowance_days;          /* a rolling window; 0: none */
+    uint64_t allowance_epsilon_micro; /* the most that any so many days may cost */
+    uint64_t allowance_delta_atto;
     uint32_t cohort_min;        /* the smallest minimum cohort a job may ask for */
     bool task_allowed[8];       /* by enum task */
     bool trust_allowed[4];      /* by enum job_trust */
@@ -23,15 +28,19 @@ struct policy {
     uint32_t answer_slot_ms;    /* answers leave at multiples of this after the invitation */
 };
 
-/** Reads a policy's YAML text; the same strictness as job_parse. Every key is required but
- * job_epsilon. Fails with STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_NO_MEMORY; policy is then
+/** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but
+ * job_epsilon, job_delta (that of the total when left out), and allowance_days with
+ * allowance_epsilon and, likewise, allowance_delta. Fails with STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_NO_MEMORY; policy is then
  * zeroed and allows nothing. */
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);
 
+/** Returns the policy's limits as a ledger takes them. */
+struct allowances policy_allowances(const struct policy *policy);
+
 /** Decides whether a job may be joined at all: trust, cohort, tasks, sizes (with cohort_min
- * agents), an answer slot before the deadline, its whole price against the total and the per-job
- * limit. Fails with STATUS_REFUSED and the reason for the site's own operator. */
+ * agents), an answer slot before the deadline, its whole price against each allowance while nothing
+ * is spent, by the ledger's own filters. Fails with STATUS_REFUSED and the reason for the site's own operator. */
 MUST_USE enum status policy_check_job(const struct policy *policy, const struct job *job,
                                       struct why *why);
 

@@ -48,8 +48,13 @@ static enum status take_answer(struct record *record, const Journal__Answer *ans
     record->as.answer.round = answer->round;
     record->as.answer.answer_bytes = answer->answer_bytes;
     record->as.answer.charge = (struct charge){
+        .mechanism = (enum mechanism)answer->mechanism,
+        .neighbours = (enum neighbours)answer->neighbours,
         .epsilon_micro = answer->epsilon_micro,
+        .sigma_micro = answer->sigma_micro,
         .delta_atto = answer->delta_atto,
+        .count = answer->count,
+        .sampling_nano = answer->sampling_nano,
         .row_first = answer->row_first,
         .row_count = answer->row_count,
     };
@@ -114,6 +119,11 @@ static void put_answer(struct packing *packing)
     packing->body.answer.invitation = wire_put_digest(&copy->as.answer.invitation);
     packing->body.answer.answer = wire_put_digest(&copy->as.answer.answer);
     packing->body.answer.answer_bytes = copy->as.answer.answer_bytes;
+    packing->body.answer.mechanism = (uint32_t)copy->as.answer.charge.mechanism;
+    packing->body.answer.neighbours = (uint32_t)copy->as.answer.charge.neighbours;
+    packing->body.answer.sigma_micro = copy->as.answer.charge.sigma_micro;
+    packing->body.answer.count = copy->as.answer.charge.count;
+    packing->body.answer.sampling_nano = copy->as.answer.charge.sampling_nano;
 }
 
 static void put_round(struct packing *packing)

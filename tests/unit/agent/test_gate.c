@@ -17,7 +17,8 @@ static struct gate *new_gate(uint64_t limit_micro)
     struct gate *gate = NULL;
     seeded_random_init(&seeded, 7);
     source = seeded_random_interface(&seeded);
-    cr_assert_eq(gate_new(&gate, (struct price){.epsilon_micro = limit_micro}, &source), STATUS_OK);
+    struct allowances allowances = {.total = {.epsilon_micro = limit_micro}};
+    cr_assert_eq(gate_new(&gate, &allowances, &source), STATUS_OK);
     return gate;
 }
 
@@ -97,7 +98,7 @@ Test(gate, a_spent_budget_lets_nothing_out)
 
     cr_assert_eq(answer(gate, 0, 400000, 1, &record, &blob), STATUS_OK);
     gate_committed(gate, 1);
-    cr_assert_not(gate_covers(gate, &charge));
+    cr_assert_not(gate_covers(gate, &charge, &(struct occasion){.job = {{1}}}, NULL));
     blob = (struct slice){0};
     cr_assert_eq(answer(gate, 1, 200000, 1, &record, &blob), STATUS_EXHAUSTED);
     cr_assert_eq(blob.size, 0);

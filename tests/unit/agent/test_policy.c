@@ -146,7 +146,7 @@ Test(policy, refuses_a_job_with_the_reason)
 {
     static const struct policy_case list[] = {
         {"job_epsilon: 2", "job_epsilon: 0.999999",
-         "it may cost epsilon 1, and the policy allows a job 0.999999 (job_epsilon)"},
+         "it may cost epsilon 1, and the policy allows a job (job_epsilon) 0.999999"},
         {"epsilon: 10.0000009\ndelta: 1e-6\njob_epsilon: 2", "epsilon: 0.9999999\ndelta: 0",
          "it may cost epsilon 1, and the policy's total (epsilon) is 0.999999"},
         {"cohort_minimum: 3", "cohort_minimum: 4",

@@ -1,0 +1,295 @@
+/* Balances and events for people and for programs. Beside each limit stand the sums that the
+ * ledger's filter compares, and the odometer: what has been spent so far, a statement that holds at
+ * any time and for charges that were chosen one after another. The accountants' figure for the list
+ * as it is holds only if the list had been fixed in advance, and says so. */
+
+#include "agent/main_balance.h"
+
+#include "account/pure.h"
+#include "account/renyi.h"
+#include "base/decimal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AMOUNT_BYTES = 160 };
+
+void ledger_found_free(struct ledger_found *found)
+{
+    ledger_free(found->ledger);
+    free(found->job);
+    free(found->event);
+    memset(found, 0, sizeof *found);
+}
+
+const char *ledger_found_job_name(const struct ledger_found *found, const struct digest *job)
+{
+    for (size_t i = found->job_count; i-- > 0;) {
+        if (digest_equal(&found->job[i].id, job)) {
+            return found->job[i].name;
+        }
+    }
+    return "";
+}
+
+/* Answers of one pass follow each other; the same event on rows that are new to the pass is paid
+ * for by the answer before. */
+enum status ledger_found_event(struct ledger_found *found, const struct charge *charge)
+{
+    struct price cost = ledger_would_cost(found->ledger, charge);
+    bool paid = digest_equal(&charge->pass, &found->latest.pass) &&
+                charge_same_event(charge, &found->latest) && cost.epsilon_micro == 0 &&
+                cost.delta_atto == 0;
+    struct privacy_event event = charge_event(charge);
+    struct privacy_event *last =
+        found->event_count > 0 ? &found->event[found->event_count - 1] : NULL;
+
+    if (paid) {
+        return STATUS_OK;
+    }
+    if (last != NULL && charge_same_event(charge, &found->latest)) {
+        last->count += event.count;
+        found->latest = *charge;
+        return STATUS_OK;
+    }
+    if ((found->event_count & (found->event_count - 1)) == 0) { /* full at every power of two */
+        size_t capacity = found->event_count == 0 ? 1 : 2 * found->event_count;
+        struct privacy_event *grown = realloc(found->event, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        found->event = grown;
+    }
+    found->event[found->event_count++] = event;
+    found->latest = *charge;
+    return STATUS_OK;
+}
+
+static bool is_gaussian(const struct charge *charge)
+{
+    return charge->epsilon_micro == 0;
+}
+
+void event_text(char *text, size_t text_bytes, const struct charge *charge)
+{
+    char amount[DECIMAL_TEXT_BYTES];
+    char rate[DECIMAL_TEXT_BYTES];
+    size_t used;
+
+    decimal_format(amount, sizeof amount,
+                   is_gaussian(charge) ? charge->sigma_micro : charge->epsilon_micro,
+                   EPSILON_DECIMALS);
+    (void)snprintf(text, text_bytes, "%s %s %s", event_mechanism_name(charge->mechanism),
+                   is_gaussian(charge) ? "sigma" : "epsilon", amount);
+    used = strlen(text);
+    if (charge_count(charge) > 1) {
+        (void)snprintf(text + used, text_bytes - used, ", %" PRIu64 " times", charge_count(charge));
+        used = strlen(text);
+    }
+    if (charge_sampling_nano(charge) < SAMPLING_NANO_ONE) {
+        decimal_format(rate, sizeof rate, charge_sampling_nano(charge), SAMPLING_DECIMALS);
+        (void)snprintf(text + used, text_bytes - used, ", sampled %s", rate);
+    }
+}
+
+json_t *event_json(const struct charge *charge)
+{
+    double amount =
+        (double)(is_gaussian(charge) ? charge->sigma_micro : charge->epsilon_micro) * 1e-6;
+    return json_pack(
+        "{s:s, s:s, s:f, s:I, s:f, s:f}", "mechanism", event_mechanism_name(charge->mechanism),
+        "neighbours", event_neighbours_name(charge->neighbours),
+        is_gaussian(charge) ? "sigma" : "epsilon", amount, "count",
+        (json_int_t)charge_count(charge), "sampling", (double)charge_sampling_nano(charge) * 1e-9,
+        "delta", (double)charge->delta_atto * 1e-18);
+}
+
+static double least(double a, double b)
+{
+    return isnan(b) || a < b ? a : b;
+}
+
+/* NAN where nothing can be said, or nothing better than the sum. */
+static double fixed_epsilon(const struct ledger_found *found)
+{
+    double delta = (double)found->policy->delta_atto * 1e-18;
+    struct interval optimal = {NAN, NAN};
+    double epsilon = INFINITY;
+
+    if (found->event_count == 0 || !(delta > 0)) {
+        return NAN;
+    }
+    epsilon = least(epsilon, basic_epsilon(found->event, found->event_count, delta));
+    epsilon = least(epsilon, zcdp_epsilon(found->event, found->event_count, delta));
+    epsilon = least(epsilon, renyi_epsilon(found->event, found->event_count, delta));
+    if (optimal_epsilon(&optimal, found->event, found->event_count, delta) == STATUS_OK) {
+        epsilon = least(epsilon, optimal.high);
+    }
+    return isfinite(epsilon) ? epsilon : NAN;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static struct price left_of(const struct balance *balance)
+{
+    return (struct price){less(balance->filter.limit.epsilon_micro, balance->spent.epsilon_micro),
+                          less(balance->filter.own_delta_max, balance->spent.delta_atto)};
+}
+
+static struct price spent_of(const struct balance *balance)
+{
+    return (struct price){balance->spent.epsilon_micro, balance->spent.delta_atto};
+}
+
+static void amount_text(char text[AMOUNT_BYTES], struct price price)
+{
+    char epsilon[DECIMAL_TEXT_BYTES];
+    char delta[DECIMAL_TEXT_BYTES];
+    decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
+    decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
+    (void)snprintf(text, AMOUNT_BYTES, "epsilon %s, delta %s",
+                   price.epsilon_micro == UINT64_MAX ? "without bound" : epsilon, delta);
+}
+
+static void print_amount(const char *what, struct price price)
+{
+    char text[AMOUNT_BYTES];
+    amount_text(text, price);
+    (void)printf("%-6s %s\n", what, text);
+}
+
+static void print_odometer(const struct balance *balance)
+{
+    char text[AMOUNT_BYTES];
+    struct price now = {filter_odometer(&balance->filter, &balance->spent),
+                        balance->filter.limit.delta_atto};
+    uint64_t share = filter_renyi_share(&balance->filter, &balance->spent);
+
+    if (balance->filter.order == 0) {
+        return; /* the sum is all there is to say */
+    }
+    amount_text(text, now);
+    (void)printf("       by now %s, at any time and however the charges were chosen;\n"
+                 "       %" PRIu64 ".%02" PRIu64 " %% of the divergence of order %.4g is spent\n",
+                 text, share / 100, share % 100, balance->filter.order);
+}
+
+static void print_job(const struct ledger_found *found, size_t index)
+{
+    struct digest id;
+    struct balance balance = ledger_job(found->ledger, index, &id);
+    char hex[2 * DIGEST_BYTES + 1];
+    char spent[AMOUNT_BYTES];
+    char left[AMOUNT_BYTES];
+    const char *name = ledger_found_job_name(found, &id);
+
+    hex_encode(hex, id.byte, DIGEST_BYTES);
+    amount_text(spent, spent_of(&balance));
+    amount_text(left, left_of(&balance));
+    (void)printf("job    %-24.24s spent %s%s%s\n", name[0] != '\0' ? name : hex, spent,
+                 balance.limited ? "; left " : "", balance.limited ? left : "");
+}
+
+void balance_print(const struct ledger_found *found)
+{
+    struct balance total = ledger_balance(found->ledger, ALLOWANCE_TOTAL);
+    struct balance window = ledger_balance(found->ledger, ALLOWANCE_WINDOW);
+    double fixed = fixed_epsilon(found);
+
+    (void)printf("%zu answers\n", found->answer_count);
+    print_amount("limit", total.filter.limit);
+    print_amount("spent", spent_of(&total));
+    print_amount("left", left_of(&total));
+    print_odometer(&total);
+    if (!isnan(fixed)) {
+        (void)printf(
+            "       epsilon %.6g at that delta, if the charges had been fixed in advance\n", fixed);
+    }
+    if (window.limited) {
+        (void)printf("of any %" PRIu32 " days (allowance_days)\n", found->policy->allowance_days);
+        print_amount("limit", window.filter.limit);
+        print_amount("spent", spent_of(&window));
+        print_amount("left", left_of(&window));
+        print_odometer(&window);
+    }
+    for (size_t i = 0; i < ledger_job_count(found->ledger); i++) {
+        print_job(found, i);
+    }
+}
+
+static json_t *price_json(struct price price)
+{
+    json_t *epsilon = price.epsilon_micro == UINT64_MAX
+                          ? json_null()
+                          : json_real((double)price.epsilon_micro * 1e-6);
+    return json_pack("{s:o, s:f}", "epsilon", epsilon, "delta", (double)price.delta_atto * 1e-18);
+}
+
+/* limit, spent, left, by_now and divergence_percent of one allowance. */
+static enum status put_balance(json_t *object, const struct balance *balance)
+{
+    struct price now = {filter_odometer(&balance->filter, &balance->spent),
+                        balance->filter.limit.delta_atto};
+    json_t *percent =
+        balance->filter.order == 0
+            ? json_null()
+            : json_real((double)filter_renyi_share(&balance->filter, &balance->spent) / 100);
+    int failed = json_object_set_new(
+        object, "limit", balance->limited ? price_json(balance->filter.limit) : json_null());
+    failed |= json_object_set_new(object, "spent", price_json(spent_of(balance)));
+    failed |= json_object_set_new(object, "left",
+                                  balance->limited ? price_json(left_of(balance)) : json_null());
+    failed |= json_object_set_new(object, "by_now", price_json(now));
+    failed |= json_object_set_new(object, "divergence_percent", percent);
+    return failed != 0 ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status put_jobs(json_t *root, const struct ledger_found *found)
+{
+    json_t *jobs = json_array();
+    enum status status =
+        json_object_set_new(root, "jobs", jobs) != 0 ? STATUS_NO_MEMORY : STATUS_OK;
+
+    for (size_t i = 0; status == STATUS_OK && i < ledger_job_count(found->ledger); i++) {
+        struct digest id;
+        struct balance balance = ledger_job(found->ledger, i, &id);
+        char hex[2 * DIGEST_BYTES + 1];
+        hex_encode(hex, id.byte, DIGEST_BYTES);
+        json_t *job =
+            json_pack("{s:s, s:s}", "job", hex, "job_name", ledger_found_job_name(found, &id));
+        if (json_array_append_new(jobs, job) != 0) {
+            return STATUS_NO_MEMORY;
+        }
+        status = put_balance(job, &balance);
+    }
+    return status;
+}
+
+enum status balance_json(json_t *root, const struct ledger_found *found)
+{
+    struct balance total = ledger_balance(found->ledger, ALLOWANCE_TOTAL);
+    struct balance window = ledger_balance(found->ledger, ALLOWANCE_WINDOW);
+    double fixed = fixed_epsilon(found);
+    enum status status = put_balance(root, &total);
+
+    if (status == STATUS_OK &&
+        json_object_set_new(root, "if_fixed_in_advance",
+                            isnan(fixed) ? json_null() : json_pack("{s:f}", "epsilon", fixed)) !=
+            0) {
+        return STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK && window.limited) {
+        json_t *object = json_pack("{s:I}", "days", (json_int_t)found->policy->allowance_days);
+        if (json_object_set_new(root, "window", object) != 0) {
+            return STATUS_NO_MEMORY;
+        }
+        status = put_balance(object, &window);
+    }
+    return status == STATUS_OK ? put_jobs(root, found) : status;
+}

@@ -1,0 +1,51 @@
+/* main_balance.h - what `hedgerow-agent ledger` found in the journal, and how it tells it. */
+
+#ifndef AGENT_MAIN_BALANCE_H
+#define AGENT_MAIN_BALANCE_H
+
+#include "account/event.h"
+#include "agent/policy.h"
+#include "dp/ledger.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct known_job {
+    struct digest id;
+    char name[JOB_NAME_BYTES];
+};
+
+/* Starts zeroed; ledger_found_free frees what it owns. */
+struct ledger_found {
+    const struct policy *policy;
+    struct ledger *ledger; /* owned */
+    struct known_job *job; /* (job_count) that the journal names, owned */
+    size_t job_count;
+    struct privacy_event *event; /* (event_count) each charge that its pass had to pay for, owned */
+    size_t event_count;
+    struct charge latest; /* the charge before */
+    size_t answer_count;
+};
+
+void ledger_found_free(struct ledger_found *found);
+
+/** Returns the job's name; "" when the journal does not have it. */
+const char *ledger_found_job_name(const struct ledger_found *found, const struct digest *job);
+
+/** Takes a charge into the list of events, before ledger_restore counts it. Fails with
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status ledger_found_event(struct ledger_found *found, const struct charge *charge);
+
+/** Writes an event for people: "pure epsilon 0.3", "gaussian sigma 4, 10 times, sampled 0.01". */
+void event_text(char *text, size_t text_bytes, const struct charge *charge);
+
+/** Returns an event as JSON, NULL without memory. */
+json_t *event_json(const struct charge *charge);
+
+/** Prints what every allowance has left, or puts it into root. The latter fails with
+ * STATUS_NO_MEMORY. */
+void balance_print(const struct ledger_found *found);
+MUST_USE enum status balance_json(json_t *root, const struct ledger_found *found);
+
+#endif
