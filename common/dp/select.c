@@ -35,6 +35,7 @@
 #include "base/wide.h"
 #include "dp/mechanism.h"
 #include "dp/select_private.h"
+#include "noise/mask.h"
 
 #include <string.h>
 
@@ -43,22 +44,11 @@ enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS };
 
 #define COUNT_MAX (SIZE_MAX >> 4)
 
-/* All ones when the condition (0 or 1) holds, else 0. */
-static inline uint64_t mask_of(uint64_t condition)
-{
-    return 0 - condition;
-}
-
-static inline uint64_t choose(uint64_t mask, uint64_t yes, uint64_t no)
-{
-    return no ^ ((yes ^ no) & mask);
-}
-
 static int64_t least(const int64_t *scores, size_t count)
 {
     int64_t best = INT64_MAX;
     for (size_t i = 0; i < count; i++) {
-        best = (int64_t)choose(mask_of(scores[i] < best), (uint64_t)scores[i], (uint64_t)best);
+        best = (int64_t)mask_choose(mask_of(scores[i] < best), (uint64_t)scores[i], (uint64_t)best);
     }
     return best;
 }
@@ -167,7 +157,7 @@ static size_t prefixes_up_to(const struct noise_exponential *decay, const int64_
         weigh(decay, weight, scores + done, block, best);
         for (size_t i = 0; i < block; i++) {
             sum += weight[i];
-            passed += sum <= point;
+            passed += mask_of(sum <= point) & 1;
         }
     }
     bytes_wipe(weight, sizeof weight);
@@ -251,9 +241,9 @@ static enum status flip_block(const struct noise_exponential *decay, const struc
         }
         uint64_t equal = success & mask_of(priority == leader->priority);
         uint64_t before = success & mask_of(priority < leader->priority);
-        leader->priority = choose(before, priority, leader->priority);
-        leader->index = choose(before, first + i, leader->index);
-        leader->equals = choose(before, 1, leader->equals);
+        leader->priority = mask_choose(before, priority, leader->priority);
+        leader->index = mask_choose(before, first + i, leader->index);
+        leader->equals = mask_choose(before, 1, leader->equals);
         if (equal != 0 && status == STATUS_OK) { /* next to never */
             status = decide_tie(random, leader, first + i);
         }
@@ -294,7 +284,7 @@ enum status select_draw_noisy(const struct noise_laplace *noise, const struct ra
             uint64_t before = mask_of(sum < least_sum);
             uint128 wide = (uint128)before << 64 | before;
             least_sum ^= (least_sum ^ sum) & wide;
-            index = choose(before, done + i, index);
+            index = mask_choose(before, done + i, index);
         }
     }
     *chosen = status == STATUS_OK ? (size_t)index : SIZE_MAX;

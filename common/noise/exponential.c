@@ -24,6 +24,8 @@
 
 #include "noise/exponential.h"
 
+#include "noise/mask.h"
+
 #include <gmp.h>
 #include <mpfr.h>
 
@@ -101,10 +103,9 @@ static inline uint64_t high_product(uint64_t a, uint64_t b)
     return (uint64_t)((uint128)a * b >> WORD_BITS);
 }
 
-/* The smaller of the two, without a branch. */
 static inline uint64_t smaller(uint64_t a, uint64_t b)
 {
-    return b ^ ((a ^ b) & (0 - (uint64_t)(a < b)));
+    return mask_choose(mask_of(a < b), a, b);
 }
 
 /* exp(-u), 0 <= u < 0.694, both in units of 2^-64. */

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { CLASSES = 3, TIMED_COUNT = 1000, TIMES = 20000, ROUNDS = 2, REPEATS = 5 };
+enum { CLASSES = 3, TIMED_COUNT = 1000, TIMES = 50000, ROUNDS = 2, REPEATS = 5 };
 
 #define DIFFERENT 4.5
 

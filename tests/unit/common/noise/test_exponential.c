@@ -184,15 +184,15 @@ Test(exponential, a_draw_near_the_edge_is_refined_until_it_is_decided)
         cr_assert_eq(
             noise_exponential_init(&exponential, rates[rate].numerator, denominator_of(rate)),
             STATUS_OK);
-        for (int late = 0; late < 3; late++) { /* how many words agree with the truth */
+        for (size_t late = 0; late < 3; late++) { /* how many words agree with the truth */
             for (int side = -1; side <= 1; side += 2) {
-                struct words words = {{fraction[2], fraction[1], fraction[0]}, (size_t)late + 1, 0};
+                struct words words = {{fraction[2], fraction[1], fraction[0]}, late + 1, 0};
                 struct random random = {.fill = words_fill, .self = &words};
                 words.word[late] += (uint64_t)side;
                 cr_assert_eq(noise_exponential_above(&exponential, &random, 7, whole, &above),
                              STATUS_OK);
                 cr_assert_eq(words.used, late + 1);
-                cr_assert_eq(above, side < 0, "rate %zu word %d", rate, late);
+                cr_assert_eq(above, side < 0, "rate %zu word %zu", rate, late);
             }
         }
         struct words few = {{fraction[2], fraction[1]}, 2, 0};
