@@ -28,12 +28,13 @@
 /**
  * The exponential mechanism: P(i) ~ exp(-eta scores[i]), eta = epsilon / (2 sensitivity).
  *
- * The grant is for MECHANISM_EXPONENTIAL; the two-times-eta-times-sensitivity is its bounded range.
- * Privacy: epsilon-bounded-range, which is less than any epsilon-DP mechanism may cost (rho =
- * epsilon^2/8).
+ * The grant is for MECHANISM_EXPONENTIAL: its epsilon is a bounded range, 2 eta sensitivity.
+ * Privacy: besides epsilon-DP, epsilon-bounded-range: composed, it costs less than epsilon-DP does
+ * (rho = epsilon^2/8 against epsilon^2/2).
  * Cost: three readings of the scores, 24 random bytes in all; the exact path is taken with a
  * probability below count * 2^-59. Allocates on the exact path alone.
- * Source: McSherry and Talwar, FOCS 2007; range: Durfee and Rogers, NeurIPS 2019. Deviation: none.
+ * Source: McSherry and Talwar, FOCS 2007; range: Durfee and Rogers, NeurIPS 2019;
+ * rho: Cesar and Rogers 2021. Deviation: none.
  */
 MUST_USE enum status select_exponential(struct grant **grant, const struct random *random,
                                         size_t *chosen, const int64_t *scores, size_t count,

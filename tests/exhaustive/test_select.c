@@ -1,4 +1,4 @@
-/* Every outcome of the three selections for every pair of neighbours on a toy grid, with exact
+/* Every outcome of the exponential mechanism and of permute-and-flip for every pair of neighbours on a toy grid, with exact
  * probabilities.
  *
  * What is measured is the code that runs: a source of chosen words drives select_draw_exponential and
@@ -8,19 +8,18 @@
  * follow the probabilities, and P(o|x) <= e^epsilon P(o|x') is demanded of every outcome, of
  * every pair x, x' of vectors whose entries differ by at most the sensitivity. Where the theorem
  * is an equality (the bounded range; two candidates of permute-and-flip) the units leave a relative
- * doubt, and 2^-50 is allowed. Report-noisy-max is the argmin of scores plus noise (tests/unit), and
- * the noise is exact (test_laplace.c), so here its formula is summed. Planted faults must fail. */
+ * doubt, and 2^-50 is allowed. Planted faults must fail. */
 
-#include "base/check.h"
 #include "dp/select_private.h"
+#include "tests/exhaustive/select_grid.h"
 
 #include <criterion/criterion.h>
 #include <gmp.h>
 #include <mpfr.h>
 #include <string.h>
 
-enum { K = 3, LEVELS = 4, VECTORS = LEVELS * LEVELS * LEVELS, UNITS_LOG2 = 64, PRECISION = 400 };
-enum { SLACK = NOISE_EXPONENTIAL_SLACK, ONE_LOG2 = NOISE_EXPONENTIAL_BITS + UNITS_LOG2 };
+enum { UNITS_LOG2 = 64, ONE_LOG2 = NOISE_EXPONENTIAL_BITS + UNITS_LOG2 };
+enum { SLACK = NOISE_EXPONENTIAL_SLACK };
 
 /* A source that answers the first request with given words, later requests for one word with the
  * fraction and then zeros, and refuses anything else: a second try. */
@@ -48,37 +47,6 @@ static enum status driver_fill(void *self, void *out, size_t bytes)
 
 typedef enum status (*draw)(const struct noise_exponential *decay, const struct random *random,
                             size_t *chosen, const int64_t *scores, size_t count);
-
-/* The scores of vector number v. */
-static void vector_of(int v, int64_t scores[K])
-{
-    for (int i = 0; i < K; i++) {
-        scores[i] = v % LEVELS - 1;
-        v /= LEVELS;
-    }
-}
-
-static bool are_neighbours(int v, int w)
-{
-    int64_t x[K];
-    int64_t y[K];
-    bool near = true;
-    vector_of(v, x);
-    vector_of(w, y);
-    for (int i = 0; i < K; i++) {
-        near = near && x[i] - y[i] <= 1 && y[i] - x[i] <= 1;
-    }
-    return near;
-}
-
-static uint64_t distance_in(const int64_t scores[K], int i)
-{
-    int64_t best = scores[0];
-    for (int j = 1; j < K; j++) {
-        best = scores[j] < best ? scores[j] : best;
-    }
-    return (uint64_t)(scores[i] - best);
-}
 
 static void set_wide(mpz_t out, uint128 value)
 {
@@ -264,34 +232,6 @@ static bool is_truth(const struct table *table, uint64_t numerator, uint64_t den
     return right;
 }
 
-/* P(outcome) of each vector, from measured weights. */
-struct outcomes {
-    mpfr_t p[VECTORS][K];
-};
-
-static struct outcomes *outcomes_new(void)
-{
-    struct outcomes *outcomes = calloc(1, sizeof *outcomes);
-    CHECK(outcomes != NULL);
-    for (int v = 0; v < VECTORS; v++) {
-        for (int i = 0; i < K; i++) {
-            mpfr_init2(outcomes->p[v][i], PRECISION);
-            mpfr_set_ui(outcomes->p[v][i], 0, MPFR_RNDN); /* it begins as no number */
-        }
-    }
-    return outcomes;
-}
-
-static void outcomes_free(struct outcomes *outcomes)
-{
-    for (int v = 0; v < VECTORS; v++) {
-        for (int i = 0; i < K; i++) {
-            mpfr_clear(outcomes->p[v][i]);
-        }
-    }
-    free(outcomes);
-}
-
 static struct outcomes *in_proportion(const struct table *table)
 {
     struct outcomes *outcomes = outcomes_new();
@@ -343,35 +283,6 @@ static struct outcomes *by_flips(const struct table *table)
     return outcomes;
 }
 
-/* e^epsilon times the doubt that the units leave. */
-static void factor_of(mpfr_t out, uint64_t epsilon_micro)
-{
-    mpfr_set_ui(out, epsilon_micro, MPFR_RNDU);
-    mpfr_div_ui(out, out, 1000000, MPFR_RNDU);
-    mpfr_exp(out, out, MPFR_RNDU);
-    mpfr_mul_d(out, out, 1 + 0x1p-50, MPFR_RNDU);
-}
-
-/* P(o|x) <= e^epsilon P(o|x') for all neighbours and outcomes. */
-static bool is_private(const struct outcomes *outcomes, uint64_t epsilon_micro)
-{
-    bool private = true;
-    mpfr_t factor;
-    mpfr_t bound;
-    mpfr_inits2(PRECISION, factor, bound, NULL);
-    factor_of(factor, epsilon_micro);
-    for (int v = 0; v < VECTORS; v++) {
-        for (int w = 0; w < VECTORS; w++) {
-            for (int i = 0; i < K && are_neighbours(v, w); i++) {
-                mpfr_mul(bound, factor, outcomes->p[w][i], MPFR_RNDN);
-                private = private && mpfr_cmp(outcomes->p[v][i], bound) <= 0;
-            }
-        }
-    }
-    mpfr_clears(factor, bound, NULL);
-    return private;
-}
-
 /* P(o|x)/P(o|x') <= e^epsilon P(u|x)/P(u|x') for all neighbours and pairs of outcomes. */
 static bool is_bounded_range(const struct outcomes *outcomes, uint64_t epsilon_micro)
 {
@@ -395,22 +306,6 @@ static bool is_bounded_range(const struct outcomes *outcomes, uint64_t epsilon_m
     }
     mpfr_clears(factor, left, right, NULL);
     return bounded;
-}
-
-/* Every vector's outcomes add up to 1. */
-static void expect_whole(const struct outcomes *outcomes)
-{
-    mpfr_t sum;
-    mpfr_init2(sum, PRECISION);
-    for (int v = 0; v < VECTORS; v++) {
-        mpfr_set_si(sum, -1, MPFR_RNDN);
-        for (int i = 0; i < K; i++) {
-            mpfr_add(sum, sum, outcomes->p[v][i], MPFR_RNDN);
-        }
-        cr_assert(mpfr_number_p(sum));
-        cr_assert(mpfr_cmp_d(sum, 0x1p-100) < 0 && mpfr_cmp_d(sum, -0x1p-100) > 0);
-    }
-    mpfr_clear(sum);
 }
 
 typedef void (*measure)(struct table *table, const struct noise_exponential *decay);
@@ -535,132 +430,4 @@ Test(select, of_the_coins_that_fell_the_first_priority_is_chosen)
             cr_assert_eq(chosen, expected, "fell %u order %d", fell, o);
         }
     }
-}
-
-/* Report-noisy-max. */
-
-enum { REACH = 160, TAILS = 2 * REACH + 64 };
-
-/* P(Z >= m) at tail[m + TAILS/2] for discrete Laplace noise Z of scale numerator/denominator. */
-static void tails_of(mpfr_t tail[TAILS], unsigned long numerator, unsigned long denominator)
-{
-    mpfr_t decay;
-    mpfr_t all;
-    mpfr_inits2(PRECISION, decay, all, NULL);
-    mpfr_set_si(decay, -(long)denominator, MPFR_RNDN);
-    mpfr_div_ui(decay, decay, numerator, MPFR_RNDN);
-    mpfr_exp(decay, decay, MPFR_RNDN);
-    mpfr_add_ui(all, decay, 1, MPFR_RNDN);
-    for (int m = 0; m < TAILS; m++) {
-        mpfr_init2(tail[m], PRECISION);
-    }
-    for (int m = 1; m < TAILS / 2; m++) {
-        mpfr_t *upper = &tail[TAILS / 2 + m];
-        mpfr_pow_ui(*upper, decay, (unsigned long)m, MPFR_RNDN);
-        mpfr_div(*upper, *upper, all, MPFR_RNDN);
-        mpfr_ui_sub(tail[TAILS / 2 + 1 - m], 1, *upper, MPFR_RNDN);
-    }
-    mpfr_clears(decay, all, NULL);
-}
-
-/* Whether j goes before i when both have the same noisy score. */
-typedef bool (*tie_rule)(const int64_t *scores, size_t j, size_t i);
-
-static bool lowest_index(const int64_t *scores, size_t j, size_t i)
-{
-    (void)scores;
-    return j < i;
-}
-
-static bool better_score(const int64_t *scores, size_t j, size_t i)
-{
-    return scores[j] < scores[i] || (scores[j] == scores[i] && j < i);
-}
-
-/* P(i is chosen), but for noise beyond REACH. */
-static void wins(mpfr_t out, mpfr_t tail[TAILS], tie_rule before, const int64_t *scores,
-                 size_t count, size_t i)
-{
-    mpfr_t product;
-    mpfr_init2(product, PRECISION);
-    mpfr_set_ui(out, 0, MPFR_RNDN);
-    for (int z = -REACH; z <= REACH; z++) {
-        mpfr_sub(product, tail[TAILS / 2 + z], tail[TAILS / 2 + z + 1], MPFR_RNDN);
-        for (size_t j = 0; j < count; j++) {
-            if (j != i) {
-                int64_t from = scores[i] + z - scores[j] + (before(scores, j, i) ? 1 : 0);
-                mpfr_mul(product, product, tail[TAILS / 2 + from], MPFR_RNDN);
-            }
-        }
-        mpfr_add(out, out, product, MPFR_RNDN);
-    }
-    mpfr_clear(product);
-}
-
-/* Whether the formula is private at epsilon 1 on the whole grid with noise of this scale. */
-static bool noisy_is_private(tie_rule before, unsigned long scale)
-{
-    mpfr_t tail[TAILS];
-    struct outcomes *outcomes = outcomes_new();
-    mpfr_t sum;
-    mpfr_init2(sum, PRECISION);
-    tails_of(tail, scale, 1);
-    for (int v = 0; v < VECTORS; v++) {
-        int64_t scores[K];
-        vector_of(v, scores);
-        mpfr_set_ui(sum, 0, MPFR_RNDN);
-        for (size_t i = 0; i < K; i++) {
-            wins(outcomes->p[v][i], tail, before, scores, K, i);
-            mpfr_add(sum, sum, outcomes->p[v][i], MPFR_RNDN);
-        }
-        mpfr_ui_sub(sum, 1, sum, MPFR_RNDN); /* what lies beyond REACH */
-        cr_assert(mpfr_sgn(sum) >= 0 && mpfr_cmp_d(sum, 0x1p-100) < 0);
-    }
-    bool private = is_private(outcomes, 1000000);
-    outcomes_free(outcomes);
-    mpfr_clear(sum);
-    for (int m = 0; m < TAILS; m++) {
-        mpfr_clear(tail[m]);
-    }
-    return private;
-}
-
-/* P(first of many) for neighbours in which it is ahead of all others by 1, or behind them by 1. */
-static double first_of_many(tie_rule before)
-{
-    enum { MANY = 40 };
-    int64_t ahead[MANY] = {0};
-    int64_t behind[MANY] = {1};
-    mpfr_t tail[TAILS];
-    mpfr_t p;
-    mpfr_t q;
-    for (int j = 1; j < MANY; j++) {
-        ahead[j] = 1;
-    }
-    tails_of(tail, 2, 1);
-    mpfr_inits2(PRECISION, p, q, NULL);
-    wins(p, tail, before, ahead, MANY, 0);
-    wins(q, tail, before, behind, MANY, 0);
-    mpfr_div(p, p, q, MPFR_RNDN);
-    mpfr_log(p, p, MPFR_RNDN);
-    double loss = mpfr_get_d(p, MPFR_RNDN);
-    mpfr_clears(p, q, NULL);
-    for (int m = 0; m < TAILS; m++) {
-        mpfr_clear(tail[m]);
-    }
-    return loss;
-}
-
-Test(select, noisy_max_is_private_and_needs_twice_the_sensitivity, .timeout = 200)
-{
-    cr_expect(noisy_is_private(lowest_index, 2));
-    cr_expect_not(noisy_is_private(lowest_index, 1), "scale sensitivity/epsilon");
-}
-
-Test(select, ties_broken_by_index_are_harmless_and_by_the_data_are_not)
-{
-    double by_index = first_of_many(lowest_index);
-    double by_data = first_of_many(better_score);
-    cr_expect(by_index <= 1 && by_index > 0.9, "loss %g", by_index);
-    cr_expect(by_data > 1.2, "loss %g", by_data);
 }
