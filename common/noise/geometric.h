@@ -1,5 +1,5 @@
-/* geometric.h - exact geometric noise of rational scale s: P(k) = (1 - p) p^k with p = exp(-1/s), on
- * k = 0, 1, 2, ... It is the magnitude behind laplace.h and prepared the same way. */
+/* geometric.h - exact geometric noise of rational scale s: P(k) = (1 - p) p^k with p = exp(-1/s),
+ * on k = 0, 1, 2, ... It is the magnitude behind laplace.h and prepared the same way. */
 
 #ifndef NOISE_GEOMETRIC_H
 #define NOISE_GEOMETRIC_H
@@ -28,7 +28,7 @@ struct noise_digit {
 
 struct noise_kernel;
 
-/* Prepared for one scale; holds public parameters only. Whoever fills it is noise_geometric_init. */
+/* Prepared for one scale; holds public parameters only. noise_geometric_init fills it. */
 struct noise_geometric {
     struct noise_scale scale;
     unsigned low_bits; /* of a variable drawn uniformly: 16 * 2^low_bits <= scale, or 0 */
@@ -46,14 +46,13 @@ struct noise_geometric {
 MUST_USE enum status noise_geometric_init(struct noise_geometric *noise, struct noise_scale scale);
 
 /**
- * Replaces every value by independent geometric noise; all below 2^47 * (1 + 2^-40) but with a
- * probability below 2^-40, and exact beyond.
+ * Replaces every value by independent geometric noise.
  *
  * values  out  (count); on failure all zero
  *
  * Fails with STATUS_NO_RANDOM: everything drawn so far is thrown away.
- * Ensures the distribution is exactly the geometric one modulo 2^64, and the promises about time
- * of noise_laplace_add.
+ * Ensures the distribution is exactly the geometric one modulo 2^64, which even the largest scale
+ * reaches with a probability below exp(-2^22) only; and what noise_laplace_add ensures about time.
  * Cost: as noise_laplace_add. Allocates on the exact path alone.
  */
 MUST_USE enum status noise_geometric_draw(const struct noise_geometric *noise,

@@ -1,7 +1,7 @@
 /* laplace_kernel_avx512.c - eight trials at a time; the same integers as laplace_kernel_plain.c,
- * which tells the method. A digit's table sits in four registers and is looked up by permutation, so
- * that no address depends on what is drawn. With AVX-512 IFMA the 52-bit products are an instruction
- * each; without, they are put together from 26-bit halves. */
+ * which tells the method. A digit's table sits in four registers and is looked up by permutation,
+ * so that no address depends on what is drawn. With AVX-512 IFMA the 52-bit products are an
+ * instruction each; without, they are put together from 26-bit halves. */
 
 #include "noise/laplace_kernel.h"
 

@@ -1,29 +1,28 @@
 /* laplace_kernel_plain.c - trials in portable C: integers, no branch and no loop on a drawn value.
  *
  * Let p = exp(-1/s), and G geometric: P(G = k) = (1 - p) p^k. With a fair sign, and "minus zero"
- * thrown away, G is the discrete Laplace variable (Canonne, Kamath, Steinke, NeurIPS 2020, algorithm
- * 2). As p^k is a product over the digits of k in any mixed base, the digits of G are independent. The
- * bases here are 2^low_bits, 32, and an upper digit without end:
+ * thrown away, G is the discrete Laplace variable (Canonne, Kamath, Steinke, NeurIPS 2020,
+ * algorithm 2). As p^k is a product over the digits of k in any mixed base, the digits of G are
+ * independent. The bases here are 2^low_bits, 32, and an upper digit without end:
  *
  *     G = (32 upper + lower) 2^low_bits + low
  *
  * Low part: uniform, accepted with probability exp(-low/s). Because 16 * 2^low_bits <= s, at least
- * 0.969 of all trials are. A trial takes the same words and the same time whatever becomes of it, and
- * trials are independent, so the number of trials tells nothing about the accepted values.
+ * 0.969 of all trials are. A trial takes the same words and the same time whatever becomes of it,
+ * and trials are independent, so the number of trials tells nothing about the accepted values.
  *
  * Digits: 32 2^low_bits > s, so the upper digit's scale is below 1 and 32 outcomes leave less than
- * 2^-46 of it. 2^51 words' worth of outcomes are dealt out in whole numbers by Walker's alias table; the few left over
- * mean "ask laplace_exact.c", which draws from exactly what is missing.
+ * 2^-46 of it. 2^51 words' worth of outcomes are dealt out in whole numbers by Walker's alias
+ * table; the few left over mean "ask laplace_exact.c", which draws from exactly what is missing.
  *
  * Acceptance: with z = 16 low/s in [0, 1) and e = 2^52 exp(-z/16), the first 52 bits u of a uniform
- * real U accept when u < E - 64 and refuse when u >= E + 64, where |E - e| < 64; between the
- * two U is told more bits and compared with the true exponential. E is seven steps of Horner's
- * scheme r_k = t_k - floor(r_(k+1) Z / 2^52) with t_k = floor(2^52 / (16^k k!)). Its errors:
+ * real U accept when u < E - 64 and refuse when u >= E + 64, where |E - e| < 64; between the two U
+ * is told more bits and compared with the true exponential. E is seven steps of Horner's scheme r_k
+ * = t_k - floor(r_(k+1) Z / 2^52) with t_k = floor(2^52 / (16^k k!)). Its errors:
  *   - the series ends at k = 7 and alternates: 0 <= e - series < t_8 + 1 = 27;
  *   - each step adds less than one unit (t_k is rounded down by less than 1, and so is what is
  *     subtracted), and hands on what it inherits times z < 1: less than 8 in all;
- *   - Z is below 2^52 z by less than 2 units, worth 2/16 of a unit of E.
- * So |E - e| < 36. */
+ *   - Z is below 2^52 z by less than 2 units, worth 2/16 of a unit of E. So |E - e| < 36. */
 
 #include "noise/laplace_kernel.h"
 

@@ -31,7 +31,7 @@ void noise_exact_exponential(struct bounds *out, const struct noise_geometric *n
 void noise_exact_mass(struct noise_digit *digit, const struct noise_geometric *noise,
                       size_t position);
 
-/** Returns 2^52 * 16 * 2^low_bits / scale rounded down, at most 2^52 - 1. Uses scale and low_bits. */
+/** Returns 2^52 * 16 * 2^low_bits / scale, rounded down, at most 2^52 - 1. Uses these two alone. */
 uint64_t noise_exact_factor(const struct noise_geometric *noise);
 
 /** Fills the cells from mass and left, which add up to 2^51. */

@@ -4,9 +4,9 @@
  * through every accepted combination of digits and sign of as many trials as there are coordinates;
  * each has an exact integer weight (the number of words that mean it), so that the tally of an
  * outcome is its probability times the number of all accepted words, a lower bound that lacks only
- * what falls to the exact path: the "unseen" weight, below 2^-42 of the whole. Which words mean which digit is
- * asked of the cells; that a refused trial ("minus zero") changes nothing follows from trials being
- * independent, and the later trials of a block are of no use.
+ * what falls to the exact path: the "unseen" weight, below 2^-42 of the whole. Which words mean
+ * which digit is asked of the cells; that a refused trial ("minus zero") changes nothing follows
+ * from trials being independent, and the later trials of a block are of no use.
  *
  * The checker then demands P(o|x) <= e^epsilon (P(o|x') + unseen) for every outcome o and every
  * pair of neighbours, with e^epsilon rounded up: no sampling, no false alarms. Planted faults must

@@ -1,12 +1,12 @@
-/* bench_noise.c - nanoseconds per value: discrete Laplace by every kernel that this processor has and
- * by the plain reference, beside the keystream they are all drawn from.
+/* bench_noise.c - nanoseconds per value: discrete Laplace by every kernel that this processor has
+ * and by the plain reference, beside the keystream they are all drawn from.
  *
  *     bench_noise [--json]
  *
- * The reference asks for few bytes at a time; it gets them from a buffer, so that it is measured and
- * not the cost of asking. Every figure is the median of RUNS runs, which take turns, so that a loaded machine loads all of
- * them alike; the least of them stands beside it. Prints a table, or a JSON object; checks nothing.
- * Use an optimised build and an idle machine. */
+ * The reference asks for few bytes at a time; it gets them from a buffer, so that it is measured
+ * and not the cost of asking. Every figure is the median of RUNS runs, which take turns, so that a
+ * loaded machine loads all of them alike; the least of them stands beside it. Prints a table, or a
+ * JSON object; checks nothing. Use an optimised build and an idle machine. */
 
 #include "base/check.h"
 #include "crypto/random.h"

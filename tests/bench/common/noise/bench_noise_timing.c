@@ -3,17 +3,17 @@
  *     bench_noise_timing [--json]
  *
  * Draws short vectors many times, takes the time of each, and sorts the times into two classes by
- * the values that came out: by size (the mean magnitude below or above what it mostly is), and by the
- * first value's sign. Welch's t between the classes beyond 4.5 means that the clock tells them apart
- * (Goodwill et al., NIST workshop 2011; Reparaz, Balasch, Verbauwhede, DATE 2017). Every kernel of
- * laplace.h must stay below it; the textbook sampler (reference.h) must exceed it by size, else the
- * bench has no power here. Rule for outliers, fixed in advance: of all times of a comparison, both
- * classes together, the largest tenth is left out. Random bits come from the seeded source, whose time does not vary, so
- * that the sampler alone is measured.
+ * the values that came out: by size (the mean magnitude below or above what it mostly is), and by
+ * the first value's sign. Welch's t between the classes beyond 4.5 means that the clock tells them
+ * apart (Goodwill et al., NIST workshop 2011; Reparaz, Balasch, Verbauwhede, DATE 2017). Every
+ * kernel of laplace.h must stay below it; the textbook sampler (reference.h) must exceed it by
+ * size, else the bench has no power here. Rule for outliers, fixed in advance: of all times of a
+ * comparison, both classes together, the largest tenth is left out. Random bits come from the
+ * seeded source, whose time does not vary, so that the sampler alone is measured.
  *
  * Ends with 1 when a kernel is told apart or the textbook is not. There are some forty comparisons:
- * without any leak one exceeds 4.5 in about 3,000 runs. Use an optimised build; other programs on the machine add
- * noise to both classes alike, and so hide leaks rather than show them. */
+ * without any leak one exceeds 4.5 in about 3,000 runs. Use an optimised build; other programs on
+ * the machine add noise to both classes alike, and so hide leaks rather than show them. */
 
 #include "base/check.h"
 #include "noise/laplace_kernel.h"
@@ -105,8 +105,8 @@ static void judge(struct draw *draw, double *by_size, double *by_sign)
     *by_sign = welch_t(&sign[1], &sign[0]);
 }
 
-/* kernel NULL is the textbook sampler. Returns whether the sampler behaves as it should: ours is not
- * told apart, the textbook is. */
+/* kernel NULL is the textbook sampler. Returns whether the sampler behaves as it should: ours is
+ * not told apart, the textbook is. */
 static bool compare(struct draw *draw, struct noise_laplace *noise, size_t count,
                     const struct noise_kernel *kernel, bool json, bool first)
 {

@@ -1,5 +1,5 @@
-/* Kernels: each gives what the plain one gives, and the plain one what MPFR says, trial by trial; the
- * error that the acceptance's fixed-point exponential may have is never exceeded. */
+/* Kernels: each gives what the plain one gives, and the plain one what MPFR says, trial by trial;
+ * the error that the acceptance's fixed-point exponential may have is never exceeded. */
 
 #include "noise/laplace_private.h"
 #include "tests/support/seeded_random.h"
