@@ -1,0 +1,250 @@
+/* table.c - binned rejection with an exact last word.
+ *
+ * 0, 1, 2, ... is cut into bins of 2^i numbers in which the unnormalised probability f changes
+ * little. Bin b has an integer mass m(b) out of 2^64, and a binary fraction K is chosen such that
+ * K f(k) 2^i <= m(b) for every k in b. A trial takes three words:
+ *
+ *   the first   chooses b with probability exactly m(b)/2^64: Walker's alias table, integers only
+ *   the second  chooses k in b uniformly: its first i bits
+ *   the third   accepts with probability a(k) = K f(k) 2^i / m(b) <= 1
+ *
+ * so k comes out with probability m(b)/2^64 * 2^-i * a(k) = K f(k)/2^64: proportional to f, exactly,
+ * whatever the masses are. No sum of f is needed, and what the masses leave of 2^64 is rejected.
+ * The infinite rest beyond the last bin is one outcome, "tail": fair coins choose a bin of 2^tail_bits
+ * numbers, the c-th with probability 2^-(c+1), which majorises f because it halves at least as fast.
+ *
+ * a(k) itself is compared through a polynomial of the offset in fixed point whose error is bounded
+ * (table_make.c). A third word within that bound is decided by noise_bernoulli_decide from
+ * enclosures of f: the polynomial decides how often that happens and never what is drawn.
+ *
+ * Where both sides are wanted the last bit of the third word is the sign, and minus zero is rejected.
+ *
+ * Source: rejection from a histogram of strips, Ahrens and Dieter; alias tables, Walker 1977; exact
+ * decisions by refinement, Knuth and Yao 1976. What is different: every trial does the same work, and
+ * none of it rounds. */
+
+#include "noise/table.h"
+
+#include "noise/bernoulli_private.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_BITS = 64, BLOCK_TRIALS = 256, TRIAL_WORDS = 3 };
+
+#define SIGN_OF_WORD (UINT64_C(1) << 63)
+
+/* The uniform numerator of 2^62 that a third word stands for: its two lowest bits are for others. */
+static inline int64_t fraction_of(uint64_t word)
+{
+    return (int64_t)(word >> (WORD_BITS - TABLE_UNIT_BITS));
+}
+
+static inline uint64_t offset_of(uint64_t word, unsigned size_bits)
+{
+    return word >> 1 >> (WORD_BITS - 1 - size_bits);
+}
+
+/* 2^62 sum c[n] t^n at t = -1 + 2 offset / 2^size_bits. Every step rounds down by less than 1. */
+static inline int64_t polynomial(const struct noise_bin *bin, uint64_t offset)
+{
+    uint64_t place = (offset << 1 << (WORD_BITS - 1 - bin->size_bits)) ^ SIGN_OF_WORD;
+    int64_t t = (int64_t)place;
+    int64_t sum = bin->coefficient[TABLE_TERMS - 1];
+    for (int n = TABLE_TERMS - 2; n >= 0; n--) {
+        sum = bin->coefficient[n] + (int64_t)((int128)sum * t >> (WORD_BITS - 1));
+    }
+    return sum;
+}
+
+int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word)
+{
+    return polynomial(bin, offset_of(offset_word, bin->size_bits));
+}
+
+/* What one trial comes to. */
+struct trial {
+    uint64_t value; /* with its sign */
+    uint64_t bin;
+    uint64_t accept; /* 0 or 1 */
+    uint64_t open;   /* 1 when accept is to be decided exactly */
+};
+
+/* value with the sign of `negative` (0 or 1); *accept is cleared for minus zero. */
+static inline uint64_t with_sign(uint64_t value, uint64_t negative, uint64_t *accept)
+{
+    *accept &= (negative ^ 1) | (uint64_t)(value != 0);
+    return (value ^ (0 - negative)) + negative;
+}
+
+/* No branch depends on a word. */
+static inline struct trial try(const struct noise_table *table, const uint64_t *word)
+{
+    const unsigned low_bits = WORD_BITS - table->cell_bits;
+    const struct noise_cell *cell = &table->cell[word[0] >> low_bits];
+    const uint64_t low = word[0] & ((UINT64_C(1) << low_bits) - 1);
+    const uint64_t second = 0 - (uint64_t)(low >= cell->threshold);
+    struct trial trial = {.bin = cell->bin[0] ^ ((cell->bin[0] ^ cell->bin[1]) & second)};
+
+    const struct noise_bin *bin = &table->bin[trial.bin];
+    uint64_t offset = offset_of(word[1], bin->size_bits);
+    int64_t probability = polynomial(bin, offset);
+    int64_t fraction = fraction_of(word[2]);
+    uint64_t distance = (uint64_t)fraction - (uint64_t)probability;
+    trial.accept = distance >> (WORD_BITS - 1);
+    trial.open = distance + bin->margin <= 2 * bin->margin;
+    trial.value =
+        with_sign(bin->start + offset, word[2] & (uint64_t)table->shape.both_sides, &trial.accept);
+    return trial;
+}
+
+/* What an exact decision is about. */
+struct question {
+    const struct noise_table *table;
+    size_t bin;
+    unsigned long size_bits;
+    uint128 k;
+};
+
+static void enclose_question(const void *self, mpfr_t low, mpfr_t high)
+{
+    const struct question *question = self;
+    noise_table_enclose(question->table, question->bin, question->size_bits, question->k, low,
+                        high);
+}
+
+void noise_table_enclose(const struct noise_table *table, size_t bin, unsigned long size_bits,
+                         uint128 k, mpfr_t low, mpfr_t high)
+{
+    mpfr_t mass;
+    mpfr_init2(mass, WORD_BITS);
+    noise_set_u64(mass, table->mass[bin], MPFR_RNDN);
+    table->shape.enclose(table->shape.self, k, low, high);
+    mpfr_mul(low, low, table->factor, MPFR_RNDD);
+    mpfr_mul_2ui(low, low, size_bits, MPFR_RNDD);
+    mpfr_div(low, low, mass, MPFR_RNDD);
+    mpfr_mul(high, high, table->factor, MPFR_RNDU);
+    mpfr_mul_2ui(high, high, size_bits, MPFR_RNDU);
+    mpfr_div(high, high, mass, MPFR_RNDU);
+    mpfr_clear(mass);
+}
+
+/* Tosses fair coins until one falls for 1; *zeros is how many did not. */
+static enum status count_zeros(const struct random *random, uint64_t *zeros)
+{
+    uint64_t word = 0;
+    enum status status = STATUS_OK;
+    *zeros = 0;
+    do {
+        status = random_fill(random, &word, sizeof word);
+        for (uint64_t bit = SIGN_OF_WORD; bit != 0 && (word & bit) == 0; bit >>= 1) {
+            *zeros += 1;
+        }
+    } while (status == STATUS_OK && word == 0);
+    return status;
+}
+
+/* Decides a trial that the words left open: exactly. */
+static enum status decide(const struct noise_table *table, const struct random *random,
+                          const uint64_t *word, struct trial *trial)
+{
+    const struct noise_bin *bin = &table->bin[trial->bin];
+    struct question question = {.table = table, .bin = trial->bin, .size_bits = bin->size_bits};
+    const struct real probability = {.enclose = enclose_question, .self = &question};
+    enum status status = STATUS_OK;
+    bool below = false;
+
+    question.k = (uint128)bin->start + offset_of(word[1], bin->size_bits);
+    if (trial->bin == table->bins) { /* the tail */
+        uint64_t zeros = 0;
+        status = count_zeros(random, &zeros);
+        question.k += (uint128)zeros << bin->size_bits;
+        question.size_bits += zeros + 1;
+    }
+    if (status == STATUS_OK) {
+        status = noise_bernoulli_decide(random, (uint64_t)fraction_of(word[2]), TABLE_UNIT_BITS,
+                                        &probability, &below);
+    }
+    trial->accept = below ? 1 : 0;
+    trial->value = with_sign((uint64_t)question.k, word[2] & (uint64_t)table->shape.both_sides,
+                             &trial->accept);
+    bytes_wipe(&question, sizeof question);
+    return status;
+}
+
+/* Goes through a block one by one. */
+static enum status run_careful(const struct noise_table *table, const struct random *random,
+                               const uint64_t *word, size_t trials, uint64_t *value,
+                               size_t *accepted)
+{
+    enum status status = STATUS_OK;
+    *accepted = 0;
+    for (size_t i = 0; i < trials && status == STATUS_OK; i++) {
+        struct trial trial = try(table, &word[TRIAL_WORDS * i]);
+        if (trial.open != 0) {
+            status = decide(table, random, &word[TRIAL_WORDS * i], &trial);
+        }
+        value[*accepted] = trial.value;
+        *accepted += trial.accept;
+    }
+    return status;
+}
+
+/* value (trials + 1): the accepted ones, gathered without a branch. */
+static enum status run(const struct noise_table *table, const struct random *random,
+                       const uint64_t *word, size_t trials, uint64_t *value, size_t *accepted)
+{
+    uint64_t open = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < trials; i++) {
+        struct trial trial = try(table, &word[TRIAL_WORDS * i]);
+        value[kept] = trial.value;
+        kept += trial.accept;
+        open |= trial.open;
+    }
+    *accepted = kept;
+    return open == 0 ? STATUS_OK : run_careful(table, random, word, trials, value, accepted);
+}
+
+enum status noise_table_draw(const struct noise_table *table, const struct random *random,
+                             uint64_t *values, size_t count)
+{
+    uint64_t word[TRIAL_WORDS * BLOCK_TRIALS];
+    uint64_t value[BLOCK_TRIALS + 1];
+    size_t done = 0;
+    enum status status = STATUS_OK;
+
+    CHECK(table->bin != NULL);
+    while (done < count && status == STATUS_OK) {
+        size_t accepted = 0;
+        size_t left = count - done;
+        size_t trials = left < BLOCK_TRIALS / 2 ? left + left / 8 + 4 : BLOCK_TRIALS;
+        status = random_fill(random, word, TRIAL_WORDS * trials * sizeof *word);
+        if (status == STATUS_OK) {
+            status = run(table, random, word, trials, value, &accepted);
+        }
+        accepted = accepted < left ? accepted : left;
+        memcpy(&values[done], value, accepted * sizeof *value);
+        done += accepted;
+    }
+    if (status != STATUS_OK) {
+        bytes_wipe(values, count * sizeof *values);
+    }
+    bytes_wipe(word, sizeof word);
+    bytes_wipe(value, sizeof value);
+    return status;
+}
+
+void noise_table_free(struct noise_table *table)
+{
+    if (table->bin != NULL) {
+        mpfr_clear(table->factor);
+    }
+    free(table->bin);
+    free(table->mass);
+    free(table->cell);
+    memset(table, 0, sizeof *table);
+}

@@ -1,0 +1,101 @@
+/* table.h - exact samples of any non-increasing distribution on 0, 1, 2, ... whose probabilities are
+ * known up to a common factor, in trials that all take the same time. gaussian.h and share.h are
+ * the distributions; nobody else needs this header. table.c has the method. */
+
+#ifndef NOISE_TABLE_H
+#define NOISE_TABLE_H
+
+#include "base/random.h"
+#include "base/wide.h"
+
+#include <mpfr.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TABLE_TERMS = 10,      /* of a bin's polynomial */
+    TABLE_BINS_MAX = 4094, /* 12 bits of the first word choose a cell at most */
+    TABLE_UNIT_BITS = 62,  /* probabilities are in units of 2^-62 */
+    TABLE_PRECISION = 128  /* of what a shape expands */
+};
+
+/* A distribution: f(k) > 0, non-increasing, the same factor left out everywhere. */
+struct noise_shape {
+    /** Encloses f(k), as struct real does. */
+    void (*enclose)(const void *self, uint128 k, mpfr_t low, mpfr_t high);
+    /**
+     * Expands f over a bin of 2^size_bits numbers from start on: f(center + h t) / f(center) is
+     * sum term[n] t^n within *error wherever -1 <= t <= 1, for h = 2^(size_bits - 1), center =
+     * start + h; value is f(center). A bin of one number is one term, at start. The sum of
+     * |term[n]| stays below 1.5.
+     *
+     * error  out  also covers what value is wrong by, relative to itself; below 2^-20
+     */
+    void (*expand)(const void *self, uint64_t start, unsigned size_bits, mpfr_t *term, mpfr_t value,
+                   double *error);
+    const void *self;
+    /* The bin that begins at start: how many bits its size has. */
+    unsigned (*size_bits)(const void *self, uint64_t start);
+    uint64_t end;       /* the table covers k < end, or a little more */
+    unsigned tail_bits; /* from end on f(k + 2^tail_bits) <= f(k)/2 */
+    bool both_sides;    /* draw z with P(z) ~ f(|z|) in place of k */
+};
+
+struct noise_bin {
+    uint64_t start;
+    uint64_t margin; /* the polynomial's largest error, and one; more than any word for the tail */
+    int64_t coefficient[TABLE_TERMS];
+    uint32_t size_bits;
+    uint32_t unused;
+};
+
+/* A word's first bits choose a cell, the others which of its two bins. */
+struct noise_cell {
+    uint64_t threshold;
+    uint32_t bin[2];
+};
+
+struct noise_table {
+    struct noise_bin *bin;   /* (bins + 2): the last two are the tail and immediate rejection */
+    uint64_t *mass;          /* (bins + 2): of the 2^64 words; adds up to 2^64 */
+    struct noise_cell *cell; /* (2^cell_bits) */
+    size_t bins;
+    unsigned cell_bits;
+    mpfr_t factor; /* K of table.c; a binary fraction, exact */
+    struct noise_shape shape;
+};
+
+/**
+ * Makes the table of a shape.
+ *
+ * table  out  caller owns; noise_table_free
+ * shape  in   copied; keeps shape->self
+ *
+ * Fails with STATUS_NO_MEMORY, or STATUS_INVALID when there would be too many bins.
+ */
+MUST_USE enum status noise_table_make(struct noise_table *table, const struct noise_shape *shape);
+
+/** Frees what the table owns and zeroes it. A zeroed table is fine. */
+void noise_table_free(struct noise_table *table);
+
+/**
+ * Draws independent values.
+ *
+ * values  out  (count); wiped on failure
+ *
+ * Fails with STATUS_NO_RANDOM.
+ */
+MUST_USE enum status noise_table_draw(const struct noise_table *table, const struct random *random,
+                                      uint64_t *values, size_t count);
+
+/** Encloses the probability, 0 .. 1, with which the bin is to accept k; size_bits is the bin's, for
+ * the tail's c-th bin it is tail_bits + c + 1. */
+void noise_table_enclose(const struct noise_table *table, size_t bin, unsigned long size_bits,
+                         uint128 k, mpfr_t low, mpfr_t high);
+
+/** Returns the polynomial at offset (< 2^size_bits), in units of 2^-62; offset_word has the offset as
+ * its highest bits. */
+int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word);
+
+#endif
