@@ -63,10 +63,11 @@ static void truth(mpfr_t out, size_t rate, uint64_t distance)
 /* Distances that matter for a rate: small ones, huge ones, and those where exp(-eta d) is of every size. */
 static uint64_t distance_for(struct seeded_random *seeded, size_t rate, size_t i)
 {
-    static const uint64_t special[] = {
-        0, 1, 2, 3, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 56, (UINT64_C(1) << 56) - 1};
-    if (i < sizeof special / sizeof special[0]) {
-        return special[i];
+    if (i < 2 * 64) {
+        return (UINT64_C(1) << i / 2) - i % 2; /* powers of two: a product that wraps would be 0 */
+    }
+    if (i == 2 * 64) {
+        return UINT64_MAX;
     }
     double eta = (double)rates[rate].numerator / (double)denominator_of(rate);
     double reach = 50 / eta * seeded_random_unit(seeded);
