@@ -1,0 +1,117 @@
+/* bench_shares.c - nanoseconds per Polya share and per discrete Gaussian value, with what preparing
+ * them costs, beside the keystream they are drawn from.
+ *
+ *     bench_shares
+ *
+ * Every figure is the median of RUNS runs, which take turns, so that a loaded machine loads all of
+ * them alike; the least of them stands beside it. Prints a table; checks nothing. Use an optimised
+ * build and an idle machine. */
+
+#include "base/check.h"
+#include "crypto/random.h"
+#include "noise/gaussian.h"
+#include "noise/share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { VALUES = 1 << 17, RUNS = 15, SCALES = 4 };
+enum { KEYSTREAM, GAUSSIAN, SHARE_3, SHARE_100, SUBJECTS };
+
+static const char *const subject_name[SUBJECTS] = {"keystream word", "gaussian", "share, h = 3",
+                                                   "share, h = 100"};
+
+static const struct {
+    const char *name;
+    struct noise_scale scale;
+} scales[SCALES] = {
+    {"1", {1, 1}},
+    {"2^10", {UINT64_C(1) << 10, 1}},
+    {"2^20", {UINT64_C(1) << 20, 1}},
+    {"2^40", {UINT64_C(1) << 40, 1}},
+};
+
+struct prepared {
+    struct noise_gaussian gaussian;
+    struct noise_share share[2];
+};
+
+static double now_ns(void)
+{
+    struct timespec now;
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void draw(const struct prepared *prepared, const struct random *random, int64_t *values,
+                 size_t subject)
+{
+    enum status status = STATUS_OK;
+    if (subject == KEYSTREAM) {
+        status = random_fill(random, values, VALUES * sizeof *values);
+    } else if (subject == GAUSSIAN) {
+        status = noise_gaussian_draw(&prepared->gaussian, random, values, VALUES);
+    } else {
+        status = noise_share_draw(&prepared->share[subject - SHARE_3], random, values, VALUES);
+    }
+    CHECK(status == STATUS_OK);
+}
+
+/* ms (3): what each preparation takes. */
+static void prepare(struct prepared *prepared, struct noise_scale scale, double *ms)
+{
+    double start = now_ns();
+    CHECK(noise_gaussian_init(&prepared->gaussian, scale) == STATUS_OK);
+    ms[0] = (now_ns() - start) / 1e6;
+    for (size_t i = 0; i < 2; i++) {
+        start = now_ns();
+        CHECK(noise_share_init(&prepared->share[i], scale, i == 0 ? 3 : 100) == STATUS_OK);
+        ms[1 + i] = (now_ns() - start) / 1e6;
+    }
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void measure(const struct random *random, int64_t *values, size_t scale)
+{
+    struct prepared prepared;
+    double figure[SUBJECTS][RUNS];
+    double ms[SUBJECTS] = {0};
+    prepare(&prepared, scales[scale].scale, &ms[GAUSSIAN]);
+    for (size_t run = 0; run < RUNS; run++) {
+        for (size_t subject = 0; subject < SUBJECTS; subject++) {
+            double start = now_ns();
+            draw(&prepared, random, values, subject);
+            figure[subject][run] = (now_ns() - start) / VALUES;
+        }
+    }
+    for (size_t subject = 0; subject < SUBJECTS; subject++) {
+        qsort(figure[subject], RUNS, sizeof(double), compare_doubles);
+        printf("%-8s %-16s %8.2f (%7.2f) ns %10.2f ms\n", scales[scale].name, subject_name[subject],
+               figure[subject][RUNS / 2], figure[subject][0], ms[subject]);
+    }
+    noise_gaussian_free(&prepared.gaussian);
+    noise_share_free(&prepared.share[0]);
+    noise_share_free(&prepared.share[1]);
+}
+
+int main(void)
+{
+    struct random_source *source = random_source_new();
+    int64_t *values = calloc(VALUES, sizeof *values);
+    CHECK(source != NULL && values != NULL);
+    struct random random = random_source_interface(source);
+    printf("%-8s %-16s %8s (%7s)    %10s\n", "scale", "", "median", "least", "to prepare");
+    for (size_t i = 0; i < SCALES; i++) {
+        measure(&random, values, i);
+    }
+    free(values);
+    random_source_free(source);
+    return 0;
+}
