@@ -18,6 +18,7 @@
 
 enum {
     KEY_BYTES = 32,
+    CIPHER_BYTES = 16,
     POOL_BYTES = 4096 - 64,
     DIRECT_BYTES = 1024,        /* a request from here on bypasses the pool */
     DIRECT_BYTES_MAX = 1 << 16, /* of one key */
@@ -44,7 +45,8 @@ static void source_disarm(struct random_source *source)
     bytes_wipe(source->secret, sizeof *source->secret);
 }
 
-/* Fills out (size <= DIRECT_BYTES_MAX) with one block of the stream and replaces the key. */
+/* Fills out with one block of the stream and replaces the key. size <= DIRECT_BYTES_MAX is a
+ * multiple of CIPHER_BYTES, so that the cipher keeps nothing of what it put out. */
 static bool source_block(struct random_source *source, uint8_t *out, size_t size)
 {
     static const uint8_t zero[KEY_BYTES] = {0}; /* a key is used for one counter, from 0, once */
@@ -59,11 +61,13 @@ static bool source_block(struct random_source *source, uint8_t *out, size_t size
     }
     memset(out, 0, size);
     bool whole =
-        EVP_EncryptInit_ex(source->cipher, EVP_aes_256_ctr(), NULL, secret->key, zero) == 1 &&
+        EVP_EncryptInit_ex(source->cipher, NULL, NULL, secret->key, zero) == 1 &&
         EVP_EncryptUpdate(source->cipher, secret->key, &written, zero, KEY_BYTES) == 1 &&
         written == KEY_BYTES &&
         EVP_EncryptUpdate(source->cipher, out, &written, out, (int)size) == 1 &&
-        (size_t)written == size;
+        (size_t)written == size &&
+        /* The cipher would keep the key until the next block: overwritten by another one. */
+        EVP_EncryptInit_ex(source->cipher, NULL, NULL, zero, zero) == 1;
     secret->drawn += size;
     return whole;
 }
@@ -89,7 +93,7 @@ static bool source_fill(struct random_source *source, uint8_t *out, size_t size)
         return false;
     }
     while (size >= DIRECT_BYTES) {
-        size_t part = size < DIRECT_BYTES_MAX ? size : DIRECT_BYTES_MAX;
+        size_t part = size < DIRECT_BYTES_MAX ? size - size % CIPHER_BYTES : DIRECT_BYTES_MAX;
         if (!source_block(source, out, part)) {
             return false;
         }
@@ -140,7 +144,9 @@ struct random_source *random_source_new(void)
         (void)madvise(pages, sizeof *source->secret, MADV_WIPEONFORK);
         (void)madvise(pages, sizeof *source->secret, MADV_DONTDUMP);
     }
-    if (source->cipher == NULL || source->secret == NULL || !source_ready(source)) {
+    if (source->cipher == NULL || source->secret == NULL ||
+        EVP_EncryptInit_ex(source->cipher, EVP_aes_256_ctr(), NULL, NULL, NULL) != 1 ||
+        !source_ready(source)) {
         random_source_free(source);
         return NULL;
     }

@@ -5,7 +5,12 @@
 #include "noise/laplace.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <openssl/aes.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,4 +167,83 @@ Test(random, without_the_system_there_is_no_randomness_and_later_there_is)
     system_bytes_left = 1;
     cr_assert_eq(random_fill(&random, byte, 8), STATUS_OK, "until the system is back");
     random_source_free(source);
+}
+
+/* Whether 32 bytes, as an AES-256 key, turn this counter into this block. */
+static bool is_key(const uint8_t *bytes, uint8_t counter, const uint8_t *block)
+{
+    uint8_t in[16] = {[15] = counter};
+    uint8_t out[16];
+    AES_KEY key;
+    cr_assert_eq(AES_set_encrypt_key(bytes, 256, &key), 0);
+    AES_encrypt(in, out, &key);
+    return memcmp(out, block, sizeof out) == 0;
+}
+
+/* Whether a key that turns the counter into the block lies in the heap, or wherever this process has
+ * written, at a multiple of 8. */
+static bool memory_holds_key(uint8_t counter, const uint8_t *block)
+{
+    enum { MAPPING_MAX = 8 << 20 };
+    static uint8_t copy[MAPPING_MAX]; /* its own mapping is too large to be looked at */
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int memory = open("/proc/self/mem", O_RDONLY);
+    char line[512];
+    bool found = false;
+    cr_assert(maps != NULL && memory >= 0);
+    while (!found && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long from = 0;
+        unsigned long to = 0;
+        char right[8] = "";
+        cr_assert_eq(sscanf(line, "%lx-%lx %7s", &from, &to, right), 3);
+        if (right[1] != 'w' || to - from > MAPPING_MAX) {
+            continue;
+        }
+        ssize_t size = pread(memory, copy, to - from, (off_t)from);
+        for (ssize_t i = 0; i + 32 <= size && !found; i += 8) {
+            found = memcmp(copy + i, copy + i + 8, 8) != 0 && is_key(copy + i, counter, block);
+        }
+    }
+    OPENSSL_cleanse(copy, MAPPING_MAX);
+    (void)close(memory);
+    (void)fclose(maps);
+    return found;
+}
+
+/* The cipher of a block begins at counter 0 with the next key (32 bytes); what is handed out begins
+ * at counter 2. */
+Test(random, a_later_look_into_memory_does_not_find_the_key_of_what_was_handed_out)
+{
+    static const uint8_t zero[48] = {0};
+    uint8_t block[48];
+    uint8_t key[32];
+    int written = 0;
+    EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+    cr_assert_eq(RAND_bytes(key, sizeof key), 1);
+    cr_assert_eq(EVP_EncryptInit_ex(cipher, EVP_aes_256_ctr(), NULL, key, zero), 1);
+    OPENSSL_cleanse(key, sizeof key);
+    cr_assert_eq(EVP_EncryptUpdate(cipher, block, &written, zero, sizeof block), 1);
+    bool can_find = memory_holds_key(2, block + 32);
+    EVP_CIPHER_CTX_free(cipher);
+    if (!can_find) {
+        cr_skip_test("this AES keeps its keys in another form");
+    }
+    static const size_t size[] = {8, 1024, 1031, 100000};
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+        static uint8_t out[100000];
+        struct random_source *source = random_source_new();
+        cr_assert_not_null(source);
+        struct random random = random_source_interface(source);
+        fill(&random, out, size[i]);
+        uint8_t more[8];
+        if (size[i] == 8) { /* the rest of the first block of a pool */
+            memcpy(block, out, 8);
+            fill(&random, more, 8);
+            memcpy(block + 8, more, 8);
+        } else {
+            memcpy(block, out, 16);
+        }
+        cr_expect_not(memory_holds_key(2, block), "after %zu bytes", size[i]);
+        random_source_free(source);
+    }
 }
