@@ -1,0 +1,328 @@
+/* Accounting by privacy-loss distributions (Sommer, Meiser, Mohammadi 2019; Koskela, Jaelkoe, Honkela
+ * 2020). Events become parts (loss.h), equal ones together and all unsampled Gaussians one; a part alone that
+ * runs once has its formula (pld_single.c); all else goes onto a grid (loss.c, pld_mix.c), is composed
+ * (pld_sum.c), and its tail is read (pld_tail.c).
+ *
+ * Several runs, each of which may be chosen after seeing the ones before, are no worse than the
+ * product of the pairs that dominate each (Kairouz, Oh, Viswanath 2015; Zhu, Dong, Wang 2022, theorem
+ * 10). For records that are sampled, and added or removed, the two directions are composed apart and
+ * the worse counts.
+ *
+ * low: the grid's sum is the true sum S plus E >= 0 in the mean, so for any m: delta(epsilon) >=
+ * grid's delta(epsilon + m) - Pr[E > m], with Bernstein's inequality for the last. */
+
+#include "account/pld.h"
+
+#include "account/pld_private.h"
+#include "account/pure.h"
+#include "base/check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define DISCRETE_SIGMA_MAX 0x1p16
+#define LISTS_LOG2         26  /* parts times the size of the transform, when there are many */
+#define LOW_SHARE          7.0 /* ln of delta over what low's error may take of it */
+#define FINEST_LOG2        12
+
+/* What is composed. */
+struct task {
+    struct loss_part *parts; /* (count) */
+    size_t count;
+    bool sampled;  /* some part is, for neighbours that add or remove */
+    bool certain;  /* the pairs really occur, so that low is a bound */
+    double pure;   /* sum of epsilons; INFINITY when some part has none */
+    double failed; /* sum of count ln(1 - own delta) */
+};
+
+bool pld_covers(const struct privacy_event *event)
+{
+    return event->sampling >= 1 || event->mechanism != MECHANISM_DISCRETE_GAUSSIAN;
+}
+
+static struct loss_part part_of(const struct privacy_event *event)
+{
+    double ratio = event->sensitivity / event->parameter;
+    bool sampled = event->sampling < 1;
+    bool replace = event->neighbours == NEIGHBOURS_REPLACE_ONE;
+    struct loss_part part = {LOSS_RESPONSE, LOSS_REMOVE, 0, 1, 1, 0, (double)event->count};
+    part.size = event->parameter;
+    part.shift = event->sensitivity;
+    if (event->mechanism == MECHANISM_LAPLACE || event->mechanism == MECHANISM_GAUSSIAN) {
+        part.kind = event->mechanism == MECHANISM_LAPLACE ? LOSS_LAPLACE : LOSS_GAUSSIAN;
+        part.size = ratio;
+        part.sampling = event->sampling;
+        part.side = sampled && replace ? LOSS_BOTH : LOSS_REMOVE;
+        part.shift = 1;
+    } else if (event->mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
+        part.kind = LOSS_DISCRETE_GAUSSIAN;
+    } else if (event->mechanism == MECHANISM_DISCRETE_LAPLACE && !sampled) {
+        part.kind = LOSS_DISCRETE_LAPLACE;
+    } else {
+        part.size = pure_epsilon(event);
+        part.shift = 1;
+    }
+    if (part.kind == LOSS_DISCRETE_GAUSSIAN && event->parameter > DISCRETE_SIGMA_MAX) {
+        /* Rounded Gaussian noise has masses within (x^2/sigma^2 + 1)/(24 sigma^2) of it (the sum's
+         * midpoint rule), and rounding gives nothing away */
+        part.kind = LOSS_GAUSSIAN;
+        part.slack = 14 / (event->parameter * event->parameter);
+        part.size = ratio;
+        part.shift = 1;
+    }
+    return part;
+}
+
+static bool is_certain(const struct privacy_event *event, const struct loss_part *part)
+{
+    return event->mechanism != MECHANISM_EXPONENTIAL && part->side != LOSS_BOTH &&
+           part->slack <= 0 && (event->sampling >= 1 || part->kind != LOSS_RESPONSE);
+}
+
+static int compare(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct loss_part *a = left;
+    const struct loss_part *b = right;
+    int order[] = {(int)a->kind - (int)b->kind,       (int)a->side - (int)b->side,
+                   compare(a->sampling, b->sampling), compare(a->slack, b->slack),
+                   compare(a->size, b->size),         compare(a->shift, b->shift)};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        if (order[i] != 0) {
+            return order[i];
+        }
+    }
+    return 0;
+}
+
+/* Merges b into a when they are one kind of run. */
+static bool merge(struct loss_part *a, const struct loss_part *b)
+{
+    if (compare_parts(a, b) == 0) {
+        a->count += b->count;
+        return true;
+    }
+    return false;
+}
+
+/* All unsampled Gaussians are one. */
+static bool is_plain_gaussian(const struct loss_part *part)
+{
+    return part->kind == LOSS_GAUSSIAN && part->sampling >= 1 && part->slack <= 0;
+}
+
+static void gather(struct task *task)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < task->count; i++) {
+        if (is_plain_gaussian(&task->parts[i]) && task->parts[i].count > 1) {
+            task->parts[i].size *= sqrt(task->parts[i].count);
+            task->parts[i].count = 1;
+        }
+    }
+    qsort(task->parts, task->count, sizeof task->parts[0], compare_parts);
+    for (size_t i = 0; i < task->count; i++) {
+        struct loss_part *last = kept > 0 ? &task->parts[kept - 1] : NULL;
+        const struct loss_part *part = &task->parts[i];
+        if (last != NULL && is_plain_gaussian(last) && is_plain_gaussian(part)) {
+            last->size = hypot(last->size, part->size);
+        } else if (last == NULL || !merge(last, part)) {
+            task->parts[kept++] = *part;
+        }
+    }
+    task->count = kept;
+}
+
+static enum status task_init(struct task *task, const struct privacy_event *events, size_t count)
+{
+    *task = (struct task){.certain = true};
+    task->parts = calloc(count + 1, sizeof *task->parts);
+    if (task->parts == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        CHECK(privacy_event_check(&events[i], NULL) == STATUS_OK && pld_covers(&events[i]));
+        if (events[i].count == 0) {
+            continue;
+        }
+        struct loss_part part = part_of(&events[i]);
+        double pure = pure_epsilon(&events[i]);
+        task->pure += isnan(pure) ? INFINITY : part.count * pure * (1 + 4 * DBL_EPSILON);
+        task->failed += part.count * log1p(-events[i].delta);
+        task->certain = task->certain && is_certain(&events[i], &part);
+        task->sampled = task->sampled || (part.sampling < 1 && part.side == LOSS_REMOVE);
+        task->parts[task->count++] = part;
+    }
+    gather(task);
+    return STATUS_OK;
+}
+
+static struct interval answer_epsilon(const struct pld_mix *mix, const struct pld_sum *sum,
+                                      struct interval delta)
+{
+    struct interval out = {0, INFINITY};
+    double spare = delta.low - sum->infinite;
+    if (spare > 0) {
+        double log_delta = log(spare) - 4 * DBL_EPSILON;
+        out.high = fmin(pld_sum_epsilon(sum, log_delta, true) + sum->slip,
+                        pld_mix_epsilon(mix, mix->tilt, log_delta));
+        out.high = fmax(0, out.high);
+    }
+    double log_delta = log(delta.high);
+    double low = pld_sum_epsilon(sum, log_delta + exp(-LOW_SHARE), false);
+    out.low = fmax(0, low - sum->slip - pld_sum_raised(sum, log_delta - LOW_SHARE));
+    return out;
+}
+
+static struct interval answer_delta(const struct pld_mix *mix, const struct pld_sum *sum,
+                                    double epsilon)
+{
+    double high = fmin(pld_sum_log_delta(sum, epsilon - sum->slip, true),
+                       pld_mix_log_delta(mix, mix->tilt, epsilon));
+    struct interval out = {0, fmin(1, exp(high) + sum->infinite)};
+    double margin = high - LOW_SHARE;
+    double low = pld_sum_log_delta(sum, epsilon + sum->slip + pld_sum_raised(sum, margin), false);
+    out.low = fmin(out.high, fmax(0, exp(low) - exp(margin)));
+    return out;
+}
+
+/* delta: what is left of it, from below and above */
+static enum status ask_side(struct interval *out, const struct task *task,
+                            struct pld_question question, struct interval delta,
+                            struct pld_limits limits)
+{
+    struct pld_mix mix = {NULL, 0, NULL, 0, 0, 0};
+    struct pld_sum sum = {.mass = NULL};
+    enum status status = STATUS_OK;
+
+    if (task->count == 1 && pld_single_covers(&task->parts[0])) {
+        const struct loss_part *part = &task->parts[0];
+        if (question.wants_epsilon) {
+            out->low = pld_single_epsilon(part, delta.high).low;
+            out->high = pld_single_epsilon(part, delta.low).high;
+        } else {
+            *out = pld_single_delta(part, question.epsilon);
+        }
+        return STATUS_OK;
+    }
+    while (limits.log2_size_max > FINEST_LOG2 &&
+           ldexp((double)task->count, (int)limits.log2_size_max) > ldexp(1, LISTS_LOG2)) {
+        limits.log2_size_max--;
+    }
+    status = pld_mix_init(&mix, task->parts, task->count, question, limits);
+    if (status == STATUS_OK) {
+        status = pld_sum_init(&sum, &mix, limits.log2_size_max);
+    }
+    if (status == STATUS_OK) {
+        *out = question.wants_epsilon ? answer_epsilon(&mix, &sum, delta)
+                                      : answer_delta(&mix, &sum, question.epsilon);
+    }
+    pld_sum_free(&sum);
+    pld_mix_free(&mix);
+    return status;
+}
+
+/* Both directions, where they differ. */
+static enum status ask(struct interval *out, struct task *task, struct pld_question question,
+                       struct interval delta, struct pld_limits limits)
+{
+    enum status status = ask_side(out, task, question, delta, limits);
+    bool alone = task->count == 1 && pld_single_covers(&task->parts[0]);
+    if (status == STATUS_OK && task->sampled && !alone) {
+        struct interval other = {0, 0};
+        for (size_t i = 0; i < task->count; i++) {
+            if (task->parts[i].sampling < 1) {
+                task->parts[i].side = LOSS_ADD;
+            }
+        }
+        status = ask_side(&other, task, question, delta, limits);
+        out->low = fmax(out->low, other.low);
+        out->high = fmax(out->high, other.high);
+    }
+    if (!task->certain) {
+        out->low = 0;
+    }
+    return status;
+}
+
+enum status pld_epsilon_within(struct interval *out, const struct privacy_event *events,
+                               size_t count, double delta, struct pld_limits limits)
+{
+    struct task task;
+    CHECK(delta >= 0 && delta < 1);
+    *out = (struct interval){0, INFINITY};
+    enum status status = task_init(&task, events, count);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    /* What the events' own failures leave: 1 - (1 - delta)/product; the difference loses digits */
+    double own = -expm1(task.failed);
+    double off = 16 * DBL_EPSILON * (own + (double)count * own + DBL_MIN);
+    double kept = exp(task.failed);
+    struct interval left = {(delta - own - off) / kept, (delta - own + off) / kept};
+    if (own <= 0) {
+        left = (struct interval){delta, delta};
+    }
+    if (left.high < 0) {
+        *out = (struct interval){INFINITY, INFINITY};
+    } else if (task.count == 0) {
+        *out = (struct interval){0, left.low >= 0 ? 0 : INFINITY};
+    } else if (left.low <= 0) {
+        out->high = left.low >= 0 ? task.pure : INFINITY;
+    } else {
+        struct pld_question question = {true, log(left.low), 0};
+        left.high = fmin(left.high * (1 + 4 * DBL_EPSILON), 1);
+        left.low = left.low * (1 - 4 * DBL_EPSILON);
+        status = ask(out, &task, question, left, limits);
+        out->high = fmin(out->high, task.pure);
+        out->low = fmin(out->low, out->high);
+    }
+    free(task.parts);
+    return status;
+}
+
+enum status pld_delta_within(struct interval *out, const struct privacy_event *events, size_t count,
+                             double epsilon, struct pld_limits limits)
+{
+    struct task task;
+    struct interval delta = {0, 0};
+    CHECK(epsilon >= 0 && isfinite(epsilon));
+    *out = (struct interval){0, 1};
+    enum status status = task_init(&task, events, count);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (task.count > 0 && epsilon < task.pure) {
+        struct pld_question question = {false, 0, epsilon};
+        status = ask(&delta, &task, question, delta, limits);
+    }
+    double own = -expm1(task.failed);
+    double off = 16 * DBL_EPSILON * (own + (double)count * own);
+    double kept = exp(task.failed);
+    out->low = fmax(0, own - off + kept * delta.low * (1 - 8 * DBL_EPSILON));
+    out->high = fmin(1, own + off + kept * delta.high * (1 + 8 * DBL_EPSILON));
+    free(task.parts);
+    return status;
+}
+
+static struct pld_limits usual(size_t count)
+{
+    return (struct pld_limits){count <= 4 ? 1e-5 : 1e-4, count <= 4 ? 20 : 18};
+}
+
+enum status pld_epsilon(struct interval *out, const struct privacy_event *events, size_t count,
+                        double delta)
+{
+    return pld_epsilon_within(out, events, count, delta, usual(count));
+}
+
+enum status pld_delta(struct interval *out, const struct privacy_event *events, size_t count,
+                      double epsilon)
+{
+    return pld_delta_within(out, events, count, epsilon, usual(count));
+}
