@@ -1,0 +1,406 @@
+/* The filter against formulas of others (tests/vectors), against the accountants on the lists that
+ * it admits, and against an adversary who chooses every charge after seeing the answers before: on
+ * randomised responses its best play is found exactly, so E and D are held against the truth. */
+
+#include "account/pure.h"
+#include "account/renyi.h"
+#include "dp/filter.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+
+static struct charge pure(uint64_t epsilon_micro)
+{
+    return (struct charge){.epsilon_micro = epsilon_micro, .pass = {{1}}, .row_count = 1};
+}
+
+static bool add(const struct filter *filter, struct cost *sums, const struct charge *charge)
+{
+    struct cost after = cost_add(*sums, filter_cost(filter, charge));
+    if (!filter_admits(filter, &after)) {
+        return false;
+    }
+    *sums = after;
+    return true;
+}
+
+Test(filter, has_no_float_in_its_sums)
+{
+    struct filter filter = filter_new((struct price){1000000, 0});
+    struct charge half = pure(500000);
+    struct charge tenth = pure(100000);
+    struct charge least = pure(1);
+    struct cost sums = {0};
+
+    cr_assert(add(&filter, &sums, &half) && add(&filter, &sums, &half));
+    cr_assert_not(add(&filter, &sums, &least), "one millionth too many");
+    sums = (struct cost){0};
+    for (int i = 0; i < 10; i++) {
+        cr_assert(add(&filter, &sums, &tenth), "0.1 for the %d. time", i + 1);
+    }
+    cr_assert_not(add(&filter, &sums, &least));
+}
+
+Test(filter, keeps_a_divergence_that_converts_to_its_limit_and_hardly_less)
+{
+    static const struct price list[] = {{1000000, 1000000000000},
+                                        {100000, 1000000000},
+                                        {10000000, 1000000000000},
+                                        {3000000, 100000000000000000},
+                                        {50000, 2000000000000}};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        struct filter filter = filter_new(list[i]);
+        double delta = (double)list[i].delta_atto / 2e18;
+        double epsilon = (double)list[i].epsilon_micro * 1e-6;
+        double budget = (double)filter.renyi_max * 1e-9;
+        cr_assert(filter.order > 1 && filter.renyi_max > 0, "row %zu", i);
+        cr_expect_leq(renyi_to_epsilon(filter.order, budget, delta), epsilon);
+        cr_expect_gt(renyi_to_epsilon(filter.order, budget + 1e-8 + epsilon * 1e-9, delta), epsilon,
+                     "row %zu wastes some of it", i);
+        for (double order = 1.001; order < 1e6; order *= 1.01) { /* no other order is much better */
+            double other = epsilon - log1p(-1 / order) + log(delta * order) / (order - 1);
+            cr_expect_leq(other / order, budget / filter.order * 1.002, "row %zu: %g", i, order);
+        }
+    }
+}
+
+Test(filter, without_delta_is_the_sum_alone)
+{
+    struct filter filter = filter_new((struct price){1000000, 0});
+    struct charge gaussian = {
+        .mechanism = MECHANISM_GAUSSIAN, .sigma_micro = 1000000000, .pass = {{1}}, .row_count = 1};
+    struct charge failing = pure(1);
+    struct cost sums = {0};
+    failing.delta_atto = 1;
+    cr_assert(filter.order == 0 && filter.renyi_max == 0);
+    cr_assert_not(add(&filter, &sums, &gaussian));
+    cr_assert_not(add(&filter, &sums, &failing));
+    filter = filter_new((struct price){1000000, 1000000000000});
+    cr_assert(add(&filter, &sums, &gaussian));
+    cr_assert_eq(sums.epsilon_micro, UINT64_MAX);
+}
+
+Test(filter, limits_of_any_size_are_made)
+{
+    static const uint64_t size[] = {0, 1, 2, 1000000, UINT64_MAX / 2, UINT64_MAX};
+    for (size_t i = 0; i < 36; i++) {
+        struct filter filter = filter_new((struct price){size[i / 6], size[i % 6]});
+        struct cost none = {0};
+        struct cost unbounded = {UINT64_MAX, 0, UINT64_MAX};
+        cr_expect(filter_admits(&filter, &none));
+        cr_expect_not(filter_admits(&filter, &unbounded));
+    }
+}
+
+Test(filter, a_price_is_rounded_up)
+{
+    struct seeded_random seeded;
+    struct filter filter = filter_new((struct price){2000000, 1000000000000});
+    seeded_random_init(&seeded, 3);
+    for (int i = 0; i < 2000; i++) {
+        struct charge charge = pure(1 + seeded_random_below(&seeded, 2000000));
+        charge.mechanism = i % 2 == 0 ? MECHANISM_PURE : MECHANISM_EXPONENTIAL;
+        charge.count = 1 + seeded_random_below(&seeded, 50);
+        if (i % 5 == 0) {
+            charge.mechanism = MECHANISM_GAUSSIAN;
+            charge.sigma_micro = charge.epsilon_micro;
+            charge.epsilon_micro = 0;
+        }
+        struct cost cost = filter_cost(&filter, &charge);
+        struct privacy_event event = charge_event(&charge);
+        long double once = (long double)renyi_divergence(&event, filter.order);
+        cr_assert_geq((long double)cost.renyi_nano, once * 1e9L * (long double)charge.count);
+        cr_assert_leq((long double)cost.renyi_nano,
+                      (once * 1e9L * (1 + 1e-12L) + 2) * (long double)charge.count);
+        cr_assert_eq(cost.epsilon_micro,
+                     charge.epsilon_micro == 0 ? UINT64_MAX : charge.epsilon_micro * charge.count);
+    }
+}
+
+Test(filter, sampling_amplifies_and_other_neighbours_are_without_bound)
+{
+    struct filter filter = filter_new((struct price){2000000, 1000000000000});
+    struct charge charge = pure(1000000);
+    charge.sampling_nano = SAMPLING_NANO_ONE / 100;
+    struct cost cost = filter_cost(&filter, &charge);
+    double exact = log1p(0.01 * expm1(1)) * 1e6;
+    cr_assert((double)cost.epsilon_micro >= exact && (double)cost.epsilon_micro < exact + 2);
+    charge.neighbours = NEIGHBOURS_ADD_REMOVE;
+    cost = filter_cost(&filter, &charge);
+    cr_assert(cost.epsilon_micro == UINT64_MAX && cost.renyi_nano == UINT64_MAX);
+}
+
+/* Whether a limit (epsilon, 2 delta) admits a list of events of this mechanism. */
+static bool admits_list(const json_t *row, enum mechanism mechanism, double epsilon)
+{
+    const json_t *runs = json_object_get(row, "eps_list_rle");
+    double delta = json_number_value(json_object_get(row, "delta"));
+    struct filter filter =
+        filter_new((struct price){(uint64_t)(epsilon * 1e6), (uint64_t)(2 * delta * 1e18)});
+    struct cost sums = {0};
+
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *run = json_array_get(runs, i);
+        uint64_t times = (uint64_t)json_integer_value(json_array_get(run, 1));
+        struct charge charge =
+            pure((uint64_t)llround(json_number_value(json_array_get(run, 0)) * 1e6));
+        charge.mechanism = mechanism;
+        for (uint64_t j = 0; j < times; j++) {
+            if (!add(&filter, &sums, &charge)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The least epsilon that the sum, or the divergences at their best order, can vouch for. */
+static double least_of(const json_t *row, enum mechanism mechanism)
+{
+    enum { RUNS_MAX = 8 };
+    const json_t *runs = json_object_get(row, "eps_list_rle");
+    struct privacy_event event[RUNS_MAX];
+    size_t count = json_array_size(runs);
+    double delta = json_number_value(json_object_get(row, "delta"));
+
+    cr_assert_leq(count, RUNS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *run = json_array_get(runs, i);
+        struct charge charge =
+            pure((uint64_t)llround(json_number_value(json_array_get(run, 0)) * 1e6));
+        charge.mechanism = mechanism;
+        charge.count = (uint64_t)json_integer_value(json_array_get(run, 1));
+        event[i] = charge_event(&charge);
+    }
+    return fmin(basic_epsilon(event, count, delta), renyi_epsilon(event, count, delta));
+}
+
+Test(filter, admits_what_the_formulas_say_and_refuses_what_nobody_can_vouch_for)
+{
+    static const struct {
+        enum mechanism mechanism;
+        const char *formula;
+    } list[] = {{MECHANISM_PURE, "eps_filter_zcdp_cks"},
+                {MECHANISM_EXPONENTIAL, "eps_filter_br_zcdp_cks"}};
+    json_error_t error;
+    json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, &error);
+    const json_t *rows = json_object_get(root, "i_filter_formulas");
+    cr_assert_geq(json_array_size(rows), 5, "%s", error.text);
+    for (size_t i = 0; i < 2 * json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i / 2);
+        enum mechanism mechanism = list[i % 2].mechanism;
+        double formula = fmin(json_number_value(json_object_get(row, "eps_basic")),
+                              json_number_value(json_object_get(row, list[i % 2].formula)));
+        double least = least_of(row, mechanism);
+        cr_expect(admits_list(row, mechanism, 1.003 * formula), "row %zu", i / 2);
+        if (json_array_size(json_object_get(row, "eps_list_rle")) <= 2) {
+            /* The order is made for many small charges; one that dominates does better elsewhere. */
+            cr_expect(admits_list(row, mechanism, 1.05 * least), "row %zu: not tight", i / 2);
+        }
+        cr_expect_not(admits_list(row, mechanism, 0.999 * least), "row %zu", i / 2);
+    }
+    json_decref(root);
+}
+
+static struct charge any_charge(struct seeded_random *seeded)
+{
+    struct charge charge = pure(20000 + seeded_random_below(seeded, 500000));
+    switch (seeded_random_below(seeded, 4)) {
+    case 0:
+        charge.mechanism = MECHANISM_GAUSSIAN;
+        charge.sigma_micro = 5000000 + seeded_random_below(seeded, 20000000);
+        charge.epsilon_micro = 0;
+        break;
+    case 1:
+        charge.mechanism = MECHANISM_EXPONENTIAL;
+        break;
+    default:
+        break;
+    }
+    charge.delta_atto = seeded_random_below(seeded, 2) * 10000000000;
+    return charge;
+}
+
+/* Fills a limit to the brim with charges; the accountants, asked about the list, stay within it, and
+ * the odometer is above what they are certain of. */
+Test(filter, the_accountants_agree_with_every_list_it_admits, .timeout = 120)
+{
+    enum { LISTS = 12, TRIES = 60 };
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 12);
+    for (int list = 0; list < LISTS; list++) {
+        struct price limit = {500000 * (1 + seeded_random_below(&seeded, 6)),
+                              list % 4 == 0 ? 100000000000000 : 1000000000000};
+        struct filter filter = filter_new(limit);
+        struct privacy_event event[TRIES];
+        struct cost sums = {0};
+        size_t count = 0;
+        for (int i = 0; i < TRIES; i++) {
+            struct charge charge = any_charge(&seeded);
+            if (list % 3 == 0 && charge.epsilon_micro == 0) {
+                continue; /* without Gaussians the truth is known from below, too */
+            }
+            if (add(&filter, &sums, &charge)) {
+                event[count++] = charge_event(&charge);
+            }
+        }
+        double delta = (double)limit.delta_atto * 1e-18;
+        double epsilon = (double)limit.epsilon_micro * 1e-6;
+        uint64_t odometer = filter_odometer(&filter, &sums);
+        struct interval optimal = {NAN, NAN};
+        cr_assert_eq(optimal_epsilon(&optimal, event, count, delta), STATUS_OK);
+        double high = fmin(renyi_epsilon(event, count, delta), zcdp_epsilon(event, count, delta));
+        high = fmin(fmin(high, basic_epsilon(event, count, delta)), optimal.high);
+        cr_expect_leq(high, epsilon * (1 + 1e-9), "list %d", list);
+        cr_expect_not(list % 3 == 0 && isnan(optimal.low));
+        cr_expect_not((double)odometer * 1e-6 < optimal.low, "list %d", list);
+        cr_expect_leq(odometer, sums.epsilon_micro);
+    }
+}
+
+/* The adversary's game: (p, q) are the probabilities of what was seen under the two data sets. At
+ * each turn it stops, or spends one of its charges if the filter admits it: a randomised response,
+ * which also fails altogether with the charge's own delta. It plays for the most that P can exceed
+ * e^epsilon Q by, summed over all that can be seen. */
+struct game {
+    struct filter filter;  /* that admits */
+    uint64_t cost_divisor; /* planted: 2 halves every cost */
+    bool odometer;         /* epsilon is the odometer's at the stop, in place of the limit */
+    const struct charge *choice;
+    size_t choice_count;
+};
+
+static double stopped(const struct game *game, double p, double q, const struct cost *sums)
+{
+    uint64_t epsilon_micro =
+        game->odometer ? filter_odometer(&game->filter, sums) : game->filter.limit.epsilon_micro;
+    return fmax(p - exp((double)epsilon_micro * 1e-6) * q, 0);
+}
+
+enum { DEPTH_MAX = 24 };
+
+struct turn {
+    double p;
+    double q;
+    double weight; /* that no charge so far has failed */
+    struct cost sums;
+    size_t choice; /* being tried */
+    int branch;    /* 0, 1: outcome to look at next; 2: both known */
+    double value;  /* of the choice, so far */
+    double best;
+};
+
+static struct turn turn_of(const struct game *game, double p, double q, struct cost sums)
+{
+    return (struct turn){.p = p, .q = q, .sums = sums, .best = stopped(game, p, q, &sums)};
+}
+
+/* The value of the game by a walk without recursion: turn[] is the path to where it is. */
+static double play(const struct game *game)
+{
+    struct turn turn[DEPTH_MAX];
+    int depth = 0;
+    turn[0] = turn_of(game, 1, 1, (struct cost){0});
+    for (;;) {
+        struct turn *now = &turn[depth];
+        if (now->choice == game->choice_count) {
+            double value = now->best;
+            if (depth == 0) {
+                return value;
+            }
+            turn[--depth].value += value;
+            continue;
+        }
+        const struct charge *charge = &game->choice[now->choice];
+        struct cost cost = filter_cost(&game->filter, charge);
+        cost.epsilon_micro /= game->cost_divisor;
+        cost.renyi_nano /= game->cost_divisor;
+        struct cost sums = cost_add(now->sums, cost);
+        double fails = (double)charge->delta_atto * 1e-18;
+        if (!filter_admits(&game->filter, &sums) || depth + 1 == DEPTH_MAX) {
+            now->choice++;
+            continue;
+        }
+        if (now->branch == 2) {
+            now->best = fmax(now->best, now->value);
+            now->choice++;
+            now->branch = 0;
+            continue;
+        }
+        if (now->branch == 0) {
+            now->value = fails * now->p; /* a failure tells all */
+        }
+        double yes = 1 / (1 + exp(-(double)charge->epsilon_micro * 1e-6));
+        double p = now->p * (1 - fails) * (now->branch == 0 ? yes : 1 - yes);
+        double q = now->q * (1 - fails) * (now->branch == 0 ? 1 - yes : yes);
+        now->branch++;
+        turn[++depth] = turn_of(game, p, q, sums);
+    }
+}
+
+static double play_against(struct price limit, const struct charge *choice, size_t choice_count,
+                           uint64_t divisor, bool odometer)
+{
+    struct game game = {.filter = filter_new(limit),
+                        .cost_divisor = divisor,
+                        .odometer = odometer,
+                        .choice = choice,
+                        .choice_count = choice_count};
+    return play(&game);
+}
+
+Test(filter, an_adaptive_adversary_stays_within_epsilon_and_delta, .timeout = 120)
+{
+    static const struct {
+        struct price limit;
+        uint64_t first;
+        uint64_t second;
+        uint64_t own_delta;
+    } list[] = {
+        {{1000000, 0}, 200000, 500000, 0},
+        {{1000000, 100000000000000000}, 300000, 500000, 0},
+        {{1000000, 100000000000000000}, 350000, 100000000, 0},
+        {{1500000, 50000000000000000}, 400000, 700000, 5000000000000000},
+        {{500000, 200000000000000000}, 200000, 300000, 20000000000000000},
+        {{700000, 10000000000000000}, 150000, 350000, 1000000000000000},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        struct charge choice[2] = {pure(list[i].first), pure(list[i].second)};
+        double delta = (double)list[i].limit.delta_atto * 1e-18;
+        choice[1].delta_atto = list[i].own_delta;
+        double value = play_against(list[i].limit, choice, 2, 1, false);
+        cr_expect_leq(value, delta + 1e-15, "game %zu reaches %g of %g", i, value, delta);
+        value = play_against(list[i].limit, choice, 2, 1, true);
+        cr_expect_leq(value, delta + 1e-15, "the odometer of game %zu: %g of %g", i, value, delta);
+    }
+}
+
+/* The same game notices a filter that lets twice as much pass. */
+Test(filter, the_adversary_finds_a_filter_that_charges_half, .timeout = 120)
+{
+    struct charge choice[2] = {pure(200000), pure(500000)};
+    cr_assert_gt(play_against((struct price){1000000, 0}, choice, 2, 2, false), 0.05);
+    choice[0] = pure(600000);
+    cr_assert_gt(play_against((struct price){1000000, 100000000000000000}, choice, 2, 4, false),
+                 0.1);
+}
+
+Test(filter, the_odometer_grows_and_is_no_more_than_the_sum)
+{
+    struct filter filter = filter_new((struct price){3000000, 1000000000000});
+    struct charge small = pure(50000);
+    struct cost sums = {0};
+    uint64_t before = 0;
+    cr_assert_eq(filter_odometer(&filter, &sums), 0);
+    while (add(&filter, &sums, &small)) {
+        uint64_t now = filter_odometer(&filter, &sums);
+        cr_assert(now >= before && now <= sums.epsilon_micro);
+        before = now;
+    }
+    cr_assert_gt(sums.epsilon_micro, 3500000, "by divergence more than by the sum");
+    cr_assert_lt(before, sums.epsilon_micro, "the odometer gains by it, too");
+    cr_assert_eq(filter_renyi_share(&filter, &(struct cost){0, 0, filter.renyi_max}), 10000);
+    cr_assert_eq(filter_renyi_share(&filter, &(struct cost){0, 0, 1}), 1, "rounded up");
+}
