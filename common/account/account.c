@@ -18,6 +18,7 @@
 #include "account/renyi.h"
 #include "base/check.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -182,6 +183,17 @@ static void choose(struct account *out, struct question question)
     }
 }
 
+/* At delta 0 nothing is forgiven: each of these losses is reached with some probability, and so is
+ * their sum. Lower than it by the rounding of its terms. */
+static double certain_sum(const struct privacy_event *events, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += (double)events[i].count * pure_epsilon(&events[i]);
+    }
+    return sum * (1 - (32 + (double)count) * DBL_EPSILON);
+}
+
 /* events: each happens at least once */
 static enum status ask(struct account *out, const struct privacy_event *events, size_t count,
                        struct question question)
@@ -210,6 +222,9 @@ static enum status ask(struct account *out, const struct privacy_event *events, 
     }
     if (same) {
         out->low = above(out->low, pld.low);
+    }
+    if (same && question.wants_epsilon && question.at <= 0) {
+        out->low = above(out->low, certain_sum(events, count));
     }
     out->bound[ACCOUNTANT_OPTIMAL] = optimal.high;
     out->bound[ACCOUNTANT_PLD] = pld.high;
