@@ -137,6 +137,17 @@ static double time_pick(pick run, const struct prepared *prepared, const struct 
     return best;
 }
 
+static double time_preparing(void)
+{
+    enum { RUNS = 1000 };
+    struct noise_exponential decay;
+    double start = now_ns();
+    for (uint64_t i = 0; i < RUNS; i++) {
+        CHECK(noise_exponential_init(&decay, i + 1, 2000000) == STATUS_OK);
+    }
+    return (now_ns() - start) / RUNS;
+}
+
 static void print_costs(const struct prepared *prepared, const struct random *random)
 {
     static const size_t counts[] = {10, 1000, 1000000};
@@ -223,6 +234,7 @@ int main(void)
     struct random random = random_source_interface(source);
     seeded_random_init(&seeded, 2);
 
+    printf("preparing one epsilon: %.0f ns\n", time_preparing());
     print_costs(&prepared, &random);
     printf("\n%-18s", "largest |t|");
     for (size_t i = 0; i < PICKS; i++) {
