@@ -20,6 +20,7 @@ extern const struct command command_keygen;
 extern const struct command command_predict;
 extern const struct command command_report;
 extern const struct command command_plan;
+extern const struct command command_audit;
 
 /** Finds the subcommand and runs it: the whole program but for `main`. */
 enum exit_code command_main(int count, char **argument);

@@ -8,7 +8,7 @@
 #include "noise/exponential.h"
 #include "noise/laplace.h"
 
-enum { RIG_BLOCK = 1024, RIG_WIDTH_MAX = 16 };
+enum { RIG_BLOCK = 1024, RIG_WIDTH_MAX = 32 };
 
 struct audit_rig {
     const struct subject_code *code;
