@@ -21,6 +21,7 @@
 #include "account/upward.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static double unsampled(const struct privacy_event *event)
 {
@@ -58,20 +59,34 @@ struct sums {
     double drift;
 };
 
+/* Adds times * epsilon, and answers whether that was exact: budgets are split into halves and tenths
+ * of which some add up to what was split, and then no unit of rounding may be asked for. */
+static bool add_exactly(double *sum, double times, double epsilon)
+{
+    double product = times * epsilon;
+    double before = *sum;
+    *sum = before + product;
+    double added = *sum - before;
+    /* Of a tiny product the error itself may vanish. */
+    bool whole = times <= 1 || (product > 0x1p-960 && fma(times, epsilon, -product) == 0);
+    return whole && before - (*sum - added) == 0 && product - added == 0;
+}
+
 static struct sums sums_of(const struct privacy_event *events, size_t count)
 {
     struct sums sums = {0, 0, 0};
+    bool exact = true;
     for (size_t i = 0; i < count; i++) {
         double epsilon = pure_epsilon(&events[i]);
         double times = (double)events[i].count;
         if (times > 0) {
-            sums.epsilon += times * epsilon;
+            exact = add_exactly(&sums.epsilon, times, epsilon) && exact;
             sums.square += times * epsilon * epsilon;
             sums.drift += times * epsilon * expm1(epsilon);
         }
     }
     double units = 2 + (double)count / 2;
-    if (count != 1 || events[0].count > 1) {
+    if (!exact) {
         sums.epsilon = sums.epsilon > 0 ? upward(sums.epsilon, units) : sums.epsilon;
     }
     if (sums.epsilon > 0) {
