@@ -54,6 +54,26 @@ Test(policy, without_a_limit_per_job_has_the_total_alone)
     cr_assert_eq(policy.job_epsilon_micro, 0);
 }
 
+Test(policy, has_an_allowance_per_job_and_per_so_many_days)
+{
+    struct policy policy;
+    struct why why = {{0}};
+    char text[1024];
+    cr_assert_eq(policy_parse(&policy,
+                              with(text, "job_epsilon: 2\n",
+                                   "job_epsilon: 2\nallowance_days: 365\nallowance_epsilon: 3\n"
+                                   "allowance_delta: 1e-7\n"),
+                              "policy.yml", &why),
+                 STATUS_OK, "%s", why.text);
+    struct allowances allowances = policy_allowances(&policy);
+    cr_assert_eq(allowances.total.epsilon_micro, 10000000);
+    cr_assert_eq(allowances.job.epsilon_micro, 2000000);
+    cr_assert_eq(allowances.job.delta_atto, allowances.total.delta_atto, "that of the total");
+    cr_assert_eq(allowances.window_days, 365);
+    cr_assert_eq(allowances.window.epsilon_micro, 3000000);
+    cr_assert_eq(allowances.window.delta_atto, UINT64_C(100000000000));
+}
+
 struct policy_case {
     const char *from;
     const char *to;
@@ -87,6 +107,21 @@ Test(policy, refuses_with_place_and_remedy)
         {"job_epsilon: 2", "job_epsilon: 0",
          "policy.yml:4:14: job_epsilon: \"0\" is out of range: write a number from 0.000001 to "
          "1000000"},
+        {"job_epsilon: 2", "job_delta: 0",
+         "policy.yml:4:12: job_delta: says nothing without job_epsilon: add it, or leave both out"},
+        {"job_epsilon: 2", "job_epsilon: 2\njob_delta: 1e-5",
+         "policy.yml:5:12: job_delta: is more than delta, the total: lower it, or leave it out"},
+        {"job_epsilon: 2", "allowance_days: 365",
+         "policy.yml:4:17: allowance_days: says nothing without allowance_epsilon: add it, or leave "
+         "both out"},
+        {"job_epsilon: 2", "allowance_epsilon: 3",
+         "policy.yml:4:20: allowance_epsilon: says nothing without allowance_days: add it, or leave "
+         "both out"},
+        {"job_epsilon: 2", "allowance_days: 365\nallowance_epsilon: 11",
+         "policy.yml:5:20: allowance_epsilon: is more than epsilon, the total: lower it, or leave "
+         "it out"},
+        {"job_epsilon: 2", "allowance_days: 3661\nallowance_epsilon: 1",
+         "policy.yml:4:17: allowance_days: \"3661\" is out of range: write a number from 1 to 3660"},
         {"answer_slot_ms: 1000", "answer_slot_ms: 0",
          "policy.yml:9:17: answer_slot_ms: \"0\" is out of range: write a number from 1 to "
          "604800000"},
@@ -149,6 +184,9 @@ Test(policy, refuses_a_job_with_the_reason)
          "it may cost epsilon 1, and the policy allows a job (job_epsilon) 0.999999"},
         {"epsilon: 10.0000009\ndelta: 1e-6\njob_epsilon: 2", "epsilon: 0.9999999\ndelta: 0",
          "it may cost epsilon 1, and the policy's total (epsilon) is 0.999999"},
+        {"job_epsilon: 2", "allowance_days: 30\nallowance_epsilon: 0.999999",
+         "it may cost epsilon 1, and the policy allows any allowance_days (allowance_epsilon) "
+         "0.999999"},
         {"cohort_minimum: 3", "cohort_minimum: 4",
          "its rounds count with 3 agents, and the policy wants at least 4 (cohort_minimum)"},
         {"[fit, losses]", "[fit]",

@@ -28,3 +28,66 @@ Test(charge, is_valid_only_with_a_price_a_pass_and_rows)
     charge.row_first = UINT64_MAX - 2;
     cr_assert(charge_is_valid(&charge));
 }
+
+Test(charge, a_gaussian_has_a_sigma_and_the_others_an_epsilon)
+{
+    struct charge charge = good;
+    charge.sigma_micro = 1;
+    cr_assert_not(charge_is_valid(&charge));
+    charge.mechanism = MECHANISM_GAUSSIAN;
+    cr_assert_not(charge_is_valid(&charge));
+    charge.epsilon_micro = 0;
+    cr_assert(charge_is_valid(&charge));
+    charge.sigma_micro = 0;
+    cr_assert_not(charge_is_valid(&charge));
+    charge = good;
+    charge.mechanism = (enum mechanism)MECHANISM_COUNT;
+    cr_assert_not(charge_is_valid(&charge));
+    charge = good;
+    charge.neighbours = (enum neighbours)2;
+    cr_assert_not(charge_is_valid(&charge));
+    charge = good;
+    charge.sampling_nano = SAMPLING_NANO_ONE + 1;
+    cr_assert_not(charge_is_valid(&charge));
+    charge = good;
+    charge.count = CHARGE_COUNT_MAX + 1;
+    cr_assert_not(charge_is_valid(&charge));
+}
+
+Test(charge, of_an_older_journal_is_one_run_on_every_record)
+{
+    struct charge charge = good;
+    cr_assert(charge_count(&charge) == 1 && charge_sampling_nano(&charge) == SAMPLING_NANO_ONE);
+    struct charge same = good;
+    same.count = 1;
+    same.sampling_nano = SAMPLING_NANO_ONE;
+    cr_assert(charge_same_event(&charge, &same));
+    same.count = 2;
+    cr_assert_not(charge_same_event(&charge, &same));
+}
+
+/* Each number beside exact arithmetic: integers against the integer that the double stands for. */
+Test(charge, its_event_is_never_cheaper)
+{
+    for (uint64_t micro = 1; micro < 3000000; micro = micro * 3 / 2 + 1) {
+        struct charge charge = good;
+        charge.epsilon_micro = micro;
+        charge.delta_atto = micro * 1000003;
+        charge.sampling_nano = (uint32_t)micro;
+        struct privacy_event event = charge_event(&charge);
+        cr_assert_eq(privacy_event_check(&event, NULL), STATUS_OK);
+        cr_assert_geq((long double)event.parameter * 1e6L, (long double)micro);
+        cr_assert_leq((long double)event.parameter * 1e6L, (long double)micro * (1 + 1e-15L));
+        cr_assert_geq((long double)event.delta * 1e18L, (long double)charge.delta_atto);
+        cr_assert_geq((long double)event.sampling * 1e9L, (long double)micro);
+        charge.mechanism = MECHANISM_LAPLACE;
+        event = charge_event(&charge);
+        cr_assert_leq((long double)event.parameter * (long double)micro, 1e6L);
+        charge.mechanism = MECHANISM_GAUSSIAN;
+        charge.sigma_micro = micro;
+        charge.epsilon_micro = 0;
+        event = charge_event(&charge);
+        cr_assert_leq((long double)event.parameter * 1e6L, (long double)micro);
+        cr_assert_geq((long double)event.parameter * 1e6L, (long double)micro * (1 - 1e-15L));
+    }
+}

@@ -365,6 +365,9 @@ Test(filter, an_adaptive_adversary_stays_within_epsilon_and_delta, .timeout = 12
         {{1500000, 50000000000000000}, 400000, 700000, 5000000000000000},
         {{500000, 200000000000000000}, 200000, 300000, 20000000000000000},
         {{700000, 10000000000000000}, 150000, 350000, 1000000000000000},
+        /* by divergence 7 charges of 0.5, by the sum 5 */
+        {{2500000, 200000000000000000}, 500000, 1000000, 0},
+        {{2500000, 200000000000000000}, 500000, 1500000, 20000000000000000},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         struct charge choice[2] = {pure(list[i].first), pure(list[i].second)};

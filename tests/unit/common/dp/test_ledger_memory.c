@@ -48,7 +48,9 @@ static bool run_with_failure(long position, bool restore)
 {
     countdown = position;
     bool failed = false;
-    struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
+    struct allowances allowances = {
+        .total = {UINT64_MAX, 0}, .window = {UINT64_MAX, 0}, .window_days = 30};
+    struct ledger *ledger = ledger_open(&allowances);
     if (ledger == NULL) {
         countdown = -1;
         return true;
@@ -59,6 +61,8 @@ static bool run_with_failure(long position, bool restore)
                                 .pass = {{(uint8_t)(1 + i % 40)}},
                                 .row_first = 100 * i,
                                 .row_count = 10};
+        /* a job for each pass, so that their table grows, too */
+        ledger_at(ledger, &(struct occasion){.job = {{(uint8_t)(1 + i % 40)}}, .wall_ms = 0});
         enum status status = count_once(ledger, &charge, restore);
         if (status != STATUS_OK) {
             cr_assert_eq(status, STATUS_NO_MEMORY);

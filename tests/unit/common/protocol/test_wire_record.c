@@ -91,6 +91,41 @@ Test(wire_record, one_agent_listed_twice_is_refused)
     cr_assert_eq(wire_decode_record(&record, body), STATUS_CORRUPT);
 }
 
+/* The bytes above are of a journal from before charges were events: it reads as one pure run. */
+Test(wire_record, a_charge_is_an_event_and_an_old_one_is_pure)
+{
+    uint8_t known[1024];
+    struct record record;
+    size_t size = known_bytes(known, sizeof known, TEST_VECTORS "/wire.txt", "answer");
+    cr_assert_eq(wire_decode_record(&record, (struct slice){known, size}), STATUS_OK);
+    cr_assert_eq(record.as.answer.charge.mechanism, MECHANISM_PURE);
+    cr_assert_eq(record.as.answer.charge.neighbours, NEIGHBOURS_REPLACE_ONE);
+    cr_assert_eq(charge_count(&record.as.answer.charge), 1);
+    cr_assert_eq(charge_sampling_nano(&record.as.answer.charge), SAMPLING_NANO_ONE);
+    record_free(&record);
+}
+
+Test(wire_record, every_field_of_a_charge_comes_back)
+{
+    uint8_t *packed = NULL;
+    size_t size = 0;
+    struct record again;
+    struct record record = known_answer();
+    struct charge *charge = &record.as.answer.charge;
+    charge->mechanism = MECHANISM_DISCRETE_GAUSSIAN;
+    charge->neighbours = NEIGHBOURS_ADD_REMOVE;
+    charge->epsilon_micro = 0;
+    charge->sigma_micro = 4500000;
+    charge->delta_atto = 7;
+    charge->count = 12;
+    charge->sampling_nano = 10000000;
+    cr_assert_eq(wire_encode_record(&packed, &size, &record), STATUS_OK);
+    cr_assert_eq(wire_decode_record(&again, (struct slice){packed, size}), STATUS_OK);
+    cr_assert(memcmp(&again.as.answer.charge, charge, sizeof *charge) == 0);
+    record_free(&again);
+    free(packed);
+}
+
 Test(wire_record, an_answer_without_a_charge_is_refused)
 {
     struct record record = known_answer();
@@ -98,6 +133,9 @@ Test(wire_record, an_answer_without_a_charge_is_refused)
     cr_assert_not(record_is_valid(&record));
     record = known_answer();
     record.as.answer.charge.row_count = 0;
+    cr_assert_not(record_is_valid(&record));
+    record = known_answer();
+    record.as.answer.charge.mechanism = (enum mechanism)MECHANISM_COUNT;
     cr_assert_not(record_is_valid(&record));
     record = known_answer();
     record.as.answer.answer = (struct digest){0};
