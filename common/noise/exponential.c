@@ -29,7 +29,7 @@
 #include <gmp.h>
 #include <mpfr.h>
 
-enum { WORD_BITS = 64, PRECISION_BITS = 256, RATE_BITS = 63, TERMS = 17, MARGIN = 8 };
+enum { WORD_BITS = 64, PRECISION_BITS = 256, RATE_BITS = 63, MARGIN = 8 };
 
 /* The integer part of log2 of the rate is at most this: 2^-64 is as good as nothing. */
 enum { RATE_EXPONENT_MAX = 7 };
@@ -108,33 +108,33 @@ static inline uint64_t smaller(uint64_t a, uint64_t b)
     return mask_choose(mask_of(a < b), a, b);
 }
 
-/* exp(-u), 0 <= u < 0.694, both in units of 2^-64. */
+/* 1/factorial - u p, all in units of 2^-64. */
+static inline uint64_t step(uint64_t factorial, uint64_t u, uint64_t p)
+{
+    return UINT64_MAX / factorial - high_product(u, p);
+}
+
+/* exp(-u), 0 <= u < 0.694, both in units of 2^-64. Written out: gcc's loop takes a tenth longer. */
 static inline uint64_t exp_minus(uint64_t u)
 {
-    static const uint64_t inverse_factorial[TERMS + 1] = {
-        UINT64_MAX,
-        UINT64_MAX,
-        UINT64_MAX / 2,
-        UINT64_MAX / 6,
-        UINT64_MAX / 24,
-        UINT64_MAX / 120,
-        UINT64_MAX / 720,
-        UINT64_MAX / 5040,
-        UINT64_MAX / 40320,
-        UINT64_MAX / 362880,
-        UINT64_MAX / 3628800,
-        UINT64_MAX / 39916800,
-        UINT64_MAX / 479001600,
-        UINT64_MAX / 6227020800,
-        UINT64_MAX / 87178291200,
-        UINT64_MAX / 1307674368000,
-        UINT64_MAX / 20922789888000,
-        UINT64_MAX / 355687428096000,
-    };
-    uint64_t p = inverse_factorial[TERMS];
-    for (int k = TERMS - 1; k >= 0; k--) {
-        p = inverse_factorial[k] - high_product(u, p);
-    }
+    uint64_t p = UINT64_MAX / 355687428096000;
+    p = step(20922789888000, u, p);
+    p = step(1307674368000, u, p);
+    p = step(87178291200, u, p);
+    p = step(6227020800, u, p);
+    p = step(479001600, u, p);
+    p = step(39916800, u, p);
+    p = step(3628800, u, p);
+    p = step(362880, u, p);
+    p = step(40320, u, p);
+    p = step(5040, u, p);
+    p = step(720, u, p);
+    p = step(120, u, p);
+    p = step(24, u, p);
+    p = step(6, u, p);
+    p = step(2, u, p);
+    p = step(1, u, p);
+    p = step(1, u, p);
     return p;
 }
 
