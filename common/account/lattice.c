@@ -27,7 +27,7 @@
 #define COIN_SHARE     1e-3
 
 #define CELLS_MAX      ((double)(1 << 21))
-#define WORK_MAX       3e8
+#define WORK_MAX       4e9
 #define RESOLUTION     4096
 #define RESOLUTION_MIN 32
 
@@ -94,7 +94,7 @@ static double step_of(const struct response *groups, size_t count, double cut)
     }
     double step = 0;
     double work = INFINITY;
-    for (double fine = RESOLUTION; fine >= RESOLUTION_MIN && work > WORK_MAX; fine /= 2) {
+    for (double fine = RESOLUTION; fine >= RESOLUTION_MIN && work > WORK_MAX; fine *= 0.8) {
         step = fmax(sqrt(variance) / fine, width / (CELLS_MAX - 4 * (double)count - 4));
         double span = fmin(width, 20 * sqrt(variance) + width / 64) / step;
         work = 0;

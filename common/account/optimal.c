@@ -55,6 +55,17 @@ static bool is_covered(const struct privacy_event *events, size_t count)
     return true;
 }
 
+/* Of a draw zCDP knows more than its epsilon, which here is all that is known. */
+static bool is_ranged(const struct privacy_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].mechanism == MECHANISM_EXPONENTIAL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status ask(struct interval *out, const struct response *groups, size_t count,
                        struct response_question question)
 {
@@ -92,16 +103,25 @@ enum status optimal_epsilon(struct interval *out, const struct privacy_event *ev
     }
     double basic = basic_epsilon(events, count, delta);
     double spare = spare_delta(events, count, delta);
+    double above = spare_delta_above(events, count, delta);
+    struct interval below = {0, 0};
+    enum status status = STATUS_OK;
     *out = (struct interval){0, basic};
-    if (spare < 0 || basic == 0 || isinf(basic)) {
+    if (spare < 0 || basic <= 0 || isinf(basic)) {
         return STATUS_OK;
     }
-    enum status status =
-        grouped(out, events, count, (struct response_question){true, fmax(spare, DELTA_MIN)});
+    if (spare >= DELTA_MIN) {
+        status = grouped(out, events, count, (struct response_question){true, spare});
+    }
+    if (status == STATUS_OK && spare < above) {
+        status = grouped(&below, events, count,
+                         (struct response_question){true, fmax(above, DELTA_MIN)});
+        out->low = below.low;
+    }
     if (status == STATUS_OK) {
-        /* Rounding of the spare delta is one-sided, so it may cost the lower end a little. */
-        out->high = spare < DELTA_MIN ? basic : fmin(out->high, basic);
-        out->high = fmin(out->high, zcdp_epsilon(events, count, delta));
+        out->high =
+            fmin(fmin(out->high, basic),
+                 (is_ranged(events, count) ? INFINITY : zcdp_epsilon(events, count, delta)));
         out->low = fmin(out->low, out->high);
     }
     return status;
@@ -114,18 +134,17 @@ enum status optimal_delta(struct interval *out, const struct privacy_event *even
     if (!is_covered(events, count)) {
         return STATUS_OK;
     }
-    *out = (struct interval){0, 1};
-    if (isinf(basic_epsilon(events, count, 0.5)) && spare_delta(events, count, 0.5) >= 0) {
+    double sum = basic_epsilon(events, count, 1 - DBL_EPSILON); /* whatever their own deltas */
+    *out = (struct interval){spent_delta_below(events, count, 0), 1};
+    if (isinf(sum)) {
         return STATUS_OK;
     }
-    enum status status =
-        grouped(out, events, count, (struct response_question){true == false, epsilon});
+    enum status status = grouped(out, events, count, (struct response_question){false, epsilon});
     if (status == STATUS_OK) {
-        double own = spent_delta(events, count, 0);
-        out->low = fmax(0, own > 0 ? own * (1 - 1e-12) : 0) * (out->low < 1) + out->low * (1 - own);
-        out->low = fmax(0, out->low * (1 - 1e-14));
-        out->high = spent_delta(events, count, fmin(1, out->high));
-        out->high = fmin(out->high, zcdp_delta(events, count, epsilon));
+        double high = fmin(basic_delta(events, count, epsilon),
+                           (is_ranged(events, count) ? 1 : zcdp_delta(events, count, epsilon)));
+        out->low = spent_delta_below(events, count, out->low);
+        out->high = fmin(spent_delta(events, count, out->high), high);
         out->low = fmin(out->low, out->high);
     }
     return status;

@@ -143,6 +143,6 @@ double advanced_delta(const struct privacy_event *events, size_t count, double e
     if (!(room > 0)) {
         return 1;
     }
-    double exponent = downward(room / (2 * sums.square) * room, 6);
+    double exponent = downward(fmin(room / (2 * sums.square) * room, 1e6), 6);
     return spent_delta(events, count, fmin(1, upward(exp(-exponent), 4)));
 }

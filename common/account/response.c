@@ -30,6 +30,7 @@ struct walk {
     double mass;     /* x_j in units of e^unit */
     double slope;    /* E_j */
     double delta;    /* D_j */
+    double odds;     /* e^-epsilon */
     double kept;     /* r */
     double fraction; /* 1 - r */
     double error;    /* relative, of all three, but for the steps */
@@ -72,6 +73,7 @@ static struct walk walk_from(const struct response *response, double hits, doubl
                          .hits = hits,
                          .mass = mass,
                          .slope = mass,
+                         .odds = exp(-response->epsilon),
                          .kept = exp(-2 * response->epsilon),
                          .fraction = -expm1(-2 * response->epsilon),
                          .error = binomial_error(&binomial, hits) +
@@ -80,7 +82,7 @@ static struct walk walk_from(const struct response *response, double hits, doubl
 
 static void step(struct walk *walk)
 {
-    walk->mass *= walk->hits / (walk->count - walk->hits + 1) * exp(-walk->epsilon);
+    walk->mass *= walk->hits / (walk->count - walk->hits + 1) * walk->odds;
     walk->delta += walk->fraction * walk->slope;
     walk->slope = walk->mass + walk->kept * walk->slope;
     walk->hits--;
@@ -106,14 +108,9 @@ static double solve(const struct walk *walk, double target)
 /* Walks on until delta exceeds target (in the walk's units) before the next loss, or that loss is 0. */
 static void walk_to_delta(struct walk *walk, double target)
 {
-    double odds = exp(-walk->epsilon);
     while (loss_at(walk, walk->hits - 1) > 0 &&
            walk->delta + walk->fraction * walk->slope <= target) {
-        walk->mass *= walk->hits / (walk->count - walk->hits + 1) * odds;
-        walk->delta += walk->fraction * walk->slope;
-        walk->slope = walk->mass + walk->kept * walk->slope;
-        walk->hits--;
-        walk->steps++;
+        step(walk);
     }
 }
 
@@ -149,7 +146,7 @@ struct interval response_epsilon(const struct response *response, double delta)
 static double first_above(const struct response *response, double epsilon)
 {
     double count = (double)response->count;
-    double hits = floor((epsilon / response->epsilon + count) / 2) + 1;
+    double hits = fmin(floor((epsilon / response->epsilon + count) / 2), count) + 1;
     while (hits > 1 && (2 * (hits - 1) - count) * response->epsilon > epsilon) {
         hits--;
     }

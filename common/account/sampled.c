@@ -8,9 +8,9 @@
  * Q this direction is the larger one). Between whole orders the logarithm, which is convex in alpha
  * and 0 at alpha = 1, lies below its chord; so it does for the other direction.
  *
- * Replacing one record: the sensitivity of such an event is for a replacement, twice that of leaving out. The
- * curve at the doubled distance is above that of the replacement (docs: the mathematics of the
- * samples; tests: by quadrature). */
+ * Replacing one record moves the answer by up to twice what leaving it out does, and the event's
+ * sensitivity is that. That the curve at the doubled distance lies above the replacement's is checked by
+ * quadrature in the tests, at every order used there; no proof is known to us. */
 
 #include "account/sampled.h"
 

@@ -43,6 +43,18 @@ double spare_delta(const struct privacy_event *events, size_t count, double delt
     return all.sum <= delta && count == 1 && events[0].count == 1 ? 0 : -1;
 }
 
+double spare_delta_above(const struct privacy_event *events, size_t count, double delta)
+{
+    struct failures all = failures_of(events, count);
+    if (all.sum <= 0) {
+        return delta;
+    }
+    double units = 8 + (double)count;
+    double left = -log1p(-delta) - all.logarithm;
+    left += units * DBL_EPSILON * (all.logarithm - log1p(-delta));
+    return left > 0 ? upward(-expm1(-left), 4) : 0;
+}
+
 double spent_delta(const struct privacy_event *events, size_t count, double delta)
 {
     struct failures all = failures_of(events, count);
@@ -54,4 +66,13 @@ double spent_delta(const struct privacy_event *events, size_t count, double delt
     }
     double spent = upward(-expm1(log1p(-delta) - all.logarithm), 8 + (double)count);
     return spent < 1 ? spent : 1;
+}
+
+double spent_delta_below(const struct privacy_event *events, size_t count, double delta)
+{
+    struct failures all = failures_of(events, count);
+    if (!(delta < 1) || all.sum <= 0) {
+        return fmin(delta, 1);
+    }
+    return downward(-expm1(log1p(-delta) - all.logarithm), 8 + (double)count);
 }

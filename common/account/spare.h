@@ -11,7 +11,12 @@
  * nothing is left; -1 when they fail more often than delta allows. */
 double spare_delta(const struct privacy_event *events, size_t count, double delta);
 
-/** Returns 1 - (1 - delta) product of (1 - own delta)^count, rounded up, at most 1. */
+/** The same rounded up; not below 0. */
+double spare_delta_above(const struct privacy_event *events, size_t count, double delta);
+
+/** Returns 1 - (1 - delta) product of (1 - own delta)^count, rounded up, at most 1;
+ * and the same rounded down. */
 double spent_delta(const struct privacy_event *events, size_t count, double delta);
+double spent_delta_below(const struct privacy_event *events, size_t count, double delta);
 
 #endif
