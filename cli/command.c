@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {&command_simulate, &command_keygen,
-                                                 &command_predict, &command_report, &command_audit};
+                                                 &command_predict,  &command_report,
+                                                 &command_audit,    &command_plan};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
