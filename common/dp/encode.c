@@ -63,6 +63,63 @@ void clip_l1(int64_t *values, size_t count, int64_t bound)
     }
 }
 
+/* A sum of squares: high * 2^128 + low. Fewer than 2^64 squares of at most 2^126 each fit. */
+struct wide_sum {
+    uint128 low;
+    uint64_t high;
+};
+
+static struct wide_sum sum_of_squares(const int64_t *values, size_t count)
+{
+    struct wide_sum sum = {.low = 0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size = values[i] < 0 ? 0 - (uint64_t)values[i] : (uint64_t)values[i];
+        uint128 square = (uint128)size * size;
+        sum.low += square;
+        sum.high += sum.low < square ? 1 : 0;
+    }
+    return sum;
+}
+
+/* The root rounded up, bit by bit. square <= 2^126 */
+static uint64_t root_ceiling(uint128 square)
+{
+    uint64_t root = 0;
+    for (uint64_t bit = UINT64_C(1) << 63; bit > 0; bit >>= 1) {
+        uint64_t larger = root | bit;
+        root = (uint128)larger * larger <= square ? larger : root;
+    }
+    return root + ((uint128)root * root < square ? 1 : 0);
+}
+
+/* At least the root of the sum, and less than 1 + 2^-61 times it where it is above 2^63. */
+static uint128 norm_ceiling(struct wide_sum sum)
+{
+    unsigned shift = 0;
+    while (sum.high > 0 || sum.low >= (uint128)1 << 126) {
+        uint64_t lost = (uint64_t)sum.low & 3;
+        sum.low = sum.low >> 2 | (uint128)(sum.high & 3) << 126;
+        sum.high >>= 2;
+        sum.low += lost > 0 ? 1 : 0;
+        sum.high += lost > 0 && sum.low == 0 ? 1 : 0;
+        shift++;
+    }
+    return (uint128)root_ceiling(sum.low) << shift;
+}
+
+void clip_l2(int64_t *values, size_t count, int64_t bound)
+{
+    CHECK(bound >= 0);
+    struct wide_sum sum = sum_of_squares(values, count);
+    if (sum.high == 0 && sum.low <= (uint128)bound * (uint128)bound) {
+        return;
+    }
+    int128 norm = (int128)norm_ceiling(sum); /* below 2^96 */
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (int64_t)((int128)values[i] * bound / norm); /* truncates towards 0 */
+    }
+}
+
 enum status encode_sum_fits(uint64_t agents, uint64_t bound, struct noise_scale scale,
                             struct why *why)
 {

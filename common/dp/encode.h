@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/why.h"
-#include "noise/laplace.h"
+#include "noise/scale.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,14 @@ enum { ENCODE_BITS_MAX = 52 };
  */
 int64_t encode_value(double x, unsigned bits);
 
-/** The same for a vector: out (count) from x (count). */
+/**
+ * The same for a vector: out (count) from x (count).
+ *
+ * Privacy: rounding can part two numbers by one more step than they are apart, and no more:
+ * |encode(a) - encode(b)| < |a - b|/g + 1, so an encoded vector's L1 distance is below the real one's
+ * in steps plus count, and its L2 distance below the real one's in steps plus sqrt(count), by the
+ * triangle inequality.
+ */
 void encode_vector(int64_t *out, const double *x, size_t count, unsigned bits);
 
 /** value * 2^-bits, rounded to the nearest double. */
@@ -49,11 +56,24 @@ void clip_box(int64_t *values, size_t count, int64_t low, int64_t high);
 void clip_l1(int64_t *values, size_t count, int64_t bound);
 
 /**
+ * Bounds the L2 norm: keeps values when the sum of their squares is at most bound^2, else shrinks
+ * every one to trunc(value * bound / norm), norm rounded up, in 128-bit integers. Idempotent.
+ *
+ * bound  in  >= 0
+ *
+ * Ensures sum values[i]^2 <= bound^2, whatever the values: nothing overflows. Time as for clip_l1.
+ * Privacy: replacing one record moves a sum of such vectors by at most 2 * bound in L2.
+ */
+void clip_l2(int64_t *values, size_t count, int64_t bound);
+
+/**
  * Decides at a job's start, by public parameters alone, whether the sum over the agents of clipped
  * values and their noise fits into int64: agents * (bound + 64 * ceil(scale)) <= INT64_MAX. A noise
- * beyond 64 scales has a probability below 2^-90.
+ * beyond 64 scales has a probability below 2^-90 for Laplace noise and its shares, and below 2^-2900
+ * for Gaussian noise, whose sigma stands for the scale.
  *
  * bound  in  >= 0: the largest absolute value of one coordinate of one agent's exact answer
+ * scale  in  of the noise of one agent: Laplace scale, or sigma
  *
  * Fails with STATUS_INVALID; why (may be NULL) says what to make smaller.
  */

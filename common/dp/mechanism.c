@@ -2,8 +2,9 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
-#include "dp/grant_private.h"
 #include "base/wide.h"
+#include "dp/grant_private.h"
+#include "noise/gaussian.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,6 +19,18 @@ static uint128 common_divisor(uint128 a, uint128 b)
     return a;
 }
 
+/* numerator/denominator in lowest terms; returns whether noise can have that scale. */
+static bool reduce(struct noise_scale *scale, uint128 numerator, uint64_t denominator)
+{
+    uint128 divisor = common_divisor(numerator, denominator);
+    numerator /= divisor;
+    *scale = (struct noise_scale){.numerator = (uint64_t)numerator,
+                                  .denominator = (uint64_t)(denominator / divisor)};
+    bool possible = numerator <= UINT64_MAX && noise_scale_is_valid(*scale);
+    *scale = possible ? *scale : (struct noise_scale){0};
+    return possible;
+}
+
 enum status mechanism_scale(struct noise_scale *scale, uint64_t sensitivity_l1,
                             uint64_t epsilon_micro, struct why *why)
 {
@@ -26,12 +39,7 @@ enum status mechanism_scale(struct noise_scale *scale, uint64_t sensitivity_l1,
         why_set(why, "an answer needs a sensitivity and an epsilon above 0");
         return STATUS_INVALID;
     }
-    uint128 numerator = (uint128)sensitivity_l1 * EPSILON_MICRO_ONE;
-    uint128 divisor = common_divisor(numerator, epsilon_micro);
-    numerator /= divisor;
-    struct noise_scale result = {.numerator = (uint64_t)numerator,
-                                 .denominator = (uint64_t)(epsilon_micro / divisor)};
-    if (numerator > UINT64_MAX || !noise_scale_is_valid(result)) {
+    if (!reduce(scale, (uint128)sensitivity_l1 * EPSILON_MICRO_ONE, epsilon_micro)) {
         char epsilon[DECIMAL_TEXT_BYTES];
         decimal_format(epsilon, sizeof epsilon, epsilon_micro, EPSILON_DECIMALS);
         why_set(why,
@@ -40,21 +48,50 @@ enum status mechanism_scale(struct noise_scale *scale, uint64_t sensitivity_l1,
                 sensitivity_l1, epsilon);
         return STATUS_INVALID;
     }
-    *scale = result;
     return STATUS_OK;
+}
+
+enum status mechanism_sigma(struct noise_scale *sigma, uint64_t sensitivity_l2,
+                            uint64_t sigma_micro, struct why *why)
+{
+    *sigma = (struct noise_scale){0};
+    if (sensitivity_l2 == 0 || sigma_micro == 0) {
+        why_set(why, "an answer needs a sensitivity and a sigma above 0");
+        return STATUS_INVALID;
+    }
+    if (!reduce(sigma, (uint128)sensitivity_l2 * sigma_micro, EPSILON_MICRO_ONE)) {
+        char text[DECIMAL_TEXT_BYTES];
+        decimal_format(text, sizeof text, sigma_micro, EPSILON_DECIMALS);
+        why_set(why,
+                "Gaussian noise of %s times the sensitivity %" PRIu64
+                " grid steps is outside 1/16 .. 2^40: choose another grid or sigma",
+                text, sensitivity_l2);
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+/* The charge of a grant, which is used up, whatever happens next. */
+static struct charge use_up(struct grant **grant)
+{
+    CHECK(grant != NULL && *grant != NULL);
+    struct charge charge = (*grant)->charge;
+    grant_free(*grant);
+    *grant = NULL;
+    return charge;
 }
 
 enum status mechanism_laplace(struct grant **grant, const struct random *random, int64_t *values,
                               size_t count, uint64_t sensitivity_l1)
 {
-    CHECK(grant != NULL && *grant != NULL);
-    uint64_t epsilon_micro = (*grant)->charge.epsilon_micro;
+    const struct charge charge = use_up(grant);
     struct noise_scale scale;
     struct noise_laplace noise;
 
-    grant_free(*grant); /* used up, whatever happens next */
-    *grant = NULL;
-    enum status status = mechanism_scale(&scale, sensitivity_l1, epsilon_micro, NULL);
+    enum status status = charge.mechanism == MECHANISM_PURE ? STATUS_OK : STATUS_INVALID;
+    if (status == STATUS_OK) {
+        status = mechanism_scale(&scale, sensitivity_l1, charge.epsilon_micro, NULL);
+    }
     if (status == STATUS_OK) {
         status = noise_laplace_init(&noise, scale);
     }
@@ -64,5 +101,30 @@ enum status mechanism_laplace(struct grant **grant, const struct random *random,
     if (status != STATUS_OK && count > 0) {
         memset(values, 0, count * sizeof *values);
     }
+    return status;
+}
+
+enum status mechanism_gaussian(struct grant **grant, const struct random *random, int64_t *values,
+                               size_t count, uint64_t sensitivity_l2)
+{
+    const struct charge charge = use_up(grant);
+    struct noise_scale sigma;
+    struct noise_gaussian noise = {.sigma = {0}};
+
+    enum status status =
+        charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN ? STATUS_OK : STATUS_INVALID;
+    if (status == STATUS_OK) {
+        status = mechanism_sigma(&sigma, sensitivity_l2, charge.sigma_micro, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = noise_gaussian_init(&noise, sigma);
+    }
+    if (status == STATUS_OK) {
+        status = noise_gaussian_add(&noise, random, values, count);
+    }
+    if (status != STATUS_OK && count > 0) {
+        memset(values, 0, count * sizeof *values);
+    }
+    noise_gaussian_free(&noise);
     return status;
 }

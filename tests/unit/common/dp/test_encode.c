@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 Test(encode, rounds_to_the_nearest_step_and_halves_up)
 {
@@ -123,6 +124,157 @@ Test(encode, the_l1_clip_never_exceeds_its_bound_and_is_idempotent)
     clip_l1(extreme, 3, 0);
     cr_assert(norm(extreme, 3) == 0);
     clip_l1(NULL, 0, 5);
+}
+
+/* sum values^2 <= bound^2, by comparison of long sums: high * 2^126 + low */
+static bool within_l2(const int64_t *values, size_t count, int64_t bound)
+{
+    __uint128_t low = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size = values[i] < 0 ? 0 - (uint64_t)values[i] : (uint64_t)values[i];
+        __uint128_t square = (__uint128_t)size * size;
+        if (square > ((__uint128_t)1 << 126) - 1 || low > ((__uint128_t)1 << 126)) {
+            return false; /* bound^2 < 2^126 */
+        }
+        low += square;
+    }
+    return low <= (__uint128_t)bound * (__uint128_t)bound;
+}
+
+/* Clips the way it should be done, or with a planted fault. */
+enum l2_fault { L2_RIGHT, L2_NORM_ROUNDED_DOWN, L2_ROUNDED_TO_NEAREST, L2_BY_THE_SQUARE };
+
+static void clip_l2_with(int64_t *values, size_t count, int64_t bound, enum l2_fault fault)
+{
+    long double square = 0;
+    if (fault == L2_RIGHT) {
+        clip_l2(values, count, bound);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        square += (long double)values[i] * (long double)values[i];
+    }
+    if (square <= (long double)bound * (long double)bound) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        long double norm = fault == L2_NORM_ROUNDED_DOWN ? floorl(sqrtl(square)) : sqrtl(square);
+        long double share =
+            (long double)bound / (fault == L2_BY_THE_SQUARE ? square / bound : norm);
+        long double scaled = (long double)values[i] * share;
+        values[i] = (int64_t)(fault == L2_ROUNDED_TO_NEAREST ? roundl(scaled) : truncl(scaled));
+    }
+}
+
+/* Whether random vectors stay within the bound, are kept where they fit, lose no more than they must
+ * and are left alone the second time. Small numbers, so that the faults can be computed. */
+static bool l2_clip_holds(enum l2_fault fault)
+{
+    struct seeded_random seeded;
+    bool holds = true;
+    seeded_random_init(&seeded, 15);
+    for (int run = 0; run < 20000; run++) {
+        int64_t values[5];
+        int64_t before[5];
+        long double square = 0;
+        for (size_t i = 0; i < 5; i++) {
+            values[i] = before[i] = (int64_t)seeded_random_below(&seeded, 41) - 20;
+            square += (long double)(values[i] * values[i]);
+        }
+        int64_t bound = (int64_t)seeded_random_below(&seeded, 60);
+        clip_l2_with(values, 5, bound, fault);
+        bool fits = square <= (long double)(bound * bound);
+        holds = holds && within_l2(values, 5, bound);
+        for (size_t i = 0; i < 5; i++) {
+            long double least = fits ? 1 : (long double)bound / ceill(sqrtl(square));
+            holds =
+                holds && fabsl((long double)before[i] * least) < fabsl((long double)values[i]) + 1;
+            holds = holds && (!fits || values[i] == before[i]);
+            holds = holds && (values[i] == 0 || (values[i] > 0) == (before[i] > 0));
+            before[i] = values[i];
+        }
+        clip_l2_with(values, 5, bound, fault);
+        holds = holds && memcmp(values, before, sizeof values) == 0;
+    }
+    return holds;
+}
+
+Test(encode, the_l2_clip_never_exceeds_its_bound_and_is_idempotent)
+{
+    cr_assert(l2_clip_holds(L2_RIGHT));
+    cr_assert_not(l2_clip_holds(L2_NORM_ROUNDED_DOWN));
+    cr_assert_not(l2_clip_holds(L2_ROUNDED_TO_NEAREST));
+    cr_assert_not(l2_clip_holds(L2_BY_THE_SQUARE));
+}
+
+Test(encode, the_l2_clip_holds_for_any_integers)
+{
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 16);
+    for (int run = 0; run < 20000; run++) {
+        int64_t values[9];
+        int64_t before[9];
+        unsigned shift = (unsigned)seeded_random_below(&seeded, 63);
+        for (size_t i = 0; i < 9; i++) {
+            values[i] = (int64_t)seeded_random_word(&seeded) >> shift;
+            values[i] = seeded_random_below(&seeded, 9) == 0 ? INT64_MIN : values[i];
+            before[i] = values[i];
+        }
+        int64_t bound =
+            (int64_t)(seeded_random_word(&seeded) >> (1 + seeded_random_below(&seeded, 63)));
+        clip_l2(values, 9, bound);
+        cr_assert(within_l2(values, 9, bound));
+        if (within_l2(before, 9, bound)) {
+            cr_assert_arr_eq(values, before, sizeof before, "what fits is kept");
+        }
+        long double square = 0;
+        long double after = 0;
+        for (size_t i = 0; i < 9; i++) {
+            square += (long double)before[i] * (long double)before[i];
+            after += (long double)values[i] * (long double)values[i];
+            before[i] = values[i];
+        }
+        if (square > (long double)bound * (long double)bound) { /* 3 is what truncation can take */
+            cr_assert(sqrtl(after) >=
+                      (long double)bound * (1 - 0x1p-40L) - 3 - (long double)bound / sqrtl(square));
+        }
+        clip_l2(values, 9, bound);
+        cr_assert_arr_eq(values, before, sizeof before);
+    }
+    int64_t extreme[64];
+    for (size_t i = 0; i < 64; i++) {
+        extreme[i] = i % 2 == 0 ? INT64_MIN : INT64_MAX;
+    }
+    clip_l2(extreme, 64, INT64_MAX);
+    cr_assert(within_l2(extreme, 64, INT64_MAX));
+    cr_assert(extreme[0] < -(INT64_C(1) << 59) && extreme[1] > INT64_C(1) << 59, "an eighth each");
+    clip_l2(extreme, 64, 0);
+    cr_assert(within_l2(extreme, 64, 0));
+    clip_l2(NULL, 0, 5);
+}
+
+/* The encoded distance of two vectors against the real one in steps: less than sqrt(count) more. */
+Test(encode, rounding_costs_less_than_the_root_of_the_length_in_l2)
+{
+    struct seeded_random seeded;
+    double worst = 0;
+    seeded_random_init(&seeded, 17);
+    for (int run = 0; run < 20000; run++) {
+        double real = 0;
+        double encoded = 0;
+        for (size_t i = 0; i < 16; i++) {
+            /* numbers next to a half make the worst of it */
+            double a = (double)seeded_random_below(&seeded, 100) + 0.5;
+            double b = a - 0x1p-30 * (double)seeded_random_below(&seeded, 3);
+            double steps = (double)(encode_value(a, 0) - encode_value(b, 0));
+            real += (a - b) * (a - b);
+            encoded += steps * steps;
+        }
+        double more = sqrt(encoded) - sqrt(real);
+        worst = more > worst ? more : worst;
+        cr_assert(more < 4);
+    }
+    cr_assert(worst > 3.8, "and the bound is reached: %g", worst);
 }
 
 Test(encode, a_sum_that_may_overflow_is_refused_before_the_job)

@@ -1,4 +1,5 @@
 #include "dp/mechanism.h"
+#include "noise/gaussian.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -102,4 +103,120 @@ Test(mechanism, a_grant_used_twice_stops_the_program, .signal = SIGABRT)
     cr_assert_eq(mechanism_laplace(&grant, &random, values, 1, 1), STATUS_OK);
     enum status status = mechanism_laplace(&grant, &random, values, 1, 1);
     (void)status;
+}
+
+/* A grant for any mechanism: sigma_micro millionths of the sensitivity, or epsilon 1. */
+static struct grant *grant_for(enum mechanism mechanism, uint64_t sigma_micro)
+{
+    struct price limit = {.epsilon_micro = UINT64_C(1000000000000),
+                          .delta_atto = DELTA_ATTO_ONE / 2};
+    bool gaussian = mechanism == MECHANISM_GAUSSIAN || mechanism == MECHANISM_DISCRETE_GAUSSIAN;
+    struct charge charge = {.mechanism = mechanism,
+                            .epsilon_micro = gaussian ? 0 : EPSILON_MICRO_ONE,
+                            .sigma_micro = gaussian ? sigma_micro : 0,
+                            .pass = {{1}},
+                            .row_count = 1};
+    struct ledger *ledger = ledger_new(limit);
+    struct grant *grant = NULL;
+    struct why why = {{0}};
+    cr_assert_eq(ledger_spend(ledger, &grant, &charge, &why), STATUS_OK, "%s", why.text);
+    ledger_free(ledger);
+    return grant;
+}
+
+Test(mechanism, sigma_is_sensitivity_times_the_multiplier_in_lowest_terms)
+{
+    struct noise_scale sigma;
+    cr_assert_eq(mechanism_sigma(&sigma, 3, 1500000, NULL), STATUS_OK);
+    cr_assert(sigma.numerator == 9 && sigma.denominator == 2);
+    cr_assert_eq(mechanism_sigma(&sigma, 7, 300001, NULL), STATUS_OK);
+    cr_assert(sigma.numerator == 2100007 && sigma.denominator == 1000000);
+    cr_assert_eq(mechanism_sigma(&sigma, 1, 62500, NULL), STATUS_OK);
+    cr_assert(sigma.numerator == 1 && sigma.denominator == 16);
+    cr_assert_eq(mechanism_sigma(&sigma, UINT64_C(1) << 40, 1000000, NULL), STATUS_OK);
+    static const uint64_t row[][2] = {
+        {0, 1},
+        {1, 0},
+        {1, 62499},
+        {(UINT64_C(1) << 40) + 1, 1000000},
+        {UINT64_MAX, 1},
+        {1, UINT64_MAX},
+        {UINT64_C(1) << 63, UINT64_C(1) << 63},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct why why = {{0}};
+        cr_expect_eq(mechanism_sigma(&sigma, row[i][0], row[i][1], &why), STATUS_INVALID);
+        cr_expect(sigma.numerator == 0 && why.text[0] != '\0', "row %zu", i);
+    }
+}
+
+Test(mechanism, adds_the_gaussian_noise_of_the_sigma_that_was_paid_for)
+{
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    struct noise_gaussian noise;
+    struct grant *grant = grant_for(MECHANISM_DISCRETE_GAUSSIAN, 4500000);
+    int64_t expected[100];
+    int64_t values[100];
+    for (size_t i = 0; i < 100; i++) {
+        expected[i] = values[i] = i % 2 == 0 ? INT64_MAX : (int64_t)i; /* sums wrap */
+    }
+    seeded_random_init(&seeded, 6);
+    cr_assert_eq(mechanism_gaussian(&grant, &random, values, 100, 10), STATUS_OK);
+    cr_assert_null(grant);
+    seeded_random_init(&seeded, 6);
+    cr_assert_eq(noise_gaussian_init(&noise, (struct noise_scale){45, 1}), STATUS_OK);
+    cr_assert_eq(noise_gaussian_add(&noise, &random, expected, 100), STATUS_OK);
+    cr_assert_arr_eq(values, expected, sizeof values);
+    noise_gaussian_free(&noise);
+}
+
+/* A grant for one mechanism is none for another: the spend stays, the answer does not. */
+Test(mechanism, a_grant_for_another_mechanism_is_refused_and_used_up)
+{
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    static const int64_t zero[3] = {0};
+    for (int m = 0; m < MECHANISM_COUNT; m++) {
+        seeded_random_init(&seeded, 6);
+        struct grant *grant = grant_for((enum mechanism)m, 2000000);
+        int64_t values[3] = {1, 2, 3};
+        enum status status = mechanism_laplace(&grant, &random, values, 3, 1);
+        cr_expect_eq(status, m == MECHANISM_PURE ? STATUS_OK : STATUS_INVALID, "laplace %d", m);
+        cr_assert_null(grant);
+        cr_expect(status == STATUS_OK || memcmp(values, zero, sizeof zero) == 0);
+        cr_expect(status == STATUS_OK || seeded.drawn_bytes == 0);
+
+        grant = grant_for((enum mechanism)m, 2000000);
+        values[1] = 9;
+        status = mechanism_gaussian(&grant, &random, values, 3, 1);
+        bool right = m == MECHANISM_DISCRETE_GAUSSIAN;
+        cr_expect_eq(status, right ? STATUS_OK : STATUS_INVALID, "gaussian %d", m);
+        cr_assert_null(grant);
+        cr_expect(status == STATUS_OK || memcmp(values, zero, sizeof zero) == 0);
+    }
+}
+
+Test(mechanism, a_gaussian_that_fails_leaves_nothing)
+{
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    static int64_t values[2000];
+    for (uint64_t after = 1; after < 60000; after = after * 3 + 1) {
+        seeded_random_init(&seeded, 6);
+        seeded.failing_after = after;
+        struct grant *grant = grant_for(MECHANISM_DISCRETE_GAUSSIAN, 2000000);
+        for (size_t i = 0; i < 2000; i++) {
+            values[i] = 1000 + (int64_t)i;
+        }
+        cr_assert_eq(mechanism_gaussian(&grant, &random, values, 2000, 1), STATUS_NO_RANDOM);
+        cr_assert_null(grant);
+        for (size_t i = 0; i < 2000; i++) {
+            cr_assert_eq(values[i], 0, "value %zu after %lu bytes", i, (unsigned long)after);
+        }
+    }
+    struct grant *grant = grant_for(MECHANISM_DISCRETE_GAUSSIAN, 62499);
+    values[0] = 5;
+    cr_assert_eq(mechanism_gaussian(&grant, &random, values, 1, 1), STATUS_INVALID);
+    cr_assert(grant == NULL && values[0] == 0);
 }
