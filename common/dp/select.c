@@ -5,25 +5,25 @@
  * sum(w_i + 8) either falls below sum(w_i), where the prefix sums of w decide, or it points at a
  * candidate i and at one of its 8 spare units: i is taken when this unit, with a uniform fraction
  * added, is below t_i - w_i, else everything starts again. Each try ends with i with probability
- * (w_i + (t_i - w_i)) / sum(w_j + 8): exactly proportional to t_i, though no weight was ever rounded
- * right. As t of the best is 2^62, a try leaves the first case with a probability below
+ * (w_i + (t_i - w_i)) / sum(w_j + 8): exactly proportional to t_i, though no weight was ever
+ * rounded right. As t of the best is 2^62, a try leaves the first case with a probability below
  * 8 count / 2^62. Neither sum overflows: count < 2^60.
  *
  * Permute-and-flip (McKenna and Sheldon, NeurIPS 2020): the first success in a random order is a
  * uniform one of all the successes. So every coin is thrown and every candidate gets a random
- * priority; the success of the smallest priority is taken. Equal priorities are told apart by another
- * uniform draw among the equals. A coin is a uniform integer U < 2^62: below w_i it fell, from w_i + 8
- * on it did not, in between a fraction decides whether U + fraction < t_i. The best always falls.
- * Deviation: all coins are thrown, not only those up to the first success; nothing else of them is
- * looked at.
+ * priority; the success of the smallest priority is taken. Equal priorities are told apart by
+ * another uniform draw among the equals. A coin is a uniform integer U < 2^62: below w_i it fell,
+ * from w_i + 8 on it did not, in between a fraction decides whether U + fraction < t_i. The best
+ * always falls. Deviation: all coins are thrown, not only those up to the first success; nothing
+ * else of them is looked at.
  *
  * Report-noisy-max (Dwork and Roth 2014, claim 3.9), on integers. Let q, q' be neighbours, D the
- * sensitivity, and fix the noise of all candidates but i. i wins when q_i + z is below q_j + Z_j for
- * each j < i and not above it for each j > i: exactly when z <= T(q) for an integer T(q) = min over j
- * of (q_j + Z_j - [j < i]) - q_i. Every term of T moves by at most 2 D, so T(q) <= T(q') + 2 D, and
- * P(z <= T + 2 D) <= e^(2 D / scale) P(z <= T) for discrete Laplace noise, as P(z - 2 D) <= e^(2 D /
- * scale) P(z) for every z. Which of equals wins enters as [j < i], which does not depend on the data:
- * that is why ties are harmless, and why they are not when the data break them.
+ * sensitivity, and fix the noise of all candidates but i. i wins when q_i + z is below q_j + Z_j
+ * for each j < i and not above it for each j > i: exactly when z <= T(q) for an integer T(q) = min
+ * over j of (q_j + Z_j - [j < i]) - q_i. Every term of T moves by at most 2 D, so T(q) <= T(q') + 2
+ * D, and P(z <= T + 2 D) <= e^(2 D / scale) P(z <= T) for discrete Laplace noise, as P(z - 2 D) <=
+ * e^(2 D / scale) P(z) for every z. Which of equals wins enters as [j < i], which does not depend
+ * on the data: that is why ties are harmless, and why they are not when the data break them.
  *
  * The order of reading, the number of random bytes and the control flow are those of count alone;
  * what is rarer is marked "next to never" below. Masks take the place of branches. */

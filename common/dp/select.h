@@ -1,5 +1,5 @@
-/* select.h - picks the best of many candidates by scores that hold data, privately: the answer is one
- * index, paid for by a grant.
+/* select.h - picks the best of many candidates by scores that hold data, privately: the answer is
+ * one index, paid for by a grant.
  *
  * Scores are losses, smaller is better. Neighbours' scores differ by at most `sensitivity` each, in
  * any direction. For all three below:
@@ -12,8 +12,8 @@
  *
  * Fails with STATUS_NO_RANDOM, or STATUS_INVALID when the grant is for another mechanism, when
  * sensitivity is 0 or as said below; the spend stays.
- * Ensures the distribution is exactly the one stated. Control flow and memory accesses do not depend
- * on scores or on what is drawn, but with the probability given, which scores barely move.
+ * Ensures the distribution is exactly the one stated. Control flow and memory accesses do not
+ * depend on scores or on what is drawn, but with the probability given, which scores barely move.
  * Privacy: the grant's epsilon, delta 0. */
 
 #ifndef DP_SELECT_H
@@ -48,20 +48,21 @@ MUST_USE enum status select_exponential(struct grant **grant, const struct rando
  * The grant is for MECHANISM_PURE: the mechanism is NOT bounded-range.
  * Cost: two readings of the scores, 16 random bytes a candidate; the exact path is taken with a
  * probability below count * 2^-58. Allocates on the exact path alone.
- * Source: McKenna and Sheldon, NeurIPS 2020, algorithm 1. Deviation: none in distribution; select.c.
+ * Source: McKenna and Sheldon, NeurIPS 2020, algorithm 1. Deviation: none in distribution;
+ * select.c.
  */
 MUST_USE enum status select_permute_and_flip(struct grant **grant, const struct random *random,
                                              size_t *chosen, const int64_t *scores, size_t count,
                                              uint64_t sensitivity);
 
 /**
- * Report-noisy-max: the index of the least scores[i] + noise, the lowest one of equals; the noise is
- * discrete Laplace of scale 2 sensitivity / epsilon.
+ * Report-noisy-max: the index of the least scores[i] + noise, the lowest one of equals; the noise
+ * is discrete Laplace of scale 2 sensitivity / epsilon.
  *
  * The grant is for MECHANISM_PURE. Fails with STATUS_INVALID also when the scale is not one of
  * noise_scale_is_valid.
- * Privacy: noise comes modulo 2^64. Beyond 63 bits it has a probability below count * 2^-12000000, which
- * nobody charges.
+ * Privacy: noise comes modulo 2^64. Beyond 63 bits it has a probability below count * 2^-12000000,
+ * which nobody charges.
  * Cost: one reading of the scores, the noise's time and randomness for each.
  * Source: Dwork and Roth 2014, section 3.3, claim 3.9. Deviation: minimum for maximum, integers,
  * scores that move either way (hence the 2); select.c proves it, ties included.

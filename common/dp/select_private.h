@@ -30,8 +30,8 @@ MUST_USE enum status select_draw_noisy(const struct noise_laplace *noise,
                                        const struct random *random, size_t *chosen,
                                        const int64_t *scores, size_t count);
 
-/* How an integer below `end` is drawn from 192 random bits: their product with end has its upper part
- * for the result, its lower part tells whether the bits must be drawn again. */
+/* How an integer below `end` is drawn from 192 random bits: their product with end has its upper
+ * part for the result, its lower part tells whether the bits must be drawn again. */
 struct select_point {
     uint128 below_end;
     uint64_t low[3]; /* lowest first */

@@ -1,8 +1,8 @@
 /* exponential.c - exp(-eta d) in fixed point with a certificate, and without one but exact.
  *
  * exp(-eta d) = 2^-y with y = d * eta / ln 2 = whole + fraction, and 2^-fraction = exp(-u) with
- * u = fraction * ln 2 < 0.694, which is Taylor's series up to u^17, by Horner's rule. All is unsigned
- * integers in units of 2^-64, so every step's error is known:
+ * u = fraction * ln 2 < 0.694, which is Taylor's series up to u^17, by Horner's rule. All is
+ * unsigned integers in units of 2^-64, so every step's error is known:
  *
  *   the rate: rounded up by at most 2^-62 of itself, which lowers 2^-y by
  *             ln 2 * y 2^-y * 2^-62 <= 1.5 units
@@ -10,12 +10,13 @@
  *   u:        the constant and the product are rounded down, which raises by less than 2
  *   a step:   p <- 1/k! - u p: the constant is at most a unit low, the product less than a unit;
  *             step k's error counts u^k times, together less than 1/(1 - 0.694) < 3.3 either way
- *   the end:  the terms of the series alternate and fall, and the last one taken is negative, so that it
+ *   the end:  the terms of the series alternate and fall, and the last one taken is negative, so
+ *   that it
  *             is low, by less than 0.694^18/18! < 4 units
  *
- * So the result is less than 6 units high and less than 9 low. 8 are taken off, hence it is below the
- * truth, by less than 17 units or 4.25 * 2^-62; rounding down to a multiple of 2^-62 adds one. A slack
- * of 8 has room left. tests/unit/common/noise/test_exponential.c holds it against MPFR.
+ * So the result is less than 6 units high and less than 9 low. 8 are taken off, hence it is below
+ * the truth, by less than 17 units or 4.25 * 2^-62; rounding down to a multiple of 2^-62 adds one.
+ * A slack of 8 has room left. tests/unit/common/noise/test_exponential.c holds it against MPFR.
  *
  * The exact answer is lazy, as in laplace_exact.c: U is known to as many bits as were drawn,
  * exp(-eta d) lies between two MPFR numbers rounded down and up, and both are refined until they

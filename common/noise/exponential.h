@@ -1,5 +1,6 @@
-/* exponential.h - 2^62 exp(-eta d) for many whole d at once, from below and certified, in a time that
- * says nothing about d; and what a draw that falls between the bounds needs to be exact after all. */
+/* exponential.h - 2^62 exp(-eta d) for many whole d at once, from below and certified, in a time
+ * that says nothing about d; and what a draw that falls between the bounds needs to be exact after
+ * all. */
 
 #ifndef NOISE_EXPONENTIAL_H
 #define NOISE_EXPONENTIAL_H
@@ -39,9 +40,9 @@ MUST_USE enum status noise_exponential_init(struct noise_exponential *exponentia
  * weight    out  (count)
  * distance  in   (count)  any; may be the same memory as weight
  *
- * Ensures weight <= 2^62 exp(-eta distance) < weight + NOISE_EXPONENTIAL_SLACK, whatever the distance:
- * there is no overflow, and what is too small is 0. Multiplications, additions and shifts only: no
- * branch and no address depends on a distance.
+ * Ensures weight <= 2^62 exp(-eta distance) < weight + NOISE_EXPONENTIAL_SLACK, whatever the
+ * distance: there is no overflow, and what is too small is 0. Multiplications, additions and shifts
+ * only: no branch and no address depends on a distance.
  * Cost: 19 multiplications each. Allocates nothing.
  */
 void noise_exponential_floor(const struct noise_exponential *exponential, uint64_t *weight,

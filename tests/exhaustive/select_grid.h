@@ -1,5 +1,5 @@
-/* select_grid.h - a toy grid of score vectors, the probabilities of what a selection chooses on each, and
- * what privacy demands of them: for the exhaustive tests of selections. */
+/* select_grid.h - a toy grid of score vectors, the probabilities of what a selection chooses on
+ * each, and what privacy demands of them: for the exhaustive tests of selections. */
 
 #ifndef TESTS_EXHAUSTIVE_SELECT_GRID_H
 #define TESTS_EXHAUSTIVE_SELECT_GRID_H

@@ -1,14 +1,14 @@
-/* Every outcome of the exponential mechanism and of permute-and-flip for every pair of neighbours on a toy grid, with exact
- * probabilities.
+/* Every outcome of the exponential mechanism and of permute-and-flip for every pair of neighbours
+ * on a toy grid, with exact probabilities.
  *
- * What is measured is the code that runs: a source of chosen words drives select_draw_exponential and
- * select_draw_flip to both ends of every interval in which they decide, and bisection finds where the
- * exact path changes its mind. So each candidate's weight (or its coin's) is known as an integer in
- * units of 2^-126, at most a few units off, and must contain 2^126 exp(-eta d). From the measured weights
- * follow the probabilities, and P(o|x) <= e^epsilon P(o|x') is demanded of every outcome, of
- * every pair x, x' of vectors whose entries differ by at most the sensitivity. Where the theorem
- * is an equality (the bounded range; two candidates of permute-and-flip) the units leave a relative
- * doubt, and 2^-50 is allowed. Planted faults must fail. */
+ * What is measured is the code that runs: a source of chosen words drives select_draw_exponential
+ * and select_draw_flip to both ends of every interval in which they decide, and bisection finds
+ * where the exact path changes its mind. So each candidate's weight (or its coin's) is known as an
+ * integer in units of 2^-126, at most a few units off, and must contain 2^126 exp(-eta d). From the
+ * measured weights follow the probabilities, and P(o|x) <= e^epsilon P(o|x') is demanded of every
+ * outcome, of every pair x, x' of vectors whose entries differ by at most the sensitivity. Where
+ * the theorem is an equality (the bounded range; two candidates of permute-and-flip) the units
+ * leave a relative doubt, and 2^-50 is allowed. Planted faults must fail. */
 
 #include "dp/select_private.h"
 #include "tests/exhaustive/select_grid.h"
@@ -145,8 +145,8 @@ static void add_units(struct measured *out, uint64_t whole, uint64_t fraction)
     mpz_clear(units);
 }
 
-/* The exponential mechanism's decisions: the integers below sum(w) + 8 K in the order of the candidates,
- * then 8 spare ones for each. */
+/* The exponential mechanism's decisions: the integers below sum(w) + 8 K in the order of the
+ * candidates, then 8 spare ones for each. */
 static void measure_exponential(struct table *table, const struct noise_exponential *decay)
 {
     for (int v = 0; v < VECTORS; v++) {
@@ -180,8 +180,8 @@ static void measure_exponential(struct table *table, const struct noise_exponent
     }
 }
 
-/* Permute-and-flip's decisions: candidate i has the first priority and wins when its coin falls; of the
- * others only the best ones' coins do. */
+/* Permute-and-flip's decisions: candidate i has the first priority and wins when its coin falls; of
+ * the others only the best ones' coins do. */
 static void measure_flip(struct table *table, const struct noise_exponential *decay)
 {
     for (int v = 0; v < VECTORS; v++) {

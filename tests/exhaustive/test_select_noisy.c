@@ -1,7 +1,8 @@
-/* Every outcome of report-noisy-max for every pair of neighbours on a toy grid. The mechanism is the
- * argmin of scores plus noise (tests/unit), and the noise is exact (test_laplace.c), so that its
- * formula, summed over the noise of one candidate, is what there is to examine: that twice the
- * sensitivity is needed, and that ties are harmless when the index breaks them, not when the data do. */
+/* Every outcome of report-noisy-max for every pair of neighbours on a toy grid. The mechanism is
+ * the argmin of scores plus noise (tests/unit), and the noise is exact (test_laplace.c), so that
+ * its formula, summed over the noise of one candidate, is what there is to examine: that twice the
+ * sensitivity is needed, and that ties are harmless when the index breaks them, not when the data
+ * do. */
 
 #include "tests/exhaustive/select_grid.h"
 

@@ -1,11 +1,12 @@
 /* bench_select.c - what a private pick costs, and what its time tells.
  *
- * First nanoseconds per candidate with the cryptographic generator, beside one reading of the scores. Then
- * Welch's t between the times for three classes of scores (all equal; one far best, in front; spread),
- * taken in random order from one buffer: below 4.5 for ours, above it for the textbook's sampler
- * (inverse distribution function in double, left at the first success). The slowest tenth of all times,
- * which other programs on the machine cause, is left out. A class is called different when it is so
- * in each of ROUNDS independent rounds. Exit code 1 when ours is, or the textbook's is not. */
+ * First nanoseconds per candidate with the cryptographic generator, beside one reading of the
+ * scores. Then Welch's t between the times for three classes of scores (all equal; one far best, in
+ * front; spread), taken in random order from one buffer: below 4.5 for ours, above it for the
+ * textbook's sampler (inverse distribution function in double, left at the first success). The
+ * slowest tenth of all times, which other programs on the machine cause, is left out. A class is
+ * called different when it is so in each of ROUNDS independent rounds. Exit code 1 when ours is, or
+ * the textbook's is not. */
 
 #include "base/check.h"
 #include "crypto/random.h"

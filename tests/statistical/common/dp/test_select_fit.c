@@ -1,12 +1,12 @@
-/* Goodness of fit of the selections against every row of k_selection_pmf, and the power of the test that
- * says so.
+/* Goodness of fit of the selections against every row of k_selection_pmf, and the power of the test
+ * that says so.
  *
  * Every comparison is chi-square over outcomes of which 10 or more are expected (the rarer ones
  * together, with the rarest of the others if need be) and rejects below p = 1e-9; fewer than 100
- * comparisons must pass, so a false alarm has a probability below 1e-7 for a fresh seed, and the seeds
- * are fixed. Each row has a twin that draws with an epsilon 5 % too large and must be rejected: so many
- * values are drawn that the twin's noncentrality is POWER. Rows of equal scores have no twin: epsilon
- * does not matter there. */
+ * comparisons must pass, so a false alarm has a probability below 1e-7 for a fresh seed, and the
+ * seeds are fixed. Each row has a twin that draws with an epsilon 5 % too large and must be
+ * rejected: so many values are drawn that the twin's noncentrality is POWER. Rows of equal scores
+ * have no twin: epsilon does not matter there. */
 
 #include "dp/select_private.h"
 #include "tests/support/chi_square.h"
@@ -226,9 +226,9 @@ Test(select_fit, an_epsilon_five_percent_too_large_is_rejected, .timeout = 250)
     (void)for_every_row(twin_does_not_fit);
 }
 
-/* Permute-and-flip is report-noisy-max with exponential noise (Ding et al., arXiv 2105.07260): the noise
- * of scale 1/eta on continuous scores, against the vectors of permute-and-flip. Its twin has Laplace
- * noise of the same scale. */
+/* Permute-and-flip is report-noisy-max with exponential noise (Ding et al., arXiv 2105.07260): the
+ * noise of scale 1/eta on continuous scores, against the vectors of permute-and-flip. Its twin has
+ * Laplace noise of the same scale. */
 static double p_of_noisy(const struct row *row, bool two_sided, uint64_t seed)
 {
     enum { DRAWS = 400000 };

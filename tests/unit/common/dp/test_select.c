@@ -115,8 +115,8 @@ Test(select, a_failing_source_leaves_nothing_chosen_and_no_grant)
     }
 }
 
-/* A best that is better by so much that no other can be chosen is found at every place of every block,
- * up to the ends of int64: differences of nearly 2^64 neither overflow nor underflow. */
+/* A best that is better by so much that no other can be chosen is found at every place of every
+ * block, up to the ends of int64: differences of nearly 2^64 neither overflow nor underflow. */
 Test(select, finds_a_far_best_wherever_it_is)
 {
     struct seeded_random seeded;
@@ -147,7 +147,8 @@ Test(select, finds_a_far_best_wherever_it_is)
     }
 }
 
-/* eta = 1/2 of 10^6 * 2^-64: the weights of INT64_MIN and INT64_MAX are 1 and exp(-1/2). */
+/* epsilon 1, sensitivity and distance 2^64 - 1: the weights of INT64_MIN and INT64_MAX are 1 and
+ * exp(-1/2). */
 Test(select, scores_at_both_ends_of_int64_have_the_weights_of_their_distance)
 {
     struct seeded_random seeded;

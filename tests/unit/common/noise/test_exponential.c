@@ -60,7 +60,8 @@ static void truth(mpfr_t out, size_t rate, uint64_t distance)
     mpz_clear(part);
 }
 
-/* Distances that matter for a rate: small ones, huge ones, and those where exp(-eta d) is of every size. */
+/* Distances that matter for a rate: small ones, huge ones, and those where exp(-eta d) is of every
+ * size. */
 static uint64_t distance_for(struct seeded_random *seeded, size_t rate, size_t i)
 {
     if (i < 2 * 64) {
@@ -225,7 +226,8 @@ Test(exponential, at_distance_zero_and_far_away_the_answer_is_certain)
     cr_assert_eq(noise_exponential_above(&exponential, &random, 0, one, &above), STATUS_OK);
     cr_assert_not(above);
     cr_assert_eq(words.used, 0);
-    /* exp(-2^128) is below what MPFR holds; a fraction of 0 stays undecided, one of 2^-128 does not. */
+    /* exp(-2^128) is below what MPFR holds; a fraction of 0 stays undecided, one of 2^-128 does
+     * not. */
     cr_assert_eq(noise_exponential_above(&exponential, &random, UINT64_MAX, 0, &above), STATUS_OK);
     cr_assert_not(above);
     cr_assert_eq(words.used, 2);
