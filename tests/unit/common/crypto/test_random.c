@@ -180,8 +180,8 @@ static bool is_key(const uint8_t *bytes, uint8_t counter, const uint8_t *block)
     return memcmp(out, block, sizeof out) == 0;
 }
 
-/* Whether a key that turns the counter into the block lies in the heap, or wherever this process has
- * written, at a multiple of 8. */
+/* Whether a key that turns the counter into the block lies in the heap, or wherever this process
+ * has written, at a multiple of 8. */
 static bool memory_holds_key(uint8_t counter, const uint8_t *block)
 {
     enum { MAPPING_MAX = 8 << 20 };
