@@ -1,0 +1,215 @@
+/* Goodness of fit of Polya shares, of their sums, and the power of the tests that say so.
+ *
+ * Every comparison is chi-square over bins with 10 or more expected counts, and rejects below p =
+ * 1e-9; there are fewer than 60 comparisons that must pass, so a false alarm has a probability below
+ * 6e-8 for a fresh seed, and the seeds are fixed. Every planted fault must be rejected. */
+
+#include "noise/share.h"
+#include "tests/support/chi_square.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REJECT_BELOW 1e-9
+
+enum { VALUES = 400000, SUMS = 200000, MAX = 64 };
+
+/* Fills values (count) with the sum of `added` shares of h. */
+static void sum_shares(struct noise_scale scale, uint64_t h, uint64_t added, uint64_t seed,
+                       int64_t *values, size_t count)
+{
+    struct noise_share noise;
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    seeded_random_init(&seeded, seed);
+    cr_assert_eq(noise_share_init(&noise, scale, h), STATUS_OK);
+    memset(values, 0, count * sizeof *values);
+    for (uint64_t i = 0; i < added; i++) {
+        cr_assert_eq(noise_share_add(&noise, &random, values, count), STATUS_OK);
+    }
+    noise_share_free(&noise);
+}
+
+/* p-value of values for discrete Laplace of scale s, by size and sign and, if wide, by parity. */
+static double fit_laplace(double s, const int64_t *values, size_t count)
+{
+    static const double part[] = {0, 0.1, 0.25, 0.45, 0.7, 1, 1.4, 1.9, 2.5, 3.3, 4.5, 6, 1e9};
+    double step = exp(-1 / s);
+    uint64_t seen[MAX] = {0};
+    double expected[MAX];
+    int64_t edge[MAX];
+    double before = (double)count;
+    size_t edges = 0; /* size < edge[0] is the middle; edge[i] <= size < edge[i + 1] */
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+        double next = floor(part[i] * s) + 1;
+        double above = (double)count * exp(-next / s) / (1 + step);
+        bool middle = edges > 0 || (double)count - 2 * above >= 10;
+        if (above >= 10 && before - above >= 10 && middle) {
+            edge[edges++] = (int64_t)next;
+            before = above;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        int64_t size = values[i] < 0 ? -values[i] : values[i];
+        size_t bin = 0;
+        while (bin < edges && size >= edge[bin]) {
+            bin++;
+        }
+        seen[bin == 0 ? 0 : 2 * bin - (values[i] < 0 ? 1 : 0)]++;
+    }
+    expected[0] = (double)count * (1 - 2 * exp(-(double)edge[0] / s) / (1 + step));
+    double least = expected[0];
+    for (size_t i = 0; i < edges; i++) {
+        double here = exp(-(double)edge[i] / s);
+        double above = i + 1 < edges ? exp(-(double)edge[i + 1] / s) : 0;
+        expected[2 * i + 1] = expected[2 * i + 2] = (double)count * (here - above) / (1 + step);
+        least = fmin(least, expected[2 * i + 1]);
+    }
+    cr_assert(least >= 9, "%g", least);
+    double p = chi_square_p(seen, expected, 2 * edges + 1);
+    uint64_t parity[2] = {0};
+    for (size_t i = 0; i < count; i++) {
+        parity[values[i] & 1]++;
+    }
+    double odd = 2 * step / ((1 + step) * (1 + step)); /* the sum over odd numbers */
+    const double half[2] = {(double)count * (1 - odd), (double)count * odd};
+    return s >= 1 ? fmin(p, chi_square_p(parity, half, 2)) : p;
+}
+
+static bool sum_fits(struct noise_scale scale, uint64_t h, uint64_t added, double claimed,
+                     uint64_t seed)
+{
+    int64_t *values = calloc(SUMS, sizeof *values);
+    cr_assert_not_null(values);
+    sum_shares(scale, h, added, seed, values, SUMS);
+    double p = fit_laplace(claimed, values, SUMS);
+    free(values);
+    return p >= REJECT_BELOW;
+}
+
+Test(share_fit, h_shares_are_discrete_laplace)
+{
+    static const struct {
+        struct noise_scale scale;
+        uint64_t h;
+    } row[] = {
+        {{1, 2}, 2},   {{1, 1}, 1},    {{1, 1}, 3},       {{22, 7}, 5},
+        {{10, 1}, 20}, {{1000, 1}, 3}, {{1 << 20, 1}, 7}, {{UINT64_C(1) << 40, 1}, 4},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        double s = (double)row[i].scale.numerator / (double)row[i].scale.denominator;
+        cr_expect(sum_fits(row[i].scale, row[i].h, row[i].h, s, 10 + i), "row %zu", i);
+        cr_expect_not(sum_fits(row[i].scale, row[i].h, row[i].h, s * 1.05, 10 + i), "twin %zu", i);
+    }
+}
+
+Test(share_fit, a_dropped_a_doubled_or_a_wrong_share_is_rejected)
+{
+    static const struct noise_scale scale = {100, 1};
+    cr_expect_not(sum_fits(scale, 10, 9, 100, 30), "dropped");
+    cr_expect_not(sum_fits(scale, 10, 11, 100, 31), "one too many");
+    cr_expect_not(sum_fits(scale, 11, 10, 100, 32), "h off by one");
+    cr_expect_not(sum_fits(scale, 9, 10, 100, 33), "h off by one");
+    int64_t *values = calloc(SUMS, sizeof *values);
+    cr_assert_not_null(values);
+    sum_shares(scale, 4, 2, 34, values, SUMS);
+    for (size_t i = 0; i < SUMS; i++) {
+        values[i] *= 2; /* the same two shares drawn twice */
+    }
+    cr_expect_lt(fit_laplace(100, values, SUMS), REJECT_BELOW);
+    free(values);
+}
+
+/* p-value of one share, or one negative binomial variable, against a row's probabilities. */
+static double fit_row(const json_t *row, bool difference, double stretch, uint64_t more,
+                      uint64_t seed)
+{
+    int64_t *values = calloc(VALUES, sizeof *values);
+    uint64_t seen[MAX] = {0};
+    double expected[MAX];
+    int64_t at[MAX];
+    size_t bins = 0;
+    double left = VALUES;
+    const char *key;
+    json_t *probability;
+    struct noise_share noise;
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    uint64_t h = (uint64_t)json_integer_value(json_object_get(row, "n_shares"));
+    double s = json_number_value(json_object_get(row, "scale"));
+    struct noise_scale scale = {(uint64_t)(s * 100 * stretch + 0.5), 100};
+
+    cr_assert_not_null(values);
+    json_object_foreach(json_object_get(row, difference ? "difference_of_two_pmf" : "pmf"), key,
+                        probability)
+    {
+        int64_t z = strtoll(key, NULL, 10);
+        double both = difference && z != 0 ? 2 : 1;
+        double mean = VALUES * json_number_value(probability) * both;
+        if (mean >= 10) {
+            at[bins] = z;
+            expected[bins++] = mean;
+            left -= mean;
+        }
+    }
+    seeded_random_init(&seeded, seed);
+    cr_assert_eq(noise_share_init(&noise, scale, h + more), STATUS_OK);
+    if (difference) {
+        cr_assert_eq(noise_share_draw(&noise, &random, values, VALUES), STATUS_OK);
+    } else {
+        uint64_t *drawn = calloc(VALUES, sizeof *drawn);
+        cr_assert_not_null(drawn);
+        cr_assert_eq(noise_table_draw(&noise.table, &random, drawn, VALUES), STATUS_OK);
+        memcpy(values, drawn, VALUES * sizeof *drawn);
+        free(drawn);
+    }
+    for (size_t i = 0; i < VALUES; i++) {
+        size_t bin = 0;
+        while (bin < bins && (values[i] < 0 ? -values[i] : values[i]) != at[bin]) {
+            bin++;
+        }
+        seen[bin]++;
+    }
+    if (left >= 10) {
+        expected[bins++] = left;
+    }
+    noise_share_free(&noise);
+    free(values);
+    return chi_square_p(seen, expected, bins);
+}
+
+Test(share_fit, fits_the_vectors)
+{
+    json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, NULL);
+    size_t index = 0;
+    size_t rows = 0;
+    const json_t *row;
+    cr_assert_not_null(root);
+    json_array_foreach(json_object_get(root, "j_pmf"), index, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "dist"));
+        if (name == NULL || strcmp(name, "negative_binomial_share") != 0) {
+            continue;
+        }
+        rows++;
+        for (int difference = 0; difference < 2; difference++) {
+            uint64_t seed = 100 + 2 * index + (uint64_t)difference;
+            double p = fit_row(row, difference == 1, 1, 0, seed);
+            cr_expect_gt(p, REJECT_BELOW, "row %zu: %g", index, p);
+            /* With many shares one of them is next to always 0 and tells little about its scale. */
+            if (json_integer_value(json_object_get(row, "n_shares")) <= 3) {
+                double s = json_number_value(json_object_get(row, "scale"));
+                p = fit_row(row, difference == 1, 1.05, 0, seed);
+                cr_expect_lt(p, REJECT_BELOW, "5 %% more, row %zu: %g", index, p);
+                p = fit_row(row, difference == 1, 1, 1, seed);
+                cr_expect_lt(p, REJECT_BELOW, "h + 1, row %zu: %g", index, p);
+            }
+        }
+    }
+    cr_assert_eq(rows, 6);
+    json_decref(root);
+}
