@@ -202,7 +202,6 @@ Test(share_fit, fits_the_vectors)
             cr_expect_gt(p, REJECT_BELOW, "row %zu: %g", index, p);
             /* With many shares one of them is next to always 0 and tells little about its scale. */
             if (json_integer_value(json_object_get(row, "n_shares")) <= 3) {
-                double s = json_number_value(json_object_get(row, "scale"));
                 p = fit_row(row, difference == 1, 1.05, 0, seed);
                 cr_expect_lt(p, REJECT_BELOW, "5 %% more, row %zu: %g", index, p);
                 p = fit_row(row, difference == 1, 1, 1, seed);
