@@ -146,9 +146,6 @@ void ledger_free(struct ledger *ledger)
 void ledger_at(struct ledger *ledger, const struct occasion *occasion)
 {
     ledger->now = *occasion;
-    if (ledger->limited[ALLOWANCE_WINDOW]) {
-        window_advance(&ledger->window, occasion->wall_ms);
-    }
 }
 
 static struct pass *pass_find(const struct ledger *ledger, const struct digest *name)
@@ -268,7 +265,7 @@ static struct cost still_held(const struct ledger *ledger, const struct charge *
                               const struct change *change)
 {
     const struct pass *pass = change->known ? pass_find(ledger, &charge->pass) : NULL;
-    bool held = pass != NULL && window_holds(&ledger->window, pass->day);
+    bool held = pass != NULL && window_holds(&ledger->window, ledger->now.wall_ms, pass->day);
     return held ? change->before.in[ALLOWANCE_WINDOW] : (struct cost){0};
 }
 
@@ -279,9 +276,10 @@ static void ledger_add(struct ledger *ledger, struct cost *account, const struct
     ledger->total = cost_add(ledger->total, change->added.in[ALLOWANCE_TOTAL]);
     *account = cost_add(*account, change->added.in[ALLOWANCE_JOB]);
     if (ledger->limited[ALLOWANCE_WINDOW]) {
-        struct cost held = still_held(ledger, charge, change);
-        if (change->known && window_holds(&ledger->window, pass_find(ledger, &charge->pass)->day)) {
-            window_take(&ledger->window, pass_find(ledger, &charge->pass)->day, held);
+        const struct pass *pass = change->known ? pass_find(ledger, &charge->pass) : NULL;
+        window_advance(&ledger->window, ledger->now.wall_ms);
+        if (pass != NULL && window_holds(&ledger->window, ledger->now.wall_ms, pass->day)) {
+            window_take(&ledger->window, pass->day, change->before.in[ALLOWANCE_WINDOW]);
         }
         window_put(&ledger->window, change->after.in[ALLOWANCE_WINDOW]);
     }
@@ -326,7 +324,7 @@ static struct cost sums_after(const struct ledger *ledger, const struct charge *
     case ALLOWANCE_JOB:
         return cost_add(job_spent(ledger), change->added.in[allowance]);
     case ALLOWANCE_WINDOW:
-        return window_sum(&ledger->window, still_held(ledger, charge, change),
+        return window_sum(&ledger->window, ledger->now.wall_ms, still_held(ledger, charge, change),
                           change->after.in[allowance]);
     }
     CHECK(false);
@@ -468,7 +466,10 @@ struct balance ledger_balance(const struct ledger *ledger, enum allowance allowa
         balance.spent = job_spent(ledger);
         break;
     case ALLOWANCE_WINDOW:
-        balance.spent = window_sum(&ledger->window, (struct cost){0}, (struct cost){0});
+        if (balance.limited) {
+            balance.spent = window_sum(&ledger->window, ledger->now.wall_ms, (struct cost){0},
+                                       (struct cost){0});
+        }
         break;
     }
     return balance;

@@ -48,8 +48,9 @@ struct ledger *ledger_new(struct price limit);
 struct ledger *ledger_open(const struct allowances *allowances);
 void ledger_free(struct ledger *ledger);
 
-/** Says whose charges follow, and when; before it is called they belong to the job of no digest, on
- * the first day of 1970. The latest time ever told counts. */
+/** Says whose charges, checks and balances follow, and when; before it is called they belong to the
+ * job of no digest, on the first day of 1970. A charge counts at the latest time of any charge so
+ * far, if that is later. */
 void ledger_at(struct ledger *ledger, const struct occasion *occasion);
 
 /**

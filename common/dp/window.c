@@ -45,29 +45,39 @@ static struct wide_cost widened(struct cost cost)
     return (struct wide_cost){cost.epsilon_micro, cost.delta_atto, cost.renyi_nano};
 }
 
-void window_advance(struct window *window, int64_t wall_ms)
+static int64_t day_of(const struct window *window, int64_t wall_ms)
 {
     int64_t day = wall_ms / DAY_MS; /* before 1970 nothing is later than the first day */
-    int64_t ring = (int64_t)window->days + 1;
-    int64_t passed = day > window->today ? day - window->today : 0;
+    return day > window->today ? day : window->today;
+}
 
-    for (int64_t i = 1; i <= (passed < ring ? passed : ring); i++) {
+/* How many days, from the oldest, end between today and then. */
+static int64_t days_ending(const struct window *window, int64_t wall_ms)
+{
+    int64_t ring = (int64_t)window->days + 1;
+    int64_t passed = day_of(window, wall_ms) - window->today;
+    return passed < ring ? passed : ring;
+}
+
+void window_advance(struct window *window, int64_t wall_ms)
+{
+    for (int64_t i = 1; i <= days_ending(window, wall_ms); i++) {
         struct wide_cost *expired = bucket_of(window, window->today + i);
         wide_take(&window->sum, expired);
         *expired = (struct wide_cost){0};
     }
-    window->today += passed;
+    window->today = day_of(window, wall_ms);
 }
 
-bool window_holds(const struct window *window, int64_t day)
+bool window_holds(const struct window *window, int64_t wall_ms, int64_t day)
 {
-    return window->today - day <= (int64_t)window->days;
+    return day_of(window, wall_ms) - day <= (int64_t)window->days;
 }
 
 void window_take(struct window *window, int64_t day, struct cost cost)
 {
     struct wide_cost wide = widened(cost);
-    CHECK(window_holds(window, day) && day <= window->today);
+    CHECK(window->today - day <= (int64_t)window->days && day <= window->today);
     wide_take(bucket_of(window, day), &wide);
     wide_take(&window->sum, &wide);
 }
@@ -86,10 +96,14 @@ static uint64_t narrowed(uint128 sum, uint64_t before, uint64_t after)
     return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
 }
 
-struct cost window_sum(const struct window *window, struct cost before, struct cost after)
+struct cost window_sum(const struct window *window, int64_t wall_ms, struct cost before,
+                       struct cost after)
 {
-    const struct wide_cost *sum = &window->sum;
-    return (struct cost){narrowed(sum->epsilon_micro, before.epsilon_micro, after.epsilon_micro),
-                         narrowed(sum->delta_atto, before.delta_atto, after.delta_atto),
-                         narrowed(sum->renyi_nano, before.renyi_nano, after.renyi_nano)};
+    struct wide_cost sum = window->sum;
+    for (int64_t i = 1; i <= days_ending(window, wall_ms); i++) {
+        wide_take(&sum, bucket_of(window, window->today + i));
+    }
+    return (struct cost){narrowed(sum.epsilon_micro, before.epsilon_micro, after.epsilon_micro),
+                         narrowed(sum.delta_atto, before.delta_atto, after.delta_atto),
+                         narrowed(sum.renyi_nano, before.renyi_nano, after.renyi_nano)};
 }

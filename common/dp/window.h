@@ -1,6 +1,8 @@
 /* window.h - what was charged in the last so many days: a ring of whole days. A charge of day d
- * counts until d + days is over, so it counts for at least days times 24 hours. The day is the
- * largest ever told: a clock that runs backwards frees nothing. */
+ * counts until d + days is over, so it counts for at least days times 24 hours. Today is the latest
+ * day on which anything was counted, or that of the question when it is later: a clock that runs
+ * backwards frees nothing, and a question leaves nothing behind, so that what is counted follows
+ * from the journal alone. */
 
 #ifndef DP_WINDOW_H
 #define DP_WINDOW_H
@@ -19,7 +21,7 @@ struct wide_cost {
 
 struct window {
     uint32_t days;         /* 1 .. WINDOW_DAYS_MAX */
-    int64_t today;         /* days since 1970 began; 0 at first */
+    int64_t today;         /* the latest day counted; since 1970 began; 0 at first */
     struct wide_cost *day; /* (days + 1) by day modulo days + 1, owned */
     struct wide_cost sum;  /* of all of them */
 };
@@ -28,20 +30,22 @@ struct window {
 MUST_USE enum status window_new(struct window *window, uint32_t days);
 void window_free(struct window *window);
 
-/** Says what time it is. Cost: O(days that passed), never more than days + 1. */
+/** Says at what time the next costs are counted. Cost: O(days that passed), never more than
+ * days + 1. */
 void window_advance(struct window *window, int64_t wall_ms);
 
-/** Returns whether a cost that was counted on this day counts today. */
-bool window_holds(const struct window *window, int64_t day);
+/** Returns whether a cost that was counted on this day still counts at that time. */
+bool window_holds(const struct window *window, int64_t wall_ms, int64_t day);
 
-/** Takes back a cost that was counted on a day which the window holds. */
+/** Takes back a cost that was counted on a day which the window holds today. */
 void window_take(struct window *window, int64_t day, struct cost cost);
 
 /** Counts a cost today. */
 void window_put(struct window *window, struct cost cost);
 
-/** Returns the sum, saturated, as it would be without `before` and with `after`; before is part of
- * the sum. */
-struct cost window_sum(const struct window *window, struct cost before, struct cost after);
+/** Returns the sum at that time, saturated, as it would be without `before` and with `after`; before
+ * is part of it. Cost as window_advance. */
+struct cost window_sum(const struct window *window, int64_t wall_ms, struct cost before,
+                       struct cost after);
 
 #endif

@@ -291,12 +291,16 @@ static bool same_balance(const struct ledger *ledger, const struct model *model)
 /* A moment of the history; the clock may jump both ways. */
 static void tell_time(struct seeded_random *seeded, struct ledger *ledger, struct model *model)
 {
-    int64_t day = model->today + (int64_t)seeded_random_below(seeded, 4) - 2;
+    int64_t latest = 0; /* of a charge */
+    for (size_t i = 0; i < model->count; i++) {
+        latest = model->entry[i].day > latest ? model->entry[i].day : latest;
+    }
+    int64_t day = latest + (int64_t)seeded_random_below(seeded, 5) - 2;
     struct occasion occasion = {.job = {{(uint8_t)(1 + seeded_random_below(seeded, JOBS))}},
                                 .wall_ms = day * DAY_MS + 7};
     model->job = occasion.job;
     model->clock = day > 0 ? day : 0;
-    model->today = day > model->today ? day : model->today;
+    model->today = day > latest ? day : latest;
     ledger_at(ledger, &occasion);
 }
 

@@ -6,7 +6,7 @@ static const struct cost none = {0};
 
 static uint64_t sum_of(const struct window *window)
 {
-    return window_sum(window, none, none).epsilon_micro;
+    return window_sum(window, 0, none, none).epsilon_micro;
 }
 
 Test(window, a_cost_counts_for_whole_days_and_one_part)
@@ -15,12 +15,17 @@ Test(window, a_cost_counts_for_whole_days_and_one_part)
     cr_assert_eq(window_new(&window, 2), STATUS_OK);
     window_advance(&window, (int64_t)10 * DAY_MS + DAY_MS - 1); /* the last moment of a day */
     window_put(&window, (struct cost){.epsilon_micro = 5});
-    window_advance(&window, (int64_t)12 * DAY_MS + DAY_MS - 1);
+    int64_t late = (int64_t)12 * DAY_MS + DAY_MS - 1;
+    int64_t over = late + 1;
+    cr_assert_eq(window_sum(&window, late, none, none).epsilon_micro, 5);
+    cr_assert(window_holds(&window, late, 10) && !window_holds(&window, over, 10));
+    cr_assert_eq(window_sum(&window, over, none, none).epsilon_micro, 0);
+    cr_assert_eq(window_sum(&window, INT64_MAX, none, none).epsilon_micro, 0);
+    cr_assert_eq(sum_of(&window), 5, "a question leaves nothing behind");
+    window_advance(&window, late);
     cr_assert_eq(sum_of(&window), 5, "two whole days later it still counts");
-    cr_assert(window_holds(&window, 10));
-    window_advance(&window, (int64_t)13 * DAY_MS);
+    window_advance(&window, over);
     cr_assert_eq(sum_of(&window), 0);
-    cr_assert_not(window_holds(&window, 10));
     window_free(&window);
 }
 
