@@ -33,10 +33,10 @@ static double excess(double x)
     return sum;
 }
 
-/* ln(1 + x)/(alpha - 1), rounded up */
+/* ln(1 + x)/(alpha - 1), rounded up: above 0 also where x > 0 underflowed */
 static double divergence(double x, double alpha)
 {
-    return x > 0 ? upward(log1p(upward(x, SLACK)) / (alpha - 1), 8) : 0;
+    return upward(log1p(upward(fmax(x, 0), SLACK)) / (alpha - 1), 8);
 }
 
 /* (log of something > 1, its terms of the size `size`)/(alpha - 1), rounded up */
