@@ -64,6 +64,43 @@ uint64_t checker_spent(const struct checker *checker, size_t agent, const struct
     return spent;
 }
 
+/* The day on which answer number last counts: the latest that its journal has shown until then. */
+static int64_t day_of(const struct checker *checker, size_t last)
+{
+    enum { DAY_MS = 86400000 };
+    int64_t day = 0;
+    for (size_t i = 0; i <= last; i++) {
+        int64_t shown = checker->answer[i].record.wall_ms / DAY_MS;
+        if (checker->answer[i].agent == checker->answer[last].agent && shown > day) {
+            day = shown;
+        }
+    }
+    return day;
+}
+
+/* What the agent of answer number last had spent, with it, in the days that end with its own: each
+ * pass whole, on the day of its latest answer. */
+static uint64_t window_spent(const struct checker *checker, size_t last)
+{
+    uint64_t spent = 0;
+    for (size_t i = 0; i <= last; i++) {
+        const struct charge *charge = &checker->answer[i].record.as.answer.charge;
+        uint64_t dearest = 0;
+        bool speaks = checker->answer[i].agent == checker->answer[last].agent &&
+                      day_of(checker, last) - day_of(checker, i) <= SIM_WINDOW_DAYS;
+        for (size_t j = 0; j <= last; j++) {
+            const struct charge *other = &checker->answer[j].record.as.answer.charge;
+            if (checker->answer[j].agent == checker->answer[last].agent &&
+                digest_equal(&other->pass, &charge->pass)) {
+                dearest = other->epsilon_micro > dearest ? other->epsilon_micro : dearest;
+                speaks = speaks && j <= i;
+            }
+        }
+        spent += speaks ? dearest : 0;
+    }
+    return spent;
+}
+
 static void check_charge(struct world *world, const struct known_answer *answer)
 {
     const struct checker *checker = &world->checker;
@@ -86,6 +123,10 @@ static void check_charge(struct world *world, const struct known_answer *answer)
     }
     if (checker_spent(checker, answer->agent, NULL) > world->fixture.policy.epsilon_micro) {
         world_fail(world, "%s: more is spent than the policy allows", name);
+    }
+    if (window_spent(checker, checker->answer_count - 1) >
+        world->fixture.policy.allowance_epsilon_micro) {
+        world_fail(world, "%s: more is spent than %d days allow", name, SIM_WINDOW_DAYS);
     }
 }
 

@@ -30,11 +30,15 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
         fprintf(stderr, "the simulator's job is not valid: %s\n", why.text);
         abort();
     }
-    fixture->policy = (struct policy){.epsilon_micro = 2500000,
-                                      .job_epsilon_micro = 1000000,
-                                      .cohort_min = 1,
-                                      .message_bytes_max = 1 << 20,
-                                      .answer_slot_ms = plan->slot_ms};
+    fixture->policy = (struct policy){
+        .epsilon_micro = 3500000,
+        .job_epsilon_micro = 1000000,
+        .allowance_days = SIM_WINDOW_DAYS,
+        .allowance_epsilon_micro = plan->patient ? SIM_WINDOW_PATIENT_MICRO : SIM_WINDOW_LIES_MICRO,
+        .cohort_min = 1,
+        .message_bytes_max = 1 << 20,
+        .answer_slot_ms = plan->slot_ms};
+    fixture->policy.allowance_days /= plan->planted == PLANTED_SHORT_WINDOW ? 2 : 1;
     fixture->policy.task_allowed[TASK_FIT] = true;
     fixture->policy.task_allowed[TASK_LOSSES] = true;
     fixture->policy.trust_allowed[TRUST_LOCAL] = true;

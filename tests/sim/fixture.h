@@ -11,6 +11,10 @@
 
 enum { SIM_TEXT_BYTES = 2048, SIM_AGENTS = 3, SIM_RECORDS = 12 };
 
+/* The agents' allowance for any so many days: the job, and the one before; else little more than one
+ * job, so that lies exhaust it. */
+enum { SIM_WINDOW_DAYS = 8, SIM_WINDOW_PATIENT_MICRO = 2000000, SIM_WINDOW_LIES_MICRO = 1300000 };
+
 struct fixture {
     char text_bytes[SIM_TEXT_BYTES];
     struct slice text;

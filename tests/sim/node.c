@@ -292,7 +292,9 @@ static void perform(struct world *world, struct node *node, const struct effect 
 void node_step(struct world *world, struct node *node, struct event *event)
 {
     event->now_ms = clock_of(node, world->now_ms);
-    event->wall_ms = (int64_t)dice_below(&world->dice, 1000000) - 500000;
+    /* A second is a quarter of a day, and the site's clock is wrong by up to a day either way. */
+    event->wall_ms =
+        world->now_ms * 21600 + (int64_t)dice_below(&world->dice, 172800000) - 86400000;
     effects_clear(&node->effects);
     node->random_failed = world_chance(world, world->plan.random_fails);
     enter(world, node);

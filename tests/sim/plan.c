@@ -9,6 +9,7 @@ const char *planted_name(enum planted planted)
         [PLANTED_SEND_BEFORE_COMMIT] = "send-before-commit",
         [PLANTED_FRESH_NOISE] = "fresh-noise",
         [PLANTED_HALF_CHARGE] = "half-charge",
+        [PLANTED_SHORT_WINDOW] = "short-window",
         [PLANTED_FULL_AGAIN] = "full-again",
         [PLANTED_DOUBLE_COUNT] = "double-count",
         [PLANTED_LOST_ANSWER] = "lost-answer",

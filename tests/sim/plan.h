@@ -14,6 +14,7 @@ enum planted {
     PLANTED_SEND_BEFORE_COMMIT, /* COMMITTED is told before the record is durable */
     PLANTED_FRESH_NOISE,        /* after a crash the journal's answers are not read back */
     PLANTED_HALF_CHARGE,        /* the record tells half of what was spent */
+    PLANTED_SHORT_WINDOW,       /* the agents' allowance of days ends half its days early */
     PLANTED_FULL_AGAIN,         /* every batch is charged as a pass of its own */
     PLANTED_DOUBLE_COUNT,       /* one agent's answer is in the sum twice */
     PLANTED_LOST_ANSWER,        /* a listed agent's answer is not in the sum */
