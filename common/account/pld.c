@@ -173,8 +173,9 @@ static struct interval answer_epsilon(const struct pld_mix *mix, const struct pl
                         pld_mix_epsilon(mix, mix->tilt, log_delta));
         out.high = fmax(0, out.high);
     }
-    double log_delta = log(delta.high);
-    double low = pld_sum_epsilon(sum, log_delta + exp(-LOW_SHARE), false);
+    double log_delta = log(delta.high) + 4 * DBL_EPSILON;
+    double share = sum->variance > 0 ? exp(-LOW_SHARE) : 0;
+    double low = pld_sum_epsilon(sum, log_delta + share, false);
     out.low = fmax(0, low - sum->slip - pld_sum_raised(sum, log_delta - LOW_SHARE));
     return out;
 }
@@ -187,7 +188,7 @@ static struct interval answer_delta(const struct pld_mix *mix, const struct pld_
     struct interval out = {0, fmin(1, exp(high) + sum->infinite)};
     double margin = high - LOW_SHARE;
     double low = pld_sum_log_delta(sum, epsilon + sum->slip + pld_sum_raised(sum, margin), false);
-    out.low = fmin(out.high, fmax(0, exp(low) - exp(margin)));
+    out.low = fmin(out.high, fmax(0, exp(low) - (sum->variance > 0 ? exp(margin) : 0)));
     return out;
 }
 

@@ -71,6 +71,30 @@ double pld_mix_moments(struct pld_moments *moments, const struct pld_mix *mix, d
     return sum.log_mass;
 }
 
+/* By Chernoff's bound on the tilted law, up (side 1) or down (side -1). */
+static double reach_of(const struct pld_mix *mix, const struct pld_moments *at, double side)
+{
+    static const double sigmas[] = {8, 6, 4.5, 3.3, 2.5, 1.8, 1.3, 0.9, 11, 16};
+    double sigma = fmax(sqrt(at->variance), mix->step * 1e-3);
+    double best = INFINITY;
+    for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
+        double more = side * sigmas[i] / sigma;
+        double log_mass = pld_mix_moments(NULL, mix, mix->tilt + more);
+        double slack = 0.5 + 64 * DBL_EPSILON * fabs(log_mass);
+        double reach =
+            (log_mass - at->log_mass - more * at->mean + PLD_OUTSIDE + slack) / fabs(more);
+        best = reach < best ? reach : best;
+    }
+    return fmax(best, mix->step);
+}
+
+void pld_mix_window(struct pld_moments *at, double *up, double *down, const struct pld_mix *mix)
+{
+    (void)pld_mix_moments(at, mix, mix->tilt);
+    *up = reach_of(mix, at, 1);
+    *down = reach_of(mix, at, -1);
+}
+
 static double log_peak(double tilt)
 {
     return tilt > 0 ? -tilt * log1p(1 / tilt) - log1p(tilt) : 0;
@@ -216,6 +240,28 @@ static double rounded_step(const struct pld_mix *mix, double wish)
     return natural.step / fmax(1, ceil(natural.step / wish));
 }
 
+/* Takes larger steps until the window fits into the largest transform. */
+static enum status fit(struct pld_mix *mix, struct pld_limits limits)
+{
+    double cells = ldexp(1, (int)limits.log2_size_max) - 8;
+    for (unsigned round = 0; round < 8; round++) {
+        struct pld_moments at = {0, 0, 0, 0};
+        double up = 0;
+        double down = 0;
+        pld_mix_window(&at, &up, &down, mix);
+        double excess = (up + down) / (mix->step * cells);
+        if (!(excess > 1)) {
+            break;
+        }
+        double step = rounded_step(mix, mix->step * fmin(excess * 1.02, 1e6));
+        step = step > mix->step ? step : 2 * mix->step;
+        if (lay(mix, step) != STATUS_OK) {
+            return STATUS_NO_MEMORY;
+        }
+    }
+    return STATUS_OK;
+}
+
 /* The step that keeps what the grid adds below the tolerance. */
 static enum status refine(struct pld_mix *mix, struct pld_question question,
                           struct pld_limits limits)
@@ -249,7 +295,7 @@ static enum status refine(struct pld_mix *mix, struct pld_question question,
         step *= 0.9 / sqrt(excess);
         before = excess;
     }
-    return STATUS_OK;
+    return fit(mix, limits);
 }
 
 enum status pld_mix_init(struct pld_mix *mix, const struct loss_part *parts, size_t count,

@@ -9,6 +9,8 @@
 #include "account/interval.h"
 #include "account/loss.h"
 
+enum { PLD_OUTSIDE = 32 };
+
 /* How fine: the grid may add this much to epsilon (relative to it), as far as the largest transform
  * allows. */
 struct pld_limits {
@@ -67,6 +69,10 @@ void pld_mix_free(struct pld_mix *mix);
 
 /** ln of the tilted mass, and more when moments is not NULL. */
 double pld_mix_moments(struct pld_moments *moments, const struct pld_mix *mix, double tilt);
+
+/** How far the tilted sum reaches above and below its mean: beyond either lies less than
+ * e^-PLD_OUTSIDE of its mass. */
+void pld_mix_window(struct pld_moments *at, double *up, double *down, const struct pld_mix *mix);
 
 /** Composes by Fourier transforms. Fails with STATUS_NO_MEMORY. The caller frees sum. */
 MUST_USE enum status pld_sum_init(struct pld_sum *sum, const struct pld_mix *mix,

@@ -83,21 +83,6 @@ static struct near power(struct near base, double count)
     return power_by_angle(base, count);
 }
 
-/* How far the window must reach beyond the mean, up (side 1) or down (side -1). */
-static double reach_of(const struct pld_mix *mix, const struct pld_moments *at, double side)
-{
-    static const double sigmas[] = {8.3, 4, 16};
-    double sigma = fmax(sqrt(at->variance), mix->step * 1e-3);
-    double best = INFINITY;
-    for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
-        double more = side * sigmas[i] / sigma;
-        double log_mass = pld_mix_moments(NULL, mix, mix->tilt + more);
-        double reach = (log_mass - at->log_mass - more * at->mean + OUTSIDE + 0.5) / fabs(more);
-        best = reach < best ? reach : best;
-    }
-    return fmax(best, mix->step);
-}
-
 /* Folds the tilted law of a part into x; returns the error of its masses all together. */
 static double fold(struct fft_value *x, size_t size, const struct loss_law *law, double tilt,
                    double log_mass)
@@ -212,7 +197,7 @@ static void compose(struct pld_sum *sum, struct workspace *work, const struct pl
     complete(work->sum, &mean_error, &mean_size, work->error, size);
     fft_backward(work->fft, work->sum);
     sum->cell_error = mean_error + fft_error(log2_size) * mean_size;
-    sum->mass_error = 2 * expm1(log_error) + 2 * exp(-OUTSIDE);
+    sum->mass_error = 2 * expm1(log_error) + 2 * exp(-PLD_OUTSIDE);
 }
 
 /* Adds up what the laws say of themselves. */
@@ -237,10 +222,10 @@ enum status pld_sum_init(struct pld_sum *sum, const struct pld_mix *mix, unsigne
     struct pld_moments at = {0, 0, 0, 0};
     struct workspace work = {NULL, NULL, NULL, NULL};
     unsigned log2_size = 5;
+    double up = 0;
+    double down = 0;
 
-    (void)pld_mix_moments(&at, mix, mix->tilt);
-    double up = reach_of(mix, &at, 1);
-    double down = reach_of(mix, &at, -1);
+    pld_mix_window(&at, &up, &down, mix);
     *sum = (struct pld_sum){.step = mix->step, .offset = mix->offset, .tilt = mix->tilt};
     while (log2_size < log2_size_max && ldexp(1, (int)log2_size) < (up + down) / mix->step + 4) {
         log2_size++;

@@ -1,14 +1,14 @@
 /* The tail of the sum: delta(epsilon) = E[(1 - e^(epsilon - S))+] under P, from the tilted masses r_i at
- * losses S_i. With A = sum of r_i e^-(tilt (S_i - s)) and B the same with tilt + 1, over S_i > s, and
- * epsilon = s + t not above the next loss,
+ * losses S_i. With A = sum of r_i e^-(tilt (S_i - s)) and B the same with tilt + 1, over S_i >= s, and
+ * epsilon = s - y not below the loss before s,
  *
- *     delta = e^(K - tilt s) (A - e^t B),
+ *     delta = e^(K - tilt s) (A - e^-y B),
  *
  * and A and B follow from the top down by additions of what is not negative (but for the transform's
  * noise), with a bound on their rounding carried along. What the masses are off by counts with the
- * weight w(y) = e^-(tilt y) (1 - e^-y) <= c = tilt^tilt/(1 + tilt)^(1 + tilt) for those all together,
- * and with the sum of weights, at most c + 1/(tilt (tilt + 1) step) (w rises, then falls), for each
- * cell's. */
+ * weight w(x) = e^-(tilt x) (1 - e^-x) <= c = tilt^tilt/(1 + tilt)^(1 + tilt), x = loss - epsilon, for those
+ * all together, and with the sum of weights, at most c + 1/(tilt (tilt + 1) step) (w rises, then
+ * falls), for each cell's; both times e^(tilt y), which comes from s in place of epsilon. */
 
 #include "account/pld_private.h"
 
@@ -24,15 +24,15 @@ struct tail {
     double error; /* of a and b together */
 };
 
-/* The tail beyond the grid point below: one more mass joins. */
+/* The tail one grid point further down: what is above moves away, the point's own mass joins. */
 static struct tail tail_below(struct tail tail, double mass, double decay_a, double decay_b)
 {
-    struct tail next = {(tail.a + mass) * decay_a, (tail.b + mass) * decay_b, 0};
+    struct tail next = {tail.a * decay_a + mass, tail.b * decay_b + mass, 0};
     next.error = tail.error * decay_a + 4 * ROUNDING * (fabs(next.a) + fabs(next.b) + fabs(mass));
     return next;
 }
 
-/* Errors of masses, in the units of a and b at weight 1. */
+/* What the errors of masses come to, at y = 0. */
 static double weighted_error(const struct pld_sum *sum)
 {
     double tilt = sum->tilt;
@@ -41,18 +41,16 @@ static double weighted_error(const struct pld_sum *sum)
     return (sum->mass_error * peak + sum->cell_error * weights) * (1 + 1e-9);
 }
 
-/* A - e^t B, bounded. */
-static double value_at(const struct pld_sum *sum, struct tail tail, double t, double error,
-                       bool upper)
+/* A - e^-y B, bounded. */
+static double value_at(const struct pld_sum *sum, struct tail tail, double y, bool upper)
 {
-    double grown = exp(t);
-    double off = tail.error * (1 + grown) + 8 * ROUNDING * (fabs(tail.a) + grown * fabs(tail.b)) +
-                 error * exp(-sum->tilt * t);
-    double value = tail.a - grown * tail.b;
+    double off = 2 * tail.error + 8 * ROUNDING * (fabs(tail.a) + fabs(tail.b)) +
+                 weighted_error(sum) * exp(sum->tilt * y);
+    double value = tail.a - tail.b + -expm1(-y) * tail.b;
     return upper ? value + off : value - off;
 }
 
-/* The exponent by which that becomes delta, at a place counted from loss 0 of the sum's index. */
+/* The exponent by which that becomes delta, at s on the grid point of this index. */
 static double exponent_at(const struct pld_sum *sum, double place, bool upper)
 {
     double along = sum->tilt * place * sum->step;
@@ -60,41 +58,52 @@ static double exponent_at(const struct pld_sum *sum, double place, bool upper)
     return sum->log_mass - along + (upper ? off : -off);
 }
 
+/* Whether delta at y below this grid point is certainly at most (upper) or at least the one asked. */
+static bool holds(const struct pld_sum *sum, struct tail tail, double place, double y,
+                  double log_delta, bool upper)
+{
+    double target = exp(log_delta - exponent_at(sum, place, upper));
+    double value = value_at(sum, tail, y, upper);
+    return upper ? isfinite(value) && value <= target : value >= target;
+}
+
+/* The epsilon where that begins to fail (upper) or to hold; it does at `good` below the point. */
+static double narrow(const struct pld_sum *sum, struct tail tail, double place, double good,
+                     double bad, double log_delta, bool upper)
+{
+    for (unsigned i = 0; i < 64; i++) {
+        double middle = (good + bad) / 2;
+        *(holds(sum, tail, place, middle, log_delta, upper) ? &good : &bad) = middle;
+    }
+    return sum->offset + place * sum->step - good;
+}
+
 double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper)
 {
     double decay_a = exp(-sum->tilt * sum->step);
     double decay_b = exp(-(sum->tilt + 1) * sum->step);
-    double error = weighted_error(sum);
+    double weightiest = log1p(1 / sum->tilt); /* below a mass */
     struct tail tail = {0, 0, 0};
-    double low = 0;
-    double high = sum->step;
-    bool found = false;
-    double place = sum->first + (double)(sum->count - 1);
 
-    /* at place: tail holds what lies above it */
-    for (size_t i = sum->count; i > 0 && !found; i--, place--) {
-        if (i < sum->count) {
-            tail = tail_below(tail, sum->mass[i], decay_a, decay_b);
+    for (size_t i = sum->count; i > 0; i--) {
+        double place = sum->first + (double)(i - 1);
+        struct tail above = tail;
+        tail = tail_below(tail, sum->mass[i - 1], decay_a, decay_b);
+        bool here = holds(sum, tail, place, 0, log_delta, upper);
+        if (here != upper) {
+            if (i == sum->count) {
+                return upper ? INFINITY : sum->offset + place * sum->step;
+            }
+            return upper ? narrow(sum, above, place + 1, 0, sum->step, log_delta, true)
+                         : narrow(sum, above, place + 1, sum->step, 0, log_delta, false);
         }
-        double target = exp(log_delta - exponent_at(sum, place, upper));
-        double value = value_at(sum, tail, 0, error, upper);
-        if (upper && value > target && i == sum->count) {
-            return INFINITY;
+        for (double y = weightiest; !upper && y < sum->step && y <= 32 * weightiest; y *= 2) {
+            if (holds(sum, tail, place, y, log_delta, false)) {
+                return narrow(sum, tail, place, y, 0, log_delta, false);
+            }
         }
-        found = upper ? value > target : value >= target;
     }
-    if (!found) {
-        return upper ? sum->offset + sum->step * sum->first : -INFINITY;
-    }
-    place += 1;
-    double target = exp(log_delta - exponent_at(sum, place, upper));
-    for (unsigned i = 0; i < 64; i++) {
-        double middle = (low + high) / 2;
-        double value = value_at(sum, tail, middle, error, upper);
-        bool above = upper ? value > target : value >= target;
-        *(above ? &low : &high) = middle;
-    }
-    return sum->offset + place * sum->step + (upper ? high : low);
+    return upper ? sum->offset + sum->step * sum->first : -INFINITY;
 }
 
 double pld_sum_log_delta(const struct pld_sum *sum, double epsilon, bool upper)
@@ -102,21 +111,18 @@ double pld_sum_log_delta(const struct pld_sum *sum, double epsilon, bool upper)
     double decay_a = exp(-sum->tilt * sum->step);
     double decay_b = exp(-(sum->tilt + 1) * sum->step);
     struct tail tail = {0, 0, 0};
-    double at = floor((epsilon - sum->offset) / sum->step);
-    double place = sum->first + (double)sum->count - 1;
+    double at = fmax(ceil((epsilon - sum->offset) / sum->step), sum->first);
 
-    if (at > place) {
+    if (at > sum->first + (double)sum->count - 1) {
         return upper ? INFINITY : -INFINITY;
     }
-    at = fmax(at, sum->first - 1);
-    for (size_t i = sum->count; i > 0 && place > at; i--, place--) {
+    for (size_t i = sum->count; i > 0 && sum->first + (double)(i - 1) >= at; i--) {
         tail = tail_below(tail, sum->mass[i - 1], decay_a, decay_b);
     }
-    double t = epsilon - sum->offset - place * sum->step;
-    double off = 8 * ROUNDING * (fabs(epsilon) + fabs(sum->offset) + fabs(place * sum->step));
-    t += upper ? -off : off;
-    double value = value_at(sum, tail, t, weighted_error(sum), upper);
-    return value > 0 ? log(value) + exponent_at(sum, place, upper) + (upper ? 1e-15 : -1e-15)
+    double y = sum->offset + at * sum->step - epsilon;
+    double off = 8 * ROUNDING * (fabs(epsilon) + fabs(sum->offset) + fabs(at * sum->step));
+    double value = value_at(sum, tail, fmax(0, y + (upper ? off : -off)), upper);
+    return value > 0 ? log(value) + exponent_at(sum, at, upper) + (upper ? 1e-15 : -1e-15)
                      : -INFINITY;
 }
 
