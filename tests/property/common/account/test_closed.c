@@ -91,11 +91,14 @@ Test(closed, delta_and_epsilon_are_each_others_inverse)
         struct interval back;
         cr_assert_eq(optimal_delta(&back, events, count, epsilon.high), STATUS_OK);
         cr_assert(back.low <= delta, "%.17g for %.17g", back.low, delta);
-        cr_assert(renyi_delta(events, count, renyi_epsilon(events, count, delta)) <=
-                  delta * (1 + 1e-6));
-        cr_assert(zcdp_delta(events, count, zcdp_epsilon(events, count, delta)) <=
-                  delta * (1 + 1e-6));
-        double advanced = advanced_epsilon(events, count, delta);
+        /* A hair more epsilon, because margins grow with the order (and that without end where the
+         * pure epsilon is the best to be had). */
+        double more = 1 + 1e-9;
+        double renyi = renyi_epsilon(events, count, delta) * more;
+        double zcdp = zcdp_epsilon(events, count, delta) * more;
+        double advanced = advanced_epsilon(events, count, delta) * more;
+        cr_assert(renyi_delta(events, count, renyi) <= delta * (1 + 1e-6));
+        cr_assert(zcdp_delta(events, count, zcdp) <= delta * (1 + 1e-6));
         cr_assert(advanced_delta(events, count, advanced) <= delta * (1 + 1e-6));
     }
 }
