@@ -201,6 +201,45 @@ def budget_runs_out(make, programs):
         expect(told <= USUAL | {"agent-declined", "answer-counted"}, f"of site-1: {told}")
 
 
+def days_run_out(make, programs):
+    """An allowance for a year, and delta: both outlast the job and the agent's process, and neither is the total."""
+    policy = fed.policy_text(epsilon=10) + "allowance_days: 365\nallowance_epsilon: 1.5\n"
+    with make(programs, agents=3, job=fed.job_text(minimum=2)) as federation:
+        (federation.folder / "site-1" / "policy.yml").write_text(policy)
+        for state in ("state", "state-2"):
+            text = (federation.office / "coordinator.yml").read_text()
+            (federation.office / "coordinator.yml").write_text(text.replace("state: state\n",
+                                                                            f"state: {state}\n"))
+            agents = [federation.start_agent(name) for name in federation.names]
+            code = federation.start_coordinator().wait(30)
+            expect(code == 0, f"the coordinator ended with {code}")
+            for agent in agents:
+                expect(agent.wait(10) == 0, f"{agent.name} ended with {agent.code()}")
+        expect([r["agents"] for r in federation.result()["rounds"]] == [3, 2, 2],
+               f"rounds of the second job: {federation.result()['rounds']}")
+        entry = federation.event("site-1", "budget-exhausted")
+        expect(entry is not None and "allowance_epsilon" in entry["text"], f"site-1 does not say why: {entry}")
+        ledger = federation.ledger("site-1")
+        expect(ledger["spent"]["epsilon"] == 1.5 and ledger["left"]["epsilon"] == 8.5, f"total: {ledger}")
+        window = ledger["window"]
+        expect(window["days"] == 365 and window["spent"]["epsilon"] == 1.5 and
+               window["left"]["epsilon"] == 0, f"window: {window}")
+        expect([job["spent"]["epsilon"] for job in ledger["jobs"]] == [1, 0.5], f"jobs: {ledger['jobs']}")
+        event = ledger["charges"][0]["event"]
+        expect(event["mechanism"] == "pure" and event["neighbours"] == "replace-one" and
+               event["count"] == 1 and event["sampling"] == 1, f"event: {event}")
+        (federation.folder / "site-1" / "policy.yml").write_text(
+            policy.replace("delta: 0\n", "delta: 1e-6\n"))
+        ledger = federation.ledger("site-1")
+        expect(ledger["divergence_percent"] > 0 and ledger["by_now"]["epsilon"] <= 1.5 and
+               ledger["if_fixed_in_advance"]["epsilon"] <= 1.5, f"with delta: {ledger}")
+        code, said = federation.tool("hedgerow-agent", "ledger", "--config",
+                                     str(federation.folder / "site-1" / "agent.yml"))
+        for words in ("of any 365 days", "if the charges had been fixed in advance", "pure epsilon",
+                      "at any time and however the charges were chosen"):
+            expect(code == 0 and words in said, f"the ledger for people has no \"{words}\": {said}")
+
+
 def answer_slots(make, programs):
     """No answer arrives before the public slot, nor long after it, whatever the computing took."""
     slot_ms = 300
@@ -230,6 +269,7 @@ def main():
              ("refusals, enough others", refusals, {**common, "minimum": 2}),
              ("refusals, too few others", refusals, {**common, "minimum": 3}),
              ("budget runs out", budget_runs_out, common),
+             ("days run out", days_run_out, common),
              ("answer slots", answer_slots, common),
              ("clamped values", clamped_values, common),
              ("no policy", no_policy, common)]
