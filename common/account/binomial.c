@@ -1,5 +1,6 @@
-/* Loader's saddle-point form (Loader 2000, "Fast and accurate computation of binomial probabilities"):
- * with the deviance d(x, m) = x ln(x/m) + m - x, never negative and computed without cancellation,
+/* Loader's saddle-point form (Loader 2000, "Fast and accurate computation of binomial
+ * probabilities"): with the deviance d(x, m) = x ln(x/m) + m - x, never negative and computed
+ * without cancellation,
  *
  *   P(k of n) = exp(-d(k, np) - d(n - k, nq) + s(n) - s(k) - s(n - k)) sqrt(n/(2 pi k (n - k))),
  *

@@ -1,5 +1,5 @@
-/* Let P and Q be the pair and l the privacy loss ln(P/Q). The divergence is ln(1 + X)/(alpha - 1) with
- * X = E_Q[(P/Q)^alpha] - 1 = E_Q[g(l)], g(l) = e^(alpha l) - 1 - alpha (e^l - 1) >= 0, because
+/* Let P and Q be the pair and l the privacy loss ln(P/Q). The divergence is ln(1 + X)/(alpha - 1)
+ * with X = E_Q[(P/Q)^alpha] - 1 = E_Q[g(l)], g(l) = e^(alpha l) - 1 - alpha (e^l - 1) >= 0, because
  * E_Q[P/Q] = 1. Written so, all terms are positive and none cancels, however small epsilon and
  * alpha - 1 are. Where e^(alpha l) would overflow, the largest factor is taken out, and X is large.
  *
@@ -154,9 +154,9 @@ static double log_shape(double y)
 }
 
 /* The pair of shift t has losses t and t - epsilon; Q gives the first one the mass
- * (e^(epsilon - t) - 1)/(e^epsilon - 1). With w = e^-t, E_Q[(P/Q)^alpha] is w^-alpha (A w - B) up to a
- * factor, A = e^epsilon - e^(epsilon (1 - alpha)), B = 1 - e^((1 - alpha) epsilon): greatest at
- * w = alpha B/((alpha - 1) A). Nearby its logarithm falls by at most alpha (alpha - 1)/2 times
+ * (e^(epsilon - t) - 1)/(e^epsilon - 1). With w = e^-t, E_Q[(P/Q)^alpha] is w^-alpha (A w - B) up
+ * to a factor, A = e^epsilon - e^(epsilon (1 - alpha)), B = 1 - e^((1 - alpha) epsilon): greatest
+ * at w = alpha B/((alpha - 1) A). Nearby its logarithm falls by at most alpha (alpha - 1)/2 times
  * the square of the distance in t: that is what an inexact t may cost, and it is added.
  * Returns epsilon - t. */
 static double worst_shift(double epsilon, double alpha)

@@ -13,8 +13,8 @@ double curve_laplace(double epsilon, double alpha);
 /** Discrete Laplace noise of this rate = 1 / scale under a shift by a whole number >= 1. */
 double curve_discrete_laplace(double rate, double shift, double alpha);
 
-/** Gaussian noise, ratio = sensitivity / sigma; bounds discrete Gaussian noise too (Canonne, Kamath,
- * Steinke 2020, proposition 5). */
+/** Gaussian noise, ratio = sensitivity / sigma; bounds discrete Gaussian noise too (Canonne,
+ * Kamath, Steinke 2020, proposition 5). */
 double curve_gaussian(double ratio, double alpha);
 
 /** The worst pair of bounded range epsilon (Dong, Durfee, Rogers 2020), at its worst shift. */

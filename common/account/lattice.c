@@ -1,12 +1,12 @@
-/* The law of the total loss on a lattice of step h. A group's losses are binomial; the mass x of a loss
- * l between the lattice's a and b = a + h is split so that both its mass under P, x, and under Q,
- * x e^-l, are kept: b gets x (1 - e^(a - l))/(1 - e^-h). Whoever forgets which half it was has the
- * group's pair again, so the split pair is the worse one: an upper bound, whose error is of the order h^2
- * (as in "connect the dots", Doroshenko et al. 2022).
+/* The law of the total loss on a lattice of step h. A group's losses are binomial; the mass x of a
+ * loss l between the lattice's a and b = a + h is split so that both its mass under P, x, and
+ * under Q, x e^-l, are kept: b gets x (1 - e^(a - l))/(1 - e^-h). Whoever forgets which half it
+ * was has the group's pair again, so the split pair is the worse one: an upper bound, whose error
+ * is of the order h^2 (as in "connect the dots", Doroshenko et al. 2022).
  *
  * Below: the coin of the split says something of bounded range h about the records, so the split
- * pairs are the responses followed by draws that are h^2/8-zCDP each (Cesar and Rogers 2021). If those cost
- * (e, d), then delta_split(epsilon + e) <= delta(epsilon) + d.
+ * pairs are the responses followed by draws that are h^2/8-zCDP each (Cesar and Rogers 2021). If
+ * those cost (e, d), then delta_split(epsilon + e) <= delta(epsilon) + d.
  *
  * Masses cut off at both ends are added to delta, at the upper bound. All sums are of positive
  * terms: the relative error is the number of terms. */

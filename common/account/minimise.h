@@ -5,7 +5,8 @@
 
 /**
  * Searches alpha > 1 for the least value of a function that falls and then rises: a grid in
- * ln(alpha - 1) first, so that INFINITY and small steps of the bounds do no harm, then golden section.
+ * ln(alpha - 1) first, so that INFINITY and small steps of the bounds do no harm, then golden
+ * section.
  *
  * value  in  never NAN
  *

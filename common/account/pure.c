@@ -1,9 +1,10 @@
 /* Every event is epsilon-DP, and that is all these accountants look at.
  *
  * Sampling. Let P0 be what comes out when the record is not drawn, P1 and P1' when it is, with its
- * two values, each within e^epsilon of the others. The outputs are P = (1 - q) P0 + q P1 and P' alike.
- *   Add or remove one record: P' = P0, and P1 <= e^epsilon P0 gives P <= (1 + q (e^epsilon - 1)) P0.
- *   Back: P0 <= e^epsilon P1, so P >= (1 - q + q e^-epsilon) P0, and by convexity of 1/x
+ * two values, each within e^epsilon of the others. The outputs are P = (1 - q) P0 + q P1 and P'
+ * alike.
+ *   Add or remove one record: P' = P0, and P1 <= e^epsilon P0 gives P <= (1 + q (e^epsilon - 1))
+ *   P0. Back: P0 <= e^epsilon P1, so P >= (1 - q + q e^-epsilon) P0, and by convexity of 1/x
  *   1/(1 - q + q e^-epsilon) <= 1 - q + q e^epsilon.
  *   Replace one: P - P' = q (P1 - P1') and P' lies between P0 and P1'. Where P1' <= P', P1 - P1' <=
  *   (e^epsilon - 1) P1' <= (e^epsilon - 1) P'. Where P1' > P', P1 <= e^epsilon min(P0, P1') <=
@@ -59,8 +60,8 @@ struct sums {
     double drift;
 };
 
-/* Adds times * epsilon, and answers whether that was exact: budgets are split into halves and tenths
- * of which some add up to what was split, and then no unit of rounding may be asked for. */
+/* Adds times * epsilon, and answers whether that was exact: budgets are split into halves and
+ * tenths of which some add up to what was split, and then no unit of rounding may be asked for. */
 static bool add_exactly(double *sum, double times, double epsilon)
 {
     double product = times * epsilon;

@@ -8,9 +8,9 @@
 #include "account/interval.h"
 
 /** The pure epsilon of one run, rounded up: sensitivity / scale, amplified by sampling as
- * ln(1 + q (e^epsilon - 1)); NAN where there is none (Gaussians). Sampling with replace-one neighbours:
- * leaving the record out altogether must change no more than replacing it does (true of clipped sums;
- * not of an answer that tells how many were sampled). */
+ * ln(1 + q (e^epsilon - 1)); NAN where there is none (Gaussians). Sampling with replace-one
+ * neighbours: leaving the record out altogether must change no more than replacing it does (true
+ * of clipped sums; not of an answer that tells how many were sampled). */
 double pure_epsilon(const struct privacy_event *event);
 
 /** Sum of epsilons. Valid for adaptive choices and any delta. */

@@ -1,11 +1,11 @@
 /* The divergences of one order add up, also when each run was chosen after seeing the ones before
- * (Mironov 2017, proposition 1), so a list is summed at one order, then converted by Canonne, Kamath,
- * Steinke 2020, proposition 12:
+ * (Mironov 2017, proposition 1), so a list is summed at one order, then converted by Canonne,
+ * Kamath, Steinke 2020, proposition 12:
  *
  *   ln delta = (alpha - 1)(D - epsilon) + (alpha - 1) ln(1 - 1/alpha) - ln alpha.
  *
- * It holds at every order; the best is searched. (alpha - 1) D is convex in alpha, and so is the rest:
- * the bound falls and then rises. Every term is given its own rounding error. */
+ * It holds at every order; the best is searched. (alpha - 1) D is convex in alpha, and so is the
+ * rest: the bound falls and then rises. Every term is given its own rounding error. */
 
 #include "account/renyi.h"
 

@@ -6,8 +6,8 @@
 #include "account/event.h"
 
 /**
- * Bounds from above the Renyi divergence of order alpha between the outputs of ONE run of this event
- * on neighbours, in both directions (count and delta are not looked at). Sampled noise by the
+ * Bounds from above the Renyi divergence of order alpha between the outputs of ONE run of this
+ * event on neighbours, in both directions (count and delta are not looked at). Sampled noise by the
  * exact sum at whole orders up to 1024, everything sampled also by its pure epsilon and unsampled.
  *
  * event  in  valid
@@ -21,8 +21,8 @@ double renyi_divergence(const struct privacy_event *event, double alpha);
  * INFINITY where there is none (sampled Gaussians). */
 double zcdp_rho(const struct privacy_event *event);
 
-/** The smallest epsilon that divergence at order alpha gives at delta in (0, 1), rounded up; and the
- * smallest delta at epsilon. Source: Canonne, Kamath, Steinke 2020, proposition 12. */
+/** The smallest epsilon that divergence at order alpha gives at delta in (0, 1), rounded up; and
+ * the smallest delta at epsilon. Source: Canonne, Kamath, Steinke 2020, proposition 12. */
 double renyi_to_epsilon(double alpha, double divergence, double delta);
 double renyi_to_delta(double alpha, double divergence, double epsilon);
 

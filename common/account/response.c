@@ -1,15 +1,15 @@
-/* The loss of k runs is (2 j - k) epsilon, j binomial (k, p), p = e^epsilon/(1 + e^epsilon). With x_j
- * the probability of j, walk down from the largest loss and keep
+/* The loss of k runs is (2 j - k) epsilon, j binomial (k, p), p = e^epsilon/(1 + e^epsilon). With
+ * x_j the probability of j, walk down from the largest loss and keep
  *
  *   E_j = sum over i >= j of x_i e^(loss_j - loss_i),    D_j = delta at epsilon = loss_j:
  *   E_j = x_j + r E_(j+1),    D_j = D_(j+1) + (1 - r) E_(j+1),    r = e^(-2 epsilon).
  *
  * Sums of positive terms: nothing cancels. Below loss_j, down to the next loss, delta(e) = D_j +
- * E_j (1 - e^(e - loss_j)), which is solved for e as it stands (Kairouz, Oh, Viswanath 2015, theorem 3.3,
- * which gives delta at the losses, continued between them).
+ * E_j (1 - e^(e - loss_j)), which is solved for e as it stands (Kairouz, Oh, Viswanath 2015,
+ * theorem 3.3, which gives delta at the losses, continued between them).
  *
- * The walk starts where the tail above is negligible; the tail is part of the error. Errors: x_j steps
- * by a product of 4 roundings, D and E take 3 each, so n steps err by 8 n units at most, and
+ * The walk starts where the tail above is negligible; the tail is part of the error. Errors: x_j
+ * steps by a product of 4 roundings, D and E take 3 each, so n steps err by 8 n units at most, and
  * the start by that of its logarithm. */
 
 #include "account/response.h"
@@ -105,7 +105,8 @@ static double solve(const struct walk *walk, double target)
     return epsilon > 0 ? epsilon : 0;
 }
 
-/* Walks on until delta exceeds target (in the walk's units) before the next loss, or that loss is 0. */
+/* Walks on until delta exceeds target (in the walk's units) before the next loss, or that loss is
+ * 0. */
 static void walk_to_delta(struct walk *walk, double target)
 {
     while (loss_at(walk, walk->hits - 1) > 0 &&
@@ -133,8 +134,8 @@ struct interval response_epsilon(const struct response *response, double delta)
         interval.high = solve(&walk, 1 - error);
         interval.low = solve(&below, 1 + error);
     }
-    /* An epsilon that errs by e of itself moves the result by k e at most: responses with epsilon + e
-     * are less private than with epsilon followed by others with e. */
+    /* An epsilon that errs by e of itself moves the result by k e at most: responses with epsilon
+     * + e are less private than with epsilon followed by others with e. */
     double rounding = 8 * DBL_EPSILON * (double)response->count * response->epsilon;
     interval.high =
         fmin(interval.high + rounding, upward((double)response->count * response->epsilon, 1));

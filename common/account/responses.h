@@ -1,4 +1,5 @@
-/* responses.h - randomised responses of several strengths, composed. Not for use outside this room. */
+/* responses.h - randomised responses of several strengths, composed. Not for use outside this
+ * room. */
 
 #ifndef ACCOUNT_RESPONSES_H
 #define ACCOUNT_RESPONSES_H
@@ -16,8 +17,8 @@ struct response_question {
 };
 
 /**
- * Answers for all groups together: exactly where their states are at most 2^18, else on a lattice of
- * losses.
+ * Answers for all groups together: exactly where their states are at most 2^18, else on a lattice
+ * of losses.
  *
  * groups  in  (count) of different epsilon
  *

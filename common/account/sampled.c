@@ -4,13 +4,13 @@
  *                                      (e^((j - 1) D_j(P, Q)) - 1):
  *
  * the binomial weights add up to 1, and j = 0, 1 contribute just their weights, so that nothing
- * cancels. Mironov, Talwar and Zhang 2019 (section 3.3, and their theorem 5: where a reflection swaps P and
- * Q this direction is the larger one). Between whole orders the logarithm, which is convex in alpha
- * and 0 at alpha = 1, lies below its chord; so it does for the other direction.
+ * cancels. Mironov, Talwar and Zhang 2019 (section 3.3, and their theorem 5: where a reflection
+ * swaps P and Q this direction is the larger one). Between whole orders the logarithm, which is
+ * convex in alpha and 0 at alpha = 1, lies below its chord; so it does for the other direction.
  *
  * Replacing one record moves the answer by up to twice what leaving it out does, and the event's
- * sensitivity is that. That the curve at the doubled distance lies above the replacement's is checked by
- * quadrature in the tests, at every order used there; no proof is known to us. */
+ * sensitivity is that. That the curve at the doubled distance lies above the replacement's is
+ * checked by quadrature in the tests, at every order used there; no proof is known to us. */
 
 #include "account/sampled.h"
 

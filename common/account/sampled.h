@@ -1,5 +1,5 @@
-/* sampled.h - Renyi divergence of a mechanism that looks at a Poisson sample of the records. Not for
- * use outside this room. */
+/* sampled.h - Renyi divergence of a mechanism that looks at a Poisson sample of the records. Not
+ * for use outside this room. */
 
 #ifndef ACCOUNT_SAMPLED_H
 #define ACCOUNT_SAMPLED_H
@@ -10,7 +10,8 @@
  * Bounds the divergence of order alpha, both directions, of one record added to or removed from the
  * data, when each record takes part with probability event->sampling.
  *
- * whole  in  bounds the divergence of the unsampled event at a whole order >= 2, for two outputs that a
+ * whole  in  bounds the divergence of the unsampled event at a whole order >= 2, for two outputs
+ * that a
  *            reflection swaps (every additive noise that is symmetric)
  *
  * Returns INFINITY beyond order 1024. Cost: O(alpha).

@@ -1,7 +1,8 @@
 /* A run fails altogether with probability delta0, and otherwise keeps its curve (every
- * (epsilon, delta0) mechanism is such a mixture: Kairouz, Oh, Viswanath 2015). So the events together
- * fail with 1 - product (1 - delta0)^count, and else compose as if no delta were there. Logarithms
- * keep what a subtraction would lose: of delta 10^-6, 1000 runs at 10^-9 leave 5 10^-13. */
+ * (epsilon, delta0) mechanism is such a mixture: Kairouz, Oh, Viswanath 2015). So the events
+ * together fail with 1 - product (1 - delta0)^count, and else compose as if no delta were there.
+ * Logarithms keep what a subtraction would lose: of delta 10^-6, 1000 runs at 10^-9 leave 5
+ * 10^-13. */
 
 #include "account/spare.h"
 

@@ -1,9 +1,10 @@
-/* The exact law of the total loss, state by state: how often each group's responses told the truth. The
- * masses are products of binomial probabilities, as logarithms until the end; from the largest
- * loss downward, D and E of response.c follow them, with a gap of its own at every step.
+/* The exact law of the total loss, state by state: how often each group's responses told the
+ * truth. The masses are products of binomial probabilities, as logarithms until the end; from the
+ * largest loss downward, D and E of response.c follow them, with a gap of its own at every step.
  *
  * Rounding: binomial_error() of every group, at most the number of states times 4 units for the
- * sums, and losses that are off by a few units of the sum of epsilons, which shifts epsilon by no more. */
+ * sums, and losses that are off by a few units of the sum of epsilons, which shifts epsilon by no
+ * more. */
 
 #include "account/binomial.h"
 #include "account/responses.h"

@@ -1,6 +1,7 @@
-/* rho-zCDP is divergence rho alpha at every order, so the conversion of renyi.h holds at every order, and the
- * best is searched (Canonne, Kamath, Steinke 2020, proposition 12; Bun and Steinke 2016 for the sums). The
- * way back solves the same bound for rho at every order and keeps the largest. */
+/* rho-zCDP is divergence rho alpha at every order, so the conversion of renyi.h holds at every
+ * order, and the best is searched (Canonne, Kamath, Steinke 2020, proposition 12; Bun and Steinke
+ * 2016 for the sums). The way back solves the same bound for rho at every order and keeps the
+ * largest. */
 
 #include "account/minimise.h"
 #include "account/pure.h"
