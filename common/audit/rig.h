@@ -7,6 +7,7 @@
 #include "dp/ledger.h"
 #include "noise/exponential.h"
 #include "noise/laplace.h"
+#include "noise/share.h"
 
 enum { RIG_BLOCK = 1024, RIG_WIDTH_MAX = 32 };
 
@@ -16,8 +17,10 @@ struct audit_rig {
     double epsilon; /* claimed */
     double delta;
     struct ledger *ledger;
-    uint64_t row; /* of the ledger's pass: the next one not paid for */
+    uint64_t row;         /* of the ledger's pass: the next one not paid for */
+    uint64_t sigma_micro; /* of Gaussian noise, per unit of sensitivity */
     struct noise_laplace noise;
+    struct noise_share share;
     struct noise_exponential decay;
     int64_t value[2][RIG_WIDTH_MAX]; /* the neighbours: exact vectors or scores */
     size_t width;
@@ -32,13 +35,17 @@ struct subject_code {
     enum status (*prepare)(struct audit_rig *rig, struct why *why);
     enum status (*draw)(void *rig, const struct random *random, unsigned side, int64_t *score,
                         size_t count);
+    /** Frees what prepare made, also when it failed; may be NULL. */
+    void (*release)(struct audit_rig *rig);
 };
 
-/** Pays for one run of a mechanism at the setting's epsilon. */
+/** Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is Gaussian. */
 MUST_USE enum status rig_pay(struct audit_rig *rig, struct grant **grant, enum mechanism mechanism);
 
 extern const struct subject_code subject_laplace;
 extern const struct subject_code subject_laplace_vector;
+extern const struct subject_code subject_gaussian;
+extern const struct subject_code subject_shares;
 extern const struct subject_code subject_pipeline;
 extern const struct subject_code subject_exponential;
 extern const struct subject_code subject_permute_and_flip;

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const struct subject_code *const subjects[] = {
-    &subject_laplace,          &subject_laplace_vector, &subject_pipeline, &subject_exponential,
-    &subject_permute_and_flip, &subject_noisy_max,      &subject_rwm,      &subject_theorem};
+    &subject_laplace,  &subject_laplace_vector, &subject_gaussian,         &subject_shares,
+    &subject_pipeline, &subject_exponential,    &subject_permute_and_flip, &subject_noisy_max,
+    &subject_rwm,      &subject_theorem};
 
 enum { SUBJECT_COUNT = sizeof subjects / sizeof subjects[0] };
 
@@ -82,6 +83,9 @@ done:
 void audit_rig_free(struct audit_rig *rig)
 {
     if (rig != NULL) {
+        if (rig->code->release != NULL) {
+            rig->code->release(rig);
+        }
         ledger_free(rig->ledger);
         free(rig);
     }
@@ -104,9 +108,11 @@ double audit_rig_delta(const struct audit_rig *rig)
 
 enum status rig_pay(struct audit_rig *rig, struct grant **grant, enum mechanism mechanism)
 {
+    bool gaussian = mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     struct charge charge = {.mechanism = mechanism,
                             .neighbours = NEIGHBOURS_REPLACE_ONE,
-                            .epsilon_micro = rig->setting.epsilon_micro,
+                            .epsilon_micro = gaussian ? 0 : rig->setting.epsilon_micro,
+                            .sigma_micro = gaussian ? rig->sigma_micro : 0,
                             .pass = {{1}},
                             .row_first = rig->row++,
                             .row_count = 1};

@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-enum { ROUNDS = 32, EXPERTS = 2 };
+enum { ROUNDS = 16, EXPERTS = 2 };
 
 #define ETA_UNIT UINT64_C(1000000000)
 
@@ -80,7 +80,7 @@ static enum status theorem_prepare(struct audit_rig *rig, struct why *why)
 
 const struct subject_code subject_rwm = {
     .subject = {.name = "rwm",
-                .summary = "32 rounds of Randomized Weighted Majority, exact sums (central trust)",
+                .summary = "16 rounds of Randomized Weighted Majority, exact sums (central trust)",
                 .worst = "the first round's losses of two experts swapped, level ever after; the "
                          "conversion from zCDP keeps the claim above what can be shown",
                 .has_delta = true},
