@@ -5,45 +5,11 @@
  * of its latest charge: an old charge never hides a new one. Every decision and every allocation
  * precedes the first change. */
 
-#include "dp/ledger.h"
-
 #include "base/check.h"
-#include "base/decimal.h"
-#include "dp/digest_table.h"
 #include "dp/grant_private.h"
-#include "dp/row_set.h"
-#include "dp/window.h"
+#include "dp/ledger_private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-/* The same charge in each filter's own units. */
-struct costs {
-    struct cost in[ALLOWANCE_COUNT];
-};
-
-struct pass {
-    struct costs largest;
-    struct costs total;
-    bool repeats; /* some row was paid for twice: the pass costs its total */
-    int64_t day;  /* of its latest charge */
-    struct digest job;
-    struct row_set rows;
-};
-
-struct ledger {
-    bool limited[ALLOWANCE_COUNT];
-    struct filter filter[ALLOWANCE_COUNT];
-    struct cost total;
-    struct window window;
-    struct occasion now;
-    struct digest_table pass_name;
-    struct pass *pass; /* (pass_name.count) of pass_capacity, owned */
-    size_t pass_capacity;
-    struct digest_table job_name;
-    struct cost *job; /* (job_name.count) what each has spent, of job_capacity, owned */
-    size_t job_capacity;
-};
 
 static uint64_t less(uint64_t a, uint64_t b)
 {
@@ -216,12 +182,6 @@ static struct cost *job_account(struct ledger *ledger)
     return &ledger->job[found];
 }
 
-static struct cost job_spent(const struct ledger *ledger)
-{
-    size_t found = digest_table_find(&ledger->job_name, &ledger->now.job);
-    return found == DIGEST_NOT_THERE ? (struct cost){0} : ledger->job[found];
-}
-
 /* What a charge does to its pass, and adds to total and job. */
 struct change {
     struct costs before;
@@ -322,58 +282,13 @@ static struct cost sums_after(const struct ledger *ledger, const struct charge *
     case ALLOWANCE_TOTAL:
         return cost_add(ledger->total, change->added.in[allowance]);
     case ALLOWANCE_JOB:
-        return cost_add(job_spent(ledger), change->added.in[allowance]);
+        return cost_add(ledger_job_spent(ledger), change->added.in[allowance]);
     case ALLOWANCE_WINDOW:
         return window_sum(&ledger->window, ledger->now.wall_ms, still_held(ledger, charge, change),
                           change->after.in[allowance]);
     }
     CHECK(false);
     return (struct cost){0};
-}
-
-static void price_text(char text[DECIMAL_TEXT_BYTES], uint64_t value, unsigned decimals)
-{
-    if (value == UINT64_MAX) {
-        (void)snprintf(text, DECIMAL_TEXT_BYTES, "without bound");
-    } else {
-        decimal_format(text, DECIMAL_TEXT_BYTES, value, decimals);
-    }
-}
-
-static void say_exhausted(const struct ledger *ledger, enum allowance allowance,
-                          const struct cost *after, struct why *why)
-{
-    static const struct {
-        const char *name;
-        const char *keys;
-    } text_of[ALLOWANCE_COUNT] = {
-        [ALLOWANCE_TOTAL] = {"the total of these records", "epsilon, delta"},
-        [ALLOWANCE_JOB] = {"what one job may cost", "job_epsilon, job_delta"},
-        [ALLOWANCE_WINDOW] = {"what so many days may cost",
-                              "allowance_days, allowance_epsilon, allowance_delta"}};
-    struct balance balance = ledger_balance(ledger, allowance);
-    struct cost added = cost_less(*after, balance.spent);
-    const struct filter *filter = &balance.filter;
-    char text[4][DECIMAL_TEXT_BYTES];
-    char share[96] = "";
-
-    price_text(text[0], after->epsilon_micro == UINT64_MAX ? UINT64_MAX : added.epsilon_micro,
-               EPSILON_DECIMALS);
-    price_text(text[1], added.delta_atto, DELTA_DECIMALS);
-    price_text(text[2], less(filter->limit.epsilon_micro, balance.spent.epsilon_micro),
-               EPSILON_DECIMALS);
-    price_text(text[3], less(filter->own_delta_max, balance.spent.delta_atto), DELTA_DECIMALS);
-    if (filter->order > 0) {
-        char percent[DECIMAL_TEXT_BYTES];
-        price_text(percent, filter_renyi_share(filter, after), 2);
-        (void)snprintf(share, sizeof share,
-                       ", and its divergence would reach %.24s %% of its bound", percent);
-    }
-    why_set(why,
-            "the answer would cost epsilon %s and delta %s, left are epsilon %s and delta %s of "
-            "%s%s: decline the job, or raise it in the policy (%s)",
-            text[0], text[1], text[2], text[3], text_of[allowance].name, share,
-            text_of[allowance].keys);
 }
 
 enum status ledger_check(const struct ledger *ledger, const struct charge *charge, struct why *why)
@@ -406,7 +321,7 @@ enum status ledger_check(const struct ledger *ledger, const struct charge *charg
         }
         struct cost after = sums_after(ledger, charge, &change, allowance);
         if (!filter_admits(&ledger->filter[i], &after)) {
-            say_exhausted(ledger, allowance, &after, why);
+            ledger_say_exhausted(ledger, allowance, &after, why);
             return STATUS_EXHAUSTED;
         }
     }
@@ -433,60 +348,6 @@ enum status ledger_spend(struct ledger *ledger, struct grant **grant, const stru
     made->charge = *charge;
     *grant = made;
     return STATUS_OK;
-}
-
-struct price ledger_spent(const struct ledger *ledger)
-{
-    return (struct price){.epsilon_micro = ledger->total.epsilon_micro,
-                          .delta_atto = ledger->total.delta_atto};
-}
-
-struct price ledger_left(const struct ledger *ledger)
-{
-    const struct filter *filter = &ledger->filter[ALLOWANCE_TOTAL];
-    return (struct price){.epsilon_micro =
-                              less(filter->limit.epsilon_micro, ledger->total.epsilon_micro),
-                          .delta_atto = less(filter->own_delta_max, ledger->total.delta_atto)};
-}
-
-struct price ledger_limit(const struct ledger *ledger)
-{
-    return ledger->filter[ALLOWANCE_TOTAL].limit;
-}
-
-struct balance ledger_balance(const struct ledger *ledger, enum allowance allowance)
-{
-    struct balance balance = {.limited = ledger->limited[allowance],
-                              .filter = ledger->filter[allowance]};
-    switch (allowance) {
-    case ALLOWANCE_TOTAL:
-        balance.spent = ledger->total;
-        break;
-    case ALLOWANCE_JOB:
-        balance.spent = job_spent(ledger);
-        break;
-    case ALLOWANCE_WINDOW:
-        if (balance.limited) {
-            balance.spent = window_sum(&ledger->window, ledger->now.wall_ms, (struct cost){0},
-                                       (struct cost){0});
-        }
-        break;
-    }
-    return balance;
-}
-
-size_t ledger_job_count(const struct ledger *ledger)
-{
-    return ledger->job_name.count;
-}
-
-struct balance ledger_job(const struct ledger *ledger, size_t index, struct digest *job)
-{
-    CHECK(index < ledger->job_name.count);
-    *job = ledger->job_name.name[index];
-    return (struct balance){.limited = ledger->limited[ALLOWANCE_JOB],
-                            .filter = ledger->filter[ALLOWANCE_JOB],
-                            .spent = ledger->job[index]};
 }
 
 void grant_free(struct grant *grant)
