@@ -1,0 +1,319 @@
+/* Every outcome of discrete Gaussian noise on a toy domain, with exact probabilities.
+ *
+ * Where every bin is one number, the first word of a trial matters through two intervals for each
+ * cell, the second not at all, and the third through three intervals for each sign: surely accepted,
+ * open, surely refused. every_choice walks through every combination; each has an exact integer
+ * weight, so that the tally of an outcome is its probability per trial times 2^128, a lower bound that
+ * lacks only what the exact path decides. The same outcome's probability is known from the
+ * enclosures that the exact path decides by, tail included; the tally must reach it up to what was
+ * not seen, and never exceed it.
+ *
+ * From these probabilities follows delta at an epsilon, for neighbours that differ by 1: the vectors'
+ * d_discrete_gaussian rows of one run must come out, digit by digit. Planted faults must not. */
+
+#include "base/check.h"
+#include "noise/gaussian.h"
+#include "tests/support/every_choice.h"
+
+#include <criterion/criterion.h>
+#include <gmp.h>
+#include <jansson.h>
+#include <math.h>
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REACH = 400, SIDE = 2 * REACH + 1, PRECISION = 400, TRIALS_OF_ONE = 5 };
+
+/* A random source that offers every interval of the first trial's words, then refuses. */
+struct every_word {
+    struct every_choice choice;
+    const struct noise_table *table;
+    mpz_t weight;
+    bool used;
+    bool last; /* offer the last word of an interval in place of the first */
+};
+
+static void multiply(mpz_t weight, uint64_t factor)
+{
+    mpz_t wide;
+    mpz_init(wide);
+    mpz_import(wide, 1, 1, sizeof factor, 0, 0, &factor);
+    mpz_mul(weight, weight, wide);
+    mpz_clear(wide);
+}
+
+/* Sets one of an interval's words, first .. first + size - 1. */
+static uint64_t pick(const struct every_word *every, uint64_t first, uint64_t size)
+{
+    return every->last && size > 0 ? first + size - 1 : first;
+}
+
+/* The first word: either side of any cell; empty sides get the weight 0. Returns the bin. */
+static size_t choose_bin(struct every_word *every, uint64_t *word)
+{
+    const struct noise_table *table = every->table;
+    const unsigned low_bits = 64 - table->cell_bits;
+    uint32_t choice = every_choice_of(&every->choice, UINT32_C(2) << table->cell_bits);
+    const struct noise_cell *cell = &table->cell[choice / 2];
+    uint64_t first = ((uint64_t)choice / 2) << low_bits;
+    uint64_t size = cell->threshold;
+    if (choice % 2 == 1) {
+        first += cell->threshold;
+        size = (UINT64_C(1) << low_bits) - cell->threshold;
+    }
+    *word = pick(every, first, size);
+    multiply(every->weight, size);
+    return cell->bin[choice % 2];
+}
+
+/* The third word, when the polynomial is c0: 62 bits, a bit without meaning, and the sign. */
+static void choose_fraction(struct every_word *every, size_t bin, uint64_t *word)
+{
+    const struct noise_bin *row = &every->table->bin[bin];
+    int64_t edge = row->coefficient[0];
+    bool above = every_choice_of(&every->choice, 2) == 1;
+    bool negative = every_choice_of(&every->choice, 2) == 1;
+    int64_t margin = (int64_t)row->margin;
+    int64_t first = above ? edge + margin + 1 : 0; /* surely refused, surely accepted */
+    int64_t size = above ? (INT64_C(1) << 62) - first : edge - margin;
+    if (bin == every->table->bins + 1) { /* refused whatever the third word is */
+        first = above ? INT64_C(1) << 61 : 0;
+        size = INT64_C(1) << 61;
+    }
+    if (bin == every->table->bins || size <= 0) { /* the tail is open */
+        first = size = 0;
+    }
+    *word = (pick(every, (uint64_t)first, (uint64_t)size) << 2) | (negative ? 1 : 0);
+    multiply(every->weight, 2 * (uint64_t)size);
+}
+
+static enum status every_fill(void *self, void *out, size_t bytes)
+{
+    struct every_word *every = self;
+    uint64_t word[3 * TRIALS_OF_ONE] = {0};
+    if (every->used || mpz_sgn(every->weight) == 0) {
+        return STATUS_NO_RANDOM; /* the first trial was refused: this run is over */
+    }
+    cr_assert_eq(bytes, sizeof word);
+    every->used = true;
+    size_t bin = choose_bin(every, &word[0]);
+    choose_fraction(every, bin, &word[2]);
+    for (size_t t = 1; t < TRIALS_OF_ONE; t++) { /* the other trials: immediate refusal */
+        word[3 * t] = (uint64_t)(every->table->bins + 1) << (64 - every->table->cell_bits);
+    }
+    cr_assert(every->table->mass[every->table->bins + 1] > 0);
+    if (mpz_sgn(every->weight) == 0) {
+        return STATUS_NO_RANDOM; /* no such words */
+    }
+    memcpy(out, word, sizeof word);
+    return STATUS_OK;
+}
+
+/* weight (SIDE): of every outcome, of 2^128 in all; `unseen` is what no run had. */
+struct tally {
+    mpz_t weight[SIDE];
+    mpz_t unseen;
+};
+
+static void tally_run(struct tally *tally, const struct noise_gaussian *noise, bool last)
+{
+    struct every_word every = {.table = &noise->table, .last = last};
+    struct random random = {.fill = every_fill, .self = &every};
+    mpz_init(every.weight);
+    mpz_init_set_ui(tally->unseen, 1);
+    mpz_mul_2exp(tally->unseen, tally->unseen, 128);
+    for (size_t i = 0; i < SIDE; i++) {
+        mpz_init(tally->weight[i]);
+    }
+    do {
+        int64_t value = 0;
+        mpz_set_ui(every.weight, 1);
+        every.used = false;
+        enum status status = noise_gaussian_draw(noise, &random, &value, 1);
+        mpz_sub(tally->unseen, tally->unseen, every.weight);
+        if (status == STATUS_OK) {
+            cr_assert(value >= -REACH && value <= REACH);
+            mpz_t *cell = &tally->weight[value + REACH];
+            mpz_add(*cell, *cell, every.weight);
+        }
+    } while (every_choice_next(&every.choice));
+    mpz_clear(every.weight);
+}
+
+static void tally_clear(struct tally *tally)
+{
+    for (size_t i = 0; i < SIDE; i++) {
+        mpz_clear(tally->weight[i]);
+    }
+    mpz_clear(tally->unseen);
+}
+
+/* Whether every outcome that was seen has K f(z) 2^64 / 2 of weight, a little less at most. */
+static bool has_weights(const struct tally *tally, const struct noise_gaussian *noise)
+{
+    const struct noise_table *table = &noise->table;
+    bool right = mpz_sizeinbase(tally->unseen, 2) < 128 - 43;
+    mpfr_t low;
+    mpfr_t high;
+    mpfr_inits2(PRECISION, low, high, NULL);
+    for (int64_t z = -REACH; z <= REACH; z++) {
+        uint64_t size = (uint64_t)(z < 0 ? -z : z);
+        if (size >= table->bins) {
+            continue; /* the tail, which the exact path draws */
+        }
+        table->shape.enclose(table->shape.self, size, low, high);
+        mpfr_mul(low, low, table->factor, MPFR_RNDD);
+        mpfr_mul_2ui(low, low, 63, MPFR_RNDD);
+        mpfr_sub_z(low, low, tally->weight[z + REACH], MPFR_RNDN); /* what is missing */
+        right = right && mpfr_sgn(low) >= 0 && mpfr_cmp_z(low, tally->unseen) <= 0;
+    }
+    mpfr_clears(low, high, NULL);
+    return right;
+}
+
+enum fault { RIGHT, LOW_HEIGHT, POLYNOMIAL, OTHER_SIGMA, SIGN };
+
+static bool holds(struct noise_scale sigma, bool last, enum fault fault)
+{
+    static struct tally tally;
+    struct noise_gaussian noise;
+    cr_assert_eq(noise_gaussian_init(&noise, sigma), STATUS_OK);
+    cr_assert_eq(noise.table.bin[noise.table.bins - 1].size_bits, 0);
+    if (fault == LOW_HEIGHT) { /* what would be above 1 is lost */
+        noise.table.bin[0].coefficient[0] -= INT64_C(1) << 40;
+    } else if (fault == POLYNOMIAL) {
+        noise.table.bin[1].coefficient[0] += 2 * (int64_t)noise.table.bin[1].margin;
+    } else if (fault == SIGN) {
+        noise.table.shape.both_sides = false;
+    }
+    tally_run(&tally, &noise, last);
+    if (fault == OTHER_SIGMA) { /* a millionth more */
+        noise.sigma.numerator = noise.sigma.numerator * 1000000 + 1;
+        noise.sigma.denominator *= 1000000;
+    }
+    bool right = has_weights(&tally, &noise);
+    tally_clear(&tally);
+    noise_gaussian_free(&noise);
+    return right;
+}
+
+Test(gaussian, every_outcome_has_the_weight_of_the_formula, .timeout = 200)
+{
+    static const struct noise_scale sigmas[] = {{1, 16}, {1, 4}, {1, 2}, {1, 1}, {22, 7}, {7, 1}};
+    for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
+        cr_expect(holds(sigmas[i], false, RIGHT), "sigma %zu", i);
+        cr_expect(holds(sigmas[i], true, RIGHT), "sigma %zu", i);
+    }
+}
+
+Test(gaussian, every_planted_fault_is_caught, .timeout = 200)
+{
+    static const struct noise_scale sigma = {3, 2};
+    cr_expect(holds(sigma, false, RIGHT));
+    cr_expect_not(holds(sigma, false, LOW_HEIGHT));
+    cr_expect_not(holds(sigma, false, POLYNOMIAL));
+    cr_expect_not(holds(sigma, false, OTHER_SIGMA));
+    cr_expect_not(holds(sigma, false, SIGN));
+}
+
+/* The probability, per trial, of every outcome up to REACH: of the table's bins by what they accept,
+ * of the tail by what its bins accept, all from noise_table_enclose. */
+static void probabilities(mpfr_t *p, const struct noise_gaussian *noise)
+{
+    const struct noise_table *table = &noise->table;
+    const struct noise_bin *tail = &table->bin[table->bins];
+    mpfr_t high;
+    mpfr_init2(high, PRECISION);
+    for (uint64_t k = 0, b = 0; k <= REACH; k++) {
+        while (b < table->bins && k >= table->bin[b + 1].start) {
+            b++;
+        }
+        unsigned bits = table->bin[b].size_bits;
+        bits += b == table->bins ? (unsigned)((k - tail->start) >> bits) + 1 : 0;
+        noise_table_enclose(table, b, bits, k, p[k], high);
+        mpfr_set_prec(high, 64);
+        mpfr_set_uj(high, table->mass[b], MPFR_RNDN);
+        mpfr_mul(p[k], p[k], high, MPFR_RNDN);
+        mpfr_set_prec(high, PRECISION);
+        mpfr_div_2ui(p[k], p[k], 64 + bits + 1, MPFR_RNDN); /* and for either sign */
+    }
+    mpfr_clear(high);
+}
+
+/* sum over z of max(0, P(z) - exp(epsilon) P(z - 1)) */
+static double delta_at(struct noise_scale sigma, double epsilon)
+{
+    static mpfr_t p[REACH + 1];
+    struct noise_gaussian noise;
+    mpfr_t factor;
+    mpfr_t all;
+    mpfr_t sum;
+    mpfr_t part;
+    mpfr_inits2(PRECISION, factor, all, sum, part, NULL);
+    for (size_t k = 0; k <= REACH; k++) {
+        mpfr_init2(p[k], PRECISION);
+    }
+    cr_assert_eq(noise_gaussian_init(&noise, sigma), STATUS_OK);
+    probabilities(p, &noise);
+    mpfr_set_d(factor, epsilon, MPFR_RNDN);
+    mpfr_exp(factor, factor, MPFR_RNDN);
+    mpfr_set(all, p[0], MPFR_RNDN);
+    mpfr_set_ui(sum, 0, MPFR_RNDN);
+    for (int64_t z = -REACH + 1; z <= REACH; z++) {
+        if (z > 0) {
+            mpfr_add(all, all, p[z], MPFR_RNDN);
+            mpfr_add(all, all, p[z], MPFR_RNDN);
+        }
+        mpfr_mul(part, factor, p[z - 1 < 0 ? 1 - z : z - 1], MPFR_RNDN);
+        mpfr_sub(part, p[z < 0 ? -z : z], part, MPFR_RNDN);
+        if (mpfr_sgn(part) > 0) {
+            mpfr_add(sum, sum, part, MPFR_RNDN);
+        }
+    }
+    mpfr_div(sum, sum, all, MPFR_RNDN);
+    double delta = mpfr_get_d(sum, MPFR_RNDN);
+    for (size_t k = 0; k <= REACH; k++) {
+        mpfr_clear(p[k]);
+    }
+    mpfr_clears(factor, all, sum, part, NULL);
+    noise_gaussian_free(&noise);
+    return delta;
+}
+
+/* eps_tight has 15 digits; |d delta/d epsilon| < 20 delta / epsilon there. */
+static bool is_delta(double found, double delta)
+{
+    return fabs(found - delta) <= 1e-12 * delta;
+}
+
+Test(gaussian, delta_is_what_the_vectors_say, .timeout = 200)
+{
+    json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, NULL);
+    size_t index = 0;
+    size_t rows = 0;
+    const json_t *row;
+    cr_assert_not_null(root);
+    json_array_foreach(json_object_get(root, "d_discrete_gaussian"), index, row)
+    {
+        double sigma = json_number_value(json_object_get(row, "sigma"));
+        double sensitivity = json_number_value(json_object_get(row, "sensitivity"));
+        double delta = json_number_value(json_object_get(row, "delta"));
+        double epsilon = json_number_value(json_object_get(row, "eps_tight"));
+        if (json_integer_value(json_object_get(row, "k")) != 1 || sensitivity != 1) {
+            continue;
+        }
+        struct noise_scale scale = {(uint64_t)(sigma * 16), 16};
+        double found = delta_at(scale, epsilon);
+        cr_expect(is_delta(found, delta), "row %zu: %.17g for %g", index, found, delta);
+        scale.numerator *= 1000000;
+        scale.denominator *= 1000000;
+        scale.numerator -= 1; /* less than a millionth less noise, or than the vectors' epsilon */
+        cr_expect_not(is_delta(delta_at(scale, epsilon), delta));
+        scale.numerator += 1;
+        cr_expect_not(is_delta(delta_at(scale, epsilon * (1 - 1e-9)), delta));
+        rows++;
+    }
+    cr_assert_geq(rows, 8);
+    json_decref(root);
+}
