@@ -23,7 +23,7 @@ uint64_t charge_count(const struct charge *charge)
     return charge->count == 0 ? 1 : charge->count;
 }
 
-uint32_t charge_sampling_nano(const struct charge *charge)
+uint64_t charge_sampling_nano(const struct charge *charge)
 {
     return charge->sampling_nano == 0 ? SAMPLING_NANO_ONE : charge->sampling_nano;
 }

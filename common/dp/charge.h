@@ -17,7 +17,7 @@ enum { EPSILON_DECIMALS = 6, DELTA_DECIMALS = 18, SAMPLING_DECIMALS = 9 };
 
 #define EPSILON_MICRO_ONE UINT64_C(1000000)
 #define DELTA_ATTO_ONE    UINT64_C(1000000000000000000)
-#define SAMPLING_NANO_ONE UINT32_C(1000000000)
+#define SAMPLING_NANO_ONE UINT64_C(1000000000)
 #define CHARGE_COUNT_MAX  (UINT64_C(1) << 53)
 
 /* An amount of privacy: a limit, what was spent, what is left. */
@@ -44,7 +44,7 @@ struct charge {
     uint64_t sigma_micro;   /* Gaussians: sigma / L2 sensitivity in millionths; 0 otherwise */
     uint64_t delta_atto;    /* < DELTA_ATTO_ONE: each run may fail altogether so often */
     uint64_t count;         /* runs of the mechanism under this one charge; <= CHARGE_COUNT_MAX */
-    uint32_t sampling_nano; /* each record takes part with this probability, rounded up */
+    uint64_t sampling_nano; /* each record takes part with this probability, rounded up */
     struct digest pass;     /* not none */
     uint64_t row_first;
     uint64_t row_count; /* > 0; row_first + row_count fits */
@@ -55,7 +55,7 @@ bool charge_is_valid(const struct charge *charge);
 
 /** Returns how often the mechanism runs, and the sampling rate, with 0 read as said above. */
 uint64_t charge_count(const struct charge *charge);
-uint32_t charge_sampling_nano(const struct charge *charge);
+uint64_t charge_sampling_nano(const struct charge *charge);
 
 /** Returns whether two charges are for the same event, whatever the pass and the rows. */
 bool charge_same_event(const struct charge *a, const struct charge *b);

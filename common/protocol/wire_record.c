@@ -123,7 +123,7 @@ static void put_answer(struct packing *packing)
     packing->body.answer.neighbours = (uint32_t)copy->as.answer.charge.neighbours;
     packing->body.answer.sigma_micro = copy->as.answer.charge.sigma_micro;
     packing->body.answer.count = copy->as.answer.charge.count;
-    packing->body.answer.sampling_nano = copy->as.answer.charge.sampling_nano;
+    packing->body.answer.sampling_nano = (uint32_t)copy->as.answer.charge.sampling_nano;
 }
 
 static void put_round(struct packing *packing)

@@ -73,7 +73,7 @@ Test(charge, its_event_is_never_cheaper)
         struct charge charge = good;
         charge.epsilon_micro = micro;
         charge.delta_atto = micro * 1000003;
-        charge.sampling_nano = (uint32_t)micro;
+        charge.sampling_nano = micro;
         struct privacy_event event = charge_event(&charge);
         cr_assert_eq(privacy_event_check(&event, NULL), STATUS_OK);
         cr_assert_geq((long double)event.parameter * 1e6L, (long double)micro);
