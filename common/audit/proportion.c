@@ -29,7 +29,9 @@ static double fraction(double a, double b, double x)
     double numerator = 1;
     double denominator = 1 / away_from_zero(1 - (a + b) * x / (a + 1));
     double value = denominator;
-    for (int step = 1; step <= FRACTION_STEPS; step++) {
+    double change = 0;
+    for (int step = 1; fabs(change - 1) >= 4 * DBL_EPSILON; step++) {
+        CHECK(step <= FRACTION_STEPS); /* it has long converged */
         double m = step;
         double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
         denominator = 1 / away_from_zero(1 + even * denominator);
@@ -38,14 +40,10 @@ static double fraction(double a, double b, double x)
         double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
         denominator = 1 / away_from_zero(1 + odd * denominator);
         numerator = away_from_zero(1 + odd / numerator);
-        double change = denominator * numerator;
+        change = denominator * numerator;
         value *= change;
-        if (fabs(change - 1) < 4 * DBL_EPSILON) {
-            return value;
-        }
     }
-    CHECK(!"the continued fraction has converged");
-    return NAN;
+    return value;
 }
 
 /* I_x(a, b), y = 1 - x. */

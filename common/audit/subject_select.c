@@ -29,8 +29,7 @@ typedef enum status (*selection)(struct grant **, const struct random *, size_t 
                                  size_t, uint64_t);
 
 static enum status paid_draw(struct audit_rig *rig, const struct random *random, unsigned side,
-                             int64_t *score, size_t count, enum mechanism mechanism,
-                             selection select)
+                             int64_t *score, size_t count, enum mechanism mechanism, selection pick)
 {
     enum status status = STATUS_OK;
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
@@ -38,8 +37,7 @@ static enum status paid_draw(struct audit_rig *rig, const struct random *random,
         size_t chosen = 0;
         status = rig_pay(rig, &grant, mechanism);
         if (status == STATUS_OK) {
-            status =
-                select(&grant, random, &chosen, rig->value[side], rig->width, rig->sensitivity);
+            status = pick(&grant, random, &chosen, rig->value[side], rig->width, rig->sensitivity);
         }
         score[run] = (int64_t)chosen;
     }
