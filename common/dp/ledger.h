@@ -76,7 +76,8 @@ MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *
  * (charge_is_valid does not hold, neighbours are not replace-one, rows of this pass were paid for
  * before, or the pass is another job's), STATUS_NO_MEMORY. The ledger is then unchanged.
  * Privacy: (epsilon, delta) of every allowance, for adaptively chosen charges (dp/filter.h);
- * parallel composition within a pass; replace-one neighbours. Decision, sentence and time depend on
+ * parallel composition within a pass; replace-one neighbours. The statement of a job or of a period
+ * is about its own charges, with whatever else was answered taken as known. Decision, sentence and time depend on
  * charges alone, which are public, never on records.
  * Deviation: a clock that is set forward ends a window's days early; nothing here can tell.
  */

@@ -208,3 +208,66 @@ Test(gate, jobs_have_cursors_of_their_own_and_one_budget)
     cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &other, NULL), STATUS_EXHAUSTED);
     gate_free(gate);
 }
+
+static struct gate *gate_of(const struct allowances *allowances)
+{
+    struct gate *gate = NULL;
+    seeded_random_init(&seeded, 7);
+    source = seeded_random_interface(&seeded);
+    cr_assert_eq(gate_new(&gate, allowances, &source), STATUS_OK);
+    return gate;
+}
+
+static enum status answer_on(struct gate *gate, uint32_t round, uint64_t epsilon_micro, int64_t day,
+                             struct record *record)
+{
+    struct private_vector vector = vector_of(1);
+    struct gate_request request = request_of(round, epsilon_micro);
+    struct slice blob;
+    request.wall_ms = day * 86400000;
+    enum status status = gate_answer(gate, record, &blob, &vector, &request, NULL);
+    if (status == STATUS_OK) {
+        record->wall_ms = request.wall_ms; /* as the participant stamps it */
+        gate_committed(gate, round + 1);
+    }
+    return status;
+}
+
+/* Records that change while a job runs are another pass, paid for again: then its text's price was
+ * too little, and its allowance is what holds. Also after a restart. */
+Test(gate, a_job_never_costs_more_than_its_allowance)
+{
+    struct allowances allowances = {.total = {5000000, 0}, .job = {1000000, 0}};
+    struct gate *gate = gate_of(&allowances);
+    struct record first;
+    struct record second;
+    struct charge charge = request_of(2, 600000).charge;
+
+    cr_assert_eq(answer_on(gate, 0, 600000, 0, &first), STATUS_OK);
+    cr_assert_eq(answer_on(gate, 1, 600000, 0, &second), STATUS_EXHAUSTED);
+    gate_free(gate);
+    gate = gate_of(&allowances);
+    cr_assert_eq(gate_restore(gate, &first, 1, (struct slice){0}), STATUS_OK);
+    cr_assert_not(gate_covers(gate, &charge, &(struct occasion){.job = {{1}}}, NULL));
+    cr_assert(gate_covers(gate, &charge, &(struct occasion){.job = {{2}}}, NULL), "another job");
+    cr_assert_eq(answer_on(gate, 1, 600000, 0, &second), STATUS_EXHAUSTED);
+    cr_assert_eq(answer_on(gate, 1, 400000, 0, &second), STATUS_OK);
+    gate_free(gate);
+}
+
+Test(gate, an_allowance_of_days_outlasts_a_restart_and_ends_in_time)
+{
+    struct allowances allowances = {
+        .total = {5000000, 0}, .window = {1000000, 0}, .window_days = 30};
+    struct gate *gate = gate_of(&allowances);
+    struct record record;
+
+    cr_assert_eq(answer_on(gate, 0, 1000000, 100, &record), STATUS_OK);
+    gate_free(gate);
+    gate = gate_of(&allowances);
+    cr_assert_eq(gate_restore(gate, &record, 1, (struct slice){0}), STATUS_OK);
+    cr_assert_eq(answer_on(gate, 1, 1, 1, &record), STATUS_EXHAUSTED, "a clock set back");
+    cr_assert_eq(answer_on(gate, 1, 1, 130, &record), STATUS_EXHAUSTED);
+    cr_assert_eq(answer_on(gate, 1, 1000000, 131, &record), STATUS_OK);
+    gate_free(gate);
+}
