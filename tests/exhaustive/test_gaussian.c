@@ -64,7 +64,7 @@ static size_t choose_bin(struct every_word *every, uint64_t *word)
     }
     *word = pick(every, first, size);
     multiply(every->weight, size);
-    return cell->bin[choice % 2];
+    return size > 0 ? cell->bin[choice % 2] : table->bins + 1; /* nobody's side names no bin */
 }
 
 /* The third word, when the polynomial is c0: 62 bits, a bit without meaning, and the sign. */

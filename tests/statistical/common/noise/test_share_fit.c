@@ -162,7 +162,7 @@ static double fit_row(const json_t *row, bool difference, struct twist twist, ui
     uint64_t h = (uint64_t)json_integer_value(json_object_get(row, "n_shares"));
     double s = json_number_value(json_object_get(row, "scale"));
     struct noise_scale scale = {(uint64_t)(s * 100 * twist.stretch + 0.5), 100};
-    const size_t rounds = h >= 100 ? 15 : h >= 10 ? 4 : 1;
+    const size_t rounds = h >= 100 ? 6 : h >= 10 ? 2 : 1;
     double left = (double)rounds * VALUES;
 
     cr_assert_not_null(values);
