@@ -56,7 +56,7 @@ static void draw(const struct audit_histogram *histogram)
     }
     (void)printf("\n  %*s  %9s  %s\n", BAR, "answers under x", "from", "answers under x'");
     for (size_t bin = 0; bin <= last; bin++) {
-        int64_t from = histogram->first + (int64_t)(bin * histogram->width);
+        int64_t from = (int64_t)((uint64_t)histogram->first + bin * histogram->width);
         (void)printf("  ");
         bar(histogram->count[0][bin], most, true);
         (void)printf("  %9" PRId64 "  ", from);
