@@ -35,7 +35,7 @@
 
 #define ROUNDING  (DBL_EPSILON / 2)
 #define TAIL      16.5 /* standard deviations; the normal tail beyond is below 2e-61 */
-#define TAIL_MASS 1e-60
+#define TAIL_MASS 4e-33
 
 static double loss_of(double base, double q)
 {

@@ -63,7 +63,7 @@ struct loss_grid loss_natural(const struct loss_part *part);
 /** Returns whether all losses lie on the natural grid. */
 bool loss_is_lattice(const struct loss_part *part);
 
-/** The least and the largest loss that matter: beyond the largest lies less than 1e-50. */
+/** The least and the largest loss that matter: beyond the largest lies less than 1e-32. */
 void loss_range(double *least, double *largest, const struct loss_part *part);
 
 /** Puts one run on the grid. Fails with STATUS_NO_MEMORY. The caller frees law with loss_law_free. */

@@ -311,19 +311,25 @@ enum status pld_delta_within(struct interval *out, const struct privacy_event *e
     return status;
 }
 
-static struct pld_limits usual(size_t count)
+/* Sampled events and long lists are worth less precision than one event alone, which is cheap. */
+static struct pld_limits usual(const struct privacy_event *events, size_t count)
 {
-    return (struct pld_limits){count <= 4 ? 1e-5 : 1e-4, count <= 4 ? 20 : 18};
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].sampling < 1) {
+            return (struct pld_limits){2e-4, 18};
+        }
+    }
+    return count <= 4 ? (struct pld_limits){3e-6, 20} : (struct pld_limits){3e-4, 18};
 }
 
 enum status pld_epsilon(struct interval *out, const struct privacy_event *events, size_t count,
                         double delta)
 {
-    return pld_epsilon_within(out, events, count, delta, usual(count));
+    return pld_epsilon_within(out, events, count, delta, usual(events, count));
 }
 
 enum status pld_delta(struct interval *out, const struct privacy_event *events, size_t count,
                       double epsilon)
 {
-    return pld_delta_within(out, events, count, epsilon, usual(count));
+    return pld_delta_within(out, events, count, epsilon, usual(events, count));
 }

@@ -17,9 +17,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define COARSE_CELLS 256
-#define GOLDEN       0.61803398874989484820
-#define SIGMAS       18 /* the width of a window, first guess */
+#define COARSE_CELLS  256
+#define LATTICE_CELLS 0x1p17 /* a lattice of its own is worth so many */
+#define GOLDEN        0.61803398874989484820
+#define SIGMAS        18 /* the width of a window, first guess */
 
 static double law_moments(struct pld_moments *moments, const struct loss_law *law, double tilt)
 {
@@ -272,7 +273,9 @@ static enum status refine(struct pld_mix *mix, struct pld_question question,
     (void)pld_mix_moments(&at, mix, mix->tilt);
     double floor_step = fmax(SIGMAS * sqrt(at.variance) / cells, width / cells);
     double step = fmax(SIGMAS * sqrt(at.variance) / 2048, width / 4096);
-    bool lattice = mix->count == 1 && loss_is_lattice(&mix->parts[0]);
+    double natural = loss_natural(&mix->parts[0]).step;
+    bool lattice = mix->count == 1 && loss_is_lattice(&mix->parts[0]) &&
+                   fmax(SIGMAS * sqrt(at.variance), width) <= natural * fmin(cells, LATTICE_CELLS);
     double before = INFINITY;
 
     for (unsigned round = 0; round < 8; round++) {

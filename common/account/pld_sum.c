@@ -25,17 +25,19 @@
 #define ROUNDING  (DBL_EPSILON / 2)
 #define OUTSIDE   34 /* -ln of the tilted mass outside the window, at each end */
 #define ERROR_MAX 1e100
+#define NOTHING   1e-30 /* a frequency that has become so small is left at 0 */
 
 /* A complex number within `error` of the one that is meant. */
 struct near {
     struct fft_value value;
-    double size; /* |value| */
+    double size; /* at least |value| */
     double error;
 };
 
 static struct near near_of(struct fft_value value, double error)
 {
-    return (struct near){value, hypot(value.re, value.im), error};
+    double square = value.re * value.re + value.im * value.im;
+    return (struct near){value, sqrt(square) * (1 + 4 * ROUNDING) + 1e-150, error};
 }
 
 static struct near product(struct near a, struct near b)
@@ -68,9 +70,9 @@ static struct near power_by_angle(struct near base, double count)
     double grown = count * log1p(base.error / base.size);
     double error = grown < 1 ? size * expm1(grown) : exp(count * log(base.size + base.error));
     error += size * (count * (16 + 4 * fabs(log_size)) + 8) * ROUNDING;
-    if (!(base.size > 1e-150)) {
+    if (!(base.size > 1e-140)) {
         size = 0;
-        error = exp(count * log(1e-150 + base.error));
+        error = exp(count * log(1e-140 + base.error));
     }
     return (struct near){{size * cos(angle), size * sin(angle)}, size, fmin(error, ERROR_MAX)};
 }
@@ -114,11 +116,17 @@ static double fold(struct fft_value *x, size_t size, const struct loss_law *law,
 static void multiply(struct fft_value *sum, double *error, const struct fft_value *x, size_t size,
                      double x_error, double count)
 {
+    double growth = exp(fmin(count * (x_error + DBL_EPSILON), 500)); /* of what is left at 0 */
     for (size_t first = 1; first <= size; first *= 2) {
         size_t start = first == 1 ? 0 : first / 2;
         size_t stop = first <= 2 ? first : start + start / 2;
         for (size_t i = start; i < stop; i++) {
             struct near so_far = near_of(sum[i], error[i]);
+            if (so_far.size + so_far.error < NOTHING) {
+                sum[i] = (struct fft_value){0, 0};
+                error[i] = (so_far.size + so_far.error) * growth;
+                continue;
+            }
             struct near next = product(so_far, power(near_of(x[i], x_error), count));
             sum[i] = next.value;
             error[i] = next.error;
@@ -139,7 +147,7 @@ static void complete(struct fft_value *sum, double *mean_error, double *mean_siz
             sum[i] = (struct fft_value){sum[mirror].re, -sum[mirror].im};
         }
         errors += error[source];
-        sizes += hypot(sum[i].re, sum[i].im);
+        sizes += near_of(sum[i], 0).size;
     }
     *mean_error = errors / (double)size * (1 + 1e-9);
     *mean_size = sizes / (double)size * (1 + 1e-9);

@@ -1,0 +1,276 @@
+/* What the vectors do not reach: lists of unlike events against sums written out, limits, and wrong
+ * variants, each caught by a known answer. */
+
+#include "account/pld.h"
+#include "account/pld_private.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+static struct privacy_event event(enum mechanism mechanism, double parameter, double sensitivity,
+                                  uint64_t count, double sampling)
+{
+    return (struct privacy_event){
+        mechanism, NEIGHBOURS_ADD_REMOVE, parameter, sensitivity, count, sampling, 0};
+}
+
+static struct interval epsilon_of(const struct privacy_event *events, size_t count, double delta)
+{
+    struct interval out = {NAN, NAN};
+    cr_assert(pld_epsilon(&out, events, count, delta) == STATUS_OK);
+    cr_assert(out.low <= out.high, "%g > %g", out.low, out.high);
+    return out;
+}
+
+static struct interval delta_of(const struct privacy_event *events, size_t count, double epsilon)
+{
+    struct interval out = {NAN, NAN};
+    cr_assert(pld_delta(&out, events, count, epsilon) == STATUS_OK);
+    cr_assert(out.low <= out.high, "%g > %g", out.low, out.high);
+    return out;
+}
+
+/* delta of a Gaussian at any epsilon, by its formula; good enough where delta > 1e-12. */
+static double gaussian_delta(double mu, double epsilon)
+{
+    return erfc((epsilon / mu - mu / 2) / sqrt(2)) / 2 -
+           exp(epsilon) * erfc((epsilon / mu + mu / 2) / sqrt(2)) / 2;
+}
+
+/* delta of a Gaussian and randomised responses and discrete Laplace noise, all outcomes of those in turn. */
+static double written_out(double mu, const double *responses, size_t count, int s, double scale,
+                          double epsilon)
+{
+    double total = 0;
+    for (size_t signs = 0; signs < (size_t)1 << count; signs++) {
+        double mass = 1;
+        double loss = 0;
+        for (size_t i = 0; i < count; i++) {
+            double e = (signs >> i) & 1 ? responses[i] : -responses[i];
+            mass /= 1 + exp(-e);
+            loss += e;
+        }
+        for (int z = 0; z <= s; z++) {
+            double end = 1 / (1 + exp(-1 / scale));
+            double inner = tanh(1 / (2 * scale)) * exp(-z / scale);
+            double p = z == 0 ? end : z == s ? end * exp(-s / scale) : inner;
+            total += mass * p * gaussian_delta(mu, epsilon - loss - (s - 2 * z) / scale);
+        }
+    }
+    return total;
+}
+
+Test(pld, unlike_events_enclose_the_sum_written_out)
+{
+    static const double responses[] = {0.1, 0.73, 0.31, 0.05};
+    struct privacy_event events[] = {
+        event(MECHANISM_GAUSSIAN, 2.5, 1, 1, 1), event(MECHANISM_PURE, 0.1, 1, 1, 1),
+        event(MECHANISM_PURE, 0.73, 1, 1, 1),    event(MECHANISM_PURE, 0.31, 1, 1, 1),
+        event(MECHANISM_PURE, 0.05, 1, 1, 1),    event(MECHANISM_DISCRETE_LAPLACE, 7, 3, 1, 1)};
+    for (size_t count = 1; count <= 4; count++) {
+        struct privacy_event list[6];
+        list[0] = events[0];
+        list[1] = events[5];
+        for (size_t i = 0; i < count; i++) {
+            list[2 + i] = events[1 + i];
+        }
+        for (double epsilon = 0; epsilon < 2.6; epsilon += 0.37) {
+            double truth = written_out(1 / 2.5, responses, count, 3, 7, epsilon);
+            struct interval delta = delta_of(list, 2 + count, epsilon);
+            cr_expect(delta.high >= truth && delta.high <= truth * 1.002, "%g: %g for %g", epsilon,
+                      delta.high, truth);
+            cr_expect(delta.low <= truth && delta.low >= truth * 0.8, "%g: %g for %g", epsilon,
+                      delta.low, truth);
+            struct interval back = epsilon_of(list, 2 + count, truth);
+            cr_expect(back.high >= epsilon * (1 - 1e-12) && back.high <= epsilon * 1.001 + 1e-4);
+            cr_expect(back.low <= epsilon + 1e-12);
+        }
+    }
+}
+
+Test(pld, list_and_count_agree)
+{
+    static const enum mechanism kinds[] = {MECHANISM_PURE, MECHANISM_LAPLACE, MECHANISM_GAUSSIAN,
+                                           MECHANISM_DISCRETE_LAPLACE};
+    for (size_t k = 0; k < 4; k++) {
+        struct privacy_event list[30];
+        for (size_t i = 0; i < 30; i++) {
+            list[i] = event(kinds[k], kinds[k] == MECHANISM_PURE ? 0.2 : 5, 1, 1, 1);
+        }
+        struct privacy_event many = event(kinds[k], list[0].parameter, 1, 30, 1);
+        struct interval a = epsilon_of(list, 30, 1e-6);
+        struct interval b = epsilon_of(&many, 1, 1e-6);
+        cr_expect(fabs(a.high - b.high) < 1e-3 * a.high && a.high >= b.low && b.high >= a.low);
+        struct interval one = epsilon_of(list, 1, 1e-6);
+        cr_expect(one.high < b.low, "a count that is ignored is below the truth");
+    }
+}
+
+Test(pld, own_deltas_are_taken_off)
+{
+    struct privacy_event e = event(MECHANISM_PURE, 0.5, 1, 10, 1);
+    struct interval clean = epsilon_of(&e, 1, 1e-6);
+    e.delta = 5e-8;
+    struct interval some = epsilon_of(&e, 1, 1e-6);
+    cr_expect(some.high > clean.high && some.high < 5);
+    e.delta = 1e-6;
+    struct interval none = epsilon_of(&e, 1, 1e-6);
+    cr_expect(isinf(none.high));
+    cr_expect(delta_of(&e, 1, 100).high >= 1e-5 * (1 - 1e-4));
+    cr_expect(delta_of(&e, 1, 100).high <= 1e-5);
+}
+
+Test(pld, at_the_limits)
+{
+    struct privacy_event e = event(MECHANISM_PURE, 0.5, 1, 10, 1);
+    cr_expect(fabs(epsilon_of(&e, 1, 0).high - 5) < 1e-12);
+    cr_expect(epsilon_of(&e, 1, 0.999).high <= 1e-12);
+    cr_expect(delta_of(&e, 1, 5.1).high <= 1e-15);
+    e.count = 0;
+    cr_expect(epsilon_of(&e, 1, 0).high <= 0 && delta_of(&e, 1, 0).high <= 0);
+    e = event(MECHANISM_GAUSSIAN, 3, 1, 4, 1);
+    cr_expect(isinf(epsilon_of(&e, 1, 0).high));
+    e = event(MECHANISM_PURE, 1e-7, 1, UINT64_C(1) << 53, 1);
+    double mu = 1e-7 * sqrt(0x1p53); /* nearly Gaussian */
+    cr_expect(delta_of(&e, 1, mu * mu).high >= gaussian_delta(mu, mu * mu) * 0.999);
+    e = event(MECHANISM_PURE, 900, 1, 3, 1);
+    cr_expect(epsilon_of(&e, 1, 1e-6).high <= 2700.001);
+    e = event(MECHANISM_LAPLACE, 1e-3, 1, 2, 1);
+    struct interval loud = epsilon_of(&e, 1, 1e-6);
+    cr_expect(loud.high <= 2000.001 && loud.high > 1999);
+    e = event(MECHANISM_DISCRETE_LAPLACE, 0x1p40, 0x1p38, 5, 1);
+    struct privacy_event real = event(MECHANISM_LAPLACE, 4, 1, 5, 1);
+    cr_expect(fabs(epsilon_of(&e, 1, 1e-6).high - epsilon_of(&real, 1, 1e-6).high) < 1e-4);
+    e = event(MECHANISM_DISCRETE_GAUSSIAN, 0x1p40, 0x1p38, 5, 1);
+    real = event(MECHANISM_GAUSSIAN, 4, 1, 5, 1);
+    cr_expect(fabs(epsilon_of(&e, 1, 1e-6).high - epsilon_of(&real, 1, 1e-6).high) < 1e-3);
+    cr_expect(epsilon_of(&e, 1, 1e-6).high >= epsilon_of(&real, 1, 1e-6).low - 1e-9);
+}
+
+Test(pld, replaced_records_cost_no_less_than_added_ones)
+{
+    static const enum mechanism kinds[] = {MECHANISM_LAPLACE, MECHANISM_GAUSSIAN};
+    for (size_t k = 0; k < 2; k++) {
+        for (uint64_t count = 1; count <= 100; count *= 10) {
+            struct privacy_event e = event(kinds[k], 2, 1, count, 0.1);
+            struct interval added = epsilon_of(&e, 1, 1e-5);
+            e.neighbours = NEIGHBOURS_REPLACE_ONE;
+            struct interval replaced = epsilon_of(&e, 1, 1e-5);
+            e.sampling = 1;
+            struct interval whole = epsilon_of(&e, 1, 1e-5);
+            cr_expect(replaced.high >= added.low && replaced.high < whole.high);
+            cr_expect(replaced.low <= 0, "an upper bound only");
+        }
+    }
+}
+
+/* A pair for two runs on replaced records that neither direction alone covers: P = (1-q) A + q B, Q =
+ * (1-q) A + q C with three disjoint outcomes. Randomised response over them, far enough apart. */
+Test(pld, pair_for_replaced_records_is_symmetric)
+{
+    struct loss_part part = {LOSS_LAPLACE, LOSS_BOTH, 1, 1, 0.2, 0, 1};
+    double least = 0;
+    double largest = 0;
+    loss_range(&least, &largest, &part);
+    double step = largest / 64;
+    struct loss_law law;
+    cr_assert(loss_law_init(&law, &part, (struct loss_grid){-64 * step, step}) == STATUS_OK);
+    double p = 0;
+    double q = 0;
+    for (size_t i = 0; i < law.count; i++) {
+        p += exp(law.log_mass[i]);
+        q += exp(law.log_mass[i] - (law.grid.offset + (double)i * step));
+        double there = law.log_mass[i] - (law.grid.offset + (double)i * step);
+        double here = law.log_mass[law.count - 1 - i];
+        cr_expect(fabs(exp(here) - exp(there)) < 1e-12);
+    }
+    cr_expect(fabs(p - 1) < 1e-12 && fabs(q - 1) < 1e-12);
+    loss_law_free(&law);
+}
+
+/* Wrong variants. The reference: group b, b = 2, k = 1000, delta = 1e-6. */
+static const double laplace_truth = 173.064483561;
+
+static double composed(const struct loss_part *part, double delta, bool round_down)
+{
+    struct pld_mix mix;
+    struct pld_sum sum;
+    struct pld_question question = {true, log(delta), 0};
+    struct pld_limits limits = {1e-6, 20};
+    cr_assert(pld_mix_init(&mix, part, 1, question, limits) == STATUS_OK);
+    struct loss_law *law = &mix.laws[0];
+    for (size_t i = 1; round_down && i + 2 < law->count; i++) {
+        law->log_mass[i] = law->log_mass[i + 1];
+    }
+    cr_assert(pld_sum_init(&sum, &mix, limits.log2_size_max) == STATUS_OK);
+    double epsilon = pld_sum_epsilon(&sum, question.log_delta, true);
+    pld_sum_free(&sum);
+    pld_mix_free(&mix);
+    return epsilon;
+}
+
+Test(pld, losses_rounded_down_would_be_caught)
+{
+    struct loss_part part = {LOSS_LAPLACE, LOSS_REMOVE, 0.5, 1, 1, 0, 1000};
+    cr_expect(composed(&part, 1e-6, false) >= laplace_truth - 1e-5);
+    cr_expect(composed(&part, 1e-6, true) < laplace_truth - 1e-3);
+}
+
+Test(pld, one_direction_alone_would_be_caught)
+{
+    /* group e: Laplace noise, b = 1, q = 0.01, k = 100, delta = 1e-6 */
+    double truth = 0.387873232759;
+    struct loss_part part = {LOSS_LAPLACE, LOSS_REMOVE, 1, 1, 0.01, 0, 100};
+    cr_expect(composed(&part, 1e-6, false) >= truth - 1e-6);
+    part.side = LOSS_ADD;
+    cr_expect(composed(&part, 1e-6, false) < truth * 0.99);
+}
+
+/* Without a tilt, without its errors added: how a transform alone undercuts the truth. */
+static double plain_transform(double e, size_t count, double delta)
+{
+    unsigned bits = 11;
+    size_t size = (size_t)1 << bits;
+    struct fft *fft = fft_new(bits);
+    struct fft_value *x = calloc(size, sizeof *x);
+    x[0].re = 1 / (1 + exp(e));
+    x[1].re = 1 / (1 + exp(-e));
+    fft_forward(fft, x);
+    for (size_t i = 0; i < size; i++) {
+        double log_size = log(hypot(x[i].re, x[i].im)) * (double)count;
+        double angle = atan2(x[i].im, x[i].re) * (double)count;
+        x[i] = (struct fft_value){exp(log_size) * cos(angle), exp(log_size) * sin(angle)};
+    }
+    fft_backward(fft, x);
+    double low = 0;
+    double high = e * (double)count;
+    for (unsigned step = 0; step < 100; step++) {
+        double middle = (low + high) / 2;
+        double sum = 0;
+        for (size_t i = 0; i <= count; i++) {
+            double loss = e * (2 * (double)i - (double)count);
+            sum += loss > middle ? x[i].re / (double)size * -expm1(middle - loss) : 0;
+        }
+        *(sum > delta ? &low : &high) = middle;
+    }
+    fft_free(fft);
+    free(x);
+    return high;
+}
+
+Test(pld, transform_without_its_error_would_be_caught)
+{
+    /* group a: eps0 = 1, k = 1000 and eps0 = 0.1, k = 1000, delta = 1e-9 */
+    static const double size[] = {1, 0.1, 0.05};
+    unsigned below = 0;
+    for (size_t i = 0; i < 3; i++) {
+        for (double delta = 1e-9; delta > 1e-15; delta /= 10) {
+            struct privacy_event e = event(MECHANISM_PURE, size[i], 1, 1000, 1);
+            struct interval got = epsilon_of(&e, 1, delta);
+            cr_expect(got.high - got.low < 1e-8 * got.high);
+            below += plain_transform(size[i], 1000, delta) < got.low - 1e-9;
+        }
+    }
+    cr_expect(below > 0, "plain transforms never fell below the truth");
+}
