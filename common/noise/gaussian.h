@@ -19,7 +19,7 @@ struct noise_gaussian {
  * noise  out  caller owns; noise_gaussian_free, also after a failure
  *
  * Fails with STATUS_INVALID when noise_scale_is_valid does not hold for sigma, STATUS_NO_MEMORY.
- * Cost: about 1 ms; 20 KiB.
+ * Cost: below 1 ms; 20 KiB.
  */
 MUST_USE enum status noise_gaussian_init(struct noise_gaussian *noise, struct noise_scale sigma);
 void noise_gaussian_free(struct noise_gaussian *noise);
@@ -33,10 +33,9 @@ void noise_gaussian_free(struct noise_gaussian *noise);
  * Ensures the distribution is exactly the discrete Gaussian one modulo 2^64: no rounding anywhere.
  * Values come from trials that all take the same random bytes and path, accepted or not; how many
  * trials there are does not depend on what is accepted. Only the exact path is slower; its
- * probability is below 2^-40 per value. Which of the table's rows is read depends on the value
+ * probability is below 2^-42 per value (that of 8 sigma and more included, which it draws). Which of the table's rows is read depends on the value
  * drawn: that concerns only an observer who shares the processor's cache.
- * Cost: 24 random bytes per trial; 1.1 trials a value, or 2 / (1 + P(0)) times that while sigma is
- * small. Allocates on the exact path alone.
+ * Cost: 24 random bytes per trial; 1.05 (1 + P(0)) trials a value. Allocates on the exact path alone.
  * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); table.c (how). Deviation: no
  * rejection from discrete Laplace; the distribution is the same.
  */

@@ -41,10 +41,11 @@ void noise_share_free(struct noise_share *noise);
  * Fails with STATUS_NO_RANDOM: everything drawn so far is thrown away.
  * Ensures the distribution is exactly the Polya one modulo 2^64, and hence the sum of h such shares
  * is exactly discrete Laplace noise: negative binomials of one p add in their first parameter.
- * Timing as for noise_gaussian_add; the exact path has a probability below 2^-40 per share.
+ * Timing as for noise_gaussian_add; the exact path has a probability below 2^-42 per share
+ * (that of 32 scales and more included, which it draws).
  * Privacy: none by itself. The sum over at least h honest institutions has the noise of one; a sum
  * with h' < h of them does not.
- * Cost: 48 random bytes per pair of trials, 1.1 pairs a value. Allocates on the exact path alone.
+ * Cost: 48 random bytes per pair of trials, 1.03 pairs a value. Allocates on the exact path alone.
  * Source: Goryczka and Xiong, IEEE TDSC 2017, for shares; table.c (how). Deviation: exact.
  */
 MUST_USE enum status noise_share_add(const struct noise_share *noise, const struct random *random,
