@@ -39,6 +39,9 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" }"
     record answer "wall_ms: -1 answer { job: \"$A\" round: 2 task: \"losses\" epsilon_micro: 250000
         pass: \"$D\" row_first: 64 row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 }"
+    record answer-event "wall_ms: 1 answer { job: \"$A\" round: 2 task: \"update\" delta_atto: 7
+        pass: \"$D\" row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 mechanism: 4
+        neighbours: 1 sigma_micro: 4500000 count: 12 sampling_nano: 10000000 }"
     record round "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
         agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500 }"
 } > wire.txt

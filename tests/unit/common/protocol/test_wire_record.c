@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
 
 static struct digest all(uint8_t byte)
 {
@@ -46,6 +47,18 @@ Test(wire_record, packs_as_protoc_does)
 
     record = known_answer();
     check_known("answer", &record);
+
+    record.wall_ms = 1;
+    (void)snprintf(record.as.answer.task, sizeof record.as.answer.task, "update");
+    record.as.answer.charge = (struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
+                                              .neighbours = NEIGHBOURS_ADD_REMOVE,
+                                              .sigma_micro = 4500000,
+                                              .delta_atto = 7,
+                                              .count = 12,
+                                              .sampling_nano = 10000000,
+                                              .pass = all(0x7d),
+                                              .row_count = 32};
+    check_known("answer-event", &record);
 
     struct peer agent[2] = {{.name = "hospital-1"}, {.name = "hospital-2"}};
     int64_t sum[2] = {-1, INT64_C(1) << 62};
