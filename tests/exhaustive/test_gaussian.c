@@ -241,8 +241,8 @@ static void probabilities(mpfr_t *p, const struct noise_gaussian *noise)
     mpfr_clear(high);
 }
 
-/* sum over z of max(0, P(z) - exp(epsilon) P(z - 1)) */
-static double delta_at(struct noise_scale sigma, double epsilon)
+/* sum over z of max(0, P(z) - exp(epsilon) P(z - shift)) */
+static double delta_at(struct noise_scale sigma, int64_t shift, double epsilon)
 {
     static mpfr_t p[REACH + 1];
     struct noise_gaussian noise;
@@ -260,12 +260,12 @@ static double delta_at(struct noise_scale sigma, double epsilon)
     mpfr_exp(factor, factor, MPFR_RNDN);
     mpfr_set(all, p[0], MPFR_RNDN);
     mpfr_set_ui(sum, 0, MPFR_RNDN);
-    for (int64_t z = -REACH + 1; z <= REACH; z++) {
+    for (int64_t z = -REACH + shift; z <= REACH; z++) {
         if (z > 0) {
             mpfr_add(all, all, p[z], MPFR_RNDN);
             mpfr_add(all, all, p[z], MPFR_RNDN);
         }
-        mpfr_mul(part, factor, p[z - 1 < 0 ? 1 - z : z - 1], MPFR_RNDN);
+        mpfr_mul(part, factor, p[z < shift ? shift - z : z - shift], MPFR_RNDN);
         mpfr_sub(part, p[z < 0 ? -z : z], part, MPFR_RNDN);
         if (mpfr_sgn(part) > 0) {
             mpfr_add(sum, sum, part, MPFR_RNDN);
@@ -304,16 +304,32 @@ Test(gaussian, delta_is_what_the_vectors_say, .timeout = 200)
             continue;
         }
         struct noise_scale scale = {(uint64_t)(sigma * 16), 16};
-        double found = delta_at(scale, epsilon);
+        double found = delta_at(scale, 1, epsilon);
         cr_expect(is_delta(found, delta), "row %zu: %.17g for %g", index, found, delta);
         scale.numerator *= 1000000;
         scale.denominator *= 1000000;
         scale.numerator -= 1; /* less than a millionth less noise, or than the vectors' epsilon */
-        cr_expect_not(is_delta(delta_at(scale, epsilon), delta));
+        cr_expect_not(is_delta(delta_at(scale, 1, epsilon), delta));
         scale.numerator += 1;
-        cr_expect_not(is_delta(delta_at(scale, epsilon * (1 - 1e-9)), delta));
+        cr_expect_not(is_delta(delta_at(scale, 1, epsilon * (1 - 1e-9)), delta));
         rows++;
     }
     cr_assert_geq(rows, 8);
     json_decref(root);
+}
+
+/* Why the mechanism's header speaks of rho and not of one coordinate's profile: at the same ratio of
+ * sigma to sensitivity, 1/2, twice the sensitivity costs more than twice the delta at epsilon 2. What
+ * follows from rho holds for both: delta <= exp(-(epsilon - rho)^2/(4 rho)). */
+Test(gaussian, the_profile_of_one_step_bounds_no_longer_one)
+{
+    double one = delta_at((struct noise_scale){1, 2}, 1, 2);
+    double two = delta_at((struct noise_scale){1, 1}, 2, 2);
+    cr_expect(one > 0.1047 && one < 0.1048, "%g", one);
+    cr_expect(two > 0.2667 && two < 0.2668, "%g", two);
+    for (double epsilon = 4; epsilon < 12; epsilon++) { /* rho = 2 */
+        double bound = exp(-(epsilon - 2) * (epsilon - 2) / 8);
+        cr_expect_leq(delta_at((struct noise_scale){1, 2}, 1, epsilon), bound);
+        cr_expect_leq(delta_at((struct noise_scale){1, 1}, 2, epsilon), bound);
+    }
 }
