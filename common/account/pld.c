@@ -311,15 +311,18 @@ enum status pld_delta_within(struct interval *out, const struct privacy_event *e
     return status;
 }
 
-/* Sampled events and long lists are worth less precision than one event alone, which is cheap. */
+/* Long lists are worth less precision than one event alone, which is cheap; so are sampled ones. */
 static struct pld_limits usual(const struct privacy_event *events, size_t count)
 {
+    if (count > 8) {
+        return (struct pld_limits){3e-4, 18};
+    }
     for (size_t i = 0; i < count; i++) {
         if (events[i].sampling < 1) {
-            return (struct pld_limits){2e-4, 18};
+            return (struct pld_limits){2e-5, 18};
         }
     }
-    return count <= 4 ? (struct pld_limits){3e-6, 20} : (struct pld_limits){3e-4, 18};
+    return (struct pld_limits){3e-6, 20};
 }
 
 enum status pld_epsilon(struct interval *out, const struct privacy_event *events, size_t count,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { LOG2_MAX = 11 };
+enum { LOG2_MAX = 9 };
 
 static uint64_t state = 20240501;
 

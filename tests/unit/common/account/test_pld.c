@@ -80,11 +80,11 @@ Test(pld, unlike_events_enclose_the_sum_written_out)
             struct interval delta = delta_of(list, 2 + count, epsilon);
             cr_expect(delta.high >= truth && delta.high <= truth * 1.002, "%g: %g for %g", epsilon,
                       delta.high, truth);
-            cr_expect(delta.low <= truth && delta.low >= truth * 0.8, "%g: %g for %g", epsilon,
-                      delta.low, truth);
+            cr_expect(delta.low <= truth && delta.low > 0, "%g: %g for %g", epsilon, delta.low,
+                      truth);
             struct interval back = epsilon_of(list, 2 + count, truth);
             cr_expect(back.high >= epsilon * (1 - 1e-12) && back.high <= epsilon * 1.001 + 1e-4);
-            cr_expect(back.low <= epsilon + 1e-12);
+            cr_expect(back.low <= epsilon + 1e-12 && back.low >= 0.97 * epsilon - 0.02);
         }
     }
 }
@@ -165,8 +165,7 @@ Test(pld, replaced_records_cost_no_less_than_added_ones)
     }
 }
 
-/* A pair for two runs on replaced records that neither direction alone covers: P = (1-q) A + q B, Q =
- * (1-q) A + q C with three disjoint outcomes. Randomised response over them, far enough apart. */
+/* Turned round it is itself: what bounds one order of the neighbours bounds the other. */
 Test(pld, pair_for_replaced_records_is_symmetric)
 {
     struct loss_part part = {LOSS_LAPLACE, LOSS_BOTH, 1, 1, 0.2, 0, 1};
@@ -200,8 +199,12 @@ static double composed(const struct loss_part *part, double delta, bool round_do
     struct pld_limits limits = {1e-6, 20};
     cr_assert(pld_mix_init(&mix, part, 1, question, limits) == STATUS_OK);
     struct loss_law *law = &mix.laws[0];
-    for (size_t i = 1; round_down && i + 2 < law->count; i++) {
-        law->log_mass[i] = law->log_mass[i + 1];
+    if (round_down) { /* what lies between the two single losses, a step lower */
+        law->log_mass[0] = log(exp(law->log_mass[0]) + exp(law->log_mass[1]));
+        for (size_t i = 1; i + 2 < law->count; i++) {
+            law->log_mass[i] = law->log_mass[i + 1];
+        }
+        law->log_mass[law->count - 2] = -INFINITY;
     }
     cr_assert(pld_sum_init(&sum, &mix, limits.log2_size_max) == STATUS_OK);
     double epsilon = pld_sum_epsilon(&sum, question.log_delta, true);
@@ -214,7 +217,8 @@ Test(pld, losses_rounded_down_would_be_caught)
 {
     struct loss_part part = {LOSS_LAPLACE, LOSS_REMOVE, 0.5, 1, 1, 0, 1000};
     cr_expect(composed(&part, 1e-6, false) >= laplace_truth - 1e-5);
-    cr_expect(composed(&part, 1e-6, true) < laplace_truth - 1e-3);
+    cr_expect(composed(&part, 1e-6, true) < laplace_truth - 1e-3, "%.9f",
+              composed(&part, 1e-6, true));
 }
 
 Test(pld, one_direction_alone_would_be_caught)

@@ -1,0 +1,99 @@
+/* How long the accountant of privacy-loss distributions takes: a million runs of one event (to be
+ * below 100 ms), a list of a thousand different events (below 1 s), transforms. */
+
+#include "account/fft.h"
+#include "account/pld.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void report(const char *what, const struct privacy_event *events, size_t count)
+{
+    struct interval out = {0, 0};
+    double best = 1e9;
+    for (unsigned i = 0; i < 3; i++) {
+        double start = now_ms();
+        if (pld_epsilon(&out, events, count, 1e-6) != STATUS_OK) {
+            printf("%-40s out of memory\n", what);
+            return;
+        }
+        double took = now_ms() - start;
+        best = took < best ? took : best;
+    }
+    printf("%-40s %9.1f ms   epsilon in [%.6g, %.6g]\n", what, best, out.low, out.high);
+}
+
+static struct privacy_event one(enum mechanism mechanism, double parameter, double sampling)
+{
+    return (struct privacy_event){mechanism, NEIGHBOURS_ADD_REMOVE, parameter, 1, 1000000, sampling,
+                                  0};
+}
+
+static void transforms(void)
+{
+    for (unsigned bits = 10; bits <= 20; bits += 5) {
+        size_t size = (size_t)1 << bits;
+        struct fft *fft = fft_new(bits);
+        struct fft_value *x = calloc(size, sizeof *x);
+        if (fft != NULL && x != NULL) {
+            x[1].re = 1;
+            double start = now_ms();
+            fft_forward(fft, x);
+            double took = (now_ms() - start) * 1e6;
+            printf("transform of 2^%-2u %37.2f ns per value\n", bits, took / (double)size);
+        }
+        fft_free(fft);
+        free(x);
+    }
+}
+
+int main(void)
+{
+    static const char *const names[] = {"10^6 pure",
+                                        "10^6 Laplace",
+                                        "10^6 discrete Laplace",
+                                        "10^6 Gaussian",
+                                        "10^6 discrete Gaussian",
+                                        "10^6 sampled Laplace",
+                                        "10^6 sampled Gaussian"};
+    const struct privacy_event events[] = {one(MECHANISM_PURE, 1e-3, 1),
+                                           one(MECHANISM_LAPLACE, 1000, 1),
+                                           one(MECHANISM_DISCRETE_LAPLACE, 1000, 1),
+                                           one(MECHANISM_GAUSSIAN, 1000, 1),
+                                           one(MECHANISM_DISCRETE_GAUSSIAN, 1000, 1),
+                                           one(MECHANISM_LAPLACE, 1, 1e-3),
+                                           one(MECHANISM_GAUSSIAN, 1, 1e-3)};
+    static struct privacy_event list[1000];
+
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        report(names[i], &events[i], 1);
+    }
+    for (unsigned i = 0; i < 1000; i++) {
+        list[i] = (struct privacy_event){
+            MECHANISM_LAPLACE, NEIGHBOURS_ADD_REMOVE, 20 + 0.05 * i, 1, 1 + i % 7, 1, 0};
+    }
+    report("1,000 different Laplace events", list, 1000);
+    for (unsigned i = 0; i < 1000; i++) {
+        static const enum mechanism kinds[] = {MECHANISM_PURE, MECHANISM_LAPLACE,
+                                               MECHANISM_DISCRETE_LAPLACE, MECHANISM_GAUSSIAN,
+                                               MECHANISM_DISCRETE_GAUSSIAN};
+        enum mechanism kind = kinds[i % 5];
+        bool sampled = i % 20 == 1 || i % 20 == 3;
+        list[i] = (struct privacy_event){
+            kind, NEIGHBOURS_ADD_REMOVE, kind == MECHANISM_PURE ? 0.01 + 1e-5 * i : 20 + 0.05 * i,
+            1,    1 + i % 100,           sampled ? 0.1 : 1,
+            0};
+    }
+    report("1,000 different events of all kinds", list, 1000);
+    transforms();
+    return 0;
+}
