@@ -80,6 +80,7 @@ uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums
  * R_j, is (e_j, D/2/levels)-DP as above; e(t) is the pure sum, or e_j for the least level that holds
  * t's sum. Where it is the pure sum the ratio is below e^e(t) at every point; the transcripts of
  * level j are among those of its stopped interaction, and exceed by D/2/levels at most; add up.
+ * It speaks of every moment at once, and so may end above E, which holds all the same.
  * Source: the stopping argument of Rogers, Roth, Ullman, Vadhan 2016, section 6, over Renyi
  * filters (Feldman and Zrnic 2021). Without D, or with nothing to gain, it is the pure sum.
  */
