@@ -54,6 +54,8 @@ struct loss_law {
     double drift;    /* the mean that the grid added, at most */
     double variance; /* the mean square of what the grid added, at most */
     double reach;    /* the most that it can have added to a loss */
+    double bend;     /* (e^step - 1)^2/2 */
+    double fall;     /* 1 - e^-step */
 };
 
 /** The grid that a part's losses lie on by nature, or whose multiples of 1/n suit it; a step of 0 when

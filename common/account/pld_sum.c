@@ -64,6 +64,9 @@ static struct near power_by_squaring(struct near base, uint64_t count)
 /* By polar coordinates: the error of count ln|z| and of count arg z is count times a few roundings. */
 static struct near power_by_angle(struct near base, double count)
 {
+    if (count * log(base.size + base.error) < -80) {
+        return (struct near){{0, 0}, 0, 1e-34};
+    }
     double log_size = log(base.value.re * base.value.re + base.value.im * base.value.im) / 2;
     double size = exp(count * log_size);
     double angle = count * atan2(base.value.im, base.value.re);

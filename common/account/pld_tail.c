@@ -21,18 +21,18 @@
 struct tail {
     double a;
     double b;
-    double error; /* of a and b together */
+    double error;  /* of a and b together */
+    double masses; /* what the errors of masses come to, at y = 0 */
 };
 
 /* The tail one grid point further down: what is above moves away, the point's own mass joins. */
 static struct tail tail_below(struct tail tail, double mass, double decay_a, double decay_b)
 {
-    struct tail next = {tail.a * decay_a + mass, tail.b * decay_b + mass, 0};
+    struct tail next = {tail.a * decay_a + mass, tail.b * decay_b + mass, 0, tail.masses};
     next.error = tail.error * decay_a + 4 * ROUNDING * (fabs(next.a) + fabs(next.b) + fabs(mass));
     return next;
 }
 
-/* What the errors of masses come to, at y = 0. */
 static double weighted_error(const struct pld_sum *sum)
 {
     double tilt = sum->tilt;
@@ -44,8 +44,9 @@ static double weighted_error(const struct pld_sum *sum)
 /* A - e^-y B, bounded. */
 static double value_at(const struct pld_sum *sum, struct tail tail, double y, bool upper)
 {
-    double off = 2 * tail.error + 8 * ROUNDING * (fabs(tail.a) + fabs(tail.b)) +
-                 weighted_error(sum) * exp(sum->tilt * y);
+    double grown = y > 0 ? exp(sum->tilt * y) : 1;
+    double off =
+        2 * tail.error + 8 * ROUNDING * (fabs(tail.a) + fabs(tail.b)) + tail.masses * grown;
     double value = tail.a - tail.b + -expm1(-y) * tail.b;
     return upper ? value + off : value - off;
 }
@@ -83,7 +84,7 @@ double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper)
     double decay_a = exp(-sum->tilt * sum->step);
     double decay_b = exp(-(sum->tilt + 1) * sum->step);
     double weightiest = log1p(1 / sum->tilt); /* below a mass */
-    struct tail tail = {0, 0, 0};
+    struct tail tail = {0, 0, 0, weighted_error(sum)};
 
     for (size_t i = sum->count; i > 0; i--) {
         double place = sum->first + (double)(i - 1);
@@ -110,7 +111,7 @@ double pld_sum_log_delta(const struct pld_sum *sum, double epsilon, bool upper)
 {
     double decay_a = exp(-sum->tilt * sum->step);
     double decay_b = exp(-(sum->tilt + 1) * sum->step);
-    struct tail tail = {0, 0, 0};
+    struct tail tail = {0, 0, 0, weighted_error(sum)};
     double at = fmax(ceil((epsilon - sum->offset) / sum->step), sum->first);
 
     if (at > sum->first + (double)sum->count - 1) {
