@@ -31,7 +31,7 @@ static void show(void *self, uint64_t done, uint64_t all)
     }
 }
 
-/* Audits one subject; skipped says that it does not run at this setting and `all` were asked for. */
+/* Audits one subject. */
 static enum status audit_one(struct audit_finding *finding, const struct audit_subject *subject,
                              const struct audit_request *request, const struct random *random,
                              struct why *why)
@@ -58,6 +58,7 @@ static enum status audit_one(struct audit_finding *finding, const struct audit_s
     return status;
 }
 
+/* Audits the one that was asked for, or all that run at this setting; finding (MANY). */
 static enum status audit_each(struct audit_finding *finding, size_t *count,
                               const struct audit_request *request, struct why *why)
 {
@@ -67,7 +68,8 @@ static enum status audit_each(struct audit_finding *finding, size_t *count,
     if (status == STATUS_OK) {
         struct random random = random_source_interface(source);
         const struct audit_subject *subject;
-        for (size_t i = 0; (subject = audit_subject_at(i)) != NULL && status == STATUS_OK; i++) {
+        for (size_t i = 0;
+             (subject = audit_subject_at(i)) != NULL && *count < MANY && status == STATUS_OK; i++) {
             if (request->subject != NULL && subject != request->subject) {
                 continue;
             }

@@ -13,8 +13,10 @@
  *   clipping after the sum                    x            -
  *   sensitivity C where replace-one needs 2C  x            -
  *   scores charged at half their movement     x            test_select
+ *   noise for scores that move one way only   x            test_select
+ *   draws of a play that are not composed     x            -
  *
- * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are 9 of
+ * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are 13 of
  * them, and the seeds are fixed. */
 
 #include "audit/audit.h"
@@ -261,6 +263,51 @@ Test(faults, scores_charged_at_half_their_movement)
     cr_assert_leq(audited(picked_runs, &variant, false, SAMPLES), 1);
     cr_assert_eq(noise_exponential_init(&variant.decay, 1, 1), STATUS_OK);
     cr_assert_gt(audited(picked_runs, &variant, true, SAMPLES), 1);
+}
+
+enum { FIELD = 16 };
+
+/* Report-noisy-max among equals: scores move either way by 1, so noise of scale 2 is right. */
+static int64_t noisiest(const struct variant *variant, const struct random *random, unsigned side)
+{
+    int64_t score[FIELD];
+    size_t chosen = 0;
+    for (int64_t i = 0; i < FIELD; i++) {
+        score[i] = side == 0 ? 0 : i == 0 ? -1 : 1;
+    }
+    const struct noise_laplace *noise = variant->wrong ? &variant->half : &variant->noise;
+    cr_assert_eq(select_draw_noisy(noise, random, &chosen, score, FIELD), STATUS_OK);
+    return (int64_t)chosen;
+}
+EACH_RUN(noisiest)
+
+Test(faults, noise_for_scores_that_move_one_way_only)
+{
+    judge(noisiest_runs, (struct noise_scale){2, 1});
+}
+
+/* Sixteen draws of epsilon 1 at the price of one. */
+static int64_t played(const struct variant *variant, const struct random *random, unsigned side)
+{
+    static const int64_t loss[2][2] = {{1, 0}, {0, 1}};
+    int64_t plays = 0;
+    for (int round = 0; round < (variant->wrong ? 16 : 1); round++) {
+        size_t expert = 0;
+        cr_assert_eq(select_draw_exponential(&variant->decay, random, &expert, loss[side], 2),
+                     STATUS_OK);
+        plays += expert == 0;
+    }
+    return plays;
+}
+EACH_RUN(played)
+
+Test(faults, draws_of_a_play_that_are_not_composed)
+{
+    struct variant variant;
+    memset(&variant, 0, sizeof variant);
+    cr_assert_eq(noise_exponential_init(&variant.decay, 1, 2), STATUS_OK);
+    cr_assert_leq(audited(played_runs, &variant, false, SAMPLES), 1);
+    cr_assert_gt(audited(played_runs, &variant, true, SAMPLES), 1);
 }
 
 /* Mironov's attack. A double that comes out of the textbook sampler on x = 0 is s ln(k 2^-53) for some
