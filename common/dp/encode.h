@@ -28,9 +28,9 @@ int64_t encode_value(double x, unsigned bits);
  * The same for a vector: out (count) from x (count).
  *
  * Privacy: rounding can part two numbers by one more step than they are apart, and no more:
- * |encode(a) - encode(b)| < |a - b|/g + 1, so an encoded vector's L1 distance is below the real one's
- * in steps plus count, and its L2 distance below the real one's in steps plus sqrt(count), by the
- * triangle inequality.
+ * |encode(a) - encode(b)| < |a - b|/g + 1, so an encoded vector's L1 distance is below the real
+ * one's in steps plus count, and its L2 distance below the real one's in steps plus sqrt(count), by
+ * the triangle inequality.
  */
 void encode_vector(int64_t *out, const double *x, size_t count, unsigned bits);
 
@@ -69,8 +69,8 @@ void clip_l2(int64_t *values, size_t count, int64_t bound);
 /**
  * Decides at a job's start, by public parameters alone, whether the sum over the agents of clipped
  * values and their noise fits into int64: agents * (bound + 64 * ceil(scale)) <= INT64_MAX. A noise
- * beyond 64 scales has a probability below 2^-90 for Laplace noise and its shares, and below 2^-2900
- * for Gaussian noise, whose sigma stands for the scale.
+ * beyond 64 scales has a probability below 2^-90 for Laplace noise and its shares, and below
+ * 2^-2900 for Gaussian noise, whose sigma stands for the scale.
  *
  * bound  in  >= 0: the largest absolute value of one coordinate of one agent's exact answer
  * scale  in  of the noise of one agent: Laplace scale, or sigma

@@ -49,8 +49,8 @@ MUST_USE enum status mechanism_laplace(struct grant **grant, const struct random
  *
  * sigma_micro  in  millionths of sigma per unit of sensitivity, as in a charge
  *
- * Fails with STATUS_INVALID when sensitivity_l2 or sigma_micro is 0 or noise_scale_is_valid does not
- * hold; why (may be NULL) then says which to change.
+ * Fails with STATUS_INVALID when sensitivity_l2 or sigma_micro is 0 or noise_scale_is_valid does
+ * not hold; why (may be NULL) then says which to change.
  */
 MUST_USE enum status mechanism_sigma(struct noise_scale *sigma, uint64_t sensitivity_l2,
                                      uint64_t sigma_micro, struct why *why);
@@ -64,14 +64,14 @@ MUST_USE enum status mechanism_sigma(struct noise_scale *sigma, uint64_t sensiti
  * sensitivity_l2  in     >= 1, grid steps: the largest L2 distance between neighbours' vectors,
  *                        rounded up to a whole number
  *
- * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY, or with STATUS_INVALID where mechanism_sigma does or
- * when the grant is not for MECHANISM_DISCRETE_GAUSSIAN; the spend stays.
+ * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY, or with STATUS_INVALID where mechanism_sigma does
+ * or when the grant is not for MECHANISM_DISCRETE_GAUSSIAN; the spend stays.
  * Ensures: sums wrap modulo 2^64, as in mechanism_laplace.
  * Privacy: rho = 10^12 / (2 sigma_micro^2) of zero-concentrated differential privacy for neighbours
  * within sensitivity_l2 (replace-one: twice the clip), hence the tight (epsilon, delta) conversions
- * of that rho and of the Renyi curve alpha rho. The exact (epsilon, delta) profile of ONE coordinate
- * holds for one coordinate only; a vector's may lie above it. How much is drawn and the control flow
- * do not depend on values.
+ * of that rho and of the Renyi curve alpha rho. The exact (epsilon, delta) profile of ONE step of
+ * ONE coordinate is no bound for a vector or for several steps, at the same ratio of sigma to
+ * sensitivity. How much is drawn and the control flow do not depend on values.
  * Source: Canonne, Kamath, Steinke, NeurIPS 2020, theorem 14. Deviation: none.
  */
 MUST_USE enum status mechanism_gaussian(struct grant **grant, const struct random *random,

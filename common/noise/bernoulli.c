@@ -1,6 +1,6 @@
 /* bernoulli.c - a coin as one comparison of a random word with a threshold, and the exact decision
- * behind it: a uniform real is known to as many bits as were drawn, the probability lies between two
- * MPFR numbers rounded down and up, and both are refined until they are apart. That ends with
+ * behind it: a uniform real is known to as many bits as were drawn, the probability lies between
+ * two MPFR numbers rounded down and up, and both are refined until they are apart. That ends with
  * probability 1, whatever the probability: the bits that never decide are one point of [0, 1).
  *
  * What is exact: Canonne, Kamath, Steinke, NeurIPS 2020. Their algorithm 1 multiplies coins of

@@ -18,8 +18,8 @@ struct real {
 };
 
 /**
- * Tells whether a uniform real U in [0, 1), of which the first `bits` bits are `first`, lies below a
- * probability; draws more bits of U as long as that is open.
+ * Tells whether a uniform real U in [0, 1), of which the first `bits` bits are `first`, lies below
+ * a probability; draws more bits of U as long as that is open.
  *
  * bits  in  1 .. 64; first < 2^bits
  *

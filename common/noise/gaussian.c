@@ -1,4 +1,6 @@
-/* gaussian.c - the discrete Gaussian distribution as a shape for table.c: f(k) = exp(-k^2/(2 sigma^2)).
+/* gaussian.c - the discrete Gaussian distribution as a shape for table.c.
+ *
+ * f(k) = exp(-k^2/(2 sigma^2)).
  *
  * A bin has sigma/16 to sigma/8 numbers. Around its centre c, with x = c/sigma and y = h/sigma,
  *
@@ -13,8 +15,8 @@
  * so by Cauchy's inequality the terms from the n-th on add up to less than
  * exp(e) (y/q)^n / (1 - y/q), for any q > y: the best of a few is taken.
  *
- * Beyond 8 sigma lies the tail: f(k + w)/f(k) <= exp(-k w/sigma^2) <= exp(-8 w/sigma) <= exp(-1) < 1/2
- * for w >= sigma/8. What is left is exp(-32) of the whole. */
+ * Beyond 8 sigma lies the tail: f(k + w)/f(k) <= exp(-k w/sigma^2) <= exp(-8 w/sigma) <= exp(-1) <
+ * 1/2 for w >= sigma/8. What is left is exp(-32) of the whole. */
 
 #include "noise/gaussian.h"
 

@@ -6,8 +6,8 @@
 #include "noise/scale.h"
 #include "noise/table.h"
 
-/* Prepared for one sigma; public parameters only. Whoever fills it is noise_gaussian_init; it is not
- * to be copied or moved. */
+/* Prepared for one sigma; public parameters only. Whoever fills it is noise_gaussian_init; it is
+ * not to be copied or moved. */
 struct noise_gaussian {
     struct noise_scale sigma;
     struct noise_table table;
@@ -33,9 +33,11 @@ void noise_gaussian_free(struct noise_gaussian *noise);
  * Ensures the distribution is exactly the discrete Gaussian one modulo 2^64: no rounding anywhere.
  * Values come from trials that all take the same random bytes and path, accepted or not; how many
  * trials there are does not depend on what is accepted. Only the exact path is slower; its
- * probability is below 2^-42 per value (that of 8 sigma and more included, which it draws). Which of the table's rows is read depends on the value
- * drawn: that concerns only an observer who shares the processor's cache.
- * Cost: 24 random bytes per trial; 1.05 (1 + P(0)) trials a value. Allocates on the exact path alone.
+ * probability is below 2^-42 per value (that of 8 sigma and more, which it draws, included). Which
+ * of the table's rows is read depends on the value drawn: that concerns only an observer who shares
+ * the processor's cache.
+ * Cost: 24 random bytes per trial; 1.05 (1 + P(0)) trials a value. Allocates on the exact path
+ * alone.
  * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); table.c (how). Deviation: no
  * rejection from discrete Laplace; the distribution is the same.
  */

@@ -1,13 +1,13 @@
 /* share.c - the negative binomial distribution as a shape for table.c, and differences of two.
  *
  * f(k) = Gamma(k + r)/Gamma(k + 1) exp(-k/s) with r = 1/h does not grow: f(k + 1)/f(k) =
- * p (k + r)/(k + 1) <= p. Below 32 every number is a bin of its own; then there are 16 bins in every
- * octave, but none has more than s/8 numbers. From 32 s on lies the tail, in bins of s to 2 s numbers:
- * p^s = exp(-1) < 1/2. share_series.c expands f over a bin.
+ * p (k + r)/(k + 1) <= p. Below 32 every number is a bin of its own; then there are 16 bins in
+ * every octave, but none has more than s/8 numbers. From 32 s on lies the tail, in bins of s to 2 s
+ * numbers: p^s = exp(-1) < 1/2. share_series.c expands f over a bin.
  *
- * Why shares add up: NB(r, p) has the generating function ((1 - p)/(1 - p x))^r, so h independent ones
- * of r = 1/h make a geometric variable, and the difference of two of these is discrete Laplace noise
- * (Inusah and Kozubowski 2006). */
+ * Why shares add up: NB(r, p) has the generating function ((1 - p)/(1 - p x))^r, so h independent
+ * ones of r = 1/h make a geometric variable, and the difference of two of these is discrete Laplace
+ * noise (Inusah and Kozubowski 2006). */
 
 #include "noise/share_private.h"
 
@@ -34,9 +34,9 @@ static void set_sum(mpfr_t out, uint128 k, unsigned plus, mpfr_rnd_t toward)
 }
 
 /* ln f(k) = lngamma(k + 1 + r) - ln(k + r) - lngamma(k + 1) - k/s, every step to the nearest. With
- * k + 2 < 2^bits all parts are below 2^(bits + 8), or 2^20 for ln r; what a step rounds, by 2^-precision
- * of its result, counts no more than 2^(bits + 8) times in the sum, as |psi(x)| < 1 + ln x for x >= 1:
- * the 12 steps together stay below 2^(bits + 28 - precision). */
+ * k + 2 < 2^bits all parts are below 2^(bits + 8), or 2^20 for ln r; what a step rounds, by
+ * 2^-precision of its result, counts no more than 2^(bits + 8) times in the sum, as |psi(x)| < 1 +
+ * ln x for x >= 1: the 12 steps together stay below 2^(bits + 28 - precision). */
 static void enclose(const void *self, uint128 k, mpfr_t low, mpfr_t high)
 {
     const struct noise_share *noise = self;

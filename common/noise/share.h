@@ -1,6 +1,6 @@
-/* share.h - exact shares of discrete Laplace noise: X - Y for X, Y negative binomial NB(1/h, p) with
- * p = exp(-1/s), P(X = k) ~ Gamma(k + 1/h)/k! p^k. The sum of h of them is discrete Laplace noise of
- * scale s; with fewer it is less. */
+/* share.h - exact shares of discrete Laplace noise: X - Y for X, Y negative binomial NB(1/h, p)
+ * with p = exp(-1/s), P(X = k) ~ Gamma(k + 1/h)/k! p^k. The sum of h of them is discrete Laplace
+ * noise of scale s; with fewer it is less. */
 
 #ifndef NOISE_SHARE_H
 #define NOISE_SHARE_H

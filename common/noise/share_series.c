@@ -1,8 +1,8 @@
 /* share_series.c - f(k) = Gamma(k + r)/Gamma(k + 1) exp(-k/s), r = 1/h <= 1, as power series with a
  * bound of what is left out.
  *
- * With w = k + r/2 and d = (r - 1)/2 the first factor is g(w) = Gamma(w + 1/2 + d)/Gamma(w + 1/2 - d).
- * From psi(a) - psi(b) = integral of (exp(-b t) - exp(-a t))/(1 - exp(-t)) dt over t > 0,
+ * With w = k + r/2 and d = (r - 1)/2 the first factor is g(w) = Gamma(w + 1/2 + d)/Gamma(w + 1/2 -
+ * d). From psi(a) - psi(b) = integral of (exp(-b t) - exp(-a t))/(1 - exp(-t)) dt over t > 0,
  *
  *     (ln g)'(w) = integral of exp(-w t) S(t) dt,     S(t) = sinh(d t)/sinh(t/2) = sum q(j) t^(2j).
  *
@@ -18,8 +18,9 @@
  * (there is no constant: g(w) w^(-2d) goes to 1), for complex w with w replaced by its real part in
  * the bounds, as |exp(-w t)| = exp(-Re(w) t). Let f~ be f with the first J terms for g. A bin's
  * polynomial is f~'s Taylor series around the centre: (ln f~)' is expanded by the binomial series,
- * and f~ from that by n a(n) = sum l(i) a(n - 1 - i). What it leaves out, by Cauchy's inequality on a
- * circle of radius R < w, is at most f(w) M (half/R)^n/(1 - half/R), where M bounds |f~/f(w)| there:
+ * and f~ from that by n a(n) = sum l(i) a(n - 1 - i). What it leaves out, by Cauchy's inequality on
+ * a circle of radius R < w, is at most f(w) M (half/R)^n/(1 - half/R), where M bounds |f~/f(w)|
+ * there:
  *
  *     |f~| <= 2 |f|    for tail(w - R) <= ln 2;
  *     |f(z)| <= f(Re z) as f is an integral of u^z over a positive measure on u (Beta integral);

@@ -8,20 +8,22 @@
  *   the second  chooses k in b uniformly: its first i bits
  *   the third   accepts with probability a(k) = K f(k) 2^i / m(b) <= 1
  *
- * so k comes out with probability m(b)/2^64 * 2^-i * a(k) = K f(k)/2^64: proportional to f, exactly,
- * whatever the masses are. No sum of f is needed, and what the masses leave of 2^64 is rejected.
- * The infinite rest beyond the last bin is one outcome, "tail": fair coins choose a bin of 2^tail_bits
- * numbers, the c-th with probability 2^-(c+1), which majorises f because it halves at least as fast.
+ * so k comes out with probability m(b)/2^64 * 2^-i * a(k) = K f(k)/2^64: proportional to f,
+ * exactly, whatever the masses are. No sum of f is needed, and what the masses leave of 2^64 is
+ * rejected. The infinite rest beyond the last bin is one outcome, "tail": fair coins choose a bin
+ * of 2^tail_bits numbers, the c-th with probability 2^-(c+1), which majorises f because it halves
+ * at least as fast.
  *
  * a(k) itself is compared through a polynomial of the offset in fixed point whose error is bounded
  * (table_make.c). A third word within that bound is decided by noise_bernoulli_decide from
  * enclosures of f: the polynomial decides how often that happens and never what is drawn.
  *
- * Where both sides are wanted the last bit of the third word is the sign, and minus zero is rejected.
+ * Where both sides are wanted the last bit of the third word is the sign, and minus zero is
+ * rejected.
  *
  * Source: rejection from a histogram of strips, Ahrens and Dieter; alias tables, Walker 1977; exact
- * decisions by refinement, Knuth and Yao 1976. What is different: every trial does the same work, and
- * none of it rounds. */
+ * decisions by refinement, Knuth and Yao 1976. What is different: every trial does the same work,
+ * and none of it rounds. */
 
 #include "noise/table.h"
 
@@ -37,7 +39,8 @@ enum { WORD_BITS = 64, BLOCK_TRIALS = 256, TRIAL_WORDS = 3 };
 
 #define SIGN_OF_WORD (UINT64_C(1) << 63)
 
-/* The uniform numerator of 2^62 that a third word stands for: its two lowest bits are for others. */
+/* The uniform numerator of 2^62 that a third word stands for: its two lowest bits are for others.
+ */
 static inline int64_t fraction_of(uint64_t word)
 {
     return (int64_t)(word >> (WORD_BITS - TABLE_UNIT_BITS));

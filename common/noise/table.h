@@ -1,6 +1,6 @@
-/* table.h - exact samples of any non-increasing distribution on 0, 1, 2, ... whose probabilities are
- * known up to a common factor, in trials that all take the same time. gaussian.h and share.h are
- * the distributions; nobody else needs this header. table.c has the method. */
+/* table.h - exact samples of any non-increasing distribution on 0, 1, 2, ... whose probabilities
+ * are known up to a common factor, in trials that all take the same time. gaussian.h and share.h
+ * are the distributions; nobody else needs this header. table.c has the method. */
 
 #ifndef NOISE_TABLE_H
 #define NOISE_TABLE_H
@@ -94,8 +94,8 @@ MUST_USE enum status noise_table_draw(const struct noise_table *table, const str
 void noise_table_enclose(const struct noise_table *table, size_t bin, unsigned long size_bits,
                          uint128 k, mpfr_t low, mpfr_t high);
 
-/** Returns the polynomial at offset (< 2^size_bits), in units of 2^-62; offset_word has the offset as
- * its highest bits. */
+/** Returns the polynomial at offset (< 2^size_bits), in units of 2^-62; offset_word has the offset
+ * as its highest bits. */
 int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word);
 
 #endif

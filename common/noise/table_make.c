@@ -1,15 +1,15 @@
 /* table_make.c - bins, masses and polynomials of a shape, with what they may be wrong by.
  *
- * A bin's polynomial is its shape's expansion, divided by an upper bound of f in the bin, in units of
- * 2^-62. Its errors, in those units:
+ * A bin's polynomial is its shape's expansion, divided by an upper bound of f in the bin, in units
+ * of 2^-62. Its errors, in those units:
  *
  *   the expansion:   what the shape says
- *   a coefficient:   rounded (1/2), multiplied by K f_max 2^i / m rounded down (1, and less than 3/2
- *                    for the factor's own rounding): less than 3 each, 30 in all, as |t| <= 1
+ *   a coefficient:   rounded (1/2), then multiplied by K f_max 2^i / m, which is itself rounded
+ *                    down (3/2 together), rounding down (1): 3 each, 30 in all, as |t| <= 1
  *   the evaluation:  each of 9 steps rounds down by less than 1
  *
- * 40 covers the last two. K is chosen last, so that the masses fill 2^64 but for 2^20 words and what
- * their rounding up costs. */
+ * 40 covers the last two. K is chosen last, so that the masses fill 2^64 but for 2^20 words and
+ * what their rounding up costs. */
 
 #include "noise/bernoulli_private.h"
 #include "noise/table.h"
@@ -30,7 +30,7 @@ struct draft {
     mpfr_t part;
 };
 
-/* The bins + 1 of which the table's rows follow: returns how many bins there are, and where they end. */
+/* Returns how many bins there are, and where the last one ends. */
 static size_t count_bins(const struct noise_shape *shape, uint64_t *end)
 {
     size_t bins = 0;
@@ -171,8 +171,8 @@ static void scale_bin(struct noise_table *table, struct draft *draft, size_t b)
     }
 }
 
-/* Walker's alias table: every outcome with less than a cell's worth gets a cell of its own, filled up
- * by one that has a cell's worth or more. Masses beyond the last outcome are 0. */
+/* Walker's alias table: every outcome with less than a cell's worth gets a cell of its own, filled
+ * up by one that has a cell's worth or more. Masses beyond the last outcome are 0. */
 static void make_cells(struct noise_table *table, uint64_t *rest, uint32_t *list)
 {
     const size_t cells = (size_t)1 << table->cell_bits;

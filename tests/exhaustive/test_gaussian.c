@@ -1,15 +1,16 @@
 /* Every outcome of discrete Gaussian noise on a toy domain, with exact probabilities.
  *
  * Where every bin is one number, the first word of a trial matters through two intervals for each
- * cell, the second not at all, and the third through three intervals for each sign: surely accepted,
- * open, surely refused. every_choice walks through every combination; each has an exact integer
- * weight, so that the tally of an outcome is its probability per trial times 2^128, a lower bound that
- * lacks only what the exact path decides. The same outcome's probability is known from the
- * enclosures that the exact path decides by, tail included; the tally must reach it up to what was
- * not seen, and never exceed it.
+ * cell, the second not at all, and the third through three intervals for each sign: surely
+ * accepted, open, surely refused. every_choice walks through every combination; each has an exact
+ * integer weight, so that the tally of an outcome is its probability per trial times 2^128, a lower
+ * bound that lacks only what the exact path decides. The same outcome's probability is known from
+ * the enclosures that the exact path decides by, tail included; the tally must reach it up to what
+ * was not seen, and never exceed it.
  *
- * From these probabilities follows delta at an epsilon, for neighbours that differ by 1: the vectors'
- * d_discrete_gaussian rows of one run must come out, digit by digit. Planted faults must not. */
+ * From these probabilities follows delta at an epsilon, for neighbours that differ by 1: the
+ * vectors' d_discrete_gaussian rows of one run must come out, digit by digit. Planted faults must
+ * not. */
 
 #include "base/check.h"
 #include "noise/gaussian.h"
@@ -217,8 +218,8 @@ Test(gaussian, every_planted_fault_is_caught, .timeout = 200)
     cr_expect_not(holds(sigma, false, SIGN));
 }
 
-/* The probability, per trial, of every outcome up to REACH: of the table's bins by what they accept,
- * of the tail by what its bins accept, all from noise_table_enclose. */
+/* The probability, per trial, of every outcome up to REACH: of the table's bins by what they
+ * accept, of the tail by what its bins accept, all from noise_table_enclose. */
 static void probabilities(mpfr_t *p, const struct noise_gaussian *noise)
 {
     const struct noise_table *table = &noise->table;
@@ -318,9 +319,9 @@ Test(gaussian, delta_is_what_the_vectors_say, .timeout = 200)
     json_decref(root);
 }
 
-/* Why the mechanism's header speaks of rho and not of one coordinate's profile: at the same ratio of
- * sigma to sensitivity, 1/2, twice the sensitivity costs more than twice the delta at epsilon 2. What
- * follows from rho holds for both: delta <= exp(-(epsilon - rho)^2/(4 rho)). */
+/* Why the mechanism's header speaks of rho and not of one coordinate's profile: at the same ratio
+ * of sigma to sensitivity, 1/2, twice the sensitivity costs more than twice the delta at epsilon 2.
+ * What follows from rho holds for both: delta <= exp(-(epsilon - rho)^2/(4 rho)). */
 Test(gaussian, the_profile_of_one_step_bounds_no_longer_one)
 {
     double one = delta_at((struct noise_scale){1, 2}, 1, 2);

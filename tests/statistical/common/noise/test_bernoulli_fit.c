@@ -1,6 +1,6 @@
 /* How often coins of probability exp(-x) fall for 1: chi-square with rejection below p = 1e-9 in 7
- * comparisons that must pass (a false alarm in 10^8 for a fresh seed), each with a twin whose x is 5 %
- * larger and which must be rejected. */
+ * comparisons that must pass (a false alarm in 10^8 for a fresh seed), each with a twin whose x is
+ * 5 % larger and which must be rejected. */
 
 #include "noise/bernoulli.h"
 #include "tests/support/chi_square.h"

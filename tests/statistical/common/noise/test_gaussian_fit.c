@@ -1,8 +1,8 @@
 /* Goodness of fit of discrete Gaussian noise, and the power of the test that says so.
  *
  * Every comparison is chi-square over bins with 10 or more expected counts, and rejects below p =
- * 1e-9; there are fewer than 40 comparisons that must pass, so a false alarm has a probability below
- * 4e-8 for a fresh seed, and the seeds are fixed. Every sampler with a planted fault must be
+ * 1e-9; there are fewer than 40 comparisons that must pass, so a false alarm has a probability
+ * below 4e-8 for a fresh seed, and the seeds are fixed. Every sampler with a planted fault must be
  * rejected: that is the twin which shows that the test has power. */
 
 #include "noise/gaussian.h"
@@ -62,8 +62,8 @@ static void sample(enum fault fault, struct noise_scale sigma, const struct rand
     noise_gaussian_free(&noise);
 }
 
-/* Relative weight of |z| in a .. b - 1: an exact sum, or the integral, which differs from the sum by
- * far less than 1e-12 for wide sigma. */
+/* Relative weight of |z| in a .. b - 1: an exact sum, or the integral, which differs from the sum
+ * by far less than 1e-12 for wide sigma. */
 static double weight(double sigma, int64_t a, int64_t b)
 {
     double sum = 0;
@@ -111,7 +111,8 @@ static double fit_by_size(double sigma, const int64_t *values, size_t count)
     return left < 10 ? 0.5 : chi_square_p(seen, expected, 2 * side + 3);
 }
 
-/* p-value of the values modulo 8, for wide sigma, where residues are uniform up to exp(-0.3 sigma^2). */
+/* p-value of the values modulo 8, for wide sigma, where residues are uniform up to exp(-0.3
+ * sigma^2). */
 static double fit_by_residue(const int64_t *values, size_t count)
 {
     uint64_t seen[8] = {0};
@@ -182,8 +183,8 @@ Test(gaussian_fit, every_planted_fault_is_rejected)
     }
 }
 
-/* The probabilities of the vectors: P(0), P(+-1), ... each on its own, and what is left. A twin with a
- * sigma 5 % larger must not fit them. */
+/* The probabilities of the vectors: P(0), P(+-1), ... each on its own, and what is left. A twin
+ * with a sigma 5 % larger must not fit them. */
 static double fit_vector(const json_t *row, bool twin, uint64_t seed)
 {
     enum { MAX = 16 };

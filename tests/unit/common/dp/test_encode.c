@@ -166,8 +166,8 @@ static void clip_l2_with(int64_t *values, size_t count, int64_t bound, enum l2_f
     }
 }
 
-/* Whether random vectors stay within the bound, are kept where they fit, lose no more than they must
- * and are left alone the second time. Small numbers, so that the faults can be computed. */
+/* Whether random vectors stay within the bound, are kept where they fit, lose no more than they
+ * must and are left alone the second time. Small numbers, so that the faults can be computed. */
 static bool l2_clip_holds(enum l2_fault fault)
 {
     struct seeded_random seeded;

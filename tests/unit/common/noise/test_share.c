@@ -1,4 +1,5 @@
-/* What a user of shares and of Gaussian noise relies on, and the sum of shares in exact arithmetic. */
+/* What a user of shares and of Gaussian noise relies on, and the sum of shares in exact arithmetic.
+ */
 
 #include "noise/gaussian.h"
 #include "noise/share.h"
@@ -105,7 +106,8 @@ Test(share, vectors_of_any_length_are_filled_and_no_more)
             for (size_t i = count; i < 1101; i++) {
                 cr_assert_eq(values[i], 0, "value %zu of %zu", i, count);
             }
-            /* A share is 0 with probability 1e-8: fewer than 10^4 of them are 0 once in 10^4 seeds. */
+            /* A share is 0 with probability 1e-8: fewer than 10^4 of them are 0 once in 10^4 seeds.
+             */
             cr_assert_eq(zeros, 0);
         }
     }
@@ -143,7 +145,8 @@ Test(share, a_failing_source_leaves_nothing_of_the_answer)
     noises_free(&noises);
 }
 
-/* Wide margins send many trials to the exact path, which must decide nearly as the polynomial did. */
+/* Wide margins send many trials to the exact path, which must decide nearly as the polynomial did.
+ */
 Test(share, the_exact_path_agrees_with_the_fast_one)
 {
     enum { FEW = 300 };
@@ -167,7 +170,8 @@ Test(share, the_exact_path_agrees_with_the_fast_one)
     }
 }
 
-/* p(k), k < size: P(X = k) Gamma(1/h) of X = NB(1/h, p), from the very enclosures that decide ties. */
+/* p(k), k < size: P(X = k) Gamma(1/h) of X = NB(1/h, p), from the very enclosures that decide ties.
+ */
 static void negative_binomial(mpfr_t *p, size_t size, struct noise_scale scale, uint64_t h)
 {
     struct noise_share noise;
@@ -185,8 +189,8 @@ static void negative_binomial(mpfr_t *p, size_t size, struct noise_scale scale, 
     noise_share_free(&noise);
 }
 
-/* Whether the h-fold convolution of NB(1/claimed, p) is geometric, and so the difference of two such
- * sums discrete Laplace: every ratio of neighbours is p, within 2^-150. */
+/* Whether the h-fold convolution of NB(1/claimed, p) is geometric, and so the difference of two
+ * such sums discrete Laplace: every ratio of neighbours is p, within 2^-150. */
 static bool adds_up(struct noise_scale scale, uint64_t h, uint64_t claimed)
 {
     enum { SIZE = 40 };

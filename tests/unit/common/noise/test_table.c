@@ -39,7 +39,8 @@ static double distance(const struct noise_table *table, size_t b, uint64_t offse
     return off < 0 ? -off : off;
 }
 
-/* Whether polynomials of every step-th bin stay within their margins, at both ends and `more` places. */
+/* Whether polynomials of every step-th bin stay within their margins, at both ends and `more`
+ * places. */
 static bool within_margins(const struct noise_table *table, size_t step, int more)
 {
     struct seeded_random seeded;
@@ -253,8 +254,8 @@ static void edge_words(uint64_t word[2], const struct noise_table *table, size_t
     mpfr_clears(low, high, NULL);
 }
 
-/* Draws one value from words that tie in the first trial; the block's four other trials are refused.
- * Returns how many words were used. */
+/* Draws one value from words that tie in the first trial; the block's four other trials are
+ * refused. Returns how many words were used. */
 static size_t draw_tie(const struct noise_table *table, uint64_t first, uint64_t second,
                        uint64_t third, uint64_t extension, uint64_t *value)
 {
@@ -294,7 +295,8 @@ Test(table, a_tie_is_refined_and_never_rounded)
         cr_expect_eq(used, 16, "with one more word");
         used = draw_tie(table, first, second, edge[0] << 2, edge[1] + 1, &value);
         cr_expect_gt(used, 16, "above: refused, and another block");
-        /* Near the edge, but decided without more bits: still exact, whatever the polynomial says. */
+        /* Near the edge, but decided without more bits: still exact, whatever the polynomial says.
+         */
         used = draw_tie(table, first, second, (edge[0] - 1) << 2, 0, &value);
         cr_expect(used == 15 && value == table->bin[b].start + offset);
         used = draw_tie(table, first, second, (edge[0] + 1) << 2, 0, &value);
