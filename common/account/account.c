@@ -90,6 +90,33 @@ static bool is_response(const struct privacy_event *event)
              (event->mechanism == MECHANISM_DISCRETE_LAPLACE && event->sensitivity == 1)));
 }
 
+/* Beyond these a list is public in all but name, and its distribution of losses would only strain
+ * the grid's arithmetic: a run that loses more than 10^4, or all of them more than 10^6. */
+#define RUN_LOSS_MAX  1e4
+#define LIST_LOSS_MAX 1e6
+#define RUN_LOSS_MIN  1e-12
+
+/* Whether losses are of a size at which their distribution is worth asking for. */
+static bool are_moderate(const struct privacy_event *events, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct privacy_event *event = &events[i];
+        bool known =
+            event->mechanism == MECHANISM_PURE || event->mechanism == MECHANISM_EXPONENTIAL;
+        double loss = known ? event->parameter : event->sensitivity / event->parameter;
+        if (event->mechanism == MECHANISM_GAUSSIAN ||
+            event->mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
+            loss += loss * loss / 2;
+        }
+        if (!(loss >= RUN_LOSS_MIN && loss <= RUN_LOSS_MAX)) {
+            return false;
+        }
+        sum += loss * event->sampling * (double)event->count;
+    }
+    return sum <= LIST_LOSS_MAX;
+}
+
 static enum status ask_pld(struct interval *out, const struct privacy_event *events, size_t count,
                            struct question question)
 {
@@ -99,6 +126,10 @@ static enum status ask_pld(struct interval *out, const struct privacy_event *eve
             return STATUS_OK;
         }
     }
+    if (!are_moderate(events, count)) {
+        *out = (struct interval){0, question.wants_epsilon ? INFINITY : 1};
+        return STATUS_OK;
+    }
     return question.wants_epsilon ? pld_epsilon(out, events, count, question.at)
                                   : pld_delta(out, events, count, question.at);
 }
@@ -106,8 +137,15 @@ static enum status ask_pld(struct interval *out, const struct privacy_event *eve
 static enum status ask_optimal(struct interval *out, const struct privacy_event *events,
                                size_t count, struct question question)
 {
-    return question.wants_epsilon ? optimal_epsilon(out, events, count, question.at)
-                                  : optimal_delta(out, events, count, question.at);
+    if (question.wants_epsilon) {
+        return optimal_epsilon(out, events, count, question.at);
+    }
+    if (!are_moderate(events, count)) {
+        double basic = basic_delta(events, count, question.at);
+        *out = (struct interval){isnan(basic) ? NAN : 0, basic}; /* a walk over 10^9 states else */
+        return STATUS_OK;
+    }
+    return optimal_delta(out, events, count, question.at);
 }
 
 static double above(double low, double candidate)

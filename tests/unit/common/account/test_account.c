@@ -354,6 +354,27 @@ Test(account, a_thousand_runs_and_huge_epsilons_overflow_nowhere)
     }
 }
 
+/* Noise that is none, or a billion draws: no certified end may cross another, and none may take long.
+ * Each of these once stopped the program or kept it for half a minute. */
+Test(account, of_absurd_lists_is_an_answer_too, .timeout = 20)
+{
+    struct privacy_event absurd[] = {event_of(MECHANISM_GAUSSIAN, 2.5e-299, 1),
+                                     event_of(MECHANISM_LAPLACE, 4.4e-200, 1),
+                                     event_of(MECHANISM_DISCRETE_LAPLACE, 2.6e61, 19911815),
+                                     event_of(MECHANISM_DISCRETE_GAUSSIAN, 0.0657, 55288),
+                                     event_of(MECHANISM_EXPONENTIAL, 18.67, 2461785487.0),
+                                     event_of(MECHANISM_PURE, 1e300, 9e15)};
+    absurd[3].sensitivity = 256;
+    for (size_t i = 0; i < sizeof absurd / sizeof absurd[0]; i++) {
+        struct privacy_event events[] = {absurd[i], event_of(MECHANISM_LAPLACE, 0.64, 1126)};
+        for (size_t count = 1; count <= 2; count++) {
+            struct account epsilon = epsilon_of(events, count, 0.18);
+            struct account delta = delta_of(events, count, 1);
+            cr_expect(epsilon.low <= epsilon.high && delta.low <= delta.high && delta.high <= 1);
+        }
+    }
+}
+
 Test(account, what_never_happens_costs_nothing_whatever_it_is)
 {
     struct privacy_event events[] = {event_of(MECHANISM_GAUSSIAN, 1e-3, 0),
