@@ -72,7 +72,7 @@ void loss_fill_discrete_gaussian(struct loss_law *law, const struct loss_part *p
     double sigma = part->size;
     double s = part->shift;
     double total = gaussian_sum(sigma, outcome_max);
-    for (double x = -outcome_max; x <= outcome_max + s; x++) {
+    for (double x = -outcome_max; x <= outcome_max; x++) {
         double mass = exp(-(x / sigma) * (x / sigma) / 2) / total;
         if (mass > 0) {
             loss_put_atom(law, s * (s - 2 * x) / (2 * sigma * sigma), mass);

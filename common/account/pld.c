@@ -22,6 +22,8 @@
 #include <stdlib.h>
 
 #define DISCRETE_SIGMA_MAX 0x1p16
+#define RATIO_MIN          1e-100 /* of sensitivity to noise; less is taken for this */
+#define RATIO_MAX          1e5
 #define LISTS_LOG2         26  /* parts times the size of the transform, when there are many */
 #define LOW_SHARE          7.0 /* ln of delta over what low's error may take of it */
 #define FINEST_LOG2        12
@@ -31,6 +33,7 @@ struct task {
     struct loss_part *parts; /* (count) */
     size_t count;
     bool sampled;  /* some part is, for neighbours that add or remove */
+    bool extreme;  /* some part's losses are beyond what a grid can hold */
     bool certain;  /* the pairs really occur, so that low is a bound */
     double pure;   /* sum of epsilons; INFINITY when some part has none */
     double failed; /* sum of count ln(1 - own delta) */
@@ -71,13 +74,29 @@ static struct loss_part part_of(const struct privacy_event *event)
         part.size = ratio;
         part.shift = 1;
     }
+    if (part.kind == LOSS_DISCRETE_LAPLACE && ratio < RATIO_MIN) {
+        part.kind = LOSS_RESPONSE;
+        part.size = ratio;
+        part.shift = 1;
+    }
+    if (part.kind != LOSS_DISCRETE_LAPLACE && part.kind != LOSS_DISCRETE_GAUSSIAN) {
+        part.size = fmax(part.size, RATIO_MIN);
+    }
     return part;
+}
+
+/* Losses that would overflow: what costs so much has no use for a tight bound. */
+static bool is_extreme(const struct loss_part *part)
+{
+    bool discrete = part->kind == LOSS_DISCRETE_LAPLACE || part->kind == LOSS_DISCRETE_GAUSSIAN;
+    return !((discrete ? part->shift / part->size : part->size) < RATIO_MAX);
 }
 
 static bool is_certain(const struct privacy_event *event, const struct loss_part *part)
 {
     return event->mechanism != MECHANISM_EXPONENTIAL && part->side != LOSS_BOTH &&
-           part->slack <= 0 && (event->sampling >= 1 || part->kind != LOSS_RESPONSE);
+           part->slack <= 0 && part->size > RATIO_MIN &&
+           (event->sampling >= 1 || part->kind != LOSS_RESPONSE);
 }
 
 static int compare(double a, double b)
@@ -116,24 +135,33 @@ static bool is_plain_gaussian(const struct loss_part *part)
     return part->kind == LOSS_GAUSSIAN && part->sampling >= 1 && part->slack <= 0;
 }
 
+/* Merges equal parts, and all unsampled Gaussians: their squares add up (by Kahan's summation, since
+ * there may be many). */
 static void gather(struct task *task)
 {
+    struct loss_part gaussian = {LOSS_GAUSSIAN, LOSS_REMOVE, 0, 1, 1, 0, 0};
+    double squares = 0;
+    double lost = 0;
     size_t kept = 0;
-    for (size_t i = 0; i < task->count; i++) {
-        if (is_plain_gaussian(&task->parts[i]) && task->parts[i].count > 1) {
-            task->parts[i].size *= sqrt(task->parts[i].count);
-            task->parts[i].count = 1;
-        }
-    }
+
     qsort(task->parts, task->count, sizeof task->parts[0], compare_parts);
     for (size_t i = 0; i < task->count; i++) {
-        struct loss_part *last = kept > 0 ? &task->parts[kept - 1] : NULL;
-        const struct loss_part *part = &task->parts[i];
-        if (last != NULL && is_plain_gaussian(last) && is_plain_gaussian(part)) {
-            last->size = hypot(last->size, part->size);
-        } else if (last == NULL || !merge(last, part)) {
-            task->parts[kept++] = *part;
+        const struct loss_part part = task->parts[i];
+        if (is_plain_gaussian(&part)) {
+            double term = part.size * part.size * part.count - lost;
+            double next = squares + term;
+            lost = (next - squares) - term;
+            squares = next;
+            gaussian.size = part.size;
+            gaussian.count += part.count;
+        } else if (kept == 0 || !merge(&task->parts[kept - 1], &part)) {
+            task->parts[kept++] = part;
         }
+    }
+    if (gaussian.count > 0) {
+        gaussian.size = gaussian.count > 1 ? sqrt(squares) : gaussian.size;
+        gaussian.count = 1;
+        task->parts[kept++] = gaussian;
     }
     task->count = kept;
 }
@@ -153,6 +181,7 @@ static enum status task_init(struct task *task, const struct privacy_event *even
         struct loss_part part = part_of(&events[i]);
         double pure = pure_epsilon(&events[i]);
         task->pure += isnan(pure) ? INFINITY : part.count * pure * (1 + 4 * DBL_EPSILON);
+        task->extreme = task->extreme || is_extreme(&part);
         task->failed += part.count * log1p(-events[i].delta);
         task->certain = task->certain && is_certain(&events[i], &part);
         task->sampled = task->sampled || (part.sampling < 1 && part.side == LOSS_REMOVE);
@@ -273,7 +302,7 @@ enum status pld_epsilon_within(struct interval *out, const struct privacy_event 
         *out = (struct interval){INFINITY, INFINITY};
     } else if (task.count == 0) {
         *out = (struct interval){0, left.low >= 0 ? 0 : INFINITY};
-    } else if (left.low <= 0) {
+    } else if (left.low <= 0 || task.extreme) {
         out->high = left.low >= 0 ? task.pure : INFINITY;
     } else {
         struct pld_question question = {true, log(left.low), 0};
@@ -298,7 +327,9 @@ enum status pld_delta_within(struct interval *out, const struct privacy_event *e
     if (status != STATUS_OK) {
         return status;
     }
-    if (task.count > 0 && epsilon < task.pure) {
+    if (task.extreme && epsilon < task.pure) {
+        delta.high = 1;
+    } else if (task.count > 0 && epsilon < task.pure) {
         struct pld_question question = {false, 0, epsilon};
         status = ask(&delta, &task, question, delta, limits);
     }

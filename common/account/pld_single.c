@@ -50,13 +50,13 @@ static double gaussian_epsilon(double mu, double delta, bool upper)
     double high = mu * (40 + mu);
     double error = 0;
     double at_zero = gaussian_delta(mu, 0, &error);
-    if (upper ? at_zero + error <= delta : at_zero - error < delta) {
+    if (upper ? at_zero + error <= delta : !(at_zero - error >= delta)) {
         return 0;
     }
     for (unsigned i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
         double value = gaussian_delta(mu, middle, &error);
-        bool above = upper ? value + error > delta : value - error >= delta;
+        bool above = upper ? !(value + error <= delta) : value - error >= delta;
         *(above ? &low : &high) = middle;
     }
     return upper ? high * (1 + SLACK) : low * (1 - SLACK);

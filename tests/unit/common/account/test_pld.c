@@ -165,6 +165,26 @@ Test(pld, replaced_records_cost_no_less_than_added_ones)
     }
 }
 
+Test(pld, extreme_events_are_bounded_too)
+{
+    static const double sizes[] = {1e-308, 1e-300, 1e-120, 1e-20, 1e5, 1e120, 1e300, 1e308};
+    for (unsigned kind = 0; kind < MECHANISM_COUNT; kind++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
+                bool noisy = kind != MECHANISM_PURE && kind != MECHANISM_EXPONENTIAL;
+                double sensitivity = noisy ? ceil(sizes[j]) : 1;
+                struct privacy_event e = event((enum mechanism)kind, sizes[i], sensitivity, 3, 1);
+                struct interval got = epsilon_of(&e, 1, 1e-6);
+                cr_expect(got.high >= 0 && got.low >= 0, "%u %g %g", kind, sizes[i], sensitivity);
+                got = delta_of(&e, 1, 1);
+                cr_expect(got.high >= 0 && got.high <= 1 && got.low >= 0);
+                double ratio = noisy ? sensitivity / sizes[i] : sizes[i];
+                cr_expect(ratio < 1e4 || got.high > 0.99, "%u %g %g", kind, sizes[i], sensitivity);
+            }
+        }
+    }
+}
+
 /* Turned round it is itself: what bounds one order of the neighbours bounds the other. */
 Test(pld, pair_for_replaced_records_is_symmetric)
 {
