@@ -2,16 +2,16 @@
  * that what happens between them sees frequencies in bit-reversed order (Cooley and Tukey 1965;
  * Gentleman and Sande 1966).
  *
- * The bound. Every output is a sum of the N inputs, each times a product of roots of unity. Let A be
- * the sum of |inputs| that flow into a value; moduli of exact roots are 1, so A adds up at every
+ * The bound. Every output is a sum of the N inputs, each times a product of roots of unity. Let A
+ * be the sum of |inputs| that flow into a value; moduli of exact roots are 1, so A adds up at every
  * butterfly and is the whole sum at the end. Claim: after s stages a value is off by at most
- * ((1 + e)^s - 1) A. One stage computes fl(fl(a + b)) and fl(w' fl(a - b)), or fl(a + fl(w' b)), with
- * |w' - w| <= m: an addition of complex numbers costs a factor 1 + u (each part by itself), a product
- * 1 + sqrt(5) u (Brent, Percival, Zimmermann 2007; without fused operations, which only help), the
- * root 1 + m: 1 + e = (1 + u)(1 + sqrt(5) u)(1 + m). Roots come from sine and cosine of at most
- * pi/4: the angle is off by 2 u pi/4, each function by one unit in the last place: m < 4 u. So e < 8 u
- * with room for second orders. Higham (2002, section 24.1) bounds the Euclidean norm the same way;
- * this one holds for every single value. */
+ * ((1 + e)^s - 1) A. One stage computes fl(fl(a + b)) and fl(w' fl(a - b)), or fl(a + fl(w' b)),
+ * with |w' - w| <= m: an addition of complex numbers costs a factor 1 + u (each part by itself), a
+ * product 1 + sqrt(5) u (Brent, Percival, Zimmermann 2007; without fused operations, which only
+ * help), the root 1 + m: 1 + e = (1 + u)(1 + sqrt(5) u)(1 + m). Roots come from sine and cosine of
+ * at most pi/4: the angle is off by 2 u pi/4, each function by one unit in the last place: m < 4 u.
+ * So e < 8 u with room for second orders. Higham (2002, section 24.1) bounds the Euclidean norm the
+ * same way; this one holds for every single value. */
 
 #include "account/fft.h"
 

@@ -15,14 +15,14 @@ struct fft_value {
 /* The roots of unity of every stage. */
 struct fft;
 
-/** Returns the tables for transforms of 2^log2_size values, 1 <= log2_size <= 24; NULL without memory.
- * The caller frees them with fft_free. */
+/** Returns the tables for transforms of 2^log2_size values, 1 <= log2_size <= 24; NULL without
+ * memory. The caller frees them with fft_free. */
 struct fft *fft_new(unsigned log2_size);
 void fft_free(struct fft *fft);
 
 /**
- * Transforms x into X_f = sum over j of x_j e^(-2 pi i f j/N), X_f at the place of f's bits reversed;
- * and back, without the factor 1/N, from that order into the natural one.
+ * Transforms x into X_f = sum over j of x_j e^(-2 pi i f j/N), X_f at the place of f's bits
+ * reversed; and back, without the factor 1/N, from that order into the natural one.
  *
  * x  in/out  (2^log2_size) finite
  * Ensures each value is within fft_error(log2_size) times the sum of the absolute values put in.

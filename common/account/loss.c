@@ -1,28 +1,30 @@
-/* Privacy losses on a grid, by connecting the dots (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022,
- * arXiv 2207.04380).
+/* Privacy losses on a grid, by connecting the dots (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi
+ * 2022, arXiv 2207.04380).
  *
- * A cell of the grid holds outcomes whose losses lie between two grid points, P-mass p and Q-mass q.
- * Its mass moves to the two ends so that both p and q stay: an outcome of loss d above the lower end
- * goes up with probability (1 - e^-d)/(1 - e^-step). The new pair dominates the true one (its
- * hockey-stick curve joins the true curve's values at the grid points by straight lines in e^epsilon,
- * and the curve is convex), so compositions of new pairs dominate compositions of true ones. From
- * there on only laws under P matter: E[(1 - e^(epsilon - L))+] grows when mass moves to larger losses,
- * so the share that goes up is rounded up by what rounding may have made of it.
+ * A cell of the grid holds outcomes whose losses lie between two grid points, P-mass p and Q-mass
+ * q. Its mass moves to the two ends so that both p and q stay: an outcome of loss d above the lower
+ * end goes up with probability (1 - e^-d)/(1 - e^-step). The new pair dominates the true one (its
+ * hockey-stick curve joins the true curve's values at the grid points by straight lines in
+ * e^epsilon, and the curve is convex), so compositions of new pairs dominate compositions of true
+ * ones. From there on only laws under P matter: E[(1 - e^(epsilon - L))+] grows when mass moves to
+ * larger losses, so the share that goes up is rounded up by what rounding may have made of it.
  *
- * How much it adds. With e = new loss - true loss, E[e^-e | L] = 1 and |e| <= step. For a share t up,
- * d(t) = -ln(1 - t (1 - e^-step)) is convex with d'' <= (e^step - 1)^2, so E[e | L] = t step - d <=
- * t (1 - t) (e^step - 1)^2/2; E[e^2 | L] = t (1 - t) step^2 + E[e | L]^2; t (1 - t) is concave, so the
- * cell's mean share serves. drift and variance add these up: they make the lower bound of pld.c.
+ * How much it adds. With e = new loss - true loss, E[e^-e | L] = 1 and |e| <= step. For a share t
+ * up, d(t) = -ln(1 - t (1 - e^-step)) is convex with d'' <= (e^step - 1)^2, so E[e | L] = t step -
+ * d <= t (1 - t) (e^step - 1)^2/2; E[e^2 | L] = t (1 - t) step^2 + E[e | L]^2; t (1 - t) is
+ * concave, so the cell's mean share serves. drift and variance add these up: they make the lower
+ * bound of pld.c.
  *
- * Sampling. With mu_0 the output without the record and mu_1 with it, P = (1-q) mu_0 + q mu_1, Q = mu_0
- * (record removed; added: the other way round). A record replaced is another pair: (1-q) mu_0 + q mu_1
- * against (1-q) mu_0 + q mu_1'. With a = 1 + q (e^eps - 1) >= 1, b = a^-1 e^eps q: advanced joint
- * convexity (Balle, Barthe, Gaboardi 2018, theorem 2) bounds its H_a by q times H_(e^eps) of mu_1 against
- * a mixture of mu_0 and mu_1', at most q H_(e^eps)(S), which IS the remove pair's H_a. In both orders; and
- * H_a(P, Q) = 1 - a + a H_(1/a)(Q, P) turns that into a bound for a < 1, where the remove pair's own
- * curve, being the add pair's, is SMALLER: the remove pair alone dominates one run but not several.
- * The pair that has the remove pair's curve at a >= 1 and its reflection at a < 1 dominates both orders
- * (Zhu, Dong, Wang 2022): the remove pair's positive losses, their mirror images, the rest at loss 0. */
+ * Sampling. With mu_0 the output without the record and mu_1 with it, P = (1-q) mu_0 + q mu_1, Q =
+ * mu_0 (record removed; added: the other way round). A record replaced is another pair: (1-q) mu_0
+ * + q mu_1 against (1-q) mu_0 + q mu_1'. With a = 1 + q (e^eps - 1) >= 1, b = a^-1 e^eps q:
+ * advanced joint convexity (Balle, Barthe, Gaboardi 2018, theorem 2) bounds its H_a by q times
+ * H_(e^eps) of mu_1 against a mixture of mu_0 and mu_1', at most q H_(e^eps)(S), which IS the
+ * remove pair's H_a. In both orders; and H_a(P, Q) = 1 - a + a H_(1/a)(Q, P) turns that into a
+ * bound for a < 1, where the remove pair's own curve, being the add pair's, is SMALLER: the remove
+ * pair alone dominates one run but not several. The pair that has the remove pair's curve at a >= 1
+ * and its reflection at a < 1 dominates both orders (Zhu, Dong, Wang 2022): the remove pair's
+ * positive losses, their mirror images, the rest at loss 0. */
 
 #include "account/loss.h"
 
@@ -34,7 +36,7 @@
 #include <stdlib.h>
 
 #define ROUNDING  (DBL_EPSILON / 2)
-#define TAIL      16.5 /* standard deviations; the normal tail beyond is below 2e-61 */
+#define TAIL      12.0 /* standard deviations; the normal tail beyond is below 2e-33 */
 #define TAIL_MASS 4e-33
 
 static double loss_of(double base, double q)
@@ -206,7 +208,8 @@ static double normal_error(double middle, double width)
     return wide * (8 + 8 * middle * middle) * ROUNDING;
 }
 
-/* Masses of the outcomes whose unsampled loss lies in [from, to], with the record (p) and without. */
+/* Masses of the outcomes whose unsampled loss lies in [from, to], with the record (p) and without.
+ */
 static double base_masses(double *p, double *q, const struct loss_part *part, double from,
                           double to)
 {

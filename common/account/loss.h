@@ -58,8 +58,8 @@ struct loss_law {
     double fall;     /* 1 - e^-step */
 };
 
-/** The grid that a part's losses lie on by nature, or whose multiples of 1/n suit it; a step of 0 when
- * there is none. */
+/** The grid that a part's losses lie on by nature, or whose multiples of 1/n suit it; a step of 0
+ * when there is none. */
 struct loss_grid loss_natural(const struct loss_part *part);
 
 /** Returns whether all losses lie on the natural grid. */
@@ -68,7 +68,8 @@ bool loss_is_lattice(const struct loss_part *part);
 /** The least and the largest loss that matter: beyond the largest lies less than 1e-32. */
 void loss_range(double *least, double *largest, const struct loss_part *part);
 
-/** Puts one run on the grid. Fails with STATUS_NO_MEMORY. The caller frees law with loss_law_free. */
+/** Puts one run on the grid. Fails with STATUS_NO_MEMORY. The caller frees law with loss_law_free.
+ */
 MUST_USE enum status loss_law_init(struct loss_law *law, const struct loss_part *part,
                                    struct loss_grid grid);
 void loss_law_free(struct loss_law *law);

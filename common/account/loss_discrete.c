@@ -1,9 +1,10 @@
-/* Losses of noise on the integers: z = 0 is the true answer of one neighbour, z = s that of the other.
+/* Losses of noise on the integers: z = 0 is the true answer of one neighbour, z = s that of the
+ * other.
  *
  * Discrete Laplace, scale b: outcomes j <= 0 have the loss s/b, j >= s the loss -s/b, those between
- * (s - 2 j)/b; their masses are terms of geometric series, which have closed sums. Discrete Gaussian:
- * the loss of x is s (s - 2 x)/(2 sigma^2), the masses are added up one by one (Canonne, Kamath,
- * Steinke 2020, theorem 7 has the same sum for one run). */
+ * (s - 2 j)/b; their masses are terms of geometric series, which have closed sums. Discrete
+ * Gaussian: the loss of x is s (s - 2 x)/(2 sigma^2), the masses are added up one by one (Canonne,
+ * Kamath, Steinke 2020, theorem 7 has the same sum for one run). */
 
 #include "account/loss_private.h"
 

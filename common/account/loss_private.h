@@ -1,5 +1,5 @@
-/* loss_private.h - how losses get onto the grid; only for the files named loss. While it is filled, a
- * law's log_mass holds masses and its spread variances. */
+/* loss_private.h - how losses get onto the grid; only for the files named loss. While it is filled,
+ * a law's log_mass holds masses and its spread variances. */
 
 #ifndef ACCOUNT_LOSS_PRIVATE_H
 #define ACCOUNT_LOSS_PRIVATE_H

@@ -1,12 +1,12 @@
-/* Accounting by privacy-loss distributions (Sommer, Meiser, Mohammadi 2019; Koskela, Jaelkoe, Honkela
- * 2020). Events become parts (loss.h), equal ones together and all unsampled Gaussians one; a part alone that
- * runs once has its formula (pld_single.c); all else goes onto a grid (loss.c, pld_mix.c), is composed
- * (pld_sum.c), and its tail is read (pld_tail.c).
+/* Accounting by privacy-loss distributions (Sommer, Meiser, Mohammadi 2019; Koskela, Jaelkoe,
+ * Honkela 2020). Events become parts (loss.h), equal ones together and all unsampled Gaussians one;
+ * a part alone that runs once has its formula (pld_single.c); all else goes onto a grid (loss.c,
+ * pld_mix.c), is composed (pld_sum.c), and its tail is read (pld_tail.c).
  *
  * Several runs, each of which may be chosen after seeing the ones before, are no worse than the
- * product of the pairs that dominate each (Kairouz, Oh, Viswanath 2015; Zhu, Dong, Wang 2022, theorem
- * 10). For records that are sampled, and added or removed, the two directions are composed apart and
- * the worse counts.
+ * product of the pairs that dominate each (Kairouz, Oh, Viswanath 2015; Zhu, Dong, Wang 2022,
+ * theorem 10). For records that are sampled, and added or removed, the two directions are composed
+ * apart and the worse counts.
  *
  * low: the grid's sum is the true sum S plus E >= 0 in the mean, so for any m: delta(epsilon) >=
  * grid's delta(epsilon + m) - Pr[E > m], with Bernstein's inequality for the last. */
@@ -135,8 +135,8 @@ static bool is_plain_gaussian(const struct loss_part *part)
     return part->kind == LOSS_GAUSSIAN && part->sampling >= 1 && part->slack <= 0;
 }
 
-/* Merges equal parts, and all unsampled Gaussians: their squares add up (by Kahan's summation, since
- * there may be many). */
+/* Merges equal parts, and all unsampled Gaussians: their squares add up (by Kahan's summation,
+ * since there may be many). */
 static void gather(struct task *task)
 {
     struct loss_part gaussian = {LOSS_GAUSSIAN, LOSS_REMOVE, 0, 1, 1, 0, 0};

@@ -1,9 +1,9 @@
 /* The laws of all parts on one grid, the tilt, and the step.
  *
  * With K(t) = ln E[e^(t S)] of the sum S and (1 - e^-y)+ <= c e^(t y), c = t^t/(1+t)^(1+t):
- * delta(epsilon) <= c e^(K(t) - t epsilon), Chernoff's bound (the conversion of Canonne, Kamath, Steinke
- * 2020 is the same). The t that makes it least is where the tilted law e^(t S) P has its mean near
- * epsilon: the tail that is asked for becomes the middle of what is transformed.
+ * delta(epsilon) <= c e^(K(t) - t epsilon), Chernoff's bound (the conversion of Canonne, Kamath,
+ * Steinke 2020 is the same). The t that makes it least is where the tilted law e^(t S) P has its
+ * mean near epsilon: the tail that is asked for becomes the middle of what is transformed.
  *
  * The grid of step h adds variance v to the tilted law, and so about t (t + 1) v/2 to K and
  * (t + 1) v/2 to epsilon; v goes as h^2. The step is chosen by that. It only decides how good the
@@ -176,8 +176,8 @@ void pld_mix_free(struct pld_mix *mix)
     mix->laws = NULL;
 }
 
-/* Where a part's grid starts: on its lowest loss where that is a single outcome, on a multiple of the
- * step where 0 is one. */
+/* Where a part's grid starts: on its lowest loss where that is a single outcome, on a multiple of
+ * the step where 0 is one. */
 static struct loss_grid part_grid(const struct loss_part *part, double step)
 {
     struct loss_grid grid = loss_natural(part);

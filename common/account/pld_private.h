@@ -1,5 +1,5 @@
-/* pld_private.h - the parts of pld.h: the sum of many losses, its tail, and single runs. Not for use
- * outside this room. */
+/* pld_private.h - the parts of pld.h: the sum of many losses, its tail, and single runs. Not for
+ * use outside this room. */
 
 #ifndef ACCOUNT_PLD_PRIVATE_H
 #define ACCOUNT_PLD_PRIVATE_H
@@ -79,8 +79,8 @@ MUST_USE enum status pld_sum_init(struct pld_sum *sum, const struct pld_mix *mix
                                   unsigned log2_size_max);
 void pld_sum_free(struct pld_sum *sum);
 
-/** The least epsilon found whose delta is certainly at most e^log_delta (upper), INFINITY when none; the
- * largest whose delta is certainly at least that (lower), -INFINITY when none. */
+/** The least epsilon found whose delta is certainly at most e^log_delta (upper), INFINITY when
+ * none; the largest whose delta is certainly at least that (lower), -INFINITY when none. */
 double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper);
 
 /** ln of a delta certainly above (upper) or below that of the sum at this epsilon. */

@@ -1,11 +1,11 @@
 /* One run alone: the hockey-stick curve itself.
  *
  * Randomised response: epsilon = e + ln(1 - delta (1 + e^-e)). Laplace noise: delta = 1 -
- * e^((epsilon - e)/2), e = sensitivity/scale. Gaussian noise, mu = sensitivity/sigma (any number of runs
- * is one with mu = sqrt(sum of squares)): delta = N(mu/2 - epsilon/mu) - e^epsilon N(-mu/2 -
- * epsilon/mu) (Balle and Wang 2018, theorem 8). Sampled with rate q: delta_q(ln(1 + q (e^epsilon - 1))) =
- * q delta(epsilon) for the record removed, the larger of the two directions at epsilon >= 0 (Balle,
- * Barthe, Gaboardi 2018), and a bound for records replaced (loss.c). */
+ * e^((epsilon - e)/2), e = sensitivity/scale. Gaussian noise, mu = sensitivity/sigma (any number of
+ * runs is one with mu = sqrt(sum of squares)): delta = N(mu/2 - epsilon/mu) - e^epsilon N(-mu/2 -
+ * epsilon/mu) (Balle and Wang 2018, theorem 8). Sampled with rate q: delta_q(ln(1 + q (e^epsilon -
+ * 1))) = q delta(epsilon) for the record removed, the larger of the two directions at epsilon >= 0
+ * (Balle, Barthe, Gaboardi 2018), and a bound for records replaced (loss.c). */
 
 #include "account/pld_private.h"
 

@@ -1,14 +1,14 @@
-/* The sum of many losses by Fourier transforms of tilted laws (tilting as in Gruebel and Hermesmeier
- * 1999: the tail becomes the middle, so errors are relative to the tail).
+/* The sum of many losses by Fourier transforms of tilted laws (tilting as in Gruebel and
+ * Hermesmeier 1999: the tail becomes the middle, so errors are relative to the tail).
  *
- * A part's tilted law p_i = e^(ln mass_i + tilt i step - C), C near the ln of its tilted mass, is folded
- * into N places; the product of the powers of the transforms is the transform of the sum's tilted
- * law, folded. What is wrong with it, all of it added to the bound:
+ * A part's tilted law p_i = e^(ln mass_i + tilt i step - C), C near the ln of its tilted mass, is
+ * folded into N places; the product of the powers of the transforms is the transform of the sum's
+ * tilted law, folded. What is wrong with it, all of it added to the bound:
  *
  * - Masses: a law is off by the factor 1 + e in total, so the sum's by at most the product of
  *   (1 + e)^count, less one, in total variation.
- * - Folding: what lies outside the window, by Chernoff's bound on the tilted law at both ends. It appears
- *   at wrong places, and is missing at its own.
+ * - Folding: what lies outside the window, by Chernoff's bound on the tilted law at both ends. It
+ * appears at wrong places, and is missing at its own.
  * - Transforms: fft_error bounds each value, since the masses sum to 1. Powers and products carry a
  *   bound on |error| along with every value; the mean of the bounds, and fft_error of the way back,
  *   are within what each mass is off.
@@ -61,7 +61,8 @@ static struct near power_by_squaring(struct near base, uint64_t count)
     return result;
 }
 
-/* By polar coordinates: the error of count ln|z| and of count arg z is count times a few roundings. */
+/* By polar coordinates: the error of count ln|z| and of count arg z is count times a few roundings.
+ */
 static struct near power_by_angle(struct near base, double count)
 {
     if (count * log(base.size + base.error) < -80) {
@@ -137,7 +138,8 @@ static void multiply(struct fft_value *sum, double *error, const struct fft_valu
     }
 }
 
-/* Fills in the conjugates; returns the mean of the errors, and of the sizes, over all frequencies. */
+/* Fills in the conjugates; returns the mean of the errors, and of the sizes, over all frequencies.
+ */
 static void complete(struct fft_value *sum, double *mean_error, double *mean_size,
                      const double *error, size_t size)
 {

@@ -1,14 +1,15 @@
-/* The tail of the sum: delta(epsilon) = E[(1 - e^(epsilon - S))+] under P, from the tilted masses r_i at
- * losses S_i. With A = sum of r_i e^-(tilt (S_i - s)) and B the same with tilt + 1, over S_i >= s, and
- * epsilon = s - y not below the loss before s,
+/* The tail of the sum: delta(epsilon) = E[(1 - e^(epsilon - S))+] under P, from the tilted masses
+ * r_i at losses S_i. With A = sum of r_i e^-(tilt (S_i - s)) and B the same with tilt + 1, over S_i
+ * >= s, and epsilon = s - y not below the loss before s,
  *
  *     delta = e^(K - tilt s) (A - e^-y B),
  *
- * and A and B follow from the top down by additions of what is not negative (but for the transform's
- * noise), with a bound on their rounding carried along. What the masses are off by counts with the
- * weight w(x) = e^-(tilt x) (1 - e^-x) <= c = tilt^tilt/(1 + tilt)^(1 + tilt), x = loss - epsilon, for those
- * all together, and with the sum of weights, at most c + 1/(tilt (tilt + 1) step) (w rises, then
- * falls), for each cell's; both times e^(tilt y), which comes from s in place of epsilon. */
+ * and A and B follow from the top down by additions of what is not negative (but for the
+ * transform's noise), with a bound on their rounding carried along. What the masses are off by
+ * counts with the weight w(x) = e^-(tilt x) (1 - e^-x) <= c = tilt^tilt/(1 + tilt)^(1 + tilt), x =
+ * loss - epsilon, for those all together, and with the sum of weights, at most c + 1/(tilt (tilt +
+ * 1) step) (w rises, then falls), for each cell's; both times e^(tilt y), which comes from s in
+ * place of epsilon. */
 
 #include "account/pld_private.h"
 
@@ -59,7 +60,8 @@ static double exponent_at(const struct pld_sum *sum, double place, bool upper)
     return sum->log_mass - along + (upper ? off : -off);
 }
 
-/* Whether delta at y below this grid point is certainly at most (upper) or at least the one asked. */
+/* Whether delta at y below this grid point is certainly at most (upper) or at least the one asked.
+ */
 static bool holds(const struct pld_sum *sum, struct tail tail, double place, double y,
                   double log_delta, bool upper)
 {

@@ -88,7 +88,8 @@ Test(fft, every_value_is_within_the_stated_bound_of_the_sum_written_out)
 
 Test(fft, a_wrong_root_is_beyond_the_bound)
 {
-    /* the angle of one part in 10^13: a table computed by repeated multiplication is that far off */
+    /* the angle of one part in 10^13: a table computed by repeated multiplication is that far off
+     */
     double off = 2 * sin(1e-13 * 3.14159265358979 / 2);
     cr_assert(off > fft_error(LOG2_MAX));
     cr_assert(fft_error(LOG2_MAX) < 1e-14);

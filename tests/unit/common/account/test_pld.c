@@ -38,7 +38,8 @@ static double gaussian_delta(double mu, double epsilon)
            exp(epsilon) * erfc((epsilon / mu + mu / 2) / sqrt(2)) / 2;
 }
 
-/* delta of a Gaussian and randomised responses and discrete Laplace noise, all outcomes of those in turn. */
+/* delta of a Gaussian and randomised responses and discrete Laplace noise, all outcomes of those in
+ * turn. */
 static double written_out(double mu, const double *responses, size_t count, int s, double scale,
                           double epsilon)
 {

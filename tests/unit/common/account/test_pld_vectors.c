@@ -1,6 +1,7 @@
-/* Every row that the accountant of privacy-loss distributions covers. Exact rows: never more than 1e-9 below,
- * at most 0.1 % above; reference rows (an upper bound known up to err_est): inside their band, on a
- * finer grid; sampled ones at most 1 % above. The lower end never above the truth. */
+/* Every row that the accountant of privacy-loss distributions covers. Exact rows: never more than
+ * 1e-9 below, at most 0.1 % above; reference rows (an upper bound known up to err_est): inside
+ * their band, on a finer grid; sampled ones at most 1 % above. The lower end never above the truth.
+ */
 
 #include "account/pld.h"
 #include "account/pld_private.h"
