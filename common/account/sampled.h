@@ -7,12 +7,11 @@
 #include "account/event.h"
 
 /**
- * Bounds the divergence of order alpha, both directions, of one record added to or removed from the
- * data, when each record takes part with probability event->sampling.
+ * Bounds the divergence of order alpha, both directions, between the outputs on neighbours of the
+ * event's kind, when each record takes part with probability event->sampling.
  *
  * whole  in  bounds the divergence of the unsampled event at a whole order >= 2, for two outputs
- * that a
- *            reflection swaps (every additive noise that is symmetric)
+ *            that a reflection swaps (every additive noise that is symmetric)
  *
  * Returns INFINITY beyond order 1024. Cost: O(alpha).
  */
