@@ -45,8 +45,8 @@ static void bar(uint64_t count, uint64_t most, bool to_the_left)
     }
 }
 
-/* Both distributions back to back: x grows to the left of the scores, x' to the right. Empty bins at
- * either end are not shown. */
+/* Both distributions back to back: x grows to the left of the scores, x' to the right. Empty bins
+ * at either end are not shown. */
 static void draw(const struct audit_histogram *histogram)
 {
     uint64_t most = tallest(histogram);

@@ -1,6 +1,6 @@
-/* audit.h - how much a mechanism surely loses, from its answers alone: a lower bound on epsilon from
- * samples on two neighbouring inputs. It cannot show that a mechanism is private; it shows when one
- * is not what it claims to be. */
+/* audit.h - how much a mechanism surely loses, from its answers alone: a lower bound on epsilon
+ * from samples on two neighbouring inputs. It cannot show that a mechanism is private; it shows
+ * when one is not what it claims to be. */
 
 #ifndef AUDIT_AUDIT_H
 #define AUDIT_AUDIT_H
@@ -77,9 +77,9 @@ struct audit_result {
  * Fails with what the source's draw fails with, and STATUS_NO_MEMORY. CHECKs the options.
  * Ensures P(result->epsilon > the least epsilon for which the pair is (epsilon, delta)-close) <=
  * miss, whatever the source, as long as its runs are independent.
- * Cost: the source's, some 10 ns a sample, 3 MB.
- * Source: Jagielski, Ullman, Oprea, NeurIPS 2020 (statistical lower bounds by Clopper-Pearson); Ding,
- * Wang, Wang, Zhang, Kifer, CCS 2018 (events chosen on other samples than those that judge).
+ * Cost: the source's, some 10 ns a sample, 5 MB.
+ * Source: Jagielski, Ullman, Oprea, NeurIPS 2020 (lower bounds by Clopper-Pearson); Ding, Wang,
+ * Wang, Zhang, Kifer, CCS 2018 (events chosen on other samples than those that judge).
  */
 MUST_USE enum status audit_run(struct audit_result *result, const struct audit_source *source,
                                const struct random *random, const struct audit_options *options);

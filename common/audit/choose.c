@@ -1,9 +1,10 @@
-/* Which events are worth judging by. Candidates are every threshold from either end, and the sets of
- * scores whose ratio of counts is the largest (the likelihood-ratio sets, best of all by the lemma of
- * Neyman and Pearson, where there are few enough different scores to estimate a ratio for each).
- * The promise of a candidate is the bound that it would give if the coming runs had the frequencies
- * of these, each frequency moved by two standard deviations against it: otherwise the rarest events
- * would always win by luck. Nothing here needs to be right: whatever is chosen, fresh runs judge. */
+/* Which events are worth judging by. Candidates are every threshold from either end, and the sets
+ * of scores whose ratio of counts is the largest (the likelihood-ratio sets, best of all by the
+ * lemma of Neyman and Pearson, where there are few enough different scores to estimate a ratio for
+ * each). The promise of a candidate is the bound that it would give if the coming runs had the
+ * frequencies of these, each frequency moved by two standard deviations against it: otherwise the
+ * rarest events would always win by luck. Nothing here needs to be right: whatever is chosen, fresh
+ * runs judge. */
 
 #include "audit/choose.h"
 

@@ -1,5 +1,5 @@
-/* choose.h - which events to judge a pair of neighbours by: chosen on samples that do not judge. For
- * this room alone. */
+/* choose.h - which events to judge a pair of neighbours by: chosen on samples that do not judge.
+ * For this room alone. */
 
 #ifndef AUDIT_CHOOSE_H
 #define AUDIT_CHOOSE_H

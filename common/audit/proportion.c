@@ -1,10 +1,10 @@
-/* The tail of a binomial distribution is an incomplete beta function, P(B >= h) = I_p(h, n - h + 1). Its
- * continued fraction converges in O(sqrt(n)) steps on the side of the mean where the tail is at
- * most about one half; on the other side the complement is taken, which is then not small.
+/* The tail of a binomial distribution is an incomplete beta function, P(B >= h) = I_p(h, n - h +
+ * 1). Its continued fraction converges in O(sqrt(n)) steps on the side of the mean where the tail
+ * is at most about one half; on the other side the complement is taken, which is then not small.
  *
- * Where the error comes from: the factor in front is exp of a difference of terms up to n ln n, each
- * with the rounding of a double. At n = 2^28 they reach 5e9, so the exponent is off by some 1e-6. A bound
- * is therefore accepted only if the tail, 1e-4 larger, still fits. */
+ * Where the error comes from: the factor in front is exp of a difference of terms up to n ln n,
+ * each with the rounding of a double. At n = 2^28 they reach 5e9, so the exponent is off by some
+ * 1e-6. A bound is therefore accepted only if the tail, 1e-4 larger, still fits. */
 
 #include "audit/proportion.h"
 

@@ -1,5 +1,5 @@
-/* proportion.h - what a number of hits says about a probability, for certain: the interval of Clopper
- * and Pearson. */
+/* proportion.h - what a number of hits says about a probability, for certain: the interval of
+ * Clopper and Pearson. */
 
 #ifndef AUDIT_PROPORTION_H
 #define AUDIT_PROPORTION_H
@@ -9,15 +9,15 @@
 #define PROPORTION_TRIALS_MAX (UINT64_C(1) << 28)
 
 /**
- * Returns P(B >= hits) for B binomial (trials, p), to a relative error below 1e-5 (3e-6 at 2^28
- * trials, 1e-9 at 10^5; measured against exact sums); 0 where it is below 1e-300.
+ * Returns P(B >= hits) for B binomial (trials, p), to a relative error below 1e-5, and below 1e-8
+ * up to 10^5 trials; 0 where it is below 1e-300.
  *
  * hits    in  <= trials
  * trials  in  1 .. PROPORTION_TRIALS_MAX; p in [0, 1]; CHECKed
  *
  * Cost: O(sqrt(trials)) at worst.
- * Source: the continued fraction of the regularised incomplete beta function I_p(hits, trials - hits
- * + 1), DLMF 8.17.22, by Lentz's method. Deviation: none.
+ * Source: the continued fraction of the regularised incomplete beta function I_p(hits, trials -
+ * hits + 1), DLMF 8.17.22, by Lentz's method. Deviation: none.
  */
 double proportion_tail(uint64_t hits, uint64_t trials, double p);
 

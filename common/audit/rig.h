@@ -39,7 +39,8 @@ struct subject_code {
     void (*release)(struct audit_rig *rig);
 };
 
-/** Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is Gaussian. */
+/* * Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is
+ * Gaussian. */
 MUST_USE enum status rig_pay(struct audit_rig *rig, struct grant **grant, enum mechanism mechanism);
 
 extern const struct subject_code subject_laplace;

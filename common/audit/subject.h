@@ -1,5 +1,5 @@
-/* subject.h - what can be audited: each mechanism of this program on the pair of neighbours that tells
- * most of it, run the way the agent runs it. */
+/* subject.h - what can be audited: each mechanism of this program on the pair of neighbours that
+ * tells most of it, run the way the agent runs it. */
 
 #ifndef AUDIT_SUBJECT_H
 #define AUDIT_SUBJECT_H

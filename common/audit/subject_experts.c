@@ -1,14 +1,14 @@
-/* A whole play of private Randomized Weighted Majority under central trust: T draws of the exponential
- * mechanism, P(i) ~ exp(-eta L_i), L the sum of the losses so far. The neighbours differ in the first
- * round's loss vector: (1, 0) against (0, 1). All later rounds lose the same for both experts, so the two
- * cumulative losses stay one apart, in opposite directions: every one of the T - 1 draws that follow has
- * odds e^-eta against e^eta, the whole bounded range of 2 eta, at the balance where the divergence of a
- * draw is largest. The draws are independent, so the number of plays of expert 0 holds all that can be
- * told: it is the score.
+/* A whole play of private Randomized Weighted Majority under central trust: T draws of the
+ * exponential mechanism, P(i) ~ exp(-eta L_i), L the sum of the losses so far. The neighbours
+ * differ in the first round's loss vector: (1, 0) against (0, 1). All later rounds lose the same
+ * for both experts, so the two cumulative losses stay one apart, in opposite directions: every one
+ * of the T - 1 draws that follow has odds e^-eta against e^eta, the whole bounded range of 2 eta,
+ * at the balance where the divergence of a draw is largest. The draws are independent, so the
+ * number of plays of expert 0 holds all that can be told: it is the score.
  *
- * A single draw's Renyi divergence is nearly that of bounded range, eta^2 alpha / 2, so the sum of the curves is
- * nearly reached; the conversion to (epsilon, delta) is what is lost, 10 to 20 %: the pair is not tight. The
- * theorem's eta claims 4 to 6 times what its plays can show.
+ * A single draw's Renyi divergence is nearly that of bounded range, eta^2 alpha / 2, so the sum of
+ * the curves is nearly reached; the conversion to (epsilon, delta) is what is lost, 10 to 20 %: the
+ * pair is not tight. The theorem's eta claims 4 to 6 times what its plays can show.
  *
  * Dwork and Roth 2014, chapter 11, theorem 11.2; rho = T eta^2/2 by Cesar and Rogers 2021. */
 

@@ -1,8 +1,9 @@
-/* The worst pair of Gaussian noise: one coordinate, moved by the whole L2 sensitivity. At the claimed
- * epsilon the event "y at least t" with t = sigma^2 epsilon / D + D/2, where the likelihood ratio is
- * e^epsilon, has P(y >= t | x') - e^epsilon P(y >= t | x) = delta: on it the pair's (epsilon, delta) is the
- * exact one of Balle and Wang 2018, and the audit finds this threshold by itself. delta has to be large enough to
- * be seen: at 0.01 the event comes up in some hundredths of the runs. */
+/* The worst pair of Gaussian noise: one coordinate, moved by the whole L2 sensitivity. At the
+ * claimed epsilon the event "y at least t" with t = sigma^2 epsilon / D + D/2, where the likelihood
+ * ratio is e^epsilon, has P(y >= t | x') - e^epsilon P(y >= t | x) = delta: on it the pair's
+ * (epsilon, delta) is the exact one of Balle and Wang 2018, and the audit finds this threshold by
+ * itself. delta has to be large enough to be seen: at 0.01 the event comes up in some hundredths of
+ * the runs. */
 
 #include "audit/rig.h"
 

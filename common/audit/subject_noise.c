@@ -1,19 +1,20 @@
 /* The worst pairs of additive noise.
  *
- * Laplace, one coordinate moved by the whole sensitivity D: for an answer y >= x + D the ratio of the
- * two probabilities is exactly e^epsilon, and this event has a probability above 1/2 on one side. So
- * the epsilon of this pair is the claimed one, and few runs show it.
+ * Laplace, one coordinate moved by the whole sensitivity D: for an answer y >= x + D the ratio of
+ * the two probabilities is exactly e^epsilon, and this event has a probability above 1/2 on one
+ * side. So the epsilon of this pair is the claimed one, and few runs show it.
  *
- * Laplace, D spread over several coordinates: the log-likelihood ratio is the sum over the coordinates
- * of min(max(y_i - x_i, 0), D_i), up to sign, constants and the scale; this sum is the score. It reaches its end,
- * and the ratio e^epsilon, when every y_i is beyond x_i + D_i: with probability above 2^-coordinates.
+ * Laplace, D spread over several coordinates: the log-likelihood ratio is the sum over the
+ * coordinates of min(max(y_i - x_i, 0), D_i), up to sign, constants and the scale; this sum is the
+ * score. It reaches its end, and the ratio e^epsilon, when every y_i is beyond x_i + D_i: with
+ * probability above 2^-coordinates.
  *
- * The pipeline: losses of one record are clamped to [0, 1], encoded, added to a batch's, released. The
- * record's losses are all far below 0 on one side and all far above 1 on the other.
+ * The pipeline: losses of one record are clamped to [0, 1], encoded, added to a batch's, released.
+ * The record's losses are all far below 0 on one side and all far above 1 on the other.
  *
- * A block of runs is one call of the mechanism on a long vector: its coordinates are independent, so the
- * parts of width `width` are independent runs, each on the scale that the sensitivity of ONE of
- * them asks for. */
+ * A block of runs is one call of the mechanism on a long vector: its coordinates are independent,
+ * so the parts of width `width` are independent runs, each on the scale that the sensitivity of ONE
+ * of them asks for. */
 
 #include "audit/rig.h"
 

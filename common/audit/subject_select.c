@@ -2,18 +2,20 @@
  * neighbours' scores move by D in opposite directions.
  *
  * Exponential mechanism. With p = P(0|x), moving candidate 0 down and the others up by D gives
- * P(0|x') = p e^epsilon / (1 + p (e^epsilon - 1)): the ratio comes near to e^epsilon only where p is small. The
- * score gap is chosen so that p is about 1/(25 (1 + epsilon)), which costs 1 to 9 % of epsilon between
- * epsilon 0.5 and 2. One other candidate stands for many: they enter through their total weight alone.
+ * P(0|x') = p e^epsilon / (1 + p (e^epsilon - 1)): the ratio comes near to e^epsilon only where p
+ * is small. The score gap is chosen so that p is about 1/(25 (1 + epsilon)), which costs 1 to 9 %
+ * of epsilon between epsilon 0.5 and 2. One other candidate stands for many: they enter through
+ * their total weight alone.
  *
- * Permute-and-flip. Two candidates 2 D apart: the worse one is taken when it comes first and its coin
- * e^-epsilon falls, with probability e^-epsilon / 2; after the move both are equal, and it is 1/2: exactly
- * e^epsilon.
+ * Permute-and-flip. Two candidates 2 D apart: the worse one is taken when it comes first and its
+ * coin e^-epsilon falls, with probability e^-epsilon / 2; after the move both are equal, and it is
+ * 1/2: exactly e^epsilon.
  *
- * Report-noisy-max. Candidate 0 wins when its noise is at most T, the least of the others'. Against ONE other
- * candidate the ratio nears e^epsilon only as 1/gap; against many equal ones T is nearly always negative, where the
- * noise's distribution function is exactly exponential. With 15 others at epsilon 0.5, 31 others at 1 and 2,
- * the epsilon of the pair is 0.9988, 0.9997 and 0.977 of the claim. */
+ * Report-noisy-max. Candidate 0 wins when its noise is at most T, the least of the others'. Against
+ * ONE other candidate the ratio nears e^epsilon only as 1/gap; against many equal ones T is nearly
+ * always negative, where the noise's distribution function is exactly exponential. With 15 others
+ * at epsilon 0.5, 31 others at 1 and 2, the epsilon of the pair is 0.9988, 0.9997 and 0.977 of the
+ * claim. */
 
 #include "audit/rig.h"
 
@@ -158,11 +160,10 @@ const struct subject_code subject_permute_and_flip = {
     .draw = flip_draw};
 
 const struct subject_code subject_noisy_max = {
-    .subject =
-        {.name = "noisy-max",
-         .summary = "report-noisy-max with discrete Laplace noise",
-         .worst =
-             "one of 16 or 32 equal candidates gains and all the others lose; 0.977 of the claim at epsilon 2, 0.9997 at 1",
-         .tight = true},
+    .subject = {.name = "noisy-max",
+                .summary = "report-noisy-max with discrete Laplace noise",
+                .worst = "one of 16 or 32 equal candidates gains and all the others lose; 0.977 of "
+                         "the claim at epsilon 2, 0.9997 at 1",
+                .tight = true},
     .prepare = noisy_prepare,
     .draw = noisy_draw};

@@ -1,7 +1,7 @@
-/* The sum that is released under distributed trust, with the fewest honest agents that the job accepts:
- * h agents each add a Polya share to their own value, and h such shares are discrete Laplace noise. The
- * record that differs is one agent's; the others' values are the same on both sides. The worst pair is
- * that of Laplace noise, and as tight. */
+/* The sum that is released under distributed trust, with the fewest honest agents that the job
+ * accepts: h agents each add a Polya share to their own value, and h such shares are discrete
+ * Laplace noise. The record that differs is one agent's; the others' values are the same on both
+ * sides. The worst pair is that of Laplace noise, and as tight. */
 
 #include "audit/rig.h"
 

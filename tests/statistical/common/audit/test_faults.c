@@ -1,5 +1,6 @@
-/* Faults that a mechanism could have, each planted, each caught: audited > claimed, or an exhaustive
- * test, or both. Beside every fault stands the right variant, drawn by the same code, which passes.
+/* Faults that a mechanism could have, each planted, each caught: audited > claimed, or an
+ * exhaustive test, or both. Beside every fault stands the right variant, drawn by the same code,
+ * which passes.
  *
  *   fault                                     audit here   tests/exhaustive
  *   half the scale                            x            test_laplace, test_select
@@ -16,8 +17,8 @@
  *   noise for scores that move one way only   x            test_select
  *   draws of a play that are not composed     x            -
  *
- * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are 13 of
- * them, and the seeds are fixed. */
+ * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are
+ * 13 of them, and the seeds are fixed. */
 
 #include "audit/audit.h"
 #include "dp/encode.h"
@@ -116,8 +117,8 @@ Test(faults, one_sided_noise)
     judge(one_sided_runs, (struct noise_scale){16, 1});
 }
 
-/* Two answers about the same records, one of which a record moves. Reused, the noise cancels in their
- * difference; the right ones are seen by that coordinate. */
+/* Two answers about the same records, one of which a record moves. Reused, the noise cancels in
+ * their difference; the right ones are seen by that coordinate. */
 static int64_t reused(const struct variant *variant, const struct random *random, unsigned side)
 {
     int64_t noise[2] = {0, 0};
@@ -310,9 +311,9 @@ Test(faults, draws_of_a_play_that_are_not_composed)
     cr_assert_gt(audited(played_runs, &variant, true, SAMPLES), 1);
 }
 
-/* Mironov's attack. A double that comes out of the textbook sampler on x = 0 is s ln(k 2^-53) for some
- * whole k: whoever knows the scale can try the few k that are near enough. An answer that no k explains
- * was not computed from 0. Source: Mironov, CCS 2012. */
+/* Mironov's attack. A double that comes out of the textbook sampler on x = 0 is s ln(k 2^-53) for
+ * some whole k: whoever knows the scale can try the few k that are near enough. An answer that no k
+ * explains was not computed from 0. Source: Mironov, CCS 2012. */
 
 #define UNITS 0x1p53
 
@@ -338,8 +339,8 @@ static bool comes_from_zero(double answer, double scale)
 
 enum { COORDINATES = 16, GRID_BITS = 10 };
 
-/* How many of 16 answers do not come from 0; on side 1 each is moved by 1/16, so that the L1 distance
- * is 1, the scale 1 and the epsilon 1. */
+/* How many of 16 answers do not come from 0; on side 1 each is moved by 1/16, so that the L1
+ * distance is 1, the scale 1 and the epsilon 1. */
 static int64_t unexplained(const struct variant *variant, const struct random *random,
                            unsigned side)
 {
@@ -385,7 +386,7 @@ Test(faults, floating_point_noise_tells_the_neighbours_apart_and_ours_does_not)
 
     variant.wrong = true;
     cr_assert_gt(guessed_right(&variant, 0, 20000), 0.99);
-    /* At chance, whichever count the attacker takes for usual: 0.52 is 8 standard deviations off. */
+    /* At chance, whichever count is taken for usual: 0.52 is 8 standard deviations off. */
     variant.wrong = false;
     for (int64_t usual = 0; usual < COORDINATES; usual++) {
         double right = guessed_right(&variant, usual, 20000);

@@ -1,7 +1,7 @@
-/* The whole way out of an agent, audited: values far beyond their public bounds go into the gate, the
- * bytes that would travel come out of it. A task that understates its sensitivity is caught by it.
- * The right one fails with probability 1e-6 at a fresh seed, at each of three epsilons; the seeds are
- * fixed. */
+/* The whole way out of an agent, audited: values far beyond their public bounds go into the gate,
+ * the bytes that would travel come out of it. A task that understates its sensitivity is caught by
+ * it. The right one fails with probability 1e-6 at a fresh seed, at each of three epsilons; the
+ * seeds are fixed. */
 
 #include "agent/gate.h"
 #include "audit/audit.h"

@@ -1,12 +1,13 @@
 /* Every mechanism and every expert strategy, audited at epsilon 0.5, 1 and 2.
  *
  * audited <= claimed fails for a right mechanism with probability 1e-6 at a fresh seed, for each of
- * the audits below (33 of them: 3.3e-5 in all); the seeds are fixed, so it does not fail now and then.
- * audited >= 0.9 claimed, where the pair is tight, needs as many runs as the table says; the other
- * pairs are compared with what they can show at most, computed in full from their distributions.
+ * the audits below (33 of them: 3.3e-5 in all); the seeds are fixed, so it does not fail now and
+ * then. audited >= 0.9 claimed, where the pair is tight, needs as many runs as the table says; the
+ * other pairs are compared with what they can show at most, computed in full from their
+ * distributions.
  *
- * Built with a sanitizer the runs are a sixteenth and only audited <= claimed is asked for: sanitizers
- * look for other faults. */
+ * Built with a sanitizer the runs are a sixteenth and only audited <= claimed is asked for:
+ * sanitizers look for other faults. */
 
 #include "audit/subject.h"
 #include "dp/ledger.h"
@@ -244,7 +245,8 @@ static double pair_truth(double eta)
     return low;
 }
 
-/* eta such that rho = T eta^2/2 converts to epsilon; by the formula of Canonne, Kamath and Steinke. */
+/* eta such that rho = T eta^2/2 converts to epsilon; by the formula of Canonne, Kamath and Steinke.
+ * */
 static double rwm_eta(double epsilon)
 {
     double low = 0;

@@ -1,5 +1,5 @@
-/* The auditor itself, on sources whose epsilon is known: it never exceeds the truth more often than it
- * says, it comes near to it, and it finds events of every kind. */
+/* The auditor itself, on sources whose epsilon is known: it never exceeds the truth more often than
+ * it says, it comes near to it, and it finds events of every kind. */
 
 #include "audit/audit.h"
 #include "tests/support/seeded_random.h"
@@ -99,8 +99,9 @@ Test(audit, a_delta_is_allowed_for)
 }
 
 /* With a miss of 0.2 an auditor may be above the truth in one run of five. The union bound over 24
- * probabilities is generous, and each audit's events are nested: we ask for no more than the promise. An auditor that
- * took frequencies for probabilities (planted: both bounds left out) is above it half of the time. */
+ * probabilities is generous, and each audit's events are nested: we ask for no more than the
+ * promise. An auditor that took frequencies for probabilities (planted: both bounds left out) is
+ * above it half of the time. */
 Test(audit, the_bound_is_above_the_truth_as_rarely_as_it_says)
 {
     enum { RUNS = 400 };
