@@ -3,24 +3,27 @@
  *     bench_noise_timing [--json]
  *
  * Draws short vectors many times, takes the time of each, and sorts the times into two classes by
- * the values that came out: by size (the mean magnitude below or above what it mostly is), and by
- * the first value's sign. Welch's t between the classes beyond 4.5 means that the clock tells them
+ * the values that came out: by size (the mean magnitude up to or above its median in this run), and
+ * by the first value's sign. Welch's t between the classes beyond 4.5 means that the clock tells them
  * apart (Goodwill et al., NIST workshop 2011; Reparaz, Balasch, Verbauwhede, DATE 2017). Every
- * kernel of laplace.h must stay below it; the textbook sampler (reference.h) must exceed it by
- * size, else the bench has no power here. Rule for outliers, fixed in advance: of all times of a
- * comparison, both classes together, the largest tenth is left out. Random bits come from the
+ * kernel of laplace.h, Gaussian noise and shares must stay below it; the textbook sampler
+ * (reference.h) must exceed it by size, else the bench has no power here. Rule for outliers, fixed in advance: of all times of a
+ * comparison, both classes together, those above the ninth decile are left out. Random bits come from the
  * seeded source, whose time does not vary, so that the sampler alone is measured.
  *
- * Ends with 1 when a kernel is told apart or the textbook is not. There are some forty comparisons:
- * without any leak one exceeds 4.5 in about 3,000 runs. Use an optimised build; other programs on
+ * Ends with 1 when a kernel is told apart or the textbook is not. There are some eighty comparisons:
+ * without any leak one exceeds 4.5 in about 2,000 runs. Use an optimised build; other programs on
  * the machine add noise to both classes alike, and so hide leaks rather than show them. */
 
 #include "base/check.h"
+#include "noise/gaussian.h"
 #include "noise/laplace_kernel.h"
 #include "noise/reference.h"
+#include "noise/share.h"
 #include "tests/support/seeded_random.h"
 #include "tests/support/welch.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,14 +31,23 @@
 #include <string.h>
 #include <time.h>
 
-enum { DRAWS = 200000, WARM_UP = 2000, COUNT_MAX = 64, KERNELS_MAX = 8, SEED = 1 };
+enum { DRAWS = 200000, WARM_UP = 2000, COUNT_MAX = 64, SHARES = 3, SEED = 1 };
 
 static const double told_apart = 4.5;
 
-/* One draw: how long it took, and the class of what came out. */
+/* What is timed: one call draws `count` values. */
+struct sampler {
+    const char *name;
+    enum status (*draw)(const void *self, const struct random *random, int64_t *values,
+                        size_t count);
+    const void *self;
+    bool leaks; /* the textbook, which must be told apart */
+};
+
+/* One draw: how long it took, and what came out. */
 struct draw {
     double ns;
-    bool large;    /* the mean magnitude is above scale * ln 2, about its median */
+    double size;   /* sum of magnitudes */
     bool negative; /* the first value */
 };
 
@@ -46,43 +58,63 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static void fill(const struct noise_laplace *noise, const struct random *random, int64_t *values,
-                 size_t count, bool textbook)
+static enum status draw_laplace(const void *self, const struct random *random, int64_t *values,
+                                size_t count)
 {
-    enum status status = STATUS_OK;
-    if (!textbook) {
-        status = noise_laplace_draw(noise, random, values, count);
-    }
-    for (size_t i = 0; textbook && status == STATUS_OK && i < count; i++) {
-        status = noise_reference_draw(noise->magnitude.scale, random, &values[i]);
-    }
-    CHECK(status == STATUS_OK);
+    return noise_laplace_draw(self, random, values, count);
 }
 
-static void record(struct draw *draw, struct noise_laplace *noise, size_t count, bool textbook)
+static enum status draw_gaussian(const void *self, const struct random *random, int64_t *values,
+                                 size_t count)
+{
+    return noise_gaussian_draw(self, random, values, count);
+}
+
+static enum status draw_share(const void *self, const struct random *random, int64_t *values,
+                              size_t count)
+{
+    return noise_share_draw(self, random, values, count);
+}
+
+static enum status draw_textbook(const void *self, const struct random *random, int64_t *values,
+                                 size_t count)
+{
+    const struct noise_scale *scale = self;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        status = noise_reference_draw(*scale, random, &values[i]);
+    }
+    return status;
+}
+
+static void record(struct draw *draw, const struct sampler *sampler, size_t count)
 {
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
-    double scale = (double)noise->magnitude.scale.numerator;
-    double limit = floor(scale * (count == 1 ? log(2) : 1)) * (double)count;
     seeded_random_init(&seeded, SEED);
     for (size_t i = 0; i < WARM_UP + DRAWS; i++) {
         int64_t values[COUNT_MAX];
         double start = now_ns();
-        fill(noise, &random, values, count, textbook);
+        CHECK(sampler->draw(sampler->self, &random, values, count) == STATUS_OK);
         double ns = now_ns() - start;
         double size = 0;
         for (size_t j = 0; j < count; j++) {
             size += fabs((double)values[j]);
         }
         if (i >= WARM_UP) {
-            draw[i - WARM_UP] =
-                (struct draw){.ns = ns, .large = size > limit, .negative = values[0] < 0};
+            draw[i - WARM_UP] = (struct draw){.ns = ns, .size = size, .negative = values[0] < 0};
         }
     }
 }
 
-static int compare_draws(const void *left, const void *right)
+static int compare_sizes(const void *left, const void *right)
+{
+    double a = ((const struct draw *)left)->size;
+    double b = ((const struct draw *)right)->size;
+    return a < b ? -1 : a > b;
+}
+
+static int compare_times(const void *left, const void *right)
 {
     double a = ((const struct draw *)left)->ns;
     double b = ((const struct draw *)right)->ns;
@@ -94,9 +126,12 @@ static void judge(struct draw *draw, double *by_size, double *by_sign)
 {
     struct welch_class size[2] = {{0}};
     struct welch_class sign[2] = {{0}};
-    qsort(draw, DRAWS, sizeof *draw, compare_draws);
-    for (size_t i = 0; i < DRAWS / 10 * 9; i++) {
-        welch_add(&size[draw[i].large], draw[i].ns);
+    qsort(draw, DRAWS, sizeof *draw, compare_sizes);
+    double median = draw[DRAWS / 2].size;
+    qsort(draw, DRAWS, sizeof *draw, compare_times);
+    double slow = draw[DRAWS / 10 * 9].ns; /* its equals stay too, whatever order they are in */
+    for (size_t i = 0; i < DRAWS && draw[i].ns <= slow; i++) {
+        welch_add(&size[draw[i].size > median], draw[i].ns);
         welch_add(&sign[draw[i].negative], draw[i].ns);
     }
     CHECK(size[0].count > 1000 && size[1].count > 1000);
@@ -105,61 +140,78 @@ static void judge(struct draw *draw, double *by_size, double *by_sign)
     *by_sign = welch_t(&sign[1], &sign[0]);
 }
 
-/* kernel NULL is the textbook sampler. Returns whether the sampler behaves as it should: ours is
- * not told apart, the textbook is. */
-static bool compare(struct draw *draw, struct noise_laplace *noise, size_t count,
-                    const struct noise_kernel *kernel, bool json, bool first)
+struct bench {
+    struct draw *draw; /* (DRAWS) */
+    bool json;
+    size_t done; /* comparisons */
+    bool good;   /* ours were not told apart, and the textbook was */
+};
+
+static void compare(struct bench *bench, const struct sampler *sampler, uint64_t scale,
+                    size_t count)
 {
-    bool textbook = kernel == NULL;
-    const char *name = textbook ? "textbook" : kernel->name;
     double by_size = 0;
     double by_sign = 0;
-    noise->magnitude.kernel = textbook ? &noise_kernel_plain : kernel;
-    record(draw, noise, count, textbook);
-    judge(draw, &by_size, &by_sign);
-    bool told = fabs(by_size) > told_apart || (!textbook && fabs(by_sign) > told_apart);
-    if (json) {
-        printf("%s\n  {\"sampler\": \"%s\", \"scale\": %.0f, \"values\": %zu, \"t_size\": %.2f, "
-               "\"t_sign\": %.2f, \"told_apart\": %s}",
-               first ? "" : ",", name, (double)noise->magnitude.scale.numerator, count, by_size,
-               by_sign, told ? "true" : "false");
+    record(bench->draw, sampler, count);
+    judge(bench->draw, &by_size, &by_sign);
+    bool told = fabs(by_size) > told_apart || (!sampler->leaks && fabs(by_sign) > told_apart);
+    if (bench->json) {
+        printf("%s\n  {\"sampler\": \"%s\", \"scale\": %" PRIu64 ", \"values\": %zu, "
+               "\"t_size\": %.2f, \"t_sign\": %.2f, \"told_apart\": %s}",
+               bench->done == 0 ? "" : ",", sampler->name, scale, count, by_size, by_sign,
+               told ? "true" : "false");
     } else {
-        printf("%-14s %12.0f %8zu %12.2f %12.2f   %s\n", name,
-               (double)noise->magnitude.scale.numerator, count, by_size, by_sign,
-               told ? "told apart" : "not told apart");
+        printf("%-14s %14" PRIu64 " %8zu %12.2f %12.2f   %s\n", sampler->name, scale, count,
+               by_size, by_sign, told ? "told apart" : "not told apart");
     }
-    return told == textbook;
+    bench->done++;
+    bench->good = bench->good && told == sampler->leaks;
+}
+
+/* Every sampler at one scale. */
+static void compare_all(struct bench *bench, uint64_t whole, size_t count)
+{
+    struct noise_scale scale = {.numerator = whole, .denominator = 1};
+    struct noise_laplace laplace;
+    struct noise_gaussian gaussian;
+    struct noise_share share;
+    CHECK(noise_laplace_init(&laplace, scale) == STATUS_OK);
+    CHECK(noise_gaussian_init(&gaussian, scale) == STATUS_OK);
+    CHECK(noise_share_init(&share, scale, SHARES) == STATUS_OK);
+    for (size_t k = 0; noise_kernel_at(k) != NULL; k++) {
+        struct sampler kernel = {noise_kernel_at(k)->name, draw_laplace, &laplace, false};
+        laplace.magnitude.kernel = noise_kernel_at(k);
+        compare(bench, &kernel, whole, count);
+    }
+    const struct sampler other[] = {{"gaussian", draw_gaussian, &gaussian, false},
+                                    {"share", draw_share, &share, false},
+                                    {"textbook", draw_textbook, &scale, true}};
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+        compare(bench, &other[i], whole, count);
+    }
+    noise_gaussian_free(&gaussian);
+    noise_share_free(&share);
 }
 
 int main(int argument_count, char **argument)
 {
     static const uint64_t scales[] = {1, 1 << 10, 1 << 20, UINT64_C(1) << 40};
-    static const size_t counts[] = {1, COUNT_MAX};
-    bool json = argument_count > 1 && strcmp(argument[1], "--json") == 0;
-    bool good = true;
-    bool first = true;
-    struct draw *draw = calloc(DRAWS, sizeof *draw);
+    struct bench bench = {.draw = calloc(DRAWS, sizeof *bench.draw), .good = true};
+    bench.json = argument_count > 1 && strcmp(argument[1], "--json") == 0;
 
-    CHECK(draw != NULL);
-    if (json) {
+    CHECK(bench.draw != NULL);
+    if (bench.json) {
         printf("{\"comparisons\": [");
     } else {
-        printf("%-14s %12s %8s %12s %12s\n", "sampler", "scale", "values", "t by size",
+        printf("%-14s %14s %8s %12s %12s\n", "sampler", "scale", "values", "t by size",
                "t by sign");
     }
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
-        struct noise_laplace noise;
-        struct noise_scale scale = {.numerator = scales[i], .denominator = 1};
-        CHECK(noise_laplace_init(&noise, scale) == STATUS_OK);
-        for (size_t j = 0; j < sizeof counts / sizeof counts[0]; j++) {
-            for (size_t k = 0; noise_kernel_at(k) != NULL; k++) {
-                good = compare(draw, &noise, counts[j], noise_kernel_at(k), json, first) && good;
-                first = false;
-            }
-            good = compare(draw, &noise, counts[j], NULL, json, false) && good;
-        }
+        compare_all(&bench, scales[i], 1);
+        compare_all(&bench, scales[i], COUNT_MAX);
     }
-    printf(json ? "\n], \"verdict\": \"%s\"}\n" : "verdict: %s\n", good ? "pass" : "fail");
-    free(draw);
-    return good ? 0 : 1;
+    printf(bench.json ? "\n], \"verdict\": \"%s\"}\n" : "verdict: %s\n",
+           bench.good ? "pass" : "fail");
+    free(bench.draw);
+    return bench.good ? 0 : 1;
 }
