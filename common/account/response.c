@@ -160,7 +160,10 @@ static double first_above(const struct response *response, double epsilon)
 struct interval response_delta(const struct response *response, double epsilon)
 {
     struct binomial binomial = binomial_of(response);
-    double last = first_above(response, epsilon);
+    /* Losses err by 4 units of the largest at most. On which side of epsilon a loss lies that is so
+     * near to it is not known: it is among the states, and counts for high. */
+    double rounding = 8 * DBL_EPSILON * binomial.trials * response->epsilon;
+    double last = first_above(response, epsilon - rounding);
     if (last > binomial.trials) {
         return (struct interval){0, 0};
     }
@@ -172,12 +175,11 @@ struct interval response_delta(const struct response *response, double epsilon)
         step(&walk);
     }
     double above = loss_at(&walk, last) - epsilon;
-    double delta = (walk.delta + walk.slope * -expm1(-above)) * exp(unit);
-    /* Losses that err by 4 units move delta by as much, at most. */
-    double rounding = 8 * DBL_EPSILON * binomial.trials * response->epsilon;
-    double tail = start < binomial.trials ? exp(lost + binomial_error(&binomial, start)) : 0;
     double error = 2 * walk_error(&walk);
-    return (struct interval){
-        fmax(0, delta * (1 - error) - rounding * walk.slope * exp(unit)),
-        fmin(1, delta * (1 + error) + rounding * walk.slope * exp(unit) + tail + DBL_MIN)};
+    double tail = start < binomial.trials ? exp(lost + binomial_error(&binomial, start)) : 0;
+    double most = walk.delta + walk.slope * -expm1(-(above + rounding));
+    double least = walk.delta * (1 - error) + walk.slope * -expm1(-(above - rounding)) *
+                                                  (1 + (above < rounding ? error : -error));
+    return (struct interval){fmax(0, least * exp(unit)),
+                             fmin(1, most * exp(unit) * (1 + error) + tail + DBL_MIN)};
 }

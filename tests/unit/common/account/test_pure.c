@@ -149,6 +149,31 @@ Test(pure, a_million_runs_and_a_thousand_lists)
     free(list);
 }
 
+/* At the largest loss of all, where a double's rounding decides on which side of it epsilon lies: the
+ * truth, from 60 digits, is a little above 0. */
+Test(pure, delta_at_the_last_loss_is_not_below_the_truth)
+{
+    static const struct {
+        double epsilon;
+        uint64_t count;
+        double at;
+        double truth;
+    } rows[] = {{0.3333333333333333, 40, 13.333333333333332, 1.825580700939415e-25},
+                {1.7437657155745734, 7, 12.206360009022013, 7.186801203953489e-17},
+                {18.932739737943496, 40, 757.3095895177398, 2.84217026176020e-14}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct privacy_event event = event_of(MECHANISM_PURE, rows[i].epsilon, rows[i].count);
+        struct interval out;
+        cr_assert_eq(optimal_delta(&out, &event, 1, rows[i].at), STATUS_OK);
+        cr_assert(out.high >= rows[i].truth && out.high <= 1e-11 && out.low <= rows[i].truth,
+                  "row %zu: %g above %g", i, out.high, rows[i].truth);
+    }
+    struct privacy_event exact = event_of(MECHANISM_PURE, 0.25, 40);
+    struct interval out;
+    cr_assert_eq(optimal_delta(&out, &exact, 1, 10), STATUS_OK);
+    cr_assert_eq(out.high, 0);
+}
+
 Test(pure, epsilon_of_each_mechanism)
 {
     struct privacy_event event = event_of(MECHANISM_LAPLACE, 10, 1);
