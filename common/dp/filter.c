@@ -181,6 +181,9 @@ uint64_t filter_odometer(const struct filter *filter, const struct cost *sums)
     double delta = conversion_delta(filter) / LEVELS;
     uint64_t spent = sums->epsilon_micro;
 
+    if (sums->delta_atto > filter->own_delta_max) {
+        return UINT64_MAX; /* they fail more often than D allows, whatever epsilon is */
+    }
     if (filter->order == 0 || sums->renyi_nano == 0 || !(delta > 0)) {
         return spent;
     }

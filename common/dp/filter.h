@@ -71,7 +71,8 @@ uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums
 
 /**
  * The odometer: what has been spent up to now, rounded up to millionths; UINT64_MAX when nothing
- * finite can be said (Gaussians beyond the last level).
+ * finite can be said (Gaussians beyond the last level; own deltas beyond own_delta_max, as after a
+ * policy was lowered).
  *
  * Privacy: let tau be any time to stop that depends on the answers alone, and e(t) this value at the
  * end of transcript t. Then for every set S, P(S) <= integral over S of e^e(t) dP'(t) + delta, with

@@ -402,3 +402,19 @@ Test(filter, the_odometer_grows_and_is_no_more_than_the_sum)
     cr_assert_eq(filter_renyi_share(&filter, &(struct cost){0, 0, filter.renyi_max}), 10000);
     cr_assert_eq(filter_renyi_share(&filter, &(struct cost){0, 0, 1}), 1, "rounded up");
 }
+
+/* Its statement is about D: where runs already failed more often than D allows, as after a policy was
+ * lowered, there is no finite epsilon at D. */
+Test(filter, the_odometer_says_nothing_where_own_deltas_exceed_the_limit)
+{
+    struct filter with = filter_new((struct price){3000000, 1000000000000});
+    struct filter without = filter_new((struct price){3000000, 0});
+    struct cost sums = {50000, 500000000000, 2000000};
+    cr_expect_leq(filter_odometer(&with, &sums), 50000);
+    sums.delta_atto++;
+    cr_expect_eq(filter_odometer(&with, &sums), UINT64_MAX, "more than its half of D");
+    sums.delta_atto = 0;
+    cr_expect_eq(filter_odometer(&without, &sums), 50000);
+    sums.delta_atto = 1;
+    cr_expect_eq(filter_odometer(&without, &sums), UINT64_MAX);
+}
