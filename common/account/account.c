@@ -91,7 +91,9 @@ static bool is_response(const struct privacy_event *event)
 }
 
 /* Beyond these a list is public in all but name, and its distribution of losses would only strain
- * the grid's arithmetic: a run that loses more than 10^4, or all of them more than 10^6. */
+ * the grid's arithmetic: a run that loses more than 10^4, or all of them more than 10^6; and so
+ * would samples in which nobody ever is, whose losses leave the range of a double. */
+#define SAMPLING_MIN  1e-100
 #define RUN_LOSS_MAX  1e4
 #define LIST_LOSS_MAX 1e6
 #define RUN_LOSS_MIN  1e-12
@@ -109,7 +111,7 @@ static bool are_moderate(const struct privacy_event *events, size_t count)
             event->mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
             loss += loss * loss / 2;
         }
-        if (!(loss >= RUN_LOSS_MIN && loss <= RUN_LOSS_MAX)) {
+        if (!(loss >= RUN_LOSS_MIN && loss <= RUN_LOSS_MAX && event->sampling >= SAMPLING_MIN)) {
             return false;
         }
         sum += loss * event->sampling * (double)event->count;

@@ -363,8 +363,11 @@ Test(account, of_absurd_lists_is_an_answer_too, .timeout = 20)
                                      event_of(MECHANISM_DISCRETE_LAPLACE, 2.6e61, 19911815),
                                      event_of(MECHANISM_DISCRETE_GAUSSIAN, 0.0657, 55288),
                                      event_of(MECHANISM_EXPONENTIAL, 18.67, 2461785487.0),
-                                     event_of(MECHANISM_PURE, 1e300, 9e15)};
+                                     event_of(MECHANISM_PURE, 1e300, 9e15),
+                                     event_of(MECHANISM_GAUSSIAN, 0.02, 1000000),
+                                     event_of(MECHANISM_LAPLACE, 700, 1)};
     absurd[3].sensitivity = 256;
+    absurd[6].sampling = absurd[7].sampling = 5e-324;
     for (size_t i = 0; i < sizeof absurd / sizeof absurd[0]; i++) {
         struct privacy_event events[] = {absurd[i], event_of(MECHANISM_LAPLACE, 0.64, 1126)};
         for (size_t count = 1; count <= 2; count++) {
