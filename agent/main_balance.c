@@ -35,22 +35,28 @@ const char *ledger_found_job_name(const struct ledger_found *found, const struct
     return "";
 }
 
-/* Answers of one pass follow each other; the same event on rows that are new to the pass is paid
- * for by the answer before. */
+/* Answers of one pass follow each other in the order of their rows: the same event on rows that come
+ * after those of the answer before is about other records, and paid for by it. */
+static bool is_paid(const struct ledger_found *found, const struct charge *charge)
+{
+    const struct charge *latest = &found->latest;
+    return found->event_count > 0 && digest_equal(&charge->pass, &latest->pass) &&
+           charge_same_event(charge, latest) &&
+           charge->row_first >= latest->row_first + latest->row_count;
+}
+
 enum status ledger_found_event(struct ledger_found *found, const struct charge *charge)
 {
-    struct price cost = ledger_would_cost(found->ledger, charge);
-    bool paid = digest_equal(&charge->pass, &found->latest.pass) &&
-                charge_same_event(charge, &found->latest) && cost.epsilon_micro == 0 &&
-                cost.delta_atto == 0;
     struct privacy_event event = charge_event(charge);
     struct privacy_event *last =
         found->event_count > 0 ? &found->event[found->event_count - 1] : NULL;
 
-    if (paid) {
+    if (is_paid(found, charge)) {
+        found->latest = *charge;
         return STATUS_OK;
     }
-    if (last != NULL && charge_same_event(charge, &found->latest)) {
+    if (last != NULL && charge_same_event(charge, &found->latest) &&
+        last->count <= CHARGE_COUNT_MAX - event.count) {
         last->count += event.count;
         found->latest = *charge;
         return STATUS_OK;
@@ -112,6 +118,16 @@ static double least(double a, double b)
     return isnan(b) || a < b ? a : b;
 }
 
+static bool are_replace_one(const struct ledger_found *found)
+{
+    for (size_t i = 0; i < found->event_count; i++) {
+        if (found->event[i].neighbours != NEIGHBOURS_REPLACE_ONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* NAN where nothing can be said, or nothing better than the sum. */
 static double fixed_epsilon(const struct ledger_found *found)
 {
@@ -119,7 +135,7 @@ static double fixed_epsilon(const struct ledger_found *found)
     struct interval optimal = {NAN, NAN};
     double epsilon = INFINITY;
 
-    if (found->event_count == 0 || !(delta > 0)) {
+    if (found->event_count == 0 || !(delta > 0) || !are_replace_one(found)) {
         return NAN;
     }
     epsilon = least(epsilon, basic_epsilon(found->event, found->event_count, delta));

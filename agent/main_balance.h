@@ -33,8 +33,8 @@ void ledger_found_free(struct ledger_found *found);
 /** Returns the job's name; "" when the journal does not have it. */
 const char *ledger_found_job_name(const struct ledger_found *found, const struct digest *job);
 
-/** Takes a charge into the list of events, before ledger_restore counts it. Fails with
- * STATUS_NO_MEMORY. */
+/** Takes a charge into the list of events, in the journal's order. Ensures that no record saw more
+ * of them than the list has. charge: in, valid. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status ledger_found_event(struct ledger_found *found, const struct charge *charge);
 
 /** Writes an event for people: "pure epsilon 0.3", "gaussian sigma 4, 10 times, sampled 0.01". */

@@ -1,0 +1,112 @@
+/* What `hedgerow-agent ledger` takes for the list of events, from charges as a journal may hold them.
+ * The list must be no shorter than what happened to any one record: also where rows of a pass were
+ * paid for twice, which no agent does but a journal can say. */
+
+#include "agent/main_balance.h"
+
+#include <criterion/criterion.h>
+
+enum { ROWS = 100 };
+
+static struct charge gaussian(uint8_t pass, uint64_t row_first, uint64_t row_count)
+{
+    return (struct charge){.mechanism = MECHANISM_GAUSSIAN,
+                           .sigma_micro = 4000000,
+                           .pass = {{pass}},
+                           .row_first = row_first,
+                           .row_count = row_count};
+}
+
+static struct ledger_found found_of(const struct charge *charge, size_t count)
+{
+    struct ledger_found found = {.ledger = ledger_new((struct price){5000000, 1000000000000})};
+    cr_assert_not_null(found.ledger);
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(ledger_found_event(&found, &charge[i]), STATUS_OK);
+        cr_assert_eq(ledger_restore(found.ledger, &charge[i]), STATUS_OK);
+    }
+    return found;
+}
+
+static uint64_t runs_of(const struct ledger_found *found)
+{
+    uint64_t runs = 0;
+    for (size_t i = 0; i < found->event_count; i++) {
+        runs += found->event[i].count;
+    }
+    return runs;
+}
+
+static uint64_t runs_on_row(const struct charge *charge, size_t count, uint64_t row)
+{
+    uint64_t runs = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool there = charge[i].row_first <= row && row < charge[i].row_first + charge[i].row_count;
+        runs += there ? charge_count(&charge[i]) : 0;
+    }
+    return runs;
+}
+
+Test(main_balance, a_pass_in_order_of_its_rows_is_one_event)
+{
+    struct charge charge[] = {gaussian(1, 0, 10), gaussian(1, 10, 10), gaussian(1, 20, 10),
+                              gaussian(2, 0, 30)};
+    struct ledger_found found = found_of(charge, 4);
+    cr_assert_eq(found.event_count, 1);
+    cr_assert_eq(runs_of(&found), 2);
+    ledger_found_free(&found);
+}
+
+Test(main_balance, no_record_saw_more_events_than_the_list_has)
+{
+    struct charge charge[] = {gaussian(1, 0, 10),  gaussian(1, 10, 10), gaussian(1, 0, 10),
+                              gaussian(1, 0, 20),  gaussian(2, 50, 10), gaussian(1, 20, 10),
+                              gaussian(2, 55, 10), gaussian(2, 65, 5),  gaussian(2, 40, 12)};
+    for (size_t count = 1; count <= sizeof charge / sizeof charge[0]; count++) {
+        struct ledger_found found = found_of(charge, count);
+        for (uint64_t row = 0; row < ROWS; row++) {
+            cr_assert_geq(runs_of(&found), runs_on_row(charge, count, row),
+                          "row %d after %d charges", (int)row, (int)count);
+        }
+        ledger_found_free(&found);
+    }
+}
+
+Test(main_balance, counts_do_not_wrap)
+{
+    enum { TIMES = 2049 };
+    static struct charge charge[TIMES];
+    for (size_t i = 0; i < TIMES; i++) {
+        charge[i] = gaussian(1, i, 1);
+        charge[i].count = CHARGE_COUNT_MAX;
+        charge[i].pass.byte[1] = (uint8_t)(i & 0xFF);
+        charge[i].pass.byte[2] = (uint8_t)(i >> 8);
+    }
+    struct ledger_found found = found_of(charge, TIMES);
+    for (size_t i = 0; i < found.event_count; i++) {
+        cr_assert_eq(found.event[i].count, CHARGE_COUNT_MAX);
+    }
+    cr_assert_eq(found.event_count, TIMES);
+    ledger_found_free(&found);
+}
+
+static bool says_fixed(struct charge charge)
+{
+    struct policy policy = {.epsilon_micro = 5000000, .delta_atto = 1000000000000};
+    struct ledger_found found = found_of(&charge, 1);
+    json_t *root = json_object();
+    found.policy = &policy;
+    cr_assert_eq(balance_json(root, &found), STATUS_OK);
+    bool says = json_is_object(json_object_get(root, "if_fixed_in_advance"));
+    json_decref(root);
+    ledger_found_free(&found);
+    return says;
+}
+
+Test(main_balance, events_for_other_neighbours_have_no_figure_for_replace_one)
+{
+    struct charge charge = gaussian(1, 0, 10);
+    cr_assert(says_fixed(charge));
+    charge.neighbours = NEIGHBOURS_ADD_REMOVE;
+    cr_assert_not(says_fixed(charge));
+}
