@@ -11,9 +11,10 @@
  *
  * How much it adds. With e = new loss - true loss, E[e^-e | L] = 1 and |e| <= step. For a share t
  * up, d(t) = -ln(1 - t (1 - e^-step)) is convex with d'' <= (e^step - 1)^2, so E[e | L] = t step -
- * d <= t (1 - t) (e^step - 1)^2/2; E[e^2 | L] = t (1 - t) step^2 + E[e | L]^2; t (1 - t) is
- * concave, so the cell's mean share serves. drift and variance add these up: they make the lower
- * bound of pld.c.
+ * d <= t (1 - t) (e^step - 1)^2/2, and at most step - d; E[e^2 | L] = t (1 - t) step^2 + E[e |
+ * L]^2; t (1 - t) is concave, so the cell's mean share serves. On wide steps 1 - t is lost to
+ * rounding where (e^step - 1)^2 is not, so both bounds are of the t (1 - t) that can be meant. drift
+ * and variance add these up: they make the lower bound of pld.c.
  *
  * Sampling. With mu_0 the output without the record and mu_1 with it, P = (1-q) mu_0 + q mu_1, Q =
  * mu_0 (record removed; added: the other way round). A record replaced is another pair: (1-q) mu_0
@@ -155,9 +156,11 @@ void loss_put_atom(struct loss_law *law, double loss, double mass)
         return;
     }
     double below = floor(position);
-    double share = -expm1((below - position) * step) / law->fall;
-    double spread = share * (1 - share) * step * step;
-    double mean = fmin(step, share * (1 - share) * law->bend);
+    double up = (below + 1 - position) * step;
+    double share = fmin(1, -expm1((below - position) * step) / law->fall);
+    double both = share * (1 - share + 8 * ROUNDING);
+    double spread = both * step * step;
+    double mean = fmin(up, both * law->bend);
     law->drift += mass * mean;
     law->variance += mass * (spread + mean * mean);
     law->slip = fmax(law->slip, 8 * ROUNDING * (fabs(loss) + fabs(law->grid.offset) + step));
@@ -178,8 +181,9 @@ void loss_put_cell(struct loss_law *law, size_t i, double p, double q, double er
     double share = (1 - ratio) / law->fall;
     bool odd = !(share >= -2 * slack && share <= 1 + 2 * slack);
     share = odd ? 1 : fmin(1, fmax(0, share + slack));
-    double spread = share * (1 - share) * step * step;
-    double mean = fmin(step, law->bend * share * (1 - share)) + 2 * slack * step;
+    double both = share * (1 - share + 2 * slack);
+    double spread = both * step * step;
+    double mean = fmin(step, law->bend * both) + 2 * slack * step;
     double square = fmin(step, law->bend / 4 + 2 * slack * step);
     law->drift += p * (odd ? step : mean);
     law->variance += p * (odd ? step * step : spread + square * square);

@@ -33,7 +33,7 @@ void loss_fill_discrete_laplace(struct loss_law *law, const struct loss_part *pa
 
     loss_put_atom(law, s / part->size, end);
     loss_put_atom(law, -s / part->size, end * exp(-s / part->size));
-    law->error = (16 + s / part->size) * DBL_EPSILON;
+    law->error = (16 + s / part->size + law->grid.step * part->size) * DBL_EPSILON;
     if (s <= ATOMS_MAX) {
         for (double j = 1; j < s; j++) {
             loss_put_atom(law, (s - 2 * j) / part->size, geometric_mass(j, j + 1, rate));
@@ -79,6 +79,8 @@ void loss_fill_discrete_gaussian(struct loss_law *law, const struct loss_part *p
             loss_put_atom(law, s * (s - 2 * x) / (2 * sigma * sigma), mass);
         }
     }
-    law->error = 400 * DBL_EPSILON;
+    double exponent = fmin((outcome_max / sigma) * (outcome_max / sigma) / 2, 745);
+    double atoms = law->grid.step * sigma * sigma / s; /* that share a cell */
+    law->error = (112 + 4 * exponent + atoms) * DBL_EPSILON;
     law->infinite += 2 * tail_mass;
 }

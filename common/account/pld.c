@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #define DISCRETE_SIGMA_MAX 0x1p16
+#define SAMPLING_MIN       1e-100 /* less is taken for this */
 #define RATIO_MIN          1e-100 /* of sensitivity to noise; less is taken for this */
 #define RATIO_MAX          1e5
 #define LISTS_LOG2         26  /* parts times the size of the transform, when there are many */
@@ -55,7 +56,7 @@ static struct loss_part part_of(const struct privacy_event *event)
     if (event->mechanism == MECHANISM_LAPLACE || event->mechanism == MECHANISM_GAUSSIAN) {
         part.kind = event->mechanism == MECHANISM_LAPLACE ? LOSS_LAPLACE : LOSS_GAUSSIAN;
         part.size = ratio;
-        part.sampling = event->sampling;
+        part.sampling = fmax(event->sampling, SAMPLING_MIN);
         part.side = sampled && replace ? LOSS_BOTH : LOSS_REMOVE;
         part.shift = 1;
     } else if (event->mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
@@ -68,9 +69,10 @@ static struct loss_part part_of(const struct privacy_event *event)
     }
     if (part.kind == LOSS_DISCRETE_GAUSSIAN && event->parameter > DISCRETE_SIGMA_MAX) {
         /* Rounded Gaussian noise has masses within (x^2/sigma^2 + 1)/(24 sigma^2) of it (the sum's
-         * midpoint rule), and rounding gives nothing away */
+         * midpoint rule), and rounding gives nothing away. x reaches 12 sigma from the one answer
+         * and a sensitivity more from the other */
         part.kind = LOSS_GAUSSIAN;
-        part.slack = 14 / (event->parameter * event->parameter);
+        part.slack = (14 + ratio * ratio / 6) / (event->parameter * event->parameter);
         part.size = ratio;
         part.shift = 1;
     }
@@ -95,7 +97,7 @@ static bool is_extreme(const struct loss_part *part)
 static bool is_certain(const struct privacy_event *event, const struct loss_part *part)
 {
     return event->mechanism != MECHANISM_EXPONENTIAL && part->side != LOSS_BOTH &&
-           part->slack <= 0 && part->size > RATIO_MIN &&
+           part->slack <= 0 && part->size > RATIO_MIN && part->sampling > SAMPLING_MIN &&
            (event->sampling >= 1 || part->kind != LOSS_RESPONSE);
 }
 
@@ -180,7 +182,8 @@ static enum status task_init(struct task *task, const struct privacy_event *even
         }
         struct loss_part part = part_of(&events[i]);
         double pure = pure_epsilon(&events[i]);
-        task->pure += isnan(pure) ? INFINITY : part.count * pure * (1 + 4 * DBL_EPSILON);
+        double units = 4 + (double)count;
+        task->pure += isnan(pure) ? INFINITY : part.count * pure * (1 + units * DBL_EPSILON);
         task->extreme = task->extreme || is_extreme(&part);
         task->failed += part.count * log1p(-events[i].delta);
         task->certain = task->certain && is_certain(&events[i], &part);
@@ -197,12 +200,12 @@ static struct interval answer_epsilon(const struct pld_mix *mix, const struct pl
     struct interval out = {0, INFINITY};
     double spare = delta.low - sum->infinite;
     if (spare > 0) {
-        double log_delta = log(spare) - 4 * DBL_EPSILON;
+        double log_delta = log(spare) * (1 + 4 * DBL_EPSILON) - 4 * DBL_EPSILON;
         out.high = fmin(pld_sum_epsilon(sum, log_delta, true) + sum->slip,
                         pld_mix_epsilon(mix, mix->tilt, log_delta));
         out.high = fmax(0, out.high);
     }
-    double log_delta = log(delta.high) + 4 * DBL_EPSILON;
+    double log_delta = log(delta.high) * (1 - 4 * DBL_EPSILON) + 4 * DBL_EPSILON;
     double share = sum->variance > 0 ? exp(-LOW_SHARE) : 0;
     double low = pld_sum_epsilon(sum, log_delta + share, false);
     out.low = fmax(0, low - sum->slip - pld_sum_raised(sum, log_delta - LOW_SHARE));

@@ -109,7 +109,8 @@ static double mass_slack(const struct pld_mix *mix, double tilt, double log_mass
         const struct loss_law *law = &mix->laws[i];
         double reach = tilt * law->grid.step * (double)law->count;
         slack += mix->parts[i].count * (law->error + tilt * law->slip + 1e-25 +
-                                        DBL_EPSILON * (16 + (double)law->count + reach));
+                                        DBL_EPSILON * (16 + (double)law->count + reach) +
+                                        DBL_EPSILON * (double)mix->count * reach);
     }
     return slack;
 }
@@ -117,8 +118,9 @@ static double mass_slack(const struct pld_mix *mix, double tilt, double log_mass
 double pld_mix_epsilon(const struct pld_mix *mix, double tilt, double log_delta)
 {
     double k = pld_mix_moments(NULL, mix, tilt);
-    k += mass_slack(mix, tilt, k);
-    return mix->offset + (k + log_peak(tilt) - log_delta) / tilt;
+    k += mass_slack(mix, tilt, k) + 4 * DBL_EPSILON * fabs(log_delta);
+    double slack = 4 * DBL_EPSILON * fabs(mix->offset) * (double)mix->count;
+    return mix->offset + slack + (k + log_peak(tilt) - log_delta) / tilt;
 }
 
 double pld_mix_log_delta(const struct pld_mix *mix, double tilt, double epsilon)

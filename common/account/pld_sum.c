@@ -23,7 +23,6 @@
 #include <stdlib.h>
 
 #define ROUNDING  (DBL_EPSILON / 2)
-#define OUTSIDE   34 /* -ln of the tilted mass outside the window, at each end */
 #define ERROR_MAX 1e100
 #define NOTHING   1e-30 /* a frequency that has become so small is left at 0 */
 
@@ -109,7 +108,7 @@ static double fold(struct fft_value *x, size_t size, const struct loss_law *law,
         double mass = exp(exponent);
         x[i & (size - 1)].re += mass;
         total += mass;
-        error += mass * (fabs(law->log_mass[i]) + 2 * along + fabs(log_mass) + 8);
+        error += mass * (2 * fabs(law->log_mass[i]) + 3 * along + 2 * fabs(log_mass) + 8);
     }
     double folds = (double)(law->count / size + 2);
     return law->error * total + ROUNDING * (error + folds * total);
@@ -205,7 +204,7 @@ static void compose(struct pld_sum *sum, struct workspace *work, const struct pl
         multiply(work->sum, work->error, work->part, size, fft_error(log2_size) * (1 + 1e-9),
                  count);
         sum->log_mass += count * log_mass;
-        sum->log_error += 4 * ROUNDING * count * fabs(log_mass);
+        sum->log_error += ROUNDING * (4 * count * fabs(log_mass) + fabs(sum->log_mass));
     }
     complete(work->sum, &mean_error, &mean_size, work->error, size);
     fft_backward(work->fft, work->sum);
@@ -222,8 +221,8 @@ static void note(struct pld_sum *sum, const struct pld_mix *mix)
         double count = mix->parts[i].count;
         kept += count * log1p(-fmin(law->infinite, 1));
         sum->slip += count * law->slip;
-        sum->drift += count * law->drift;
-        sum->variance += count * law->variance;
+        sum->drift += count * law->drift * (1 + 1e-9);
+        sum->variance += count * law->variance * (1 + 1e-9);
         sum->reach = law->variance > 0 ? fmax(sum->reach, 2 * law->reach) : sum->reach;
     }
     sum->infinite = -expm1(kept);

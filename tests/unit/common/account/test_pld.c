@@ -186,6 +186,22 @@ Test(pld, extreme_events_are_bounded_too)
     }
 }
 
+/* Losses of millions on a grid of hundreds: the lowest a run can lose is nearly all it ever loses, and
+ * the most that all can lose is little more. A share that rounds to 1 said that such a grid adds
+ * nothing, and low was above what the events can cost at all. */
+Test(pld, low_stays_below_what_all_events_can_lose_on_the_widest_grids)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        double sigma = 0.0655 + 1e-4 * i;
+        struct privacy_event list[] = {event(MECHANISM_DISCRETE_GAUSSIAN, sigma, 256, 55288, 1),
+                                       event(MECHANISM_LAPLACE, 0.64, 1, 1126, 1)};
+        double most = 55288 * 32768 / (sigma * sigma) + 1126 / 0.64; /* but for 10^-45 */
+        struct interval got = epsilon_of(list, 2, 0.18);
+        cr_expect(got.low <= most * (1 + 1e-12), "%g: %.12g above %.12g", sigma, got.low, most);
+        cr_expect(got.high >= most - 2 * 1126 / 0.64 && got.high < most * 1.0001);
+    }
+}
+
 /* Turned round it is itself: what bounds one order of the neighbours bounds the other. */
 Test(pld, pair_for_replaced_records_is_symmetric)
 {
