@@ -64,6 +64,22 @@ static double tail_start(const struct binomial *binomial, double bound)
     return high;
 }
 
+/* The greatest j at which the tail 0 .. j is at most e^bound, at least `least`. */
+static double tail_end(const struct binomial *binomial, double least, double bound)
+{
+    double low = least;
+    double high = floor(binomial->trials * binomial->p);
+    while (high - low > 1) {
+        double middle = floor(low + (high - low) / 2);
+        if (binomial_log_tail(binomial, middle) <= bound) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static struct walk walk_from(const struct response *response, double hits, double unit)
 {
     struct binomial binomial = binomial_of(response);
@@ -171,12 +187,17 @@ struct interval response_delta(const struct response *response, double epsilon)
     double lost = unit - 5 * TAIL;
     double start = fmax(last, tail_start(&binomial, lost));
     struct walk walk = walk_from(response, start, unit);
-    while (walk.hits > last) {
+    /* An epsilon far below the mean is not walked to: losses in between would count for so little */
+    double stop = tail_end(&binomial, last, -2 * TAIL);
+    while (walk.hits > stop) {
         step(&walk);
     }
-    double above = loss_at(&walk, last) - epsilon;
+    double above = loss_at(&walk, stop) - epsilon;
     double error = 2 * walk_error(&walk);
     double tail = start < binomial.trials ? exp(lost + binomial_error(&binomial, start)) : 0;
+    if (stop > last) {
+        tail += exp(-2 * TAIL + binomial_error(&binomial, stop));
+    }
     double most = walk.delta + walk.slope * -expm1(-(above + rounding));
     double least = walk.delta * (1 - error) + walk.slope * -expm1(-(above - rounding)) *
                                                   (1 + (above < rounding ? error : -error));

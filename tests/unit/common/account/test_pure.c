@@ -174,6 +174,49 @@ Test(pure, delta_at_the_last_loss_is_not_below_the_truth)
     cr_assert_eq(out.high, 0);
 }
 
+/* Far below the mean loss: what is walked through is the spread of the losses, not the way down to
+ * epsilon. 2^42 runs took minutes. */
+Test(pure, delta_far_below_the_mean_takes_no_time, .timeout = 20)
+{
+    for (double epsilon = 1e-3; epsilon < 1000; epsilon *= 10) {
+        struct privacy_event event = event_of(MECHANISM_PURE, epsilon, UINT64_C(2500000000));
+        struct interval out;
+        cr_assert_eq(optimal_delta(&out, &event, 1, 18.7), STATUS_OK);
+        cr_assert(out.high >= 1 - 1e-12 && out.low > 1 - 1e-6, "%g: %.17g .. %.17g", epsilon,
+                  out.low, out.high);
+    }
+    struct privacy_event event = event_of(MECHANISM_PURE, 1, UINT64_C(1) << 42);
+    struct interval out;
+    cr_assert_eq(optimal_delta(&out, &event, 1, 18.7), STATUS_OK);
+    cr_assert(out.high >= 1 - 1e-12 && out.low > 0.99, "%.17g", out.low);
+}
+
+/* Where stopping early just begins, against the states written out one by one. */
+Test(pure, delta_below_the_mean_is_the_sum_over_all_states)
+{
+    for (uint64_t count = 200; count <= 20000; count *= 10) {
+        struct privacy_event event = event_of(MECHANISM_PURE, 0.9, count);
+        for (double share = 0; share < 1; share += 0.07) {
+            double at = 0.9 * share * (double)count * tanh(0.45);
+            long double p = 1 / (1 + expl(-0.9L));
+            long double truth = 0;
+            for (uint64_t hits = 0; hits <= count; hits++) {
+                long double loss = (2 * (long double)hits - (long double)count) * (long double)0.9;
+                long double log_mass =
+                    lgammal((long double)count + 1) - lgammal((long double)hits + 1) -
+                    lgammal((long double)(count - hits) + 1) + (long double)hits * logl(p) +
+                    (long double)(count - hits) * logl(1 - p);
+                truth += loss > at ? expl(log_mass) * -expm1l(at - loss) : 0;
+            }
+            struct interval out;
+            cr_assert_eq(optimal_delta(&out, &event, 1, at), STATUS_OK);
+            cr_assert(out.low <= (double)truth * (1 + 1e-13) &&
+                          out.high >= (double)truth * (1 - 1e-13) && out.high - out.low < 1e-9,
+                      "%g: %.17g .. %.17g for %.17Lg", at, out.low, out.high, truth);
+        }
+    }
+}
+
 Test(pure, epsilon_of_each_mechanism)
 {
     struct privacy_event event = event_of(MECHANISM_LAPLACE, 10, 1);
