@@ -30,8 +30,8 @@ struct policy {
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but
  * job_epsilon, job_delta (that of the total when left out), and allowance_days with
- * allowance_epsilon and, likewise, allowance_delta. Fails with STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_NO_MEMORY; policy is then
- * zeroed and allows nothing. */
+ * allowance_epsilon and, likewise, allowance_delta. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
+ * STATUS_NO_MEMORY; policy is then zeroed and allows nothing. */
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);
 
@@ -40,7 +40,8 @@ struct allowances policy_allowances(const struct policy *policy);
 
 /** Decides whether a job may be joined at all: trust, cohort, tasks, sizes (with cohort_min
  * agents), an answer slot before the deadline, its whole price against each allowance while nothing
- * is spent, by the ledger's own filters. Fails with STATUS_REFUSED and the reason for the site's own operator. */
+ * is spent, by the ledger's own filters. Fails with STATUS_REFUSED and the reason for the site's own
+ * operator. */
 MUST_USE enum status policy_check_job(const struct policy *policy, const struct job *job,
                                       struct why *why);
 

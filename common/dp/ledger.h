@@ -77,8 +77,9 @@ MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *
  * before, or the pass is another job's), STATUS_NO_MEMORY. The ledger is then unchanged.
  * Privacy: (epsilon, delta) of every allowance, for adaptively chosen charges (dp/filter.h);
  * parallel composition within a pass; replace-one neighbours. The statement of a job or of a period
- * is about its own charges, with whatever else was answered taken as known. Decision, sentence and time depend on
- * charges alone, which are public, never on records.
+ * is about its own charges, with whatever else was answered taken as known. Decision, sentence and
+ * time depend on charges alone, of which only the pass's name is not public: it tells whether the
+ * records are still those that the pass began with (docs/PROTOCOL.md, 7 I).
  * Deviation: a clock that is set forward ends a window's days early; nothing here can tell.
  */
 MUST_USE enum status ledger_spend(struct ledger *ledger, struct grant **grant,
