@@ -293,7 +293,10 @@ static void fill_real(struct loss_law *law, const struct loss_part *part)
         double from = grid.offset + (double)i * grid.step;
         double to = grid.offset + (double)(i + 1) * grid.step;
         bool mirrored = part->side == LOSS_ADD || (part->side == LOSS_BOTH && to <= 0);
-        put_part(law, part, i, from, to, mirrored);
+        /* The ends take what rounding leaves beyond them, which can be much: sampled losses crowd
+         * at ln(1 - q), closer than doubles tell apart */
+        put_part(law, part, i, i == 0 ? -INFINITY : from, i + 2 == law->count ? INFINITY : to,
+                 mirrored);
     }
     put_ends(law, part);
     if (part->side == LOSS_BOTH) { /* what is left, at loss 0 */
@@ -316,6 +319,10 @@ static enum status allocate(struct loss_law *law, const struct loss_part *part)
     double cells = ceil((largest - law->grid.offset) / law->grid.step - 1e-9);
     CHECK(cells < 0x1p40);
     law->count = cells > 1 ? (size_t)cells + 1 : 2;
+    if (law->grid.offset + (double)(law->count - 1) * law->grid.step < largest &&
+        (part->kind == LOSS_LAPLACE || part->kind == LOSS_GAUSSIAN)) {
+        law->count++; /* a loss of next to nothing, above a grid point, is one nonetheless */
+    }
     law->log_mass = calloc(law->count, sizeof law->log_mass[0]);
     law->spread = calloc(law->count, sizeof law->spread[0]);
     return law->log_mass != NULL && law->spread != NULL ? STATUS_OK : STATUS_NO_MEMORY;
@@ -348,9 +355,14 @@ enum status loss_law_init(struct loss_law *law, const struct loss_part *part, st
         fill_real(law, part);
         break;
     }
+    double missing = 1 - law->infinite;
     for (size_t i = 0; i < law->count; i++) {
+        missing -= law->log_mass[i];
         law->spread[i] = law->log_mass[i] > 0 ? law->spread[i] / law->log_mass[i] : 0;
         law->log_mass[i] = log(law->log_mass[i]);
+    }
+    if (missing > 4 * law->error + (double)law->count * DBL_EPSILON + 1e-12) {
+        law->infinite += missing; /* no rounding takes so much: never to be a bound too low */
     }
     law->error += part->slack;
     law->slip += 2.01 * part->slack;

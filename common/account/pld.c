@@ -203,7 +203,7 @@ static struct interval answer_epsilon(const struct pld_mix *mix, const struct pl
         double log_delta = log(spare) * (1 + 4 * DBL_EPSILON) - 4 * DBL_EPSILON;
         out.high = fmin(pld_sum_epsilon(sum, log_delta, true) + sum->slip,
                         pld_mix_epsilon(mix, mix->tilt, log_delta));
-        out.high = fmax(0, out.high);
+        out.high = isnan(out.high) ? INFINITY : fmax(0, out.high);
     }
     double log_delta = log(delta.high) * (1 - 4 * DBL_EPSILON) + 4 * DBL_EPSILON;
     double share = sum->variance > 0 ? exp(-LOW_SHARE) : 0;
