@@ -7,6 +7,7 @@
 
 #include "account/pure.h"
 #include "account/renyi.h"
+#include "base/check.h"
 #include "base/decimal.h"
 
 #include <inttypes.h>
@@ -69,6 +70,7 @@ enum status ledger_found_event(struct ledger_found *found, const struct charge *
         }
         found->event = grown;
     }
+    CHECK(found->event != NULL);
     found->event[found->event_count++] = event;
     found->latest = *charge;
     return STATUS_OK;

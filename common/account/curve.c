@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define SLACK 1024
 #define LARGE 300
@@ -100,7 +101,8 @@ static double short_shift(double rate, double shift, double alpha)
     double reach = rate * shift;
     double sum =
         outside * (weight_of_loss(-reach, alpha) + exp(-reach) * weight_of_loss(reach, alpha));
-    for (double z = 1; z < shift; z++) { /* Q is centred on shift */
+    for (uint64_t i = 1; i < (uint64_t)shift; i++) { /* Q is centred on shift */
+        double z = (double)i;
         double mass = tanh(rate / 2) * exp(-rate * (shift - z));
         sum += mass * weight_of_loss(rate * (shift - 2 * z), alpha);
     }

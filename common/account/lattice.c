@@ -94,7 +94,8 @@ static double step_of(const struct response *groups, size_t count, double cut)
     }
     double step = 0;
     double work = INFINITY;
-    for (double fine = RESOLUTION; fine >= RESOLUTION_MIN && work > WORK_MAX; fine *= 0.8) {
+    double fine = RESOLUTION;
+    while (fine >= RESOLUTION_MIN && work > WORK_MAX) {
         step = fmax(sqrt(variance) / fine, width / (CELLS_MAX - 4 * (double)count - 4));
         double span = fmin(width, 20 * sqrt(variance) + width / 64) / step;
         work = 0;
@@ -103,6 +104,7 @@ static double step_of(const struct response *groups, size_t count, double cut)
             double hits = window.last - window.first;
             work += fmin(2 * hits + 2, hits * 2 * groups[i].epsilon / step + 2) * span;
         }
+        fine *= 0.8;
     }
     return step;
 }
@@ -120,7 +122,8 @@ static size_t lay_out(struct lattice *lattice, double *first, const struct respo
     for (size_t i = 0; i < size; i++) {
         lattice->group[i] = 0;
     }
-    for (double hits = window.first; hits <= window.last; hits++) {
+    for (uint64_t i = 0; i <= (uint64_t)(window.last - window.first); i++) {
+        double hits = window.first + (double)i;
         double place = (2 * hits - binomial.trials) * group->epsilon / step;
         double below = floor(place);
         double mass = exp(binomial_log(&binomial, hits));

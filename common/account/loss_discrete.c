@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 
 #define ATOMS_MAX 0x1p20
 
@@ -35,7 +36,8 @@ void loss_fill_discrete_laplace(struct loss_law *law, const struct loss_part *pa
     loss_put_atom(law, -s / part->size, end * exp(-s / part->size));
     law->error = (16 + s / part->size + law->grid.step * part->size) * DBL_EPSILON;
     if (s <= ATOMS_MAX) {
-        for (double j = 1; j < s; j++) {
+        for (uint64_t i = 1; i < (uint64_t)s; i++) {
+            double j = (double)i;
             loss_put_atom(law, (s - 2 * j) / part->size, geometric_mass(j, j + 1, rate));
         }
         return;
@@ -58,7 +60,8 @@ static double gaussian_sum(double sigma, double last)
 {
     double sum = 0;
     double lost = 0;
-    for (double x = last; x >= 1; x--) {
+    for (uint64_t i = (uint64_t)last; i >= 1; i--) {
+        double x = (double)i;
         double term = 2 * exp(-(x / sigma) * (x / sigma) / 2) - lost;
         double next = sum + term;
         lost = (next - sum) - term;
@@ -73,7 +76,8 @@ void loss_fill_discrete_gaussian(struct loss_law *law, const struct loss_part *p
     double sigma = part->size;
     double s = part->shift;
     double total = gaussian_sum(sigma, outcome_max);
-    for (double x = -outcome_max; x <= outcome_max; x++) {
+    for (uint64_t i = 0; i <= 2 * (uint64_t)outcome_max; i++) {
+        double x = (double)i - outcome_max;
         double mass = exp(-(x / sigma) * (x / sigma) / 2) / total;
         if (mass > 0) {
             loss_put_atom(law, s * (s - 2 * x) / (2 * sigma * sigma), mass);

@@ -110,8 +110,8 @@ static double fold(struct fft_value *x, size_t size, const struct loss_law *law,
         total += mass;
         error += mass * (2 * fabs(law->log_mass[i]) + 3 * along + 2 * fabs(log_mass) + 8);
     }
-    double folds = (double)(law->count / size + 2);
-    return law->error * total + ROUNDING * (error + folds * total);
+    size_t folds = size == 0 ? 0 : law->count / size + 2;
+    return law->error * total + ROUNDING * (error + (double)folds * total);
 }
 
 /* Multiplies the transform of the sum by the power of that of one part: one of each pair of

@@ -100,7 +100,9 @@ double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper)
             return upper ? narrow(sum, above, place + 1, 0, sum->step, log_delta, true)
                          : narrow(sum, above, place + 1, sum->step, 0, log_delta, false);
         }
-        for (double y = weightiest; !upper && y < sum->step && y <= 32 * weightiest; y *= 2) {
+        for (int doublings = 0;
+             !upper && doublings <= 5 && ldexp(weightiest, doublings) < sum->step; doublings++) {
+            double y = ldexp(weightiest, doublings);
             if (holds(sum, tail, place, y, log_delta, false)) {
                 return narrow(sum, tail, place, y, 0, log_delta, false);
             }

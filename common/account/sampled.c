@@ -47,7 +47,8 @@ static double log_moment(const struct privacy_event *event, double alpha,
     double size = fabs(weight);
     double top = -INFINITY;
     double sum = 0; /* of e^(term - top) */
-    for (double j = 1; j <= alpha; j++) {
+    for (int i = 1; i <= (int)alpha; i++) {
+        double j = i;
         weight += log((alpha - j + 1) / j) + odds;
         size = fmax(size, fabs(weight));
         double log_ratio = j < 2 ? 0 : (j - 1) * whole(event, j);

@@ -82,7 +82,8 @@ static unsigned bin_bits(const void *self, uint64_t start)
 static double truncation(double x, double y)
 {
     double least = INFINITY;
-    for (double q = 0.5; q <= 4; q += 0.25) {
+    for (int quarters = 2; quarters <= 16; quarters++) {
+        double q = quarters / 4.0;
         double e = x <= 2 * q ? q * q / 2 + x * x / 4 : x * q - q * q / 2;
         double bound = exp(e) * pow(y / q, TABLE_TERMS) / (1 - y / q);
         least = bound < least ? bound : least;
