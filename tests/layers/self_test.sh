@@ -26,11 +26,12 @@ clean_tree() {
         'house_program(hedgerow-agent SOURCES main.c DEPENDS agent io)' >agent/CMakeLists.txt
     echo 'house_library(coordinator DEPENDS base learn protocol)' >coordinator/CMakeLists.txt
     for header in common/base/status.h common/dp/ledger.h common/dp/mechanism.h common/dp/grant_private.h \
-        common/learn/dataset.h common/learn/csv.h common/protocol/machine.h common/io/endpoint.h agent/gate.h \
+        common/dp/ledger_private.h common/dp/select_private.h common/learn/dataset.h common/learn/csv.h common/protocol/machine.h common/io/endpoint.h agent/gate.h \
         coordinator/round.h; do
         echo '/* a header */' >"$header"
     done
-    printf '#include "base/status.h"\n#include "dp/grant_private.h"\n' >common/dp/ledger.c
+    printf '#include "base/status.h"\n#include "dp/grant_private.h"\n#include "dp/ledger_private.h"\n' >common/dp/ledger.c
+    echo '#include "dp/select_private.h"' >tests/unit/select.c
     printf '#include "base/status.h"\n#include <mpfr.h>\n' >common/noise/laplace.c
     printf '#include "protocol/machine.h"\n#include <zmq.h>\n#include <time.h>\n' >common/io/endpoint.c
     printf '#include "dp/ledger.h"\n#include "dp/mechanism.h"\nint f(void){return ledger_spend(0);}\n' >agent/gate.c
@@ -83,6 +84,11 @@ plant agent/gate.c '#include "io/endpoint.h"' 'does not declare that it depends 
 plant agent/gate.c '#include "coordinator/round.h"' 'does not declare that it depends on coordinator'
 plant agent/gate.c '#include "../common/base/status.h"' 'no header of this project'
 plant agent/gate.c '# include  "dp/grant_private.h"' 'only common/dp may see'
+plant agent/gate.c '#include "dp/ledger_private.h"' 'only common/dp may see dp/ledger_private.h'
+plant common/audit/rig.h '#include "dp/ledger_private.h"' 'only common/dp may see dp/ledger_private.h'
+plant tests/unit/x.c '#include "dp/ledger_private.h"' 'only common/dp may see dp/ledger_private.h'
+plant agent/gate.c '#include "dp/select_private.h"' 'may see dp/select_private.h'
+plant cli/main.c '#include "dp/select_private.h"' 'may see dp/select_private.h'
 plant agent/gate.h '#include "dp/mechanism.h"' 'only agent/gate.c may see'
 plant agent/main.c '#include "dp/mechanism.h"' 'only agent/gate.c may see'
 plant cli/main.c '#include "dp/mechanism.h"' 'only agent/gate.c may see'
