@@ -49,15 +49,9 @@ struct lattice {
     double terms;
 };
 
-static struct binomial binomial_of(const struct response *response)
-{
-    double odds = exp(-response->epsilon);
-    return (struct binomial){(double)response->count, 1 / (1 + odds), odds / (1 + odds)};
-}
-
 static struct window window_of(const struct response *group, double cut)
 {
-    struct binomial binomial = binomial_of(group);
+    struct binomial binomial = response_binomial(group);
     double mean = floor(binomial.trials * binomial.p);
     struct window window = {0, binomial.trials};
     if (binomial.trials < 64) {
@@ -86,7 +80,7 @@ static double step_of(const struct response *groups, size_t count, double cut)
     double variance = 0;
     double width = 0;
     for (size_t i = 0; i < count; i++) {
-        struct binomial binomial = binomial_of(&groups[i]);
+        struct binomial binomial = response_binomial(&groups[i]);
         struct window window = window_of(&groups[i], cut);
         double loss = 2 * groups[i].epsilon;
         variance += binomial.trials * binomial.p * binomial.q * loss * loss;
@@ -112,7 +106,7 @@ static double step_of(const struct response *groups, size_t count, double cut)
 /* Writes the group's masses, returns how many cells; *first gets the place of the lowest. */
 static size_t lay_out(struct lattice *lattice, double *first, const struct response *group)
 {
-    struct binomial binomial = binomial_of(group);
+    struct binomial binomial = response_binomial(group);
     struct window window = window_of(group, lattice->cut);
     double step = lattice->step;
     double lowest = (2 * window.first - binomial.trials) * group->epsilon;

@@ -37,7 +37,7 @@ struct walk {
     double steps;
 };
 
-static struct binomial binomial_of(const struct response *response)
+struct binomial response_binomial(const struct response *response)
 {
     double odds = exp(-response->epsilon);
     return (struct binomial){(double)response->count, 1 / (1 + odds), odds / (1 + odds)};
@@ -82,7 +82,7 @@ static double tail_end(const struct binomial *binomial, double least, double bou
 
 static struct walk walk_from(const struct response *response, double hits, double unit)
 {
-    struct binomial binomial = binomial_of(response);
+    struct binomial binomial = response_binomial(response);
     double mass = exp(binomial_log(&binomial, hits) - unit);
     return (struct walk){.epsilon = response->epsilon,
                          .count = binomial.trials,
@@ -133,7 +133,7 @@ static void walk_to_delta(struct walk *walk, double target)
 
 struct interval response_epsilon(const struct response *response, double delta)
 {
-    struct binomial binomial = binomial_of(response);
+    struct binomial binomial = response_binomial(response);
     double unit = log(delta);
     double start = tail_start(&binomial, unit - TAIL);
     struct walk walk = walk_from(response, start, unit);
@@ -175,7 +175,7 @@ static double first_above(const struct response *response, double epsilon)
 
 struct interval response_delta(const struct response *response, double epsilon)
 {
-    struct binomial binomial = binomial_of(response);
+    struct binomial binomial = response_binomial(response);
     /* Losses err by 4 units of the largest at most. On which side of epsilon a loss lies that is so
      * near to it is not known: it is among the states, and counts for high. */
     double rounding = 8 * DBL_EPSILON * binomial.trials * response->epsilon;

@@ -4,6 +4,7 @@
 #ifndef ACCOUNT_RESPONSE_H
 #define ACCOUNT_RESPONSE_H
 
+#include "account/binomial.h"
 #include "account/interval.h"
 
 #include <stdint.h>
@@ -13,6 +14,9 @@ struct response {
     double epsilon; /* > 0 */
     uint64_t count;
 };
+
+/** How many of the runs tell the truth. */
+struct binomial response_binomial(const struct response *response);
 
 /** Most runs that the two functions below walk through; more cost O(sqrt(count)) time as well, but
  * too much of it. */

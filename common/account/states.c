@@ -29,8 +29,7 @@ static int compare(const void *left, const void *right)
  * before it was read; returns the new size. */
 static size_t multiply(struct state *states, size_t size, const struct response *group)
 {
-    double odds = exp(-group->epsilon);
-    struct binomial binomial = {(double)group->count, 1 / (1 + odds), odds / (1 + odds)};
+    struct binomial binomial = response_binomial(group);
     size_t outcomes = (size_t)group->count + 1;
     for (size_t outcome = outcomes; outcome-- > 0;) {
         double loss = (2 * (double)outcome - binomial.trials) * group->epsilon;

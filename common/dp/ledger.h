@@ -98,7 +98,6 @@ struct price ledger_would_cost(const struct ledger *ledger, const struct charge 
  * (never below 0; delta: for charges with a delta of their own). */
 struct price ledger_spent(const struct ledger *ledger);
 struct price ledger_left(const struct ledger *ledger);
-struct price ledger_limit(const struct ledger *ledger);
 
 /** One allowance as it stands: for ALLOWANCE_JOB, that of the job of the last ledger_at. */
 struct balance ledger_balance(const struct ledger *ledger, enum allowance allowance);

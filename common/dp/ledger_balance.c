@@ -32,11 +32,6 @@ struct price ledger_left(const struct ledger *ledger)
                           .delta_atto = less(filter->own_delta_max, ledger->total.delta_atto)};
 }
 
-struct price ledger_limit(const struct ledger *ledger)
-{
-    return ledger->filter[ALLOWANCE_TOTAL].limit;
-}
-
 struct balance ledger_balance(const struct ledger *ledger, enum allowance allowance)
 {
     struct balance balance = {.limited = ledger->limited[allowance],

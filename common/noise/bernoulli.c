@@ -10,6 +10,7 @@
 #include "noise/bernoulli_private.h"
 
 #include "noise/bernoulli.h"
+#include "noise/whole.h"
 
 #include "base/bytes.h"
 
@@ -18,16 +19,11 @@
 
 enum { WORD_BITS = 64, PRECISION_BITS = 192, BLOCK_WORDS = 512 };
 
-static void set_u64(mpz_t out, uint64_t value)
-{
-    mpz_import(out, 1, 1, sizeof value, 0, 0, &value);
-}
-
 void noise_set_u64(mpfr_t out, uint64_t value, mpfr_rnd_t toward)
 {
     mpz_t whole;
     mpz_init(whole);
-    set_u64(whole, value);
+    whole_set_u64(whole, value);
     mpfr_set_z(out, whole, toward);
     mpz_clear(whole);
 }
@@ -40,7 +36,7 @@ static enum status extend(mpz_t digits, const struct random *random)
     if (status == STATUS_OK) {
         mpz_t low;
         mpz_init(low);
-        set_u64(low, word);
+        whole_set_u64(low, word);
         mpz_mul_2exp(digits, digits, WORD_BITS);
         mpz_add(digits, digits, low);
         mpz_set_ui(low, 0);
@@ -83,7 +79,7 @@ enum status noise_bernoulli_decide(const struct random *random, uint64_t first, 
     enum status status = STATUS_OK;
 
     mpz_init(digits);
-    set_u64(digits, first);
+    whole_set_u64(digits, first);
     while (status == STATUS_OK && order == ORDER_OPEN) {
         order = compare(digits, known, probability);
         if (order == ORDER_OPEN) {

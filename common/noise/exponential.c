@@ -26,6 +26,7 @@
 #include "noise/exponential.h"
 
 #include "noise/mask.h"
+#include "noise/whole.h"
 
 #include <gmp.h>
 #include <mpfr.h>
@@ -37,17 +38,6 @@ enum { RATE_EXPONENT_MAX = 7 };
 
 #define LN_2 UINT64_C(0xb17217f7d1cf79ab) /* floor(2^64 ln 2) */
 
-static void set_u64(mpz_t out, uint64_t value)
-{
-    mpz_import(out, 1, 1, sizeof value, 0, 0, &value);
-}
-
-static void set_u128(mpz_t out, uint128 value)
-{
-    const uint64_t word[2] = {(uint64_t)(value >> WORD_BITS), (uint64_t)value};
-    mpz_import(out, 2, 1, sizeof word[0], 0, 0, word);
-}
-
 /* distance * eta, rounded towards `toward`. */
 static void exponent_of(mpfr_t out, const struct noise_exponential *exponential, uint64_t distance,
                         mpfr_rnd_t toward)
@@ -55,11 +45,11 @@ static void exponent_of(mpfr_t out, const struct noise_exponential *exponential,
     mpz_t product;
     mpz_t factor;
     mpz_inits(product, factor, NULL);
-    set_u64(product, exponential->numerator);
-    set_u64(factor, distance);
+    whole_set_u64(product, exponential->numerator);
+    whole_set_u64(factor, distance);
     mpz_mul(product, product, factor);
     mpfr_set_z(out, product, toward); /* at most 128 bits: exact */
-    set_u128(factor, exponential->denominator);
+    whole_set_u128(factor, exponential->denominator);
     mpfr_div_z(out, out, factor, toward);
     mpz_clears(product, factor, NULL);
 }
@@ -167,7 +157,7 @@ static enum status lazy_extend(struct lazy_fraction *fraction, const struct rand
     if (status == STATUS_OK) {
         mpz_t low;
         mpz_init(low);
-        set_u64(low, word);
+        whole_set_u64(low, word);
         mpz_mul_2exp(fraction->value, fraction->value, WORD_BITS);
         mpz_add(fraction->value, fraction->value, low);
         mpz_clear(low);
@@ -200,7 +190,7 @@ static enum order compare(const struct lazy_fraction *fraction,
     mpfr_exp(high, high, MPFR_RNDU);
     mpfr_mul_2ui(high, high, NOISE_EXPONENTIAL_BITS + bits, MPFR_RNDU);
 
-    set_u64(edge, whole);
+    whole_set_u64(edge, whole);
     mpz_mul_2exp(edge, edge, bits);
     mpz_add(edge, edge, fraction->value);
     if (mpfr_cmp_z(high, edge) <= 0) {

@@ -21,6 +21,7 @@
 #include "noise/gaussian.h"
 
 #include "noise/bernoulli_private.h"
+#include "noise/whole.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -31,23 +32,17 @@
 
 enum { SIGMAS = 8, PARTS = 8, BLOCK_VALUES = 512 };
 
-static void set_u128(mpz_t out, uint128 value)
-{
-    const uint64_t word[2] = {(uint64_t)(value >> 64), (uint64_t)value};
-    mpz_import(out, 2, 1, sizeof word[0], 0, 0, word);
-}
-
 /* k^2/(2 sigma^2), rounded towards `toward`. */
 static void exponent_of(mpfr_t out, struct noise_scale sigma, uint128 k, mpfr_rnd_t toward)
 {
     mpz_t above;
     mpz_t below;
     mpz_inits(above, below, NULL);
-    set_u128(above, k);
-    set_u128(below, sigma.denominator);
+    whole_set_u128(above, k);
+    whole_set_u128(below, sigma.denominator);
     mpz_mul(above, above, below);
     mpz_mul(above, above, above);
-    set_u128(below, sigma.numerator);
+    whole_set_u128(below, sigma.numerator);
     mpz_mul(below, below, below);
     mpz_mul_2exp(below, below, 1);
     mpfr_set_z(out, above, toward);

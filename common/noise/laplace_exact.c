@@ -13,6 +13,8 @@
 
 #include "noise/laplace_private.h"
 
+#include "noise/whole.h"
+
 #include "base/bytes.h"
 
 #include <gmp.h>
@@ -31,11 +33,6 @@ void bounds_clear(struct bounds *bounds)
     mpfr_clear(bounds->high);
 }
 
-static void set_u64(mpz_t out, uint64_t value)
-{
-    mpz_import(out, 1, 1, sizeof value, 0, 0, &value);
-}
-
 /* The binary logarithm of what one unit of a digit is worth. */
 static size_t shift_of(const struct noise_geometric *noise, size_t position)
 {
@@ -49,12 +46,12 @@ static void exponent_of(mpfr_t out, const struct noise_geometric *noise, size_t 
     mpz_t numerator;
     mpz_t factor;
     mpz_inits(numerator, factor, NULL);
-    set_u64(numerator, noise->scale.denominator);
-    set_u64(factor, times);
+    whole_set_u64(numerator, noise->scale.denominator);
+    whole_set_u64(factor, times);
     mpz_mul(numerator, numerator, factor);
     mpz_mul_2exp(numerator, numerator, shift);
     mpfr_set_z(out, numerator, toward);
-    set_u64(factor, noise->scale.numerator);
+    whole_set_u64(factor, noise->scale.numerator);
     mpfr_div_z(out, out, factor, toward);
     mpz_clears(numerator, factor, NULL);
 }
@@ -112,8 +109,8 @@ uint64_t noise_exact_factor(const struct noise_geometric *noise)
     mpz_t weight;
     mpz_t numerator;
     mpz_inits(weight, numerator, NULL);
-    set_u64(weight, noise->scale.denominator);
-    set_u64(numerator, noise->scale.numerator);
+    whole_set_u64(weight, noise->scale.denominator);
+    whole_set_u64(numerator, noise->scale.numerator);
     mpz_mul_2exp(weight, weight, FRACTION_BITS + 4 + noise->low_bits);
     mpz_fdiv_q(weight, weight, numerator);
     if (mpz_sizeinbase(weight, 2) <= FRACTION_BITS) {
@@ -173,7 +170,7 @@ static enum status lazy_extend(struct lazy_real *real, const struct random *rand
     if (status == STATUS_OK) {
         mpz_t low;
         mpz_init(low);
-        set_u64(low, word);
+        whole_set_u64(low, word);
         mpz_mul_2exp(real->value, real->value, WORD_BITS);
         mpz_add(real->value, real->value, low);
         mpz_clear(low);
@@ -196,7 +193,7 @@ static enum status lazy_begin(struct lazy_real *real, const struct random *rando
         }
         whole &= mask;
     } while (whole >= end);
-    set_u64(real->value, whole);
+    whole_set_u64(real->value, whole);
     real->bits = 0;
     return lazy_extend(real, random);
 }
@@ -247,7 +244,7 @@ enum status noise_exact_draw(const struct noise_geometric *noise, const struct r
     uint64_t d = 0;
 
     mpz_inits(real.value, taken, more, NULL);
-    set_u64(taken, mass[0]);
+    whole_set_u64(taken, mass[0]);
     enum status status = lazy_begin(&real, random, noise->digit[position].left);
     while (status == STATUS_OK && !(closed && d == NOISE_BASE - 1)) {
         enum order order = compare_digit(&real, noise, position, d, taken);
@@ -257,7 +254,7 @@ enum status noise_exact_draw(const struct noise_geometric *noise, const struct r
         if (order == ORDER_UNDECIDED) {
             status = lazy_extend(&real, random);
         } else if (++d < NOISE_BASE) {
-            set_u64(more, mass[d]);
+            whole_set_u64(more, mass[d]);
             mpz_add(taken, taken, more);
         }
     }
@@ -276,7 +273,7 @@ enum status noise_exact_accept(const struct noise_geometric *noise, const struct
     struct lazy_real real = {.bits = FRACTION_BITS};
 
     mpz_init(real.value);
-    set_u64(real.value, u);
+    whole_set_u64(real.value, u);
     while (status == STATUS_OK && order == ORDER_UNDECIDED) {
         struct bounds edge;
         bounds_init(&edge, PRECISION_BITS + real.bits);

@@ -12,6 +12,7 @@
 #include "noise/share_private.h"
 
 #include "noise/bernoulli_private.h"
+#include "noise/whole.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -24,10 +25,9 @@ enum { SCALES = 32, OCTAVE_BITS = 4, BLOCK_VALUES = 256 };
 /* k + plus, rounded towards `toward`. */
 static void set_sum(mpfr_t out, uint128 k, unsigned plus, mpfr_rnd_t toward)
 {
-    const uint64_t word[2] = {(uint64_t)(k >> 64), (uint64_t)k};
     mpz_t whole;
     mpz_init(whole);
-    mpz_import(whole, 2, 1, sizeof word[0], 0, 0, word);
+    whole_set_u128(whole, k);
     mpz_add_ui(whole, whole, plus);
     mpfr_set_z(out, whole, toward);
     mpz_clear(whole);
