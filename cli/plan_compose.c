@@ -81,8 +81,13 @@ static void print_text(const struct account *account, const struct question *que
     enum neighbours neighbours = events->event[0].neighbours;
     double epsilon = question->wants_epsilon ? account->high : question->at;
     double delta = question->wants_epsilon ? question->at : account->high;
-    (void)printf("%s at %s %.9g, neighbours %s, events: %zu\n\n", question->asked, question->given,
-                 question->at, event_neighbours_name(neighbours), events->count);
+    double runs = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        runs += (double)events->event[i].count;
+    }
+    (void)printf("%s at %s %.9g, neighbours %s, events: %zu, runs of them: %.0f\n\n",
+                 question->asked, question->given, question->at, event_neighbours_name(neighbours),
+                 events->count, runs);
     (void)printf("  %-9s %14s  rests on\n", "accountant", question->asked);
     for (unsigned i = 0; i < ACCOUNTANT_COUNT; i++) {
         print_bound(account, (enum accountant)i);
