@@ -69,6 +69,13 @@ static void weigh(const struct noise_exponential *decay, uint64_t *weight, const
     noise_exponential_floor(decay, weight, weight, count);
 }
 
+/* a < b, 1 or 0, for both below 2^127: without optimisation a comparison of two words each would be
+ * a branch. */
+static inline uint64_t is_less(uint128 a, uint128 b)
+{
+    return (uint64_t)((a - b) >> 127);
+}
+
 static inline size_t block_size(size_t done, size_t count)
 {
     return count - done < BLOCK ? count - done : BLOCK;
@@ -157,7 +164,7 @@ static size_t prefixes_up_to(const struct noise_exponential *decay, const int64_
         weigh(decay, weight, scores + done, block, best);
         for (size_t i = 0; i < block; i++) {
             sum += weight[i];
-            passed += mask_of(sum <= point) & 1;
+            passed += 1 - is_less(point, sum);
         }
     }
     bytes_wipe(weight, sizeof weight);
@@ -281,7 +288,7 @@ enum status select_draw_noisy(const struct noise_laplace *noise, const struct ra
         for (size_t i = 0; i < block; i++) {
             int128 exact = (int128)scores[done + i] + drawn[i];
             uint128 sum = (uint128)(exact + ((int128)1 << 65));
-            uint64_t before = mask_of(sum < least_sum);
+            uint64_t before = mask_of(is_less(sum, least_sum));
             uint128 wide = (uint128)before << 64 | before;
             least_sum ^= (least_sum ^ sum) & wide;
             index = mask_choose(before, done + i, index);

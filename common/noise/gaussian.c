@@ -30,7 +30,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIGMAS = 8, PARTS = 8, BLOCK_VALUES = 512 };
+enum { SIGMAS = 8, BLOCK_VALUES = 512 };
 
 /* k^2/(2 sigma^2), rounded towards `toward`. */
 static void exponent_of(mpfr_t out, struct noise_scale sigma, uint128 k, mpfr_rnd_t toward)

@@ -36,8 +36,8 @@ void noise_gaussian_free(struct noise_gaussian *noise);
  * probability is below 2^-42 per value (that of 8 sigma and more, which it draws, included). Which
  * of the table's rows is read depends on the value drawn: that concerns only an observer who shares
  * the processor's cache.
- * Cost: 24 random bytes per trial; 1.05 (1 + P(0)) trials a value. Allocates on the exact path
- * alone.
+ * Cost: 24 random bytes per trial; in a long vector about 1.05 (1 + P(0)) trials a value, at most
+ * 1.09 (1 + P(0)). Allocates on the exact path alone.
  * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); table.c (how). Deviation: no
  * rejection from discrete Laplace; the distribution is the same.
  */

@@ -4,16 +4,18 @@
  *
  * Draws short vectors many times, takes the time of each, and sorts the times into two classes by
  * the values that came out: by size (the mean magnitude up to or above its median in this run), and
- * by the first value's sign. Welch's t between the classes beyond 4.5 means that the clock tells them
- * apart (Goodwill et al., NIST workshop 2011; Reparaz, Balasch, Verbauwhede, DATE 2017). Every
+ * by the first value's sign. Welch's t between the classes beyond 4.5 means that the clock tells
+ * them apart (Goodwill et al., NIST workshop 2011; Reparaz, Balasch, Verbauwhede, DATE 2017). Every
  * kernel of laplace.h, Gaussian noise and shares must stay below it; the textbook sampler
- * (reference.h) must exceed it by size, else the bench has no power here. Rule for outliers, fixed in advance: of all times of a
- * comparison, both classes together, those above the ninth decile are left out. Random bits come from the
- * seeded source, whose time does not vary, so that the sampler alone is measured.
+ * (reference.h) must exceed it by size, else the bench has no power here. Rule for outliers, fixed
+ * in advance: of all times of a comparison, both classes together, those above the ninth decile are
+ * left out. Random bits come from the seeded source, whose time does not vary, so that the sampler
+ * alone is measured.
  *
- * Ends with 1 when a kernel is told apart or the textbook is not. There are some eighty comparisons:
- * without any leak one exceeds 4.5 in about 2,000 runs. Use an optimised build; other programs on
- * the machine add noise to both classes alike, and so hide leaks rather than show them. */
+ * Ends with 1 when a kernel is told apart or the textbook is not. There are some eighty
+ * comparisons: without any leak one exceeds 4.5 in about 2,000 runs. Use an optimised build:
+ * without optimisation Gaussian noise and shares are told apart, too. Other programs on the machine
+ * add noise to both classes alike, and so hide leaks rather than show them. */
 
 #include "base/check.h"
 #include "noise/gaussian.h"

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <gmp.h>
+#include <math.h>
 #include <mpfr.h>
 #include <string.h>
 
@@ -84,6 +85,40 @@ Test(share, values_are_added_to_modulo_two_to_the_64)
         cr_assert_eq(draw(&noises, kind, &random, NULL, 0), STATUS_OK);
     }
     noises_free(&noises);
+}
+
+/* Random bytes a value of a long vector; scales around 1 and just at a power of two take the most. */
+Test(share, random_bytes_are_no_more_than_the_headers_say)
+{
+    enum { LONG = 20000 };
+    static const struct noise_scale scales[] = {
+        {1, 16}, {1, 2},  {1, 1},    {106, 100},   {2, 1},
+        {22, 7}, {16, 1}, {1024, 1}, {1 << 20, 1}, {UINT64_C(1) << 40, 1}};
+    static int64_t values[LONG];
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        double sigma = (double)scales[i].numerator / (double)scales[i].denominator;
+        double sum = 1; /* of exp(-z^2/(2 sigma^2)): 1/P(0) */
+        for (double z = 1; z < 40 * sigma && z < 1e5; z++) {
+            sum += 2 * exp(-z * z / (2 * sigma * sigma));
+        }
+        for (uint64_t h = 1; h < 1000; h *= 10) {
+            const double most[2] = {24 * 1.09 * (1 + 1 / sum), 48 * 1.04};
+            struct noises noises;
+            struct seeded_random seeded;
+            struct random random = seeded_random_interface(&seeded);
+            cr_assert_eq(noise_gaussian_init(&noises.gaussian, scales[i]), STATUS_OK);
+            cr_assert_eq(noise_share_init(&noises.share, scales[i], h), STATUS_OK);
+            for (int kind = 0; kind < 2; kind++) {
+                seeded_random_init(&seeded, i);
+                cr_assert_eq(draw(&noises, kind, &random, values, LONG), STATUS_OK);
+                double bytes = (double)seeded.drawn_bytes / LONG;
+                cr_expect(bytes <= most[kind], "kind %d scale %g h %lu: %g", kind, sigma,
+                          (unsigned long)h, bytes);
+                cr_expect(bytes > most[kind] * 0.9, "%g of %g", bytes, most[kind]);
+            }
+            noises_free(&noises);
+        }
+    }
 }
 
 /* Every length: the last value is drawn, and nothing is written behind it. */
