@@ -87,7 +87,7 @@ Test(share, values_are_added_to_modulo_two_to_the_64)
     noises_free(&noises);
 }
 
-/* Random bytes a value of a long vector; scales around 1 and just at a power of two take the most. */
+/* Random bytes a value of a long vector; scales around 1 and at a power of two take the most. */
 Test(share, random_bytes_are_no_more_than_the_headers_say)
 {
     enum { LONG = 20000 };
