@@ -77,16 +77,17 @@ static enum status script_fill(void *self, void *out, size_t bytes)
 
 /* The first bits of C(d) = 2^51 F(d) - M(d): its whole part and two 64-bit words of its fraction.
  */
-static void edge_words(uint64_t word[3], const struct noise_geometric *noise, unsigned d)
+static void edge_words(uint64_t word[3], const struct noise_geometric *noise, size_t position,
+                       unsigned d)
 {
     struct bounds edge;
     mpz_t bits;
     mpz_t part;
     bounds_init(&edge, 700);
     mpz_inits(bits, part, NULL);
-    noise_exact_distribution(&edge, noise, 0, d);
-    for (unsigned i = 0; i <= d; i++) {
-        mpfr_sub_ui(edge.low, edge.low, noise->digit[0].mass[i], MPFR_RNDD);
+    noise_exact_distribution(&edge, noise, position, d);
+    for (unsigned i = 0; i <= d && i < NOISE_BASE; i++) {
+        mpfr_sub_ui(edge.low, edge.low, noise->digit[position].mass[i], MPFR_RNDD);
     }
     mpfr_mul_2ui(edge.low, edge.low, 128, MPFR_RNDD);
     mpfr_get_z(bits, edge.low, MPFR_RNDD);
@@ -99,29 +100,50 @@ static void edge_words(uint64_t word[3], const struct noise_geometric *noise, un
     bounds_clear(&edge);
 }
 
+/* The digits on both sides of the edge behind d, each from words that tell only at the very end. */
+static void check_tie(const struct noise_geometric *noise, size_t position, unsigned d)
+{
+    struct script script = {.used = 0};
+    struct random random = {.fill = script_fill, .self = &script};
+    uint64_t edge[3];
+    uint64_t digit = 99;
+    edge_words(edge, noise, position, d);
+    for (int above = 0; above < 2; above++) {
+        memcpy(script.word, edge, sizeof edge); /* agrees with the edge in all of 64 bits */
+        script.word[2] += above == 1 ? 1 : UINT64_MAX;
+        script.used = 0;
+        cr_assert_eq(noise_exact_draw(noise, &random, position, &digit), STATUS_OK);
+        cr_assert_eq(digit, d + (unsigned)above, "digit %lu behind %u", (unsigned long)digit, d);
+        cr_assert_eq(script.used, 3, "a second word was needed");
+    }
+    memcpy(script.word, edge, sizeof edge);
+    script.word[1]--; /* below the edge from the first word on */
+    script.used = 0;
+    cr_assert_eq(noise_exact_draw(noise, &random, position, &digit), STATUS_OK);
+    cr_assert_eq(script.used, 2);
+}
+
 Test(noise_exact, a_tie_is_refined_and_never_rounded)
 {
     struct noise_geometric noise;
     cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
     for (unsigned d = 0; d < NOISE_BASE - 1; d++) {
-        struct script script = {.used = 0};
-        struct random random = {.fill = script_fill, .self = &script};
-        uint64_t edge[3];
-        uint64_t digit = 99;
-        edge_words(edge, &noise, d);
-        for (int above = 0; above < 2; above++) {
-            memcpy(script.word, edge, sizeof edge); /* agrees with the edge in all of 64 bits */
-            script.word[2] += above == 1 ? 1 : UINT64_MAX;
-            script.used = 0;
-            cr_assert_eq(noise_exact_draw(&noise, &random, 0, &digit), STATUS_OK);
-            cr_assert_eq(digit, d + (unsigned)above);
-            cr_assert_eq(script.used, 3, "a second word was needed");
+        check_tie(&noise, 0, d);
+    }
+}
+
+/* Beyond the outcomes that have a mass, of which the last one counts as well. */
+Test(noise_exact, the_upper_digit_goes_on_for_ever)
+{
+    static const struct noise_scale wide[] = {{31, 1}, {1023, 1}, {UINT64_C(1) << 40, 1}};
+    for (size_t i = 0; i < 3; i++) {
+        struct noise_geometric noise;
+        cr_assert_eq(noise_geometric_init(&noise, wide[i]), STATUS_OK);
+        cr_assert(i == 2 || noise.digit[1].mass[NOISE_BASE - 1] > 0);
+        unsigned end = i == 2 ? 36 : 70; /* edges are nearer than a word tells beyond */
+        for (unsigned d = 0; d < end; d++) {
+            check_tie(&noise, 1, d);
         }
-        memcpy(script.word, edge, sizeof edge);
-        script.word[1]--; /* below the edge from the first word on */
-        script.used = 0;
-        cr_assert_eq(noise_exact_draw(&noise, &random, 0, &digit), STATUS_OK);
-        cr_assert_eq(script.used, 2);
     }
 }
 

@@ -233,8 +233,9 @@ static uint64_t word_of_bin(const struct noise_table *table, size_t bin)
     return 0;
 }
 
-/* The first 62 + 64 bits of a(k). */
-static void edge_words(uint64_t word[2], const struct noise_table *table, size_t b, uint64_t offset)
+/* The first 62 + 64 bits of a(k), for k at this place of a bin or of the tail's c-th one. */
+static void edge_words(uint64_t word[2], const struct noise_table *table, size_t b, unsigned c,
+                       uint64_t offset)
 {
     mpfr_t low;
     mpfr_t high;
@@ -243,7 +244,9 @@ static void edge_words(uint64_t word[2], const struct noise_table *table, size_t
     mpfr_inits2(400, low, high, NULL);
     mpz_inits(bits, part, NULL);
     const struct noise_bin *bin = &table->bin[b];
-    noise_table_enclose(table, b, bin->size_bits, (uint128)bin->start + offset, low, high);
+    uint128 k = (uint128)bin->start + offset + ((uint128)c << bin->size_bits);
+    unsigned long size_bits = bin->size_bits + (b == table->bins ? c + 1 : 0);
+    noise_table_enclose(table, b, size_bits, k, low, high);
     mpfr_mul_2ui(low, low, TABLE_UNIT_BITS + 64, MPFR_RNDD);
     mpfr_get_z(bits, low, MPFR_RNDD);
     mpz_fdiv_q_2exp(part, bits, 64);
@@ -286,7 +289,7 @@ Test(table, a_tie_is_refined_and_never_rounded)
         uint64_t first = word_of_bin(table, b);
         uint64_t edge[2];
         uint64_t value = 0;
-        edge_words(edge, table, b, offset);
+        edge_words(edge, table, b, 0, offset);
         if (edge[1] == 0 || edge[1] == UINT64_MAX) {
             continue;
         }
@@ -321,5 +324,46 @@ Test(table, the_tail_is_drawn_exactly)
     }
     size_t used = draw_tie(table, first, offset, UINT64_MAX, UINT64_C(1) << 63, &value);
     cr_expect_gt(used, 16, "refused: another block");
+    for (unsigned zeros = 0; zeros < 40; zeros += 3) { /* accepted as often as f says, not less */
+        const uint64_t coins = UINT64_C(1) << (63 - zeros);
+        uint64_t edge[2];
+        edge_words(edge, table, table->bins, zeros, 5);
+        cr_assert_gt(edge[0], 0);
+        used = draw_tie(table, first, offset, (edge[0] - 1) << 2, coins, &value);
+        cr_expect_eq(used, 16, "just below, after %u zeros", zeros);
+        used = draw_tie(table, first, offset, (edge[0] + 1) << 2, coins, &value);
+        cr_expect_gt(used, 16, "just above, after %u zeros", zeros);
+    }
     noise_share_free(&share);
+}
+
+/* Enclosures of few bits hold those of many, wherever the table may ask. */
+Test(table, enclosures_hold_the_truth_at_any_precision)
+{
+    static const uint64_t numbers[] = {0, 1, 2, 31, 32, 999, 1 << 20, UINT64_C(1) << 46};
+    mpfr_t bound[2];
+    mpfr_t truth[2];
+    mpfr_inits2(900, truth[0], truth[1], NULL);
+    for (size_t i = 0; i < SCALES * SHARES; i++) {
+        struct noise_gaussian gaussian;
+        struct noise_share share;
+        cr_assert_eq(noise_gaussian_init(&gaussian, scales[i / SHARES]), STATUS_OK);
+        cr_assert_eq(noise_share_init(&share, scales[i / SHARES], shares[i % SHARES]), STATUS_OK);
+        for (size_t n = 0; n < 2 * sizeof numbers / sizeof numbers[0]; n++) {
+            const struct noise_shape *shape =
+                n % 2 == 0 ? &gaussian.table.shape : &share.table.shape;
+            shape->enclose(shape->self, numbers[n / 2], truth[0], truth[1]);
+            for (mpfr_prec_t precision = 20; precision < 400; precision += 93) {
+                mpfr_inits2(precision, bound[0], bound[1], NULL);
+                shape->enclose(shape->self, numbers[n / 2], bound[0], bound[1]);
+                cr_expect(mpfr_lessequal_p(bound[0], truth[0]), "scale %zu number %zu", i, n);
+                cr_expect(mpfr_greaterequal_p(bound[1], truth[1]), "scale %zu number %zu", i, n);
+                mpfr_clears(bound[0], bound[1], NULL);
+            }
+        }
+        noise_gaussian_free(&gaussian);
+        noise_share_free(&share);
+    }
+    mpfr_clears(truth[0], truth[1], NULL);
+    mpfr_free_cache();
 }
