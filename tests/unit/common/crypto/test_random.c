@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,20 +170,16 @@ Test(random, without_the_system_there_is_no_randomness_and_later_there_is)
     random_source_free(source);
 }
 
-/* Whether 32 bytes, as an AES-256 key, turn this counter into this block. */
-static bool is_key(const uint8_t *bytes, uint8_t counter, const uint8_t *block)
-{
-    uint8_t in[16] = {[15] = counter};
-    uint8_t out[16];
-    AES_KEY key;
-    cr_assert_eq(AES_set_encrypt_key(bytes, 256, &key), 0);
-    AES_encrypt(in, out, &key);
-    return memcmp(out, block, sizeof out) == 0;
-}
+/* What is looked for in 32 bytes of memory. */
+struct wanted {
+    bool (*is_it)(const struct wanted *wanted, const uint8_t *bytes);
+    const uint8_t *block;
+    uint8_t counter;
+};
 
-/* Whether a key that turns the counter into the block lies in the heap, or wherever this process
- * has written, at a multiple of 8. */
-static bool memory_holds_key(uint8_t counter, const uint8_t *block)
+/* Whether it lies in the heap, or wherever this process has written, at a multiple of 4: a
+ * source's key and pool lie at no multiple of 8. */
+static bool memory_holds(const struct wanted *wanted)
 {
     enum { MAPPING_MAX = 8 << 20 };
     static uint8_t copy[MAPPING_MAX]; /* its own mapping is too large to be looked at */
@@ -200,14 +197,67 @@ static bool memory_holds_key(uint8_t counter, const uint8_t *block)
             continue;
         }
         ssize_t size = pread(memory, copy, to - from, (off_t)from);
-        for (ssize_t i = 0; i + 32 <= size && !found; i += 8) {
-            found = memcmp(copy + i, copy + i + 8, 8) != 0 && is_key(copy + i, counter, block);
+        for (ssize_t i = 0; i + 32 <= size && !found; i += 4) {
+            found = memcmp(copy + i, copy + i + 8, 8) != 0 && wanted->is_it(wanted, copy + i);
         }
     }
     OPENSSL_cleanse(copy, MAPPING_MAX);
     (void)close(memory);
     (void)fclose(maps);
     return found;
+}
+
+/* Whether the bytes, as an AES-256 key, turn the counter into the block. */
+static bool is_key(const struct wanted *wanted, const uint8_t *bytes)
+{
+    uint8_t in[16] = {[15] = wanted->counter};
+    uint8_t out[16];
+    AES_KEY key;
+    cr_assert_eq(AES_set_encrypt_key(bytes, 256, &key), 0);
+    AES_encrypt(in, out, &key);
+    return memcmp(out, wanted->block, sizeof out) == 0;
+}
+
+static bool memory_holds_key(uint8_t counter, const uint8_t *block)
+{
+    struct wanted key = {.is_it = is_key, .block = block, .counter = counter};
+    return memory_holds(&key);
+}
+
+/* Whether the first of the bytes are the block's, of which every bit is turned over: the block
+ * itself would be found where the test keeps it. */
+static bool is_opposite(const struct wanted *wanted, const uint8_t *bytes)
+{
+    bool all = true;
+    for (size_t i = 0; i < 16 && all; i++) {
+        all = (bytes[i] ^ wanted->block[i]) == 0xff;
+    }
+    return all;
+}
+
+Test(random, what_was_handed_out_is_nowhere_else)
+{
+    static const size_t size[] = {16, 1000, 1024, 100000};
+    static uint8_t out[100000];
+    const struct wanted wanted = {.is_it = is_opposite, .block = out};
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+        struct random_source *source = random_source_new();
+        cr_assert_not_null(source);
+        struct random random = random_source_interface(source);
+        fill(&random, out, 16); /* what comes next is not where a pool begins */
+        fill(&random, out, size[i]);
+        uint8_t *kept = calloc(1, 64); /* a copy must be found */
+        cr_assert_not_null(kept);
+        memcpy(kept, out, 16);
+        for (size_t j = 0; j < size[i]; j++) {
+            out[j] = (uint8_t)~out[j];
+        }
+        cr_expect(memory_holds(&wanted));
+        OPENSSL_cleanse(kept, 64);
+        cr_expect_not(memory_holds(&wanted), "after %zu bytes", size[i]);
+        free(kept);
+        random_source_free(source);
+    }
 }
 
 /* The cipher of a block begins at counter 0 with the next key (32 bytes); what is handed out begins

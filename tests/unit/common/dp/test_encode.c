@@ -250,6 +250,11 @@ Test(encode, the_l2_clip_holds_for_any_integers)
     cr_assert(extreme[0] < -(INT64_C(1) << 59) && extreme[1] > INT64_C(1) << 59, "an eighth each");
     clip_l2(extreme, 64, 0);
     cr_assert(within_l2(extreme, 64, 0));
+    /* The norm is a hair above 2^64. With 2^64 for it the first four would fill the bound. */
+    int64_t hair[5] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, 3};
+    clip_l2(hair, 5, INT64_MAX - 1);
+    cr_assert(within_l2(hair, 5, INT64_MAX - 1));
+    cr_assert(hair[0] == -(INT64_C(1) << 62) + 2 && hair[4] == 1);
     clip_l2(NULL, 0, 5);
 }
 
