@@ -5,7 +5,7 @@
 
 #include "base/exit_code.h"
 #include "crypto/digest.h"
-#include "learn/kernel.h"
+#include "learn/dense.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ enum status release_take_experts(struct participant *p, bool *good)
     for (size_t i = 0; i < count; i++) {
         uint64_t word = load_u64(data + 8 * i);
         memcpy(&weights[i], &word, sizeof word);
-        weights[i] = kernel_flushed(weights[i]);
+        weights[i] = dense_flushed(weights[i]);
     }
     free(data);
     *good = digest_equal(&digest, &artifact.digest) && weights_are_finite(weights, count);

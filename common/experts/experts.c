@@ -1,6 +1,6 @@
 #include "experts/experts.h"
 
-#include "learn/kernel.h"
+#include "learn/dense.h"
 
 /* As many experts at a time as keep their weights in the cache while all records pass by. */
 enum { SCORES_BLOCK = 64 };
@@ -13,8 +13,8 @@ void experts_scores(double *f, const double *weight, size_t expert_count, const 
         const size_t end = block + (left < SCORES_BLOCK ? left : SCORES_BLOCK);
         for (size_t i = 0; i < record_count; i++) {
             for (size_t expert = block; expert < end; expert++) {
-                f[i * expert_count + expert] = kernel_dot(weight + expert * feature_count,
-                                                          x + i * feature_count, feature_count);
+                f[i * expert_count + expert] = dense_dot(weight + expert * feature_count,
+                                                         x + i * feature_count, feature_count);
             }
         }
     }

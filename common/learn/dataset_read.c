@@ -1,7 +1,7 @@
 #include "learn/dataset.h"
 
 #include "learn/csv.h"
-#include "learn/kernel.h"
+#include "learn/dense.h"
 #include "learn/number.h"
 
 #include <math.h>
@@ -158,7 +158,7 @@ static enum status put_number(const struct reader *reader, const struct column *
     }
     value = (value - column->centre) / column->half_width;
     *clamped += fabs(value) > 1 + bound_slack ? 1 : 0;
-    *feature = kernel_flushed(reader->scale * fmin(fmax(value, -1), 1));
+    *feature = dense_flushed(reader->scale * fmin(fmax(value, -1), 1));
     return STATUS_OK;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "learn/kernel.h"
+#include "learn/dense.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -67,7 +67,7 @@ static void fill_records(struct solver *solver, const struct dataset *data)
         }
     }
     if (solver->by_gram) {
-        kernel_gram(solver->gram, solver->z_t, m, d);
+        dense_gram(solver->gram, solver->z_t, m, d);
     }
 }
 
@@ -94,24 +94,24 @@ static enum status solver_init(struct solver *solver, const struct dataset *data
 static void update_margins(struct solver *solver)
 {
     if (solver->by_gram) {
-        kernel_symmetric(solver->margin, solver->gram, solver->v, solver->m);
+        dense_symmetric(solver->margin, solver->gram, solver->v, solver->m);
         return;
     }
-    kernel_combine(solver->w, solver->z_t, solver->v, solver->m, solver->d);
-    kernel_margins(solver->margin, solver->z_t, solver->w, solver->m, solver->d);
+    dense_combine(solver->w, solver->z_t, solver->v, solver->m, solver->d);
+    dense_margins(solver->margin, solver->z_t, solver->w, solver->m, solver->d);
 }
 
 static void combine(const struct solver *solver, double *w)
 {
     if (!solver->by_gram) {
-        kernel_combine(w, solver->z_t, solver->c, solver->m, solver->d);
+        dense_combine(w, solver->z_t, solver->c, solver->m, solver->d);
         return;
     }
     for (size_t j = 0; j < solver->d; j++) {
         w[j] = 0;
     }
     for (size_t i = 0; i < solver->m; i++) {
-        kernel_axpy(w, solver->c[i], solver->z_t + i * solver->d, solver->d);
+        dense_axpy(w, solver->c[i], solver->z_t + i * solver->d, solver->d);
     }
 }
 
@@ -197,7 +197,7 @@ double erm_objective(const double *w, const struct erm_problem *problem, const s
     const size_t d = data->feature_count;
     double sum = 0;
     for (size_t i = 0; i < data->record_count; i++) {
-        sum += loss_value(problem->loss, data->y[i] * kernel_dot(w, data->x + i * d, d));
+        sum += loss_value(problem->loss, data->y[i] * dense_dot(w, data->x + i * d, d));
     }
-    return sum / (double)data->record_count + problem->lambda * kernel_dot(w, w, d);
+    return sum / (double)data->record_count + problem->lambda * dense_dot(w, w, d);
 }

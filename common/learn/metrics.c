@@ -1,7 +1,7 @@
 #include "learn/metrics.h"
 
 #include "base/check.h"
-#include "learn/kernel.h"
+#include "learn/dense.h"
 #include "learn/loss.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void metrics_scores(double *f, const double *w, const struct dataset *data)
 {
     const size_t d = data->feature_count;
     for (size_t i = 0; i < data->record_count; i++) {
-        f[i] = kernel_dot(w, data->x + i * d, d);
+        f[i] = dense_dot(w, data->x + i * d, d);
     }
 }
 

@@ -1,7 +1,7 @@
 #include "learn/model.h"
 
 #include "base/check.h"
-#include "learn/kernel.h"
+#include "learn/dense.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ void model_predict(double *probability, const struct model *model, const struct 
     const size_t d = data->feature_count;
     CHECK(model->weight_count == d);
     for (size_t i = 0; i < data->record_count; i++) {
-        const double f = kernel_dot(model->weight, data->x + i * d, d);
+        const double f = dense_dot(model->weight, data->x + i * d, d);
         probability[i] = 1 / (1 + exp(-fmax(f, -700))); /* no overflow; 0 is never reached */
     }
 }

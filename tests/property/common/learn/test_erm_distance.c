@@ -1,8 +1,8 @@
 /* The planned number of steps reaches the promised distance on data sets made to prevent it, and a
  * plan with too few steps is caught. */
 
+#include "learn/dense.h"
 #include "learn/erm.h"
-#include "learn/kernel.h"
 
 #include "attack_data.h"
 

@@ -1,7 +1,7 @@
 /* The solvers: known answers, fast against plain, public numbers of steps, and what is refused. */
 
+#include "learn/dense.h"
 #include "learn/erm.h"
-#include "learn/kernel.h"
 
 #include "tests/support/seeded_random.h"
 #include "wdbc.h"
@@ -53,7 +53,7 @@ Test(erm, meets_independent_answers)
         cr_assert(erm_plan(&plan, &problem, &why) == STATUS_OK, "%s", why.text);
         cr_assert(erm_solve(w, &problem, &data, &why) == STATUS_OK);
         const double objective = erm_objective(w, &problem, &data);
-        const double norm = sqrt(kernel_dot(w, w, 31));
+        const double norm = sqrt(dense_dot(w, w, 31));
         cr_log_info("%s %g: %.1f steps, objective off by %.2e, norm by %.2e (distance %.2e)",
                     loss_name(known[i].loss), known[i].lambda, (double)plan.steps,
                     objective - known[i].objective, norm - known[i].norm, plan.distance);

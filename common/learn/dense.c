@@ -1,19 +1,19 @@
 /* Eight partial sums let the compiler use vector registers without being allowed to reorder
  * floating point on its own; the same order on every machine. */
 
-#include "learn/kernel.h"
+#include "learn/dense.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { LANES = 8 };
 
-double kernel_flushed(double x)
+double dense_flushed(double x)
 {
     return fabs(x) < 0x1p-400 ? 0 : x;
 }
 
-double kernel_dot(const double *a, const double *b, size_t count)
+double dense_dot(const double *a, const double *b, size_t count)
 {
     double lane[LANES] = {0};
     size_t i = 0;
@@ -29,42 +29,42 @@ double kernel_dot(const double *a, const double *b, size_t count)
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-void kernel_axpy(double *y, double factor, const double *x, size_t count)
+void dense_axpy(double *y, double factor, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         y[i] += factor * x[i];
     }
 }
 
-void kernel_margins(double *f, const double *z_t, const double *w, size_t m, size_t d)
+void dense_margins(double *f, const double *z_t, const double *w, size_t m, size_t d)
 {
     memset(f, 0, m * sizeof *f);
     for (size_t j = 0; j < d; j++) {
-        kernel_axpy(f, w[j], z_t + j * m, m);
+        dense_axpy(f, w[j], z_t + j * m, m);
     }
 }
 
-void kernel_combine(double *w, const double *z_t, const double *c, size_t m, size_t d)
+void dense_combine(double *w, const double *z_t, const double *c, size_t m, size_t d)
 {
     for (size_t j = 0; j < d; j++) {
-        w[j] = kernel_dot(z_t + j * m, c, m);
+        w[j] = dense_dot(z_t + j * m, c, m);
     }
 }
 
-void kernel_gram(double *g, const double *z, size_t m, size_t d)
+void dense_gram(double *g, const double *z, size_t m, size_t d)
 {
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j <= i; j++) {
-            const double product = kernel_dot(z + i * d, z + j * d, d);
+            const double product = dense_dot(z + i * d, z + j * d, d);
             g[i * m + j] = product;
             g[j * m + i] = product;
         }
     }
 }
 
-void kernel_symmetric(double *f, const double *g, const double *c, size_t m)
+void dense_symmetric(double *f, const double *g, const double *c, size_t m)
 {
     for (size_t i = 0; i < m; i++) {
-        f[i] = kernel_dot(g + i * m, c, m);
+        f[i] = dense_dot(g + i * m, c, m);
     }
 }

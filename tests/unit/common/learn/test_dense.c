@@ -1,6 +1,6 @@
 /* The fast kernels against plain loops, at every length around the number of lanes. */
 
-#include "learn/kernel.h"
+#include "learn/dense.h"
 
 #include "tests/support/seeded_random.h"
 
@@ -16,7 +16,7 @@ static void fill(struct seeded_random *random, double *x, size_t count)
     }
 }
 
-Test(kernel, dot_and_axpy_agree_with_plain_loops)
+Test(dense, dot_and_axpy_agree_with_plain_loops)
 {
     struct seeded_random random;
     seeded_random_init(&random, 1);
@@ -29,15 +29,15 @@ Test(kernel, dot_and_axpy_agree_with_plain_loops)
         for (size_t i = 0; i < count; i++) {
             sum += a[i] * b[i];
         }
-        cr_assert(fabs(kernel_dot(a, b, count) - sum) < 1e-14);
-        kernel_axpy(a, 0, b, count);
+        cr_assert(fabs(dense_dot(a, b, count) - sum) < 1e-14);
+        dense_axpy(a, 0, b, count);
         const double before = count > 0 ? a[count - 1] : 0;
-        kernel_axpy(a, -2, b, count);
+        dense_axpy(a, -2, b, count);
         cr_assert(count == 0 || a[count - 1] == before - 2 * b[count - 1]);
     }
 }
 
-Test(kernel, products_agree_with_plain_loops)
+Test(dense, products_agree_with_plain_loops)
 {
     struct seeded_random random;
     seeded_random_init(&random, 2);
@@ -57,10 +57,10 @@ Test(kernel, products_agree_with_plain_loops)
                     z_t[j * m + i] = z[i * d + j];
                 }
             }
-            kernel_margins(f, z_t, w, m, d);
-            kernel_combine(back, z_t, f, m, d);
-            kernel_gram(gram, z, m, d);
-            kernel_symmetric(c, gram, f, m);
+            dense_margins(f, z_t, w, m, d);
+            dense_combine(back, z_t, f, m, d);
+            dense_gram(gram, z, m, d);
+            dense_symmetric(c, gram, f, m);
             for (size_t i = 0; i < m; i++) {
                 double plain = 0;
                 double twice = 0;
@@ -74,9 +74,9 @@ Test(kernel, products_agree_with_plain_loops)
     }
 }
 
-Test(kernel, flushes_what_would_lead_to_subnormal_numbers)
+Test(dense, flushes_what_would_lead_to_subnormal_numbers)
 {
-    cr_assert(kernel_flushed(1e-310) == 0 && kernel_flushed(-1e-200) == 0);
-    cr_assert(kernel_flushed(1e-100) == 1e-100 && kernel_flushed(-2) == -2);
-    cr_assert(kernel_flushed(INFINITY) == INFINITY && isnan(kernel_flushed(NAN)));
+    cr_assert(dense_flushed(1e-310) == 0 && dense_flushed(-1e-200) == 0);
+    cr_assert(dense_flushed(1e-100) == 1e-100 && dense_flushed(-2) == -2);
+    cr_assert(dense_flushed(INFINITY) == INFINITY && isnan(dense_flushed(NAN)));
 }

@@ -1,32 +1,32 @@
-/* kernel.h - the dense loops under learning: m records, d features. No allocation; shapes are the
+/* dense.h - the dense loops under learning: m records, d features. No allocation; shapes are the
  * caller's word. Their order of summation is fixed, so a result is the same on every run. */
 
-#ifndef LEARN_KERNEL_H
-#define LEARN_KERNEL_H
+#ifndef LEARN_DENSE_H
+#define LEARN_DENSE_H
 
 #include <stddef.h>
 
 /** Returns x, or 0 when it is nearer to 0 than 2^-400. Whatever comes from outside passes through
  * here once: products and sums of such numbers do not meet the subnormal ones, whose arithmetic
  * takes a time that tells on which records it was done. */
-double kernel_flushed(double x);
+double dense_flushed(double x);
 
 /** Returns sum a_i b_i over count, in eight interleaved partial sums. */
-double kernel_dot(const double *a, const double *b, size_t count);
+double dense_dot(const double *a, const double *b, size_t count);
 
 /** y += factor * x, count numbers. */
-void kernel_axpy(double *y, double factor, const double *x, size_t count);
+void dense_axpy(double *y, double factor, const double *x, size_t count);
 
 /** Writes f (m) = Z w, from z_t (d, m): Z's columns one after the other. */
-void kernel_margins(double *f, const double *z_t, const double *w, size_t m, size_t d);
+void dense_margins(double *f, const double *z_t, const double *w, size_t m, size_t d);
 
 /** Writes w (d) = Z^T c, from z_t (d, m). */
-void kernel_combine(double *w, const double *z_t, const double *c, size_t m, size_t d);
+void dense_combine(double *w, const double *z_t, const double *c, size_t m, size_t d);
 
 /** Writes the Gram matrix G (m, m) = Z Z^T from z (m, d) row by row. */
-void kernel_gram(double *g, const double *z, size_t m, size_t d);
+void dense_gram(double *g, const double *z, size_t m, size_t d);
 
 /** Writes f (m) = G c for a symmetric G (m, m). */
-void kernel_symmetric(double *f, const double *g, const double *c, size_t m);
+void dense_symmetric(double *f, const double *g, const double *c, size_t m);
 
 #endif
