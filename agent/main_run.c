@@ -47,7 +47,7 @@ static void keep_model(void *self, const struct job *job, const double *weights,
     if (!final) {
         return;
     }
-    model.loss = LOSS_LOGISTIC;
+    model.loss = (struct loss){.kind = LOSS_LOGISTIC};
     for (size_t i = 0; i < job->stage_count; i++) {
         if (job->stage[i].task == TASK_FIT) {
             model.loss = job->stage[i].loss;

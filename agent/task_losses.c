@@ -23,7 +23,7 @@ enum status task_losses_check(const struct stage *stage, size_t record_count, st
 static void add_record(int64_t *sum, const struct task_input *input, const double *score, double y)
 {
     for (size_t k = 0; k < input->expert_count; k++) {
-        double loss = loss_clamped(input->stage->loss, y * score[k]);
+        double loss = loss_clamped(input->stage->loss, score[k], y);
         sum[k] += encode_value(loss, input->stage->grid_bits);
     }
 }

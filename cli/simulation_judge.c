@@ -126,7 +126,7 @@ static enum status judge_pooled(struct simulation *simulation, const struct judg
 
     result->baseline.pooled_auc = -1.0;
     for (size_t i = 0; i < POOLED_COUNT && status == STATUS_OK; i++) {
-        const struct erm_problem problem = {.loss = LOSS_LOGISTIC,
+        const struct erm_problem problem = {.loss = {.kind = LOSS_LOGISTIC},
                                             .lambda = pooled_lambda[i],
                                             .tolerance = 0.00002,
                                             .record_count = judgement->pooled.record_count,

@@ -147,14 +147,14 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     return STATUS_OK;
 }
 
-static enum loss_kind fit_loss(const struct job *job)
+static struct loss fit_loss(const struct job *job)
 {
     for (size_t i = 0; i < job->stage_count; i++) {
         if (job->stage[i].task == TASK_FIT) {
             return job->stage[i].loss;
         }
     }
-    return LOSS_LOGISTIC;
+    return (struct loss){.kind = LOSS_LOGISTIC};
 }
 
 enum status publish_model(struct model *model, const struct outcome *outcome,

@@ -26,7 +26,7 @@ static const char *trust_choice(unsigned index)
 
 static const char *loss_choice(unsigned index)
 {
-    return index <= LOSS_ZERO_ONE ? loss_name((enum loss_kind)index) : NULL;
+    return index < LOSS_KINDS ? loss_name((enum loss_kind)index) : NULL;
 }
 
 /* The only neighbours there are; the text says so, because epsilon means nothing without. */
@@ -159,6 +159,13 @@ static const struct config_key cohort_keys[] = {
      .min = 1,
      .max = JOB_AGENTS_MAX,
      .example = "3"},
+    {.name = "records",
+     .type = CONFIG_INTEGER,
+     CONFIG_IN(struct draft_cohort, records),
+     .min = 1,
+     .max = 1000000000,
+     .fallback = "1",
+     .example = "1000"},
     {.name = "join_deadline_s",
      .type = CONFIG_FIXED,
      .places = 3,
@@ -217,10 +224,16 @@ static const struct config_key stage_keys[] = {
      .example = "rwm"},
     {.name = "loss",
      .type = CONFIG_CHOICE,
-     .required = true,
      CONFIG_IN(struct draft_stage, loss),
      .choice = loss_choice,
      .example = "logistic"},
+    {.name = "loss_parameter",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_stage, loss_parameter),
+     .low = 0,
+     .high = 2,
+     .fallback = "0",
+     .example = "0.5"},
     {.name = "share",
      .type = CONFIG_FIXED,
      .places = SHARE_PLACES,

@@ -43,6 +43,7 @@ struct draft_privacy {
 
 struct draft_cohort {
     uint32_t minimum;
+    uint64_t records;
     uint32_t join_deadline_ms;
     uint32_t deadline_ms;
 };
@@ -58,6 +59,7 @@ struct draft_stage {
     unsigned task;
     unsigned strategy;
     unsigned loss;
+    double loss_parameter;
     uint64_t share_nano;
     uint32_t grid_bits;
     double *lambda;

@@ -33,7 +33,7 @@ struct stage {
     enum strategy strategy;
     uint64_t epsilon_micro; /* of the whole stage, for one agent's record: share * total, down */
     unsigned grid_bits;     /* the grid's step is 2^-grid_bits */
-    enum loss_kind loss;    /* fit: what is minimised; losses: how an expert is judged */
+    struct loss loss;       /* fit: what is minimised; losses: how an expert is judged */
     uint32_t rounds;        /* fit: one per lambda */
 
     /* fit */

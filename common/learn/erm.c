@@ -118,6 +118,7 @@ static void combine(const struct solver *solver, double *w)
 /* c' = v - (1/L) grad(v), in coefficients: grad = (1/m) L'(margin) + 2 lambda v. */
 static void run_logistic(struct solver *solver, double lambda, uint64_t steps)
 {
+    const struct loss logistic = {.kind = LOSS_LOGISTIC};
     const double mu = 2 * lambda;
     const double smooth = 0.25 + mu;
     const double root = sqrt(mu / smooth);
@@ -126,7 +127,7 @@ static void run_logistic(struct solver *solver, double lambda, uint64_t steps)
     for (uint64_t step = 0; step < steps; step++) {
         update_margins(solver);
         for (size_t i = 0; i < solver->m; i++) {
-            const double slope = loss_derivative(LOSS_LOGISTIC, solver->margin[i]);
+            const double slope = loss_derivative(logistic, solver->margin[i], 1);
             const double next = solver->v[i] - (share * slope + mu * solver->v[i]) / smooth;
             solver->v[i] = next + momentum * (next - solver->c[i]);
             solver->c[i] = next;
@@ -181,7 +182,7 @@ enum status erm_solve(double *w, const struct erm_problem *problem, const struct
         why_set(why, "not enough memory for the fit");
         return status;
     }
-    if (problem->loss == LOSS_LOGISTIC) {
+    if (problem->loss.kind == LOSS_LOGISTIC) {
         run_logistic(&solver, problem->lambda, plan.steps);
     } else {
         run_hinge(&solver, problem->lambda, plan.steps);
@@ -197,7 +198,7 @@ double erm_objective(const double *w, const struct erm_problem *problem, const s
     const size_t d = data->feature_count;
     double sum = 0;
     for (size_t i = 0; i < data->record_count; i++) {
-        sum += loss_value(problem->loss, data->y[i] * dense_dot(w, data->x + i * d, d));
+        sum += loss_value(problem->loss, dense_dot(w, data->x + i * d, d), data->y[i]);
     }
     return sum / (double)data->record_count + problem->lambda * dense_dot(w, w, d);
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct erm_problem {
-    enum loss_kind loss; /* LOSS_LOGISTIC or LOSS_HINGE */
+    struct loss loss;    /* logistic or hinge */
     double lambda;       /* > 0 */
     double tolerance;    /* logistic: gradient norm r_tol; hinge: duality gap G_tol; public */
     size_t record_count; /* m >= 1 */

@@ -69,7 +69,7 @@ enum status erm_plan(struct erm_plan *plan, const struct erm_problem *problem, s
 {
     double steps = 0;
     *plan = (struct erm_plan){0};
-    if (problem->loss != LOSS_LOGISTIC && problem->loss != LOSS_HINGE) {
+    if (problem->loss.kind != LOSS_LOGISTIC && problem->loss.kind != LOSS_HINGE) {
         return refuse(why, "a fit minimises the logistic or the hinge loss");
     }
     if (!(problem->lambda >= 1e-12 && problem->lambda <= 1e6)) {
@@ -81,7 +81,7 @@ enum status erm_plan(struct erm_plan *plan, const struct erm_problem *problem, s
     if (problem->record_count < 1 || problem->feature_count < 1) {
         return refuse(why, "a fit needs at least one record and one feature");
     }
-    const enum status status = problem->loss == LOSS_LOGISTIC
+    const enum status status = problem->loss.kind == LOSS_LOGISTIC
                                    ? plan_logistic(plan, problem, &steps, why)
                                    : plan_hinge(plan, problem, &steps, why);
     if (status != STATUS_OK) {

@@ -36,9 +36,9 @@ static enum status logistic(double *w, const struct erm_problem *problem,
         }
         for (size_t i = 0; i < m; i++) {
             const double *x = data->x + i * d;
-            const double slope = loss_derivative(problem->loss, data->y[i] * inner(v, x, d));
+            const double slope = loss_derivative(problem->loss, inner(v, x, d), data->y[i]);
             for (size_t j = 0; j < d; j++) {
-                gradient[j] += slope * data->y[i] * x[j] / (double)m;
+                gradient[j] += slope * x[j] / (double)m;
             }
         }
         for (size_t j = 0; j < d; j++) {
@@ -110,6 +110,6 @@ enum status erm_solve_reference(double *w, const struct erm_problem *problem,
     if (status != STATUS_OK) {
         return status;
     }
-    return problem->loss == LOSS_LOGISTIC ? logistic(w, problem, data, plan.steps)
-                                          : hinge(w, problem, data, plan.steps);
+    return problem->loss.kind == LOSS_LOGISTIC ? logistic(w, problem, data, plan.steps)
+                                               : hinge(w, problem, data, plan.steps);
 }

@@ -1,32 +1,81 @@
-/* loss.h - what a wrong or hesitant answer costs. A margin is y f(x): the model's score, signed so
- * that positive is right. */
+/* loss.h - what a wrong or hesitant answer costs: a function of the model's score f and of the
+ * label y. For classification y is +1 or -1; for regression y lies in [-1, 1]. */
 
 #ifndef LEARN_LOSS_H
 #define LEARN_LOSS_H
 
 #include "base/status.h"
+#include "base/why.h"
+
+#include <stdbool.h>
 
 enum loss_kind {
-    LOSS_LOGISTIC, /* ln(1 + exp(-margin)) */
-    LOSS_HINGE,    /* max(0, 1 - margin) */
-    LOSS_ZERO_ONE  /* 1 when margin <= 0, else 0: for judging, not for learning */
+    LOSS_LOGISTIC,    /* ln(1 + exp(-y f)) */
+    LOSS_HINGE,       /* max(0, 1 - y f) */
+    LOSS_ZERO_ONE,    /* 1 when y f <= 0, else 0: for judging, not for learning */
+    LOSS_PINBALL,     /* max(tau (y-f), (tau-1) (y-f)), 0 < tau < 1: its minimiser is a quantile */
+    LOSS_ABSOLUTE,    /* |y-f| */
+    LOSS_INSENSITIVE, /* max(0, |y-f| - e), 0 <= e <= 1 */
+    LOSS_HUBER,  /* (y-f)^2/2 for |y-f| <= delta, else delta (|y-f| - delta/2), 0 < delta <= 2 */
+    LOSS_SQUARED /* (y-f)^2 */
+};
+enum { LOSS_KINDS = LOSS_SQUARED + 1 };
+
+struct loss {
+    enum loss_kind kind;
+    double parameter; /* pinball: tau; insensitive: e; Huber: delta; the others: 0 */
 };
 
-/** Returns the loss of a margin; >= 0, finite for every finite margin. */
-double loss_value(enum loss_kind kind, double margin);
+/** Returns the loss; >= 0, finite for every finite f and y but where a square overflows. */
+double loss_value(struct loss loss, double f, double y);
 
-/** Returns the loss clamped to [0, 1], within 2^-52: what the `losses` task sends. A NaN margin costs
- * 1. */
-double loss_clamped(enum loss_kind kind, double margin);
+/** Returns what the `losses` task sends, in [0, 1]. Classification: the loss, or 1 when it is more,
+ * within 2^-52. Regression: the loss divided by its largest value for |y-f| <= 2 (f and y in
+ * [-1, 1]), or 1 when that is more; the divisor is public. A NaN score costs 1. */
+double loss_clamped(struct loss loss, double f, double y);
 
-/** Returns d loss / d margin (for the hinge at 1: -1). CHECKs that kind can be learned from. */
-double loss_derivative(enum loss_kind kind, double margin);
+/** Returns d loss/d f, or one of its subgradients (at a hinge's or insensitive loss's bend the
+ * steeper one, else 0). CHECKs that the loss can be learned from. */
+double loss_derivative(struct loss loss, double f, double y);
 
-/** Returns C_L, the loss's Lipschitz constant in the margin. CHECKs that kind can be learned from.
+/**
+ * Returns C_L: no |d loss/d f| at the minimiser of mean loss + lambda ||f||^2 is larger, rounded up.
+ *
+ * bound_y  in  > 0  |y| is at most this (for classification 1, unused)
+ * kappa    in  > 0  the features' largest norm
+ * lambda   in  > 0
+ *
+ * Only the squared loss reads these: it is steep without limit, but the minimiser lies in the ball
+ * loss_ball, so that |2 (f-y)| <= 2 (kappa loss_ball + bound_y) = M (kappa/sqrt(lambda) + 2). The
+ * other losses' constants hold everywhere. CHECKs that the loss can be learned from.
+ * Source: Nie and Wang. Deviation: their 2 M (kappa+1)/sqrt(lambda) on the ball M/sqrt(lambda), for
+ * lambda <= 1 only, is larger.
  */
-double loss_lipschitz(enum loss_kind kind);
+double loss_lipschitz(struct loss loss, double bound_y, double kappa, double lambda);
 
-/** Returns "logistic", "hinge" or "zero_one". */
+/**
+ * Returns a bound on ||f|| of the minimiser of mean loss + lambda ||f||^2, rounded up: the smaller
+ * of sqrt(sup L(0, y)/lambda) and kappa C_L/(2 lambda); for the squared loss M/(2 sqrt(lambda)).
+ */
+double loss_ball(struct loss loss, double bound_y, double kappa, double lambda);
+
+/** Classification: y is +1 or -1 (logistic, hinge, zero_one). Regression: the others. */
+bool loss_is_classification(struct loss loss);
+bool loss_is_regression(struct loss loss);
+
+/** Whether the derivative is Lipschitz (logistic, Huber, squared), and that constant: 1/4, 1, 2. */
+bool loss_is_smooth(struct loss loss);
+double loss_curvature(struct loss loss);
+
+/** Whether the kind has a parameter. */
+bool loss_has_parameter(enum loss_kind kind);
+
+/** Checks the parameter against its kind: in the range given above, or 0 where there is none. Fails
+ * with STATUS_INVALID. */
+MUST_USE enum status loss_check(struct loss loss, struct why *why);
+
+/** Returns "logistic", "hinge", "zero_one", "pinball", "absolute", "insensitive", "huber" or
+ * "squared". */
 const char *loss_name(enum loss_kind kind);
 
 /** Finds a loss by its name. Fails with STATUS_NOT_FOUND. */

@@ -21,10 +21,11 @@ void metrics_scores(double *f, const double *w, const struct dataset *data)
 
 double metrics_accuracy(const double *f, const struct dataset *data)
 {
+    const struct loss zero_one = {.kind = LOSS_ZERO_ONE};
     double wrong = 0;
     CHECK(data->record_count > 0);
     for (size_t i = 0; i < data->record_count; i++) {
-        wrong += loss_value(LOSS_ZERO_ONE, data->y[i] * f[i]);
+        wrong += loss_value(zero_one, f[i], data->y[i]);
     }
     return 1 - wrong / (double)data->record_count;
 }

@@ -21,8 +21,8 @@ struct model {
     struct schema schema; /* owned */
     double *weight;       /* (schema_feature_count) finite; owned */
     size_t weight_count;
-    enum loss_kind loss; /* what the fit minimised */
-    double lambda;       /* of the fit; 0 when it is not one */
+    struct loss loss; /* what the fit minimised */
+    double lambda;    /* of the fit; 0 when it is not one */
     char job[MODEL_TEXT_BYTES];
     char expert[MODEL_TEXT_BYTES];    /* "average, lambda 0.003, threshold +0.25" */
     bool private;                     /* false: made with a seed, or from exact records */

@@ -58,14 +58,14 @@ enum status model_to_json(char **text, const struct model *model)
     for (size_t i = 0; whole && i < model->weight_count; i++) {
         whole = json_array_append_new(weights, json_real(model->weight[i])) == 0;
     }
-    json_t *root =
-        json_pack("{s:s, s:i, s:s, s:s, s:b, s:s, s:{s:I, s:I}, s:s, s:f, s:s, s:o?, s:o?}",
-                  "format", format_name, "version", FORMAT_VERSION, "job", model->job, "expert",
-                  model->expert, "private", model->private ? 1 : 0, "statement", model->statement,
-                  "price", "epsilon_micro", (json_int_t)model->epsilon_micro, "delta_atto",
-                  (json_int_t)model->delta_atto, "loss", loss_name(model->loss), "lambda",
-                  model->lambda, "output", model->loss == LOSS_LOGISTIC ? calibrated : uncalibrated,
-                  "schema", schema_to_json(&model->schema), "weights", weights);
+    json_t *root = json_pack(
+        "{s:s, s:i, s:s, s:s, s:b, s:s, s:{s:I, s:I}, s:s, s:f, s:f, s:s, s:o?, s:o?}", "format",
+        format_name, "version", FORMAT_VERSION, "job", model->job, "expert", model->expert,
+        "private", model->private ? 1 : 0, "statement", model->statement, "price", "epsilon_micro",
+        (json_int_t)model->epsilon_micro, "delta_atto", (json_int_t)model->delta_atto, "loss",
+        loss_name(model->loss.kind), "loss_parameter", model->loss.parameter, "lambda",
+        model->lambda, "output", model->loss.kind == LOSS_LOGISTIC ? calibrated : uncalibrated,
+        "schema", schema_to_json(&model->schema), "weights", weights);
     whole = whole && root != NULL && json_is_object(json_object_get(root, "schema"));
     *text = whole ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(root);
@@ -218,19 +218,21 @@ static enum status take_model(struct model *out, json_t *root, const char *name,
     if (status != STATUS_OK) {
         return status;
     }
-    if (json_unpack_ex(root, &error, 0,
-                       "{s:s, s:i, s:s, s:s, s:b, s:s, s:{s:I, s:I !}, s:s, s:F, s:s, s:o, s:o !}",
-                       "format", &text[0], "version", &version, "job", &text[1], "expert", &text[2],
-                       "private", &private, "statement", &text[3], "price", "epsilon_micro",
-                       &epsilon, "delta_atto", &delta, "loss", &text[4], "lambda", &out->lambda,
-                       "output", &text[5], "schema", &schema, "weights", &weights) != 0) {
+    if (json_unpack_ex(
+            root, &error, 0,
+            "{s:s, s:i, s:s, s:s, s:b, s:s, s:{s:I, s:I !}, s:s, s?F, s:F, s:s, s:o, s:o !}",
+            "format", &text[0], "version", &version, "job", &text[1], "expert", &text[2], "private",
+            &private, "statement", &text[3], "price", "epsilon_micro", &epsilon, "delta_atto",
+            &delta, "loss", &text[4], "loss_parameter", &out->loss.parameter, "lambda",
+            &out->lambda, "output", &text[5], "schema", &schema, "weights", &weights) != 0) {
         why_set(why, "%s: %s", name, error.text);
         return STATUS_INVALID;
     }
     if (!take_text(out->job, sizeof out->job, text[1]) ||
         !take_text(out->expert, sizeof out->expert, text[2]) ||
         !take_text(out->statement, sizeof out->statement, text[3]) ||
-        loss_from_name(&out->loss, text[4]) != STATUS_OK || epsilon < 0 || delta < 0 ||
+        loss_from_name(&out->loss.kind, text[4]) != STATUS_OK ||
+        loss_check(out->loss, NULL) != STATUS_OK || epsilon < 0 || delta < 0 ||
         !(out->lambda >= 0)) {
         why_set(why, "%s: a text is too long, or the loss, lambda or price is out of range", name);
         return STATUS_INVALID;

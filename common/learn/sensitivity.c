@@ -31,7 +31,7 @@ enum status sensitivity_fit_l2(double *delta_2, const struct erm_problem *proble
         return status;
     }
     const double gamma = 2;
-    const double lipschitz = loss_lipschitz(problem->loss);
+    const double lipschitz = loss_lipschitz(problem->loss, 1, 1, problem->lambda);
     const double exact = 2 * lipschitz / (problem->lambda * gamma * (double)problem->record_count);
     *delta_2 = (exact + 2 * plan.distance) * up;
     return STATUS_OK;
@@ -58,9 +58,7 @@ enum status sensitivity_fit_range(uint64_t *bound, const struct erm_problem *pro
     if (status != STATUS_OK) {
         return status;
     }
-    const double by_slope = loss_lipschitz(problem->loss) / (2 * problem->lambda);
-    const double by_value = sqrt(loss_value(problem->loss, 0) / problem->lambda);
-    const double norm = (fmin(by_slope, by_value) + plan.distance) * up;
+    const double norm = (loss_ball(problem->loss, 1, 1, problem->lambda) + plan.distance) * up;
     const double steps = ldexp(norm, (int)(grid_bits < 1000 ? grid_bits : 1000));
     return to_whole(bound, ceil(steps) + 1, why);
 }

@@ -31,7 +31,7 @@ static inline bool job_valid_column(const struct schema *schema, size_t index)
 static inline bool job_valid_fit(const struct stage *stage)
 {
     bool good = stage->strategy == STRATEGY_AVERAGE && stage->lambda != NULL &&
-                stage->loss != LOSS_ZERO_ONE && stage->rounds <= JOB_LAMBDAS_MAX &&
+                stage->loss.kind != LOSS_ZERO_ONE && stage->rounds <= JOB_LAMBDAS_MAX &&
                 stage->tolerance > 0 && stage->shift_count <= JOB_SHIFTS_MAX;
     for (uint32_t i = 0; good && i < stage->rounds; i++) {
         good = isfinite(stage->lambda[i]) && stage->lambda[i] > 0;

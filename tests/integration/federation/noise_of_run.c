@@ -92,7 +92,7 @@ static enum status exact_losses(const struct run *run, const struct stage *stage
             for (size_t j = 0; j < d; j++) {
                 score += run->experts[k * d + j] * run->data.x[row * d + j];
             }
-            double loss = loss_clamped(stage->loss, run->data.y[row] * score);
+            double loss = loss_clamped(stage->loss, score, run->data.y[row]);
             exact[k] += encode_value(loss, stage->grid_bits);
         }
     }

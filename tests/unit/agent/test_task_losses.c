@@ -39,7 +39,7 @@ static void fixture_init(struct fixture *f, struct seeded_random *seeded, enum l
     f->stage = (struct stage){.task = TASK_LOSSES,
                               .epsilon_micro = 1000000,
                               .grid_bits = BITS,
-                              .loss = loss,
+                              .loss = {.kind = loss},
                               .rounds = ROUNDS,
                               .batch = BATCH};
     f->input = (struct task_input){.stage = &f->stage,

@@ -115,7 +115,7 @@ Test(publish, makes_the_chosen_model, .init = setup, .fini = teardown)
     const struct publish_options options = {.job = &job};
     cr_assert(publish_model(&model, &outcome, &options) == STATUS_OK);
     cr_assert(model.weight_count == 2 && model.weight[0] == 7 && model.weight[1] == 8.125);
-    cr_assert(model.loss == LOSS_HINGE && model.lambda == 0.1 && model.private);
+    cr_assert(model.loss.kind == LOSS_HINGE && model.lambda == 0.1 && model.private);
     cr_assert(model.epsilon_micro == 1000000);
     cr_assert(model_to_json(&text, &model) == STATUS_OK);
     cr_assert(model_from_json(&back, (struct slice){text, strlen(text)}, "m", &why) == STATUS_OK,

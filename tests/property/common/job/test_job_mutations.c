@@ -127,7 +127,7 @@ Test(job_mutations, the_judge_condemns_planted_faults)
             job.stage[0].epsilon_micro = 2; /* less than a millionth per lambda */
             break;
         case 2:
-            job.stage[0].loss = LOSS_ZERO_ONE;
+            job.stage[0].loss.kind = LOSS_ZERO_ONE;
             break;
         case 3:
             job.schema.column[0].half_width = 0;

@@ -46,7 +46,7 @@ static double worst_gradient(double lambda, double tolerance, double promised)
             const size_t m = (const size_t[]){1, 5, 60, 200}[shape];
             const size_t d = (const size_t[]){1, 8, 3, 40}[(shape + attack) % 4];
             struct dataset data = attack_data(attack, m, d, &random);
-            const struct erm_problem problem = {LOSS_LOGISTIC, lambda, tolerance, m, d};
+            const struct erm_problem problem = {{LOSS_LOGISTIC, 0}, lambda, tolerance, m, d};
             double w[MOST];
             cr_assert(erm_solve(w, &problem, &data, NULL) == STATUS_OK);
             worst = fmax(worst, gradient_norm(w, &problem, &data) / promised);
@@ -83,8 +83,8 @@ Test(erm_distance, hinge_reaches_its_distance_on_every_attack)
     for (int attack = 0; attack < ATTACK_COUNT; attack++) {
         for (int i = 0; i < 3; i++) {
             struct dataset data = attack_data(attack, 30, 6, &random);
-            const struct erm_problem rough = {LOSS_HINGE, lambda[i], 1e-2, 30, 6};
-            const struct erm_problem fine = {LOSS_HINGE, lambda[i], 1e-6, 30, 6};
+            const struct erm_problem rough = {{LOSS_HINGE, 0}, lambda[i], 1e-2, 30, 6};
+            const struct erm_problem fine = {{LOSS_HINGE, 0}, lambda[i], 1e-6, 30, 6};
             struct erm_plan plan;
             struct erm_plan plan_fine;
             double w[6];
@@ -109,7 +109,7 @@ Test(erm_distance, hinge_meets_the_closed_form)
     struct dataset data = attack_data(ATTACK_DUPLICATES, 17, 3, &random);
     const double lambda[] = {0.01, 0.4, 0.5, 3};
     for (int i = 0; i < 4; i++) {
-        const struct erm_problem problem = {LOSS_HINGE, lambda[i], 1e-6, 17, 3};
+        const struct erm_problem problem = {{LOSS_HINGE, 0}, lambda[i], 1e-6, 17, 3};
         const double expected[3] = {fmin(1, 1 / (2 * lambda[i])), 0, 0};
         struct erm_plan plan;
         double w[3];
@@ -135,8 +135,8 @@ Test(erm_distance, hinge_gap_bound_holds_at_few_steps)
         struct dataset data = attack_data(attack, m, 4, &random);
         const double steps = 2 + (double)seeded_random_below(&random, 30);
         const double tolerance = fmin(1, 2 / (4 * lambda * steps * steps));
-        const struct erm_problem rough = {LOSS_HINGE, lambda, tolerance, m, 4};
-        const struct erm_problem fine = {LOSS_HINGE, lambda, fmin(1e-6, tolerance), m, 4};
+        const struct erm_problem rough = {{LOSS_HINGE, 0}, lambda, tolerance, m, 4};
+        const struct erm_problem fine = {{LOSS_HINGE, 0}, lambda, fmin(1e-6, tolerance), m, 4};
         double w[4];
         double best[4];
         cr_assert(erm_solve(w, &rough, &data, NULL) == STATUS_OK);

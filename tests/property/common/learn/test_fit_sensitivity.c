@@ -39,7 +39,7 @@ static struct moved move_of(const struct erm_problem *problem, struct dataset *d
 static struct erm_problem problem_of(enum loss_kind loss, double lambda, const struct dataset *data)
 {
     return (struct erm_problem){
-        .loss = loss,
+        .loss = {.kind = loss},
         .lambda = lambda,
         .tolerance = loss == LOSS_LOGISTIC ? 1e-6 : 1e-5,
         .record_count = data->record_count,
@@ -199,7 +199,7 @@ Test(fit_sensitivity, range_bounds_every_fit)
 
 Test(fit_sensitivity, refuses_what_does_not_fit)
 {
-    const struct erm_problem problem = {LOSS_LOGISTIC, 0.01, 1e-6, 100, 8};
+    const struct erm_problem problem = {{LOSS_LOGISTIC, 0}, 0.01, 1e-6, 100, 8};
     uint64_t bound = 0;
     struct why why = {{0}};
     cr_assert(sensitivity_fit_l1(&bound, &problem, 4000, &why) == STATUS_INVALID);
@@ -215,7 +215,7 @@ Test(fit_sensitivity, refuses_what_does_not_fit)
 /* m = 1260, lambda = 0.005: 1/(lambda m) = 0.15873..., a distance of 1e-4 on both sides. */
 Test(fit_sensitivity, takes_known_values)
 {
-    const struct erm_problem problem = {LOSS_LOGISTIC, 0.005, 1e-6, 1260, 8};
+    const struct erm_problem problem = {{LOSS_LOGISTIC, 0}, 0.005, 1e-6, 1260, 8};
     const double exact = 1 / 6.3 + 2e-4;
     uint64_t on_grid = 0;
     cr_assert(bound_l2(&problem) >= exact && bound_l2(&problem) < exact * (1 + 1e-12));

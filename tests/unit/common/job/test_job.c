@@ -58,7 +58,7 @@ Test(job, has_stages_with_their_price)
     const struct stage *losses = &job.stage[1];
     cr_assert_eq(fit->task, TASK_FIT);
     cr_assert_eq(fit->strategy, STRATEGY_AVERAGE);
-    cr_assert_eq(fit->loss, LOSS_HINGE);
+    cr_assert_eq(fit->loss.kind, LOSS_HINGE);
     cr_assert_eq(fit->rounds, 3);
     cr_assert_eq(fit->lambda[2], 0.1);
     cr_assert_eq(fit->tolerance, 1e-4);
@@ -70,7 +70,7 @@ Test(job, has_stages_with_their_price)
     cr_assert_eq(job_round_epsilon_micro(fit), 266666, "split over the lambdas, rounded down");
     cr_assert_eq(losses->task, TASK_LOSSES);
     cr_assert_eq(losses->strategy, STRATEGY_RWM);
-    cr_assert_eq(losses->loss, LOSS_ZERO_ONE);
+    cr_assert_eq(losses->loss.kind, LOSS_ZERO_ONE);
     cr_assert_eq(losses->rounds, 12);
     cr_assert_eq(losses->batch, 100);
     cr_assert_eq(losses->grid_bits, 20);

@@ -31,7 +31,7 @@ static const struct known {
 static struct erm_problem problem_of(enum loss_kind loss, double lambda, double tolerance,
                                      const struct dataset *data)
 {
-    return (struct erm_problem){.loss = loss,
+    return (struct erm_problem){.loss = {.kind = loss},
                                 .lambda = lambda,
                                 .tolerance = tolerance,
                                 .record_count = data->record_count,
@@ -109,7 +109,7 @@ Test(erm, a_million_features_are_solved)
         const struct erm_problem problem = problem_of(loss, 0.01, 1e-4, &data);
         double *w = calloc(data.feature_count, sizeof *w);
         cr_assert(w != NULL && erm_solve(w, &problem, &data, NULL) == STATUS_OK);
-        cr_assert(erm_objective(w, &problem, &data) < loss_value(loss, 0));
+        cr_assert(erm_objective(w, &problem, &data) < loss_value(problem.loss, 0, 1));
         free(w);
     }
     dataset_free(&data);
@@ -136,14 +136,14 @@ Test(erm, a_hospital_takes_well_below_100_ms)
 Test(erm, steps_depend_on_public_numbers_alone)
 {
     struct erm_plan plan;
-    struct erm_problem problem = {LOSS_LOGISTIC, 0.005, 1e-6, 1260, 8};
+    struct erm_problem problem = {{LOSS_LOGISTIC, 0}, 0.005, 1e-6, 1260, 8};
     cr_assert(erm_plan(&plan, &problem, NULL) == STATUS_OK);
     cr_log_info("logistic: %lu steps, distance %g", (unsigned long)plan.steps, plan.distance);
     /* q = 1 - sqrt(0.01/0.26), 2 L 2 ln 2 q^K <= (5e-7)^2 */
     cr_assert(plan.steps ==
               1 + (uint64_t)ceil(log(4 * 0.26 * log(2) / 25e-14) / -log(1 - sqrt(0.01 / 0.26))));
     cr_assert(plan.distance >= 1e-6 / 0.01 && plan.distance < 1.0000001e-4);
-    problem.loss = LOSS_HINGE;
+    problem.loss.kind = LOSS_HINGE;
     problem.tolerance = 1.1e-6;
     cr_assert(erm_plan(&plan, &problem, NULL) == STATUS_OK);
     cr_assert(plan.steps == 1 + (uint64_t)ceil(1 / (2 * sqrt(0.005 * 5.5e-7))));
@@ -160,17 +160,17 @@ static void refused(struct erm_problem problem)
 
 Test(erm, refuses_what_it_cannot_promise)
 {
-    refused((struct erm_problem){LOSS_ZERO_ONE, 0.01, 1e-6, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, 0, 1e-6, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, -1, 1e-6, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, NAN, 1e-6, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, 0, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, NAN, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, 2, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, 0.01, 1e-15, 100, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, 1e-12, 1e-3, 100, 8});
-    refused((struct erm_problem){LOSS_HINGE, 0.01, 1e-13, 100, 8});
-    refused((struct erm_problem){LOSS_HINGE, 1e-9, 1e-6, 1000000, 1000});
-    refused((struct erm_problem){LOSS_LOGISTIC, 0.001, 1e-6, 0, 8});
-    refused((struct erm_problem){LOSS_LOGISTIC, 0.001, 1e-6, 10, 0});
+    refused((struct erm_problem){{LOSS_ZERO_ONE, 0}, 0.01, 1e-6, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 0, 1e-6, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, -1, 1e-6, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, NAN, 1e-6, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 0.01, 0, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 0.01, NAN, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 0.01, 2, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 0.01, 1e-15, 100, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 1e-12, 1e-3, 100, 8});
+    refused((struct erm_problem){{LOSS_HINGE, 0}, 0.01, 1e-13, 100, 8});
+    refused((struct erm_problem){{LOSS_HINGE, 0}, 1e-9, 1e-6, 1000000, 1000});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 0.001, 1e-6, 0, 8});
+    refused((struct erm_problem){{LOSS_LOGISTIC, 0}, 0.001, 1e-6, 10, 0});
 }

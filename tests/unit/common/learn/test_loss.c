@@ -1,38 +1,74 @@
-/* Losses and their derivatives. */
+/* Losses, their derivatives and their constants. */
 
 #include "learn/loss.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
+static const struct loss logistic = {LOSS_LOGISTIC, 0};
+static const struct loss hinge = {LOSS_HINGE, 0};
+static const struct loss zero_one = {LOSS_ZERO_ONE, 0};
+static const struct loss squared = {LOSS_SQUARED, 0};
+
+/* All losses there are, some with several parameters. */
+static const struct loss every[] = {
+    {LOSS_LOGISTIC, 0},      {LOSS_HINGE, 0},     {LOSS_ZERO_ONE, 0}, {LOSS_PINBALL, 0.1},
+    {LOSS_PINBALL, 0.5},     {LOSS_PINBALL, 0.9}, {LOSS_ABSOLUTE, 0}, {LOSS_INSENSITIVE, 0.25},
+    {LOSS_INSENSITIVE, 0.0}, {LOSS_HUBER, 0.125}, {LOSS_HUBER, 2},    {LOSS_SQUARED, 0},
+};
+enum { EVERY = sizeof every / sizeof *every };
+
 Test(loss, takes_known_values)
 {
-    cr_assert(fabs(loss_value(LOSS_LOGISTIC, 0) - 0.69314718055994531) < 1e-16);
-    cr_assert(fabs(loss_value(LOSS_LOGISTIC, 2) - 0.12692801104297249) < 1e-15);
-    cr_assert(fabs(loss_value(LOSS_LOGISTIC, -2) - 2.1269280110429727) < 1e-15);
-    cr_assert(loss_value(LOSS_LOGISTIC, -1e6) == 1e6 && loss_value(LOSS_LOGISTIC, 1e6) == 0);
-    cr_assert(loss_value(LOSS_HINGE, 0.25) == 0.75 && loss_value(LOSS_HINGE, 3) == 0);
-    cr_assert(loss_value(LOSS_ZERO_ONE, 0) == 1 && loss_value(LOSS_ZERO_ONE, 1e-300) == 0);
+    cr_assert(fabs(loss_value(logistic, 0, 1) - 0.69314718055994531) < 1e-16);
+    cr_assert(fabs(loss_value(logistic, 2, 1) - 0.12692801104297249) < 1e-15);
+    cr_assert(fabs(loss_value(logistic, 2, -1) - 2.1269280110429727) < 1e-15);
+    cr_assert(loss_value(logistic, 1e6, -1) == 1e6 && loss_value(logistic, -1e6, -1) == 0);
+    cr_assert(loss_value(hinge, -0.25, -1) == 0.75 && loss_value(hinge, 3, 1) == 0);
+    cr_assert(loss_value(zero_one, 0, -1) == 1 && loss_value(zero_one, 1e-300, 1) == 0);
+    cr_assert(loss_value((struct loss){LOSS_PINBALL, 0.75}, 0.5, 1) == 0.375);
+    cr_assert(loss_value((struct loss){LOSS_PINBALL, 0.75}, 1, 0.5) == 0.125);
+    cr_assert(loss_value((struct loss){LOSS_ABSOLUTE, 0}, 1, -0.5) == 1.5);
+    cr_assert(loss_value((struct loss){LOSS_INSENSITIVE, 0.25}, 1, -0.5) == 1.25);
+    cr_assert(loss_value((struct loss){LOSS_INSENSITIVE, 0.25}, 0.25, 0) == 0);
+    cr_assert(loss_value((struct loss){LOSS_HUBER, 0.5}, 0.25, 0.5) == 0.03125);
+    cr_assert(loss_value((struct loss){LOSS_HUBER, 0.5}, -1, 0.5) == 0.625);
+    cr_assert(loss_value(squared, -1, 0.5) == 2.25);
 }
 
 Test(loss, clamps_to_the_unit_interval_and_charges_nan_in_full)
 {
-    for (int kind = LOSS_LOGISTIC; kind <= LOSS_ZERO_ONE; kind++) {
-        const double margin[] = {-INFINITY, -3, 0, 0.5, 9, INFINITY};
-        for (int i = 0; i < 6; i++) {
-            const double value = loss_clamped(kind, margin[i]);
-            cr_assert(value >= 0 && value <= 1);
+    for (int k = 0; k < EVERY; k++) {
+        const double score[] = {-INFINITY, -1e300, -3, -1, 0, 0.5, 1, 9, INFINITY};
+        for (int i = 0; i < 9; i++) {
+            for (double y = -1; y <= 1; y += loss_is_regression(every[k]) ? 0.5 : 2) {
+                const double value = loss_clamped(every[k], score[i], y);
+                cr_assert(value >= 0 && value <= 1, "%d %g", k, score[i]);
+            }
         }
-        cr_assert(loss_clamped(kind, NAN) == 1 && loss_clamped(kind, -5) == 1);
-        cr_assert(loss_clamped(kind, INFINITY) == 0);
+        cr_assert(loss_clamped(every[k], NAN, 1) == 1 && loss_clamped(every[k], -30, 1) == 1);
+        cr_assert(loss_clamped(every[k], loss_is_regression(every[k]) ? 1 : INFINITY, 1) == 0);
+    }
+}
+
+/* A divisor too small would cut differences off, one too large would waste the noise. */
+Test(loss, clamped_regression_reaches_one_at_a_residual_of_two_and_not_before)
+{
+    for (int k = 0; k < EVERY; k++) {
+        if (loss_is_regression(every[k])) {
+            const double above = loss_clamped(every[k], -1, 1);
+            const double below = loss_clamped(every[k], 1, -1);
+            cr_assert(fmax(above, below) == 1);
+            cr_assert(loss_clamped(every[k], -0.99, 1) < 1 && loss_clamped(every[k], 0.99, -1) < 1);
+        }
     }
 }
 
 Test(loss, clamped_is_the_value_within_a_rounding_error)
 {
     for (double margin = -60; margin < 60; margin += 0.0137) {
-        const double exact = fmin(loss_value(LOSS_LOGISTIC, margin), 1);
-        cr_assert(fabs(loss_clamped(LOSS_LOGISTIC, margin) - exact) <= 0x1p-52, "%g", margin);
+        const double exact = fmin(loss_value(logistic, margin, 1), 1);
+        cr_assert(fabs(loss_clamped(logistic, margin, 1) - exact) <= 0x1p-52, "%g", margin);
     }
 }
 
@@ -40,29 +76,76 @@ Test(loss, clamped_is_the_value_within_a_rounding_error)
  * on subnormal ones takes many times as long, and so tells the margins. */
 Test(loss, derivative_stays_far_above_the_subnormal_numbers)
 {
-    cr_assert(loss_derivative(LOSS_LOGISTIC, 745) < -1e-20);
+    cr_assert(loss_derivative(logistic, 745, 1) < -1e-20);
 }
 
 Test(loss, derivative_agrees_with_differences_and_with_the_lipschitz_constant)
 {
-    for (int kind = LOSS_LOGISTIC; kind <= LOSS_HINGE; kind++) {
-        for (double margin = -40; margin < 40; margin += 0.37) {
+    for (int k = 0; k < EVERY; k++) {
+        double steepest = 0;
+        for (double f = -40; every[k].kind != LOSS_ZERO_ONE && f < 40; f += 0.37) {
+            const double y = loss_is_classification(every[k]) ? -1 : 0.3;
             const double h = 1e-6;
             const double slope =
-                (loss_value(kind, margin + h) - loss_value(kind, margin - h)) / (2 * h);
-            cr_assert(fabs(slope - loss_derivative(kind, margin)) < 1e-7, "%g", margin);
-            cr_assert(fabs(loss_derivative(kind, margin)) <= loss_lipschitz(kind));
+                (loss_value(every[k], f + h, y) - loss_value(every[k], f - h, y)) / (2 * h);
+            const double derivative = loss_derivative(every[k], f, y);
+            steepest = fmax(steepest, fabs(derivative));
+            cr_assert(fabs(slope - derivative) < 1e-6, "%d at %g", k, f);
+        }
+        if (every[k].kind != LOSS_SQUARED && every[k].kind != LOSS_ZERO_ONE) {
+            const double bound = loss_lipschitz(every[k], 1, 1, 0.1);
+            cr_assert(steepest <= bound && steepest > 0.999 * bound, "half of it would be caught");
         }
     }
-    cr_assert(loss_derivative(LOSS_HINGE, 1) == -1);
-    cr_assert(loss_derivative(LOSS_LOGISTIC, -1e308) == -1);
-    cr_assert(loss_derivative(LOSS_LOGISTIC, 1e308) > -1e-17);
+    cr_assert(loss_derivative(hinge, 1, 1) == -1 && loss_derivative(hinge, -1, -1) == 1);
+    cr_assert(loss_derivative(logistic, -1e308, 1) == -1);
+    cr_assert(loss_derivative(logistic, 1e308, 1) > -1e-17);
+}
+
+/* One record (x, y) with |x| = kappa: w = kappa y/(kappa^2 + lambda). Its norm fills the ball at
+ * lambda = kappa^2, and the ball of the papers, sqrt twice as wide, is never needed. */
+Test(loss, least_squares_stays_in_its_ball_and_reaches_it)
+{
+    double fullest = 0;
+    for (double kappa = 0.25; kappa <= 4; kappa *= 2) {
+        for (double lambda = 0x1p-10; lambda < 0x1p10; lambda *= 2) {
+            const double w = kappa * 1.5 / (kappa * kappa + lambda);
+            const double ball = loss_ball(squared, 1.5, kappa, lambda);
+            cr_assert(w <= ball);
+            fullest = fmax(fullest, w / ball);
+            const double steepest = 2 * (kappa * ball + 1.5);
+            cr_assert(loss_lipschitz(squared, 1.5, kappa, lambda) >= steepest * (1 - 1e-14));
+            if (lambda <= 1) {
+                cr_assert(loss_lipschitz(squared, 1.5, kappa, lambda) <=
+                          2 * 1.5 * (kappa + 1) / sqrt(lambda) * (1 + 1e-14));
+            }
+        }
+    }
+    cr_assert(fullest > 0.999999, "a smaller ball would be wrong");
+}
+
+Test(loss, parameters_are_checked_by_kind)
+{
+    struct why why = {{0}};
+    for (int k = 0; k < EVERY; k++) {
+        cr_assert(loss_check(every[k], NULL) == STATUS_OK);
+    }
+    const struct loss wrong[] = {{LOSS_LOGISTIC, 0.5},    {LOSS_SQUARED, 1}, {LOSS_PINBALL, 0},
+                                 {LOSS_PINBALL, 1},       {LOSS_HUBER, 0},   {LOSS_HUBER, 2.5},
+                                 {LOSS_INSENSITIVE, 1.5}, {LOSS_HUBER, NAN}, {LOSS_ABSOLUTE, NAN}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        why.text[0] = '\0';
+        cr_assert(loss_check(wrong[i], &why) == STATUS_INVALID && why.text[0] != '\0', "%zu", i);
+    }
 }
 
 Test(loss, has_names)
 {
     enum loss_kind kind = LOSS_LOGISTIC;
+    for (int k = 0; k < LOSS_KINDS; k++) {
+        cr_assert(loss_from_name(&kind, loss_name((enum loss_kind)k)) == STATUS_OK);
+        cr_assert((int)kind == k);
+    }
     cr_assert(loss_from_name(&kind, "zero_one") == STATUS_OK && kind == LOSS_ZERO_ONE);
-    cr_assert(loss_from_name(&kind, "hinge") == STATUS_OK && kind == LOSS_HINGE);
-    cr_assert(loss_from_name(&kind, "Hinge") == STATUS_NOT_FOUND && kind == LOSS_HINGE);
+    cr_assert(loss_from_name(&kind, "Hinge") == STATUS_NOT_FOUND && kind == LOSS_ZERO_ONE);
 }

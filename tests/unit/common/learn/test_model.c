@@ -13,7 +13,7 @@ static struct model example(void)
 {
     struct model model = {
         .weight_count = 8,
-        .loss = LOSS_LOGISTIC,
+        .loss = {.kind = LOSS_LOGISTIC},
         .lambda = 0.005,
         .job = "hospitals",
         .expert = "average, lambda 0.005, threshold +0.25",
