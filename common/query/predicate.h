@@ -1,0 +1,82 @@
+/* predicate.h - a question about one record that is answered yes or no: comparisons of columns with
+ * constants, joined by not, and, or. Read once into a short program in postfix order.
+ *
+ *     age >= 65 and (sex == F or not creatinine < 1.2) and death != 0
+ *
+ * `not` binds closest, then `and`, then `or`. Numbers know < <= > >= == !=, categories and the
+ * label only == and !=. A name with spaces or signs in it, or one that is a word of the language,
+ * stands in quotes. Constants are in the units of the file's column. */
+
+#ifndef QUERY_PREDICATE_H
+#define QUERY_PREDICATE_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "learn/schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PREDICATE_STEPS_MAX = 64, PREDICATE_DEPTH_MAX = 32 };
+
+enum predicate_verb {
+    PREDICATE_LESS,
+    PREDICATE_LESS_EQUAL,
+    PREDICATE_GREATER,
+    PREDICATE_GREATER_EQUAL,
+    PREDICATE_EQUAL,
+    PREDICATE_UNEQUAL, /* up to here they push a truth, the others take theirs from the stack */
+    PREDICATE_NOT,
+    PREDICATE_AND,
+    PREDICATE_OR
+};
+
+struct predicate_step {
+    enum predicate_verb verb;
+    size_t column;   /* of a comparison; column_count stands for the label */
+    double constant; /* unit: the cell's */
+};
+
+struct predicate {
+    struct predicate_step step[PREDICATE_STEPS_MAX];
+    size_t step_count; /* 0: holds for every record */
+    size_t column_count;
+    size_t outside_at; /* the character, from 1, of the first constant that lies outside its
+                          column's public range, where the answer is public; 0: there is none */
+};
+
+/* One record, as predicates see it. A number's cell is transform(x), clamped to centre +- half_width
+ * (so log1p(x) for TRANSFORM_LOG1P); a category's is its index; neither comes in here as text. */
+struct row {
+    const double *cell;  /* (column_count) */
+    size_t column_count; /* the schema's */
+    double label;        /* +1 or -1 */
+};
+
+/**
+ * Reads a predicate.
+ *
+ * text    in  READER_TEXT_BYTES at most, not zero-terminated
+ * schema  in  one that schema_check accepts; needed no longer afterwards
+ *
+ * Fails with STATUS_INVALID; why (may be NULL) names the character and the remedy.
+ */
+MUST_USE enum status predicate_parse(struct predicate *predicate, struct slice text,
+                                     const struct schema *schema, struct why *why);
+
+/**
+ * Answers whether it holds for the record. A comparison with a cell that is not a number is false,
+ * whichever it is. CHECKs that the record has the schema's columns.
+ * Privacy: takes a time that may depend on the record; the answer's public slot hides it.
+ */
+bool predicate_holds(const struct predicate *predicate, const struct row *row);
+
+/** The public range of a column of numbers in the file's units, and from there to the cell's unit
+ * and back. Each is monotone. */
+double predicate_low(const struct column *column);
+double predicate_high(const struct column *column);
+double predicate_cell(const struct column *column, double value);
+double predicate_value(const struct column *column, double cell);
+
+#endif

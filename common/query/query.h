@@ -1,0 +1,99 @@
+/* query.h - one statistical question about an institution's records, in one line of a job, and the
+ * whole numbers that one record adds to its answer.
+ *
+ *     count: age >= 65 and sex == F
+ *     mean: creatinine where age >= 65
+ *     histogram: age by 10                      or: at 60, 65, 80; a category: histogram: sex
+ *     quantile: 0.5 of kappa where sex == F in 12 rounds
+ *
+ * `where` takes a predicate and may be left out. Everything here but query_add is public. */
+
+#ifndef QUERY_QUERY_H
+#define QUERY_QUERY_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "learn/schema.h"
+#include "query/predicate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    QUERY_TEXT_BYTES = 256, /* with the final zero */
+    QUERY_CELLS_MAX = 128,
+    QUERY_ROUNDS_MAX = 40,
+    QUERY_ROUNDS_DEFAULT = 12, /* a quantile within 1/4096 of the public range */
+    QUERY_BITS_MIN = 1,
+    QUERY_BITS_MAX = 40
+};
+
+enum query_kind { QUERY_COUNT, QUERY_MEAN, QUERY_HISTOGRAM, QUERY_QUANTILE };
+
+/* b = grid_bits, of the set; a record's contribution is a whole number of steps of 2^-b. */
+struct query {
+    char text[QUERY_TEXT_BYTES]; /* as written, which serves as its name */
+    enum query_kind kind;
+    bool is_partial; /* it has a `where` */
+    struct predicate where;
+    struct column column; /* of a mean, histogram or quantile */
+    size_t column_index;
+    size_t cell_count; /* whole numbers in a round */
+    double
+        edge[QUERY_CELLS_MAX]; /* (cell_count - 1) of a histogram over numbers, unit: the file's */
+    double cut[QUERY_CELLS_MAX]; /* the same, unit: the cell's */
+    double share;                /* of a quantile, in (0, 1) */
+    uint32_t rounds;             /* of a quantile; all others are answered in one */
+};
+
+/**
+ * Reads one question.
+ *
+ * text    in  below QUERY_TEXT_BYTES, one line
+ * schema  in  one that schema_check accepts; needed no longer afterwards
+ *
+ * Fails with STATUS_INVALID; why (may be NULL) names the character and the remedy.
+ */
+MUST_USE enum status query_parse(struct query *query, struct slice text,
+                                 const struct schema *schema, struct why *why);
+
+/**
+ * Adds what one record contributes in a round.
+ *
+ * sum        in/out  (cell_count)  unit: grid steps; exact, for the gate alone
+ * threshold  in      where a quantile is asked this round, unit: the cell's; else without meaning
+ *
+ * count      2^b when it holds.
+ * mean       the value mapped to [-1/2, 1/2] over its public range; with a `where`, when it holds,
+ *            and then 2^b in a second cell.
+ * histogram  2^b in the one cell whose edges enclose the value, low <= value < high.
+ * quantile   2^b - r when the value is at most the threshold, else -r; r = share * 2^b, rounded:
+ *            what is summed is at least 0 exactly when the quantile is at most the threshold.
+ *
+ * Ensures that no value, not even NaN, adds anything else.
+ */
+void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
+               const struct row *row);
+
+/**
+ * Returns how far one replaced record moves the contributions of query_add in the L1 norm, at most;
+ * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
+ *
+ * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where,
+ * and 0 lies between them; histogram 2 * 2^b; mean without where 2^b; with where 2^b + 2^(b-1):
+ * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
+ * that 2: this is why they are centred.
+ *
+ * Privacy: neighbours differ in one record (replace-one).
+ */
+uint64_t query_sensitivity_l1(const struct query *query, unsigned grid_bits);
+
+/** Returns r, the quantile's share in grid steps: 1 .. 2^b - 1. */
+int64_t query_share_steps(const struct query *query, unsigned grid_bits);
+
+/** Writes the name of a histogram's cell, for example "age [60, 70)" or "sex F"; cut to fit. */
+void query_cell_name(char *text, size_t text_bytes, const struct query *query, size_t cell);
+
+#endif
