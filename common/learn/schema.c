@@ -3,7 +3,9 @@
 #include "base/check.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,132 +15,122 @@ static size_t column_feature_count(const struct column *column)
                                                                          : 1;
 }
 
-size_t schema_feature_count(const struct schema *schema)
+size_t schema_plain_count(const struct schema *schema)
 {
-    size_t count = 1;
+    size_t count = schema->lag_count + 1;
     for (size_t i = 0; i < schema->column_count; i++) {
         count += column_feature_count(&schema->column[i]);
     }
     return count;
 }
 
-double schema_scale(size_t feature_count)
+size_t schema_feature_count(const struct schema *schema)
 {
-    CHECK(feature_count >= 1);
-    /* The square root and the division err by at most one part in 2^53 each; four times DBL_EPSILON
-     * is sixteen such parts. */
-    return (1 - 4 * DBL_EPSILON) / sqrt((double)feature_count);
+    switch (schema->map.kind) {
+    case MAP_FOURIER:
+        return schema->map.feature_count + 1;
+    case MAP_NYSTROM:
+        return schema->map.landmark_count + 1;
+    case MAP_NONE:
+        break;
+    }
+    return schema_plain_count(schema);
 }
 
-static bool name_is_whole(const char *name)
+size_t schema_value_count(const struct schema *schema)
 {
-    return name[0] != '\0' && memchr(name, '\0', SCHEMA_NAME_BYTES) != NULL;
+    return schema->lag_count + schema->column_count;
 }
 
-static enum status check_number(const struct column *column, struct why *why)
+size_t schema_output_count(const struct schema *schema)
 {
-    if (!isfinite(column->centre) || !isfinite(column->half_width) || column->half_width <= 0) {
-        why_set(why, "column %s: centre must be finite and half_width finite and above 0",
-                column->name);
-        return STATUS_INVALID;
-    }
-    if (column->has_missing && (!isfinite(column->missing) ||
-                                (column->transform == TRANSFORM_LOG1P && column->missing <= -1))) {
-        why_set(why, "column %s: missing must be a number that the transform takes", column->name);
-        return STATUS_INVALID;
-    }
-    return STATUS_OK;
+    return schema->label.kind == LABEL_CLASSES ? schema->label.class_count : 1;
 }
 
-static enum status check_categories(const struct column *column, struct why *why)
+bool schema_is_series(const struct schema *schema)
 {
-    if (column->category_count < 2 || column->category_count > SCHEMA_CATEGORIES_MAX) {
-        why_set(why, "column %s: give 2 to %d categories", column->name, SCHEMA_CATEGORIES_MAX);
-        return STATUS_INVALID;
+    return schema->lag_count > 0;
+}
+
+size_t schema_overlap(const struct schema *schema)
+{
+    return 1 + schema->lag_count;
+}
+
+int schema_find_feature(const struct schema *schema, const char *name)
+{
+    size_t feature = schema->lag_count;
+    if (schema->map.kind != MAP_NONE) {
+        return -1;
     }
-    for (size_t i = 0; i < column->category_count; i++) {
-        if (!name_is_whole(column->category[i])) {
-            why_set(why, "column %s: a category is empty or too long", column->name);
-            return STATUS_INVALID;
+    for (size_t i = 0; i < schema->lag_count; i++) {
+        char lag[SCHEMA_NAME_BYTES];
+        (void)snprintf(lag, sizeof lag, "lag_%zu", schema->lag[i]);
+        if (strcmp(name, lag) == 0) {
+            return (int)i;
         }
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(column->category[i], column->category[j]) == 0) {
-                why_set(why, "column %s: category %s stands there twice", column->name,
-                        column->category[i]);
-                return STATUS_INVALID;
-            }
-        }
-    }
-    if (column->has_missing &&
-        !(column->missing >= 0 && column->missing < (double)column->category_count &&
-          column->missing == floor(column->missing))) {
-        why_set(why, "column %s: missing must be the index of a category", column->name);
-        return STATUS_INVALID;
-    }
-    return STATUS_OK;
-}
-
-static enum status check_label(const struct label *label, struct why *why)
-{
-    if (!name_is_whole(label->name) || !name_is_whole(label->positive) ||
-        !name_is_whole(label->negative)) {
-        why_set(why, "the label needs a column's name and the texts of both classes");
-        return STATUS_INVALID;
-    }
-    if (strcmp(label->positive, label->negative) == 0) {
-        why_set(why, "label %s: its two classes have the same text", label->name);
-        return STATUS_INVALID;
-    }
-    return STATUS_OK;
-}
-
-enum status schema_check(const struct schema *schema, struct why *why)
-{
-    enum status status = check_label(&schema->label, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (schema->column_count < 1 || schema->column_count > SCHEMA_COLUMNS_MAX) {
-        why_set(why, "a schema has 1 to %d columns", SCHEMA_COLUMNS_MAX);
-        return STATUS_INVALID;
     }
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->column[i];
-        if (!name_is_whole(column->name)) {
-            why_set(why, "column number %zu has an empty or too long name", i + 1);
-            return STATUS_INVALID;
+        if (strcmp(name, column->name) == 0) {
+            return column->kind == COLUMN_NUMBER && feature <= INT_MAX ? (int)feature : -1;
         }
-        if (strcmp(column->name, schema->label.name) == 0) {
-            why_set(why, "column %s is the label: it cannot be a feature too", column->name);
-            return STATUS_INVALID;
-        }
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(column->name, schema->column[j].name) == 0) {
-                why_set(why, "column %s stands there twice", column->name);
-                return STATUS_INVALID;
-            }
-        }
-        status = column->kind == COLUMN_NUMBER ? check_number(column, why)
-                                               : check_categories(column, why);
-        if (status != STATUS_OK) {
-            return status;
-        }
+        feature += column_feature_count(column);
     }
-    return STATUS_OK;
+    return -1;
+}
+
+static double within_doubles(double x)
+{
+    return fmin(fmax(x, -DBL_MAX), DBL_MAX);
+}
+
+void schema_column_range(const struct column *column, double *low, double *high)
+{
+    *low = 0;
+    *high = (double)column->category_count - 1;
+    if (column->kind == COLUMN_NUMBER) {
+        const bool is_log = column->transform == TRANSFORM_LOG1P;
+        const double from = column->centre - column->half_width;
+        const double to = column->centre + column->half_width;
+        *low = within_doubles(is_log ? expm1(from) : from);
+        *high = within_doubles(is_log ? expm1(to) : to);
+    }
+}
+
+double schema_scale(size_t count)
+{
+    CHECK(count >= 1);
+    /* The square root and the division err by at most one part in 2^53 each; four times DBL_EPSILON
+     * is eight such parts. */
+    return (1 - 4 * DBL_EPSILON) / sqrt((double)count);
+}
+
+double schema_constant(const struct schema *schema)
+{
+    return schema_scale(schema->map.kind == MAP_NONE ? schema_plain_count(schema) : 2);
 }
 
 enum status schema_copy(struct schema *out, const struct schema *from)
 {
-    *out = (struct schema){.label = from->label};
-    if (from->column_count > 0) {
-        out->column = calloc(from->column_count, sizeof *out->column);
-        if (out->column == NULL) {
-            *out = (struct schema){0};
-            return STATUS_NO_MEMORY;
-        }
-        memcpy(out->column, from->column, from->column_count * sizeof *out->column);
+    const size_t landmarks = from->map.landmark_count * schema_value_count(from);
+    struct column *column = calloc(from->column_count + 1, sizeof *column);
+    double *landmark = landmarks == 0 ? NULL : calloc(landmarks, sizeof *landmark);
+    *out = (struct schema){0};
+    if (column == NULL || (landmarks > 0 && landmark == NULL)) {
+        free(column);
+        free(landmark);
+        return STATUS_NO_MEMORY;
     }
-    out->column_count = from->column_count;
+    if (from->column_count > 0) {
+        memcpy(column, from->column, from->column_count * sizeof *column);
+    }
+    if (landmarks > 0) {
+        memcpy(landmark, from->map.landmark, landmarks * sizeof *landmark);
+    }
+    *out = *from;
+    out->column = column;
+    out->map.landmark = landmark;
     return STATUS_OK;
 }
 
@@ -146,6 +138,7 @@ void schema_free(struct schema *schema)
 {
     if (schema != NULL) {
         free(schema->column);
+        free(schema->map.landmark);
         *schema = (struct schema){0};
     }
 }

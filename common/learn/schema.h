@@ -1,5 +1,6 @@
 /* schema.h - what a table of records looks like, by public knowledge alone: columns, bounds,
- * categories, what a missing value becomes. Nothing here is ever computed from the records. */
+ * categories, what a missing value becomes, what is learned, how records become features. Nothing
+ * here is ever computed from the records. */
 
 #ifndef LEARN_SCHEMA_H
 #define LEARN_SCHEMA_H
@@ -9,8 +10,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { SCHEMA_NAME_BYTES = 64, SCHEMA_CATEGORIES_MAX = 32, SCHEMA_COLUMNS_MAX = 4096 };
+enum {
+    SCHEMA_NAME_BYTES = 64,
+    SCHEMA_CATEGORIES_MAX = 32, /* of a column, and classes of a label */
+    SCHEMA_COLUMNS_MAX = 4096,
+    SCHEMA_LAGS_MAX = 32,
+    SCHEMA_LAG_MAX = 1000,            /* in days */
+    SCHEMA_MAP_FEATURES_MAX = 16384,  /* of random frequencies, as cosines and sines */
+    SCHEMA_MAP_NUMBERS_MAX = 1 << 23, /* frequencies times the plain vector's features */
+    SCHEMA_LANDMARKS_MAX = 512
+};
 
 enum column_kind {
     COLUMN_NUMBER,  /* x -> clamp((transform(x) - centre)/half_width, -1, 1): one feature */
@@ -31,32 +42,96 @@ struct column {
     char category[SCHEMA_CATEGORIES_MAX][SCHEMA_NAME_BYTES];
 };
 
+enum label_kind {
+    LABEL_SIGN,   /* two classes: y = +1 or -1 */
+    LABEL_NUMBER, /* y = clamp((v - centre)/half_width, -1, 1), so M = 1 */
+    LABEL_CLASSES /* 3 or more classes, one model each against the rest: y = the class's index */
+};
+
 struct label {
     char name[SCHEMA_NAME_BYTES];
-    char positive[SCHEMA_NAME_BYTES]; /* the text that means y = +1 */
-    char negative[SCHEMA_NAME_BYTES]; /* the text that means y = -1 */
+    char positive[SCHEMA_NAME_BYTES]; /* sign: the text that means y = +1 */
+    char negative[SCHEMA_NAME_BYTES]; /* sign: the text that means y = -1 */
+    enum label_kind kind;
+    double centre;      /* number: unit of the column */
+    double half_width;  /* number: > 0, unit of the column */
+    size_t class_count; /* classes */
+    char class_name[SCHEMA_CATEGORIES_MAX][SCHEMA_NAME_BYTES];
+};
+
+/* On the plain vector x, of norm at most 1: K(x, x') = exp(-gamma ||x - x'||_2^2), and the
+ * Laplacian exp(-gamma ||x - x'||_1). */
+enum map_kernel { MAP_GAUSSIAN, MAP_LAPLACIAN };
+
+enum map_kind {
+    MAP_NONE,
+    MAP_FOURIER, /* random frequencies from a public seed */
+    MAP_NYSTROM  /* public landmarks */
+};
+
+struct feature_map {
+    enum map_kind kind;
+    enum map_kernel kernel;
+    double gamma;         /* > 0 */
+    size_t feature_count; /* fourier: even, a cosine and a sine for each frequency */
+    uint64_t seed;        /* fourier: below 2^53 */
+    size_t landmark_count;
+    double *landmark; /* nystrom: (landmark_count, schema_value_count) raw values; owned */
 };
 
 struct schema {
     struct column *column; /* (column_count), owned */
     size_t column_count;
     struct label label;
+    size_t lag_count;            /* of a series, whose label is a number; 0: a plain table */
+    size_t lag[SCHEMA_LAGS_MAX]; /* in days, rising, from 1 */
+    struct feature_map map;
+    bool keeps_raw; /* a dataset holds its raw values too, for queries */
 };
 
-/** Returns d, the number of features: of all columns, and the constant feature, which is the last.
- * The vector is divided by sqrt(d), so that its Euclidean norm is at most 1 (kappa = 1). */
+/** Returns d, the number of features of a record, the constant feature included, which is the last.
+ * Their Euclidean norm is at most 1 (kappa = 1). Without a map they are the plain vector; with one,
+ * (phi(plain), 1)/sqrt(2). */
 size_t schema_feature_count(const struct schema *schema);
 
-/** Returns the factor every feature is multiplied by: 1/sqrt(d), rounded down, so that d features
- * of
- * [-1, 1] have a norm of at most 1 in the reals, not only nearly. It is the constant feature's
- * value. */
-double schema_scale(size_t feature_count);
+/** Returns the number of features before the map: one per lag and number, 1 or the number of
+ * categories for a category, and the constant; all divided by the square root of their number. */
+size_t schema_plain_count(const struct schema *schema);
+
+/** Returns how many raw values make a record: one per lag, then one per column. */
+size_t schema_value_count(const struct schema *schema);
+
+/** Returns the number of scores a model gives a record: 1, or the number of classes. Its weights
+ * are then (outputs, d), row by row. */
+size_t schema_output_count(const struct schema *schema);
+
+/** Answers whether the rows are one per day in the order of time. They must then stay so. */
+bool schema_is_series(const struct schema *schema);
+
+/** Returns in how many records one row of the file takes part: 1; in a series 1 + lag_count, as a
+ * day's value is once the label, and once a feature per lag. */
+size_t schema_overlap(const struct schema *schema);
+
+/** Returns the index among a record's features of a number's column or of a lag ("lag_7"), or -1:
+ * for categories, unknown names, and with a map, which leaves no feature as it is. */
+int schema_find_feature(const struct schema *schema, const char *name);
+
+/** Writes a column's public range in the raw column's own unit, low <= high, both finite: what raw
+ * values are clamped to. For a category 0 and its last index. */
+void schema_column_range(const struct column *column, double *low, double *high);
+
+/** Returns the factor that keeps a vector of count features of [-1, 1] at a norm of at most 1 in
+ * the reals, not only nearly: 1/sqrt(count), rounded down. */
+double schema_scale(size_t count);
+
+/** Returns the constant feature's value: what a threshold's shift is divided by. */
+double schema_constant(const struct schema *schema);
 
 /**
  * Checks what a schema may be: names present and distinct, no column that is the label, finite
- * numbers, half_width > 0, 2 to SCHEMA_CATEGORIES_MAX distinct categories, a missing value that is
- * in range, at most SCHEMA_COLUMNS_MAX columns. Fails with STATUS_INVALID; `why` names the column.
+ * numbers, half_width > 0, 2 to SCHEMA_CATEGORIES_MAX distinct categories (3 for classes), a missing
+ * value that is in range, rising lags, a map within its limits and landmarks that are apart.
+ * Fails with STATUS_INVALID (`why` names the column) or STATUS_NO_MEMORY.
  */
 MUST_USE enum status schema_check(const struct schema *schema, struct why *why);
 

@@ -1,0 +1,248 @@
+/* A frequency of exp(-gamma ||x - x'||_2^2) is sqrt(2 gamma) times a standard normal vector; one of
+ * exp(-gamma ||x - x'||_1) has independent Cauchy coordinates of scale gamma, quotients of two
+ * normal numbers. Products, quotients and the square root are IEEE 754's, rounded alike everywhere.
+ *
+ * Legend: n values, p plain features, d features, k landmarks, D Fourier features. */
+
+#include "learn/features.h"
+
+#include "base/bytes.h"
+#include "learn/dense.h"
+#include "learn/features_normal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Landmarks whose residual is less of a unit vector than this are refused: what they would add is
+ * below what their equations still determine. */
+static const double residual_min = 0x1p-20;
+
+struct features {
+    const struct schema *schema;
+    size_t plain_count;
+    double *plain;     /* (p) scratch */
+    double *frequency; /* fourier: (D/2, p) */
+    double *landmark;  /* nystrom: (k, p) */
+    double *root;      /* nystrom: (k, k) L, lower */
+};
+
+double features_scaled(const struct column *column, double value)
+{
+    if (column->transform == TRANSFORM_LOG1P) {
+        value = value > -1 ? log1p(value) : -HUGE_VAL;
+    }
+    return (value - column->centre) / column->half_width;
+}
+
+static double clamped(double scaled)
+{
+    return fmin(fmax(scaled, -1), 1);
+}
+
+double features_label(const struct label *label, double value)
+{
+    return dense_flushed(clamped((value - label->centre) / label->half_width));
+}
+
+/* Writes the plain vector (p). */
+static void write_plain(const struct schema *schema, double *out, const double *value)
+{
+    const double scale = schema_scale(schema_plain_count(schema));
+    for (size_t i = 0; i < schema->lag_count; i++) {
+        *out = dense_flushed(scale * features_label(&schema->label, value[i]));
+        out++;
+    }
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const struct column *column = &schema->column[i];
+        const double raw = value[schema->lag_count + i];
+        if (column->kind == COLUMN_NUMBER) {
+            *out = dense_flushed(scale * clamped(features_scaled(column, raw)));
+            out++;
+        } else if (column->category_count == 2) {
+            *out = raw == 1 ? scale : -scale;
+            out++;
+        } else {
+            for (size_t j = 0; j < column->category_count; j++) {
+                out[j] = raw == (double)j ? scale : -scale;
+            }
+            out += column->category_count;
+        }
+    }
+    *out = scale;
+}
+
+static double kernel(const struct feature_map *map, const double *a, const double *b, size_t count)
+{
+    double distance = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double gap = fabs(a[i] - b[i]);
+        distance += map->kernel == MAP_GAUSSIAN ? gap * gap : gap;
+    }
+    return exp(-map->gamma * distance);
+}
+
+static enum status make_fourier(struct features *features)
+{
+    const struct feature_map *map = &features->schema->map;
+    const size_t count = map->feature_count / 2 * features->plain_count;
+    struct public_random random = public_random_from(map->seed);
+    features->frequency = calloc(count, sizeof *features->frequency);
+    if (features->frequency == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double normal = public_random_normal(&random);
+        features->frequency[i] = map->kernel == MAP_GAUSSIAN
+                                     ? sqrt(2 * map->gamma) * normal
+                                     : map->gamma * (normal / public_random_normal(&random));
+    }
+    return STATUS_OK;
+}
+
+/* Writes z = L^-1 z over the first count rows. */
+static void forward(const double *root, size_t stride, double *z, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        z[i] = dense_flushed((z[i] - dense_dot(root + i * stride, z, i)) / root[i * stride + i]);
+    }
+}
+
+/* Row i of L solves L_{<i} r = K_{<i, i}; what is left of K_ii = 1 is the diagonal's square. */
+static enum status factorise(struct features *features, struct why *why)
+{
+    const struct feature_map *map = &features->schema->map;
+    const size_t k = map->landmark_count;
+    const size_t p = features->plain_count;
+    for (size_t i = 0; i < k; i++) {
+        double *row = features->root + i * k;
+        for (size_t j = 0; j < i; j++) {
+            row[j] = kernel(map, features->landmark + i * p, features->landmark + j * p, p);
+        }
+        forward(features->root, k, row, i);
+        const double residual = 1 - dense_dot(row, row, i);
+        if (!(residual >= residual_min)) {
+            why_set(why,
+                    "map: landmark %zu is too near to those before it: remove it, or raise gamma",
+                    i + 1);
+            return STATUS_INVALID;
+        }
+        row[i] = sqrt(residual);
+    }
+    return STATUS_OK;
+}
+
+static enum status make_nystrom(struct features *features, struct why *why)
+{
+    const struct schema *schema = features->schema;
+    const size_t k = schema->map.landmark_count;
+    const size_t n = schema_value_count(schema);
+    features->landmark = calloc(k * features->plain_count, sizeof *features->landmark);
+    features->root = calloc(k * k, sizeof *features->root);
+    if (features->landmark == NULL || features->root == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < k; i++) {
+        write_plain(schema, features->landmark + i * features->plain_count,
+                    schema->map.landmark + i * n);
+    }
+    return factorise(features, why);
+}
+
+enum status features_new(struct features **out, const struct schema *schema, struct why *why)
+{
+    struct features *features = calloc(1, sizeof *features);
+    enum status status = STATUS_NO_MEMORY;
+    *out = NULL;
+    if (features == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    features->schema = schema;
+    features->plain_count = schema_plain_count(schema);
+    features->plain = calloc(features->plain_count, sizeof *features->plain);
+    if (features->plain != NULL) {
+        status = STATUS_OK;
+        if (schema->map.kind == MAP_FOURIER) {
+            status = make_fourier(features);
+        } else if (schema->map.kind == MAP_NYSTROM) {
+            status = make_nystrom(features, why);
+        }
+    }
+    if (status != STATUS_OK) {
+        features_free(features);
+        return status;
+    }
+    *out = features;
+    return STATUS_OK;
+}
+
+void features_free(struct features *features)
+{
+    if (features == NULL) {
+        return;
+    }
+    if (features->plain != NULL) {
+        bytes_wipe(features->plain, features->plain_count * sizeof *features->plain);
+    }
+    free(features->plain);
+    free(features->frequency);
+    free(features->landmark);
+    free(features->root);
+    free(features);
+}
+
+static void apply_fourier(const struct features *features, double *out)
+{
+    const size_t p = features->plain_count;
+    const size_t pairs = features->schema->map.feature_count / 2;
+    /* A cosine and a sine err by less than 2^-52 of themselves each, the factor and the product by
+     * less than 2^-51 together: 16 DBL_EPSILON is more than what the squares of these come to. */
+    const double factor = (1 - 16 * DBL_EPSILON) * schema_scale(2) / sqrt((double)pairs);
+    for (size_t i = 0; i < pairs; i++) {
+        const double angle = dense_dot(features->frequency + i * p, features->plain, p);
+        out[2 * i] = dense_flushed(factor * cos(angle));
+        out[2 * i + 1] = dense_flushed(factor * sin(angle));
+    }
+}
+
+static void apply_nystrom(const struct features *features, double *out)
+{
+    const struct feature_map *map = &features->schema->map;
+    const size_t k = map->landmark_count;
+    const size_t p = features->plain_count;
+    for (size_t i = 0; i < k; i++) {
+        out[i] = dense_flushed(kernel(map, features->plain, features->landmark + i * p, p));
+    }
+    forward(features->root, k, out, k);
+    /* The norm as computed errs by at most k + 2 roundings. Whatever the equations' condition has
+     * done to the vector, it is inside the unit ball after this. */
+    const double norm = sqrt(dense_dot(out, out, k)) * (1 + (double)(k + 8) * DBL_EPSILON);
+    const double factor = (1 - 16 * DBL_EPSILON) * schema_scale(2) / fmax(norm, 1);
+    for (size_t i = 0; i < k; i++) {
+        out[i] = dense_flushed(factor * out[i]);
+    }
+}
+
+void features_apply(struct features *features, double *out, const double *value)
+{
+    const struct schema *schema = features->schema;
+    write_plain(schema, features->plain, value);
+    switch (schema->map.kind) {
+    case MAP_NONE:
+        memcpy(out, features->plain, features->plain_count * sizeof *out);
+        return;
+    case MAP_FOURIER:
+        apply_fourier(features, out);
+        break;
+    case MAP_NYSTROM:
+        apply_nystrom(features, out);
+        break;
+    }
+    out[schema_feature_count(schema) - 1] = schema_constant(schema);
+}
+
+const double *features_frequencies(const struct features *features)
+{
+    return features->frequency;
+}
