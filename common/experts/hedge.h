@@ -33,14 +33,14 @@ struct hedge_problem {
 };
 
 struct hedge_plan {
-    double eta;                   /* of mean losses; 0 for k = 1 and for epochs */
-    double rho;                   /* that (epsilon, delta) allows; 0 where the row has no rho */
-    double step;                  /* half the epsilon of a draw: eta c/n; epochs: epsilon/2 */
-    double refresh_probability;   /* dartboard: p, a multiple of 2^-53; else 0 */
-    double coin_range;            /* dartboard: bounded range of one keep-or-refresh bit; else 0 */
-    uint64_t coins;               /* dartboard: bits that one unit changes: 1, or c */
-    uint64_t refreshes_max;       /* draws that look at losses: T; dartboard: K; epochs: one each */
-    double regret_bound;          /* per round; eta/8 + ln k/(eta T); epochs: its own, below */
+    double eta;                 /* of mean losses; 0 for k = 1 and for epochs */
+    double rho;                 /* that (epsilon, delta) allows; 0 where the row has no rho */
+    double draw_epsilon;        /* bounded range of a draw, 2 eta c/n; epochs: epsilon of a pick */
+    double refresh_probability; /* dartboard: p, a multiple of 2^-53; else 0 */
+    double coin_range;          /* dartboard: bounded range of one keep-or-refresh bit; else 0 */
+    uint64_t coins;             /* dartboard: bits that one unit changes: 1, or c */
+    uint64_t refreshes_max;     /* draws that look at losses: T; dartboard: K; epochs: one each */
+    double regret_bound;        /* per round; eta/8 + ln k/(eta T); epochs: its own, below */
     double regret_bound_textbook; /* eta + ln k/(eta T): Dwork and Roth (11.1); epochs: the same as
                                       regret_bound */
     double cap_probability;       /* dartboard: adds at most this much to the mean regret; else 0 */
@@ -114,7 +114,8 @@ bool hedge_segment_begins(uint64_t round);
  *              round: a record of two segments would pay twice
  *
  * Fails as hedge_plan does for each segment. Returns the sum of (length bound), at most the rounds
- * played in each, over T: E regret <= sum over segments, as min of sums >= sum of mins.
+ * played in each, over T: E regret <= sum over segments, as min of sums >= sum of mins. epochs never
+ * knows its horizon: its own bound.
  */
 MUST_USE enum status hedge_doubling(double *regret_bound, enum hedge_strategy strategy,
                                     const struct hedge_problem *problem, struct why *why);
