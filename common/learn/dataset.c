@@ -15,7 +15,9 @@ static enum status dataset_make(struct dataset *out, const struct dataset *like,
     out->x = calloc(count * like->feature_count + 1, sizeof *out->x);
     out->clamped = calloc(like->column_count + 1, sizeof *out->clamped);
     out->y = like->y == NULL ? NULL : calloc(count + 1, sizeof *out->y);
-    if (out->x == NULL || out->clamped == NULL || (like->y != NULL && out->y == NULL)) {
+    out->raw = like->raw == NULL ? NULL : calloc(count * like->column_count + 1, sizeof *out->raw);
+    if (out->x == NULL || out->clamped == NULL || (like->y != NULL && out->y == NULL) ||
+        (like->raw != NULL && out->raw == NULL)) {
         dataset_free(out);
         return STATUS_NO_MEMORY;
     }
@@ -29,6 +31,10 @@ static void copy_record(struct dataset *out, size_t to, const struct dataset *fr
     if (from->y != NULL) {
         out->y[to] = from->y[at];
     }
+    if (from->raw != NULL) {
+        const size_t count = from->column_count;
+        memcpy(out->raw + to * count, from->raw + at * count, count * sizeof *out->raw);
+    }
 }
 
 enum status dataset_concat(struct dataset *out, const struct dataset *const *from, size_t count)
@@ -38,7 +44,8 @@ enum status dataset_concat(struct dataset *out, const struct dataset *const *fro
     for (size_t i = 0; i < count; i++) {
         CHECK(from[i]->feature_count == from[0]->feature_count &&
               from[i]->column_count == from[0]->column_count &&
-              (from[i]->y == NULL) == (from[0]->y == NULL));
+              (from[i]->y == NULL) == (from[0]->y == NULL) &&
+              (from[i]->raw == NULL) == (from[0]->raw == NULL));
         total += from[i]->record_count;
     }
     const enum status status = dataset_make(out, from[0], total);
@@ -50,13 +57,14 @@ enum status dataset_concat(struct dataset *out, const struct dataset *const *fro
         for (size_t column = 0; column < from[i]->column_count; column++) {
             out->clamped[column] += from[i]->clamped[column];
         }
+        out->label_clamped += from[i]->label_clamped;
     }
     return status;
 }
 
 size_t dataset_clamped_total(const struct dataset *dataset)
 {
-    size_t total = 0;
+    size_t total = dataset->label_clamped;
     for (size_t i = 0; i < dataset->column_count; i++) {
         total += dataset->clamped[i];
     }
@@ -74,8 +82,13 @@ void dataset_free(struct dataset *dataset)
     if (dataset->y != NULL) {
         bytes_wipe(dataset->y, dataset->record_count * sizeof *dataset->y);
     }
+    if (dataset->raw != NULL) {
+        bytes_wipe(dataset->raw,
+                   dataset->record_count * dataset->column_count * sizeof *dataset->raw);
+    }
     free(dataset->x);
     free(dataset->y);
+    free(dataset->raw);
     free(dataset->clamped);
     *dataset = (struct dataset){0};
 }

@@ -1,41 +1,14 @@
-#include "learn/dataset.h"
+#include "learn/dataset_reader.h"
 
-#include "learn/csv.h"
-#include "learn/dense.h"
-#include "learn/number.h"
-
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A value this far outside [-1, 1] is out of its bounds; nearer, it is the bound itself, rounded.
- */
-static const double bound_slack = 1e-9;
-
 static const size_t no_field = SIZE_MAX;
-
-/* One reading: which field each column and the label are in, and where the next record goes. */
-struct reader {
-    struct csv *csv;
-    const char *name;
-    const struct schema *schema;
-    enum dataset_use use;
-    size_t *field_of; /* (column_count) */
-    size_t label_field;
-    size_t header_fields;
-    double scale;
-    size_t room; /* in records */
-};
 
 static bool slice_is(struct slice slice, const char *text)
 {
     return slice.size == strlen(text) && memcmp(slice.data, text, slice.size) == 0;
-}
-
-static bool slice_is_missing(struct slice slice)
-{
-    return slice.size == 0 || slice_is(slice, "NA");
 }
 
 static double *grown(double *old, size_t old_count, size_t new_count)
@@ -52,30 +25,35 @@ static double *grown(double *old, size_t old_count, size_t new_count)
     return out;
 }
 
+/* Makes room for one of the dataset's arrays, width numbers to a record. */
+static enum status widen(double **array, const struct reader *reader, size_t room, size_t width)
+{
+    if (room > SIZE_MAX / (width + 1)) {
+        return STATUS_NO_MEMORY;
+    }
+    double *wider = grown(*array, reader->room * width, room * width + 1);
+    if (wider == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    *array = wider;
+    return STATUS_OK;
+}
+
 static enum status make_room(struct dataset *out, struct reader *reader)
 {
+    const size_t room = reader->room == 0 ? 256 : 2 * reader->room;
     if (out->record_count < reader->room) {
         return STATUS_OK;
     }
-    const size_t d = out->feature_count;
-    const size_t room = reader->room == 0 ? 256 : 2 * reader->room;
-    if (room > SIZE_MAX / d) {
-        return STATUS_NO_MEMORY;
+    enum status status = widen(&out->x, reader, room, out->feature_count);
+    if (status == STATUS_OK && reader->use == DATASET_LEARN) {
+        status = widen(&out->y, reader, room, 1);
     }
-    double *x = grown(out->x, reader->room * d, room * d);
-    if (x == NULL) {
-        return STATUS_NO_MEMORY;
+    if (status == STATUS_OK && reader->schema->keeps_raw) {
+        status = widen(&out->raw, reader, room, out->column_count);
     }
-    out->x = x;
-    if (reader->use == DATASET_LEARN) {
-        double *y = grown(out->y, reader->room, room);
-        if (y == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        out->y = y;
-    }
-    reader->room = room;
-    return STATUS_OK;
+    reader->room = status == STATUS_OK ? room : reader->room;
+    return status;
 }
 
 /* Finds the field with this name. The header line's own text is not repeated in messages: where it
@@ -125,170 +103,106 @@ static enum status read_header(struct reader *reader, struct why *why)
     for (size_t i = 0; status == STATUS_OK && i < reader->schema->column_count; i++) {
         status = need_field(reader, reader->schema->column[i].name, &reader->field_of[i], why);
     }
-    if (status == STATUS_OK && reader->use == DATASET_LEARN) {
+    if (status == STATUS_OK && (reader->use == DATASET_LEARN || schema_is_series(reader->schema))) {
         status = need_field(reader, reader->schema->label.name, &reader->label_field, why);
-    }
-    return status;
-}
-
-static enum status refuse(const struct reader *reader, struct why *why, const char *column,
-                          const char *what)
-{
-    why_set(why, "%s: line %zu, column %s: %s", reader->name, csv_line(reader->csv), column, what);
-    return STATUS_INVALID;
-}
-
-static enum status put_number(const struct reader *reader, const struct column *column,
-                              struct slice text, double *feature, size_t *clamped, struct why *why)
-{
-    double value = column->missing;
-    if (slice_is_missing(text)) {
-        if (!column->has_missing) {
-            return refuse(reader, why, column->name,
-                          "no value: remove the record or let the job's schema say what a missing "
-                          "value becomes");
-        }
-    } else if (number_parse(&value, text) != STATUS_OK) {
-        return refuse(reader, why, column->name,
-                      "not a number: write it like 12, -0.5 or 1e3 (a point, no spaces, no units), "
-                      "or leave it empty if the schema allows a missing value");
-    }
-    if (column->transform == TRANSFORM_LOG1P) {
-        value = value > -1 ? log1p(value) : -HUGE_VAL;
-    }
-    value = (value - column->centre) / column->half_width;
-    *clamped += fabs(value) > 1 + bound_slack ? 1 : 0;
-    *feature = dense_flushed(reader->scale * fmin(fmax(value, -1), 1));
-    return STATUS_OK;
-}
-
-static enum status put_category(const struct reader *reader, const struct column *column,
-                                struct slice text, double *feature, struct why *why)
-{
-    size_t found = 0;
-    while (found < column->category_count && !slice_is(text, column->category[found])) {
-        found++;
-    }
-    if (found == column->category_count) {
-        if (!slice_is_missing(text)) {
-            return refuse(reader, why, column->name,
-                          "not one of the schema's categories: correct it, or ask for a schema "
-                          "that has it");
-        }
-        if (!column->has_missing) {
-            return refuse(reader, why, column->name,
-                          "no value: remove the record or let the job's schema say what a missing "
-                          "value becomes");
-        }
-        found = (size_t)column->missing;
-    }
-    if (column->category_count == 2) {
-        *feature = found == 1 ? reader->scale : -reader->scale;
-        return STATUS_OK;
-    }
-    for (size_t i = 0; i < column->category_count; i++) {
-        feature[i] = i == found ? reader->scale : -reader->scale;
-    }
-    return STATUS_OK;
-}
-
-static enum status put_label(const struct reader *reader, double *y, struct why *why)
-{
-    const struct label *label = &reader->schema->label;
-    const struct slice text = csv_field(reader->csv, reader->label_field);
-    if (slice_is(text, label->positive)) {
-        *y = 1;
-    } else if (slice_is(text, label->negative)) {
-        *y = -1;
-    } else {
-        return refuse(reader, why, label->name,
-                      "neither of the label's two classes: correct it or remove the record");
-    }
-    return STATUS_OK;
-}
-
-static enum status put_record(struct dataset *out, const struct reader *reader, struct why *why)
-{
-    const struct schema *schema = reader->schema;
-    double *feature = out->x + out->record_count * out->feature_count;
-    enum status status = STATUS_OK;
-    if (csv_field_count(reader->csv) != reader->header_fields) {
-        why_set(why,
-                "%s: line %zu has %zu fields where the first line has %zu: add or remove commas, "
-                "or put fields with commas in quotes",
-                reader->name, csv_line(reader->csv), csv_field_count(reader->csv),
-                reader->header_fields);
-        return STATUS_INVALID;
-    }
-    for (size_t i = 0; status == STATUS_OK && i < schema->column_count; i++) {
-        const struct column *column = &schema->column[i];
-        const struct slice text = csv_field(reader->csv, reader->field_of[i]);
-        if (column->kind == COLUMN_NUMBER) {
-            status = put_number(reader, column, text, feature, &out->clamped[i], why);
-            feature++;
-        } else {
-            status = put_category(reader, column, text, feature, why);
-            feature += column->category_count > 2 ? column->category_count : 1;
-        }
-    }
-    *feature = reader->scale;
-    if (status == STATUS_OK && reader->use == DATASET_LEARN) {
-        status = put_label(reader, &out->y[out->record_count], why);
     }
     return status;
 }
 
 static enum status read_records(struct dataset *out, struct reader *reader, struct why *why)
 {
-    for (;;) {
+    for (;; reader->day++) {
         bool done = false;
         enum status status = csv_next(reader->csv, &done, why);
         if (status != STATUS_OK || done) {
             return status;
         }
-        status = make_room(out, reader);
-        if (status == STATUS_OK) {
-            status = put_record(out, reader, why);
+        status = reader_take_row(reader, out, why);
+        if (status == STATUS_OK && reader_has_record(reader)) {
+            status = make_room(out, reader);
+            if (status == STATUS_OK) {
+                reader_put_record(reader, out);
+                out->record_count++;
+            }
         }
         if (status != STATUS_OK) {
             return status;
         }
-        out->record_count++;
     }
+}
+
+static enum status reader_start(struct reader *reader, struct dataset *out, FILE *file,
+                                struct why *why)
+{
+    const struct schema *schema = reader->schema;
+    const size_t lags = schema->lag_count;
+    reader->history_size = lags == 0 ? 0 : schema->lag[lags - 1];
+    out->feature_count = schema_feature_count(schema);
+    out->column_count = schema->column_count;
+    out->clamped = calloc(schema->column_count + 1, sizeof *out->clamped);
+    reader->field_of = calloc(schema->column_count + 1, sizeof *reader->field_of);
+    reader->value = calloc(schema_value_count(schema) + 1, sizeof *reader->value);
+    reader->history = calloc(reader->history_size + 1, sizeof *reader->history);
+    if (out->clamped == NULL || reader->field_of == NULL || reader->value == NULL ||
+        reader->history == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    const enum status status = features_new(&reader->features, schema, why);
+    return status == STATUS_OK ? csv_new(&reader->csv, file, reader->name) : status;
+}
+
+static void reader_end(struct reader *reader)
+{
+    if (reader->value != NULL) {
+        bytes_wipe(reader->value, schema_value_count(reader->schema) * sizeof *reader->value);
+    }
+    if (reader->history != NULL) {
+        bytes_wipe(reader->history, reader->history_size * sizeof *reader->history);
+    }
+    csv_free(reader->csv);
+    features_free(reader->features);
+    free(reader->field_of);
+    free(reader->value);
+    free(reader->history);
+    bytes_wipe(reader, sizeof *reader);
+}
+
+/* Too few records, with what a series' first days have to do with it. */
+static enum status check_count(const struct dataset *out, const struct reader *reader,
+                               struct why *why)
+{
+    const size_t record_min = reader->use == DATASET_LEARN ? 2 : 1;
+    if (out->record_count >= record_min) {
+        return STATUS_OK;
+    }
+    if (schema_is_series(reader->schema)) {
+        why_set(why,
+                "%s: its rows make %zu records, as the first %zu days give none: at least %zu are "
+                "needed",
+                reader->name, out->record_count, reader->history_size, record_min);
+    } else {
+        why_set(why, "%s: it holds %zu records: at least %zu are needed", reader->name,
+                out->record_count, record_min);
+    }
+    return STATUS_INVALID;
 }
 
 enum status dataset_read(struct dataset *out, FILE *file, const char *name,
                          const struct schema *schema, enum dataset_use use, struct why *why)
 {
     struct reader reader = {.name = name, .schema = schema, .use = use};
-    const size_t record_min = use == DATASET_LEARN ? 2 : 1;
-    *out = (struct dataset){
-        .feature_count = schema_feature_count(schema),
-        .column_count = schema->column_count,
-    };
-    reader.scale = schema_scale(out->feature_count);
-    enum status status = csv_new(&reader.csv, file, name);
-    if (status != STATUS_OK) {
-        goto done;
+    *out = (struct dataset){0};
+    enum status status = reader_start(&reader, out, file, why);
+    if (status == STATUS_OK) {
+        status = read_header(&reader, why);
     }
-    out->clamped = calloc(schema->column_count + 1, sizeof *out->clamped);
-    reader.field_of = calloc(schema->column_count + 1, sizeof *reader.field_of);
-    if (out->clamped == NULL || reader.field_of == NULL) {
-        status = STATUS_NO_MEMORY;
-        goto done;
-    }
-    status = read_header(&reader, why);
     if (status == STATUS_OK) {
         status = read_records(out, &reader, why);
     }
-    if (status == STATUS_OK && out->record_count < record_min) {
-        why_set(why, "%s: it holds %zu records: at least %zu are needed", name, out->record_count,
-                record_min);
-        status = STATUS_INVALID;
+    if (status == STATUS_OK) {
+        status = check_count(out, &reader, why);
     }
-done:
-    csv_free(reader.csv);
-    free(reader.field_of);
+    reader_end(&reader);
     if (status == STATUS_NO_MEMORY) {
         why_set(why, "%s: not enough memory for the table", name);
     }

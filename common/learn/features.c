@@ -28,12 +28,24 @@ struct features {
     double *root;      /* nystrom: (k, k) L, lower */
 };
 
-double features_scaled(const struct column *column, double value)
+static double transformed(const struct column *column, double value)
 {
     if (column->transform == TRANSFORM_LOG1P) {
-        value = value > -1 ? log1p(value) : -HUGE_VAL;
+        return value > -1 ? log1p(value) : -HUGE_VAL;
     }
-    return (value - column->centre) / column->half_width;
+    return value;
+}
+
+double features_scaled(const struct column *column, double value)
+{
+    return (transformed(column, value) - column->centre) / column->half_width;
+}
+
+double features_cell(const struct column *column, double value)
+{
+    const double low = column->centre - column->half_width;
+    const double high = column->centre + column->half_width;
+    return fmin(fmax(transformed(column, value), low), high);
 }
 
 static double clamped(double scaled)

@@ -25,9 +25,12 @@ MUST_USE enum status features_new(struct features **out, const struct schema *sc
 /** Wipes the scratch and frees; features_free(NULL) does nothing. */
 void features_free(struct features *features);
 
-/** Returns (value - centre)/half_width of the transformed value, not yet clamped; -HUGE_VAL where
- * the transform does not reach. */
+/** Returns (transform(value) - centre)/half_width, not yet clamped; -HUGE_VAL where the transform
+ * does not reach. */
 double features_scaled(const struct column *column, double value);
+
+/** Returns a number's cell: transform(value) clamped to centre +- half_width. */
+double features_cell(const struct column *column, double value);
 
 /** Returns the label's own scale of a number: clamp((value - centre)/half_width, -1, 1). */
 double features_label(const struct label *label, double value);

@@ -80,24 +80,6 @@ int schema_find_feature(const struct schema *schema, const char *name)
     return -1;
 }
 
-static double within_doubles(double x)
-{
-    return fmin(fmax(x, -DBL_MAX), DBL_MAX);
-}
-
-void schema_column_range(const struct column *column, double *low, double *high)
-{
-    *low = 0;
-    *high = (double)column->category_count - 1;
-    if (column->kind == COLUMN_NUMBER) {
-        const bool is_log = column->transform == TRANSFORM_LOG1P;
-        const double from = column->centre - column->half_width;
-        const double to = column->centre + column->half_width;
-        *low = within_doubles(is_log ? expm1(from) : from);
-        *high = within_doubles(is_log ? expm1(to) : to);
-    }
-}
-
 double schema_scale(size_t count)
 {
     CHECK(count >= 1);

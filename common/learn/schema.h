@@ -86,7 +86,7 @@ struct schema {
     size_t lag_count;            /* of a series, whose label is a number; 0: a plain table */
     size_t lag[SCHEMA_LAGS_MAX]; /* in days, rising, from 1 */
     struct feature_map map;
-    bool keeps_raw; /* a dataset holds its raw values too, for queries */
+    bool keeps_raw; /* a dataset holds its cells too, for queries */
 };
 
 /** Returns d, the number of features of a record, the constant feature included, which is the last.
@@ -115,10 +115,6 @@ size_t schema_overlap(const struct schema *schema);
 /** Returns the index among a record's features of a number's column or of a lag ("lag_7"), or -1:
  * for categories, unknown names, and with a map, which leaves no feature as it is. */
 int schema_find_feature(const struct schema *schema, const char *name);
-
-/** Writes a column's public range in the raw column's own unit, low <= high, both finite: what raw
- * values are clamped to. For a category 0 and its last index. */
-void schema_column_range(const struct column *column, double *low, double *high);
 
 /** Returns the factor that keeps a vector of count features of [-1, 1] at a norm of at most 1 in
  * the reals, not only nearly: 1/sqrt(count), rounded down. */
