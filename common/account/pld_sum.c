@@ -9,9 +9,9 @@
  *   (1 + e)^count, less one, in total variation.
  * - Folding: what lies outside the window, by Chernoff's bound on the tilted law at both ends. It
  * appears at wrong places, and is missing at its own.
- * - Transforms: fft_error bounds each value, since the masses sum to 1. Powers and products carry a
- *   bound on |error| along with every value; the mean of the bounds, and fft_error of the way back,
- *   are within what each mass is off.
+ * - Transforms: fft_real_error bounds each value, since the masses sum to 1. Powers and products
+ *   carry a bound on |error| along with every value; the mean of the bounds, and fft_real_error of the
+ *   way back, are within what each mass is off.
  * - e^C: C itself is a number chosen, not computed; count C is off by its rounding alone. */
 
 #include "account/pld_private.h"
@@ -88,14 +88,22 @@ static struct near power(struct near base, double count)
     return power_by_angle(base, count);
 }
 
-/* Folds the tilted law of a part into x; returns the error of its masses all together. */
+/* Where the real number of this index is among N = size of them, two in every value. */
+static double *real_at(struct fft_value *x, size_t index, size_t size)
+{
+    struct fft_value *value = &x[(index & (size - 1)) / 2];
+    return index % 2 == 0 ? &value->re : &value->im;
+}
+
+/* Folds the tilted law of a part into x, real numbers; returns the error of its masses all
+ * together. */
 static double fold(struct fft_value *x, size_t size, const struct loss_law *law, double tilt,
                    double log_mass)
 {
     double slope = tilt * law->grid.step;
     double error = 0;
     double total = 0;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i <= size / 2; i++) {
         x[i] = (struct fft_value){0, 0};
     }
     for (size_t i = 0; i < law->count; i++) {
@@ -106,7 +114,7 @@ static double fold(struct fft_value *x, size_t size, const struct loss_law *law,
             continue;
         }
         double mass = exp(exponent);
-        x[i & (size - 1)].re += mass;
+        *real_at(x, i, size) += mass;
         total += mass;
         error += mass * (2 * fabs(law->log_mass[i]) + 3 * along + 2 * fabs(log_mass) + 8);
     }
@@ -114,44 +122,35 @@ static double fold(struct fft_value *x, size_t size, const struct loss_law *law,
     return law->error * total + ROUNDING * (error + (double)folds * total);
 }
 
-/* Multiplies the transform of the sum by the power of that of one part: one of each pair of
- * frequencies. x holds the part's transform. */
-static void multiply(struct fft_value *sum, double *error, const struct fft_value *x, size_t size,
-                     double x_error, double count)
+/* Multiplies the transform of the sum by the power of that of one part; x holds the part's. */
+static void multiply(struct fft_value *sum, double *error, const struct fft_value *x, size_t count,
+                     double x_error, double runs)
 {
-    double growth = exp(fmin(count * (x_error + DBL_EPSILON), 500)); /* of what is left at 0 */
-    for (size_t first = 1; first <= size; first *= 2) {
-        size_t start = first == 1 ? 0 : first / 2;
-        size_t stop = first <= 2 ? first : start + start / 2;
-        for (size_t i = start; i < stop; i++) {
-            struct near so_far = near_of(sum[i], error[i]);
-            if (so_far.size + so_far.error < NOTHING) {
-                sum[i] = (struct fft_value){0, 0};
-                error[i] = (so_far.size + so_far.error) * growth;
-                continue;
-            }
-            struct near next = product(so_far, power(near_of(x[i], x_error), count));
-            sum[i] = next.value;
-            error[i] = next.error;
+    double growth = exp(fmin(runs * (x_error + DBL_EPSILON), 500)); /* of what is left at 0 */
+    for (size_t i = 0; i < count; i++) {
+        struct near so_far = near_of(sum[i], error[i]);
+        if (so_far.size + so_far.error < NOTHING) {
+            sum[i] = (struct fft_value){0, 0};
+            error[i] = (so_far.size + so_far.error) * growth;
+            continue;
         }
+        struct near next = product(so_far, power(near_of(x[i], x_error), runs));
+        sum[i] = next.value;
+        error[i] = next.error;
     }
 }
 
-/* Fills in the conjugates; returns the mean of the errors, and of the sizes, over all frequencies.
- */
-static void complete(struct fft_value *sum, double *mean_error, double *mean_size,
-                     const double *error, size_t size)
+/* The mean of the errors, and of the sizes, over all N = size frequencies: all but the first and
+ * the last of those kept stand for themselves and for their conjugates. */
+static void average(double *mean_error, double *mean_size, const struct fft_value *sum,
+                    const double *error, size_t size)
 {
     double errors = 0;
     double sizes = 0;
-    for (size_t i = 0; i < size; i++) {
-        size_t mirror = fft_mirror(i);
-        size_t source = mirror < i ? mirror : i;
-        if (mirror < i) {
-            sum[i] = (struct fft_value){sum[mirror].re, -sum[mirror].im};
-        }
-        errors += error[source];
-        sizes += near_of(sum[i], 0).size;
+    for (size_t i = 0; i <= size / 2; i++) {
+        double times = i == 0 || i == size / 2 ? 1 : 2;
+        errors += times * error[i];
+        sizes += times * near_of(sum[i], 0).size;
     }
     *mean_error = errors / (double)size * (1 + 1e-9);
     *mean_size = sizes / (double)size * (1 + 1e-9);
@@ -174,9 +173,9 @@ static void workspace_free(struct workspace *work)
 
 static enum status workspace_init(struct workspace *work, unsigned log2_size)
 {
-    size_t size = (size_t)1 << log2_size;
-    *work = (struct workspace){fft_new(log2_size), calloc(size, sizeof *work->sum),
-                               calloc(size, sizeof *work->part), calloc(size, sizeof(double))};
+    size_t count = ((size_t)1 << log2_size) / 2 + 1;
+    *work = (struct workspace){fft_new(log2_size - 1), calloc(count, sizeof *work->sum),
+                               calloc(count, sizeof *work->part), calloc(count, sizeof(double))};
     if (work->fft == NULL || work->sum == NULL || work->part == NULL || work->error == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -187,11 +186,12 @@ static void compose(struct pld_sum *sum, struct workspace *work, const struct pl
                     unsigned log2_size)
 {
     size_t size = (size_t)1 << log2_size;
+    double rounding = fft_real_error(log2_size - 1) * (1 + 1e-9);
     double log_error = 0; /* of the masses: ln of the product of (1 + e)^count */
     double mean_error = 0;
     double mean_size = 0;
 
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i <= size / 2; i++) {
         work->sum[i] = (struct fft_value){1, 0};
     }
     for (size_t i = 0; i < mix->count; i++) {
@@ -200,15 +200,14 @@ static void compose(struct pld_sum *sum, struct workspace *work, const struct pl
         struct pld_mix one = {&mix->parts[i], 1, &mix->laws[i], mix->step, 0, mix->tilt};
         double log_mass = pld_mix_moments(NULL, &one, mix->tilt) / count;
         log_error += count * log1p(fold(work->part, size, law, mix->tilt, log_mass));
-        fft_forward(work->fft, work->part);
-        multiply(work->sum, work->error, work->part, size, fft_error(log2_size) * (1 + 1e-9),
-                 count);
+        fft_real_forward(work->fft, work->part);
+        multiply(work->sum, work->error, work->part, size / 2 + 1, rounding, count);
         sum->log_mass += count * log_mass;
         sum->log_error += ROUNDING * (4 * count * fabs(log_mass) + fabs(sum->log_mass));
     }
-    complete(work->sum, &mean_error, &mean_size, work->error, size);
-    fft_backward(work->fft, work->sum);
-    sum->cell_error = mean_error + fft_error(log2_size) * mean_size;
+    average(&mean_error, &mean_size, work->sum, work->error, size);
+    fft_real_backward(work->fft, work->sum);
+    sum->cell_error = mean_error + rounding * mean_size;
     sum->mass_error = 2 * expm1(log_error) + 2 * exp(-PLD_OUTSIDE);
 }
 
@@ -262,7 +261,7 @@ enum status pld_sum_init(struct pld_sum *sum, const struct pld_mix *mix, unsigne
     double turn = fmod(sum->first, (double)size);
     size_t from = (size_t)(turn < 0 ? turn + (double)size : turn);
     for (size_t i = 0; i < size; i++) {
-        sum->mass[i] = work.sum[(from + i) & (size - 1)].re / (double)size;
+        sum->mass[i] = *real_at(work.sum, from + i, size) / (double)size;
     }
 done:
     workspace_free(&work);

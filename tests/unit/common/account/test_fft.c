@@ -86,6 +86,87 @@ Test(fft, every_value_is_within_the_stated_bound_of_the_sum_written_out)
     }
 }
 
+/* The same for N = 2 2^bits real numbers, two in every value. */
+static double real_distance(unsigned bits, double (*draw)(size_t j))
+{
+    size_t half = (size_t)1 << bits;
+    struct fft *fft = fft_new(bits);
+    struct fft_value *x = calloc(half + 1, sizeof *x);
+    double *original = calloc(2 * half, sizeof *original);
+    double total = 0;
+    double worst = 0;
+    for (size_t j = 0; j < 2 * half; j++) {
+        original[j] = draw(j);
+        *(j % 2 == 0 ? &x[j / 2].re : &x[j / 2].im) = original[j];
+        total += fabs(original[j]);
+    }
+    fft_real_forward(fft, x);
+    for (size_t f = 0; f <= half; f++) {
+        long double re = 0;
+        long double im = 0;
+        for (size_t j = 0; j < 2 * half; j++) {
+            long double angle = 3.14159265358979323846264338328L *
+                                (long double)((f * j) % (2 * half)) / (long double)half;
+            re += original[j] * cosl(angle);
+            im -= original[j] * sinl(angle);
+        }
+        struct fft_value got = x[f == half ? half : reversed(f, bits)];
+        worst = fmax(worst, hypot((double)(got.re - re), (double)(got.im - im)));
+    }
+    fft_free(fft);
+    free(x);
+    free(original);
+    return worst / total;
+}
+
+Test(fft, real_numbers_two_in_a_value_are_within_their_bound_too)
+{
+    double (*const draws[])(size_t) = {noise, decay, lone};
+    for (unsigned bits = 1; bits < LOG2_MAX; bits++) {
+        for (size_t i = 0; i < sizeof draws / sizeof draws[0]; i++) {
+            double d = real_distance(bits, draws[i]);
+            cr_assert(d <= fft_real_error(bits), "%u bits: %g", bits, d);
+            cr_assert(d <= 1e-15, "%u bits: %g", bits, d); /* what it is, far below the bound */
+        }
+    }
+}
+
+Test(fft, way_back_undoes_the_way_there_for_real_numbers)
+{
+    for (unsigned bits = 1; bits <= 16; bits++) {
+        size_t half = (size_t)1 << bits;
+        struct fft *fft = fft_new(bits);
+        struct fft_value *x = calloc(half + 1, sizeof *x);
+        struct fft_value *y = calloc(half + 1, sizeof *y);
+        double total = 0;
+        double worst = 0;
+        for (size_t j = 0; j < half; j++) {
+            x[j] = y[j] = (struct fft_value){uniform() - 0.5, uniform() - 0.5};
+            total += fabs(x[j].re) + fabs(x[j].im);
+        }
+        fft_real_forward(fft, y);
+        double sizes = fabs(y[0].re) + fabs(y[half].re);
+        for (size_t j = 1; j < half; j++) {
+            sizes += 2 * hypot(y[j].re, y[j].im);
+        }
+        cr_assert(y[0].im == 0 && y[half].im == 0);
+        fft_real_backward(fft, y);
+        for (size_t j = 0; j < half; j++) {
+            double size = 2 * (double)half;
+            double d = hypot(y[j].re / size - x[j].re, y[j].im / size - x[j].im);
+            worst = fmax(worst, d);
+        }
+        cr_assert(worst <= fft_real_error(bits) * (total + sizes / (2 * (double)half)) * 1.001);
+        fft_real_forward(fft, x);
+        x[half].re += 1; /* a last frequency that was not there is seen */
+        fft_real_backward(fft, x);
+        cr_assert(fabs(x[0].re - y[0].re) > 0.9 && fabs(x[0].im - y[0].im) > 0.9);
+        fft_free(fft);
+        free(x);
+        free(y);
+    }
+}
+
 Test(fft, a_wrong_root_is_beyond_the_bound)
 {
     /* the angle of one part in 10^13: a table computed by repeated multiplication is that far off
