@@ -36,16 +36,6 @@ double predicate_value(const struct column *column, double cell)
     return column->transform == TRANSFORM_LOG1P ? expm1(cell) : cell;
 }
 
-double predicate_low(const struct column *column)
-{
-    return predicate_value(column, column->centre - column->half_width);
-}
-
-double predicate_high(const struct column *column)
-{
-    return predicate_value(column, column->centre + column->half_width);
-}
-
 static enum status put_step(struct yard *yard, struct predicate_step step)
 {
     struct predicate *predicate = yard->predicate;
@@ -103,18 +93,23 @@ static bool is_text(const struct reader *reader, const char *text)
            memcmp(reader->token.text.data, text, reader->token.text.size) == 0;
 }
 
-static enum status read_label(struct reader *reader, double *constant)
+static enum status read_class(struct reader *reader, double *constant)
 {
     const struct label *label = &reader->schema->label;
-    char remedy[3 * SCHEMA_NAME_BYTES];
-    if (is_text(reader, label->positive) || is_text(reader, label->negative)) {
+    const bool has_classes = label->kind == LABEL_CLASSES;
+    for (size_t i = 0; has_classes && i < label->class_count; i++) {
+        if (is_text(reader, label->class_name[i])) {
+            *constant = (double)i;
+            reader_advance(reader);
+            return STATUS_OK;
+        }
+    }
+    if (!has_classes && (is_text(reader, label->positive) || is_text(reader, label->negative))) {
         *constant = is_text(reader, label->positive) ? 1 : -1;
         reader_advance(reader);
         return STATUS_OK;
     }
-    (void)snprintf(remedy, sizeof remedy, "the label is %s or %s", label->positive,
-                   label->negative);
-    return reader_refuse(reader, remedy);
+    return reader_refuse(reader, "none of the label's classes; name one as the schema does");
 }
 
 static enum status read_category(struct reader *reader, const struct column *column,
@@ -133,17 +128,26 @@ static enum status read_category(struct reader *reader, const struct column *col
 /* The cell holds no value beyond the public range, so a constant there makes a public answer. */
 static enum status read_constant(struct yard *yard, const struct column *column, double *constant)
 {
+    const struct label *label = &yard->reader->schema->label;
     const size_t at = yard->reader->token.at;
     const enum status status =
         reader_number(yard->reader, constant, "a number should stand here, such as 65 or -0.5");
-    if (status == STATUS_OK) {
-        *constant = predicate_cell(column, *constant);
-        const bool outside = fabs(*constant - column->centre) > column->half_width;
-        if (outside && yard->predicate->outside_at == 0) {
-            yard->predicate->outside_at = at;
-        }
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status;
+    bool outside = false;
+    if (column != NULL) {
+        *constant = predicate_cell(column, *constant);
+        outside = *constant < column->centre - column->half_width ||
+                  *constant > column->centre + column->half_width;
+    } else {
+        *constant = (*constant - label->centre) / label->half_width;
+        outside = fabs(*constant) > 1;
+    }
+    if (outside && yard->predicate->outside_at == 0) {
+        yard->predicate->outside_at = at;
+    }
+    return STATUS_OK;
 }
 
 static enum status read_comparison(struct yard *yard)
@@ -157,15 +161,16 @@ static enum status read_comparison(struct yard *yard)
     }
     const struct column *column =
         step.column < schema->column_count ? &schema->column[step.column] : NULL;
-    const bool has_order = column != NULL && column->kind == COLUMN_NUMBER;
+    const bool has_order =
+        column != NULL ? column->kind == COLUMN_NUMBER : schema->label.kind == LABEL_NUMBER;
     if (!has_order && !reader_is(reader, "==") && !reader_is(reader, "!=")) {
-        return reader_refuse(reader, "categories and the label are compared by == or !=");
+        return reader_refuse(reader, "categories and classes are compared by == or !=");
     }
     status = read_verb(reader, &step.verb);
     if (status == STATUS_OK) {
-        status = column == NULL ? read_label(reader, &step.constant)
-                 : has_order    ? read_constant(yard, column, &step.constant)
-                                : read_category(reader, column, &step.constant);
+        status = has_order        ? read_constant(yard, column, &step.constant)
+                 : column == NULL ? read_class(reader, &step.constant)
+                                  : read_category(reader, column, &step.constant);
     }
     return status == STATUS_OK ? put_step(yard, step) : status;
 }

@@ -3,8 +3,8 @@
  *
  *     age >= 65 and (sex == F or not creatinine < 1.2) and death != 0
  *
- * `not` binds closest, then `and`, then `or`. Numbers know < <= > >= == !=, categories and the
- * label only == and !=. A name with spaces or signs in it, or one that is a word of the language,
+ * `not` binds closest, then `and`, then `or`. Numbers know < <= > >= == !=, categories and
+ * classes only == and !=. A name with spaces or signs in it, or one that is a word of the language,
  * stands in quotes. Constants are in the units of the file's column. */
 
 #ifndef QUERY_PREDICATE_H
@@ -35,7 +35,7 @@ enum predicate_verb {
 struct predicate_step {
     enum predicate_verb verb;
     size_t column;   /* of a comparison; column_count stands for the label */
-    double constant; /* unit: the cell's */
+    double constant; /* unit: the cell's, or the label's own */
 };
 
 struct predicate {
@@ -46,12 +46,12 @@ struct predicate {
                           column's public range, where the answer is public; 0: there is none */
 };
 
-/* One record, as predicates see it. A number's cell is transform(x), clamped to centre +- half_width
- * (so log1p(x) for TRANSFORM_LOG1P); a category's is its index; neither comes in here as text. */
+/* One record, as predicates see it: a number's cell is transform(value), clamped to centre +-
+ * half_width; a category's is its index (dataset.h keeps them). */
 struct row {
     const double *cell;  /* (column_count) */
     size_t column_count; /* the schema's */
-    double label;        /* +1 or -1 */
+    double label;        /* as its kind says: +1 or -1, scaled to [-1, 1], or an index */
 };
 
 /**
@@ -72,10 +72,7 @@ MUST_USE enum status predicate_parse(struct predicate *predicate, struct slice t
  */
 bool predicate_holds(const struct predicate *predicate, const struct row *row);
 
-/** The public range of a column of numbers in the file's units, and from there to the cell's unit
- * and back. Each is monotone. */
-double predicate_low(const struct column *column);
-double predicate_high(const struct column *column);
+/** From the units of the file's column to the cell's and back; both are monotone. */
 double predicate_cell(const struct column *column, double value);
 double predicate_value(const struct column *column, double cell);
 

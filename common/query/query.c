@@ -11,16 +11,26 @@
 
 static double cell_of(const struct query *query, const struct row *row)
 {
-    CHECK(query->column_index < row->column_count);
-    return row->cell[query->column_index];
+    CHECK(query->column_index <= row->column_count);
+    if (query->column_index < row->column_count) {
+        return row->cell[query->column_index];
+    }
+    switch (query->label_kind) {
+    case LABEL_SIGN:
+        return row->label > 0 ? 1 : 0;
+    case LABEL_NUMBER:
+        return query->column.centre + query->column.half_width * row->label;
+    case LABEL_CLASSES:
+        break;
+    }
+    return row->label;
 }
 
 /* The value over its public range, -1/2 .. 1/2; the maps take NaN to -1/2. */
 static int64_t centred_value(const struct query *query, unsigned grid_bits, double cell)
 {
-    const double low = predicate_low(&query->column);
-    const double high = predicate_high(&query->column);
-    const double value = (predicate_value(&query->column, cell) - low) / (high - low);
+    const double value =
+        (predicate_value(&query->column, cell) - query->low) / (query->high - query->low);
     const int64_t half = (int64_t)1 << (grid_bits - 1);
     int64_t steps = encode_value(fmin(fmax(value, 0), 1), grid_bits) - half;
     clip_box(&steps, 1, -half, half);
@@ -98,7 +108,7 @@ void query_cell_name(char *text, size_t text_bytes, const struct query *query, s
         return;
     }
     const bool is_last = cell + 1 == query->cell_count;
-    const double low = cell == 0 ? predicate_low(&query->column) : query->edge[cell - 1];
-    const double high = is_last ? predicate_high(&query->column) : query->edge[cell];
+    const double low = cell == 0 ? query->low : query->edge[cell - 1];
+    const double high = is_last ? query->high : query->edge[cell];
     (void)snprintf(text, text_bytes, "%s [%.6g, %.6g%s", name, low, high, is_last ? "]" : ")");
 }

@@ -38,14 +38,15 @@ struct query {
     enum query_kind kind;
     bool is_partial; /* it has a `where` */
     struct predicate where;
-    struct column column; /* of a mean, histogram or quantile */
-    size_t column_index;
-    size_t cell_count; /* whole numbers in a round */
-    double
-        edge[QUERY_CELLS_MAX]; /* (cell_count - 1) of a histogram over numbers, unit: the file's */
-    double cut[QUERY_CELLS_MAX]; /* the same, unit: the cell's */
-    double share;                /* of a quantile, in (0, 1) */
-    uint32_t rounds;             /* of a quantile; all others are answered in one */
+    struct column column; /* of a mean, histogram or quantile; made from the label if it is that */
+    size_t column_index;  /* the number of columns stands for the label */
+    enum label_kind label_kind;
+    double low, high;             /* the column's public range, unit: the file's */
+    size_t cell_count;            /* whole numbers in a round */
+    double edge[QUERY_CELLS_MAX]; /* (cell_count - 1) of a histogram of numbers, unit: the file's */
+    double cut[QUERY_CELLS_MAX];  /* the same, unit: the cell's */
+    double share;                 /* of a quantile, in (0, 1) */
+    uint32_t rounds;              /* of a quantile; all others are answered in one */
 };
 
 /**
@@ -63,7 +64,8 @@ MUST_USE enum status query_parse(struct query *query, struct slice text,
  * Adds what one record contributes in a round.
  *
  * sum        in/out  (cell_count)  unit: grid steps; exact, for the gate alone
- * threshold  in      where a quantile is asked this round, unit: the cell's; else without meaning
+ * threshold  in      where a quantile is asked this round, unit: the cell's; else without
+ *                   meaning
  *
  * count      2^b when it holds.
  * mean       the value mapped to [-1/2, 1/2] over its public range; with a `where`, when it holds,

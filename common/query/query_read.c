@@ -13,32 +13,50 @@ struct reading {
     struct query *query;
 };
 
+/* The label as if it were a column. */
+static void column_of_label(struct column *column, const struct label *label)
+{
+    *column = (struct column){.kind = COLUMN_CATEGORY, .category_count = 2};
+    memcpy(column->name, label->name, sizeof column->name);
+    if (label->kind == LABEL_NUMBER) {
+        column->kind = COLUMN_NUMBER;
+        column->centre = label->centre;
+        column->half_width = label->half_width;
+    } else if (label->kind == LABEL_CLASSES) {
+        column->category_count = label->class_count;
+        memcpy(column->category, label->class_name, sizeof column->category);
+    } else {
+        memcpy(column->category[0], label->negative, sizeof label->negative);
+        memcpy(column->category[1], label->positive, sizeof label->positive);
+    }
+}
+
 static enum status read_column(struct reading *reading, bool number_only)
 {
     struct query *query = reading->query;
-    const struct token token = reading->reader.token;
+    struct column *column = &query->column;
+    struct reader at_column = reading->reader; /* a message points there */
+    const struct schema *schema = at_column.schema;
     const enum status status = reader_column(&reading->reader, &query->column_index);
     if (status != STATUS_OK) {
         return status;
     }
-    const struct schema *schema = reading->reader.schema;
-    struct reader at_token = reading->reader; /* a message points at the column */
-    at_token.token = token;
+    query->label_kind = schema->label.kind;
     if (query->column_index == schema->column_count) {
-        return reader_refuse(&at_token, "the label has no values to measure: write count: with "
-                                        "a comparison of it");
+        column_of_label(column, &schema->label);
+    } else {
+        *column = schema->column[query->column_index];
     }
-    query->column = schema->column[query->column_index];
-    if (query->column.kind == COLUMN_NUMBER) {
-        const double low = predicate_low(&query->column);
-        const double high = predicate_high(&query->column);
-        return isfinite(low) && isfinite(high) && low < high && isfinite(high - low)
+    if (column->kind == COLUMN_NUMBER) {
+        query->low = predicate_value(column, column->centre - column->half_width);
+        query->high = predicate_value(column, column->centre + column->half_width);
+        return query->low < query->high && isfinite(query->high - query->low)
                    ? STATUS_OK
-                   : reader_refuse(&at_token, "its public range is not one of finite numbers: "
-                                              "correct the schema");
+                   : reader_refuse(&at_column, "its public range is not one of finite numbers: "
+                                               "correct the schema");
     }
     return number_only
-               ? reader_refuse(&at_token, "categories have no order: write histogram: or count:")
+               ? reader_refuse(&at_column, "categories have no order: write histogram: or count:")
                : STATUS_OK;
 }
 
@@ -72,8 +90,8 @@ static enum status too_many(const struct reading *reading)
 static enum status read_step(struct reading *reading)
 {
     struct query *query = reading->query;
-    const double low = predicate_low(&query->column);
-    const double high = predicate_high(&query->column);
+    const double low = query->low;
+    const double high = query->high;
     const struct token token = reading->reader.token;
     double step = 0;
     enum status status =
@@ -117,8 +135,7 @@ static enum status read_edges(struct reading *reading)
         }
         const size_t cell = query->cell_count - 1;
         const bool rises = cell == 0 || edge > query->edge[cell - 1];
-        if (!rises || !(edge > predicate_low(&query->column)) ||
-            !(edge < predicate_high(&query->column))) {
+        if (!rises || !(edge > query->low) || !(edge < query->high)) {
             reader->token = token;
             return reader_refuse(reader, rises ? "edges lie inside the column's public range"
                                                : "edges rise from one to the next");
@@ -150,7 +167,7 @@ static enum status read_histogram(struct reading *reading)
     if (status == STATUS_OK && query->cell_count < 2) {
         status = reader_refuse(reader, "one cell would hold every record: choose a smaller width");
     }
-    for (size_t i = 0; i + 1 < query->cell_count; i++) {
+    for (size_t i = 0; query->column.kind == COLUMN_NUMBER && i + 1 < query->cell_count; i++) {
         query->cut[i] = predicate_cell(&query->column, query->edge[i]);
     }
     return status == STATUS_OK ? read_where(reading) : status;

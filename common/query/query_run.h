@@ -1,0 +1,77 @@
+/* query_run.h - what released sums say: the thresholds of the next round, and in the end every answer
+ * with its error bars. Works on released sums and public numbers alone, so it costs no privacy and
+ * runs wherever they are known. */
+
+#ifndef QUERY_QUERY_RUN_H
+#define QUERY_QUERY_RUN_H
+
+#include "base/status.h"
+#include "query/bar.h"
+#include "query/bisection.h"
+#include "query/query_set.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { QUERY_NAME_BYTES = QUERY_TEXT_BYTES + 192 };
+
+struct query_run {
+    const struct query_set *set;
+    double *threshold; /* (set->count) where the next round asks, unit: the cell's; owned */
+    struct bisection *bisection; /* (set->count) of the quantiles; owned */
+    int64_t *sum;                /* (query_set_cells of round 0) as released; owned */
+    struct query_noise noise;    /* of round 0 */
+    uint64_t record_count;       /* of round 0, over all agents */
+    uint32_t round;              /* the next one */
+};
+
+/* One number for a report. All are clamped to what is possible. */
+struct query_answer {
+    char name[QUERY_NAME_BYTES]; /* the question's text, and the cell of a histogram */
+    char unit
+        [SCHEMA_NAME_BYTES]; /* "records", or the column's name: the file's unit of that column */
+    double value;
+    double error; /* the standard error that the noise makes, at most; NAN for a quantile, which has
+                     the bar alone */
+    double low;   /* with at least 95 % the exact answer, of the records that took part, is in */
+    double
+        high; /* low .. high: the noise alone. Each bar by itself; together they hold less often */
+    double sampling; /* the standard error of the same answer as one about the population that the
+                        records were drawn from, at most: an estimate, and apart; NAN for a quantile */
+};
+
+/** Starts before round 0. Keeps set. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status query_run_init(struct query_run *run, const struct query_set *set);
+void query_run_free(struct query_run *run);
+
+/**
+ * Takes a round's released sum, all agents together, and goes to the next round.
+ *
+ * sum           in  (query_set_cells of run->round)
+ * noise         in  on each of them
+ * record_count  in  of all agents in the sum: public, as neighbours have equally many
+ */
+void query_run_observe(struct query_run *run, const int64_t *sum, const struct query_noise *noise,
+                       uint64_t record_count);
+
+/** Returns how many answers there are: one for each cell of a histogram, one for every other
+ * question. */
+size_t query_run_answer_count(const struct query_set *set);
+
+/**
+ * Writes the answers, question after question.
+ *
+ * answer  out  (query_run_answer_count)
+ *
+ * count, histogram  sum * 2^-b, and the noise's bar about it.
+ * mean              centre + width N/D. D is record_count, or with a `where` its own released cell.
+ *                   The bar is all u in [-1/2, 1/2] with |N - u D| <= t, P(|noise_N - u noise_D| >
+ *                   t) <= 5 %: at the exact u the left side is noise alone (Fieller's argument). The
+ *                   whole range when D <= 0.
+ * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
+ *                   the grid.
+ * CHECKs that all rounds were observed.
+ */
+void query_run_answers(struct query_answer *answer, const struct query_run *run);
+
+#endif

@@ -1,0 +1,101 @@
+#include "query/query_set.h"
+
+#include "base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status query_set_init(struct query_set *out, const char *const *text, size_t count,
+                           unsigned grid_bits, const struct schema *schema, struct why *why)
+{
+    *out = (struct query_set){0};
+    if (count < 1 || count > QUERY_SET_MAX) {
+        why_set(why, "write 1 to %d questions", QUERY_SET_MAX);
+        return STATUS_INVALID;
+    }
+    if (grid_bits < QUERY_BITS_MIN || grid_bits > QUERY_BITS_MAX) {
+        why_set(why, "questions need a grid of %d to %d bits", QUERY_BITS_MIN, QUERY_BITS_MAX);
+        return STATUS_INVALID;
+    }
+    out->query = calloc(count, sizeof *out->query);
+    if (out->query == NULL) {
+        why_set(why, "not enough memory for the questions");
+        return STATUS_NO_MEMORY;
+    }
+    out->count = count;
+    out->grid_bits = grid_bits;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        const struct slice line = {text[i], strlen(text[i])};
+        struct why inner = {{0}};
+        status = query_parse(&out->query[i], line, schema, &inner);
+        if (status != STATUS_OK) {
+            why_set(why, "question %zu: %s", i + 1, inner.text);
+        } else if (out->query[i].rounds > out->round_count) {
+            out->round_count = out->query[i].rounds;
+        }
+    }
+    if (status != STATUS_OK) {
+        query_set_free(out);
+    }
+    return status;
+}
+
+void query_set_free(struct query_set *set)
+{
+    if (set != NULL) {
+        free(set->query);
+        *set = (struct query_set){0};
+    }
+}
+
+bool query_is_asked(const struct query *query, uint32_t round)
+{
+    return round < query->rounds;
+}
+
+size_t query_set_cells(const struct query_set *set, uint32_t round)
+{
+    size_t cells = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        cells += query_is_asked(&set->query[i], round) ? set->query[i].cell_count : 0;
+    }
+    return cells;
+}
+
+uint64_t query_set_sensitivity_l1(const struct query_set *set, uint32_t round)
+{
+    uint64_t sensitivity = 0; /* at most QUERY_SET_MAX * 2^(QUERY_BITS_MAX + 1) = 2^49 */
+    for (size_t i = 0; i < set->count; i++) {
+        if (query_is_asked(&set->query[i], round)) {
+            sensitivity += query_sensitivity_l1(&set->query[i], set->grid_bits);
+        }
+    }
+    return sensitivity;
+}
+
+void query_set_add(int64_t *sum, const struct query_set *set, uint32_t round,
+                   const double *threshold, const struct row *row)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct query *query = &set->query[i];
+        if (query_is_asked(query, round)) {
+            const double asked = query->kind == QUERY_QUANTILE ? threshold[i] : 0;
+            query_add(sum, query, set->grid_bits, asked, row);
+            sum += query->cell_count;
+        }
+    }
+}
+
+void query_set_sum(int64_t *sum, const struct query_set *set, uint32_t round,
+                   const double *threshold, const double *cells, size_t record_count,
+                   size_t column_count, const double *labels)
+{
+    memset(sum, 0, query_set_cells(set, round) * sizeof *sum);
+    CHECK(record_count <= (size_t)INT64_MAX >> (set->grid_bits + 1));
+    for (size_t i = 0; i < record_count; i++) {
+        const struct row row = {
+            .cell = cells + i * column_count, .column_count = column_count, .label = labels[i]};
+        query_set_add(sum, set, round, threshold, &row);
+    }
+}
