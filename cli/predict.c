@@ -26,23 +26,51 @@ static void field(FILE *stream, const char *text)
     (void)fputc('"', stream);
 }
 
+static void header(FILE *stream, const struct label *label)
+{
+    switch (label->kind) {
+    case LABEL_SIGN:
+        (void)fputs("probability,class\n", stream);
+        return;
+    case LABEL_NUMBER:
+        (void)fputs("value\n", stream);
+        return;
+    case LABEL_CLASSES:
+        break;
+    }
+    for (size_t i = 0; i < label->class_count; i++) {
+        char name[SCHEMA_NAME_BYTES + 8];
+        (void)snprintf(name, sizeof name, "score %s", label->class_name[i]);
+        field(stream, name);
+        (void)fputc(',', stream);
+    }
+    (void)fputs("class\n", stream);
+}
+
 static enum status table(char **text, size_t *size, const struct model *model,
                          const struct dataset *data)
 {
-    double *probability = calloc(data->record_count + 1, sizeof *probability);
-    FILE *stream = probability == NULL ? NULL : open_memstream(text, size);
+    const size_t outputs = schema_output_count(&model->schema);
+    double *answer = calloc(data->record_count * outputs + 1, sizeof *answer);
+    FILE *stream = answer == NULL ? NULL : open_memstream(text, size);
     if (stream == NULL) {
-        free(probability);
+        free(answer);
         return STATUS_NO_MEMORY;
     }
-    model_predict(probability, model, data);
-    (void)fputs("probability,class\n", stream);
+    model_predict(answer, model, data);
+    header(stream, &model->schema.label);
     for (size_t i = 0; i < data->record_count; i++) {
-        (void)fprintf(stream, "%.9g,", probability[i]);
-        field(stream, model_class(model, probability[i]));
+        const char *class = model_class(model, answer + i * outputs);
+        for (size_t j = 0; j < outputs; j++) {
+            (void)fprintf(stream, "%s%.9g", j == 0 ? "" : ",", answer[i * outputs + j]);
+        }
+        if (class != NULL) {
+            (void)fputc(',', stream);
+            field(stream, class);
+        }
         (void)fputc('\n', stream);
     }
-    free(probability);
+    free(answer);
     return fclose(stream) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -136,12 +164,15 @@ static enum exit_code run(const struct command *command, int count, char **argum
 
 const struct command command_predict = {
     .name = "predict",
-    .summary = "apply a model to records: a probability and a class per row",
+    .summary = "apply a model to records: a probability, a number or a class per row",
     .help =
         "usage: hedgerow predict --model model.json --data F.csv [--out F]\n\n"
-        "Writes a table `probability,class` with a row for each record, in their order, to F or\n"
-        "to standard output. The columns are found by their names; the label may be absent. A\n"
-        "wrong cell is an error that names line and column.\n\n"
+        "Writes a table with a row for each record, in their order, to F or to standard output:\n"
+        "`probability,class` where there are two classes, a score per class and the `class` where\n"
+        "there are more, `value` where the label is a number, in its own unit. In a series the\n"
+        "first days, as many as the longest lag, have no row; the label's column must be there and\n"
+        "may be empty on days that no later day looks back at. Columns are found by their names;\n"
+        "elsewhere the label may be absent. A wrong cell is an error that names line and column.\n\n"
         "example:\n"
         "  hedgerow predict --model demo-out/model.json --data demo-out/held-out.csv\n",
     .run = run,

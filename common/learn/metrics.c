@@ -4,6 +4,8 @@
 #include "learn/dense.h"
 #include "learn/loss.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct scored {
@@ -11,12 +13,28 @@ struct scored {
     double y;
 };
 
-void metrics_scores(double *f, const double *w, const struct dataset *data)
+void metrics_class_scores(double *f, const double *w, size_t outputs, const struct dataset *data)
 {
     const size_t d = data->feature_count;
     for (size_t i = 0; i < data->record_count; i++) {
-        f[i] = dense_dot(w, data->x + i * d, d);
+        for (size_t j = 0; j < outputs; j++) {
+            f[i * outputs + j] = dense_dot(w + j * d, data->x + i * d, d);
+        }
     }
+}
+
+void metrics_scores(double *f, const double *w, const struct dataset *data)
+{
+    metrics_class_scores(f, w, 1, data);
+}
+
+size_t metrics_largest(const double *f, size_t count)
+{
+    size_t largest = 0;
+    for (size_t i = 1; i < count; i++) {
+        largest = f[i] > f[largest] ? i : largest;
+    }
+    return largest;
 }
 
 double metrics_accuracy(const double *f, const struct dataset *data)
@@ -67,13 +85,67 @@ enum status metrics_auc(double *auc, const double *f, const struct dataset *data
     return STATUS_OK;
 }
 
-double metrics_majority(const struct dataset *data)
+double metrics_class_accuracy(const double *f, size_t outputs, const struct dataset *data)
 {
-    size_t positives = 0;
+    size_t right = 0;
     CHECK(data->record_count > 0);
     for (size_t i = 0; i < data->record_count; i++) {
-        positives += data->y[i] > 0 ? 1 : 0;
+        const double *score = f + i * outputs;
+        const size_t own = (size_t)data->y[i];
+        bool alone = true;
+        CHECK(own < outputs);
+        for (size_t j = 0; j < outputs; j++) {
+            alone = alone && (j == own || score[j] < score[own]);
+        }
+        right += alone ? 1 : 0;
     }
-    const size_t negatives = data->record_count - positives;
-    return (double)(positives > negatives ? positives : negatives) / (double)data->record_count;
+    return (double)right / (double)data->record_count;
+}
+
+double metrics_majority(const struct dataset *data)
+{
+    /* y is +1 or -1, or a class's index: one more of it is an index from 0 either way. */
+    size_t count[SCHEMA_CATEGORIES_MAX + 1] = {0};
+    size_t most = 0;
+    CHECK(data->record_count > 0);
+    for (size_t i = 0; i < data->record_count; i++) {
+        CHECK(data->y[i] >= -1 && data->y[i] < SCHEMA_CATEGORIES_MAX);
+        const size_t at = (size_t)(data->y[i] + 1);
+        count[at]++;
+        most = count[at] > most ? count[at] : most;
+    }
+    return (double)most / (double)data->record_count;
+}
+
+/* y - pi(f) of one record. */
+static double error_of(const double *f, const struct dataset *data, size_t i)
+{
+    return data->y[i] - fmin(fmax(f[i], -1), 1);
+}
+
+double metrics_root_mean_square(const double *f, const struct dataset *data)
+{
+    double sum = 0;
+    CHECK(data->record_count > 0);
+    for (size_t i = 0; i < data->record_count; i++) {
+        const double error = error_of(f, data, i);
+        sum += error * error;
+    }
+    return sqrt(sum / (double)data->record_count);
+}
+
+double metrics_mean_absolute(const double *f, const struct dataset *data)
+{
+    return 2 * metrics_pinball(f, 0.5, data);
+}
+
+double metrics_pinball(const double *f, double tau, const struct dataset *data)
+{
+    double sum = 0;
+    CHECK(data->record_count > 0 && tau > 0 && tau < 1);
+    for (size_t i = 0; i < data->record_count; i++) {
+        const double error = error_of(f, data, i);
+        sum += fmax(tau * error, (tau - 1) * error);
+    }
+    return sum / (double)data->record_count;
 }

@@ -1,24 +1,43 @@
 #include "learn/model.h"
 
 #include "base/check.h"
-#include "learn/dense.h"
+#include "learn/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-void model_predict(double *probability, const struct model *model, const struct dataset *data)
+void model_predict(double *answer, const struct model *model, const struct dataset *data)
 {
-    const size_t d = data->feature_count;
-    CHECK(model->weight_count == d);
+    const struct label *label = &model->schema.label;
+    const size_t outputs = schema_output_count(&model->schema);
+    CHECK(model->weight_count == data->feature_count * outputs);
+    metrics_class_scores(answer, model->weight, outputs, data);
     for (size_t i = 0; i < data->record_count; i++) {
-        const double f = dense_dot(model->weight, data->x + i * d, d);
-        probability[i] = 1 / (1 + exp(-fmax(f, -700))); /* no overflow; 0 is never reached */
+        switch (label->kind) {
+        case LABEL_SIGN:
+            answer[i] = 1 / (1 + exp(-fmax(answer[i], -700))); /* no overflow; 0 is never reached */
+            break;
+        case LABEL_NUMBER:
+            answer[i] = label->centre + label->half_width * fmin(fmax(answer[i], -1), 1);
+            break;
+        case LABEL_CLASSES:
+            break;
+        }
     }
 }
 
-const char *model_class(const struct model *model, double probability)
+const char *model_class(const struct model *model, const double *answer)
 {
-    return probability >= 0.5 ? model->schema.label.positive : model->schema.label.negative;
+    const struct label *label = &model->schema.label;
+    switch (label->kind) {
+    case LABEL_SIGN:
+        return answer[0] >= 0.5 ? label->positive : label->negative;
+    case LABEL_NUMBER:
+        break;
+    case LABEL_CLASSES:
+        return label->class_name[metrics_largest(answer, label->class_count)];
+    }
+    return NULL;
 }
 
 void model_free(struct model *model)

@@ -19,7 +19,7 @@ enum { MODEL_TEXT_BYTES = 256, MODEL_FILE_BYTES_MAX = 64 * 1024 * 1024 };
 
 struct model {
     struct schema schema; /* owned */
-    double *weight;       /* (schema_feature_count) finite; owned */
+    double *weight;       /* (schema_output_count, schema_feature_count) finite; owned */
     size_t weight_count;
     struct loss loss; /* what the fit minimised */
     double lambda;    /* of the fit; 0 when it is not one */
@@ -32,14 +32,22 @@ struct model {
 };
 
 /**
- * Writes probability (m) that each record is positive, by 1/(1 + exp(-f)). After a logistic fit
- * that is the model's own estimate; after a hinge fit it is a monotone score, not calibrated (the
- * file says so). CHECKs that the shapes agree.
+ * Writes what the model says of each record, with f = <weights, features>:
+ * sign     the probability that it is positive, 1/(1 + exp(-f)). After a logistic fit that is the
+ *          model's own estimate; after another it is a monotone score, not calibrated (the file
+ *          says so).
+ * number   the value in the label's own unit, centre + half_width * f, f clamped to [-1, 1].
+ * classes  the score f of each class.
+ *
+ * answer  out  (m, schema_output_count)
+ *
+ * CHECKs that the shapes agree.
  */
-void model_predict(double *probability, const struct model *model, const struct dataset *data);
+void model_predict(double *answer, const struct model *model, const struct dataset *data);
 
-/** Returns the label's text for a probability: positive from 0.5 upwards. */
-const char *model_class(const struct model *model, double probability);
+/** Returns the label's text for one record's answer: positive from a probability of 0.5 upwards; of
+ * the classes the one with the largest score, the first of equals. NULL for a number. */
+const char *model_class(const struct model *model, const double *answer);
 
 /** Writes the model as JSON text; *text is a malloc'd string the caller frees. Fails with
  * STATUS_NO_MEMORY. */

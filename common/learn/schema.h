@@ -89,6 +89,13 @@ struct schema {
     bool keeps_raw; /* a dataset holds its cells too, for queries */
 };
 
+/** Return "none", "fourier", "nystrom", and "gaussian", "laplacian"; NULL behind the last. */
+const char *map_kind_name(enum map_kind kind);
+const char *map_kernel_name(enum map_kernel kernel);
+
+/** Finds a kernel by its name; false when there is none. */
+bool map_kernel_from_name(enum map_kernel *kernel, const char *name);
+
 /** Returns d, the number of features of a record, the constant feature included, which is the last.
  * Their Euclidean norm is at most 1 (kappa = 1). Without a map they are the plain vector; with one,
  * (phi(plain), 1)/sqrt(2). */

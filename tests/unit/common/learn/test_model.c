@@ -133,7 +133,7 @@ Test(model, predicts_probabilities_and_classes)
     model_predict(p, &model, &data);
     cr_assert(p[0] == 0.5 && fabs(p[1] - 0.88079707797788243) < 1e-15 && p[2] >= 0 &&
               p[2] < 1e-300);
-    cr_assert_str_eq(model_class(&model, p[0]), "1");
-    cr_assert_str_eq(model_class(&model, p[2]), "0");
+    cr_assert_str_eq(model_class(&model, &p[0]), "1");
+    cr_assert_str_eq(model_class(&model, &p[2]), "0");
     model_free(&model);
 }
