@@ -1,0 +1,27 @@
+/* The exact kernel form: the record at t enters with the coefficient -eta_t (f_t(x_t) - y_t), and all
+ * before it shrink by 1 - eta_t lambda_t. Plain loops; the oracle of online_run. */
+
+#include "learn/online.h"
+
+#include "base/check.h"
+
+#include <math.h>
+
+void online_run_kernel(double *alpha, const struct online_problem *problem, const double *gram,
+                       const double *y, size_t count)
+{
+    CHECK(online_check(problem, NULL) == STATUS_OK);
+    for (size_t t = 0; t < count; t++) {
+        const double v = (double)t + (double)problem->t0;
+        const double eta = pow(v, -problem->theta);
+        const double lambda = pow(v, problem->theta - 1);
+        double f = 0;
+        for (size_t i = 0; i < t; i++) {
+            f += alpha[i] * gram[t * count + i];
+        }
+        for (size_t i = 0; i < t; i++) {
+            alpha[i] *= 1 - eta * lambda;
+        }
+        alpha[t] = -eta * (f - fmin(fmax(y[t], -problem->bound), problem->bound));
+    }
+}
