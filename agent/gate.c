@@ -32,6 +32,7 @@ struct gate {
     size_t cursor_count;
     struct answer latest;
     struct answer pending; /* drawn, not yet known to be durable: sealed */
+    struct digest latest_pass;
 };
 
 enum status gate_new(struct gate **out, const struct allowances *allowances,
@@ -53,7 +54,10 @@ enum status gate_new(struct gate **out, const struct allowances *allowances,
 
 static void answer_drop_bytes(struct answer *answer)
 {
-    free(answer->data);
+    if (answer->data != NULL) {
+        bytes_wipe(answer->data, answer->view.bytes.size); /* an exact answer's are private */
+        free(answer->data);
+    }
     answer->data = NULL;
     answer->view.bytes = (struct slice){0};
 }
@@ -110,7 +114,8 @@ static struct gate_answer_view view_of(const struct record *record)
                                      .round = record->as.answer.round,
                                      .invitation = record->as.answer.invitation,
                                      .digest = record->as.answer.answer,
-                                     .size = record->as.answer.answer_bytes};
+                                     .size = record->as.answer.answer_bytes,
+                                     .exact = digest_is_none(&record->as.answer.answer)};
 }
 
 static struct digest digest_of(struct slice bytes)
@@ -150,6 +155,7 @@ enum status gate_restore(struct gate *gate, const struct record *record, uint64_
     }
     answer_drop_bytes(&gate->latest);
     gate->latest = answer;
+    gate->latest_pass = record->as.answer.charge.pass;
     return STATUS_OK;
 }
 
@@ -160,10 +166,32 @@ bool gate_covers(struct gate *gate, const struct charge *charge, const struct oc
     return ledger_check(gate->ledger, charge, why) == STATUS_OK;
 }
 
-bool gate_has_noise(uint64_t sensitivity_l1, const struct charge *charge)
+/* The scale of the noise that a charge pays for. A draw (EXPONENTIAL) is the coordinator's alone. */
+static enum status scale_of(const struct charge *charge, bool exact, uint64_t sensitivity,
+                            struct why *why)
 {
     struct noise_scale scale;
-    return mechanism_scale(&scale, sensitivity_l1, charge->epsilon_micro, NULL) == STATUS_OK;
+    switch (charge->mechanism) {
+    case MECHANISM_PURE:
+        return mechanism_scale(&scale, sensitivity, charge->epsilon_micro, why);
+    case MECHANISM_DISCRETE_GAUSSIAN:
+        return mechanism_sigma(&scale, sensitivity, charge->sigma_micro, why);
+    case MECHANISM_EXPONENTIAL:
+    case MECHANISM_LAPLACE:
+    case MECHANISM_DISCRETE_LAPLACE:
+    case MECHANISM_GAUSSIAN:
+        break;
+    }
+    if (charge->mechanism == MECHANISM_EXPONENTIAL && exact) {
+        return STATUS_OK;
+    }
+    why_set(why, "no noise of this agent's is of the kind that the job charges for");
+    return STATUS_INVALID;
+}
+
+bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity)
+{
+    return scale_of(charge, exact, sensitivity, NULL) == STATUS_OK;
 }
 
 /* Little-endian words, the only form in which a vector crosses the wire. */
@@ -176,12 +204,43 @@ static uint8_t *pack(const struct private_vector *vector)
     return data;
 }
 
+/* The noise is this agent's own, from the grant; or none, where the coordinator is trusted with the
+ * exact vector and adds it once to the sum: the charge is spent all the same. */
+static enum status add_noise(struct gate *gate, struct grant **grant, struct private_vector *vector,
+                             bool exact)
+{
+    if (exact) {
+        grant_free(*grant);
+        *grant = NULL;
+        return STATUS_OK;
+    }
+    return grant_charge(*grant)->mechanism == MECHANISM_DISCRETE_GAUSSIAN
+               ? mechanism_gaussian(grant, gate->random, vector->value, vector->count,
+                                    vector->sensitivity)
+               : mechanism_laplace(grant, gate->random, vector->value, vector->count,
+                                   vector->sensitivity);
+}
+
+/* Seals the bytes of an answer; its digest goes into the record only when they are private: that of an
+ * exact vector of few possible values would tell which it was. */
+static enum status seal(struct answer *answer, const struct private_vector *vector)
+{
+    answer->data = pack(vector);
+    if (answer->data == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    answer->view.bytes = (struct slice){answer->data, vector->count * 8};
+    answer->view.digest = digest_of(answer->view.bytes);
+    answer->view.size = vector->count * 8;
+    answer->exists = true;
+    return STATUS_OK;
+}
+
 enum status gate_answer(struct gate *gate, struct record *record, struct slice *blob,
                         struct private_vector *vector, const struct gate_request *request,
                         struct why *why)
 {
     struct grant *grant = NULL;
-    struct noise_scale scale;
     enum status status = STATUS_OK;
 
     CHECK(!gate->pending.exists && vector->count > 0);
@@ -190,7 +249,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         status = STATUS_INVALID;
         goto done;
     }
-    status = mechanism_scale(&scale, vector->sensitivity_l1, request->charge.epsilon_micro, why);
+    status = scale_of(&request->charge, request->exact, vector->sensitivity, why);
     if (status != STATUS_OK) {
         goto done; /* by public parameters alone: nothing is spent on what cannot run */
     }
@@ -200,17 +259,18 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     if (status != STATUS_OK) {
         goto done;
     }
-    status = mechanism_laplace(&grant, gate->random, vector->value, vector->count,
-                               vector->sensitivity_l1);
+    status = add_noise(gate, &grant, vector, request->exact);
+    if (status == STATUS_OK) {
+        status = seal(&gate->pending, vector);
+    }
     if (status != STATUS_OK) {
         goto done;
     }
-    gate->pending.data = pack(vector);
-    if (gate->pending.data == NULL) {
-        status = STATUS_NO_MEMORY;
-        goto done;
-    }
-    *blob = (struct slice){gate->pending.data, vector->count * 8};
+    gate->pending.view.job = request->job;
+    gate->pending.view.round = request->round;
+    gate->pending.view.invitation = request->invitation;
+    gate->pending.view.exact = request->exact;
+    *blob = request->exact ? (struct slice){0} : gate->pending.view.bytes;
     memset(record, 0, sizeof *record);
     record->kind = RECORD_ANSWER;
     record->as.answer.job = request->job;
@@ -218,13 +278,40 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     (void)snprintf(record->as.answer.task, sizeof record->as.answer.task, "%s", request->task);
     record->as.answer.charge = request->charge;
     record->as.answer.invitation = request->invitation;
-    record->as.answer.answer = digest_of(*blob);
-    record->as.answer.answer_bytes = blob->size;
-    gate->pending.view = view_of(record);
-    gate->pending.view.bytes = *blob;
-    gate->pending.exists = true;
+    if (!request->exact) {
+        record->as.answer.answer = gate->pending.view.digest;
+    }
+    record->as.answer.answer_bytes = gate->pending.view.size;
+    gate->latest_pass = request->charge.pass;
     status = cursor_advance(gate, &request->job, request->round);
 done:
+    private_vector_free(vector);
+    return status;
+}
+
+bool gate_can_repeat(const struct gate *gate, const struct digest *job, uint32_t round)
+{
+    const struct gate_answer_view *view = &gate->latest.view;
+    return gate->latest.exists && view->exact && view->bytes.size == 0 && view->round == round &&
+           digest_equal(&view->job, job);
+}
+
+enum status gate_repeat(struct gate *gate, struct private_vector *vector,
+                        const struct gate_request *request, struct why *why)
+{
+    enum status status = STATUS_INVALID;
+    const struct gate_answer_view *view = &gate->latest.view;
+
+    CHECK(request->exact && gate_can_repeat(gate, &request->job, request->round));
+    if (!digest_equal(&view->invitation, &request->invitation) ||
+        !digest_equal(&gate->latest_pass, &request->charge.pass) ||
+        view->size != vector->count * 8) {
+        why_set(why, "it was answered before this program began anew, and question or records are "
+                     "no longer the same");
+    } else {
+        clip_box(vector->value, vector->count, vector->low, vector->high);
+        status = seal(&gate->latest, vector);
+    }
     private_vector_free(vector);
     return status;
 }
@@ -248,7 +335,7 @@ bool gate_latest(const struct gate *gate, struct gate_answer_view *out)
 
 bool gate_drop(struct gate *gate)
 {
-    bool had = gate->latest.data != NULL;
+    bool had = gate->latest.data != NULL && !gate->latest.view.exact;
     answer_drop_bytes(&gate->latest);
     return had;
 }

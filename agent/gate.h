@@ -24,6 +24,7 @@ struct gate_request {
     const char *task;
     struct digest invitation;
     struct charge charge;
+    bool exact;      /* central trust: the coordinator adds the noise, once, to the sum */
     int64_t wall_ms; /* now, as the record will say */
 };
 
@@ -45,7 +46,7 @@ bool gate_covers(struct gate *gate, const struct charge *charge, const struct oc
 
 /** Returns whether there is noise for an answer of this sensitivity at this price: what gate_answer
  * would refuse by public numbers alone is better refused before anything is computed. */
-bool gate_has_noise(uint64_t sensitivity_l1, const struct charge *charge);
+bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity);
 
 /** Returns the last round of a job that was answered, or -1: an earlier or equal one is never
  * answered anew. */
@@ -53,11 +54,14 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
 
 /**
  * Turns an exact vector into a private answer: checks that the round is new, clips to the vector's
- * public bounds, spends, adds discrete Laplace noise of scale sensitivity/epsilon from the grant.
- * What it made stays sealed until gate_committed.
+ * public bounds, spends, adds the noise of the grant: discrete Laplace of scale sensitivity/epsilon,
+ * or discrete Gaussian. What it made stays sealed until gate_committed. An exact request is spent
+ * alike and gets no noise: its bytes go to the trusted coordinator alone, and neither they nor their
+ * digest ever into a record.
  *
  * vector  in   takes: wiped and freed, whatever happens
- * record  out  the answer's record; *blob its bytes, borrowed until gate_committed or gate_free
+ * record  out  the answer's record; *blob its bytes, borrowed until gate_committed or gate_free;
+ *              empty for an exact one
  *
  * Fails with STATUS_EXHAUSTED or STATUS_INVALID, nothing spent; STATUS_NO_RANDOM, STATUS_NO_MEMORY:
  * restart from the journal (nothing was committed, so nothing was spent).
@@ -66,6 +70,21 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
 MUST_USE enum status gate_answer(struct gate *gate, struct record *record, struct slice *blob,
                                  struct private_vector *vector, const struct gate_request *request,
                                  struct why *why);
+
+/** Returns whether the latest answer is this round's, exact, and its bytes are gone with the program
+ * that computed them: then the same question may be computed again, which costs nothing more. */
+bool gate_can_repeat(const struct gate *gate, const struct digest *job, uint32_t round);
+
+/**
+ * Takes an exact answer's bytes anew after a restart; the charge is in the journal already.
+ *
+ * vector  in  takes: wiped and freed, whatever happens
+ *
+ * Fails with STATUS_INVALID (another invitation, or other records than were paid for),
+ * STATUS_NO_MEMORY. CHECKs gate_can_repeat.
+ */
+MUST_USE enum status gate_repeat(struct gate *gate, struct private_vector *vector,
+                                 const struct gate_request *request, struct why *why);
 
 /** The record of the pending answer is durable, under this sequence number: its bytes may be read.
  */
@@ -78,6 +97,7 @@ struct gate_answer_view {
     struct digest digest;
     uint64_t size;
     uint64_t sequence;
+    bool exact;         /* without noise, and in memory only */
     struct slice bytes; /* size 0 when they were dropped */
 };
 

@@ -23,7 +23,7 @@ static enum status check_records(const struct site *site, const struct job *job,
     enum status status = source.load(source.self, &data, &job->schema, why);
 
     for (size_t i = 0; status == STATUS_OK && i < job->stage_count; i++) {
-        status = task_check(&job->stage[i], data.record_count, data.feature_count, why);
+        status = task_check(job, &job->stage[i], data.record_count, why);
     }
     if (status == STATUS_OK) {
         size_t clamped = dataset_clamped_total(&data);

@@ -173,8 +173,7 @@ static enum status job_check_records(const struct participant *p, struct why *wh
 {
     const struct dataset *data = &p->work.data;
     for (size_t i = 0; i < p->job.stage_count; i++) {
-        enum status status =
-            task_check(&p->job.stage[i], data->record_count, data->feature_count, why);
+        enum status status = task_check(&p->job, &p->job.stage[i], data->record_count, why);
         if (status != STATUS_OK) {
             return status;
         }

@@ -55,7 +55,7 @@ enum status release_take_experts(struct participant *p, bool *good)
 
 static void publish(struct participant *p, uint32_t chosen, bool final)
 {
-    size_t d = p->data.feature_count;
+    size_t d = round_width(&p->job);
     if (p->options.model.put != NULL && p->job_phase >= JOB_READY &&
         chosen < p->experts.artifact.bytes / (8 * d)) {
         p->options.model.put(p->options.model.self, &p->job, p->experts.weights + chosen * d, d,
@@ -121,7 +121,7 @@ static enum status begin_final_fetch(struct participant *p, const struct event *
                                      const struct message *message, struct effects *effects)
 {
     const struct artifact *experts = &message->as.release.experts;
-    if (experts->bytes == 0 || experts->bytes % (8 * (uint64_t)p->data.feature_count) != 0 ||
+    if (experts->bytes == 0 || experts->bytes % (8 * (uint64_t)round_width(&p->job)) != 0 ||
         experts->bytes > p->options.policy->message_bytes_max) {
         log_event(p->options.log, LOG_ERROR, "model-refused", p->coordinator.name,
                   "the job's model has a size that the job or the policy does not allow");

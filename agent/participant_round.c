@@ -63,56 +63,68 @@ static struct digest invitation_digest(const struct message *message)
     return digest;
 }
 
-/* All that one answer costs: epsilon of the stage for the rows it looks at. The batches of a losses
- * stage are one pass over disjoint rows; every lambda of a fit is a pass of its own. Ranges of rows
- * are disjoint within one table only: when the records have changed since the pass began, what is
- * left of it is another pass and is paid for again. */
+/* All that one answer costs. The rounds of one pass look at disjoint rows and are paid once; the pass
+ * is known by the round it begins with. Ranges of rows are disjoint within one table only: when the
+ * records have changed since the pass began, what is left of it is another pass and is paid for
+ * again. */
 static struct charge charge_of(const struct participant *p, uint32_t round)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(&p->job, round, &within);
-    struct task_rows rows = task_rows(stage, within, p->data.record_count);
-    uint32_t pass = round - (stage->task == TASK_LOSSES ? within : 0);
+    struct round_rows rows = round_rows(stage, within, p->data.record_count);
     uint8_t pass_bytes[4];
     struct slice parts[] = {{PASS_LABEL, sizeof PASS_LABEL - 1},
                             {p->name.id.byte, DIGEST_BYTES},
                             {p->data_digest.byte, DIGEST_BYTES},
                             {pass_bytes, sizeof pass_bytes}};
-    struct charge charge = {.epsilon_micro = job_round_epsilon_micro(stage),
-                            .row_first = rows.first,
-                            .row_count = rows.count};
+    struct charge charge = stage->charge;
 
-    store_u32(pass_bytes, pass);
+    charge.row_first = rows.first;
+    charge.row_count = rows.count;
+    store_u32(pass_bytes, round - within % stage->batches);
     digest_sha256(&charge.pass, parts, 4);
     return charge;
+}
+
+static bool is_exact(const struct participant *p)
+{
+    return p->job.trust == TRUST_CENTRAL;
 }
 
 /* Shape and size of the input, against the job and the policy. */
 static bool input_is_right(const struct participant *p, const struct stage *stage,
                            const struct artifact *input)
 {
-    if (stage->task == TASK_FIT) {
+    uint64_t row = 8 * (uint64_t)round_width(&p->job);
+    switch (round_input(stage)) {
+    case INPUT_NONE:
         return input->bytes == 0;
+    case INPUT_ITERATE:
+        return input->bytes == row && input->bytes <= p->options.policy->message_bytes_max;
+    case INPUT_EXPERTS:
+        return input->bytes > 0 && input->bytes % row == 0 &&
+               input->bytes / row <= JOB_EXPERTS_MAX &&
+               input->bytes <= p->options.policy->message_bytes_max;
     }
-    uint64_t row = 8 * (uint64_t)p->data.feature_count;
-    return input->bytes > 0 && input->bytes % row == 0 && input->bytes / row <= JOB_EXPERTS_MAX &&
-           input->bytes <= p->options.policy->message_bytes_max;
+    return false;
+}
+
+static size_t rows_of(const struct participant *p, const struct artifact *input)
+{
+    return (size_t)(input->bytes / (8 * (uint64_t)round_width(&p->job)));
 }
 
 static enum status start_work(struct participant *p, struct effects *effects)
 {
     struct task_input *input = &p->work.input;
-    bool judges;
 
     CHECK(p->work.kind == WORK_NONE);
     input->job = &p->job;
     input->stage = job_stage_of(&p->job, p->round, &input->within);
     input->data = &p->data;
     input->order = p->order;
-    judges = input->stage->task == TASK_LOSSES;
-    input->experts = judges ? p->experts.weights : NULL;
-    input->expert_count =
-        judges ? (size_t)(p->experts.artifact.bytes / (8 * p->data.feature_count)) : 0;
+    input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
+    input->expert_count = rows_of(p, &p->input);
     p->work.kind = WORK_TASK;
     p->round_phase = ROUND_WORKING;
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -123,11 +135,10 @@ static enum status start_work(struct participant *p, struct effects *effects)
 static bool noise_can_cover(const struct participant *p, const struct stage *stage, uint32_t within,
                             const struct charge *charge)
 {
-    size_t d = p->data.feature_count;
-    uint64_t sensitivity_l1 = 0;
-    return task_sensitivity(&sensitivity_l1, stage, within, p->data.record_count, d,
-                            (size_t)(p->input.bytes / (8 * d)), NULL) == STATUS_OK &&
-           gate_has_noise(sensitivity_l1, charge);
+    struct round_bounds bounds;
+    return round_bounds(&bounds, &p->job, stage, within, p->data.record_count,
+                        rows_of(p, &p->input), NULL) == STATUS_OK &&
+           gate_has_noise(charge, is_exact(p), bounds.sensitivity);
 }
 
 static enum status begin_round(struct participant *p, const struct event *event,
@@ -142,7 +153,8 @@ static enum status begin_round(struct participant *p, const struct event *event,
     if (!p->options.policy->task_allowed[stage->task]) {
         return decline_because(p, "task-refused", "the policy does not allow this task", effects);
     }
-    if (!gate_covers(p->gate, &charge, &occasion, &why)) {
+    if (!gate_can_repeat(p->gate, &p->name.id, p->round) &&
+        !gate_covers(p->gate, &charge, &occasion, &why)) {
         char reason[WHY_BYTES + 64];
         (void)snprintf(reason, sizeof reason, "%s; see `hedgerow-agent ledger`", why.text);
         return decline_because(p, "budget-exhausted", reason, effects);
@@ -239,10 +251,12 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     if ((int64_t)round <= last) {
         bool is_latest = gate_latest(p->gate, &answer) && answer.round == round &&
                          digest_equal(&answer.job, &p->name.id);
-        if (is_latest) {
+        if (!is_latest) {
+            return decline(p, round, effects);
+        }
+        if (!gate_can_repeat(p->gate, &p->name.id, round)) {
             return answer_again(p, event, &answer, &invitation, effects);
         }
-        return decline(p, round, effects);
     }
     p->round = round;
     p->input = message->as.invite.input;
@@ -302,20 +316,28 @@ enum status round_on_worked(struct participant *p, const struct event *event,
     enum status status = p->work.status;
 
     CHECK(p->round_phase == ROUND_WORKING);
+    struct gate_request request = {.job = p->name.id,
+                                   .round = p->round,
+                                   .task = task_name(stage->task),
+                                   .invitation = p->invitation,
+                                   .charge = charge_of(p, p->round),
+                                   .exact = is_exact(p),
+                                   .wall_ms = event->wall_ms};
+    bool again = gate_can_repeat(p->gate, &p->name.id, p->round);
     if (status == STATUS_OK) {
-        struct gate_request request = {.job = p->name.id,
-                                       .round = p->round,
-                                       .task = task_name(stage->task),
-                                       .invitation = p->invitation,
-                                       .charge = charge_of(p, p->round),
-                                       .wall_ms = event->wall_ms};
-        status = gate_answer(p->gate, &record, &blob, &p->work.vector, &request, &why);
+        status = again ? gate_repeat(p->gate, &p->work.vector, &request, &why)
+                       : gate_answer(p->gate, &record, &blob, &p->work.vector, &request, &why);
     }
     if (status == STATUS_NO_MEMORY || status == STATUS_NO_RANDOM) {
         return status;
     }
     if (status != STATUS_OK) {
         return decline_because(p, "task-failed", why.text, effects);
+    }
+    if (again) { /* paid for and recorded before; the slot was waited for */
+        p->offer_ms = event->now_ms;
+        p->round_phase = ROUND_WAITING;
+        return STATUS_OK;
     }
     return commit_answer(p, event, &record, blob, effects);
 }

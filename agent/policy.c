@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "config/config.h"
 #include "dp/window.h"
+#include "job/round.h"
 
 enum { VALUE_BYTES = 8 /* of one number in an answer or artifact */ };
 
@@ -175,14 +176,15 @@ struct allowances policy_allowances(const struct policy *policy)
         .window_days = policy->allowance_days};
 }
 
-/* One allowance, while nothing is spent of it. whose: how the sentence goes on, up to the amount. */
+/* One allowance, while nothing is spent of it. whose: how the sentence goes on, up to the amount.
+ * Pure jobs are asked for as a whole, whatever their parts round to. */
 static enum status check_limit(struct price limit, const struct job *job, const char *epsilon_whose,
                                const char *delta_whose, struct why *why)
 {
-    /* All that the job asks together is epsilon-DP, and no worse than one run that is. */
-    struct charge whole = {.epsilon_micro = job->epsilon_micro, .pass = {{1}}, .row_count = 1};
     struct filter filter = filter_new(limit);
-    struct cost cost = filter_cost(&filter, &whole);
+    struct charge whole = {.epsilon_micro = job->epsilon_micro, .pass = {{1}}, .row_count = 1};
+    struct cost cost = job->delta_atto > 0 ? round_cost(job, &filter, job_round_count(job))
+                                           : filter_cost(&filter, &whole);
     char asked[DECIMAL_TEXT_BYTES];
     char allowed[DECIMAL_TEXT_BYTES];
 
@@ -222,14 +224,14 @@ static enum status check_price(const struct policy *policy, const struct job *jo
  * is measured again as it arrives. */
 static enum status check_sizes(const struct policy *policy, const struct job *job, struct why *why)
 {
-    uint64_t feature_count = schema_feature_count(&job->schema);
+    uint64_t feature_count = round_width(job);
     uint64_t expert_count = 0;
     uint64_t bytes = feature_count * VALUE_BYTES;
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        if (stage->task == TASK_FIT) {
-            expert_count += stage->rounds * job_experts_of_round(stage, job->cohort_min);
-        }
+        expert_count += job_experts_of_stage(stage, job->cohort_min);
+        uint64_t answer = round_answer_count(job, stage, (size_t)expert_count) * VALUE_BYTES;
+        bytes = answer > bytes ? answer : bytes;
     }
     if (expert_count * feature_count * VALUE_BYTES > bytes) {
         bytes = expert_count * feature_count * VALUE_BYTES;

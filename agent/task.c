@@ -5,55 +5,65 @@
 #include "agent/task_fit.h"
 #include "agent/task_losses.h"
 #include "base/bytes.h"
-#include "learn/sensitivity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum status task_run(struct private_vector *out, const struct task_input *input, struct why *why)
+/* Fills out->value (count), zero before. */
+static enum status compute(struct private_vector *out, const struct task_input *input,
+                           struct why *why)
 {
-    memset(out, 0, sizeof *out);
     switch (input->stage->task) {
     case TASK_FIT:
-        return task_fit(out, input, why);
+        return task_fit(out->value, input, why);
     case TASK_LOSSES:
-        return task_losses(out, input, why);
+        return task_losses(out->value, input);
     }
     return STATUS_UNSUPPORTED;
 }
 
-enum status task_check(const struct stage *stage, size_t record_count, size_t feature_count,
+enum status task_run(struct private_vector *out, const struct task_input *input, struct why *why)
+{
+    const struct stage *stage = input->stage;
+    struct round_bounds bounds;
+
+    memset(out, 0, sizeof *out);
+    enum status status = task_check(input->job, stage, input->data->record_count, why);
+    if (status == STATUS_OK) {
+        status = round_bounds(&bounds, input->job, stage, input->within, input->data->record_count,
+                              input->expert_count, why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    out->count = round_answer_count(input->job, stage, input->expert_count);
+    out->low = bounds.low;
+    out->high = bounds.high;
+    out->sensitivity = bounds.sensitivity;
+    out->value = calloc(out->count, sizeof *out->value);
+    return out->value == NULL ? STATUS_NO_MEMORY : compute(out, input, why);
+}
+
+enum status task_check(const struct job *job, const struct stage *stage, size_t record_count,
                        struct why *why)
 {
-    switch (stage->task) {
-    case TASK_FIT:
-        return task_fit_check(stage, record_count, feature_count, why);
-    case TASK_LOSSES:
-        return task_losses_check(stage, record_count, why);
-    }
-    return STATUS_UNSUPPORTED;
-}
+    const uint32_t distinct = stage->lambda != NULL ? stage->rounds : 1;
+    enum status status = STATUS_OK;
 
-enum status task_sensitivity(uint64_t *sensitivity_l1, const struct stage *stage, uint32_t within,
-                             size_t record_count, size_t feature_count, size_t expert_count,
-                             struct why *why)
-{
-    switch (stage->task) {
-    case TASK_FIT:
-        return task_fit_sensitivity(sensitivity_l1, stage, within, record_count, feature_count,
-                                    why);
-    case TASK_LOSSES:
-        return sensitivity_losses_l1(sensitivity_l1, expert_count, stage->grid_bits, why);
+    if ((uint64_t)stage->batches * stage->batch > record_count ||
+        job->records_least > record_count) {
+        why_set(why,
+                "the job needs %llu records, for example %u rounds of %u fresh ones each in its %s "
+                "stage; this site has fewer",
+                (unsigned long long)job_records_min(job), stage->batches, stage->batch,
+                task_name(stage->task));
+        return STATUS_INVALID;
     }
-    return STATUS_UNSUPPORTED;
-}
-
-struct task_rows task_rows(const struct stage *stage, uint32_t within, size_t record_count)
-{
-    if (stage->task == TASK_LOSSES) {
-        return (struct task_rows){(uint64_t)within * stage->batch, stage->batch};
+    for (uint32_t within = 0; within < distinct && status == STATUS_OK; within++) {
+        struct round_bounds ignored;
+        status = round_bounds(&ignored, job, stage, within, record_count, 1, why);
     }
-    return (struct task_rows){0, record_count};
+    return status;
 }
 
 void private_vector_free(struct private_vector *vector)

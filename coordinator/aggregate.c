@@ -24,7 +24,10 @@ void aggregate_free(struct aggregate *aggregate)
     for (size_t i = 0; i < STAGING_MAX; i++) {
         aggregate_drop(&aggregate->staging[i]);
     }
-    free(aggregate->sum);
+    if (aggregate->sum != NULL) {
+        bytes_wipe(aggregate->sum, aggregate->count * sizeof *aggregate->sum);
+        free(aggregate->sum);
+    }
     *aggregate = (struct aggregate){0};
 }
 

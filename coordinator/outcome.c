@@ -1,6 +1,7 @@
 #include "coordinator/outcome.h"
 
 #include "base/check.h"
+#include "coordinator/strategy.h"
 #include "crypto/digest.h"
 
 #include <math.h>
@@ -11,11 +12,10 @@
 
 void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_history)
 {
-    *outcome = (struct outcome){.keeps_history = keeps_history,
-                                .feature_count = schema_feature_count(&job->schema)};
+    *outcome = (struct outcome){.keeps_history = keeps_history, .width = round_width(job)};
 }
 
-static void stage_forget(struct outcome *outcome)
+void outcome_forget_stage(struct outcome *outcome)
 {
     rwm_free(&outcome->rwm);
     regret_free(&outcome->regret);
@@ -29,7 +29,7 @@ void outcome_free(struct outcome *outcome)
     if (outcome == NULL) {
         return;
     }
-    stage_forget(outcome);
+    outcome_forget_stage(outcome);
     for (size_t i = 0; i < outcome->round_count; i++) {
         free(outcome->round[i].loss);
         free(outcome->round[i].weight);
@@ -43,23 +43,8 @@ void outcome_free(struct outcome *outcome)
 
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds)
 {
-    uint64_t spent = 0;
-    for (size_t i = 0; i < job->stage_count && rounds > 0; i++) {
-        const struct stage *stage = &job->stage[i];
-        uint32_t within = rounds < stage->rounds ? rounds : stage->rounds;
-        spent += job_round_epsilon_micro(stage) * (stage->task == TASK_LOSSES ? 1 : within);
-        rounds -= within;
-    }
-    return spent;
-}
-
-void outcome_mean_losses(double *mean, const struct stage *stage, const int64_t *sum,
-                         size_t sum_count, size_t agent_count)
-{
-    double records = (double)agent_count * (double)stage->batch;
-    for (size_t i = 0; i < sum_count; i++) {
-        mean[i] = ldexp((double)sum[i], -(int)stage->grid_bits) / records;
-    }
+    struct cost sums = round_cost(job, &job->filter, rounds);
+    return round_epsilon_micro(job, &sums);
 }
 
 double outcome_regret_average(const struct outcome *outcome)
@@ -83,44 +68,16 @@ struct regret_bound outcome_regret_bound(const struct outcome *outcome)
                         sigma);
 }
 
-/* The names follow from the stage and from whose answers are in; coordinator/strategy.c makes the
- * rows in the same order: the average, its moved thresholds, the agents' own. */
-static void name_experts(struct outcome_expert *expert, const struct stage *stage, uint32_t within,
-                         const struct record *record)
+enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome, size_t rows,
+                                struct slice blob)
 {
-    double lambda = stage->lambda[within];
-    size_t rows = job_experts_of_round(stage, record->as.round.agent_count);
-    bool own = rows > 1 + stage->shift_count; /* not of a single agent: that is the average */
-    size_t row = 0;
+    const size_t width = outcome->width;
+    const size_t total = outcome->expert_count + rows;
 
-    (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "average, lambda %g", lambda);
-    expert[row].weight = 1;
-    expert[row++].lambda = lambda;
-    for (size_t i = 0; i < stage->shift_count; i++) {
-        (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "average, lambda %g, threshold %+g",
-                       lambda, stage->shift[i]);
-        expert[row].weight = 1;
-        expert[row++].lambda = lambda;
-    }
-    for (size_t i = 0; own && i < record->as.round.agent_count; i++) {
-        (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "%s, lambda %g",
-                       record->as.round.agent[i].name, lambda);
-        expert[row].weight = stage->own_weight;
-        expert[row++].lambda = lambda;
-    }
-}
-
-static enum status add_fit(struct outcome *outcome, const struct stage *stage, uint32_t within,
-                           const struct record *record, struct slice blob)
-{
-    size_t d = outcome->feature_count;
-    size_t rows = job_experts_of_round(stage, record->as.round.agent_count);
-    size_t total = outcome->expert_count + rows;
-
-    if (blob.size != rows * d * 8 || record->as.round.sum_count != 0) {
+    if (blob.size != rows * width * 8) {
         return STATUS_CORRUPT;
     }
-    double *weights = realloc(outcome->weights, total * d * sizeof *weights);
+    double *weights = realloc(outcome->weights, total * width * sizeof *weights);
     if (weights == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -130,80 +87,23 @@ static enum status add_fit(struct outcome *outcome, const struct stage *stage, u
         return STATUS_NO_MEMORY;
     }
     outcome->expert = expert;
-    memset(expert + outcome->expert_count, 0, rows * sizeof *expert);
-    memcpy(weights + outcome->expert_count * d, blob.data, blob.size);
-    name_experts(expert + outcome->expert_count, stage, within, record);
+    *added = expert + outcome->expert_count;
+    memset(*added, 0, rows * sizeof *expert);
+    for (size_t i = 0; i < rows; i++) {
+        (*added)[i].weight = 1;
+    }
+    memcpy(weights + outcome->expert_count * width, blob.data, blob.size);
     outcome->expert_count = total;
-    outcome->artifact.bytes = total * d * 8;
-    struct slice bytes = {weights, outcome->artifact.bytes};
-    digest_sha256(&outcome->artifact.digest, &bytes, 1);
+    outcome->artifact = outcome_artifact(weights, total * width);
     return STATUS_OK;
 }
 
-/* Of the mean of n agents' summed losses over `batch` records each, every sum with discrete Laplace
- * noise of scale s = k/(g epsilon) in grid steps, whose variance is below 2 s^2. Unit: loss^2. */
-static double variance_of(const struct stage *stage, size_t expert_count, size_t agent_count)
+struct artifact outcome_artifact(const double *weights, size_t count)
 {
-    double epsilon = (double)job_round_epsilon_micro(stage) * 1e-6;
-    double scale = (double)expert_count / (epsilon * (double)stage->batch);
-    return 2 * scale * scale / (double)agent_count;
-}
-
-enum status outcome_begin_rwm(struct rwm *rwm, const struct outcome *outcome,
-                              const struct stage *stage)
-{
-    size_t k = outcome->expert_count;
-    double *weight = malloc(k * sizeof *weight);
-    enum status status =
-        weight == NULL ? STATUS_NO_MEMORY : rwm_init(rwm, k, rwm_eta_free(k, stage->rounds));
-    if (status == STATUS_OK) {
-        for (size_t i = 0; i < k; i++) {
-            weight[i] = outcome->expert[i].weight;
-        }
-        rwm_set_prior(rwm, weight);
-    }
-    free(weight);
-    return status;
-}
-
-static enum status add_losses(struct outcome *outcome, const struct stage *stage, uint32_t within,
-                              const struct record *record, struct slice blob)
-{
-    size_t k = outcome->expert_count;
-    enum status status = STATUS_NO_MEMORY;
-    double *loss = NULL;
-    double *probability = NULL;
-
-    if (blob.size != 0 || k == 0 || record->as.round.sum_count != k ||
-        record->as.round.agent_count == 0) {
-        return STATUS_CORRUPT;
-    }
-    if (within == 0) {
-        stage_forget(outcome);
-        status = outcome_begin_rwm(&outcome->rwm, outcome, stage);
-        if (status == STATUS_OK) {
-            status = regret_init(&outcome->regret, k);
-        }
-        if (status != STATUS_OK) {
-            return status;
-        }
-    }
-    status = STATUS_NO_MEMORY;
-    loss = malloc(k * sizeof *loss);
-    probability = malloc(k * sizeof *probability);
-    if (loss == NULL || probability == NULL) {
-        goto done;
-    }
-    outcome_mean_losses(loss, stage, record->as.round.sum, k, record->as.round.agent_count);
-    rwm_probabilities(probability, &outcome->rwm);
-    regret_observe(&outcome->regret, probability, loss);
-    rwm_observe(&outcome->rwm, loss);
-    outcome->variance_sum += variance_of(stage, k, record->as.round.agent_count);
-    status = STATUS_OK;
-done:
-    free(loss);
-    free(probability);
-    return status;
+    struct slice bytes = {weights, count * 8};
+    struct artifact artifact = {.bytes = bytes.size};
+    digest_sha256(&artifact.digest, &bytes, 1);
+    return artifact;
 }
 
 static enum status history_add_round(struct outcome *outcome, const struct job *job,
@@ -234,7 +134,7 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
         if (round->loss == NULL || round->weight == NULL) {
             return STATUS_NO_MEMORY;
         }
-        outcome_mean_losses(round->loss, stage, record->as.round.sum, k, round->agent_count);
+        strategy_mean_losses(round->loss, stage, record);
         rwm_probabilities(round->weight, &outcome->rwm);
         round->regret_average = outcome_regret_average(outcome);
         round->regret_bound = outcome_regret_bound(outcome).tight;
@@ -260,19 +160,25 @@ static struct outcome_agent *history_agent(struct outcome *outcome, const struct
 }
 
 static enum status history_add_agents(struct outcome *outcome, const struct job *job,
-                                      const struct stage *stage, const struct record *record)
+                                      const struct stage *stage, uint32_t within,
+                                      const struct record *record)
 {
-    uint32_t stage_number = (uint32_t)(stage - job->stage) + 1;
+    const uint32_t pass = record->as.round.round - within % stage->batches + 1;
+    struct charge charge = stage->charge;
+    charge.row_count = 1;
+    charge.pass = (struct digest){{1}};
+    const struct cost cost = filter_cost(&job->filter, &charge);
+
     for (size_t i = 0; i < record->as.round.agent_count; i++) {
         struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i]);
         if (agent == NULL) {
             return STATUS_NO_MEMORY;
         }
         agent->answers++;
-        if (stage->task != TASK_LOSSES || agent->last_stage != stage_number) {
-            agent->epsilon_micro += job_round_epsilon_micro(stage);
+        if (agent->last_pass != pass) {
+            agent->spent = cost_add(agent->spent, cost);
         }
-        agent->last_stage = stage_number;
+        agent->last_pass = pass;
     }
     return STATUS_OK;
 }
@@ -291,9 +197,9 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     }
     const struct stage *stage = job_stage_of(job, record->as.round.round, &within);
     if (!record->as.round.failed) {
-        status = stage->task == TASK_FIT ? add_fit(outcome, stage, within, record, blob)
-                                         : add_losses(outcome, stage, within, record, blob);
-        if (status == STATUS_OK && record->as.round.chosen >= outcome->expert_count) {
+        status = strategy_kind(stage->task)->add(outcome, job, stage, within, record, blob);
+        if (status == STATUS_OK && record->as.round.chosen >= outcome->expert_count &&
+            (outcome->expert_count > 0 || record->as.round.chosen > 0)) {
             status = STATUS_CORRUPT;
         }
         if (status != STATUS_OK) {
@@ -307,7 +213,7 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     if (outcome->keeps_history) {
         status = history_add_round(outcome, job, stage, record);
         if (status == STATUS_OK) {
-            status = history_add_agents(outcome, job, stage, record);
+            status = history_add_agents(outcome, job, stage, within, record);
         }
     }
     return status;

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "experts/regret.h"
 #include "experts/rwm.h"
-#include "job/job.h"
+#include "job/round.h"
 #include "protocol/machine.h"
 #include "protocol/message.h"
 #include "protocol/record.h"
@@ -41,12 +41,12 @@ struct outcome_round {
 
 struct outcome_agent {
     struct peer peer;
-    uint32_t answers;       /* that were counted */
-    uint64_t epsilon_micro; /* what these answers cost; the agent's own ledger may know of more */
-    uint32_t last_stage;    /* 1 + the losses stage already charged: one charge covers its pass */
+    uint32_t answers;   /* that were counted */
+    struct cost spent;  /* what these answers cost; the agent's own ledger may know of more */
+    uint32_t last_pass; /* 1 + the round its latest pass began with: one charge covers it */
 };
 
-/* k = expert_count, d = feature_count */
+/* k = expert_count, w = width */
 struct outcome {
     bool keeps_history;
     bool begun; /* the job's own record is there */
@@ -56,9 +56,9 @@ struct outcome {
     bool failed;
     uint32_t chosen;
 
-    double *weights; /* (k, d) the experts, owned */
+    double *weights; /* (k, w) the experts, owned */
     size_t expert_count;
-    size_t feature_count;
+    size_t width;
     struct artifact artifact;      /* of weights, little-endian */
     struct outcome_expert *expert; /* (k) owned */
 
@@ -79,7 +79,7 @@ void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_his
 /**
  * Adds the next journal record: the job's, then its rounds in order.
  *
- * blob  in  a fit round's new experts (rows, d) as little-endian float64
+ * blob  in  the new experts of the round (rows, w) as little-endian float64
  *
  * Fails with STATUS_CORRUPT (not what can follow), STATUS_NO_MEMORY.
  */
@@ -91,16 +91,15 @@ void outcome_free(struct outcome *outcome);
 double outcome_regret_average(const struct outcome *outcome);
 struct regret_bound outcome_regret_bound(const struct outcome *outcome);
 
-/** Starts the RWM of a losses stage: eta = sqrt(8 ln k/T), the experts' weights as the job gives
- * them. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status outcome_begin_rwm(struct rwm *rwm, const struct outcome *outcome,
-                                       const struct stage *stage);
+/** For the strategies: forgets the experts' weights of the stage before; appends experts (rows, w) of
+ * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is
+ * not that long, STATUS_NO_MEMORY); names what agents fetch. */
+void outcome_forget_stage(struct outcome *outcome);
+MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,
+                                         size_t rows, struct slice blob);
+struct artifact outcome_artifact(const double *weights, size_t count);
 
 /** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);
-
-/** Writes a losses round's noisy mean losses (sum_count) from its noisy sums. */
-void outcome_mean_losses(double *mean, const struct stage *stage, const int64_t *sum,
-                         size_t sum_count, size_t agent_count);
 
 #endif

@@ -26,7 +26,7 @@ static void make_distinct(struct result *result)
 
 static enum status add_experts(struct result *result, const struct outcome *outcome)
 {
-    size_t d = outcome->feature_count;
+    size_t d = outcome->width;
     bool small = d > 0 && outcome->expert_count <= PUBLISH_MODEL_NUMBERS_MAX / d;
     result->feature_count = d;
     for (size_t i = 0; i < outcome->expert_count; i++) {
@@ -76,10 +76,7 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
             continue;
         }
         to->chosen = (int64_t)from->chosen;
-        if (stage->task == TASK_FIT) {
-            experts += job_experts_of_round(stage, from->agent_count);
-            continue;
-        }
+        experts += job_experts_of_round(stage, from->agent_count);
         if (from->loss != NULL && from->weight != NULL) {
             to->loss = padded(from->loss, experts, outcome->expert_count);
             to->weight = padded(from->weight, experts, outcome->expert_count);
@@ -122,7 +119,7 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
         struct result_agent *agent = &result->agent[i];
         (void)snprintf(agent->name, sizeof agent->name, "%s", outcome->agent[i].peer.name);
         agent->answers = outcome->agent[i].answers;
-        uint64_t spent = outcome->agent[i].epsilon_micro;
+        uint64_t spent = round_epsilon_micro(job, &outcome->agent[i].spent);
         agent->epsilon_spent = (double)spent / 1e6;
         agent->epsilon_left =
             spent < job->epsilon_micro ? (double)(job->epsilon_micro - spent) / 1e6 : 0.0;
@@ -161,7 +158,7 @@ enum status publish_model(struct model *model, const struct outcome *outcome,
                           const struct publish_options *options)
 {
     const struct job *job = options->job;
-    size_t d = outcome->feature_count;
+    size_t d = outcome->width;
     enum status status = STATUS_OK;
 
     memset(model, 0, sizeof *model);

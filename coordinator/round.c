@@ -42,33 +42,43 @@ enum status coordinator_commit(struct coordinator *c, struct effects *effects, s
     return STATUS_OK;
 }
 
+struct artifact coordinator_input(const struct coordinator *c)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+
+    switch (round_input(stage)) {
+    case INPUT_EXPERTS:
+        return c->outcome.artifact;
+    case INPUT_ITERATE:
+    case INPUT_NONE:
+        break;
+    }
+    return (struct artifact){0};
+}
+
 enum status coordinator_invite(struct coordinator *c, const struct peer *peer, int64_t now_ms,
                                struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_INVITE};
     int64_t left_ms = c->deadline_ms - now_ms;
-    uint32_t within;
-    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
 
     message.as.invite.job = c->outcome.job_name.id;
     message.as.invite.round = c->outcome.rounds_closed;
-    if (stage->task == TASK_LOSSES) {
-        message.as.invite.input = c->outcome.artifact;
-    }
+    message.as.invite.input = coordinator_input(c);
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
     return coordinator_send(c, effects, peer, &message, (struct slice){0});
 }
 
 /* What this round's invitation binds; an offer must name it. */
-static struct digest invitation_of_round(const struct coordinator *c, const struct stage *stage)
+static struct digest invitation_of_round(const struct coordinator *c)
 {
     uint8_t bytes[INVITATION_BYTES];
     struct slice slice = {bytes, sizeof bytes};
-    struct artifact none = {0};
+    struct artifact input = coordinator_input(c);
     struct digest digest;
 
-    invitation_bytes(bytes, &c->outcome.job_name.id, c->outcome.rounds_closed,
-                     stage->task == TASK_LOSSES ? &c->outcome.artifact : &none);
+    invitation_bytes(bytes, &c->outcome.job_name.id, c->outcome.rounds_closed, &input);
     digest_sha256(&digest, &slice, 1);
     return digest;
 }
@@ -77,7 +87,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
-    size_t count = stage->task == TASK_FIT ? c->feature_count : c->outcome.expert_count;
+    size_t count = round_answer_count(c->options.job, stage, c->outcome.expert_count);
     enum status status = aggregate_begin(&c->aggregate, count);
 
     if (status != STATUS_OK) {
@@ -87,7 +97,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
     c->phase = PHASE_OPEN;
     c->opened_ms = now_ms;
     c->deadline_ms = now_ms + c->options.job->deadline_ms;
-    c->invitation = invitation_of_round(c, stage);
+    c->invitation = invitation_of_round(c);
     log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
               c->outcome.rounds_closed);
     for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
@@ -153,6 +163,9 @@ static enum status on_record(struct coordinator *c, const struct event *event)
         status = STATUS_FOREIGN;
     } else {
         status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
+    }
+    if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed) {
+        status = curator_restore(c->curator, record.as.round.round);
     }
     record_free(&record);
     return status;
@@ -404,10 +417,9 @@ static int64_t coordinator_wake_ms(const void *self)
 
 enum status coordinator_new(struct coordinator **out, const struct coordinator_options *options)
 {
-    size_t d = schema_feature_count(&options->job->schema);
     struct coordinator *c;
 
-    if ((uint64_t)d * 8 > options->answer_bytes_max) {
+    if ((uint64_t)round_width(options->job) * 8 > options->answer_bytes_max) {
         return STATUS_INVALID;
     }
     c = calloc(1, sizeof *c);
@@ -415,7 +427,11 @@ enum status coordinator_new(struct coordinator **out, const struct coordinator_o
         return STATUS_NO_MEMORY;
     }
     c->options = *options;
-    c->feature_count = d;
+    enum status status = curator_new(&c->curator, options->job, options->random);
+    if (status != STATUS_OK) {
+        free(c);
+        return status;
+    }
     digest_sha256(&c->text_digest, &options->text, 1);
     outcome_init(&c->outcome, options->job, false);
     *out = c;
@@ -428,6 +444,7 @@ void coordinator_free(struct coordinator *c)
         outcome_free(&c->outcome);
         cohort_free(&c->cohort);
         aggregate_free(&c->aggregate);
+        curator_free(c->curator);
         record_free(&c->committing);
         free(c->commit_body);
         free(c->commit_rows);

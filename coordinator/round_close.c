@@ -72,42 +72,45 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     return status == STATUS_OK ? coordinator_commit(c, effects, (struct slice){0}) : status;
 }
 
-/* Fit: the sum becomes new rows of the experts, the record's blob. */
-static enum status close_fit(struct coordinator *c, const struct stage *stage,
-                             struct effects *effects)
+/* What the strategy made goes to the journal: new rows of the experts as the record's blob. */
+static enum status commit_closing(struct coordinator *c, struct closing *closing,
+                                  struct effects *effects)
 {
-    size_t count = c->aggregate.count;
-    int64_t *sum = c->aggregate.sum;
-    size_t rows = job_experts_of_round(stage, c->committing.as.round.agent_count);
-
-    c->aggregate.sum = NULL;
-    aggregate_free(&c->aggregate);
-    enum status status = strategy_fit(&c->commit_rows, stage, sum, count, &c->cohort);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    c->commit_rows_bytes = rows * count * 8;
+    c->commit_rows = closing->rows;
+    c->commit_rows_bytes = closing->row_count * round_width(c->options.job) * 8;
+    closing->rows = NULL;
     c->committing.as.round.blob_bytes = c->commit_rows_bytes;
-    c->committing.as.round.chosen = (uint32_t)c->outcome.expert_count; /* the new average */
     return coordinator_commit(c, effects, (struct slice){c->commit_rows, c->commit_rows_bytes});
 }
 
-/* Losses: the sum itself is kept (k values), and the pick made on it. */
-static enum status close_losses(struct coordinator *c, const struct stage *stage, uint32_t within,
-                                struct effects *effects)
+/* Nothing of an exact sum outlives this: it is noisy, or wiped. */
+static enum status close_round(struct coordinator *c, const struct stage *stage, uint32_t within,
+                               struct effects *effects)
 {
-    struct record *record = &c->committing;
-    enum status status =
-        strategy_pick(&record->as.round.chosen, c->options.random, &c->outcome, stage, within,
-                      c->aggregate.sum, record->as.round.agent_count);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    record->as.round.sum = c->aggregate.sum;
-    record->as.round.sum_count = (uint32_t)c->aggregate.count;
+    struct closing closing = {.job = c->options.job,
+                              .stage = stage,
+                              .within = within,
+                              .outcome = &c->outcome,
+                              .cohort = &c->cohort,
+                              .random = c->options.random,
+                              .sum = c->aggregate.sum,
+                              .count = c->aggregate.count,
+                              .record = &c->committing};
+    struct why why = {{0}};
+
     c->aggregate.sum = NULL;
     aggregate_free(&c->aggregate);
-    return coordinator_commit(c, effects, (struct slice){0});
+    enum status status =
+        curator_add_noise(c->curator, closing.sum, closing.count, c->committing.as.round.round,
+                          c->outcome.expert_count, &why);
+    if (status == STATUS_OK) {
+        status = strategy_kind(stage->task)->close(&closing);
+    }
+    if (status == STATUS_OK) {
+        status = commit_closing(c, &closing, effects);
+    }
+    closing_free(&closing);
+    return status;
 }
 
 enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
@@ -125,11 +128,7 @@ enum status coordinator_close_if_due(struct coordinator *c, const struct event *
     }
     begin_record(c, event, false);
     enum status status = list_agents(&c->committing, &c->cohort);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    return stage->task == TASK_FIT ? close_fit(c, stage, effects)
-                                   : close_losses(c, stage, within, effects);
+    return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
 }
 
 /* The line a person watches: stage, round, agents in, epsilon spent so far, seconds, model. */
@@ -150,7 +149,8 @@ static void log_closed(const struct coordinator *c, const struct record *record)
               "model: %s",
               task_name(stage->task), round + 1, job_round_count(c->options.job),
               record->as.round.agent_count, epsilon, record->as.round.duration_ms / 1000.0,
-              c->outcome.expert[record->as.round.chosen].name);
+              c->outcome.expert_count > 0 ? c->outcome.expert[record->as.round.chosen].name
+                                          : "none yet");
 }
 
 static enum status on_round_committed(struct coordinator *c, const struct event *event,

@@ -102,7 +102,7 @@ static enum status count_answer(struct coordinator *c, struct member *member,
         refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
         return STATUS_OK;
     }
-    if (stage->task == TASK_FIT && stage->experts_own) {
+    if (stage->experts_own) {
         member->own = malloc(c->aggregate.count * sizeof *member->own);
         if (member->own == NULL) {
             return STATUS_NO_MEMORY;

@@ -7,6 +7,7 @@
 
 #include "coordinator/aggregate.h"
 #include "coordinator/cohort.h"
+#include "coordinator/curator.h"
 #include "coordinator/outcome.h"
 #include "coordinator/round.h"
 #include "protocol/message.h"
@@ -26,12 +27,12 @@ enum phase {
 struct coordinator {
     struct coordinator_options options;
     struct digest text_digest;
-    size_t feature_count;
 
     enum phase phase;
     struct outcome outcome;
     struct cohort cohort;
     struct aggregate aggregate;
+    struct curator *curator;
     struct digest invitation; /* of the open round */
     int64_t opened_ms;
     int64_t deadline_ms; /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
@@ -53,6 +54,9 @@ MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,
 
 MUST_USE enum status coordinator_invite(struct coordinator *c, const struct peer *peer,
                                         int64_t now_ms, struct effects *effects);
+
+/** What the open round's question goes with; none where the stage has no input. */
+struct artifact coordinator_input(const struct coordinator *c);
 
 /* round_pull.c */
 MUST_USE enum status coordinator_on_offer(struct coordinator *c, const struct event *event,

@@ -1,5 +1,7 @@
-/* strategy.h - what a round's sum becomes: new experts after `fit`, the model to broadcast after
- * `losses`. Works on released values only (local trust), so nothing here costs privacy. */
+/* strategy.h - what a round's sum becomes, one task a file: new experts after `fit`, the model to
+ * broadcast after `losses`. Under local trust the sum is noisy as it arrives; under central trust
+ * the curator has made it so. Nothing here costs privacy but a draw under central trust, which takes
+ * the curator's grant. */
 
 #ifndef COORDINATOR_STRATEGY_H
 #define COORDINATOR_STRATEGY_H
@@ -7,30 +9,47 @@
 #include "base/random.h"
 #include "coordinator/cohort.h"
 #include "coordinator/outcome.h"
-#include "job/job.h"
+#include "job/round.h"
 
-/**
- * Makes a fit round's new experts: the average over the answers, its moved thresholds, then the
- * agents' own models by name.
- *
- * rows  out  (job_experts_of_round, d) owned by the caller
- * sum   in   takes: (d) noisy sums; the average is made in its place
- *
- * Fails with STATUS_NO_MEMORY.
- */
-MUST_USE enum status strategy_fit(double **rows, const struct stage *stage, int64_t *sum, size_t d,
-                                  const struct cohort *cohort);
+/* A round at its end. w = round_width */
+struct closing {
+    const struct job *job;
+    const struct stage *stage;
+    uint32_t within;
+    const struct outcome *outcome; /* before this round */
+    const struct cohort *cohort;
+    const struct random *random;
+    int64_t *sum; /* (count) of the answers; owned, may be taken */
+    size_t count;
+    struct record *record; /* in/out: agent_count is set; chosen and sum are the strategy's */
+    double *rows;          /* out: the record's blob, (row_count, w), owned */
+    size_t row_count;
+};
 
-/**
- * Picks the model to broadcast after a losses round: by the Randomized Weighted Majority, with
- * eta = sqrt(8 ln k/T), on all the stage's losses including this round's. After the stage's last
- * round nothing is left to explore: the leader, the expert of largest weight.
- *
- * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY.
- * Source: Dwork and Roth, chapter 11, algorithm 16. Deviation: the last pick is the mode.
- */
-MUST_USE enum status strategy_pick(uint32_t *chosen, const struct random *random,
-                                   const struct outcome *outcome, const struct stage *stage,
-                                   uint32_t within, const int64_t *sum, size_t agent_count);
+struct strategy_kind {
+    /** Decides. Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY. */
+    enum status (*close)(struct closing *closing);
+
+    /** Adds the closed round's record to the outcome: what close decided, read back from the journal
+     * or just committed. Fails with STATUS_CORRUPT, STATUS_NO_MEMORY. */
+    enum status (*add)(struct outcome *outcome, const struct job *job, const struct stage *stage,
+                       uint32_t within, const struct record *record, struct slice blob);
+};
+
+extern const struct strategy_kind strategy_fit;
+extern const struct strategy_kind strategy_losses;
+
+/** Returns the entry of a task. */
+const struct strategy_kind *strategy_kind(enum task task);
+
+/** Writes a losses round's mean losses (sum_count) from the noisy sums of its record. */
+void strategy_mean_losses(double *mean, const struct stage *stage, const struct record *record);
+
+/** Frees what a closing owns. */
+void closing_free(struct closing *closing);
+
+/** Turns integer sums into means: sum 2^-grid_bits / divisor, in the same memory, which becomes the
+ * caller's. */
+double *closing_take_means(struct closing *closing, double divisor);
 
 #endif

@@ -163,6 +163,12 @@ struct cost cost_max(struct cost a, struct cost b)
                          larger(a.delta_atto, b.delta_atto), larger(a.renyi_nano, b.renyi_nano)};
 }
 
+struct cost cost_times(struct cost a, uint64_t count)
+{
+    return (struct cost){times(a.epsilon_micro, count), times(a.delta_atto, count),
+                         times(a.renyi_nano, count)};
+}
+
 uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums)
 {
     enum { WHOLE = 10000 };

@@ -62,9 +62,10 @@ struct cost filter_cost(const struct filter *filter, const struct charge *charge
 /** Returns whether these sums, the charge in question among them, are within the limit. */
 bool filter_admits(const struct filter *filter, const struct cost *sums);
 
-/** Saturating sum, and the largest, component by component. */
+/** Saturating sum, the largest, and a multiple, component by component. */
 struct cost cost_add(struct cost a, struct cost b);
 struct cost cost_max(struct cost a, struct cost b);
+struct cost cost_times(struct cost a, uint64_t count);
 
 /** Returns how much of R is spent, in hundredths of a percent, rounded up; 0 without (b). */
 uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums);

@@ -43,6 +43,7 @@ struct draft_privacy {
 
 struct draft_cohort {
     uint32_t minimum;
+    uint64_t records;
     uint32_t join_deadline_ms;
     uint32_t deadline_ms;
 };

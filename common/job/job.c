@@ -1,7 +1,7 @@
 #include "job/job.h"
 
 #include "base/check.h"
-#include "job/draft.h"
+#include "job/kind.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ const char *job_unit_name(enum job_unit unit)
 
 const char *job_trust_name(enum job_trust trust)
 {
-    static const char *const name[] = {[TRUST_LOCAL] = "local"};
+    static const char *const name[] = {[TRUST_LOCAL] = "local", [TRUST_CENTRAL] = "central"};
     return NAME_AT(name, trust);
 }
 
@@ -73,9 +73,17 @@ const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t
     return &job->stage[i];
 }
 
-uint64_t job_round_epsilon_micro(const struct stage *stage)
+const struct stage_kind *stage_kind(enum task task)
 {
-    return stage->task == TASK_FIT ? stage->epsilon_micro / stage->rounds : stage->epsilon_micro;
+    static const struct stage_kind *const kind[] = {
+        [TASK_FIT] = &stage_fit, [TASK_LOSSES] = &stage_losses};
+    CHECK((size_t)task < sizeof kind / sizeof kind[0]);
+    return kind[task];
+}
+
+bool job_makes_experts(const struct stage *stage)
+{
+    return stage->task == TASK_FIT;
 }
 
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
@@ -86,14 +94,18 @@ size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
     return 1 + stage->shift_count + (stage->experts_own && agent_count >= 2 ? agent_count : 0);
 }
 
+size_t job_experts_of_stage(const struct stage *stage, size_t agent_count)
+{
+    return job_makes_experts(stage) ? stage->rounds * job_experts_of_round(stage, agent_count) : 0;
+}
+
 uint64_t job_records_min(const struct job *job)
 {
-    uint64_t records_min = 1;
+    uint64_t records_min = job->records_least > 1 ? job->records_least : 1;
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        if (stage->task == TASK_LOSSES && (uint64_t)stage->rounds * stage->batch > records_min) {
-            records_min = (uint64_t)stage->rounds * stage->batch;
-        }
+        uint64_t records = (uint64_t)stage->batch * stage->batches;
+        records_min = records > records_min ? records : records_min;
     }
     return records_min;
 }
@@ -109,6 +121,8 @@ static enum status build(const struct drafting *drafting)
     job->trust = (enum job_trust)draft->privacy.trust;
     job->epsilon_micro = draft->privacy.epsilon_micro;
     job->delta_atto = draft->privacy.delta_atto;
+    job->filter = filter_new((struct price){job->epsilon_micro, job->delta_atto});
+    job->records_least = draft->cohort.records;
     job->cohort_min = draft->cohort.minimum;
     job->deadline_ms = draft->cohort.deadline_ms;
     job->join_deadline_ms = draft->cohort.join_deadline_ms;

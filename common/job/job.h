@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/why.h"
 #include "dp/charge.h"
+#include "dp/filter.h"
 #include "learn/loss.h"
 #include "learn/schema.h"
 
@@ -24,17 +25,25 @@ enum {
 };
 
 enum job_unit { UNIT_RECORD };
-enum job_trust { TRUST_LOCAL };
+enum job_trust {
+    TRUST_LOCAL,  /* every agent adds its own noise: the coordinator sees noisy vectors */
+    TRUST_CENTRAL /* agents send exact vectors; the coordinator adds noise once, to their sum */
+};
 enum task { TASK_FIT, TASK_LOSSES };
 enum strategy { STRATEGY_AVERAGE, STRATEGY_RWM };
 
 struct stage {
     enum task task;
     enum strategy strategy;
-    uint64_t epsilon_micro; /* of the whole stage, for one agent's record: share * total, down */
-    unsigned grid_bits;     /* the grid's step is 2^-grid_bits */
-    struct loss loss;       /* fit: what is minimised; losses: how an expert is judged */
-    uint32_t rounds;        /* fit: one per lambda */
+    uint64_t
+        epsilon_micro;    /* of the whole stage, for one agent's record: share * total, down; 0 for
+                               Gaussian noise, which takes what the pure stages leave of the limit */
+    struct charge charge; /* of one pass over the records; without its pass and rows */
+    unsigned grid_bits;   /* the grid's step is 2^-grid_bits */
+    struct loss loss;     /* fit: what is minimised; losses: how an expert is judged */
+    uint32_t rounds;      /* fit: one per lambda */
+    uint32_t batch;       /* records each agent looks at in a round; 0: all it has */
+    uint32_t batches;     /* rounds of one pass: they look at different records */
 
     /* fit */
     double *lambda;    /* (rounds), owned */
@@ -44,9 +53,6 @@ struct stage {
     double
         *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;
-
-    /* losses */
-    uint32_t batch; /* records each agent judges per round; rounds * batch <= its records */
 };
 
 struct job {
@@ -56,6 +62,8 @@ struct job {
     enum job_trust trust;
     uint64_t epsilon_micro; /* total, for one agent's record */
     uint64_t delta_atto;
+    struct filter filter;   /* of that total */
+    uint64_t records_least; /* that every agent says it has; 0: not said */
     uint32_t cohort_min;
     uint32_t deadline_ms;      /* of a round, from its opening */
     uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */
@@ -66,8 +74,8 @@ struct job {
 /**
  * Reads a job's text. An unknown, missing, doubled or ill-typed key, a value out of range and a
  * contradiction between values are refused with line, column, key and remedy; so are sums that
- * JOB_AGENTS_MAX agents could overflow. A delta is a limit like epsilon: no task of today spends
- * any, and 0 is what to write.
+ * JOB_AGENTS_MAX agents could overflow. A delta is a limit like epsilon, which only Gaussian noise
+ * and repeated draws use.
  *
  * job   out  whole, or zeroed on failure; job_free
  * text  in   at most 64 KiB of YAML
@@ -86,15 +94,15 @@ uint32_t job_round_count(const struct job *job);
  * range. */
 const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
 
-/** Returns what one answer in this stage costs. fit: an even part of the stage's epsilon, rounded
- * down, for each lambda is a release of its own; losses: all of it, once for the pass, as the
- * rounds look at different records. */
-uint64_t job_round_epsilon_micro(const struct stage *stage);
-
 /** Returns how many new experts closing a fit round appends, with agent_count answers in. */
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count);
 
-/** Returns how many records an agent needs at least to take part in every stage. */
+/** Returns whether a stage adds experts, and how many its rounds add together. */
+bool job_makes_experts(const struct stage *stage);
+size_t job_experts_of_stage(const struct stage *stage, size_t agent_count);
+
+/** Returns how many records an agent needs at least to take part in every stage: what the stages'
+ * passes look at, and what the job says outright. */
 uint64_t job_records_min(const struct job *job);
 
 /** Return an enum's name as in a job's text, or NULL behind the last one; they serve parsing (as

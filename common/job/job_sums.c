@@ -3,60 +3,38 @@
 
 #include "dp/encode.h"
 #include "dp/mechanism.h"
-#include "job/draft.h"
-#include "learn/erm.h"
-#include "learn/sensitivity.h"
+#include "job/kind.h"
 
-static enum status check_sum(const struct stage *stage, uint64_t sensitivity_l1, uint64_t bound,
-                             struct why *why)
+static enum status check_round(const struct job *job, const struct stage *stage, uint32_t within,
+                               size_t expert_count, struct why *why)
 {
-    struct noise_scale scale;
+    struct round_bounds bounds;
+    struct noise_scale scale = {0};
     enum status status =
-        mechanism_scale(&scale, sensitivity_l1, job_round_epsilon_micro(stage), why);
+        round_bounds(&bounds, job, stage, within, job_records_min(job), expert_count, why);
+    if (status != STATUS_OK || stage->charge.mechanism == MECHANISM_EXPONENTIAL) {
+        return status;
+    }
+    status = stage->charge.mechanism == MECHANISM_PURE
+                 ? mechanism_scale(&scale, bounds.sensitivity, stage->charge.epsilon_micro, why)
+                 : mechanism_sigma(&scale, bounds.sensitivity, stage->charge.sigma_micro, why);
     if (status == STATUS_OK) {
-        status = encode_sum_fits(JOB_AGENTS_MAX, bound, scale, why);
+        int64_t most = -bounds.low > bounds.high ? -bounds.low : bounds.high;
+        status = encode_sum_fits(JOB_AGENTS_MAX, (uint64_t)most, scale, why);
     }
     return status;
 }
 
-static enum status check_fit(const struct job *job, const struct stage *stage, struct why *why)
+/* Rounds of one stage differ where the lambda does. */
+static enum status check_stage(const struct job *job, const struct stage *stage,
+                               size_t expert_count, struct why *why)
 {
-    uint64_t records_min = job_records_min(job);
-    for (uint32_t i = 0; i < stage->rounds; i++) {
-        struct erm_problem problem = {.loss = stage->loss,
-                                      .lambda = stage->lambda[i],
-                                      .tolerance = stage->tolerance,
-                                      .record_count = (size_t)records_min,
-                                      .feature_count = schema_feature_count(&job->schema)};
-        uint64_t sensitivity_l1 = 0;
-        uint64_t bound = 0;
-        enum status status = sensitivity_fit_l1(&sensitivity_l1, &problem, stage->grid_bits, why);
-        if (status == STATUS_OK) {
-            status = sensitivity_fit_range(&bound, &problem, stage->grid_bits, why);
-        }
-        if (status == STATUS_OK) {
-            status = check_sum(stage, sensitivity_l1, bound, why);
-        }
-        if (status != STATUS_OK) {
-            return status;
-        }
+    const uint32_t distinct = stage->lambda != NULL ? stage->rounds : 1;
+    enum status status = STATUS_OK;
+    for (uint32_t within = 0; within < distinct && status == STATUS_OK; within++) {
+        status = check_round(job, stage, within, expert_count, why);
     }
-    return STATUS_OK;
-}
-
-static enum status check_losses(const struct stage *stage, size_t expert_count, struct why *why)
-{
-    uint64_t sensitivity_l1 = 0;
-    enum status status =
-        sensitivity_losses_l1(&sensitivity_l1, expert_count, stage->grid_bits, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (stage->batch > ENCODE_MAX >> stage->grid_bits) {
-        why_set(why, "a batch's losses overflow: lower batch or grid_bits");
-        return STATUS_INVALID;
-    }
-    return check_sum(stage, sensitivity_l1, (uint64_t)stage->batch << stage->grid_bits, why);
+    return status;
 }
 
 enum status job_sums_check(const struct drafting *drafting)
@@ -67,23 +45,18 @@ enum status job_sums_check(const struct drafting *drafting)
         const struct stage *stage = &job->stage[i];
         char path[CONFIG_PATH_BYTES];
         struct why why = {{0}};
-        enum status status = STATUS_OK;
         draft_path(path, "stages", i, "");
-        if (stage->task == TASK_FIT) {
-            expert_count += stage->rounds * job_experts_of_round(stage, JOB_AGENTS_MAX);
-            if (expert_count > JOB_EXPERTS_MAX) {
-                return config_refuse(drafting->config, drafting->why, path,
-                                     "makes up to %zu experts with %d agents, and %d are the most: "
-                                     "list fewer lambdas or shifts, or set experts.own to false",
-                                     expert_count, JOB_AGENTS_MAX, JOB_EXPERTS_MAX);
-            }
-            status = check_fit(job, stage, &why);
-        } else {
-            status = check_losses(stage, expert_count, &why);
-        }
+        enum status status = check_stage(job, stage, expert_count, &why);
         if (status != STATUS_OK) {
             (void)config_refuse(drafting->config, drafting->why, path, "%.300s", why.text);
             return status;
+        }
+        expert_count += job_experts_of_stage(stage, JOB_AGENTS_MAX);
+        if (expert_count > JOB_EXPERTS_MAX) {
+            return config_refuse(drafting->config, drafting->why, path,
+                                 "makes up to %zu experts with %d agents, and %d are the most: "
+                                 "list fewer lambdas or shifts, or set experts.own to false",
+                                 expert_count, JOB_AGENTS_MAX, JOB_EXPERTS_MAX);
         }
     }
     return STATUS_OK;

@@ -29,7 +29,8 @@ struct record {
             char task[24]; /* "fit", "losses": for people */
             struct charge charge;
             struct digest invitation;
-            struct digest answer; /* SHA-256 of the blob */
+            struct digest answer; /* SHA-256 of the blob; none for an exact answer (central trust),
+                                     which is never written down, nor anything that tells it */
             uint64_t answer_bytes;
         } answer;
         struct {

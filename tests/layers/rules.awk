@@ -15,6 +15,9 @@ function is_pure() {
     return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|job|dp|noise|account|audit))\//
 }
 
+# Where privacy is spent: the agent's gate, and the curator that central trust trusts.
+function is_way_out() { return path == "agent/gate.c" || path == "coordinator/curator.c" }
+
 # A call by name; a member of a struct may be called what it likes.
 function calls(name) { return code ~ "(^|[^A-Za-z0-9_.>])" name "[ \t]*\\(" }
 
@@ -92,8 +95,8 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
         complain("only common/dp may see dp/ledger_private.h: what was spent changes through ledger.h alone")
     if (target == "common/dp/select_private.h" && room !~ /^common\/(dp|audit|experts)$/ && !in_tests())
         complain("only selections, their audits and tests may see dp/select_private.h: a private pick comes from select.h")
-    if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job|audit)$/ && path != "agent/gate.c" && !in_tests())
-        complain("only agent/gate.c may see dp/mechanism.h: the gate is the only way out")
+    if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job|audit)$/ && !is_way_out() && !in_tests())
+        complain("only agent/gate.c and coordinator/curator.c may see dp/mechanism.h: they are the only ways out")
     if (target ~ /^common\/learn\/(dataset|csv)\.h$/ && room !~ /^(common\/learn|agent|cli)$/ && !in_tests())
         complain("only the agent's rooms and cli/ may see what reads records")
     if (target ~ /^common\/audit\// && room !~ /^(common\/audit|cli)$/ && !in_tests())
@@ -138,9 +141,9 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*</ {
             if (calls(outward[i])) complain(outward[i] "() belongs to the outside world; this room must stay pure")
         if (names("FILE")) complain("a FILE belongs to the outside world; this room must stay pure")
     }
-    if (calls("ledger_spend") && path !~ /^common\/(dp|audit)\// && path != "agent/gate.c" && !in_tests())
-        complain("ledger_spend() is for agent/gate.c alone: the gate is the only way out")
+    if (calls("ledger_spend") && path !~ /^common\/(dp|audit)\// && !is_way_out() && !in_tests())
+        complain("ledger_spend() is for agent/gate.c and coordinator/curator.c alone: they are the only ways out")
     # mechanism_scale tells from a job's text whether a mechanism will run; nothing comes out of it.
-    if (calls("mechanism_([a-rt-z]|s[a-bd-z])[a-z0-9_]*") && path !~ /^common\/(dp|audit)\// && path != "agent/gate.c" && !in_tests())
-        complain("mechanisms run in agent/gate.c alone: the gate is the only way out")
+    if (calls("mechanism_([a-rt-z]|s[a-bd-hj-z])[a-z0-9_]*") && path !~ /^common\/(dp|audit)\// && !is_way_out() && !in_tests())
+        complain("mechanisms run in agent/gate.c and coordinator/curator.c alone: they are the only ways out")
 }

@@ -55,7 +55,7 @@ static inline bool job_is_valid(const struct job *job)
     }
     for (size_t i = 0; good && i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        uint64_t answer = job_round_epsilon_micro(stage);
+        uint64_t answer = stage->charge.epsilon_micro;
         good = stage->rounds >= 1 && answer >= 1 && stage->grid_bits <= 40;
         if (stage->task == TASK_FIT) {
             fitted = true;

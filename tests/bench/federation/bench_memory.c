@@ -103,9 +103,12 @@ static bool make_job(struct bench *bench, size_t columns)
                                   .epsilon_micro = EPSILON_MICRO_ONE,
                                   .grid_bits = GRID_BITS,
                                   .rounds = 1,
+                                  .batches = 1,
+                                  .charge = {.epsilon_micro = EPSILON_MICRO_ONE},
                                   .lambda = &bench->lambda};
     bench->job = (struct job){.name = "bench",
                               .epsilon_micro = EPSILON_MICRO_ONE,
+                              .filter = filter_new((struct price){EPSILON_MICRO_ONE, 0}),
                               .cohort_min = (uint32_t)bench->agent_count,
                               .deadline_ms = SECONDS_MAX * 1000,
                               .join_deadline_ms = SECONDS_MAX * 1000,

@@ -24,7 +24,7 @@ static struct gate *new_gate(uint64_t limit_micro)
 
 static struct private_vector vector_of(int64_t value)
 {
-    struct private_vector vector = {.count = COUNT, .low = -10, .high = 10, .sensitivity_l1 = 4};
+    struct private_vector vector = {.count = COUNT, .low = -10, .high = 10, .sensitivity = 4};
     vector.value = calloc(COUNT, sizeof *vector.value);
     for (size_t i = 0; i < COUNT; i++) {
         vector.value[i] = value;

@@ -18,6 +18,7 @@ struct fixture {
     size_t order[M];
     double experts[K * D];
     struct dataset data;
+    struct job job;
     struct stage stage;
     struct task_input input;
 };
@@ -41,8 +42,10 @@ static void fixture_init(struct fixture *f, struct seeded_random *seeded, enum l
                               .grid_bits = BITS,
                               .loss = {.kind = loss},
                               .rounds = ROUNDS,
-                              .batch = BATCH};
-    f->input = (struct task_input){.stage = &f->stage,
+                              .batch = BATCH,
+                              .batches = ROUNDS};
+    f->input = (struct task_input){.job = &f->job,
+                                   .stage = &f->stage,
                                    .data = &f->data,
                                    .order = f->order,
                                    .experts = f->experts,
@@ -53,7 +56,7 @@ static struct private_vector run(struct fixture *f, uint32_t within)
 {
     struct private_vector vector = {0};
     f->input.within = within;
-    cr_assert_eq(task_losses(&vector, &f->input, NULL), STATUS_OK);
+    cr_assert_eq(task_run(&vector, &f->input, NULL), STATUS_OK);
     return vector;
 }
 
@@ -65,7 +68,7 @@ Test(task_losses, sums_encoded_clamped_losses_of_its_own_batch)
     fixture_init(&f, &seeded, LOSS_HINGE);
     for (uint32_t within = 0; within < ROUNDS; within++) {
         struct private_vector vector = run(&f, within);
-        cr_assert_eq(vector.sensitivity_l1, (uint64_t)K << BITS);
+        cr_assert_eq(vector.sensitivity, (uint64_t)K << BITS);
         for (size_t k = 0; k < K; k++) {
             int64_t expected = 0;
             for (size_t i = within * BATCH; i < (within + 1) * BATCH; i++) {
@@ -108,7 +111,7 @@ static uint64_t largest_distance(enum loss_kind loss)
             distance += (uint64_t)llabs(before.value[k] - after.value[k]);
         }
         largest = distance > largest ? distance : largest;
-        cr_assert_leq(distance, before.sensitivity_l1);
+        cr_assert_leq(distance, before.sensitivity);
         private_vector_free(&before);
         private_vector_free(&after);
     }
@@ -136,7 +139,7 @@ Test(task_losses, rounds_look_at_disjoint_rows)
             struct private_vector after = run(&f, within);
             f.y[changed] = -f.y[changed];
             moved += memcmp(before.value, after.value, K * sizeof *before.value) != 0;
-            struct task_rows rows = task_rows(&f.stage, within, M);
+            struct round_rows rows = round_rows(&f.stage, within, M);
             cr_assert(rows.first == within * BATCH && rows.count == BATCH);
             private_vector_free(&before);
             private_vector_free(&after);
@@ -148,9 +151,10 @@ Test(task_losses, rounds_look_at_disjoint_rows)
 Test(task_losses, too_few_records_are_refused_by_their_number_alone)
 {
     struct why why = {{0}};
-    struct stage stage = {.task = TASK_LOSSES, .rounds = 3, .batch = 5};
-    cr_assert_eq(task_losses_check(&stage, 15, &why), STATUS_OK);
-    cr_assert_eq(task_losses_check(&stage, 14, &why), STATUS_INVALID);
+    struct job job = {.trust = TRUST_LOCAL};
+    struct stage stage = {.task = TASK_LOSSES, .rounds = 3, .batch = 5, .batches = 3};
+    cr_assert_eq(task_check(&job, &stage, 15, &why), STATUS_OK);
+    cr_assert_eq(task_check(&job, &stage, 14, &why), STATUS_INVALID);
 }
 
 /* A hostile coordinator's experts: infinite scores and NaN cost exactly 1, like any wrong answer.

@@ -117,7 +117,7 @@ Test(outcome, the_price_is_one_charge_per_lambda_and_one_for_the_pass)
     cr_assert_eq(add_losses(2, 0, 1), STATUS_OK);
     cr_assert_eq(add_losses(3, 0, 1), STATUS_OK);
     cr_assert_eq(outcome.agent_count, 2);
-    cr_assert_eq(outcome.agent[1].epsilon_micro, 1000000);
+    cr_assert_eq(round_epsilon_micro(&job, &outcome.agent[1].spent), 1000000);
     cr_assert_eq(outcome.agent[1].answers, 4);
 }
 
@@ -152,8 +152,15 @@ Test(outcome, a_failed_round_ends_the_job)
 Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
 {
     struct cohort cohort = {0};
-    double *rows = NULL;
-    int64_t *sum = malloc(2 * sizeof *sum);
+    struct record record = round_record(0);
+    struct closing closing = {.job = &job,
+                              .stage = &job.stage[0],
+                              .outcome = &outcome,
+                              .cohort = &cohort,
+                              .sum = malloc(2 * sizeof(int64_t)),
+                              .count = 2,
+                              .record = &record};
+    int64_t *sum = closing.sum;
 
     cr_assert_eq(cohort_set_roster(&cohort, agents, 2), STATUS_OK);
     for (size_t i = 0; i < 2; i++) {
@@ -164,12 +171,14 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
     }
     sum[0] = INT64_C(3) << 16;
     sum[1] = -(INT64_C(5) << 16);
-    cr_assert_eq(strategy_fit(&rows, &job.stage[0], sum, 2, &cohort), STATUS_OK);
+    cr_assert_eq(strategy_fit.close(&closing), STATUS_OK);
+    const double *rows = closing.rows;
+    cr_assert_eq(closing.row_count, 4);
     cr_assert(rows[0] == 1.5 && rows[1] == -2.5);
     cr_assert(rows[2] == 1.5);
     cr_assert_float_eq(rows[3], -2.5 + 0.5 * sqrt(2), 1e-12);
     cr_assert(rows[4] == 0 && rows[5] == 10 && rows[6] == 1 && rows[7] == 11);
-    free(rows);
+    closing_free(&closing);
     cohort_free(&cohort);
 }
 
@@ -188,13 +197,30 @@ Test(outcome, experts_begin_with_the_weights_the_job_gives_them)
     cr_assert_float_eq(bound.tight - bound.noise, eta / 8 + log(6 / 0.5) / eta, 1e-9);
 }
 
+static uint32_t pick(const struct random *random, uint32_t within)
+{
+    static const int64_t sum[8] = {160, 0, 160, 160, 160, 160, 160, 160};
+    struct record record = round_record(2 + within);
+    struct closing closing = {.job = &job,
+                              .stage = &job.stage[1],
+                              .within = within,
+                              .outcome = &outcome,
+                              .random = random,
+                              .sum = malloc(sizeof sum),
+                              .count = 8,
+                              .record = &record};
+    memcpy(closing.sum, sum, sizeof sum);
+    cr_assert_eq(strategy_losses.close(&closing), STATUS_OK);
+    closing_free(&closing);
+    free(record.as.round.sum);
+    return record.as.round.chosen;
+}
+
 Test(strategy, the_last_pick_is_the_leader_and_the_others_follow_the_weights)
 {
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
-    int64_t sum[8] = {160, 0, 160, 160, 160, 160, 160, 160};
     unsigned hits = 0;
-    uint32_t chosen;
 
     cr_assert_eq(add_fit(0, 0), STATUS_OK);
     cr_assert_eq(add_fit(1, 0), STATUS_OK);
@@ -202,13 +228,10 @@ Test(strategy, the_last_pick_is_the_leader_and_the_others_follow_the_weights)
     /* eta = sqrt(8 ln 8/2) = 2.884, losses 1/2 but for one 0: its weight is 0.3767. 20,000 draws:
      * a false alarm needs more than 6 standard deviations (0.0034): below 1e-8 */
     for (int i = 0; i < 20000; i++) {
-        cr_assert_eq(strategy_pick(&chosen, &random, &outcome, &job.stage[1], 0, sum, 2),
-                     STATUS_OK);
-        hits += chosen == 1;
+        hits += pick(&random, 0) == 1;
     }
     double weight = 1 / (1 + 7 * exp(-sqrt(8 * log(8) / 2) / 2));
     cr_assert_float_eq(hits / 20000.0, weight, 0.0206);
     cr_assert_eq(add_losses(2, 0, 0), STATUS_OK);
-    cr_assert_eq(strategy_pick(&chosen, &random, &outcome, &job.stage[1], 1, sum, 2), STATUS_OK);
-    cr_assert_eq(chosen, 1);
+    cr_assert_eq(pick(&random, 1), 1);
 }

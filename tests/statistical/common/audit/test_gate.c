@@ -26,7 +26,7 @@ static enum status answer(void *self, const struct random *random, unsigned side
 {
     struct way_out *way = self;
     struct private_vector vector = {
-        .count = count, .low = 0, .high = HIGH, .sensitivity_l1 = way->sensitivity};
+        .count = count, .low = 0, .high = HIGH, .sensitivity = way->sensitivity};
     struct gate_request request = {.job = {{1}},
                                    .round = way->round,
                                    .task = "losses",

@@ -67,7 +67,7 @@ Test(job, has_stages_with_their_price)
     cr_assert_eq(fit->shift_count, 2);
     cr_assert_eq(fit->shift[0], -0.5);
     cr_assert_eq(fit->epsilon_micro, 800000);
-    cr_assert_eq(job_round_epsilon_micro(fit), 266666, "split over the lambdas, rounded down");
+    cr_assert_eq(fit->charge.epsilon_micro, 266666, "split over the lambdas, rounded down");
     cr_assert_eq(losses->task, TASK_LOSSES);
     cr_assert_eq(losses->strategy, STRATEGY_RWM);
     cr_assert_eq(losses->loss.kind, LOSS_ZERO_ONE);
@@ -75,7 +75,7 @@ Test(job, has_stages_with_their_price)
     cr_assert_eq(losses->batch, 100);
     cr_assert_eq(losses->grid_bits, 20);
     cr_assert_eq(losses->epsilon_micro, 200000);
-    cr_assert_eq(job_round_epsilon_micro(losses), 200000, "one charge for the pass");
+    cr_assert_eq(losses->charge.epsilon_micro, 200000, "one charge for the pass");
     cr_assert_eq(job_records_min(&job), 1200);
     cr_assert_eq(job_experts_of_round(fit, 5), 8);
     cr_assert_eq(job_experts_of_round(fit, 2), 5);
@@ -239,7 +239,7 @@ Test(job, never_costs_more_than_its_epsilon)
         cr_assert_eq(parse_with(&job, assignment, 4, &why), STATUS_OK, "%s", why.text);
         uint64_t spent = 0;
         for (size_t s = 0; s < job.stage_count; s++) {
-            spent += job_round_epsilon_micro(&job.stage[s]) *
+            spent += job.stage[s].charge.epsilon_micro *
                      (job.stage[s].task == TASK_FIT ? job.stage[s].rounds : 1);
         }
         cr_assert_leq(spent, job.epsilon_micro);

@@ -1,0 +1,41 @@
+/* kind.h - what the tasks differ in, one table entry each: how a stage is read and checked, and how
+ * its answers are bounded. The agent's part is agent/task_*, the coordinator's
+ * coordinator/strategy_*. Inside job only. */
+
+#ifndef JOB_KIND_H
+#define JOB_KIND_H
+
+#include "job/draft.h"
+#include "job/round.h"
+
+struct stage_kind {
+    enum task task;
+    enum round_input input;
+    unsigned
+        strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
+    unsigned trusts; /* bits by enum job_trust */
+
+    /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
+    enum status (*build)(const struct drafting *drafting, size_t index);
+    size_t (*answer_count)(const struct job *job, const struct stage *stage, size_t expert_count);
+    enum status (*bounds)(struct round_bounds *out, const struct job *job,
+                          const struct stage *stage, uint32_t within, uint64_t record_count,
+                          size_t expert_count, struct why *why);
+};
+
+extern const struct stage_kind stage_fit;
+extern const struct stage_kind stage_losses;
+
+/** Returns the entry of a task. */
+const struct stage_kind *stage_kind(enum task task);
+
+/* draft.h's refusals, for one stage. */
+MUST_USE enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,
+                                  const char *remedy);
+bool stage_has(const struct drafting *drafting, size_t index, const char *key);
+
+/** Copies a list to the job. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status stage_keep(double **out, const double *list, size_t count);
+bool stage_has_twice(const double *list, size_t count);
+
+#endif

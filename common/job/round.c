@@ -1,0 +1,63 @@
+#include "job/round.h"
+
+#include "job/kind.h"
+
+enum round_input round_input(const struct stage *stage)
+{
+    return stage_kind(stage->task)->input;
+}
+
+size_t round_width(const struct job *job)
+{
+    return schema_feature_count(&job->schema);
+}
+
+size_t round_answer_count(const struct job *job, const struct stage *stage, size_t expert_count)
+{
+    return stage_kind(stage->task)->answer_count(job, stage, expert_count);
+}
+
+enum status round_bounds(struct round_bounds *out, const struct job *job, const struct stage *stage,
+                         uint32_t within, uint64_t record_count, size_t expert_count,
+                         struct why *why)
+{
+    uint64_t records = job->trust == TRUST_CENTRAL ? job_records_min(job) : record_count;
+    *out = (struct round_bounds){0};
+    return stage_kind(stage->task)->bounds(out, job, stage, within, records, expert_count, why);
+}
+
+struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)
+{
+    if (stage->batch == 0) {
+        return (struct round_rows){0, record_count};
+    }
+    return (struct round_rows){(uint64_t)(within % stage->batches) * stage->batch, stage->batch};
+}
+
+uint32_t round_passes(const struct stage *stage, uint32_t rounds)
+{
+    return rounds / stage->batches + (rounds % stage->batches > 0);
+}
+
+struct cost round_cost(const struct job *job, const struct filter *filter, uint32_t rounds)
+{
+    struct cost sums = {0};
+    for (size_t i = 0; i < job->stage_count && rounds > 0; i++) {
+        const struct stage *stage = &job->stage[i];
+        uint32_t within = rounds < stage->rounds ? rounds : stage->rounds;
+        struct charge charge = stage->charge;
+        charge.row_count = 1;
+        charge.pass = (struct digest){{1}};
+        struct cost cost = filter_cost(filter, &charge);
+        sums = cost_add(sums, cost_times(cost, round_passes(stage, within)));
+        rounds -= within;
+    }
+    return sums;
+}
+
+uint64_t round_epsilon_micro(const struct job *job, const struct cost *sums)
+{
+    uint64_t spent = filter_odometer(&job->filter, sums);
+    bool within = filter_admits(&job->filter, sums);
+    return within && spent > job->epsilon_micro ? job->epsilon_micro : spent;
+}

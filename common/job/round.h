@@ -1,0 +1,63 @@
+/* round.h - what one round of a job is by public knowledge alone: what is asked, how long the answers
+ * are and how far one record can move them, which records they look at, and what they cost. Agents
+ * and the coordinator compute the same from the same text. */
+
+#ifndef JOB_ROUND_H
+#define JOB_ROUND_H
+
+#include "job/job.h"
+
+enum round_input {
+    INPUT_NONE,
+    INPUT_EXPERTS, /* all the experts there are */
+    INPUT_ITERATE  /* the one model that the stage is improving */
+};
+
+/** Returns what goes with the question. */
+enum round_input round_input(const struct stage *stage);
+
+/** Returns the numbers of one model: outputs * features. */
+size_t round_width(const struct job *job);
+
+/** Returns how many integers an answer has; expert_count: the experts there are. */
+size_t round_answer_count(const struct job *job, const struct stage *stage, size_t expert_count);
+
+struct round_bounds {
+    int64_t low; /* of every value of one agent's exact answer, grid units */
+    int64_t high;
+    uint64_t sensitivity; /* replace-one, grid units: in the L2 norm where the stage's charge is for
+                             Gaussian noise, of one value where it is for a draw, else in L1 */
+};
+
+/**
+ * Bounds an answer of a stage's round `within`.
+ *
+ * record_count  in  of the agent; under central trust, where one noise is for all, the least that the
+ *                   job allows is taken instead
+ *
+ * Fails with STATUS_INVALID; why (may be NULL) says what to change.
+ */
+MUST_USE enum status round_bounds(struct round_bounds *out, const struct job *job,
+                                  const struct stage *stage, uint32_t within, uint64_t record_count,
+                                  size_t expert_count, struct why *why);
+
+/* The rows that a round looks at, in the job's public order: what its charge is for. */
+struct round_rows {
+    uint64_t first;
+    uint64_t count;
+};
+
+/** Returns the rows of round `within`, of record_count. */
+struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count);
+
+/** Returns how many of the stage's passes over the records its first `rounds` rounds begin. */
+uint32_t round_passes(const struct stage *stage, uint32_t rounds);
+
+/** Returns what the first `rounds` rounds of the job cost one record by this filter's sums. */
+struct cost round_cost(const struct job *job, const struct filter *filter, uint32_t rounds);
+
+/** Returns what is to be said of these sums: the epsilon spent, at the job's delta, in millionths.
+ * Within the job's limit it is never more than that limit. */
+uint64_t round_epsilon_micro(const struct job *job, const struct cost *sums);
+
+#endif

@@ -1,0 +1,88 @@
+/* `fit`: each agent's own regularised minimiser, one lambda a round. */
+
+#include "job/kind.h"
+#include "learn/erm.h"
+#include "learn/sensitivity.h"
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    if (draft->loss == LOSS_ZERO_ONE) {
+        return stage_refuse(drafting, index, "loss",
+                            "zero_one cannot be minimised: write logistic or hinge");
+    }
+    if (stage_has_twice(draft->lambda, draft->lambda_count)) {
+        return stage_refuse(drafting, index, "lambdas",
+                            "holds one lambda twice: it would be paid twice");
+    }
+    if (!draft->experts.own && stage_has(drafting, index, "experts.own_weight")) {
+        return stage_refuse(drafting, index, "experts.own_weight",
+                            "weighs experts that `own: false` leaves out: remove it, or set own to "
+                            "true");
+    }
+    if (draft->experts.own && drafting->job->trust != TRUST_LOCAL) {
+        return stage_refuse(drafting, index, "experts.own",
+                            "needs trust local: otherwise only the noisy average is released");
+    }
+    if (drafting->job->trust == TRUST_CENTRAL && !config_has(drafting->config, "cohort.records")) {
+        return config_refuse(drafting->config, drafting->why, "cohort.records",
+                             "is missing: under trust central the noise of a fit follows the least "
+                             "number of records that an agent has");
+    }
+    for (size_t i = 0; i < draft->experts.shift_count; i++) {
+        if (draft->experts.shift[i] == 0) {
+            return stage_refuse(drafting, index, "experts.shifts",
+                                "holds 0, which is the average itself: remove it");
+        }
+    }
+    if (stage_has_twice(draft->experts.shift, draft->experts.shift_count)) {
+        return stage_refuse(drafting, index, "experts.shifts", "holds one shift twice: remove it");
+    }
+    stage->rounds = (uint32_t)draft->lambda_count;
+    stage->tolerance = draft->tolerance;
+    stage->experts_own = draft->experts.own;
+    stage->own_weight = draft->experts.own_weight;
+    stage->shift_count = draft->experts.shift_count;
+    stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds; /* each is a release */
+    enum status status = stage_keep(&stage->lambda, draft->lambda, draft->lambda_count);
+    if (status == STATUS_OK) {
+        status = stage_keep(&stage->shift, draft->experts.shift, draft->experts.shift_count);
+    }
+    return status;
+}
+
+static size_t answer_count(const struct job *job, const struct stage *stage, size_t expert_count)
+{
+    (void)stage;
+    (void)expert_count;
+    return round_width(job);
+}
+
+static enum status bounds(struct round_bounds *out, const struct job *job,
+                          const struct stage *stage, uint32_t within, uint64_t record_count,
+                          size_t expert_count, struct why *why)
+{
+    const struct erm_problem problem = {.loss = stage->loss,
+                                        .lambda = stage->lambda[within],
+                                        .tolerance = stage->tolerance,
+                                        .record_count = (size_t)record_count,
+                                        .feature_count = schema_feature_count(&job->schema)};
+    uint64_t range = 0;
+    (void)expert_count;
+    enum status status = sensitivity_fit_l1(&out->sensitivity, &problem, stage->grid_bits, why);
+    if (status == STATUS_OK) {
+        status = sensitivity_fit_range(&range, &problem, stage->grid_bits, why);
+    }
+    out->high = (int64_t)range;
+    out->low = -out->high;
+    return status;
+}
+
+const struct stage_kind stage_fit = {.task = TASK_FIT,
+                                     .input = INPUT_NONE,
+                                     .strategies = 1u << STRATEGY_AVERAGE,
+                                     .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+                                     .build = build,
+                                     .answer_count = answer_count,
+                                     .bounds = bounds};

@@ -1,0 +1,93 @@
+/* `fit`: the average over the answers, its moved thresholds, then the agents' own models by name,
+ * become experts. */
+
+#include "base/check.h"
+#include "coordinator/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Not of a single agent: that is the average. */
+static bool has_own(const struct stage *stage, size_t row_count)
+{
+    return row_count > 1 + stage->shift_count;
+}
+
+static enum status close(struct closing *closing)
+{
+    const struct stage *stage = closing->stage;
+    const struct cohort *cohort = closing->cohort;
+    const size_t w = closing->count;
+    const size_t row_count = job_experts_of_round(stage, closing->record->as.round.agent_count);
+    double *out = closing_take_means(closing, (double)closing->record->as.round.agent_count);
+    size_t row = 1;
+
+    if (row_count > 1) {
+        double *grown = realloc(out, row_count * w * sizeof *grown);
+        if (grown == NULL) {
+            free(out);
+            return STATUS_NO_MEMORY;
+        }
+        out = grown;
+    }
+    for (size_t i = 0; i < stage->shift_count; i++, row++) {
+        memcpy(out + row * w, out, w * sizeof *out);
+        /* f moves by the shift: the last feature is the constant */
+        out[row * w + w - 1] += stage->shift[i] / schema_constant(&closing->job->schema);
+    }
+    for (size_t i = 0; has_own(stage, row_count) && i < cohort->count; i++) {
+        if (cohort->member[i].standing == STANDING_ANSWERED) {
+            memcpy(out + row * w, cohort->member[i].own, w * sizeof *out);
+            row++;
+        }
+    }
+    CHECK(row == row_count);
+    closing->rows = out;
+    closing->row_count = row_count;
+    closing->record->as.round.chosen =
+        (uint32_t)closing->outcome->expert_count; /* the new average */
+    return STATUS_OK;
+}
+
+/* In the order of the rows above. */
+static void name_experts(struct outcome_expert *expert, const struct stage *stage, uint32_t within,
+                         const struct record *record)
+{
+    double lambda = stage->lambda[within];
+    size_t rows = job_experts_of_round(stage, record->as.round.agent_count);
+    size_t row = 0;
+
+    (void)snprintf(expert[row++].name, OUTCOME_NAME_BYTES, "average, lambda %g", lambda);
+    for (size_t i = 0; i < stage->shift_count; i++) {
+        (void)snprintf(expert[row++].name, OUTCOME_NAME_BYTES, "average, lambda %g, threshold %+g",
+                       lambda, stage->shift[i]);
+    }
+    for (size_t i = 0; has_own(stage, rows) && i < record->as.round.agent_count; i++, row++) {
+        (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "%s, lambda %g",
+                       record->as.round.agent[i].name, lambda);
+        expert[row].weight = stage->own_weight;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        expert[i].lambda = lambda;
+    }
+}
+
+static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
+                       uint32_t within, const struct record *record, struct slice blob)
+{
+    const size_t rows = job_experts_of_round(stage, record->as.round.agent_count);
+    struct outcome_expert *expert = NULL;
+
+    (void)job;
+    if (record->as.round.sum_count != 0) {
+        return STATUS_CORRUPT;
+    }
+    enum status status = outcome_add_experts(&expert, outcome, rows, blob);
+    if (status == STATUS_OK) {
+        name_experts(expert, stage, within, record);
+    }
+    return status;
+}
+
+const struct strategy_kind strategy_fit = {.close = close, .add = add};

@@ -1,0 +1,124 @@
+/* `losses`: the experts' mean losses of the round, noisy as they arrive, feed the Randomized Weighted
+ * Majority with eta = sqrt(8 ln k/T), which picks the model to broadcast: post-processing. After the
+ * stage's last round nothing is left to explore: the leader, the expert of largest weight. Source:
+ * Dwork and Roth, chapter 11, algorithm 16. Deviation: the last pick is the mode. */
+
+#include "coordinator/strategy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void strategy_mean_losses(double *mean, const struct stage *stage, const struct record *record)
+{
+    double records = (double)record->as.round.agent_count * (double)stage->batch;
+    for (size_t i = 0; i < record->as.round.sum_count; i++) {
+        mean[i] = ldexp((double)record->as.round.sum[i], -(int)stage->grid_bits) / records;
+    }
+}
+
+/* The experts' weights as the job gives them. */
+static enum status begin(struct rwm *rwm, const struct outcome *outcome, const struct stage *stage)
+{
+    size_t k = outcome->expert_count;
+    double *weight = malloc(k * sizeof *weight);
+    enum status status =
+        weight == NULL ? STATUS_NO_MEMORY : rwm_init(rwm, k, rwm_eta_free(k, stage->rounds));
+    if (status == STATUS_OK) {
+        for (size_t i = 0; i < k; i++) {
+            weight[i] = outcome->expert[i].weight;
+        }
+        rwm_set_prior(rwm, weight);
+    }
+    free(weight);
+    return status;
+}
+
+static enum status close(struct closing *closing)
+{
+    const struct outcome *outcome = closing->outcome;
+    const struct stage *stage = closing->stage;
+    struct record *record = closing->record;
+    size_t k = outcome->expert_count;
+    struct rwm rwm = {0};
+    size_t pick = 0;
+    double *mean = malloc(k * sizeof *mean);
+    enum status status = mean == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    record->as.round.sum = closing->sum;
+    record->as.round.sum_count = (uint32_t)closing->count;
+    closing->sum = NULL;
+    if (status == STATUS_OK) {
+        status = closing->within == 0 ? begin(&rwm, outcome, stage)
+                                      : rwm_init(&rwm, k, outcome->rwm.eta);
+    }
+    if (status != STATUS_OK) {
+        goto done;
+    }
+    if (closing->within > 0) {
+        rwm_observe(&rwm, outcome->rwm.loss); /* with what the experts began with */
+    }
+    strategy_mean_losses(mean, stage, record);
+    rwm_observe(&rwm, mean);
+    if (closing->within + 1 == stage->rounds) {
+        pick = rwm_leader(&rwm);
+    } else {
+        status = rwm_draw(&rwm, closing->random, &pick);
+    }
+    record->as.round.chosen = (uint32_t)pick;
+done:
+    rwm_free(&rwm);
+    free(mean);
+    return status;
+}
+
+/* Of the mean of n agents' summed losses over `batch` records each, every sum with discrete Laplace
+ * noise of scale s = k/(g epsilon) in grid steps, whose variance is below 2 s^2. Unit: loss^2. */
+static double variance_of(const struct stage *stage, size_t expert_count, size_t agent_count)
+{
+    double epsilon = (double)stage->charge.epsilon_micro * 1e-6;
+    double scale = (double)expert_count / (epsilon * (double)stage->batch);
+    return 2 * scale * scale / (double)agent_count;
+}
+
+static enum status observe(struct outcome *outcome, const struct stage *stage,
+                           const struct record *record)
+{
+    size_t k = outcome->expert_count;
+    double *loss = malloc(k * sizeof *loss);
+    double *probability = malloc(k * sizeof *probability);
+    enum status status = loss == NULL || probability == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    if (status == STATUS_OK) {
+        strategy_mean_losses(loss, stage, record);
+        rwm_probabilities(probability, &outcome->rwm);
+        regret_observe(&outcome->regret, probability, loss);
+        rwm_observe(&outcome->rwm, loss);
+        outcome->variance_sum += variance_of(stage, k, record->as.round.agent_count);
+    }
+    free(loss);
+    free(probability);
+    return status;
+}
+
+static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
+                       uint32_t within, const struct record *record, struct slice blob)
+{
+    size_t k = outcome->expert_count;
+    enum status status = STATUS_OK;
+
+    (void)job;
+    if (blob.size != 0 || k == 0 || record->as.round.sum_count != k ||
+        record->as.round.agent_count == 0) {
+        return STATUS_CORRUPT;
+    }
+    if (within == 0) {
+        outcome_forget_stage(outcome);
+        status = begin(&outcome->rwm, outcome, stage);
+        if (status == STATUS_OK) {
+            status = regret_init(&outcome->regret, k);
+        }
+    }
+    return status == STATUS_OK ? observe(outcome, stage, record) : status;
+}
+
+const struct strategy_kind strategy_losses = {.close = close, .add = add};
