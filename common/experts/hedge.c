@@ -12,13 +12,14 @@
 
 #include "account/pure.h"
 #include "account/renyi.h"
+#include "experts/hedge_private.h"
 #include "experts/regret.h"
 #include "experts/rwm.h"
 
 #include <float.h>
 #include <math.h>
 
-enum { HALVINGS = 60, GRID = 64, SECTIONS = 40, DEVIATIONS = 6 };
+enum { HALVINGS = 60, GRID = 64, SECTIONS = 40, SECTIONS_EXACT = 9, DEVIATIONS = 6 };
 
 static const double down = 1 - 16 * DBL_EPSILON;
 static const double up = 1 + 16 * DBL_EPSILON;
@@ -123,8 +124,7 @@ static struct privacy_event ranged(double range, uint64_t count)
                                   .sampling = 1};
 }
 
-/* What the events cost at delta, by the accountants that allow adaptive orders. */
-static double cost(const struct privacy_event *event, size_t count, double delta)
+double hedge_cost(const struct privacy_event *event, size_t count, double delta)
 {
     double least = basic_epsilon(event, count, delta);
     if (delta > 0) {
@@ -132,6 +132,11 @@ static double cost(const struct privacy_event *event, size_t count, double delta
         least = fmin(least, renyi_epsilon(event, count, delta));
     }
     return least;
+}
+
+double hedge_coin_range(double moved, double p)
+{
+    return (moved + log1p(-(1 - p) * expm1(-moved) / p)) * up;
 }
 
 static void fill_bounds(struct hedge_plan *plan, const struct terms *terms, size_t experts)
@@ -160,7 +165,7 @@ static void plan_draws(struct hedge_plan *plan, const struct terms *terms, doubl
 static bool rwm_fits(const struct terms *terms, double range)
 {
     struct privacy_event event = ranged(range, (uint64_t)terms->rounds);
-    return cost(&event, 1, terms->delta) <= terms->epsilon;
+    return hedge_cost(&event, 1, terms->delta) <= terms->epsilon;
 }
 
 /* The largest range of T draws: 2 sqrt(2 rho/T), or epsilon/T, is known to be enough but for
@@ -195,7 +200,7 @@ static struct board board_of(const struct terms *terms, double p, double eta)
     struct board board = {.p = p, .eta = eta};
     const double moved = eta * terms->round_share;
     board.mean = terms->rounds * (p - (1 - p) * expm1(-eta)) * up;
-    board.coin_range = (moved + log1p(-(1 - p) * expm1(-moved) / p)) * up;
+    board.coin_range = hedge_coin_range(moved * up, p);
     board.draw_range = 2 * eta * terms->total_share * up;
     double cap = ceil(board.mean + DEVIATIONS * sqrt(board.mean));
     board.draws = (uint64_t)fmin(cap, terms->rounds);
@@ -219,7 +224,7 @@ static bool board_fits(const struct terms *terms, const struct board *board)
 {
     struct privacy_event event[2] = {ranged(board->coin_range, terms->coins),
                                      ranged(board->draw_range, board->draws)};
-    return cost(event, 2, terms->delta) <= terms->epsilon;
+    return hedge_cost(event, 2, terms->delta) <= terms->epsilon;
 }
 
 /* The largest eta that fits at this p, up to eta_free; by the closed form, or by the accountant. */
@@ -241,9 +246,9 @@ static double board_eta(const struct terms *terms, double p, bool exactly)
 }
 
 /* What p is good for: eta, and where eta_free is reached, the less of the budget the better. */
-static double board_worth(const struct terms *terms, double ln_p)
+static double board_worth(const struct terms *terms, double ln_p, bool exactly)
 {
-    double eta = board_eta(terms, exp(ln_p), false);
+    double eta = board_eta(terms, exp(ln_p), exactly);
     if (eta < terms->eta_free) {
         return eta;
     }
@@ -251,34 +256,44 @@ static double board_worth(const struct terms *terms, double ln_p)
     return eta * (2 - board_share(terms, &board));
 }
 
-static double best_p(const struct terms *terms)
+/* Closes in on the best ln p between two bounds. */
+static double best_between(const struct terms *terms, double low, double high, bool exactly,
+                           int sections)
 {
     const double golden = 0.6180339887498949;
-    double best = 0;
-    double at = LN_P_LEAST;
-    for (int i = 0; i < GRID; i++) {
-        double ln_p = LN_P_LEAST * (i + 1) / GRID;
-        double worth = board_worth(terms, ln_p);
-        if (worth > best) {
-            best = worth;
-            at = ln_p;
-        }
-    }
-    double low = at + LN_P_LEAST / GRID;
-    double high = at - LN_P_LEAST / GRID;
-    high = fmin(high, -1e-12);
-    for (int i = 0; i < SECTIONS; i++) {
+    for (int i = 0; i < sections; i++) {
         double left = high - golden * (high - low);
         double right = low + golden * (high - low);
-        if (board_worth(terms, left) > board_worth(terms, right)) {
+        if (board_worth(terms, left, exactly) > board_worth(terms, right, exactly)) {
             high = right;
         } else {
             low = left;
         }
     }
-    double middle = low + (high - low) / 2;
-    double p = exp(board_worth(terms, middle) > best ? middle : at);
-    return fmin(ceil(ldexp(p, DBL_MANT_DIG)), 0x1p53 - 1) * 0x1p-53;
+    return low + (high - low) / 2;
+}
+
+/* First by the closed form, then by the accountant, to which the coin is cheaper: p is smaller. */
+static double best_p(const struct terms *terms)
+{
+    double best = 0;
+    double at = LN_P_LEAST;
+    for (int i = 0; i < GRID; i++) {
+        double ln_p = LN_P_LEAST * (i + 1) / GRID;
+        double worth = board_worth(terms, ln_p, false);
+        if (worth > best) {
+            best = worth;
+            at = ln_p;
+        }
+    }
+    const double step = -LN_P_LEAST / GRID;
+    at = best_between(terms, at - step, fmin(at + step, -1e-12), false, SECTIONS);
+    if (terms->delta > 0) {
+        const double exact =
+            best_between(terms, at - 1, fmin(at + 0.25, -1e-12), true, SECTIONS_EXACT);
+        at = board_worth(terms, exact, true) > board_worth(terms, at, true) ? exact : at;
+    }
+    return fmin(ceil(ldexp(exp(at), DBL_MANT_DIG)), 0x1p53 - 1) * 0x1p-53;
 }
 
 /* P(Binomial(T, rate) > K) by Chernoff: whatever came before, a round refreshes with probability at

@@ -1,0 +1,130 @@
+/* From a plan in real numbers to a game in whole ones. The ledger counts millionths of epsilon, so
+ * the draw's epsilon becomes whole first and eta is what it buys. The coin's range is computed from
+ * that eta, rounded up; should the sum then exceed the budget by its last digit, the draw gives way,
+ * a millionth at a time. */
+
+#include "experts/hedge_play.h"
+
+#include "base/check.h"
+#include "experts/hedge_private.h"
+#include "noise/scale.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { GRID_BITS_MAX = 40 };
+
+#define SUM_MAX         (UINT64_C(1) << 62)
+#define SENSITIVITY_MAX (UINT64_C(1) << 42)
+
+static const double micro = (double)EPSILON_MICRO_ONE;
+static const double up = 1 + 16 * DBL_EPSILON;
+
+static enum status refuse(struct why *why, const char *sentence)
+{
+    why_set(why, "%s", sentence);
+    return STATUS_INVALID;
+}
+
+static enum status check_grid(const struct hedge_problem *problem, struct hedge_grid grid,
+                              struct why *why)
+{
+    if (grid.bits > GRID_BITS_MAX || grid.records < 1 || grid.records > SUM_MAX >> grid.bits ||
+        problem->rounds > SUM_MAX / (grid.records << grid.bits)) {
+        return refuse(why, "the losses' sums over all rounds would leave 62 bits: choose a coarser "
+                           "grid, or fewer rounds");
+    }
+    if (problem->records > 0 && problem->records != (double)grid.records) {
+        return refuse(why, "a round sums another number of records than the plan was made for");
+    }
+    return STATUS_OK;
+}
+
+/* How many millionths a draw may cost to begin with: where eta is the best without privacy, one more
+ * than it needs, since `sensitivity` then brings eta down to it. */
+static uint64_t first_micro(const struct hedge_plan *plan)
+{
+    const double exact = plan->draw_epsilon * micro;
+    return (uint64_t)(plan->privacy_is_free ? ceil(exact) : floor(exact));
+}
+
+/* Fills what follows from draw_micro. least: the sensitivity that one unit has. */
+static void fill(struct hedge_game *game, const struct hedge_plan *plan, uint64_t least,
+                 uint64_t round_move)
+{
+    const double wanted =
+        ceil((double)game->draw_micro * (double)game->one * up / (2 * micro * plan->eta));
+    game->sensitivity =
+        wanted > (double)least && wanted < (double)SUM_MAX ? (uint64_t)wanted : least;
+    if (game->strategy == HEDGE_DARTBOARD) {
+        const double eta = (double)game->draw_micro / (2 * micro * (double)game->sensitivity) * up;
+        const double range = hedge_coin_range(eta * (double)round_move, plan->refresh_probability);
+        game->coin_micro = (uint64_t)ceil(range * micro * up);
+    }
+}
+
+static bool fits(const struct hedge_game *game, const struct hedge_problem *problem)
+{
+    struct charge charge[2];
+    struct privacy_event event[2];
+    const size_t count = hedge_charges(charge, game);
+    for (size_t i = 0; i < count; i++) {
+        event[i] = charge_event(&charge[i]);
+    }
+    return hedge_cost(event, count, problem->delta) <= problem->epsilon;
+}
+
+/* The largest draw_micro from the first one down for which everything fits. */
+static enum status settle(struct hedge_game *game, const struct hedge_plan *plan,
+                          const struct hedge_problem *problem, uint64_t least, uint64_t round_move,
+                          struct why *why)
+{
+    for (game->draw_micro = first_micro(plan); game->draw_micro > 0; game->draw_micro--) {
+        fill(game, plan, least, round_move);
+        if (fits(game, problem)) {
+            return noise_exponential_init(&game->decay, game->draw_micro,
+                                          (uint128)2 * EPSILON_MICRO_ONE * game->sensitivity);
+        }
+    }
+    return refuse(why, "a draw's share of epsilon is below a millionth: play fewer rounds, or give "
+                       "more epsilon");
+}
+
+static enum status settle_epochs(struct hedge_game *game, const struct hedge_problem *problem,
+                                 uint64_t least, struct why *why)
+{
+    game->draw_micro = (uint64_t)floor(problem->epsilon * micro);
+    game->sensitivity = least;
+    const struct noise_scale scale = {2 * EPSILON_MICRO_ONE * least, game->draw_micro};
+    if (game->draw_micro == 0 || least > SENSITIVITY_MAX || !noise_scale_is_valid(scale)) {
+        return refuse(why, "noise of scale 2 sensitivity/epsilon must be within 1/16 and 2^40 grid "
+                           "steps: choose another grid or epsilon");
+    }
+    return STATUS_OK;
+}
+
+enum status hedge_game_init(struct hedge_game *game, const struct hedge_plan *plan,
+                            enum hedge_strategy strategy, const struct hedge_problem *problem,
+                            struct hedge_grid grid, struct why *why)
+{
+    *game = (struct hedge_game){
+        .strategy = strategy, .experts = problem->experts, .rounds = problem->rounds};
+    enum status status = check_grid(problem, grid, why);
+    if (status != STATUS_OK || problem->experts == 1) { /* one expert: there is nothing to draw */
+        return status;
+    }
+    const uint64_t participations = problem->participations == 0 ? 1 : problem->participations;
+    const uint64_t moved = participations < problem->rounds ? participations : problem->rounds;
+    const bool by_record = problem->records > 0;
+    game->one = grid.records << grid.bits;
+    const uint64_t round_move = by_record ? UINT64_C(1) << grid.bits : game->one;
+    const uint64_t least = by_record ? moved << grid.bits : game->one;
+    game->draws_max = plan->refreshes_max;
+    game->coins = plan->coins;
+    game->refresh = (uint64_t)ldexp(plan->refresh_probability, DBL_MANT_DIG);
+    if (strategy == HEDGE_EPOCHS) {
+        return settle_epochs(game, problem, least, why);
+    }
+    CHECK(plan->eta > 0 && plan->draw_epsilon > 0);
+    return settle(game, plan, problem, least, round_move, why);
+}

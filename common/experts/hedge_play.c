@@ -1,0 +1,225 @@
+/* Dwork and Roth 2014, algorithm 16, with exact draws; Asi, Feldman, Koren, Talwar 2023 for the
+ * dartboard: if x is distributed as w_{t-1} and is kept with probability exp(-eta l_{t-1}(x)), else
+ * drawn from w_t, then it is distributed as w_t; a refresh with probability p whatever happens
+ * changes nothing of that, and bounds what a refresh can tell of a loss. Deviation: exact coins and
+ * draws; the state is the expert and the number of draws alone, so that a journal can hold it. */
+
+#include "experts/hedge_play.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/wide.h"
+#include "dp/select.h"
+#include "noise/mask.h"
+
+#include <string.h>
+
+enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS, REFRESH_SHIFT = 11 };
+
+/* Byte of a pass's name that tells draws from what is on the stage's own pass. */
+enum { DRAW_BYTE = 8 };
+
+enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_game *game)
+{
+    if (state->drawn) {
+        return HEDGE_DUE_NOTHING;
+    }
+    if (state->round == 0) {
+        return HEDGE_DUE_START;
+    }
+    switch (game->strategy) {
+    case HEDGE_THEOREM:
+    case HEDGE_RWM:
+        return HEDGE_DUE_DRAW;
+    case HEDGE_DARTBOARD:
+        if (state->draws >= game->draws_max) {
+            return HEDGE_DUE_NOTHING;
+        }
+        return state->tossed ? HEDGE_DUE_DRAW : HEDGE_DUE_COIN;
+    case HEDGE_EPOCHS:
+        return hedge_segment_begins(state->round) ? HEDGE_DUE_PICK : HEDGE_DUE_NOTHING;
+    }
+    return HEDGE_DUE_NOTHING;
+}
+
+bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_game *game)
+{
+    return state->round < game->rounds && state->expert < game->experts &&
+           state->draws <= game->draws_max && state->draws <= state->round &&
+           !(state->tossed && game->strategy != HEDGE_DARTBOARD) &&
+           !(state->tossed && state->round == 0);
+}
+
+size_t hedge_charges(struct charge charge[2], const struct hedge_game *game)
+{
+    const bool pure = game->strategy == HEDGE_EPOCHS;
+    const uint64_t draws = pure ? 1 : game->draws_max; /* picks look at disjoint rounds */
+    size_t count = 0;
+    memset(charge, 0, 2 * sizeof *charge);
+    if (draws > 0) {
+        charge[count].mechanism = pure ? MECHANISM_PURE : MECHANISM_EXPONENTIAL;
+        charge[count].epsilon_micro = game->draw_micro;
+        charge[count++].count = draws;
+    }
+    if (game->coins > 0) {
+        charge[count].mechanism = MECHANISM_EXPONENTIAL;
+        charge[count].epsilon_micro = game->coin_micro;
+        charge[count++].count = game->coins;
+    }
+    for (size_t i = 0; i < count; i++) {
+        charge[i].neighbours = NEIGHBOURS_REPLACE_ONE;
+    }
+    return count;
+}
+
+struct charge hedge_charge(const struct hedge_state *state, const struct hedge_game *game,
+                           const struct digest *stage)
+{
+    const enum hedge_due due = hedge_due(state, game);
+    CHECK(due == HEDGE_DUE_COIN || due == HEDGE_DUE_DRAW || due == HEDGE_DUE_PICK);
+    struct charge charge = {.mechanism = MECHANISM_EXPONENTIAL,
+                            .neighbours = NEIGHBOURS_REPLACE_ONE,
+                            .epsilon_micro = game->draw_micro,
+                            .count = 1,
+                            .pass = *stage,
+                            .row_count = state->round};
+    if (due == HEDGE_DUE_COIN) {
+        charge.epsilon_micro = game->coin_micro;
+        charge.count = game->coins;
+        charge.row_first = state->round - 1;
+        charge.row_count = 1;
+    } else if (due == HEDGE_DUE_DRAW) {
+        store_u64(charge.pass.byte, load_u64(charge.pass.byte) + state->round);
+        charge.pass.byte[DRAW_BYTE] ^= UINT8_MAX;
+    } else {
+        charge.mechanism = MECHANISM_PURE;
+        charge.row_count = (state->round + 1) / 2; /* the segment before */
+        charge.row_first = state->round - charge.row_count;
+    }
+    return charge;
+}
+
+/* Uniform below count, exactly: words of an incomplete last turn are thrown away. */
+static enum status draw_uniform(const struct random *random, uint64_t count, uint64_t *chosen)
+{
+    const uint64_t turns = UINT64_MAX / count;
+    uint64_t word = 0;
+    enum status status = STATUS_OK;
+    do {
+        status = random_fill(random, &word, sizeof word);
+    } while (status == STATUS_OK && word / count >= turns);
+    *chosen = status == STATUS_OK ? word % count : 0;
+    return status;
+}
+
+static uint64_t clamped(int64_t loss, uint64_t one)
+{
+    const uint64_t from_zero = mask_choose(mask_of(loss < 0), 0, (uint64_t)loss);
+    return mask_choose(mask_of(from_zero > one), one, from_zero);
+}
+
+/* Tosses both coins always, so that the time does not tell which of them refreshed. */
+static enum status toss(const struct hedge_game *game, const struct random *random, int64_t loss,
+                        bool *refresh)
+{
+    uint64_t word[2] = {0};
+    uint64_t distance = clamped(loss, game->one);
+    uint64_t weight = 0;
+    bool kept = false;
+    enum status status = random_fill(random, word, sizeof word);
+    const uint64_t coin = word[1] >> COIN_SHIFT;
+    noise_exponential_floor(&game->decay, &weight, &distance, 1);
+    kept = coin < weight;
+    if (status == STATUS_OK && coin - weight < NOISE_EXPONENTIAL_SLACK) { /* next to never */
+        status = noise_exponential_above(&game->decay, random, distance, coin, &kept);
+    }
+    *refresh = ((word[0] >> REFRESH_SHIFT < game->refresh) | !kept) != 0;
+    bytes_wipe(word, sizeof word);
+    bytes_wipe(&distance, sizeof distance);
+    bytes_wipe(&weight, sizeof weight);
+    return status;
+}
+
+/* Takes the grant; whether it is for a coin of this game. */
+static bool pays_for_coin(struct grant **grant, const struct hedge_game *game)
+{
+    const struct charge *charge = grant_charge(*grant);
+    const bool pays = charge->mechanism == MECHANISM_EXPONENTIAL &&
+                      charge->epsilon_micro == game->coin_micro &&
+                      charge_count(charge) == game->coins;
+    grant_free(*grant);
+    *grant = NULL;
+    return pays;
+}
+
+static enum status play_coin(struct hedge_state *state, const struct hedge_game *game,
+                             struct grant **grant, const struct random *random,
+                             const int64_t *latest)
+{
+    bool refresh = false;
+    if (!pays_for_coin(grant, game)) {
+        return STATUS_INVALID;
+    }
+    enum status status = toss(game, random, latest[state->expert], &refresh);
+    if (status == STATUS_OK) {
+        state->tossed = true;
+        state->drawn = !refresh;
+    }
+    return status;
+}
+
+/* A draw or a pick. */
+static enum status play_draw(struct hedge_state *state, const struct hedge_game *game,
+                             struct grant **grant, const struct random *random,
+                             const struct hedge_losses *losses, bool pick)
+{
+    size_t chosen = 0;
+    enum status status = STATUS_INVALID;
+    if (grant_charge(*grant)->epsilon_micro != game->draw_micro) {
+        grant_free(*grant);
+        *grant = NULL;
+    } else if (pick) {
+        status = select_noisy_max(grant, random, &chosen, losses->segment, game->experts,
+                                  game->sensitivity);
+    } else {
+        status = select_exponential(grant, random, &chosen, losses->cumulative, game->experts,
+                                    game->sensitivity);
+    }
+    if (status == STATUS_OK) {
+        state->expert = chosen;
+        state->draws++;
+        state->drawn = true;
+    }
+    return status;
+}
+
+enum status hedge_play(struct hedge_state *state, const struct hedge_game *game,
+                       struct grant **grant, const struct random *random,
+                       const struct hedge_losses *losses)
+{
+    const enum hedge_due due = hedge_due(state, game);
+    enum status status = STATUS_OK;
+    CHECK(due != HEDGE_DUE_NOTHING && state->expert < game->experts);
+    if (due == HEDGE_DUE_START) {
+        uint64_t chosen = 0;
+        CHECK(*grant == NULL);
+        status = draw_uniform(random, game->experts, &chosen);
+        if (status == STATUS_OK) {
+            state->expert = chosen;
+            state->drawn = true;
+        }
+        return status;
+    }
+    CHECK(*grant != NULL);
+    return due == HEDGE_DUE_COIN
+               ? play_coin(state, game, grant, random, losses->latest)
+               : play_draw(state, game, grant, random, losses, due == HEDGE_DUE_PICK);
+}
+
+void hedge_next(struct hedge_state *state, const struct hedge_game *game)
+{
+    CHECK(hedge_due(state, game) == HEDGE_DUE_NOTHING);
+    state->round++;
+    state->tossed = false;
+    state->drawn = game->experts == 1; /* nothing to choose, nothing to pay */
+}
