@@ -98,15 +98,16 @@ static enum status refuse_kind(const struct tree *tree, struct why *why, size_t 
                             kind_name(tree->node[node].kind), wanted, example);
 }
 
-/* Stores one value, or leaves a table for when the loop in config_read comes to it. */
+/* Stores one value, or leaves a table or a row for when the loop in config_read comes to it. */
 static enum status read_one(struct tree *tree, size_t id, const struct config_key *key,
                             void *member, struct why *why)
 {
     char problem[SCALAR_PROBLEM_BYTES];
     struct node *node = &tree->node[id];
-    if (key->type == CONFIG_TABLE) {
-        if (node->kind != NODE_TABLE) {
-            return refuse_kind(tree, why, id, "a table", key->example);
+    if (key->type == CONFIG_TABLE || key->type == CONFIG_ROWS) {
+        const bool is_row = key->type == CONFIG_ROWS;
+        if (node->kind != (is_row ? NODE_LIST : NODE_TABLE)) {
+            return refuse_kind(tree, why, id, is_row ? "a list" : "a table", key->example);
         }
         node->keys = key->keys;
         node->target = member;
@@ -291,8 +292,10 @@ enum status config_read(struct config *config, void *target, const struct config
     /* Parents come before their children: when the loop is at a table, its parent has said what it
      * is read by. */
     for (size_t i = 0; i < tree->count && status == STATUS_OK; i++) {
-        if (tree->node[i].keys != NULL) {
-            status = read_table(tree, i, why);
+        const struct node *node = &tree->node[i];
+        if (node->keys != NULL) {
+            status = node->kind == NODE_LIST ? read_list(tree, i, node->keys, node->target, why)
+                                             : read_table(tree, i, why);
         }
     }
     return status;

@@ -31,7 +31,8 @@ enum config_type {
     CONFIG_FLAG,    /* bool: true or false, no other spelling */
     CONFIG_CHOICE,  /* an enum or unsigned: the index of a name */
     CONFIG_SET,     /* bool[]: a list of distinct names, each setting the bool at its index */
-    CONFIG_TABLE    /* a nested struct; or a list of structs */
+    CONFIG_TABLE,   /* a nested struct; or a list of structs */
+    CONFIG_ROWS     /* a list of structs written as a list of lists: each fills its keys[0] */
 };
 
 struct config_key {
@@ -49,7 +50,7 @@ struct config_key {
     const char *fallback; /* the value of a missing scalar, as one would write it; NULL: zero */
     const char *example;  /* a good value, for messages */
     const char *(*choice)(unsigned index); /* CHOICE, SET: the names, then NULL */
-    const struct config_key *keys;         /* TABLE */
+    const struct config_key *keys;         /* TABLE; ROWS: one, of a list */
 };
 
 #define CONFIG_IN(type_, member_)                                                                  \

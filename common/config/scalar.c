@@ -225,6 +225,7 @@ bool scalar_store(const struct config_key *key, void *member, const char *text, 
         return true;
     case CONFIG_SET:
     case CONFIG_TABLE:
+    case CONFIG_ROWS:
         break;
     }
     CHECK(key->type != CONFIG_SET && key->type != CONFIG_TABLE);

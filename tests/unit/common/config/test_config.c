@@ -10,6 +10,11 @@ struct item {
     uint32_t size;
 };
 
+struct row {
+    double *cell;
+    size_t cell_count;
+};
+
 struct inner {
     double rate;
     bool on;
@@ -29,6 +34,8 @@ struct example {
     size_t item_count;
     double *rate;
     size_t rate_count;
+    struct row *row;
+    size_t row_count;
 };
 
 static const char *colour(unsigned index)
@@ -67,6 +74,15 @@ static const struct config_key item_keys[] = {
      .fallback = "3",
      .example = "3"},
     {.name = NULL},
+};
+
+static const struct config_key row_keys[] = {
+    {.type = CONFIG_DECIMAL,
+     CONFIG_LIST_IN(struct row, cell, cell_count),
+     .low = 0,
+     .high = 9,
+     .items_max = 3,
+     .example = "[1, 2]"},
 };
 
 static const struct config_key example_keys[] = {
@@ -129,6 +145,12 @@ static const struct config_key example_keys[] = {
      .high = 1,
      .items_max = 4,
      .example = "[0.1, 0.2]"},
+    {.name = "rows",
+     .type = CONFIG_ROWS,
+     CONFIG_LIST_IN(struct example, row, row_count),
+     .items_max = 2,
+     .keys = row_keys,
+     .example = "[[1, 2]]"},
     {.name = NULL},
 };
 
@@ -162,7 +184,10 @@ Test(config, fills_every_type_and_the_fallbacks)
                            "    size: 9\n"
                            "rates:\n"
                            "- 0\n"
-                           "- 1.0\n",
+                           "- 1.0\n"
+                           "rows:\n"
+                           "  - [1, 2, 3]\n"
+                           "  - - 4\n",
                            &why),
                  STATUS_OK, "%s", why.text);
     cr_assert_str_eq(x.title, "a: title");
@@ -183,6 +208,9 @@ Test(config, fills_every_type_and_the_fallbacks)
     cr_assert_eq(x.item[1].size, 9);
     cr_assert_eq(x.rate_count, 2);
     cr_assert_eq(x.rate[1], 1.0);
+    cr_assert(x.row_count == 2 && x.row[0].cell_count == 3 && x.row[1].cell_count == 1);
+    cr_assert(x.row[0].cell[2] == 3 && x.row[1].cell[0] == 4);
+    cr_assert(config_has(config, "rows[0][2]") && !config_has(config, "rows[1][1]"));
     cr_assert(config_has(config, "items[1].size"));
     cr_assert(config_has(config, "items.1.size"));
     cr_assert_not(config_has(config, "items[0].size"));
@@ -197,6 +225,16 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
+    {"count: 1\nrows: [[1], 2]\n",
+     "x.yml:3:13: rows[1]: is a single value, not a list: write it like [[1, 2]]"},
+    {"count: 1\nrows: [[1], []]\n", "x.yml:3:13: rows[1]: is an empty list: write it like [1, 2]"},
+    {"count: 1\nrows: [[1], [2, 10]]\n",
+     "x.yml:3:17: rows[1][1]: \"10\" is out of range: write a number from 0 to 9"},
+    {"count: 1\nrows: [[1, 2, 3, 4]]\n", "x.yml:3:8: rows[0]: has 4 items: at most 3 are read"},
+    {"count: 1\nrows: [[1, [2]]]\n",
+     "x.yml:3:12: rows[0][1]: is a list, not a single value: write it like [1, 2]"},
+    {"count: 1\nrows: [{cell: 1}]\n",
+     "x.yml:3:8: rows[0]: is a table, not a list: write it like [[1, 2]]"},
     {"count: 1,5\n", "x.yml:2:8: count: \"1,5\" is not a whole number: write it like 7"},
     {"count: 1.5\n", "x.yml:2:8: count: \"1.5\" is not a whole number: write it like 7"},
     {"count: seven\n", "x.yml:2:8: count: \"seven\" is not a whole number: write it like 7"},
@@ -214,7 +252,7 @@ static const struct refusal refusals[] = {
     {"count: 7\ncuont: 8\n",
      "x.yml:3:1: cuont: \"cuont\" is not a key here; did you mean \"count\"?"},
     {"count: 7\nzebra: 8\n",
-     "x.yml:3:1: zebra: \"zebra\" is not a key here; known here: title, id, count, micro, share, colour, colours, inner, absent, items, rates"},
+     "x.yml:3:1: zebra: \"zebra\" is not a key here; known here: title, id, count, micro, share, colour, colours, inner, absent, items, rates, rows"},
     {"count: 7\ncount: 8\n", "x.yml:3:1: count: is there twice: remove one"},
     {"title: a\n", "x.yml:1:1: has no \"count\": add it, for example `count: 7`"},
     {"count: 7\nmicro: 0.0000001\n",
@@ -296,7 +334,7 @@ static const struct refusal refusals[] = {
     {"count: 7\nrates: &r [0]\n",
      "x.yml:3:8: anchors (&) and aliases (*) are not read: write the value out, in quotes if it begins so"},
     {"count: 7\n<<: {id: a}\n",
-     "x.yml:3:1: <<: \"<<\" is not a key here; known here: title, id, count, micro, share, colour, colours, inner, absent, items, rates"},
+     "x.yml:3:1: <<: \"<<\" is not a key here; known here: title, id, count, micro, share, colour, colours, inner, absent, items, rates, rows"},
     {"count: 7\n---\ncount: 8\n", "x.yml:3:1: a second document begins: keep one per file"},
     {"count: 7\n...\n---\nhedgerow: 1\n", "x.yml:4:1: a second document begins: keep one per file"},
     {"count: 7\ntitle: |\n  a\n", "x.yml:3:8: a value goes over several lines: write it on one"},
