@@ -1,0 +1,311 @@
+#include "query/candidates.h"
+
+#include "base/check.h"
+#include "query/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct column *column_of(const struct candidates *candidates, size_t i)
+{
+    return &candidates->schema->column[candidates->column[i]];
+}
+
+/* The cells of a column are its categories, or the stretches between thresholds. */
+static size_t cells_of(const struct candidates *candidates, const struct column *column)
+{
+    return column->kind == COLUMN_CATEGORY ? column->category_count
+                                           : candidates->threshold_count + 1;
+}
+
+/* Whether the value is one category, or at or above one threshold; with two categories the one is
+ * the other's negation. */
+static size_t questions_of(const struct candidates *candidates, const struct column *column)
+{
+    return cells_of(candidates, column) -
+           (column->kind == COLUMN_CATEGORY ? (column->category_count == 2 ? 1 : 0) : 1);
+}
+
+/* Unit: the cell's; inside the public range. */
+static double threshold_of(const struct candidates *candidates, const struct column *column,
+                           size_t question)
+{
+    const double position =
+        (double)(question + 1) / (double)(candidates->threshold_count + 1); /* in (0, 1) */
+    return column->centre + column->half_width * (2 * position - 1);
+}
+
+static size_t cell_of(const struct candidates *candidates, const struct column *column,
+                      double value)
+{
+    const size_t count = cells_of(candidates, column);
+    size_t cell = 0;
+    while (cell + 1 < count &&
+           (column->kind == COLUMN_CATEGORY ? value > (double)cell
+                                            : value >= threshold_of(candidates, column, cell))) {
+        cell++;
+    }
+    return cell;
+}
+
+/* Whether the column's question holds throughout that cell. */
+static bool holds_in(const struct column *column, size_t question, size_t cell)
+{
+    return column->kind == COLUMN_CATEGORY ? cell == question : cell > question;
+}
+
+static enum status refuse(struct why *why, const char *name, const char *remedy)
+{
+    why_set(why, "candidates, %.100s: %s", name, remedy);
+    return STATUS_INVALID;
+}
+
+static enum status take_columns(struct candidates *out, const struct candidates_request *request,
+                                struct why *why)
+{
+    for (size_t i = 0; i < request->column_count; i++) {
+        const char *name = request->column[i];
+        size_t found = 0;
+        while (found < out->schema->column_count &&
+               strcmp(out->schema->column[found].name, name) != 0) {
+            found++;
+        }
+        if (found == out->schema->column_count) {
+            return refuse(why, name, "the schema has no such column");
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (out->column[j] == found) {
+                return refuse(why, name, "the column is there twice: remove one");
+            }
+        }
+        if (out->schema->column[found].kind == COLUMN_NUMBER && request->threshold_count == 0) {
+            return refuse(why, name, "a column of numbers needs thresholds, such as 20");
+        }
+        out->column[i] = found;
+    }
+    return STATUS_OK;
+}
+
+static enum status take_predicates(struct candidates *out, const struct candidates_request *request,
+                                   struct why *why)
+{
+    for (size_t i = 0; i < request->predicate_count; i++) {
+        const struct slice text = {request->predicate[i], strlen(request->predicate[i])};
+        struct why inner = {{0}};
+        if (text.size >= QUERY_TEXT_BYTES) {
+            return refuse(why, text.data, "it is too long: shorten it");
+        }
+        if (predicate_parse(&out->predicate[i], text, out->schema, &inner) != STATUS_OK) {
+            return refuse(why, text.data, inner.text);
+        }
+        memcpy(out->predicate_text[i], text.data, text.size);
+    }
+    return STATUS_OK;
+}
+
+enum status candidates_init(struct candidates *out, const struct schema *schema,
+                            const struct candidates_request *request, struct why *why)
+{
+    *out = (struct candidates){.schema = schema,
+                               .column_count = request->column_count,
+                               .threshold_count = request->threshold_count,
+                               .predicate_count = request->predicate_count};
+    enum status status = STATUS_INVALID;
+    if (schema->label.kind != LABEL_SIGN) {
+        why_set(why, "candidates predict a label of two classes; this schema's is another kind");
+        goto done;
+    }
+    if (request->column_count + request->predicate_count == 0 ||
+        request->column_count > CANDIDATES_COLUMNS_MAX ||
+        request->threshold_count > CANDIDATES_THRESHOLDS_MAX ||
+        request->predicate_count > CANDIDATES_PREDICATES_MAX) {
+        why_set(why, "candidates: give 1 to %d columns or predicates, and at most %d thresholds",
+                CANDIDATES_COLUMNS_MAX, CANDIDATES_THRESHOLDS_MAX);
+        goto done;
+    }
+    out->column = calloc(request->column_count + 1, sizeof *out->column);
+    out->predicate = calloc(request->predicate_count + 1, sizeof *out->predicate);
+    out->predicate_text = calloc(request->predicate_count + 1, sizeof *out->predicate_text);
+    if (out->column == NULL || out->predicate == NULL || out->predicate_text == NULL) {
+        why_set(why, "not enough memory for the candidates");
+        status = STATUS_NO_MEMORY;
+        goto done;
+    }
+    status = take_columns(out, request, why);
+    if (status == STATUS_OK) {
+        status = take_predicates(out, request, why);
+    }
+done:
+    if (status != STATUS_OK) {
+        candidates_free(out);
+    }
+    return status;
+}
+
+void candidates_free(struct candidates *candidates)
+{
+    if (candidates != NULL) {
+        free(candidates->column);
+        free(candidates->predicate);
+        free(candidates->predicate_text);
+        *candidates = (struct candidates){0};
+    }
+}
+
+size_t candidates_count(const struct candidates *candidates)
+{
+    size_t questions = candidates->predicate_count;
+    for (size_t i = 0; i < candidates->column_count; i++) {
+        questions += questions_of(candidates, column_of(candidates, i));
+    }
+    return 2 * questions;
+}
+
+size_t candidates_cells(const struct candidates *candidates)
+{
+    size_t cells = candidates->predicate_count;
+    for (size_t i = 0; i < candidates->column_count; i++) {
+        cells += cells_of(candidates, column_of(candidates, i));
+    }
+    return cells;
+}
+
+uint64_t candidates_sensitivity_l1(const struct candidates *candidates)
+{
+    return 2 * (uint64_t)candidates->column_count + candidates->predicate_count;
+}
+
+void candidates_add(int64_t *sum, const struct candidates *candidates, const struct row *row)
+{
+    const bool is_positive = row->label > 0;
+    CHECK(row->column_count == candidates->schema->column_count);
+    for (size_t i = 0; i < candidates->column_count; i++) {
+        const struct column *column = column_of(candidates, i);
+        sum[cell_of(candidates, column, row->cell[candidates->column[i]])] += is_positive ? 1 : -1;
+        sum += cells_of(candidates, column);
+    }
+    for (size_t i = 0; i < candidates->predicate_count; i++) {
+        sum[i] += predicate_holds(&candidates->predicate[i], row) != is_positive ? 1 : 0;
+    }
+}
+
+static void put_pair(int64_t *score, uint64_t twice_errors, uint64_t record_count)
+{
+    score[0] = (int64_t)twice_errors;
+    score[1] = (int64_t)(2 * record_count - twice_errors);
+}
+
+/* A column's stumps in one pass: from one threshold to the next one cell changes sides. */
+static void score_thresholds(int64_t *score, const int64_t *sum, size_t cells,
+                             uint64_t record_count)
+{
+    uint64_t agreement = 0; /* sum of prediction * cell, all predicted +1 */
+    for (size_t cell = 0; cell < cells; cell++) {
+        agreement += (uint64_t)sum[cell];
+    }
+    for (size_t question = 0; question + 1 < cells; question++) {
+        agreement -= 2 * (uint64_t)sum[question];
+        put_pair(score + 2 * question, record_count - agreement, record_count);
+    }
+}
+
+static void score_categories(int64_t *score, const int64_t *sum, size_t cells, size_t questions,
+                             uint64_t record_count)
+{
+    uint64_t all = 0;
+    for (size_t cell = 0; cell < cells; cell++) {
+        all += (uint64_t)sum[cell];
+    }
+    for (size_t question = 0; question < questions; question++) {
+        const uint64_t agreement = 2 * (uint64_t)sum[question] - all;
+        put_pair(score + 2 * question, record_count - agreement, record_count);
+    }
+}
+
+void candidates_scores(int64_t *score, const struct candidates *candidates, const int64_t *sum,
+                       uint64_t record_count)
+{
+    for (size_t i = 0; i < candidates->column_count; i++) {
+        const struct column *column = column_of(candidates, i);
+        const size_t cells = cells_of(candidates, column);
+        const size_t questions = questions_of(candidates, column);
+        if (column->kind == COLUMN_CATEGORY) {
+            score_categories(score, sum, cells, questions, record_count);
+        } else {
+            score_thresholds(score, sum, cells, record_count);
+        }
+        score += 2 * questions;
+        sum += cells;
+    }
+    for (size_t i = 0; i < candidates->predicate_count; i++) {
+        put_pair(score + 2 * i, 2 * (uint64_t)sum[i], record_count);
+    }
+}
+
+size_t candidates_best(const int64_t *score, size_t count)
+{
+    size_t best = 0;
+    CHECK(count > 0);
+    for (size_t i = 1; i < count; i++) {
+        best = score[i] < score[best] ? i : best;
+    }
+    return best;
+}
+
+/* Where a question is: a column and its question there, or column_count and a predicate. */
+struct place {
+    size_t column;
+    size_t question;
+};
+
+static struct place find(const struct candidates *candidates, size_t candidate)
+{
+    struct place place = {.question = candidate / 2};
+    while (place.column < candidates->column_count) {
+        const size_t count = questions_of(candidates, column_of(candidates, place.column));
+        if (place.question < count) {
+            return place;
+        }
+        place.question -= count;
+        place.column++;
+    }
+    CHECK(place.question < candidates->predicate_count);
+    return place;
+}
+
+int candidates_predict(const struct candidates *candidates, size_t candidate, const struct row *row)
+{
+    const struct place place = find(candidates, candidate);
+    bool holds = false;
+    CHECK(row->column_count == candidates->schema->column_count);
+    if (place.column == candidates->column_count) {
+        holds = predicate_holds(&candidates->predicate[place.question], row);
+    } else {
+        const struct column *column = column_of(candidates, place.column);
+        const double value = row->cell[candidates->column[place.column]];
+        holds = holds_in(column, place.question, cell_of(candidates, column, value));
+    }
+    return holds == (candidate % 2 == 0) ? 1 : -1;
+}
+
+void candidates_name(char *text, size_t text_bytes, const struct candidates *candidates,
+                     size_t candidate)
+{
+    const struct place place = find(candidates, candidate);
+    const bool is_negated = candidate % 2 != 0;
+    if (place.column == candidates->column_count) {
+        (void)snprintf(text, text_bytes, "%s%s%s", is_negated ? "not (" : "",
+                       candidates->predicate_text[place.question], is_negated ? ")" : "");
+        return;
+    }
+    const struct column *column = column_of(candidates, place.column);
+    if (column->kind == COLUMN_CATEGORY) {
+        (void)snprintf(text, text_bytes, "%s %s %s", column->name,
+                       is_negated ? "!=" : "==", column->category[place.question]);
+    } else {
+        const double threshold = threshold_of(candidates, column, place.question);
+        (void)snprintf(text, text_bytes, "%s %s %.6g", column->name,
+                       is_negated ? "<" : ">=", predicate_value(column, threshold));
+    }
+}
