@@ -202,7 +202,13 @@ enum status job_on_loaded(struct participant *p, const struct event *event, stru
     if (p->order == NULL) {
         return STATUS_NO_MEMORY;
     }
-    permutation_draw(p->order, p->data.record_count, &p->name.id);
+    if (schema_is_series(&p->job.schema)) {
+        for (size_t i = 0; i < p->data.record_count; i++) {
+            p->order[i] = i; /* days stay in the order of time */
+        }
+    } else {
+        permutation_draw(p->order, p->data.record_count, &p->name.id);
+    }
     p->job_phase = JOB_READY;
     log_event(p->options.log, LOG_INFO, "job-joined", NULL, "ready for job \"%s\", %u rounds",
               p->job.name, (unsigned)job_round_count(&p->job));

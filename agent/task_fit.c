@@ -14,20 +14,34 @@ enum status task_fit(int64_t *value, const struct task_input *input, struct why 
 {
     const struct dataset *data = input->data;
     const size_t d = data->feature_count;
+    const size_t outputs = schema_output_count(&input->job->schema);
     const struct erm_problem problem = {.loss = input->stage->loss,
                                         .lambda = input->stage->lambda[input->within],
                                         .tolerance = input->stage->tolerance,
                                         .record_count = data->record_count,
                                         .feature_count = d};
     double *w = calloc(d, sizeof *w);
-    enum status status = w == NULL ? STATUS_NO_MEMORY : erm_solve(w, &problem, data, why);
+    struct dataset one = *data; /* with the labels of one class against the rest */
+    double *y = outputs > 1 ? malloc(data->record_count * sizeof *y) : NULL;
+    enum status status = w == NULL || (outputs > 1 && y == NULL) ? STATUS_NO_MEMORY : STATUS_OK;
 
-    if (status == STATUS_OK) {
-        encode_vector(value, w, d, input->stage->grid_bits);
+    for (size_t output = 0; output < outputs && status == STATUS_OK; output++) {
+        for (size_t i = 0; outputs > 1 && i < data->record_count; i++) {
+            y[i] = data->y[i] == (double)output ? 1 : -1;
+        }
+        one.y = outputs > 1 ? y : data->y;
+        status = erm_solve(w, &problem, &one, why);
+        if (status == STATUS_OK) {
+            encode_vector(value + output * d, w, d, input->stage->grid_bits);
+        }
     }
     if (w != NULL) {
         bytes_wipe(w, d * sizeof *w);
         free(w);
+    }
+    if (y != NULL) {
+        bytes_wipe(y, data->record_count * sizeof *y);
+        free(y);
     }
     return status;
 }

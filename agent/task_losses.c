@@ -6,13 +6,32 @@
 #include "experts/experts.h"
 #include "learn/loss.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* One expert's loss on one record, from its scores. Of several classes the largest score alone must
+ * be the record's own (zero_one), or every class against the rest costs an even part. */
+static double loss_of(struct loss loss, const double *score, size_t outputs, double y)
+{
+    double total = 0;
+    bool ahead = true;
+    if (outputs == 1) {
+        return loss_clamped(loss, score[0], y);
+    }
+    const size_t own = (size_t)y;
+    for (size_t i = 0; i < outputs; i++) {
+        total += loss_clamped(loss, score[i], i == own ? 1 : -1) / (double)outputs;
+        ahead = ahead && (i == own || score[i] < score[own]);
+    }
+    return loss.kind == LOSS_ZERO_ONE ? (ahead ? 0 : 1) : fmin(total, 1);
+}
 
 /* The losses of one record, encoded one by one so that the sum's sensitivity is exact. */
 static void add_record(int64_t *sum, const struct task_input *input, const double *score, double y)
 {
+    const size_t outputs = schema_output_count(&input->job->schema);
     for (size_t k = 0; k < input->expert_count; k++) {
-        double loss = loss_clamped(input->stage->loss, score[k], y);
+        double loss = loss_of(input->stage->loss, score + k * outputs, outputs, y);
         sum[k] += encode_value(loss, input->stage->grid_bits);
     }
 }
@@ -20,7 +39,7 @@ static void add_record(int64_t *sum, const struct task_input *input, const doubl
 enum status task_losses(int64_t *value, const struct task_input *input)
 {
     const struct dataset *data = input->data;
-    const size_t k = input->expert_count;
+    const size_t k = input->expert_count * schema_output_count(&input->job->schema);
     const struct round_rows rows = round_rows(input->stage, input->within, data->record_count);
     double *score = calloc(k, sizeof *score);
 

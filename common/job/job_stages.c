@@ -99,6 +99,18 @@ static enum status check_loss(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "loss_parameter",
                             idle ? "is not read by this loss: remove it" : why.text);
     }
+    if (!stage_has(drafting, index, "loss")) {
+        return STATUS_OK;
+    }
+    const bool number = drafting->job->schema.label.kind == LABEL_NUMBER;
+    if (number ? loss_is_classification(loss)
+               : loss_is_regression(loss) && loss.kind != LOSS_SQUARED) {
+        return stage_refuse(drafting, index, "loss",
+                            number ? "is for classes, and the label is a number: write squared, "
+                                     "huber, absolute, insensitive or pinball"
+                                   : "is for numbers, and the label is a class: write logistic, "
+                                     "hinge or zero_one");
+    }
     return STATUS_OK;
 }
 

@@ -9,7 +9,7 @@ enum round_input round_input(const struct stage *stage)
 
 size_t round_width(const struct job *job)
 {
-    return schema_feature_count(&job->schema);
+    return schema_output_count(&job->schema) * schema_feature_count(&job->schema);
 }
 
 size_t round_answer_count(const struct job *job, const struct stage *stage, size_t expert_count)
@@ -23,7 +23,10 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
 {
     uint64_t records = job->trust == TRUST_CENTRAL ? job_records_min(job) : record_count;
     *out = (struct round_bounds){0};
-    return stage_kind(stage->task)->bounds(out, job, stage, within, records, expert_count, why);
+    enum status status =
+        stage_kind(stage->task)->bounds(out, job, stage, within, records, expert_count, why);
+    out->sensitivity *= schema_overlap(&job->schema); /* both factors are far below 2^32 and 2^53 */
+    return status;
 }
 
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)

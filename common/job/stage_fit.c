@@ -30,6 +30,11 @@ static enum status build(const struct drafting *drafting, size_t index)
                              "is missing: under trust central the noise of a fit follows the least "
                              "number of records that an agent has");
     }
+    if (draft->experts.shift_count > 0 && schema_output_count(&drafting->job->schema) > 1) {
+        return stage_refuse(drafting, index, "experts.shifts",
+                            "moves the threshold between two classes, and the label has more: "
+                            "remove it");
+    }
     for (size_t i = 0; i < draft->experts.shift_count; i++) {
         if (draft->experts.shift[i] == 0) {
             return stage_refuse(drafting, index, "experts.shifts",
@@ -74,6 +79,7 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
     if (status == STATUS_OK) {
         status = sensitivity_fit_range(&range, &problem, stage->grid_bits, why);
     }
+    out->sensitivity *= schema_output_count(&job->schema); /* one-versus-rest: that many fits */
     out->high = (int64_t)range;
     out->low = -out->high;
     return status;
