@@ -1,0 +1,119 @@
+/* Coins: the digits that decide and those that break a tie, and frequencies on 2^20 coins a rate:
+ * every count lies within 6 standard deviations, false alarms below 2e-9 a rate. */
+
+#include "dp/sampling.h"
+
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+enum { COINS = 1 << 20 };
+
+static uint8_t coins[COINS];
+
+/* Hands out given words. */
+struct script {
+    uint64_t word[4];
+    size_t next;
+    size_t count;
+};
+
+static enum status script_fill(void *self, void *out, size_t bytes)
+{
+    struct script *script = self;
+    for (size_t i = 0; i < bytes / 8; i++) {
+        if (script->next == script->count) {
+            return STATUS_NO_RANDOM;
+        }
+        memcpy((uint8_t *)out + 8 * i, &script->word[script->next++], 8);
+    }
+    return STATUS_OK;
+}
+
+static uint8_t first_coin(uint64_t rate_nano, struct script script)
+{
+    struct random random = {.fill = script_fill, .self = &script};
+    uint8_t coin = 9;
+    cr_assert_eq(sampling_draw(&random, &coin, 1, rate_nano), STATUS_OK);
+    cr_assert_eq(script.next, script.count, "it read %zu words", script.next);
+    return coin;
+}
+
+Test(sampling, the_digits_of_the_rate_decide)
+{
+    const uint64_t half = UINT64_C(1) << 63;
+    const uint64_t third = 6148914685087602514; /* floor(0.333333333 * 2^64) */
+    cr_assert_eq(first_coin(500000000, (struct script){{half - 1}, 0, 1}), 1);
+    cr_assert_eq(first_coin(500000000, (struct script){{half + 1}, 0, 1}), 0);
+    cr_assert_eq(first_coin(500000000, (struct script){{half, 1}, 0, 2}), 0, "1/2 ends there");
+    cr_assert_eq(first_coin(333333333, (struct script){{third - 1}, 0, 1}), 1);
+    cr_assert_eq(first_coin(333333333, (struct script){{third + 1}, 0, 1}), 0);
+    const uint64_t rest =
+        1785942335423505384; /* floor(0.096816128 * 2^64), the remainder's digits */
+    cr_assert_eq(first_coin(333333333, (struct script){{third, rest - 1}, 0, 2}), 1);
+    cr_assert_eq(first_coin(333333333, (struct script){{third, rest + 1}, 0, 2}), 0);
+    cr_assert_eq(first_coin(0, (struct script){{1}, 0, 1}), 0);
+    cr_assert_eq(first_coin(0, (struct script){{0, 7}, 0, 2}), 0);
+    cr_assert_eq(first_coin(1000000000, (struct script){{0}, 0, 0}), 1);
+}
+
+/* Whether 2^20 coins of rate_nano fall as often as claimed_nano says. */
+static bool falls_as_often(uint64_t rate_nano, uint64_t claimed_nano)
+{
+    struct seeded_random seeded;
+    double ones = 0;
+    seeded_random_init(&seeded, rate_nano);
+    struct random random = seeded_random_interface(&seeded);
+    cr_assert_eq(sampling_draw(&random, coins, COINS, rate_nano), STATUS_OK);
+    for (size_t i = 0; i < COINS; i++) {
+        cr_assert(coins[i] <= 1);
+        ones += coins[i];
+    }
+    const double q = (double)claimed_nano * 1e-9;
+    return fabs(ones - COINS * q) <= 6 * sqrt(COINS * q * (1 - q)) + 1;
+}
+
+Test(sampling, coins_fall_as_often_as_charged)
+{
+    static const uint64_t rate[] = {0, 1000, 1000000, 10000000, 333333333, 900000000, 1000000000};
+    for (size_t i = 0; i < sizeof rate / sizeof rate[0]; i++) {
+        cr_expect(falls_as_often(rate[i], rate[i]), "%zu", i);
+    }
+    cr_expect_not(falls_as_often(333333333, 330000000), "planted: a rate one percent too high");
+    cr_expect_not(falls_as_often(10000000, 1 << 24), "planted: the rate read as 2^-30ths");
+}
+
+Test(sampling, neighbouring_coins_and_batches_are_independent)
+{
+    struct seeded_random seeded;
+    double both = 0;
+    seeded_random_init(&seeded, 6);
+    struct random random = seeded_random_interface(&seeded);
+    cr_assert_eq(sampling_draw(&random, coins, COINS, 250000000), STATUS_OK);
+    for (size_t i = 0; i + 256 < COINS; i++) {
+        both += coins[i] & coins[i + 1];
+        both += coins[i] & coins[i + 256];
+    }
+    const double pairs = 2.0 * (COINS - 256);
+    cr_expect(fabs(both - pairs / 16) < 8 * sqrt(pairs * 15 / 256 * 3), "false alarms < 1e-9");
+}
+
+Test(sampling, without_randomness_nobody_takes_part)
+{
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 7);
+    seeded.failing_after = 8 * 300;
+    struct random random = seeded_random_interface(&seeded);
+    memset(coins, 1, 1000);
+    cr_assert_eq(sampling_draw(&random, coins, 1000, 500000000), STATUS_NO_RANDOM);
+    for (size_t i = 0; i < 1000; i++) {
+        cr_assert_eq(coins[i], 0);
+    }
+    struct script tie = {{UINT64_C(1) << 63}, 0, 1};
+    struct random scripted = {.fill = script_fill, .self = &tie};
+    coins[0] = 1;
+    cr_assert_eq(sampling_draw(&scripted, coins, 1, 500000000), STATUS_NO_RANDOM);
+    cr_assert_eq(coins[0], 0);
+}
