@@ -35,85 +35,6 @@ static const char *neighbours_choice(unsigned index)
     return index == 0 ? "replace_one" : NULL;
 }
 
-static const char *transform_choice(unsigned index)
-{
-    static const char *const name[] = {
-        [TRANSFORM_NONE] = "none", [TRANSFORM_LOG1P] = "log1p", [TRANSFORM_LOG1P + 1] = NULL};
-    return name[index];
-}
-
-static const struct config_key label_keys[] = {
-    {.name = "column",
-     .type = CONFIG_TEXT,
-     .required = true,
-     CONFIG_IN(struct label, name),
-     .example = "death"},
-    {.name = "positive",
-     .type = CONFIG_TEXT,
-     .required = true,
-     CONFIG_IN(struct label, positive),
-     .example = "\"1\""},
-    {.name = "negative",
-     .type = CONFIG_TEXT,
-     .required = true,
-     CONFIG_IN(struct label, negative),
-     .example = "\"0\""},
-    {.name = NULL},
-};
-
-static const struct config_key column_keys[] = {
-    {.name = "column",
-     .type = CONFIG_TEXT,
-     .required = true,
-     CONFIG_IN(struct draft_column, name),
-     .example = "age"},
-    {.name = "transform",
-     .type = CONFIG_CHOICE,
-     CONFIG_IN(struct draft_column, transform),
-     .choice = transform_choice,
-     .fallback = "none",
-     .example = "log1p"},
-    {.name = "centre",
-     .type = CONFIG_DECIMAL,
-     CONFIG_IN(struct draft_column, centre),
-     .low = -1e100,
-     .high = 1e100,
-     .example = "50"},
-    {.name = "half_width",
-     .type = CONFIG_DECIMAL,
-     CONFIG_IN(struct draft_column, half_width),
-     .low = 1e-100,
-     .high = 1e100,
-     .example = "25"},
-    {.name = "missing",
-     .type = CONFIG_TEXT,
-     CONFIG_IN(struct draft_column, missing),
-     .example = "1.0"},
-    {.name = "categories",
-     .type = CONFIG_TEXT,
-     CONFIG_LIST_IN(struct draft_column, category, category_count),
-     .items_max = SCHEMA_CATEGORIES_MAX,
-     .example = "[F, M]"},
-    {.name = NULL},
-};
-
-static const struct config_key data_keys[] = {
-    {.name = "label",
-     .type = CONFIG_TABLE,
-     .required = true,
-     CONFIG_IN(struct draft_data, label),
-     .keys = label_keys,
-     .example = "{column: death, positive: \"1\", negative: \"0\"}"},
-    {.name = "features",
-     .type = CONFIG_TABLE,
-     .required = true,
-     CONFIG_LIST_IN(struct draft_data, feature, feature_count),
-     .items_max = SCHEMA_COLUMNS_MAX,
-     .keys = column_keys,
-     .example = "[{column: age, centre: 50, half_width: 25}]"},
-    {.name = NULL},
-};
-
 static const struct config_key privacy_keys[] = {
     {.name = "unit",
      .type = CONFIG_CHOICE,
@@ -296,7 +217,7 @@ const struct config_key draft_keys[] = {
      .type = CONFIG_TABLE,
      .required = true,
      CONFIG_IN(struct draft, data),
-     .keys = data_keys,
+     .keys = draft_data_keys,
      .example = "{label: ..., features: ...}"},
     {.name = "privacy",
      .type = CONFIG_TABLE,

@@ -5,8 +5,8 @@
 #define JOB_DRAFT_H
 
 #include "config/config.h"
+#include "job/draft_data.h"
 #include "job/job.h"
-#include "learn/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,22 +15,6 @@
 enum {
     SHARE_PLACES = 9, /* shares are whole numbers of 10^-9, so that their sum is exact */
     SHARE_ONE = 1000000000
-};
-
-struct draft_column {
-    char name[SCHEMA_NAME_BYTES];
-    unsigned transform;
-    double centre;
-    double half_width;
-    char missing[SCHEMA_NAME_BYTES]; /* a number or a category, by the column's kind */
-    char (*category)[SCHEMA_NAME_BYTES];
-    size_t category_count;
-};
-
-struct draft_data {
-    struct label label;
-    struct draft_column *feature;
-    size_t feature_count;
 };
 
 struct draft_privacy {
@@ -97,6 +81,7 @@ const char *draft_path(char path[static CONFIG_PATH_BYTES], const char *list, si
 /** Steps of job_parse: each fills its part of the job. Fail with STATUS_INVALID, STATUS_NO_MEMORY.
  */
 MUST_USE enum status job_schema_build(const struct drafting *drafting);
+MUST_USE enum status job_map_build(const struct drafting *drafting);
 MUST_USE enum status job_stages_build(const struct drafting *drafting);
 
 /** Checks by public numbers alone that every round's noise can be drawn and that the answers of

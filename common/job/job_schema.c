@@ -1,9 +1,11 @@
-/* The columns of a draft against each other: kinds, distinct names, what a missing value becomes.
- */
+/* The data of a draft against itself: the label's kind, columns with distinct names, what a missing
+ * value becomes, a series and its lags. Everything that schema_check refuses is refused here first,
+ * with its place. */
 
 #include "base/decimal.h"
 #include "job/draft.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +100,10 @@ static enum status check_name(const struct drafting *drafting, size_t index)
         return refuse(drafting, index, "column",
                       "is the label, which cannot be learned from itself: remove the feature");
     }
+    if (schema_is_series(schema) && strncmp(name, "lag_", 4) == 0) {
+        return refuse(drafting, index, "column",
+                      "has a name like a series' own features lag_1, lag_2: rename the column");
+    }
     for (size_t i = 0; i < index; i++) {
         if (strcmp(name, schema->column[i].name) == 0) {
             return refuse(drafting, index, "column", "is there twice: remove one");
@@ -106,17 +112,155 @@ static enum status check_name(const struct drafting *drafting, size_t index)
     return STATUS_OK;
 }
 
-enum status job_schema_build(const struct drafting *drafting)
+static enum status refuse_label(const struct drafting *drafting, const char *key,
+                                const char *remedy)
+{
+    char path[CONFIG_PATH_BYTES];
+    (void)snprintf(path, sizeof path, "data.label%s%s", key[0] != '\0' ? "." : "", key);
+    return config_refuse(drafting->config, drafting->why, path, "%s", remedy);
+}
+
+static bool label_has(const struct drafting *drafting, const char *key)
+{
+    char path[CONFIG_PATH_BYTES];
+    (void)snprintf(path, sizeof path, "data.label.%s", key);
+    return config_has(drafting->config, path);
+}
+
+static enum status build_label_sign(const struct drafting *drafting, struct label *label)
+{
+    const struct draft_label *draft = &drafting->draft->data.label;
+    if (!label_has(drafting, "positive")) {
+        return refuse_label(drafting, "",
+                            "has no \"positive\": add it, for example `positive: \"1\"`; a number "
+                            "takes centre and half_width instead, three or more classes take "
+                            "classes");
+    }
+    if (!label_has(drafting, "negative")) {
+        return refuse_label(drafting, "",
+                            "has no \"negative\": add it, for example `negative: \"0\"`");
+    }
+    if (strcmp(draft->positive, draft->negative) == 0) {
+        return refuse_label(drafting, "negative",
+                            "is the same as positive: the two classes need different texts");
+    }
+    memcpy(label->positive, draft->positive, sizeof label->positive);
+    memcpy(label->negative, draft->negative, sizeof label->negative);
+    return STATUS_OK;
+}
+
+static enum status build_label_number(const struct drafting *drafting, struct label *label)
+{
+    label->kind = LABEL_NUMBER;
+    label->centre = drafting->draft->data.label.centre;
+    label->half_width = drafting->draft->data.label.half_width;
+    if (!label_has(drafting, "centre")) {
+        return refuse_label(drafting, "centre",
+                            "is missing: add the middle of the label's public range");
+    }
+    if (!label_has(drafting, "half_width")) {
+        return refuse_label(drafting, "half_width",
+                            "is missing: add half the length of the label's public range");
+    }
+    return STATUS_OK;
+}
+
+static enum status build_label_classes(const struct drafting *drafting, struct label *label)
+{
+    const struct draft_label *draft = &drafting->draft->data.label;
+    label->kind = LABEL_CLASSES;
+    label->class_count = draft->class_count;
+    if (draft->class_count < 3) {
+        return refuse_label(drafting, "classes",
+                            "holds fewer than three: list every class there can be, or write "
+                            "positive and negative for two");
+    }
+    for (size_t i = 0; i < draft->class_count; i++) {
+        memcpy(label->class_name[i], draft->class_name[i], SCHEMA_NAME_BYTES);
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(label->class_name[i], label->class_name[j]) == 0) {
+                return refuse_label(drafting, "classes", "lists one class twice");
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+/* A key of another kind of label would be a wish that nobody hears. */
+static enum status check_label_keys(const struct drafting *drafting)
+{
+    static const char *const other[] = {"positive", "negative", "centre", "half_width"};
+    const bool has_classes = label_has(drafting, "classes");
+    const bool has_number = label_has(drafting, "centre") || label_has(drafting, "half_width");
+    for (size_t i = 0; has_classes && i < sizeof other / sizeof other[0]; i++) {
+        if (label_has(drafting, other[i])) {
+            return refuse_label(drafting, other[i],
+                                "does not go with classes, which name all there are: remove it");
+        }
+    }
+    for (size_t i = 0; has_number && i < 2; i++) {
+        if (label_has(drafting, other[i])) {
+            return refuse_label(drafting, other[i],
+                                "is for a label of two classes: remove it, or centre and "
+                                "half_width, which are for a number");
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status build_label(const struct drafting *drafting, struct label *label)
 {
     const struct draft_data *data = &drafting->draft->data;
-    struct schema *schema = &drafting->job->schema;
-    enum status status = STATUS_OK;
-    schema->label = data->label;
-    if (strcmp(data->label.positive, data->label.negative) == 0) {
-        return config_refuse(drafting->config, drafting->why, "data.label.negative",
-                             "is the same as positive: the two classes need different texts");
+    const bool is_series = config_has(drafting->config, "data.series");
+    memcpy(label->name, is_series ? data->series.name : data->label.name, sizeof label->name);
+    if (label->name[0] == '\0') {
+        return refuse_label(drafting, "", "has no \"column\": add it, for example `column: death`");
     }
-    schema->column = calloc(data->feature_count, sizeof *schema->column);
+    if (is_series && label_has(drafting, "column") &&
+        strcmp(data->label.name, data->series.name) != 0) {
+        return refuse_label(drafting, "column",
+                            "is not the series' column, which is the label: remove it");
+    }
+    const enum status status = check_label_keys(drafting);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (label_has(drafting, "classes")) {
+        return build_label_classes(drafting, label);
+    }
+    return label_has(drafting, "centre") || label_has(drafting, "half_width")
+               ? build_label_number(drafting, label)
+               : build_label_sign(drafting, label);
+}
+
+static enum status build_series(const struct drafting *drafting, struct schema *schema)
+{
+    const struct draft_series *draft = &drafting->draft->data.series;
+    if (draft->lag_count > 0 && schema->label.kind != LABEL_NUMBER) {
+        return refuse_label(drafting, "",
+                            "is not a number, which a series needs: write centre and half_width");
+    }
+    for (size_t i = 0; i < draft->lag_count; i++) {
+        if (i > 0 && draft->lag[i] <= draft->lag[i - 1]) {
+            return config_refuse(drafting->config, drafting->why, "data.series.lags",
+                                 "do not rise: list each lag once, the shortest first");
+        }
+        schema->lag[i] = draft->lag[i];
+    }
+    schema->lag_count = draft->lag_count;
+    return STATUS_OK;
+}
+
+static enum status build_columns(const struct drafting *drafting, struct schema *schema)
+{
+    const struct draft_data *data = &drafting->draft->data;
+    enum status status = STATUS_OK;
+    if (data->feature_count == 0 && !schema_is_series(schema)) {
+        return config_refuse(drafting->config, drafting->why, "data",
+                             "has no \"features\": add it, for example `features: [{column: age, "
+                             "centre: 50, half_width: 25}]`");
+    }
+    schema->column = calloc(data->feature_count + 1, sizeof *schema->column);
     if (schema->column == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -131,4 +275,17 @@ enum status job_schema_build(const struct drafting *drafting)
         }
     }
     return status;
+}
+
+enum status job_schema_build(const struct drafting *drafting)
+{
+    struct schema *schema = &drafting->job->schema;
+    enum status status = build_label(drafting, &schema->label);
+    if (status == STATUS_OK) {
+        status = build_series(drafting, schema);
+    }
+    if (status == STATUS_OK) {
+        status = build_columns(drafting, schema);
+    }
+    return status == STATUS_OK ? job_map_build(drafting) : status;
 }
