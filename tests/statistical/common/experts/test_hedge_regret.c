@@ -149,7 +149,7 @@ Test(hedge_regret, fresh_draws_keep_theirs_and_blindness_is_seen)
 
     plan = prepare(&game, HEDGE_DARTBOARD, &problem);
     game.draws_max = 0;
-    const struct measured blind = measure(&game, stochastic, RUNS);
+    const struct measured blind = measure(&game, stochastic, 4 * RUNS);
     cr_assert(blind.mean > plan.regret_bound);
     cr_assert(fabs(blind.mean - blind.expected) > ERRORS * blind.error);
 }
