@@ -13,9 +13,10 @@ static const char *map_choice(unsigned index)
     return map_kind_name((enum map_kind)(index + 1));
 }
 
+/* The kernels whose kappa is 1 and that depend on a difference alone. */
 static const char *kernel_choice(unsigned index)
 {
-    return map_kernel_name((enum map_kernel)index);
+    return index < 2 ? kernel_name((enum kernel_kind)(KERNEL_GAUSSIAN + index)) : NULL;
 }
 
 /* Which of these go together is job_schema's: positive and negative, centre and half_width, or
@@ -130,8 +131,8 @@ static const struct config_key map_keys[] = {
      .type = CONFIG_DECIMAL,
      .required = true,
      CONFIG_IN(struct draft_map, gamma),
-     .low = 1e-9,
-     .high = 1e9,
+     .low = 1e-6,
+     .high = 1e6,
      .example = "1"},
     {.name = "features",
      .type = CONFIG_INTEGER,

@@ -145,8 +145,8 @@ enum status job_map_build(const struct drafting *drafting)
         return STATUS_OK;
     }
     map->kind = (enum map_kind)(draft->kind + 1);
-    map->kernel = (enum map_kernel)draft->kernel;
-    map->gamma = draft->gamma;
+    map->kernel = (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + draft->kernel),
+                                  .rate = draft->gamma};
     const enum status status = check_keys(drafting, map->kind);
     if (status != STATUS_OK) {
         return status;

@@ -1,6 +1,6 @@
-/* A frequency of exp(-gamma ||x - x'||_2^2) is sqrt(2 gamma) times a standard normal vector; one of
- * exp(-gamma ||x - x'||_1) has independent Cauchy coordinates of scale gamma, quotients of two
- * normal numbers. Products, quotients and the square root are IEEE 754's, rounded alike everywhere.
+/* A frequency of exp(-g ||x - x'||^2) is sqrt(2 g) times a standard normal vector z; one of
+ * exp(-g ||x - x'||) is g z/|u| with one more normal number u, as E exp(-a^2/(2 u^2)) = exp(-a) for
+ * a >= 0. Products, quotients and the square root are IEEE 754's, rounded alike everywhere.
  *
  * Legend: n values, p plain features, d features, k landmarks, D Fourier features. */
 
@@ -85,30 +85,23 @@ static void write_plain(const struct schema *schema, double *out, const double *
     *out = scale;
 }
 
-static double kernel(const struct feature_map *map, const double *a, const double *b, size_t count)
-{
-    double distance = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double gap = fabs(a[i] - b[i]);
-        distance += map->kernel == MAP_GAUSSIAN ? gap * gap : gap;
-    }
-    return exp(-map->gamma * distance);
-}
-
 static enum status make_fourier(struct features *features)
 {
     const struct feature_map *map = &features->schema->map;
-    const size_t count = map->feature_count / 2 * features->plain_count;
+    const size_t p = features->plain_count;
+    const size_t pairs = map->feature_count / 2;
     struct public_random random = public_random_from(map->seed);
-    features->frequency = calloc(count, sizeof *features->frequency);
+    features->frequency = calloc(pairs * p, sizeof *features->frequency);
     if (features->frequency == NULL) {
         return STATUS_NO_MEMORY;
     }
-    for (size_t i = 0; i < count; i++) {
-        const double normal = public_random_normal(&random);
-        features->frequency[i] = map->kernel == MAP_GAUSSIAN
-                                     ? sqrt(2 * map->gamma) * normal
-                                     : map->gamma * (normal / public_random_normal(&random));
+    for (size_t i = 0; i < pairs; i++) {
+        const double scale = map->kernel.kind == KERNEL_GAUSSIAN
+                                 ? sqrt(2 * map->kernel.rate)
+                                 : map->kernel.rate / fabs(public_random_normal(&random));
+        for (size_t j = 0; j < p; j++) {
+            features->frequency[i * p + j] = scale * public_random_normal(&random);
+        }
     }
     return STATUS_OK;
 }
@@ -130,13 +123,13 @@ static enum status factorise(struct features *features, struct why *why)
     for (size_t i = 0; i < k; i++) {
         double *row = features->root + i * k;
         for (size_t j = 0; j < i; j++) {
-            row[j] = kernel(map, features->landmark + i * p, features->landmark + j * p, p);
+            row[j] = kernel_value(map->kernel, features->landmark + i * p,
+                                  features->landmark + j * p, p);
         }
         forward(features->root, k, row, i);
         const double residual = 1 - dense_dot(row, row, i);
         if (!(residual >= residual_min)) {
-            why_set(why,
-                    "map: landmark %zu is too near to those before it: remove it, or raise gamma",
+            why_set(why, "landmark %zu is too near to those before it: remove it, or raise gamma",
                     i + 1);
             return STATUS_INVALID;
         }
@@ -224,7 +217,8 @@ static void apply_nystrom(const struct features *features, double *out)
     const size_t k = map->landmark_count;
     const size_t p = features->plain_count;
     for (size_t i = 0; i < k; i++) {
-        out[i] = dense_flushed(kernel(map, features->plain, features->landmark + i * p, p));
+        out[i] = dense_flushed(
+            kernel_value(map->kernel, features->plain, features->landmark + i * p, p));
     }
     forward(features->root, k, out, k);
     /* The norm as computed errs by at most k + 2 roundings. Whatever the equations' condition has

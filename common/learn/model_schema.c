@@ -115,11 +115,11 @@ static json_t *map_to_json(const struct schema *schema)
     const struct feature_map *map = &schema->map;
     if (map->kind == MAP_FOURIER) {
         return json_pack("{s:s, s:s, s:f, s:I, s:I}", "kind", map_kind_name(map->kind), "kernel",
-                         map_kernel_name(map->kernel), "gamma", map->gamma, "features",
+                         kernel_name(map->kernel.kind), "gamma", map->kernel.rate, "features",
                          (json_int_t)map->feature_count, "seed", (json_int_t)map->seed);
     }
     return json_pack("{s:s, s:s, s:f, s:o}", "kind", map_kind_name(map->kind), "kernel",
-                     map_kernel_name(map->kernel), "gamma", map->gamma, "landmarks",
+                     kernel_name(map->kernel.kind), "gamma", map->kernel.rate, "landmarks",
                      landmarks_to_json(schema));
 }
 
@@ -279,20 +279,20 @@ static enum status take_map(struct schema *schema, json_t *from)
     json_int_t seed = 0;
     json_t *landmarks = NULL;
     if (json_unpack(from, "{s:s, s:s, s:F}", "kind", &kind, "kernel", &kernel, "gamma",
-                    &map->gamma) != 0 ||
-        !map_kernel_from_name(&map->kernel, kernel)) {
+                    &map->kernel.rate) != 0 ||
+        kernel_from_name(&map->kernel.kind, kernel) != STATUS_OK) {
         return STATUS_INVALID;
     }
     if (strcmp(kind, map_kind_name(MAP_NYSTROM)) == 0) {
         map->kind = MAP_NYSTROM;
         return json_unpack(from, "{s:s, s:s, s:F, s:o !}", "kind", &kind, "kernel", &kernel,
-                           "gamma", &map->gamma, "landmarks", &landmarks) == 0
+                           "gamma", &map->kernel.rate, "landmarks", &landmarks) == 0
                    ? take_landmarks(schema, landmarks)
                    : STATUS_INVALID;
     }
     if (strcmp(kind, map_kind_name(MAP_FOURIER)) != 0 ||
         json_unpack(from, "{s:s, s:s, s:F, s:I, s:I !}", "kind", &kind, "kernel", &kernel, "gamma",
-                    &map->gamma, "features", &feature_count, "seed", &seed) != 0 ||
+                    &map->kernel.rate, "features", &feature_count, "seed", &seed) != 0 ||
         feature_count < 0 || seed < 0) {
         return STATUS_INVALID;
     }

@@ -22,22 +22,6 @@ const char *map_kind_name(enum map_kind kind)
     return (size_t)kind < sizeof name / sizeof name[0] ? name[kind] : NULL;
 }
 
-const char *map_kernel_name(enum map_kernel kernel)
-{
-    static const char *const name[] = {[MAP_GAUSSIAN] = "gaussian", [MAP_LAPLACIAN] = "laplacian"};
-    return (size_t)kernel < sizeof name / sizeof name[0] ? name[kernel] : NULL;
-}
-
-bool map_kernel_from_name(enum map_kernel *kernel, const char *name)
-{
-    for (*kernel = MAP_GAUSSIAN; *kernel <= MAP_LAPLACIAN; (*kernel)++) {
-        if (strcmp(name, map_kernel_name(*kernel)) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 size_t schema_plain_count(const struct schema *schema)
 {
     size_t count = schema->lag_count + 1;

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "base/why.h"
+#include "learn/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,10 +60,6 @@ struct label {
     char class_name[SCHEMA_CATEGORIES_MAX][SCHEMA_NAME_BYTES];
 };
 
-/* On the plain vector x, of norm at most 1: K(x, x') = exp(-gamma ||x - x'||_2^2), and the
- * Laplacian exp(-gamma ||x - x'||_1). */
-enum map_kernel { MAP_GAUSSIAN, MAP_LAPLACIAN };
-
 enum map_kind {
     MAP_NONE,
     MAP_FOURIER, /* random frequencies from a public seed */
@@ -71,8 +68,7 @@ enum map_kind {
 
 struct feature_map {
     enum map_kind kind;
-    enum map_kernel kernel;
-    double gamma;         /* > 0 */
+    struct kernel kernel; /* gaussian or laplacian, on the plain vector */
     size_t feature_count; /* fourier: even, a cosine and a sine for each frequency */
     uint64_t seed;        /* fourier: below 2^53 */
     size_t landmark_count;
@@ -89,12 +85,8 @@ struct schema {
     bool keeps_raw; /* a dataset holds its cells too, for queries */
 };
 
-/** Return "none", "fourier", "nystrom", and "gaussian", "laplacian"; NULL behind the last. */
+/** Returns "none", "fourier" or "nystrom"; NULL behind the last. */
 const char *map_kind_name(enum map_kind kind);
-const char *map_kernel_name(enum map_kernel kernel);
-
-/** Finds a kernel by its name; false when there is none. */
-bool map_kernel_from_name(enum map_kernel *kernel, const char *name);
 
 /** Returns d, the number of features of a record, the constant feature included, which is the last.
  * Their Euclidean norm is at most 1 (kappa = 1). Without a map they are the plain vector; with one,

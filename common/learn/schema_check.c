@@ -203,9 +203,13 @@ static enum status check_map(const struct schema *schema, struct why *why)
     if (map->kind == MAP_NONE) {
         return STATUS_OK;
     }
-    if (!(map->gamma >= 1e-9 && map->gamma <= 1e9)) {
-        why_set(why, "map: gamma must be from 1e-9 to 1e9");
+    if (map->kernel.kind != KERNEL_GAUSSIAN && map->kernel.kind != KERNEL_LAPLACIAN) {
+        why_set(why, "map: its kernel must be gaussian or laplacian");
         return STATUS_INVALID;
+    }
+    status = kernel_check(map->kernel, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (map->kind == MAP_FOURIER) {
         return check_fourier(schema, why);
