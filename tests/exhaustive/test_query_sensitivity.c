@@ -1,0 +1,239 @@
+/* Every pair of records of a toy domain, for every kind of question: how far apart their
+ * contributions are in the L1 norm is at most what is charged, and just so much where the question
+ * can show it. Planted faults must be caught. The domain holds each cell's ends, what lies on and
+ * beside each edge, and values that no data set should hold. */
+
+#include "query/candidates.h"
+#include "query/query_set.h"
+#include "tests/unit/common/query/toy_schema.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <stdlib.h>
+
+enum { AGES = 11, KAPPAS = 4, DOMAIN_MAX = AGES * 2 * KAPPAS * 3 * 2, CELLS_MAX = 64 };
+
+struct domain {
+    double cell[DOMAIN_MAX][TOY_COLUMNS];
+    double label[DOMAIN_MAX];
+    size_t count;
+};
+
+static void fill(struct domain *domain)
+{
+    const double age[AGES] = {50, 59.999, 60, 65, 74, 79.999, 80 - 1e-9, 80, 98 - 1e-12, 98.0, NAN};
+    const double kappa[KAPPAS] = {0.15, 1.05, 1.5, 1.95};
+    domain->count = 0;
+    for (int i = 0; i < DOMAIN_MAX; i++) {
+        double *cell = domain->cell[i];
+        cell[0] = age[i % AGES];
+        cell[1] = i / AGES % 2;
+        cell[2] = kappa[i / AGES / 2 % KAPPAS];
+        cell[3] = i / AGES / 2 / KAPPAS % 3;
+        domain->label[i] = i / AGES / 2 / KAPPAS / 3 == 0 ? -1 : 1;
+        domain->count++;
+    }
+}
+
+static struct row row_of(const struct domain *domain, size_t i)
+{
+    return (struct row){
+        .cell = domain->cell[i], .column_count = TOY_COLUMNS, .label = domain->label[i]};
+}
+
+/* contribution is (count, cells) */
+static uint64_t farthest(const int64_t *contribution, size_t count, size_t cells)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            uint64_t distance = 0;
+            for (size_t k = 0; k < cells; k++) {
+                distance +=
+                    (uint64_t)llabs(contribution[i * cells + k] - contribution[j * cells + k]);
+            }
+            most = distance > most ? distance : most;
+        }
+    }
+    return most;
+}
+
+typedef void (*adder)(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
+                      const struct row *row);
+
+static uint64_t farthest_by(adder add, const char *text, unsigned bits, double threshold,
+                            uint64_t *charged)
+{
+    static struct domain domain;
+    static int64_t contribution[DOMAIN_MAX * CELLS_MAX];
+    struct query query;
+    struct why why = {{0}};
+    fill(&domain);
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+              why.text);
+    cr_assert(query.cell_count <= CELLS_MAX);
+    memset(contribution, 0, sizeof contribution);
+    for (size_t i = 0; i < domain.count; i++) {
+        const struct row row = row_of(&domain, i);
+        add(contribution + i * query.cell_count, &query, bits, threshold, &row);
+    }
+    *charged = query_sensitivity_l1(&query, bits);
+    return farthest(contribution, domain.count, query.cell_count);
+}
+
+static const char *const question[] = {
+    "count: age >= 60 and sex == F",
+    "count: death == 1 or not kappa < 2",
+    "mean: age",
+    "mean: kappa",
+    "mean: kappa where sex == F",
+    "mean: age where age >= 60 or death == 1",
+    "histogram: age by 10",
+    "histogram: age at 60, 80",
+    "histogram: kappa at 1, 3 where sex == M",
+    "histogram: sex",
+    "histogram: 'home region' where age < 80",
+    "histogram: death",
+    "quantile: 0.5 of age",
+    "quantile: 0.999 of kappa where sex == F in 3 rounds",
+    "quantile: 0.01 of age where death == 1",
+};
+
+Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
+{
+    for (size_t i = 0; i < sizeof question / sizeof question[0]; i++) {
+        for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits += 13) {
+            const double threshold[] = {50, 74, 1.05, 1.5, 80};
+            uint64_t most = 0;
+            uint64_t charged = 0;
+            for (size_t t = 0; t < sizeof threshold / sizeof threshold[0]; t++) {
+                const uint64_t distance =
+                    farthest_by(query_add, question[i], bits, threshold[t], &charged);
+                most = distance > most ? distance : most;
+            }
+            cr_expect(most == charged, "%s at %u bits: %lu of %lu", question[i], bits, most,
+                      charged);
+        }
+    }
+}
+
+/* Planted: cells that share their edges, so that a record counts in two. */
+static void add_overlapping(int64_t *sum, const struct query *query, unsigned grid_bits,
+                            double threshold, const struct row *row)
+{
+    const double age = row->cell[0];
+    (void)threshold;
+    for (size_t i = 0; i < query->cell_count; i++) {
+        const double low = i == 0 ? query->low : query->edge[i - 1];
+        const double high = i + 1 == query->cell_count ? query->high : query->edge[i];
+        sum[i] += age >= low && age <= high ? INT64_C(1) << grid_bits : 0;
+    }
+}
+
+/* Planted: a mean of values in [0, 1] beside its records. */
+static void add_uncentred(int64_t *sum, const struct query *query, unsigned grid_bits,
+                          double threshold, const struct row *row)
+{
+    const int64_t before = sum[1];
+    query_add(sum, query, grid_bits, threshold, row);
+    sum[0] += (sum[1] - before) / 2;
+}
+
+/* Planted: answers +1 or -1 in place of whether. */
+static void add_doubled(int64_t *sum, const struct query *query, unsigned grid_bits,
+                        double threshold, const struct row *row)
+{
+    query_add(sum, query, grid_bits, threshold, row);
+    sum[0] *= 2;
+}
+
+/* Planted: the value as it is, without its range. */
+static void add_unclamped(int64_t *sum, const struct query *query, unsigned grid_bits,
+                          double threshold, const struct row *row)
+{
+    (void)threshold;
+    sum[0] += (int64_t)(fmax(row->cell[0] - query->low, 0) / 40 * (double)(1 << grid_bits));
+}
+
+Test(query_sensitivity, shows_every_planted_fault)
+{
+    uint64_t charged = 0;
+    cr_expect(farthest_by(query_add, "histogram: age by 10", 8, 0, &charged) > charged / 2,
+              "a histogram charged as one count");
+    cr_expect(farthest_by(add_overlapping, "histogram: age at 60, 80", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_uncentred, "mean: age where age >= 60", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_doubled, "quantile: 0.5 of age", 8, 74, &charged) > charged);
+    cr_expect(farthest_by(add_unclamped, "mean: age", 8, 0, &charged) > charged);
+}
+
+/* The whole vector: all questions that one record can change at once. */
+Test(query_sensitivity, of_a_set_is_reached_by_two_records)
+{
+    static const char *const text[] = {
+        "count: sex == F",
+        "mean: age where sex == F and age >= 50",
+        "histogram: age at 60, 80",
+        "quantile: 0.5 of age in 3 rounds",
+        "quantile: 0.25 of kappa in 2 rounds",
+        "histogram: 'home region'",
+    };
+    static struct domain domain;
+    static int64_t contribution[DOMAIN_MAX * CELLS_MAX];
+    const double threshold[6] = {0, 0, 0, 74, 1.05, 0};
+    const uint64_t units_of_round[] = {2 * (1 + 2 + 1 + 1 + 2) + 3, 2 * 2, 2 * 1}; /* 2^(b-1) */
+    struct query_set set;
+    struct why why = {{0}};
+    fill(&domain);
+    cr_assert(query_set_init(&set, text, 6, 10, &toy, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(set.round_count == 3);
+    for (uint32_t round = 0; round < 3; round++) {
+        const size_t cells = query_set_cells(&set, round);
+        memset(contribution, 0, sizeof contribution);
+        cr_assert(cells <= CELLS_MAX);
+        for (size_t i = 0; i < domain.count; i++) {
+            const struct row row = row_of(&domain, i);
+            query_set_add(contribution + i * cells, &set, round, threshold, &row);
+            for (size_t k = 0; k < cells; k++) {
+                cr_assert(llabs(contribution[i * cells + k]) <= 1 << 10);
+            }
+        }
+        cr_expect(query_set_sensitivity_l1(&set, round) == units_of_round[round] << 9);
+        cr_expect(farthest(contribution, domain.count, cells) ==
+                  query_set_sensitivity_l1(&set, round));
+    }
+    query_set_free(&set);
+}
+
+Test(query_sensitivity, of_candidates_is_reached_and_scores_move_by_two)
+{
+    static const char *const column[] = {"age", "home region", "kappa", "sex"};
+    static const char *const predicate[] = {"age >= 65 and sex == F", "death == 1"};
+    const struct candidates_request request = {column, 4, 5, predicate, 2};
+    static struct domain domain;
+    static int64_t contribution[DOMAIN_MAX * CELLS_MAX];
+    static int64_t score[DOMAIN_MAX][CELLS_MAX];
+    struct candidates candidates;
+    struct why why = {{0}};
+    fill(&domain);
+    cr_assert(candidates_init(&candidates, &toy, &request, &why) == STATUS_OK, "%s", why.text);
+    const size_t cells = candidates_cells(&candidates);
+    const size_t count = candidates_count(&candidates);
+    cr_assert(cells == 6 + 3 + 6 + 2 + 2 && count == 2 * (5 + 3 + 5 + 1 + 2));
+    memset(contribution, 0, sizeof contribution);
+    for (size_t i = 0; i < domain.count; i++) {
+        const struct row row = row_of(&domain, i);
+        candidates_add(contribution + i * cells, &candidates, &row);
+        candidates_scores(score[i], &candidates, contribution + i * cells, 1);
+    }
+    /* death == 1 as a predictor of death never errs: only one of the two predicates can move */
+    cr_expect(candidates_sensitivity_l1(&candidates) == 2 * 4 + 2);
+    cr_expect(farthest(contribution, domain.count, cells) == 2 * 4 + 1);
+    for (size_t i = 0; i < domain.count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            for (size_t k = 0; k < count; k++) {
+                cr_assert(llabs(score[i][k] - score[j][k]) <= CANDIDATES_SCORE_SENSITIVITY);
+            }
+        }
+    }
+    candidates_free(&candidates);
+}
