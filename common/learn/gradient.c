@@ -1,0 +1,253 @@
+/* gradient.c - whole numbers held in doubles, as long as they are exact there: then the encoding,
+ * the norm and the clip are plain loops that a compiler can vectorise, and give what dp/encode.h
+ * gives, for
+ *
+ *     floor(y + 1/2), |y| < 2^51: y + 1.5 * 2^52 is rounded to a whole number, at most one above the
+ *     floor; y minus the floor is exact, and is compared with 1/2;
+ *     trunc(v C / s), |v| C < 2^53, 0 < s: the quotient of two whole numbers that is not whole lies at
+ *     least 1/s below the next, and rounding moves it by at most v C 2^-53 / s < 1/s: never across;
+ *     ceil(sqrt(q)), q < 2^52: the root of k^2 + 1 lies more than 2^-28 above k, half the distance of
+ *     doubles there: rounding does not bring it down to k. (From 2^52 on it does.)
+ *
+ * A record for which one of these conditions fails takes dp/encode.h's own way. A record that fits
+ * goes through the same multiplication and division, by its own norm. */
+
+#include "learn/gradient.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "dp/encode.h"
+#include "learn/dense.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT       0x1p53   /* whole numbers below it are exact */
+#define STEPS_MAX   0x1p50   /* of one coordinate, on the fast way */
+#define SQUARES_MAX 0x1p52   /* of a record, on the fast way */
+#define CLIP_MAX    0x1p40   /* on the fast way */
+#define WHOLE_FROM  0x1.8p52 /* added and taken away again, it rounds to a whole number */
+
+enum { LANES = 8, FLUSH_ROWS = 4096 }; /* FLUSH_ROWS * CLIP_MAX < EXACT */
+
+enum status gradient_check(const struct gradient *gradient, size_t row_count, struct why *why)
+{
+    if (gradient->output_count == 0 || gradient->feature_count == 0 ||
+        gradient->output_count > SIZE_MAX / sizeof(double) / gradient->feature_count) {
+        why_set(why, "an update needs features, and at least one output");
+        return STATUS_INVALID;
+    }
+    if (gradient->loss.kind == LOSS_ZERO_ONE) {
+        why_set(why, "the zero-one loss has no gradient: take logistic or hinge");
+        return STATUS_INVALID;
+    }
+    if (gradient->grid_bits > ENCODE_BITS_MAX || gradient->clip < 1 ||
+        gradient->clip > ENCODE_MAX) {
+        why_set(why,
+                "a grid of 2^-%u and a clip of %" PRId64
+                " steps: at most %d bits, and a clip of at least one step",
+                gradient->grid_bits, gradient->clip, ENCODE_BITS_MAX);
+        return STATUS_INVALID;
+    }
+    if (row_count > (uint64_t)ENCODE_MAX / (uint64_t)gradient->clip) {
+        why_set(why, "the sum over %zu records may not fit into 64 bits: choose a coarser grid",
+                row_count);
+        return STATUS_INVALID;
+    }
+    return loss_check(gradient->loss, why);
+}
+
+uint64_t gradient_sensitivity(const struct gradient *gradient)
+{
+    return 2 * (uint64_t)gradient->clip;
+}
+
+uint64_t gradient_range(const struct gradient *gradient, size_t row_count)
+{
+    return row_count * (uint64_t)gradient->clip;
+}
+
+/* What one call works with; width = k d. */
+struct work {
+    const struct gradient *gradient;
+    size_t width;
+    double *step;    /* (width) the record's gradient in grid steps, whole numbers */
+    int64_t *value;  /* (width) the same, on dp/encode.h's way */
+    double *partial; /* (width) the sum since the last flush, whole numbers */
+};
+
+/* step = floor(slope * x * 2^bits + 1/2). Multiplying by a power of two is exact, as in ldexp. */
+static void encode_steps(double *step, const double *x, size_t count, double slope, double grid)
+{
+    for (size_t j = 0; j < count; j++) {
+        const double y = slope * x[j] * grid;
+        const double near = (y + WHOLE_FROM) - WHOLE_FROM;
+        const double low = near - (near > y ? 1.0 : 0.0);
+        step[j] = low + (y - low >= 0.5 ? 1.0 : 0.0);
+    }
+}
+
+/* Sums of non-negative whole numbers: exact when the result is below EXACT, else at least EXACT. */
+static double sum_of_sizes(const double *step, size_t count)
+{
+    double lane[LANES] = {0};
+    size_t j = 0;
+    for (; j + LANES <= count; j += LANES) {
+        for (size_t i = 0; i < LANES; i++) {
+            lane[i] += fabs(step[j + i]);
+        }
+    }
+    for (size_t i = 0; j + i < count; i++) {
+        lane[i] += fabs(step[j + i]);
+    }
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+/* partial += trunc(step * times / by), or nothing when take is 0. */
+static void add_scaled(double *partial, const double *step, size_t count, double times, double by,
+                       double take)
+{
+    for (size_t j = 0; j < count; j++) {
+        const double share = fabs(step[j]) * times / by;
+        const double near = (share + WHOLE_FROM) - WHOLE_FROM;
+        const double size = near - (near > share ? 1.0 : 0.0);
+        partial[j] += take * copysign(size, step[j]);
+    }
+}
+
+/* Whether the fast way is exact for this record; if so, adds it. */
+static bool add_quickly(const struct work *work, double take)
+{
+    const struct gradient *gradient = work->gradient;
+    const double clip = (double)gradient->clip;
+    const double sizes = sum_of_sizes(work->step, work->width);
+    double norm = sizes;
+
+    if (!(sizes * clip < EXACT)) {
+        return false;
+    }
+    if (gradient->norm == GRADIENT_L2) {
+        const double squares = dense_dot(work->step, work->step, work->width);
+        if (!(squares < SQUARES_MAX)) {
+            return false;
+        }
+        norm = ceil(sqrt(squares));
+    }
+    add_scaled(work->partial, work->step, work->width, fmin(clip, norm), fmax(norm, 1), take);
+    return true;
+}
+
+/* The label that output o sees. */
+static double label_of(const struct gradient *gradient, double y, size_t output)
+{
+    if (gradient->output_count == 1) {
+        return y;
+    }
+    return y == (double)output ? 1 : -1;
+}
+
+static void add_by_the_book(const struct work *work, int64_t *sum, const double *weights,
+                            const double *x, double y, bool taking)
+{
+    const struct gradient *gradient = work->gradient;
+    const size_t d = gradient->feature_count;
+
+    for (size_t o = 0; o < gradient->output_count; o++) {
+        const double f = dense_dot(weights + o * d, x, d);
+        const double slope = loss_derivative(gradient->loss, f, label_of(gradient, y, o));
+        for (size_t j = 0; j < d; j++) {
+            work->value[o * d + j] = encode_value(slope * x[j], gradient->grid_bits);
+        }
+    }
+    if (gradient->norm == GRADIENT_L1) {
+        clip_l1(work->value, work->width, gradient->clip);
+    } else {
+        clip_l2(work->value, work->width, gradient->clip);
+    }
+    for (size_t j = 0; j < work->width; j++) {
+        sum[j] += taking ? work->value[j] : 0;
+    }
+}
+
+static void add_record(const struct work *work, int64_t *sum, const double *weights,
+                       const double *x, double y, bool taking)
+{
+    const struct gradient *gradient = work->gradient;
+    const size_t d = gradient->feature_count;
+    const double grid = ldexp(1, (int)gradient->grid_bits);
+    bool quick = gradient->clip < (int64_t)CLIP_MAX;
+
+    for (size_t o = 0; o < gradient->output_count && quick; o++) {
+        const double f = dense_dot(weights + o * d, x, d);
+        const double slope = loss_derivative(gradient->loss, f, label_of(gradient, y, o));
+        quick = fabs(slope) * grid < STEPS_MAX; /* |x_j| <= 1 */
+        if (quick) {
+            encode_steps(work->step + o * d, x, d, slope, grid);
+        }
+    }
+    if (!quick || !add_quickly(work, taking ? 1 : 0)) {
+        add_by_the_book(work, sum, weights, x, y, taking);
+    }
+}
+
+static void flush(const struct work *work, int64_t *sum)
+{
+    for (size_t j = 0; j < work->width; j++) {
+        sum[j] += (int64_t)work->partial[j];
+        work->partial[j] = 0;
+    }
+}
+
+enum status gradient_sum(int64_t *sum, const struct gradient *gradient, const double *weights,
+                         const struct gradient_rows *rows)
+{
+    const size_t d = gradient->feature_count;
+    struct work work = {.gradient = gradient, .width = gradient->output_count * d};
+    enum status status = STATUS_NO_MEMORY;
+
+    CHECK(gradient_check(gradient, rows->row_count, NULL) == STATUS_OK);
+    memset(sum, 0, work.width * sizeof *sum);
+    work.step = calloc(work.width, sizeof *work.step);
+    work.value = calloc(work.width, sizeof *work.value);
+    work.partial = calloc(work.width, sizeof *work.partial);
+    if (work.step == NULL || work.value == NULL || work.partial == NULL) {
+        goto done;
+    }
+    for (size_t i = 0; i < rows->row_count; i++) {
+        const size_t row = rows->row == NULL ? i : rows->row[i];
+        const bool taking = rows->taking == NULL || rows->taking[i] != 0;
+        add_record(&work, sum, weights, rows->x + row * d, rows->y[row], taking);
+        if (i % FLUSH_ROWS == FLUSH_ROWS - 1) {
+            flush(&work, sum);
+        }
+    }
+    flush(&work, sum);
+    status = STATUS_OK;
+done:
+    if (work.step != NULL) {
+        bytes_wipe(work.step, work.width * sizeof *work.step);
+    }
+    if (work.value != NULL) {
+        bytes_wipe(work.value, work.width * sizeof *work.value);
+    }
+    if (work.partial != NULL) {
+        bytes_wipe(work.partial, work.width * sizeof *work.partial);
+    }
+    free(work.step);
+    free(work.value);
+    free(work.partial);
+    return status;
+}
+
+void gradient_mean(double *mean, const int64_t *total, size_t count, unsigned grid_bits,
+                   double record_count)
+{
+    CHECK(record_count > 0);
+    for (size_t j = 0; j < count; j++) {
+        mean[j] = decode_value(total[j], grid_bits) / record_count;
+    }
+}

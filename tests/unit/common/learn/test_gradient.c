@@ -1,0 +1,289 @@
+/* The rounds' gradients against dp/encode.h record by record, and against neighbours. Faults that a
+ * sum could have are planted beside: each is seen. */
+
+#include "learn/gradient.h"
+
+#include "dp/encode.h"
+#include "learn/dense.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_MAX = 40, D_MAX = 17, K_MAX = 3, WIDTH_MAX = D_MAX * K_MAX };
+
+enum fault {
+    RIGHT,
+    CLIPPED_BY_OUTPUT, /* each output's part to C by itself */
+    COINS_IGNORED,
+    NOT_CLIPPED,
+    ROUNDED_TO_EVEN
+};
+
+struct problem {
+    struct gradient gradient;
+    struct gradient_rows rows;
+    double x[ROWS_MAX * D_MAX];
+    double y[ROWS_MAX];
+    double weights[WIDTH_MAX];
+    size_t row[ROWS_MAX];
+    uint8_t taking[ROWS_MAX];
+};
+
+static void clip(const struct gradient *gradient, int64_t *value, size_t count)
+{
+    if (gradient->norm == GRADIENT_L1) {
+        clip_l1(value, count, gradient->clip);
+    } else {
+        clip_l2(value, count, gradient->clip);
+    }
+}
+
+/* One record, by the definition. */
+static void record_by_the_book(int64_t *value, const struct problem *problem, size_t row,
+                               enum fault fault)
+{
+    const struct gradient *gradient = &problem->gradient;
+    const size_t d = gradient->feature_count;
+    const size_t width = gradient->output_count * d;
+    const double *x = problem->x + row * d;
+    double real[WIDTH_MAX];
+
+    for (size_t o = 0; o < gradient->output_count; o++) {
+        const double y =
+            gradient->output_count == 1 ? problem->y[row] : (problem->y[row] == o ? 1.0 : -1.0);
+        const double f = dense_dot(problem->weights + o * d, x, d);
+        for (size_t j = 0; j < d; j++) {
+            real[o * d + j] = loss_derivative(gradient->loss, f, y) * x[j];
+        }
+    }
+    encode_vector(value, real, width, gradient->grid_bits);
+    for (size_t j = 0; j < width && fault == ROUNDED_TO_EVEN; j++) {
+        value[j] = (int64_t)nearbyint(ldexp(real[j], (int)gradient->grid_bits));
+    }
+    for (size_t o = 0; o < gradient->output_count && fault == CLIPPED_BY_OUTPUT; o++) {
+        clip(gradient, value + o * d, d);
+    }
+    if (fault != CLIPPED_BY_OUTPUT && fault != NOT_CLIPPED) {
+        clip(gradient, value, width);
+    }
+}
+
+static void sum_by_the_book(int64_t *sum, const struct problem *problem, enum fault fault)
+{
+    const size_t width = problem->gradient.output_count * problem->gradient.feature_count;
+    memset(sum, 0, width * sizeof *sum);
+    for (size_t i = 0; i < problem->rows.row_count; i++) {
+        int64_t value[WIDTH_MAX];
+        const size_t row = problem->rows.row == NULL ? i : problem->rows.row[i];
+        record_by_the_book(value, problem, row, fault);
+        const bool taking =
+            fault == COINS_IGNORED || problem->rows.taking == NULL || problem->rows.taking[i] == 1;
+        for (size_t j = 0; j < width; j++) {
+            sum[j] += taking ? value[j] : 0;
+        }
+    }
+}
+
+static void draw_record(struct seeded_random *seeded, struct problem *problem, size_t row)
+{
+    const size_t d = problem->gradient.feature_count;
+    double *x = problem->x + row * d;
+    double square = 0;
+    for (size_t j = 0; j < d; j++) {
+        x[j] = seeded_random_below(seeded, 4) == 0
+                   ? ldexp((double)seeded_random_below(seeded, 33) - 16, -5) /* often on a half */
+                   : 2 * seeded_random_unit(seeded) - 1;
+        square += x[j] * x[j];
+    }
+    for (size_t j = 0; j < d && square > 1; j++) {
+        x[j] /= 2 * sqrt(square);
+    }
+    problem->y[row] = problem->gradient.output_count > 1
+                          ? (double)seeded_random_below(seeded, problem->gradient.output_count)
+                          : (double)seeded_random_below(seeded, 2) * 2 - 1;
+}
+
+static void draw_problem(struct seeded_random *seeded, struct problem *problem)
+{
+    static const struct loss loss[] = {{LOSS_LOGISTIC, 0}, {LOSS_HINGE, 0},    {LOSS_HUBER, 1},
+                                       {LOSS_SQUARED, 0},  {LOSS_ABSOLUTE, 0}, {LOSS_PINBALL, 0.3}};
+    struct gradient *gradient = &problem->gradient;
+    *gradient = (struct gradient){
+        .loss = loss[seeded_random_below(seeded, 6)],
+        .output_count = 1 + seeded_random_below(seeded, K_MAX),
+        .feature_count = 1 + seeded_random_below(seeded, D_MAX),
+        .grid_bits = (unsigned)seeded_random_below(seeded, ENCODE_BITS_MAX + 1),
+        .norm = seeded_random_below(seeded, 2) == 0 ? GRADIENT_L1 : GRADIENT_L2,
+    };
+    const unsigned shift = (unsigned)seeded_random_below(seeded, gradient->grid_bits + 2);
+    gradient->clip = 1 + (int64_t)(seeded_random_below(seeded, 64) << shift >> 4);
+    for (size_t row = 0; row < ROWS_MAX; row++) {
+        draw_record(seeded, problem, row);
+        problem->row[row] = seeded_random_below(seeded, ROWS_MAX);
+        problem->taking[row] = (uint8_t)seeded_random_below(seeded, 2);
+    }
+    const double size = ldexp(1, (int)seeded_random_below(seeded, 70) - 2);
+    for (size_t j = 0; j < WIDTH_MAX; j++) {
+        problem->weights[j] = size * (2 * seeded_random_unit(seeded) - 1);
+    }
+    problem->rows = (struct gradient_rows){
+        .x = problem->x,
+        .y = problem->y,
+        .row = seeded_random_below(seeded, 2) == 0 ? NULL : problem->row,
+        .taking = seeded_random_below(seeded, 2) == 0 ? NULL : problem->taking,
+        .row_count = seeded_random_below(seeded, ROWS_MAX + 1),
+    };
+}
+
+/* In how many of the problems the sum differs from the definition with a fault. */
+static int differences(enum fault fault)
+{
+    static struct problem problem;
+    struct seeded_random seeded;
+    int different = 0;
+    seeded_random_init(&seeded, 31);
+    for (int run = 0; run < (fault == RIGHT ? 20000 : 2000); run++) {
+        int64_t sum[WIDTH_MAX];
+        int64_t book[WIDTH_MAX];
+        draw_problem(&seeded, &problem);
+        const struct gradient *gradient = &problem.gradient;
+        cr_assert_eq(gradient_sum(sum, gradient, problem.weights, &problem.rows), STATUS_OK);
+        sum_by_the_book(book, &problem, fault);
+        different +=
+            memcmp(sum, book, gradient->output_count * gradient->feature_count * sizeof *sum) != 0;
+    }
+    return different;
+}
+
+Test(gradient, is_the_sum_of_encoded_and_clipped_gradients_to_the_last_bit)
+{
+    cr_assert_eq(differences(RIGHT), 0);
+    cr_assert(differences(CLIPPED_BY_OUTPUT) > 100);
+    cr_assert(differences(COINS_IGNORED) > 100);
+    cr_assert(differences(NOT_CLIPPED) > 100);
+    cr_assert(differences(ROUNDED_TO_EVEN) > 10);
+}
+
+/* The L2 norm of (k, 1), k = 2^26 - 1, is a hair above k: beyond 2^52 a double's root would be k. */
+Test(gradient, a_norm_a_hair_above_a_whole_number_is_rounded_up)
+{
+    for (unsigned bits = 20; bits <= 30; bits++) {
+        const double k = ldexp(1, (int)bits) - 1;
+        const double x[2] = {ldexp(k, -(int)bits), ldexp(1, -(int)bits)};
+        const double y = -1;
+        const double weights[2] = {0};
+        const struct gradient gradient = {{LOSS_ABSOLUTE, 0}, 1, 2, bits, GRADIENT_L2, (int64_t)k};
+        const struct gradient_rows rows = {.x = x, .y = &y, .row_count = 1};
+        int64_t sum[2];
+        cr_assert_eq(gradient_sum(sum, &gradient, weights, &rows), STATUS_OK);
+        cr_expect(sum[0] == (int64_t)k - 1 && sum[1] == 0, "%u bits", bits);
+    }
+}
+
+/* The largest distance, over adversarial neighbours, in units of the stated sensitivity. */
+static double worst_distance(enum fault fault, size_t outputs, enum gradient_norm norm)
+{
+    static struct problem problem;
+    struct seeded_random seeded;
+    double worst = 0;
+    seeded_random_init(&seeded, 37);
+    for (int run = 0; run < 3000; run++) {
+        int64_t sum[2][WIDTH_MAX];
+        draw_problem(&seeded, &problem);
+        problem.gradient.output_count = outputs;
+        problem.gradient.norm = norm;
+        problem.gradient.grid_bits = 12;
+        problem.gradient.clip = 1 + (int64_t)seeded_random_below(&seeded, 1 << 11);
+        problem.rows = (struct gradient_rows){.x = problem.x, .y = problem.y, .row_count = 5};
+        const size_t d = problem.gradient.feature_count;
+        for (size_t row = 0; row < 5; row++) {
+            draw_record(&seeded, &problem, row);
+        }
+        for (size_t side = 0; side < 2; side++) {
+            if (fault == RIGHT) {
+                cr_assert_eq(
+                    gradient_sum(sum[side], &problem.gradient, problem.weights, &problem.rows),
+                    STATUS_OK);
+            } else {
+                sum_by_the_book(sum[side], &problem, fault);
+            }
+            for (size_t j = 0; j < d; j++) { /* the neighbour: one record turned round */
+                problem.x[j] = -problem.x[j];
+            }
+        }
+        double l1 = 0;
+        double l2 = 0;
+        for (size_t j = 0; j < outputs * d; j++) {
+            const double step = (double)(sum[0][j] - sum[1][j]);
+            l1 += fabs(step);
+            l2 += step * step;
+        }
+        const double distance =
+            (norm == GRADIENT_L1 ? l1 : sqrt(l2)) / (double)gradient_sensitivity(&problem.gradient);
+        worst = fmax(worst, distance);
+    }
+    return worst;
+}
+
+Test(gradient, one_replaced_record_moves_the_sum_by_the_sensitivity_at_most)
+{
+    for (size_t outputs = 1; outputs <= 3; outputs += 2) {
+        for (int norm = GRADIENT_L1; norm <= GRADIENT_L2; norm++) {
+            const double worst = worst_distance(RIGHT, outputs, (enum gradient_norm)norm);
+            cr_expect(worst <= 1 && worst > 0.99, "%zu outputs: %g", outputs, worst);
+        }
+        cr_expect(worst_distance(NOT_CLIPPED, outputs, GRADIENT_L1) > 2);
+    }
+    cr_expect(worst_distance(CLIPPED_BY_OUTPUT, 3, GRADIENT_L1) > 1.5);
+    cr_expect(worst_distance(CLIPPED_BY_OUTPUT, 3, GRADIENT_L2) > 1.2);
+}
+
+Test(gradient, nothing_about_weights_or_labels_can_stop_it)
+{
+    static const double odd[] = {NAN, INFINITY, -INFINITY, 0x1p1000, 0x1p-1060};
+    const double x[3] = {0.5, -0.5, 0.5};
+    const double y = 1;
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        const struct gradient gradient = {{LOSS_SQUARED, 0}, 1, 3, 16, GRADIENT_L1, 1000};
+        const struct gradient_rows rows = {.x = x, .y = &y, .row_count = 1};
+        const double weights[3] = {odd[i], odd[i], 1};
+        int64_t sum[3];
+        cr_assert_eq(gradient_sum(sum, &gradient, weights, &rows), STATUS_OK);
+        cr_expect(llabs(sum[0]) + llabs(sum[1]) + llabs(sum[2]) <= 1000);
+    }
+}
+
+Test(gradient, numbers_that_do_not_go_together_are_refused)
+{
+    struct gradient gradient = {{LOSS_LOGISTIC, 0}, 1, 3, 16, GRADIENT_L1, 1000};
+    struct why why = {{0}};
+    cr_assert_eq(gradient_check(&gradient, 1000, NULL), STATUS_OK);
+    cr_assert_eq(gradient_range(&gradient, 1000), 1000000);
+    gradient.clip = INT64_C(1) << 52;
+    cr_assert_eq(gradient_check(&gradient, 1024, NULL), STATUS_OK);
+    cr_assert_eq(gradient_check(&gradient, 1025, &why), STATUS_INVALID);
+    cr_assert(why.text[0] != '\0');
+    gradient.clip = 0;
+    cr_assert_eq(gradient_check(&gradient, 1, &why), STATUS_INVALID);
+    gradient.clip = 1;
+    gradient.grid_bits = 53;
+    cr_assert_eq(gradient_check(&gradient, 1, &why), STATUS_INVALID);
+    gradient.grid_bits = 16;
+    gradient.loss.kind = LOSS_ZERO_ONE;
+    cr_assert_eq(gradient_check(&gradient, 1, &why), STATUS_INVALID);
+    gradient.loss = (struct loss){LOSS_PINBALL, 2};
+    cr_assert_eq(gradient_check(&gradient, 1, &why), STATUS_INVALID);
+    gradient.loss = (struct loss){LOSS_HINGE, 0};
+    gradient.output_count = 0;
+    cr_assert_eq(gradient_check(&gradient, 1, &why), STATUS_INVALID);
+}
+
+Test(gradient, the_mean_is_the_released_sum_over_the_public_count)
+{
+    const int64_t total[2] = {3 << 16, -(1 << 15)};
+    double mean[2];
+    gradient_mean(mean, total, 2, 16, 4);
+    cr_assert(mean[0] == 0.75 && mean[1] == -0.125);
+}
