@@ -14,6 +14,7 @@
 #include "account/account.h"
 
 #include "account/pld.h"
+#include "account/pld_private.h"
 #include "account/pure.h"
 #include "account/renyi.h"
 #include "base/check.h"
@@ -27,6 +28,7 @@
 struct question {
     bool wants_epsilon;
     double at;
+    bool quick;
 };
 
 const char *accountant_name(enum accountant accountant)
@@ -131,6 +133,9 @@ static enum status ask_pld(struct interval *out, const struct privacy_event *eve
     if (!are_moderate(events, count)) {
         *out = (struct interval){0, question.wants_epsilon ? INFINITY : 1};
         return STATUS_OK;
+    }
+    if (question.wants_epsilon && question.quick) {
+        return pld_epsilon_within(out, events, count, question.at, pld_quick(events, count));
     }
     return question.wants_epsilon ? pld_epsilon(out, events, count, question.at)
                                   : pld_delta(out, events, count, question.at);
@@ -296,8 +301,8 @@ static enum status ask_live(struct account *out, const struct privacy_event *eve
     return status;
 }
 
-enum status account_epsilon(struct account *out, const struct privacy_event *events, size_t count,
-                            double delta, struct why *why)
+static enum status ask_epsilon(struct account *out, const struct privacy_event *events,
+                               size_t count, double delta, bool quick, struct why *why)
 {
     CHECK(count >= 1);
     enum status status = account_check(events, count, why);
@@ -305,8 +310,20 @@ enum status account_epsilon(struct account *out, const struct privacy_event *eve
         why_set(why, "delta must be at least 0 and below 1");
         status = STATUS_INVALID;
     }
-    return status == STATUS_OK ? ask_live(out, events, count, (struct question){true, delta})
+    return status == STATUS_OK ? ask_live(out, events, count, (struct question){true, delta, quick})
                                : status;
+}
+
+enum status account_epsilon(struct account *out, const struct privacy_event *events, size_t count,
+                            double delta, struct why *why)
+{
+    return ask_epsilon(out, events, count, delta, false, why);
+}
+
+enum status account_epsilon_quick(struct account *out, const struct privacy_event *events,
+                                  size_t count, double delta, struct why *why)
+{
+    return ask_epsilon(out, events, count, delta, true, why);
 }
 
 enum status account_delta(struct account *out, const struct privacy_event *events, size_t count,
@@ -318,6 +335,6 @@ enum status account_delta(struct account *out, const struct privacy_event *event
         why_set(why, "epsilon must be a finite number of at least 0");
         status = STATUS_INVALID;
     }
-    return status == STATUS_OK ? ask_live(out, events, count, (struct question){false, epsilon})
+    return status == STATUS_OK ? ask_live(out, events, count, (struct question){.at = epsilon})
                                : status;
 }

@@ -51,7 +51,13 @@ MUST_USE enum status account_check(const struct privacy_event *events, size_t co
  */
 MUST_USE enum status account_epsilon(struct account *out, const struct privacy_event *events,
                                      size_t count, double delta, struct why *why);
+
 MUST_USE enum status account_delta(struct account *out, const struct privacy_event *events,
                                    size_t count, double epsilon, struct why *why);
+
+/** account_epsilon with the privacy-loss distributions on coarser grids, for searches, which ask
+ * often; its bounds hold as well. */
+MUST_USE enum status account_epsilon_quick(struct account *out, const struct privacy_event *events,
+                                           size_t count, double delta, struct why *why);
 
 #endif

@@ -84,7 +84,7 @@ static enum status ask(struct search *search, double *value, double x, struct wh
     struct account account;
     CHECK(scale(search->scaled, search->event, search->count, x));
     enum status status =
-        account_epsilon(&account, search->scaled, search->count, search->delta, why);
+        account_epsilon_quick(&account, search->scaled, search->count, search->delta, why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -264,6 +264,20 @@ static enum status find(struct search *search, struct why *why)
     return status;
 }
 
+/* The searches were quick; what is handed out is what account_epsilon says of it, unless rounding made
+ * that one the worse. */
+static enum status look_closely(struct search *search, struct why *why)
+{
+    struct account account;
+    CHECK(scale(search->scaled, search->event, search->count, search->enough));
+    enum status status =
+        account_epsilon(&account, search->scaled, search->count, search->delta, why);
+    if (status == STATUS_OK && account.high <= search->epsilon) {
+        search->account = account;
+    }
+    return status;
+}
+
 enum status calibrate(struct calibration *out, struct privacy_event *events, size_t count,
                       double epsilon, double delta, struct why *why)
 {
@@ -284,6 +298,9 @@ enum status calibrate(struct calibration *out, struct privacy_event *events, siz
         search.count += events[i].count > 0;
     }
     status = find(&search, why);
+    if (status == STATUS_OK) {
+        status = look_closely(&search, why);
+    }
     if (status == STATUS_EXHAUSTED) {
         status = refuse_for_good(events, count, delta, why);
     } else if (status == STATUS_OK) {

@@ -28,6 +28,9 @@
 #define LISTS_LOG2         26  /* parts times the size of the transform, when there are many */
 #define LOW_SHARE          7.0 /* ln of delta over what low's error may take of it */
 #define FINEST_LOG2        12
+#define COARSER            25 /* steps of a fifth as many cells */
+#define SHORT              8  /* parts of a list that is worth more precision */
+#define RUNS_FEW           1e4
 
 /* What is composed. */
 struct task {
@@ -260,20 +263,27 @@ static enum status ask_side(struct interval *out, const struct task *task,
     return status;
 }
 
-/* Both directions, where they differ. */
+/* Both directions, where they differ. Mostly the first one is plainly the worse: when a bound on a
+ * coarse grid says so, that will do. */
 static enum status ask(struct interval *out, struct task *task, struct pld_question question,
                        struct interval delta, struct pld_limits limits)
 {
     enum status status = ask_side(out, task, question, delta, limits);
     bool alone = task->count == 1 && pld_single_covers(&task->parts[0]);
     if (status == STATUS_OK && task->sampled && !alone) {
-        struct interval other = {0, 0};
+        struct interval other = {0, INFINITY};
+        struct pld_limits coarse = {COARSER * limits.tolerance, limits.log2_size_max - 2};
         for (size_t i = 0; i < task->count; i++) {
             if (task->parts[i].sampling < 1) {
                 task->parts[i].side = LOSS_ADD;
             }
         }
-        status = ask_side(&other, task, question, delta, limits);
+        if (task->count <= SHORT) {
+            status = ask_side(&other, task, question, delta, coarse);
+        }
+        if (status == STATUS_OK && !(other.high <= out->high)) {
+            status = ask_side(&other, task, question, delta, limits);
+        }
         out->low = fmax(out->low, other.low);
         out->high = fmax(out->high, other.high);
     }
@@ -345,10 +355,9 @@ enum status pld_delta_within(struct interval *out, const struct privacy_event *e
     return status;
 }
 
-/* Long lists are worth less precision than one event alone, which is cheap; so are sampled ones. */
-static struct pld_limits usual(const struct privacy_event *events, size_t count)
+struct pld_limits pld_quick(const struct privacy_event *events, size_t count)
 {
-    if (count > 8) {
+    if (count > SHORT) {
         return (struct pld_limits){3e-4, 18};
     }
     for (size_t i = 0; i < count; i++) {
@@ -357,6 +366,31 @@ static struct pld_limits usual(const struct privacy_event *events, size_t count)
         }
     }
     return (struct pld_limits){3e-6, 20};
+}
+
+static bool are_alike(const struct privacy_event *a, const struct privacy_event *b)
+{
+    return a->mechanism == b->mechanism && a->neighbours == b->neighbours &&
+           compare(a->parameter, b->parameter) == 0 &&
+           compare(a->sensitivity, b->sensitivity) == 0 && compare(a->sampling, b->sampling) == 0 &&
+           compare(a->delta, b->delta) == 0;
+}
+
+/* A few runs of one event are worth a tenth of a second: what the grid adds falls as the square of
+ * the step, and grows as the number of runs. */
+static struct pld_limits usual(const struct privacy_event *events, size_t count)
+{
+    double runs = 0;
+    for (size_t i = 0; i < count; i++) {
+        runs += (double)events[i].count;
+        if (!are_alike(&events[0], &events[i])) {
+            return pld_quick(events, count);
+        }
+    }
+    if (runs > RUNS_FEW) {
+        return pld_quick(events, count);
+    }
+    return events[0].sampling < 1 ? (struct pld_limits){1e-7, 20} : (struct pld_limits){1e-10, 21};
 }
 
 enum status pld_epsilon(struct interval *out, const struct privacy_event *events, size_t count,

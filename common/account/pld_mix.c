@@ -74,21 +74,41 @@ double pld_mix_moments(struct pld_moments *moments, const struct pld_mix *mix, d
     return sum.log_mass;
 }
 
-/* By Chernoff's bound on the tilted law, up (side 1) or down (side -1). */
+/* Chernoff's bound on how far the tilted law reaches, up (side 1) or down (side -1), from the moment
+ * at this many standard deviations. */
+static double reach_at(const struct pld_mix *mix, const struct pld_moments *at, double side,
+                       double sigmas)
+{
+    double sigma = fmax(sqrt(at->variance), mix->step * 1e-3);
+    double more = side * sigmas / sigma;
+    double log_mass = pld_mix_moments(NULL, mix, mix->tilt + more);
+    double slack = 0.5 + 64 * DBL_EPSILON * fabs(log_mass);
+    double reach = (log_mass - at->log_mass - more * at->mean + PLD_OUTSIDE + slack) / fabs(more);
+    return isnan(reach) ? INFINITY : reach;
+}
+
+/* The least of those: it falls, then rises, so a step in the wrong direction ends the search. */
 static double reach_of(const struct pld_mix *mix, const struct pld_moments *at, double side)
 {
-    static const double sigmas[] = {8, 6, 4.5, 3.3, 2.5, 1.8, 1.3, 0.9, 11, 16};
-    double sigma = fmax(sqrt(at->variance), mix->step * 1e-3);
-    double best = INFINITY;
-    for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
-        double more = side * sigmas[i] / sigma;
-        double log_mass = pld_mix_moments(NULL, mix, mix->tilt + more);
-        double slack = 0.5 + 64 * DBL_EPSILON * fabs(log_mass);
-        double reach =
-            (log_mass - at->log_mass - more * at->mean + PLD_OUTSIDE + slack) / fabs(more);
-        best = reach < best ? reach : best;
+    static const double sigmas[] = {0.9, 1.3, 1.8, 2.5, 3.3, 4.5, 6, 8, 11, 16};
+    enum { COUNT = sizeof sigmas / sizeof sigmas[0], USUAL = 7 /* of a normal law */ };
+    double best = reach_at(mix, at, side, sigmas[USUAL]);
+    double next = reach_at(mix, at, side, sigmas[USUAL - 1]);
+    if (next < best) {
+        for (size_t i = USUAL - 1; i > 0 && next < best; i--) {
+            best = next;
+            next = reach_at(mix, at, side, sigmas[i - 1]);
+        }
+    } else {
+        for (size_t i = USUAL + 1; i < COUNT; i++) {
+            next = reach_at(mix, at, side, sigmas[i]);
+            if (!(next < best)) {
+                break;
+            }
+            best = next;
+        }
     }
-    return fmax(best, mix->step);
+    return fmax(fmin(best, next), mix->step);
 }
 
 void pld_mix_window(struct pld_moments *at, double *up, double *down, const struct pld_mix *mix)

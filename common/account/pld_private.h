@@ -98,6 +98,9 @@ bool pld_single_covers(const struct loss_part *part);
 struct interval pld_single_epsilon(const struct loss_part *part, double delta);
 struct interval pld_single_delta(const struct loss_part *part, double epsilon);
 
+/** Limits for searches: a few ms a question, for lists within half a second. */
+struct pld_limits pld_quick(const struct privacy_event *events, size_t count);
+
 /** pld_epsilon and pld_delta with limits of one's own. */
 MUST_USE enum status pld_epsilon_within(struct interval *out, const struct privacy_event *events,
                                         size_t count, double delta, struct pld_limits limits);

@@ -19,6 +19,8 @@
 
 #define ROUNDING (DBL_EPSILON / 2)
 
+enum { BLOCK = 64 };
+
 struct tail {
     double a;
     double b;
@@ -81,6 +83,28 @@ static double narrow(const struct pld_sum *sum, struct tail tail, double place, 
     return sum->offset + place * sum->step - good;
 }
 
+/* From how far up the points have to be looked at one by one: delta at those `BLOCK` apart says that
+ * all above are beyond doubt. tail gets what lies at and above the point returned. */
+static size_t skip(struct tail *tail, const struct pld_sum *sum, double log_delta, bool upper)
+{
+    double decay_a = exp(-sum->tilt * sum->step);
+    double decay_b = exp(-(sum->tilt + 1) * sum->step);
+    struct tail at = *tail;
+    size_t from = sum->count;
+    bool wide = !upper && log1p(1 / sum->tilt) < sum->step; /* it may hold between points alone */
+    for (size_t i = wide || sum->count < BLOCK * BLOCK ? 0 : sum->count; i > BLOCK;) {
+        for (size_t last = i - BLOCK; i > last; i--) {
+            at = tail_below(at, sum->mass[i - 1], decay_a, decay_b);
+        }
+        if (holds(sum, at, sum->first + (double)i, 0, log_delta, upper) != upper) {
+            break;
+        }
+        *tail = at;
+        from = i;
+    }
+    return from;
+}
+
 double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper)
 {
     double decay_a = exp(-sum->tilt * sum->step);
@@ -88,7 +112,7 @@ double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper)
     double weightiest = log1p(1 / sum->tilt); /* below a mass */
     struct tail tail = {0, 0, 0, weighted_error(sum)};
 
-    for (size_t i = sum->count; i > 0; i--) {
+    for (size_t i = skip(&tail, sum, log_delta, upper); i > 0; i--) {
         double place = sum->first + (double)(i - 1);
         struct tail above = tail;
         tail = tail_below(tail, sum->mass[i - 1], decay_a, decay_b);
