@@ -5,6 +5,7 @@
 
 #include "audit/subject.h"
 #include "dp/ledger.h"
+#include "experts/hedge_play.h"
 #include "noise/exponential.h"
 #include "noise/laplace.h"
 #include "noise/share.h"
@@ -22,6 +23,7 @@ struct audit_rig {
     struct noise_laplace noise;
     struct noise_share share;
     struct noise_exponential decay;
+    struct hedge_game game;
     int64_t value[2][RIG_WIDTH_MAX]; /* the neighbours: exact vectors or scores */
     size_t width;
     uint64_t sensitivity; /* that the mechanism is told */
@@ -53,5 +55,8 @@ extern const struct subject_code subject_permute_and_flip;
 extern const struct subject_code subject_noisy_max;
 extern const struct subject_code subject_rwm;
 extern const struct subject_code subject_theorem;
+extern const struct subject_code subject_dartboard;
+extern const struct subject_code subject_epochs;
+extern const struct subject_code subject_linear_learner;
 
 #endif

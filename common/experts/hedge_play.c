@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/wide.h"
 #include "dp/select.h"
+#include "experts/hedge_private.h"
 #include "noise/mask.h"
 
 #include <string.h>
@@ -119,8 +120,8 @@ static uint64_t clamped(int64_t loss, uint64_t one)
 }
 
 /* Tosses both coins always, so that the time does not tell which of them refreshed. */
-static enum status toss(const struct hedge_game *game, const struct random *random, int64_t loss,
-                        bool *refresh)
+enum status hedge_toss(const struct hedge_game *game, const struct random *random, int64_t loss,
+                       bool *refresh)
 {
     uint64_t word[2] = {0};
     uint64_t distance = clamped(loss, game->one);
@@ -138,6 +139,19 @@ static enum status toss(const struct hedge_game *game, const struct random *rand
     bytes_wipe(&distance, sizeof distance);
     bytes_wipe(&weight, sizeof weight);
     return status;
+}
+
+void hedge_note_coin(struct hedge_state *state, bool refresh)
+{
+    state->tossed = true;
+    state->drawn = !refresh;
+}
+
+void hedge_note_draw(struct hedge_state *state, size_t expert)
+{
+    state->expert = expert;
+    state->draws++;
+    state->drawn = true;
 }
 
 /* Takes the grant; whether it is for a coin of this game. */
@@ -160,10 +174,9 @@ static enum status play_coin(struct hedge_state *state, const struct hedge_game 
     if (!pays_for_coin(grant, game)) {
         return STATUS_INVALID;
     }
-    enum status status = toss(game, random, latest[state->expert], &refresh);
+    enum status status = hedge_toss(game, random, latest[state->expert], &refresh);
     if (status == STATUS_OK) {
-        state->tossed = true;
-        state->drawn = !refresh;
+        hedge_note_coin(state, refresh);
     }
     return status;
 }
@@ -186,9 +199,7 @@ static enum status play_draw(struct hedge_state *state, const struct hedge_game 
                                     game->sensitivity);
     }
     if (status == STATUS_OK) {
-        state->expert = chosen;
-        state->draws++;
-        state->drawn = true;
+        hedge_note_draw(state, chosen);
     }
     return status;
 }
