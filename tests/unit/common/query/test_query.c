@@ -1,0 +1,164 @@
+/* Questions: how their text is read, and what one record adds to them. */
+
+#include "query/query.h"
+#include "query/query_set.h"
+
+#include "toy_schema.h"
+
+#include <criterion/criterion.h>
+
+enum { BITS = 8, ONE = 1 << BITS };
+
+static struct query parsed(const char *text)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+              why.text);
+    return query;
+}
+
+static void adds(const char *text, double age, double kappa, double threshold,
+                 const int64_t *expected)
+{
+    const struct query query = parsed(text);
+    const double cell[TOY_COLUMNS] = {age, 1, kappa, 2};
+    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 1};
+    int64_t sum[QUERY_CELLS_MAX] = {0};
+    query_add(sum, &query, BITS, threshold, &row);
+    for (size_t i = 0; i < query.cell_count; i++) {
+        cr_expect(sum[i] == expected[i], "%s cell %zu: %ld", text, i, sum[i]);
+    }
+}
+
+Test(query, adds_what_it_says)
+{
+    adds("count: age >= 65", 70, 1, 0, (int64_t[]){ONE});
+    adds("count: age >= 65", 60, 1, 0, (int64_t[]){0});
+    adds("mean: age", 50, 1, 0, (int64_t[]){-ONE / 2});
+    adds("mean: age", 98, 1, 0, (int64_t[]){ONE / 2});
+    adds("mean: age", 74, 1, 0, (int64_t[]){0});
+    adds("mean: age", NAN, 1, 0, (int64_t[]){-ONE / 2});
+    adds("mean: age where sex == M", 62, 1, 0, (int64_t[]){-ONE / 4, ONE});
+    adds("mean: age where sex == F", 62, 1, 0, (int64_t[]){0, 0});
+    adds("histogram: age by 20", 59.99, 1, 0, (int64_t[]){ONE, 0, 0});
+    adds("histogram: age by 20", 60, 1, 0, (int64_t[]){0, ONE, 0});
+    adds("histogram: age by 20", 98, 1, 0, (int64_t[]){0, 0, ONE});
+    adds("histogram: age by 20", NAN, 1, 0, (int64_t[]){ONE, 0, 0});
+    adds("histogram: sex", 60, 1, 0, (int64_t[]){0, ONE});
+    adds("histogram: 'home region'", 60, 1, 0, (int64_t[]){0, 0, ONE});
+    adds("histogram: death where sex == M", 60, 1, 0, (int64_t[]){0, ONE});
+    adds("quantile: 0.25 of age", 60, 1, 60, (int64_t[]){ONE - ONE / 4});
+    adds("quantile: 0.25 of age", 61, 1, 60, (int64_t[]){-ONE / 4});
+    adds("quantile: 0.25 of age where sex == F in 3 rounds", 61, 1, 60, (int64_t[]){0});
+    adds("quantile: 0.5 of age", NAN, 1, 60, (int64_t[]){-ONE / 2});
+    /* kappa = 1.5 lies in [1, 2); log1p is monotone, so its cell does between log1p(1), log1p(2) */
+    adds("histogram: kappa at 1, 2", 60, log1p(1.5), 0, (int64_t[]){0, ONE, 0});
+    adds("histogram: kappa at 1, 2", 60, log1p(1), 0, (int64_t[]){0, ONE, 0});
+    adds("histogram: kappa at 1, 2", 60, log1p(2), 0, (int64_t[]){0, 0, ONE});
+}
+
+Test(query, reads_edges_and_names_cells)
+{
+    const struct query by = parsed("histogram: age by 10");
+    const struct query at = parsed("histogram: age at 51, 60.5, 97");
+    const struct query of_category = parsed("histogram: sex");
+    char name[64];
+    cr_assert(by.cell_count == 5);
+    for (size_t i = 0; i < 4; i++) {
+        cr_assert(by.edge[i] == 60 + 10.0 * (double)i);
+    }
+    query_cell_name(name, sizeof name, &by, 0);
+    cr_assert_str_eq(name, "age [50, 60)");
+    query_cell_name(name, sizeof name, &by, 4);
+    cr_assert_str_eq(name, "age [90, 98]");
+    cr_assert(at.cell_count == 4 && at.edge[1] == 60.5);
+    query_cell_name(name, sizeof name, &of_category, 1);
+    cr_assert_str_eq(name, "sex M");
+    cr_assert(parsed("quantile: 0.5 of age").rounds == QUERY_ROUNDS_DEFAULT);
+    cr_assert(parsed("quantile: 0.5 of age in 40 rounds").rounds == 40);
+    cr_assert(parsed("mean: age").cell_count == 1);
+    cr_assert(parsed("mean: age where sex == F").cell_count == 2);
+}
+
+Test(query, measures_labels_that_are_numbers_or_classes)
+{
+    struct schema schema = toy;
+    struct query query;
+    int64_t sum[3] = {0};
+    const double cell[TOY_COLUMNS] = {60, 0, 1, 0};
+    struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 0.5};
+    schema.label.kind = LABEL_NUMBER;
+    schema.label.centre = 10;
+    schema.label.half_width = 4;
+    cr_assert(query_parse(&query, slice_of("mean: death"), &schema, NULL) == STATUS_OK);
+    cr_assert(query.low == 6 && query.high == 14);
+    query_add(sum, &query, BITS, 0, &row);
+    cr_assert(sum[0] == ONE / 4);
+    schema.label.kind = LABEL_CLASSES;
+    schema.label.class_count = 3;
+    strcpy(schema.label.class_name[0], "a");
+    strcpy(schema.label.class_name[1], "b");
+    strcpy(schema.label.class_name[2], "c");
+    row.label = 2;
+    sum[0] = 0;
+    cr_assert(query_parse(&query, slice_of("histogram: death"), &schema, NULL) == STATUS_OK);
+    query_add(sum, &query, BITS, 0, &row);
+    cr_assert(query.cell_count == 3 && sum[0] == 0 && sum[1] == 0 && sum[2] == ONE);
+}
+
+static void refused(const char *text, const char *place, const char *remedy)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
+    cr_expect(strstr(why.text, place) != NULL && strstr(why.text, remedy) != NULL, "%s: %s", text,
+              why.text);
+}
+
+Test(query, refuses_with_place_and_remedy)
+{
+    refused("", "character 1:", "count:");
+    refused("sum: age", "character 1, \"sum\"", "count:, mean:");
+    refused("count age", "character 7, \"age\"", "colon");
+    refused("count: age >= 65 where sex == F", "character 18, \"where\"", "end here");
+    refused("mean: sex", "character 7, \"sex\"", "order");
+    refused("mean: age if sex == F", "character 11, \"if\"", "end here");
+    refused("mean: age where", "character 16:", "column");
+    refused("histogram: age", "character 15:", "by");
+    refused("histogram: age by 0", "character 19, \"0\"", "above 0");
+    refused("histogram: age by -1", "character 19", "above 0");
+    refused("histogram: age by 0.01", "character 19", "more than 128");
+    refused("histogram: age by 1e-300", "character 19", "more than 128");
+    refused("histogram: age by 100", "character 22", "smaller width");
+    refused("histogram: age at 50", "character 19, \"50\"", "inside");
+    refused("histogram: age at 60, 60", "character 23, \"60\"", "rise");
+    refused("histogram: age at 60, 98", "character 23, \"98\"", "inside");
+    refused("histogram: age at 60,", "character 22:", "edge");
+    refused("quantile: 0 of age", "character 11, \"0\"", "between 0 and 1");
+    refused("quantile: 1 of age", "character 11, \"1\"", "between 0 and 1");
+    refused("quantile: age", "character 11, \"age\"", "share");
+    refused("quantile: 0.5 age", "character 15, \"age\"", "of");
+    refused("quantile: 0.5 of 'home region'", "character 18, \"home region\"", "order");
+    refused("quantile: 0.5 of age in 0 rounds", "character 25, \"0\"", "1 to 40");
+    refused("quantile: 0.5 of age in 41 rounds", "character 25, \"41\"", "1 to 40");
+    refused("quantile: 0.5 of age in 1.5 rounds", "character 25", "whole");
+    refused("quantile: 0.5 of age in 5", "character 26:", "rounds");
+    refused("mean: death", "character 7, \"death\"", "order");
+}
+
+Test(query, of_a_set_is_named_when_refused)
+{
+    static const char *const text[] = {"mean: age", "count: age >", "mean: age"};
+    struct query_set set;
+    struct why why = {{0}};
+    cr_assert(query_set_init(&set, text, 3, 10, &toy, &why) == STATUS_INVALID);
+    cr_assert(strncmp(why.text, "question 2: character 13:", 25) == 0, "%s", why.text);
+    cr_assert(set.query == NULL && set.count == 0);
+    cr_assert(query_set_init(&set, text, 0, 10, &toy, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 1, 0, &toy, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 1, 41, &toy, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 1, 40, &toy, &why) == STATUS_OK);
+    query_set_free(&set);
+    query_set_free(NULL);
+}

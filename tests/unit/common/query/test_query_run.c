@@ -1,0 +1,283 @@
+/* From records to answers: exact without noise, bars that hold as often as they say with it. */
+
+#include "query/query_run.h"
+
+#include "noise/laplace.h"
+#include "tests/support/seeded_random.h"
+#include "toy_schema.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { BITS = 16, RECORDS = 600, CELLS_MAX = 16, ANSWERS_MAX = 16 };
+
+static const char *const text[] = {
+    "count: age >= 80",
+    "mean: age",
+    "mean: age where sex == M",
+    "histogram: 'home region' where age < 80",
+    "quantile: 0.25 of age in 16 rounds",
+    "quantile: 0.9 of kappa where sex == F in 10 rounds",
+};
+enum { QUESTIONS = sizeof text / sizeof text[0], ANSWERS = 8 };
+
+struct table {
+    double cell[RECORDS * TOY_COLUMNS];
+    double label[RECORDS];
+};
+
+static void fill(struct table *table, uint64_t seed)
+{
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, seed);
+    for (size_t i = 0; i < RECORDS; i++) {
+        double *cell = table->cell + i * TOY_COLUMNS;
+        const double unit = seeded_random_unit(&seeded);
+        cell[0] = 50 + 48 * unit * unit;
+        cell[1] = (double)seeded_random_below(&seeded, 2);
+        cell[2] = 0.15 + 1.8 * seeded_random_unit(&seeded);
+        cell[3] = (double)seeded_random_below(&seeded, 3);
+        table->label[i] = seeded_random_below(&seeded, 2) == 1 ? 1 : -1;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least value at or below which a share of those with that sex (or all, if sex < 0) lies. */
+static double quantile_of(const struct table *table, int column, int sex, double share)
+{
+    static double value[RECORDS];
+    size_t count = 0;
+    for (size_t i = 0; i < RECORDS; i++) {
+        const double *cell = table->cell + i * TOY_COLUMNS;
+        if (sex < 0 || cell[1] == sex) {
+            value[count++] = cell[column];
+        }
+    }
+    qsort(value, count, sizeof value[0], ascending);
+    return value[(size_t)ceil(share * (double)count - 1e-9) - 1];
+}
+
+/* The truth of each answer, computed another way. */
+static void truth_of(double *truth, const struct table *table)
+{
+    double men = 0;
+    memset(truth, 0, ANSWERS * sizeof *truth);
+    for (size_t i = 0; i < RECORDS; i++) {
+        const double *cell = table->cell + i * TOY_COLUMNS;
+        truth[0] += cell[0] >= 80;
+        truth[1] += cell[0] / RECORDS;
+        truth[2] += cell[1] == 1 ? cell[0] : 0;
+        men += cell[1] == 1;
+        if (cell[0] < 80) {
+            truth[3 + (int)cell[3]]++;
+        }
+    }
+    truth[2] /= men;
+    truth[6] = quantile_of(table, 0, -1, 0.25);
+    truth[7] = expm1(quantile_of(table, 2, 0, 0.9));
+}
+
+/* Runs all rounds, with noise of that scale in each (0: none); `claimed` is what the bars are made
+ * from. */
+static void run_all(struct query_answer *answer, const struct query_set *set,
+                    const struct table *table, const struct noise_laplace *noise,
+                    const struct query_noise *claimed, struct seeded_random *seeded)
+{
+    struct random random = seeded_random_interface(seeded);
+    struct query_run run;
+    cr_assert(query_run_init(&run, set) == STATUS_OK);
+    for (uint32_t round = 0; round < set->round_count; round++) {
+        int64_t sum[CELLS_MAX];
+        const size_t cells = query_set_cells(set, round);
+        query_set_sum(sum, set, round, run.threshold, table->cell, RECORDS, TOY_COLUMNS,
+                      table->label);
+        for (uint32_t i = 0; i < claimed->draws && noise != NULL; i++) {
+            cr_assert(noise_laplace_add(noise, &random, sum, cells) == STATUS_OK);
+        }
+        query_run_observe(&run, sum, claimed, RECORDS);
+    }
+    query_run_answers(answer, &run);
+    query_run_free(&run);
+}
+
+static void ask(struct query_set *set)
+{
+    struct why why = {{0}};
+    cr_assert(query_set_init(set, text, QUESTIONS, BITS, &toy, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(query_run_answer_count(set) == ANSWERS);
+}
+
+Test(query_run, answers_exactly_without_noise)
+{
+    static struct table table;
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct seeded_random seeded;
+    double truth[ANSWERS];
+    const struct query_noise none = {false, 1e-3, 1};
+    /* what bisection leaves: 48/2^17 of age, and for kappa that of log1p in its own unit */
+    const double near[ANSWERS] = {0, 1e-3, 1e-3, 0, 0, 0, 48 / 131072.0, 7.1 * 1.8 / 2048};
+    seeded_random_init(&seeded, 1);
+    fill(&table, 7);
+    truth_of(truth, &table);
+    ask(&set);
+    run_all(answer, &set, &table, NULL, &none, &seeded);
+    for (size_t i = 0; i < ANSWERS; i++) {
+        cr_expect(fabs(answer[i].value - truth[i]) <= near[i] + 1e-9, "%s: %g, not %g",
+                  answer[i].name, answer[i].value, truth[i]);
+        cr_expect(answer[i].low <= truth[i] + 1e-9 && truth[i] <= answer[i].high + 1e-9, "%s",
+                  answer[i].name);
+    }
+    cr_assert_str_eq(answer[0].name, "count: age >= 80");
+    cr_assert_str_eq(answer[0].unit, "records");
+    cr_assert_str_eq(answer[2].unit, "age");
+    cr_assert_str_eq(answer[4].name, "histogram: 'home region' where age < 80: home region and");
+    cr_assert(fabs(answer[0].sampling - sqrt(truth[0] * (1 - truth[0] / RECORDS))) < 1e-6);
+    query_set_free(&set);
+}
+
+/* How often each truth may lie outside its bar of 95 % in so many runs: a binomial variable of 1500
+ * and 0.05 exceeds 128 with a probability below 3e-8, so all 16 comparisons together raise a false
+ * alarm in less than 1e-6 of all seeds. */
+enum { RUNS = 1500, OUTSIDE_MAX = 128 };
+
+/* scale is that of the noise drawn, claimed what the bars are made from; unit: grid steps */
+static void count_outside(int *outside, uint64_t scale, const struct query_noise *claimed,
+                          uint64_t seed)
+{
+    static struct table table;
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct seeded_random seeded;
+    double truth[ANSWERS];
+    struct noise_laplace noise;
+    seeded_random_init(&seeded, seed);
+    fill(&table, 7);
+    truth_of(truth, &table);
+    ask(&set);
+    cr_assert(noise_laplace_init(&noise, (struct noise_scale){scale, 1}) == STATUS_OK);
+    memset(outside, 0, ANSWERS * sizeof *outside);
+    for (int i = 0; i < RUNS; i++) {
+        run_all(answer, &set, &table, &noise, claimed, &seeded);
+        for (size_t j = 0; j < ANSWERS; j++) {
+            cr_assert(answer[j].low <= answer[j].value && answer[j].value <= answer[j].high);
+            outside[j] += truth[j] < answer[j].low - 1e-9 || truth[j] > answer[j].high + 1e-9;
+        }
+    }
+    query_set_free(&set);
+}
+
+Test(query_run, has_bars_that_hold_as_often_as_they_say)
+{
+    static const uint32_t draws[] = {1, 5};
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t scale = UINT64_C(15) << (BITS - 1); /* the set's 7.5 over epsilon 1 */
+        const struct query_noise claimed = {false, (double)scale, draws[i]};
+        int outside[ANSWERS];
+        count_outside(outside, scale, &claimed, 20 + i);
+        for (size_t j = 0; j < ANSWERS; j++) {
+            cr_expect(outside[j] <= OUTSIDE_MAX, "%u draws, answer %zu: %d", draws[i], j,
+                      outside[j]);
+        }
+        /* nor are those of a count needlessly wide */
+        cr_expect(outside[0] > 30 && outside[4] > 30);
+    }
+}
+
+/* Planted: bars that forget half the noise, which is far more at once for all but a quantile, whose
+ * bars hold for all its rounds together: those forget nine tenths. */
+Test(query_run, bars_of_too_little_noise_are_found_out)
+{
+    const uint64_t scale = UINT64_C(15) << (BITS - 1);
+    const struct query_noise half = {false, (double)scale / 2, 1};
+    const struct query_noise tenth = {false, (double)scale / 10, 1};
+    int outside[ANSWERS];
+    count_outside(outside, scale, &half, 30);
+    for (size_t j = 0; j < ANSWERS - 2; j++) {
+        cr_expect(outside[j] > OUTSIDE_MAX, "answer %zu: %d", j, outside[j]);
+    }
+    count_outside(outside, scale, &tenth, 31);
+    cr_expect(outside[6] > OUTSIDE_MAX && outside[7] > OUTSIDE_MAX, "%d %d", outside[6],
+              outside[7]);
+}
+
+/* Where the next round asks follows from releases alone: neighbours, even all other records, with
+ * the same released sums are asked the same. */
+Test(query_run, asks_where_the_releases_say_and_nowhere_else)
+{
+    struct query_set set;
+    struct query_run run;
+    struct seeded_random seeded;
+    const struct query_noise noise = {false, 1000, 1};
+    double low = 50;
+    double high = 98;
+    seeded_random_init(&seeded, 3);
+    ask(&set);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    for (uint32_t round = 0; round < set.round_count; round++) {
+        int64_t sum[CELLS_MAX];
+        const size_t cells = query_set_cells(&set, round);
+        for (size_t i = 0; i < cells; i++) {
+            sum[i] = (int64_t)seeded_random_below(&seeded, 200001) - 100000;
+        }
+        cr_assert(run.threshold[4] == low + (high - low) / 2);
+        *(sum[round == 0 ? 7 : 0] >= 0 ? &high : &low) = run.threshold[4];
+        query_run_observe(&run, sum, &noise, RECORDS);
+    }
+    query_run_free(&run);
+    query_run_free(NULL);
+    query_set_free(&set);
+}
+
+/* Planted: a range that is taken from the data tells two neighbours apart before any release. */
+Test(query_run, thresholds_from_the_data_would_show)
+{
+    static struct table table;
+    double bounds[2][2];
+    for (int neighbour = 0; neighbour < 2; neighbour++) {
+        fill(&table, 7);
+        table.cell[0] = neighbour == 0 ? 98 : 51;
+        bounds[neighbour][0] = quantile_of(&table, 0, -1, 1e-3);
+        bounds[neighbour][1] = quantile_of(&table, 0, -1, 1);
+        table.cell[0] = 60;
+    }
+    struct bisection faulty[2];
+    bisection_init(&faulty[0], bounds[0][0], bounds[0][1]);
+    bisection_init(&faulty[1], bounds[1][0], bounds[1][1]);
+    cr_assert(bisection_threshold(&faulty[0]) != bisection_threshold(&faulty[1]));
+}
+
+Test(query_run, survives_sums_that_make_no_sense)
+{
+    struct query_set set;
+    struct query_answer answer[ANSWERS];
+    const struct query_noise noise = {true, 1000, 3};
+    static const int64_t value[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
+    ask(&set);
+    for (size_t i = 0; i < sizeof value / sizeof value[0]; i++) {
+        for (uint64_t records = 0; records < 2; records++) {
+            struct query_run run;
+            cr_assert(query_run_init(&run, &set) == STATUS_OK);
+            for (uint32_t round = 0; round < set.round_count; round++) {
+                int64_t sum[CELLS_MAX];
+                for (size_t j = 0; j < CELLS_MAX; j++) {
+                    sum[j] = value[(i + j) % 5];
+                }
+                query_run_observe(&run, sum, &noise, records);
+            }
+            query_run_answers(answer, &run);
+            for (size_t j = 0; j < ANSWERS; j++) {
+                cr_assert(isfinite(answer[j].value));
+                cr_assert(answer[j].low <= answer[j].value && answer[j].value <= answer[j].high);
+            }
+            query_run_free(&run);
+        }
+    }
+    query_set_free(&set);
+}
