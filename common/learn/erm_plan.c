@@ -1,22 +1,29 @@
 /* What is known of a run before any record is seen. The theorems are stated in erm.h.
  *
- * Rounding. Half of the tolerance is left for it. u = 2^-53; a dot product in eight partial sums of
- * n terms errs by at most (n/8 + 8) u times the sum of the terms' sizes. The coefficients c of w =
- * Z^T c have sum |c_i| <= 1/(2 lambda) =: R up to the momentum's overshoot (a factor of 3), so that
- * a margin errs by at most e = 3 (m/8 + d + 16) u (1 + R). Logistic: a gradient wrong by e leaves
- * an accelerated method with a gap of at most (1 + 2 sqrt(L/mu)) 1.5 e^2/mu (Devolder, Glineur,
- * Nesterov, "First-order methods with inexact oracle: the strongly convex case", 2013: a (1.5
- * e^2/mu, 2L, mu/2) oracle), and the squared gradient is at most 2L times the gap. Hinge: each of K
- * steps adds at most e to the gap (the same authors, 2014: the error grows linearly). A tolerance
+ * Rounding. u = 2^-53. The coefficients c of w = sum c_i phi(x_i) have sum |c_i| <= R := A/(2
+ * lambda), A = core_slope, so that by any order of summation a score errs by at most (m + d + 32) u
+ * kappa^2 R; a gradient by the loss's curvature times that, and as much of A; a gap by the width of
+ * the box times that, and as much of the values, which are about 1. core_rounding takes four times
+ * the sum, and a certificate counts it in.
+ *
+ * The slow methods keep half of the tolerance for it. Their momentum overshoots R by a factor of at
+ * most 3; from [0, 1], the hinge's box, it gets no farther than [-1, 2]. Smooth: a gradient wrong by e leaves an accelerated method with a gap of at most (1 + 2
+ * sqrt(L/mu)) 1.5 e^2/mu (Devolder, Glineur, Nesterov, "First-order methods with inexact oracle:
+ * the strongly convex case", 2013: a (1.5 e^2/mu, 2L, mu/2) oracle), and the squared gradient is at
+ * most 2L times the gap. The others: each of K steps adds at most e to the gap (the same authors,
+ * 2014: the error grows linearly). BLAS adds up in at least four partial sums on every machine it
+ * has kernels for: e counts a quarter of m + d terms, and the errors of the pieces. A tolerance
  * whose half is below these is refused. */
 
-#include "learn/erm.h"
+#include "learn/erm_core.h"
+
+#include "base/check.h"
 
 #include <float.h>
 #include <math.h>
 
-static const double kappa = 1;
 static const double steps_max = 1e15;
+static const double up = 1 + 8 * DBL_EPSILON;
 
 static enum status refuse(struct why *why, const char *what)
 {
@@ -24,73 +31,117 @@ static enum status refuse(struct why *why, const char *what)
     return STATUS_INVALID;
 }
 
-static double margin_error(const struct erm_problem *problem)
+static enum status refuse_fine(struct why *why)
 {
-    const double m = (double)problem->record_count;
-    const double d = (double)problem->feature_count;
-    return 3 * (m / 8 + d + 16) * DBL_EPSILON / 2 * (1 + 1 / (2 * problem->lambda));
+    return refuse(why, "the solver's tolerance is finer than double precision can promise for this "
+                       "lambda: raise the tolerance");
 }
 
-static enum status plan_logistic(struct erm_plan *plan, const struct erm_problem *problem,
-                                 double *steps, struct why *why)
+/* Per term of a sum: of a slope of F (smooth), or of its value. `swing` is how far an error of a
+ * score carries: the loss's curvature for slopes, the width of the box for values. */
+static double per_term(const struct core *core)
 {
-    const double mu = 2 * problem->lambda;
-    const double smooth = kappa * kappa / 4 + mu;
-    const double half = problem->tolerance / 2;
-    const double rounding =
-        sqrt(3 * (1 + 2 * sqrt(smooth / mu)) * smooth / mu) * margin_error(problem);
+    const double kappa = fmax(core->kappa, 1);
+    const double slope = core_slope(core->loss);
+    const struct core_box box =
+        loss_is_smooth(core->loss) ? (struct core_box){0} : core_box(core->loss, 1);
+    const double swing =
+        loss_is_smooth(core->loss) ? loss_curvature(core->loss) : box.high - box.low;
+    return DBL_EPSILON / 2 * kappa *
+           (fmax(slope, 1) + swing * kappa * kappa * slope / (2 * core->lambda));
+}
+
+double core_rounding(const struct core *core)
+{
+    return 4 * ((double)core->m + (double)core->d + 32) * per_term(core);
+}
+
+/* Of one step of a slow method. */
+static double step_error(const struct core *core)
+{
+    const double terms = (double)core->m + (core->by_gram ? 0 : (double)core->d);
+    const double overshoot = core->loss.kind == LOSS_HINGE ? 2 : 3;
+    return overshoot * (terms / 4 + 32) * per_term(core);
+}
+
+/* L(0, y) at its largest. */
+static double value_at_zero(struct loss loss)
+{
+    return fmax(loss_value(loss, 0, 1), loss_value(loss, 0, -1));
+}
+
+static enum status plan_smooth(struct erm_plan *plan, const struct core *core, double *steps,
+                               struct why *why)
+{
+    const double mu = 2 * core->lambda;
+    const double smooth = loss_curvature(core->loss) * core->kappa * core->kappa + mu;
+    const double half = core->tolerance / 2;
+    const double rounding = sqrt(3 * (1 + 2 * sqrt(smooth / mu)) * smooth / mu) * step_error(core);
     if (rounding > half) {
-        return refuse(why, "the solver's tolerance is finer than double precision can promise for "
-                           "this lambda: raise the tolerance");
+        return refuse_fine(why);
     }
-    /* 2 L 2 ln 2 q^K <= half^2; log1p keeps ln q exact when sqrt(mu/L) is tiny. */
+    /* 2 L 2 L(0) q^K <= half^2; log1p keeps ln q exact when sqrt(mu/L) is tiny. */
     const double shrink = -log1p(-sqrt(mu / smooth));
-    const double need = log(4 * smooth * log(2) / (half * half)) / shrink;
+    const double need = log(4 * smooth * value_at_zero(core->loss) / (half * half)) / shrink;
     *steps = 1 + ceil(fmax(need, 0) * (1 + 1e-12));
-    plan->distance = problem->tolerance / mu * (1 + 4 * DBL_EPSILON);
+    plan->distance = core->tolerance / mu * up;
     return STATUS_OK;
 }
 
-static enum status plan_hinge(struct erm_plan *plan, const struct erm_problem *problem,
-                              double *steps, struct why *why)
+static enum status plan_box(struct erm_plan *plan, const struct core *core, double *steps,
+                            struct why *why)
 {
-    const double half = problem->tolerance / 2;
-    const double need = kappa / (2 * sqrt(problem->lambda * half));
+    const struct core_box box = core_box(core->loss, 1);
+    const double half = core->tolerance / 2;
+    const double need = core->kappa * (box.high - box.low) / (2 * sqrt(core->lambda * half));
     *steps = 1 + ceil(need * (1 + 1e-12));
-    if (*steps * margin_error(problem) > half) {
-        return refuse(why, "the solver's tolerance is finer than double precision can promise for "
-                           "this lambda: raise the tolerance");
+    if (*steps * step_error(core) > half) {
+        return refuse_fine(why);
     }
-    plan->distance = sqrt(problem->tolerance / problem->lambda) * (1 + 4 * DBL_EPSILON);
+    plan->distance = sqrt(core->tolerance / core->lambda) * up;
     return STATUS_OK;
 }
 
-enum status erm_plan(struct erm_plan *plan, const struct erm_problem *problem, struct why *why)
+static enum status check_numbers(const struct core *core, struct why *why)
+{
+    if (core->loss.kind == LOSS_ZERO_ONE) {
+        return refuse(why, "a fit cannot minimise the zero_one loss: take logistic or hinge");
+    }
+    if (!(core->lambda >= 1e-12 && core->lambda <= 1e6)) {
+        return refuse(why, "lambda must lie between 1e-12 and 1e6");
+    }
+    if (!(core->tolerance > 0 && core->tolerance <= 1)) {
+        return refuse(why, "the solver's tolerance must lie above 0 and be at most 1");
+    }
+    if (core->m < 1 || core->d < 1) {
+        return refuse(why, "a fit needs at least one record and one feature");
+    }
+    if (core->m > INT32_MAX || core->d > INT32_MAX) {
+        return refuse(why, "a fit takes fewer than 2^31 records and features");
+    }
+    return loss_check(core->loss, why);
+}
+
+enum status core_plan(struct erm_plan *plan, const struct core *core, struct why *why)
 {
     double steps = 0;
     *plan = (struct erm_plan){0};
-    if (problem->loss.kind != LOSS_LOGISTIC && problem->loss.kind != LOSS_HINGE) {
-        return refuse(why, "a fit minimises the logistic or the hinge loss");
-    }
-    if (!(problem->lambda >= 1e-12 && problem->lambda <= 1e6)) {
-        return refuse(why, "lambda must lie between 1e-12 and 1e6");
-    }
-    if (!(problem->tolerance > 0 && problem->tolerance <= 1)) {
-        return refuse(why, "the solver's tolerance must lie above 0 and be at most 1");
-    }
-    if (problem->record_count < 1 || problem->feature_count < 1) {
-        return refuse(why, "a fit needs at least one record and one feature");
-    }
-    const enum status status = problem->loss.kind == LOSS_LOGISTIC
-                                   ? plan_logistic(plan, problem, &steps, why)
-                                   : plan_hinge(plan, problem, &steps, why);
+    enum status status = check_numbers(core, why);
     if (status != STATUS_OK) {
         return status;
     }
-    const double m = (double)problem->record_count;
-    const double d = (double)problem->feature_count;
-    const double per_step = (d > m ? 2 * m * m : 4 * m * d) + 50 * m;
-    plan->flops = steps * per_step + 4 * m * d + (d > m ? m * m * d : 0);
+    status = loss_is_smooth(core->loss) ? plan_smooth(plan, core, &steps, why)
+                                        : plan_box(plan, core, &steps, why);
+    if (status == STATUS_OK && core_rounding(core) > core->tolerance / 2) {
+        status = refuse_fine(why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const double m = (double)core->m;
+    const double d = (double)core->d;
+    const double per_step = (core->by_gram ? 2 * m * m : 4 * m * d) + 50 * m;
+    plan->flops = steps * per_step + (core->by_gram ? m * m * d : 4 * m * d);
     if (!(steps <= steps_max) || plan->flops > ldexp(1, ERM_FLOPS_MAX_LOG2)) {
         why_set(why,
                 "the solver would need %.3g steps and %.3g operations to be sure of its tolerance "
@@ -98,6 +149,7 @@ enum status erm_plan(struct erm_plan *plan, const struct erm_problem *problem, s
                 steps, plan->flops);
         return STATUS_INVALID;
     }
+    plan->rounding = core_rounding(core);
     plan->steps = (uint64_t)steps;
     return STATUS_OK;
 }

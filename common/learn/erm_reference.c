@@ -1,5 +1,5 @@
-/* The same two methods, written straight from their papers with plain loops, w in the primal space
- * for the logistic loss: slow, obvious, and only for comparison. */
+/* The same two sure methods, written straight from their papers with plain loops, w in the primal
+ * space for the smooth losses: slow, obvious, and only for comparison. */
 
 #include "base/check.h"
 #include "learn/erm.h"
@@ -18,13 +18,13 @@ static double inner(const double *a, const double *b, size_t count)
     return sum;
 }
 
-static enum status logistic(double *w, const struct erm_problem *problem,
-                            const struct dataset *data, uint64_t steps)
+static enum status smooth_loss(double *w, const struct erm_problem *problem,
+                               const struct dataset *data, uint64_t steps)
 {
     const size_t m = data->record_count;
     const size_t d = data->feature_count;
     const double mu = 2 * problem->lambda;
-    const double smooth = 0.25 + mu;
+    const double smooth = loss_curvature(problem->loss) + mu;
     const double momentum = (sqrt(smooth) - sqrt(mu)) / (sqrt(smooth) + sqrt(mu));
     double *v = calloc(d, sizeof *v);
     double *gradient = calloc(d, sizeof *gradient);
@@ -52,41 +52,57 @@ static enum status logistic(double *w, const struct erm_problem *problem,
     return enough ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* w(a) = (1/(2 lambda m)) sum a_i y_i x_i */
+/* w(a) = (1/(2 lambda m)) sum a_i x_i */
 static void from_dual(double *w, const double *a, const struct erm_problem *problem,
                       const struct dataset *data)
 {
     const size_t d = data->feature_count;
     memset(w, 0, d * sizeof *w);
     for (size_t i = 0; i < data->record_count; i++) {
-        const double factor =
-            a[i] * data->y[i] / (2 * problem->lambda * (double)data->record_count);
+        const double factor = a[i] / (2 * problem->lambda * (double)data->record_count);
         for (size_t j = 0; j < d; j++) {
             w[j] += factor * data->x[i * d + j];
         }
     }
 }
 
-static enum status hinge(double *w, const struct erm_problem *problem, const struct dataset *data,
-                         uint64_t steps)
+/* The record's box: hinge [0, y], pinball [tau-1, tau], else [-1, 1]. */
+static double low(struct loss loss, double y)
+{
+    return loss.kind == LOSS_HINGE ? fmin(y, 0)
+                                   : (loss.kind == LOSS_PINBALL ? loss.parameter - 1 : -1);
+}
+
+static double high(struct loss loss, double y)
+{
+    return loss.kind == LOSS_HINGE ? fmax(y, 0) : (loss.kind == LOSS_PINBALL ? loss.parameter : 1);
+}
+
+static enum status box_loss(double *w, const struct erm_problem *problem,
+                            const struct dataset *data, uint64_t steps)
 {
     const size_t m = data->record_count;
     const size_t d = data->feature_count;
+    const struct loss loss = problem->loss;
     const double curvature = 1 / (2 * problem->lambda * (double)m);
+    const double kink = loss.kind == LOSS_INSENSITIVE ? loss.parameter : 0;
     double *a = calloc(m, sizeof *a);
     double *v = calloc(m, sizeof *v);
     const bool enough = a != NULL && v != NULL;
     double t = 1;
     for (size_t i = 0; enough && i < m; i++) {
-        a[i] = 0.5;
-        v[i] = 0.5;
+        a[i] = (low(loss, data->y[i]) + high(loss, data->y[i])) / 2;
+        v[i] = a[i];
     }
     for (uint64_t step = 0; enough && step < steps; step++) {
         const double t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
         from_dual(w, v, problem, data);
         for (size_t i = 0; i < m; i++) {
-            const double rise = (1 - data->y[i] * inner(w, data->x + i * d, d)) / (double)m;
-            const double next = fmin(fmax(v[i] + rise / curvature, 0), 1);
+            const double rise = (data->y[i] - inner(w, data->x + i * d, d)) / (double)m;
+            const double moved = v[i] + rise / curvature;
+            const double cut = kink / (double)m / curvature;
+            const double soft = moved > cut ? moved - cut : (moved < -cut ? moved + cut : 0);
+            const double next = fmin(fmax(soft, low(loss, data->y[i])), high(loss, data->y[i]));
             v[i] = next + (t - 1) / t_next * (next - a[i]);
             a[i] = next;
         }
@@ -110,6 +126,6 @@ enum status erm_solve_reference(double *w, const struct erm_problem *problem,
     if (status != STATUS_OK) {
         return status;
     }
-    return problem->loss.kind == LOSS_LOGISTIC ? logistic(w, problem, data, plan.steps)
-                                               : hinge(w, problem, data, plan.steps);
+    return loss_is_smooth(problem->loss) ? smooth_loss(w, problem, data, plan.steps)
+                                         : box_loss(w, problem, data, plan.steps);
 }

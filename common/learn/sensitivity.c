@@ -1,8 +1,10 @@
-/* Strong convexity gives the first bound: with g the objective on z, g' on z', w and w' their
- * minimisers, 2 lambda ||w - w'||^2 <= <grad, w - w'> terms of the one replaced record, at most 2
- * C_L kappa ||w - w'||/m together. With gamma = 2 that is ||w - w'|| <= 2 kappa C_L/(lambda gamma
- * m). The solver's results lie within its distance of w and of w'. Everything is rounded up: each
- * line has fewer than eight roundings. */
+/* Strong convexity gives the first bound. Let F be the objective on z, F' on z', f and f' their
+ * minimisers. At f the gradient of F' is that of F, which is 0, but for the one replaced record: two
+ * slopes of L, each at most C_L kappa/m. F' is lambda gamma-strongly convex, so ||f - f'|| <= 2 C_L
+ * kappa/(lambda gamma m). Slopes are taken at f alone: C_L need only hold at minimisers. The second:
+ * lambda gamma ||f - f'||^2 <= F'(f) - F'(f') + F(f') - F(f), in which all but the replaced record's
+ * four losses cancel, at most 2 B/m. The solver's results lie within its distance of f and f'.
+ * Everything is rounded up: each line has fewer than eight roundings. */
 
 #include "learn/sensitivity.h"
 
@@ -23,6 +25,18 @@ static enum status to_whole(uint64_t *whole, double value, struct why *why)
     return STATUS_OK;
 }
 
+double sensitivity_minimiser(struct loss loss, double kappa, double lambda, size_t record_count)
+{
+    const double gamma = 2;
+    const double strength = lambda * gamma * (double)record_count;
+    const double lipschitz = loss_lipschitz(loss, 1, kappa, lambda);
+    const double f = kappa * loss_ball(loss, 1, kappa, lambda) * up;
+    /* Convex in f and in y: the largest loss is at an end of both. */
+    const double largest = fmax(fmax(loss_value(loss, f, 1), loss_value(loss, f, -1)),
+                                fmax(loss_value(loss, -f, 1), loss_value(loss, -f, -1)));
+    return fmin(2 * kappa * lipschitz / strength, sqrt(2 * largest * up / strength)) * up;
+}
+
 enum status sensitivity_fit_l2(double *delta_2, const struct erm_problem *problem, struct why *why)
 {
     struct erm_plan plan;
@@ -30,11 +44,38 @@ enum status sensitivity_fit_l2(double *delta_2, const struct erm_problem *proble
     if (status != STATUS_OK) {
         return status;
     }
-    const double gamma = 2;
-    const double lipschitz = loss_lipschitz(problem->loss, 1, 1, problem->lambda);
-    const double exact = 2 * lipschitz / (problem->lambda * gamma * (double)problem->record_count);
+    const double exact =
+        sensitivity_minimiser(problem->loss, 1, problem->lambda, problem->record_count);
     *delta_2 = (exact + 2 * plan.distance) * up;
     return STATUS_OK;
+}
+
+enum status sensitivity_predict(double *delta_inf, const struct kernel_problem *problem,
+                                struct why *why)
+{
+    struct erm_plan plan;
+    const enum status status = kernel_plan(&plan, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const double kappa = kernel_kappa(problem->kernel);
+    const double exact =
+        sensitivity_minimiser(problem->loss, kappa, problem->lambda, problem->record_count);
+    *delta_inf = (kappa * (exact + 2 * plan.distance) + 2 * plan.rounding) * up;
+    return STATUS_OK;
+}
+
+enum status sensitivity_predict_l1(uint64_t *delta_1, const struct kernel_problem *problem,
+                                   size_t point_count, unsigned grid_bits, struct why *why)
+{
+    double delta_inf = 0;
+    const enum status status = sensitivity_predict(&delta_inf, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const int bits = (int)(grid_bits < 1000 ? grid_bits : 1000);
+    const double each = fmin(ceil(ldexp(delta_inf, bits)), ldexp(2, bits));
+    return to_whole(delta_1, (double)point_count * each, why);
 }
 
 enum status sensitivity_fit_l1(uint64_t *delta_1, const struct erm_problem *problem,

@@ -81,22 +81,67 @@ static struct dataset random_data(uint64_t seed, size_t m, size_t d)
     return data;
 }
 
-Test(erm, fast_and_plain_take_the_same_steps)
+static const struct loss every[] = {
+    {LOSS_LOGISTIC, 0},       {LOSS_HINGE, 0},   {LOSS_PINBALL, 0.8}, {LOSS_ABSOLUTE, 0},
+    {LOSS_INSENSITIVE, 0.25}, {LOSS_HUBER, 0.5}, {LOSS_SQUARED, 0},
+};
+enum { EVERY = sizeof every / sizeof *every };
+
+static const size_t shape[][2] = {{1, 1},  {1, 9}, {9, 1},    {7, 31},
+                                  {31, 7}, {8, 8}, {100, 12}, {5, 300}};
+enum { SHAPES = sizeof shape / sizeof *shape };
+
+static struct dataset data_for(struct loss loss, uint64_t seed, size_t m, size_t d)
 {
-    const size_t shape[][2] = {{1, 1},  {1, 9}, {9, 1},    {7, 31},
-                               {31, 7}, {8, 8}, {100, 12}, {5, 300}};
-    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
-        for (int loss = LOSS_LOGISTIC; loss <= LOSS_HINGE; loss++) {
-            struct dataset data = random_data(i, shape[i][0], shape[i][1]);
-            const struct erm_problem problem = problem_of(loss, 0.02, 1e-5, &data);
-            double fast[300];
+    struct dataset data = random_data(seed, m, d);
+    for (size_t i = 0; i < m && loss_is_regression(loss); i++) {
+        data.y[i] *= (double)(i % 5) / 4;
+    }
+    return data;
+}
+
+Test(erm, sure_and_plain_take_the_same_steps)
+{
+    for (size_t i = 0; i < SHAPES; i++) {
+        for (int k = 0; k < EVERY; k++) {
+            struct dataset data = data_for(every[k], i, shape[i][0], shape[i][1]);
+            struct erm_problem problem = problem_of(every[k].kind, 0.02, 1e-5, &data);
+            double sure[300];
             double plain[300];
-            cr_assert(erm_solve(fast, &problem, &data, NULL) == STATUS_OK);
+            problem.loss = every[k];
+            cr_assert(erm_solve_slowly(sure, &problem, &data, NULL) == STATUS_OK);
             cr_assert(erm_solve_reference(plain, &problem, &data, NULL) == STATUS_OK);
             for (size_t j = 0; j < shape[i][1]; j++) {
-                cr_assert(fabs(fast[j] - plain[j]) < 1e-9, "%zu %d: %g", i, loss,
-                          fast[j] - plain[j]);
+                cr_assert(fabs(sure[j] - plain[j]) < 1e-9, "%zu %d: %g", i, k, sure[j] - plain[j]);
             }
+            dataset_free(&data);
+        }
+    }
+}
+
+/* Two ways to one minimiser: each within its distance of it, so within twice that of each other;
+ * and no worse than the other by more than the tolerance's share of the objective. */
+Test(erm, fast_and_sure_agree_for_every_loss_and_shape)
+{
+    for (size_t i = 0; i < SHAPES; i++) {
+        for (int k = 0; k < EVERY; k++) {
+            struct dataset data = data_for(every[k], i, shape[i][0], shape[i][1]);
+            struct erm_problem problem = problem_of(every[k].kind, 0.05, 1e-6, &data);
+            struct erm_plan plan;
+            double fast[300];
+            double sure[300];
+            double square = 0;
+            problem.loss = every[k];
+            cr_assert(erm_plan(&plan, &problem, NULL) == STATUS_OK);
+            cr_assert(erm_solve(fast, &problem, &data, NULL) == STATUS_OK);
+            cr_assert(erm_solve_slowly(sure, &problem, &data, NULL) == STATUS_OK);
+            for (size_t j = 0; j < shape[i][1]; j++) {
+                square += (fast[j] - sure[j]) * (fast[j] - sure[j]);
+            }
+            cr_assert(sqrt(square) <= 2 * plan.distance, "%zu %d", i, k);
+            const double worse =
+                erm_objective(fast, &problem, &data) - erm_objective(sure, &problem, &data);
+            cr_assert(worse < 1e-6, "%zu %d: %g", i, k, worse);
             dataset_free(&data);
         }
     }
