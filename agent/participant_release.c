@@ -121,7 +121,10 @@ static enum status begin_final_fetch(struct participant *p, const struct event *
                                      const struct message *message, struct effects *effects)
 {
     const struct artifact *experts = &message->as.release.experts;
-    if (experts->bytes == 0 || experts->bytes % (8 * (uint64_t)round_width(&p->job)) != 0 ||
+    if (experts->bytes == 0) {
+        return end_job(p, event, false, effects); /* a job of questions ends without a model */
+    }
+    if (experts->bytes % (8 * (uint64_t)round_width(&p->job)) != 0 ||
         experts->bytes > p->options.policy->message_bytes_max) {
         log_event(p->options.log, LOG_ERROR, "model-refused", p->coordinator.name,
                   "the job's model has a size that the job or the policy does not allow");

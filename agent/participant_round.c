@@ -92,15 +92,16 @@ static bool is_exact(const struct participant *p)
 }
 
 /* Shape and size of the input, against the job and the policy. */
-static bool input_is_right(const struct participant *p, const struct stage *stage,
+static bool input_is_right(const struct participant *p, const struct stage *stage, uint32_t within,
                            const struct artifact *input)
 {
     uint64_t row = 8 * (uint64_t)round_width(&p->job);
-    switch (round_input(stage)) {
+    switch (round_input(stage, within)) {
     case INPUT_NONE:
         return input->bytes == 0;
-    case INPUT_ITERATE:
-        return input->bytes == row && input->bytes <= p->options.policy->message_bytes_max;
+    case INPUT_STATE:
+        return input->bytes == 8 * (uint64_t)round_state_count(&p->job, stage) &&
+               input->bytes <= p->options.policy->message_bytes_max;
     case INPUT_EXPERTS:
         return input->bytes > 0 && input->bytes % row == 0 &&
                input->bytes / row <= JOB_EXPERTS_MAX &&
@@ -109,9 +110,12 @@ static bool input_is_right(const struct participant *p, const struct stage *stag
     return false;
 }
 
-static size_t rows_of(const struct participant *p, const struct artifact *input)
+/* The experts that go with the question. */
+static size_t expert_count(const struct participant *p, const struct stage *stage, uint32_t within)
 {
-    return (size_t)(input->bytes / (8 * (uint64_t)round_width(&p->job)));
+    return round_input(stage, within) != INPUT_EXPERTS
+               ? 0
+               : (size_t)(p->input.bytes / (8 * (uint64_t)round_width(&p->job)));
 }
 
 static enum status start_work(struct participant *p, struct effects *effects)
@@ -124,7 +128,7 @@ static enum status start_work(struct participant *p, struct effects *effects)
     input->data = &p->data;
     input->order = p->order;
     input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
-    input->expert_count = rows_of(p, &p->input);
+    input->expert_count = expert_count(p, input->stage, input->within);
     p->work.kind = WORK_TASK;
     p->round_phase = ROUND_WORKING;
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -137,7 +141,7 @@ static bool noise_can_cover(const struct participant *p, const struct stage *sta
 {
     struct round_bounds bounds;
     return round_bounds(&bounds, &p->job, stage, within, p->data.record_count,
-                        rows_of(p, &p->input), NULL) == STATUS_OK &&
+                        expert_count(p, stage, within), NULL) == STATUS_OK &&
            gate_has_noise(charge, is_exact(p), bounds.sensitivity);
 }
 
@@ -159,7 +163,7 @@ static enum status begin_round(struct participant *p, const struct event *event,
         (void)snprintf(reason, sizeof reason, "%s; see `hedgerow-agent ledger`", why.text);
         return decline_because(p, "budget-exhausted", reason, effects);
     }
-    if (!input_is_right(p, stage, &p->input)) {
+    if (!input_is_right(p, stage, within, &p->input)) {
         return decline_because(p, "input-refused",
                                "the coordinator's input is not what the job or the policy allows",
                                effects);

@@ -230,7 +230,7 @@ static enum status check_sizes(const struct policy *policy, const struct job *jo
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
         expert_count += job_experts_of_stage(stage, job->cohort_min);
-        uint64_t answer = round_answer_count(job, stage, (size_t)expert_count) * VALUE_BYTES;
+        uint64_t answer = round_answer_count(job, stage, 0, (size_t)expert_count) * VALUE_BYTES;
         bytes = answer > bytes ? answer : bytes;
     }
     if (expert_count * feature_count * VALUE_BYTES > bytes) {

@@ -4,6 +4,8 @@
 
 #include "agent/task_fit.h"
 #include "agent/task_losses.h"
+#include "agent/task_query.h"
+#include "agent/task_select.h"
 #include "base/bytes.h"
 
 #include <stdlib.h>
@@ -18,6 +20,10 @@ static enum status compute(struct private_vector *out, const struct task_input *
         return task_fit(out->value, input, why);
     case TASK_LOSSES:
         return task_losses(out->value, input);
+    case TASK_QUERY:
+        return task_query(out->value, input);
+    case TASK_SELECT:
+        return task_select(out->value, input);
     }
     return STATUS_UNSUPPORTED;
 }
@@ -36,7 +42,7 @@ enum status task_run(struct private_vector *out, const struct task_input *input,
     if (status != STATUS_OK) {
         return status;
     }
-    out->count = round_answer_count(input->job, stage, input->expert_count);
+    out->count = round_answer_count(input->job, stage, input->within, input->expert_count);
     out->low = bounds.low;
     out->high = bounds.high;
     out->sensitivity = bounds.sensitivity;

@@ -27,7 +27,8 @@ struct task_input {
     uint32_t within;            /* the round's number inside its stage */
     const struct dataset *data; /* (m, d) all records */
     const size_t *order;        /* (m) the job's public permutation of the rows */
-    const double *experts;      /* (expert_count, width) the round's input; NULL without one */
+    const double *experts;      /* (expert_count, width), or the stage's state (round_state_count):
+                                   the round's input; NULL without one */
     size_t expert_count;
 };
 

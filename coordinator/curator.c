@@ -71,7 +71,7 @@ enum status curator_add_noise(struct curator *curator, int64_t *sum, size_t coun
     struct round_bounds bounds;
     struct grant *grant = NULL;
 
-    if (curator->job->trust != TRUST_CENTRAL || stage->charge.mechanism == MECHANISM_EXPONENTIAL) {
+    if (curator->job->trust != TRUST_CENTRAL || round_is_drawn(curator->job, stage)) {
         return STATUS_OK;
     }
     enum status status = round_bounds(&bounds, curator->job, stage, within, 1, expert_count, why);

@@ -17,6 +17,12 @@ void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_his
 
 void outcome_forget_stage(struct outcome *outcome)
 {
+    query_run_free(&outcome->queries);
+    outcome->queries = (struct query_run){0};
+    free(outcome->state);
+    outcome->state = NULL;
+    outcome->state_count = 0;
+    outcome->state_artifact = (struct artifact){0};
     rwm_free(&outcome->rwm);
     regret_free(&outcome->regret);
     outcome->rwm = (struct rwm){0};
@@ -33,6 +39,8 @@ void outcome_free(struct outcome *outcome)
     for (size_t i = 0; i < outcome->round_count; i++) {
         free(outcome->round[i].loss);
         free(outcome->round[i].weight);
+        free(outcome->round[i].said);
+        free(outcome->round[i].answer);
     }
     free(outcome->round);
     free(outcome->agent);
@@ -66,6 +74,21 @@ struct regret_bound outcome_regret_bound(const struct outcome *outcome)
     double sigma = sqrt(outcome->variance_sum / (double)outcome->regret.rounds);
     return regret_bound(outcome->rwm.count, least / sum, outcome->regret.rounds, outcome->rwm.eta,
                         sigma);
+}
+
+enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
+                              size_t seen)
+{
+    double *copy = malloc(count * sizeof *copy);
+    if (copy == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(copy, state, count * sizeof *copy);
+    free(outcome->state);
+    outcome->state = copy;
+    outcome->state_count = count;
+    outcome->state_artifact = outcome_artifact(copy, seen);
+    return STATUS_OK;
 }
 
 enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome, size_t rows,
@@ -127,19 +150,9 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .regret_average = NAN,
                                     .regret_bound = NAN};
     outcome->round_count++;
-    if (stage->task == TASK_LOSSES && !round->failed) {
-        size_t k = outcome->expert_count;
-        round->loss = malloc(k * sizeof *round->loss);
-        round->weight = malloc(k * sizeof *round->weight);
-        if (round->loss == NULL || round->weight == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        strategy_mean_losses(round->loss, stage, record);
-        rwm_probabilities(round->weight, &outcome->rwm);
-        round->regret_average = outcome_regret_average(outcome);
-        round->regret_bound = outcome_regret_bound(outcome).tight;
-    }
-    return STATUS_OK;
+    const struct strategy_kind *kind = strategy_kind(stage->task);
+    return round->failed || kind->tell == NULL ? STATUS_OK
+                                               : kind->tell(round, outcome, stage, record);
 }
 
 static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)

@@ -12,6 +12,7 @@
 #include "protocol/machine.h"
 #include "protocol/message.h"
 #include "protocol/record.h"
+#include "query/query_run.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +36,10 @@ struct outcome_round {
     uint64_t epsilon_micro; /* spent so far by an agent that answered every round */
     double *loss;           /* (expert_count) losses rounds: the noisy mean losses; owned */
     double *weight;         /* (expert_count) losses rounds: RWM's probabilities after it; owned */
-    double regret_average;  /* over the stage's rounds so far; NAN in a fit round */
+    char *said;             /* what a select round picked; owned */
+    struct query_answer *answer; /* (answer_count) of a query stage's last round; owned */
+    size_t answer_count;
+    double regret_average; /* over the stage's rounds so far; NAN in a fit round */
     double regret_bound;
 };
 
@@ -62,6 +66,11 @@ struct outcome {
     struct artifact artifact;      /* of weights, little-endian */
     struct outcome_expert *expert; /* (k) owned */
 
+    /* of the stage under way or just ended */
+    double *state; /* (state_count) what its next round starts from; owned */
+    size_t state_count;
+    struct artifact state_artifact; /* of what agents see of it, its beginning */
+    struct query_run queries;
     struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */
     struct regret regret;
     double variance_sum; /* of the noise on that stage's mean losses, a term per round */
@@ -91,9 +100,12 @@ void outcome_free(struct outcome *outcome);
 double outcome_regret_average(const struct outcome *outcome);
 struct regret_bound outcome_regret_bound(const struct outcome *outcome);
 
-/** For the strategies: forgets the experts' weights of the stage before; appends experts (rows, w) of
+/** For the strategies: sets the stage's state, of which agents see the first `seen` numbers (fails
+ * with STATUS_NO_MEMORY); forgets the experts' weights of the stage before; appends experts (rows, w) of
  * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is
  * not that long, STATUS_NO_MEMORY); names what agents fetch. */
+MUST_USE enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
+                                       size_t seen);
 void outcome_forget_stage(struct outcome *outcome);
 MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,
                                          size_t rows, struct slice blob);

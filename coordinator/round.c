@@ -47,10 +47,11 @@ struct artifact coordinator_input(const struct coordinator *c)
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
 
-    switch (round_input(stage)) {
+    switch (round_input(stage, within)) {
     case INPUT_EXPERTS:
         return c->outcome.artifact;
-    case INPUT_ITERATE:
+    case INPUT_STATE:
+        return c->outcome.state_artifact;
     case INPUT_NONE:
         break;
     }
@@ -87,7 +88,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
-    size_t count = round_answer_count(c->options.job, stage, c->outcome.expert_count);
+    size_t count = round_answer_count(c->options.job, stage, within, c->outcome.expert_count);
     enum status status = aggregate_begin(&c->aggregate, count);
 
     if (status != STATUS_OK) {
@@ -236,6 +237,9 @@ static enum status on_fetch(struct coordinator *c, const struct member *member,
         source = c->options.text;
     } else if (c->outcome.artifact.bytes > 0 && digest_equal(digest, &c->outcome.artifact.digest)) {
         source = (struct slice){c->outcome.weights, (size_t)c->outcome.artifact.bytes};
+    } else if (c->outcome.state_artifact.bytes > 0 &&
+               digest_equal(digest, &c->outcome.state_artifact.digest)) {
+        source = (struct slice){c->outcome.state, (size_t)c->outcome.state_artifact.bytes};
     }
     if (offset >= source.size || length > source.size - offset) {
         return STATUS_OK;

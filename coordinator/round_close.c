@@ -93,6 +93,7 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
                               .outcome = &c->outcome,
                               .cohort = &c->cohort,
                               .random = c->options.random,
+                              .curator = c->curator,
                               .sum = c->aggregate.sum,
                               .count = c->aggregate.count,
                               .record = &c->committing};

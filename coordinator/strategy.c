@@ -10,8 +10,10 @@
 
 const struct strategy_kind *strategy_kind(enum task task)
 {
-    static const struct strategy_kind *const kind[] = {
-        [TASK_FIT] = &strategy_fit, [TASK_LOSSES] = &strategy_losses};
+    static const struct strategy_kind *const kind[] = {[TASK_FIT] = &strategy_fit,
+                                                       [TASK_LOSSES] = &strategy_losses,
+                                                       [TASK_QUERY] = &strategy_query,
+                                                       [TASK_SELECT] = &strategy_select};
     CHECK((size_t)task < sizeof kind / sizeof kind[0]);
     return kind[task];
 }
@@ -25,6 +27,13 @@ void closing_free(struct closing *closing)
     free(closing->rows);
     closing->sum = NULL;
     closing->rows = NULL;
+}
+
+void closing_keep_sum(struct closing *closing)
+{
+    closing->record->as.round.sum = closing->sum;
+    closing->record->as.round.sum_count = (uint32_t)closing->count;
+    closing->sum = NULL;
 }
 
 /* Both are 8-byte words, and a model may be large. */

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "coordinator/cohort.h"
+#include "coordinator/curator.h"
 #include "coordinator/outcome.h"
 #include "job/round.h"
 
@@ -19,7 +20,8 @@ struct closing {
     const struct outcome *outcome; /* before this round */
     const struct cohort *cohort;
     const struct random *random;
-    int64_t *sum; /* (count) of the answers; owned, may be taken */
+    struct curator *curator; /* pays for a draw, where round_is_drawn */
+    int64_t *sum;            /* (count) of the answers; owned, may be taken */
     size_t count;
     struct record *record; /* in/out: agent_count is set; chosen and sum are the strategy's */
     double *rows;          /* out: the record's blob, (row_count, w), owned */
@@ -34,16 +36,23 @@ struct strategy_kind {
      * or just committed. Fails with STATUS_CORRUPT, STATUS_NO_MEMORY. */
     enum status (*add)(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob);
+
+    /** Writes what the history tells of the round beyond who answered, after add; may be NULL. Fails
+     * with STATUS_NO_MEMORY. */
+    enum status (*tell)(struct outcome_round *round, const struct outcome *outcome,
+                        const struct stage *stage, const struct record *record);
 };
 
 extern const struct strategy_kind strategy_fit;
 extern const struct strategy_kind strategy_losses;
+extern const struct strategy_kind strategy_query;
+extern const struct strategy_kind strategy_select;
 
 /** Returns the entry of a task. */
 const struct strategy_kind *strategy_kind(enum task task);
 
-/** Writes a losses round's mean losses (sum_count) from the noisy sums of its record. */
-void strategy_mean_losses(double *mean, const struct stage *stage, const struct record *record);
+/** Keeps the sum in the record: it is released. */
+void closing_keep_sum(struct closing *closing);
 
 /** Frees what a closing owns. */
 void closing_free(struct closing *closing);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void strategy_mean_losses(double *mean, const struct stage *stage, const struct record *record)
+static void mean_losses(double *mean, const struct stage *stage, const struct record *record)
 {
     double records = (double)record->as.round.agent_count * (double)stage->batch;
     for (size_t i = 0; i < record->as.round.sum_count; i++) {
@@ -44,9 +44,7 @@ static enum status close(struct closing *closing)
     double *mean = malloc(k * sizeof *mean);
     enum status status = mean == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
-    record->as.round.sum = closing->sum;
-    record->as.round.sum_count = (uint32_t)closing->count;
-    closing->sum = NULL;
+    closing_keep_sum(closing);
     if (status == STATUS_OK) {
         status = closing->within == 0 ? begin(&rwm, outcome, stage)
                                       : rwm_init(&rwm, k, outcome->rwm.eta);
@@ -57,7 +55,7 @@ static enum status close(struct closing *closing)
     if (closing->within > 0) {
         rwm_observe(&rwm, outcome->rwm.loss); /* with what the experts began with */
     }
-    strategy_mean_losses(mean, stage, record);
+    mean_losses(mean, stage, record);
     rwm_observe(&rwm, mean);
     if (closing->within + 1 == stage->rounds) {
         pick = rwm_leader(&rwm);
@@ -89,7 +87,7 @@ static enum status observe(struct outcome *outcome, const struct stage *stage,
     enum status status = loss == NULL || probability == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
     if (status == STATUS_OK) {
-        strategy_mean_losses(loss, stage, record);
+        mean_losses(loss, stage, record);
         rwm_probabilities(probability, &outcome->rwm);
         regret_observe(&outcome->regret, probability, loss);
         rwm_observe(&outcome->rwm, loss);
@@ -121,4 +119,20 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return status == STATUS_OK ? observe(outcome, stage, record) : status;
 }
 
-const struct strategy_kind strategy_losses = {.close = close, .add = add};
+static enum status tell(struct outcome_round *round, const struct outcome *outcome,
+                        const struct stage *stage, const struct record *record)
+{
+    size_t k = outcome->expert_count;
+    round->loss = malloc(k * sizeof *round->loss);
+    round->weight = malloc(k * sizeof *round->weight);
+    if (round->loss == NULL || round->weight == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    mean_losses(round->loss, stage, record);
+    rwm_probabilities(round->weight, &outcome->rwm);
+    round->regret_average = outcome_regret_average(outcome);
+    round->regret_bound = outcome_regret_bound(outcome).tight;
+    return STATUS_OK;
+}
+
+const struct strategy_kind strategy_losses = {.close = close, .add = add, .tell = tell};

@@ -31,6 +31,7 @@
 #define COARSER            25 /* steps of a fifth as many cells */
 #define SHORT              8  /* parts of a list that is worth more precision */
 #define RUNS_FEW           1e4
+#define EPSILON_MAX        1e3 /* beyond it nobody asks for digits */
 
 /* What is composed. */
 struct task {
@@ -376,31 +377,50 @@ static bool are_alike(const struct privacy_event *a, const struct privacy_event 
            compare(a->delta, b->delta) == 0;
 }
 
-/* A few runs of one event are worth a tenth of a second: what the grid adds falls as the square of
- * the step, and grows as the number of runs. */
-static struct pld_limits usual(const struct privacy_event *events, size_t count)
+/* Whether more digits are worth a tenth of a second, and how many: what the grid adds falls as the
+ * square of the step, and grows as the number of runs. */
+static bool is_worth_more(struct pld_limits *limits, const struct privacy_event *events,
+                          size_t count, double epsilon)
 {
     double runs = 0;
+    bool alike = true;
     for (size_t i = 0; i < count; i++) {
         runs += (double)events[i].count;
-        if (!are_alike(&events[0], &events[i])) {
-            return pld_quick(events, count);
-        }
+        alike = alike && are_alike(&events[0], &events[i]);
     }
-    if (runs > RUNS_FEW) {
-        return pld_quick(events, count);
-    }
-    return events[0].sampling < 1 ? (struct pld_limits){1e-7, 20} : (struct pld_limits){1e-10, 21};
+    *limits =
+        events[0].sampling < 1 ? (struct pld_limits){1e-7, 20} : (struct pld_limits){1e-10, 21};
+    return alike && runs <= RUNS_FEW && epsilon <= EPSILON_MAX;
+}
+
+static struct interval common(struct interval a, struct interval b)
+{
+    double high = fmin(a.high, b.high);
+    return (struct interval){fmin(fmax(a.low, b.low), high), high};
 }
 
 enum status pld_epsilon(struct interval *out, const struct privacy_event *events, size_t count,
                         double delta)
 {
-    return pld_epsilon_within(out, events, count, delta, usual(events, count));
+    struct pld_limits limits = pld_quick(events, count);
+    struct interval closer = {0, INFINITY};
+    enum status status = pld_epsilon_within(out, events, count, delta, limits);
+    if (status == STATUS_OK && is_worth_more(&limits, events, count, out->high)) {
+        status = pld_epsilon_within(&closer, events, count, delta, limits);
+        *out = common(*out, closer);
+    }
+    return status;
 }
 
 enum status pld_delta(struct interval *out, const struct privacy_event *events, size_t count,
                       double epsilon)
 {
-    return pld_delta_within(out, events, count, epsilon, usual(events, count));
+    struct pld_limits limits = pld_quick(events, count);
+    struct interval closer = {0, 1};
+    enum status status = pld_delta_within(out, events, count, epsilon, limits);
+    if (status == STATUS_OK && is_worth_more(&limits, events, count, epsilon)) {
+        status = pld_delta_within(&closer, events, count, epsilon, limits);
+        *out = common(*out, closer);
+    }
+    return status;
 }

@@ -62,12 +62,18 @@ static double exponent_at(const struct pld_sum *sum, double place, bool upper)
     return sum->log_mass - along + (upper ? off : -off);
 }
 
+/* What A - e^-y B has to be for that delta. */
+static double target_at(const struct pld_sum *sum, double place, double log_delta, bool upper)
+{
+    return exp(log_delta - exponent_at(sum, place, upper));
+}
+
 /* Whether delta at y below this grid point is certainly at most (upper) or at least the one asked.
  */
 static bool holds(const struct pld_sum *sum, struct tail tail, double place, double y,
                   double log_delta, bool upper)
 {
-    double target = exp(log_delta - exponent_at(sum, place, upper));
+    double target = target_at(sum, place, log_delta, upper);
     double value = value_at(sum, tail, y, upper);
     return upper ? isfinite(value) && value <= target : value >= target;
 }
@@ -83,20 +89,34 @@ static double narrow(const struct pld_sum *sum, struct tail tail, double place, 
     return sum->offset + place * sum->step - good;
 }
 
-/* From how far up the points have to be looked at one by one: delta at those `BLOCK` apart says that
+/* Whether delta may be as large as that anywhere down to the point before: A - e^-y B is at most A. */
+static bool may_hold(const struct pld_sum *sum, struct tail tail, double place, double log_delta)
+{
+    return tail.a >= target_at(sum, place, log_delta, false);
+}
+
+/* Whether delta can be that much between points and at neither of them. */
+static bool is_wide(const struct pld_sum *sum)
+{
+    return log1p(1 / sum->tilt) < sum->step;
+}
+
+/* From how far up the points have to be looked at one by one: delta at those BLOCK apart says that
  * all above are beyond doubt. tail gets what lies at and above the point returned. */
 static size_t skip(struct tail *tail, const struct pld_sum *sum, double log_delta, bool upper)
 {
     double decay_a = exp(-sum->tilt * sum->step);
     double decay_b = exp(-(sum->tilt + 1) * sum->step);
+    bool wide = !upper && is_wide(sum);
     struct tail at = *tail;
     size_t from = sum->count;
-    bool wide = !upper && log1p(1 / sum->tilt) < sum->step; /* it may hold between points alone */
-    for (size_t i = wide || sum->count < BLOCK * BLOCK ? 0 : sum->count; i > BLOCK;) {
+    for (size_t i = sum->count < BLOCK * BLOCK ? 0 : sum->count; i > BLOCK;) {
         for (size_t last = i - BLOCK; i > last; i--) {
             at = tail_below(at, sum->mass[i - 1], decay_a, decay_b);
         }
-        if (holds(sum, at, sum->first + (double)i, 0, log_delta, upper) != upper) {
+        double place = sum->first + (double)i;
+        if (wide ? may_hold(sum, at, place, log_delta)
+                 : holds(sum, at, place, 0, log_delta, upper) != upper) {
             break;
         }
         *tail = at;
@@ -110,12 +130,16 @@ double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper)
     double decay_a = exp(-sum->tilt * sum->step);
     double decay_b = exp(-(sum->tilt + 1) * sum->step);
     double weightiest = log1p(1 / sum->tilt); /* below a mass */
+    bool wide = !upper && is_wide(sum);
     struct tail tail = {0, 0, 0, weighted_error(sum)};
 
     for (size_t i = skip(&tail, sum, log_delta, upper); i > 0; i--) {
         double place = sum->first + (double)(i - 1);
         struct tail above = tail;
         tail = tail_below(tail, sum->mass[i - 1], decay_a, decay_b);
+        if (wide && !may_hold(sum, tail, place, log_delta)) {
+            continue;
+        }
         bool here = holds(sum, tail, place, 0, log_delta, upper);
         if (here != upper) {
             if (i == sum->count) {
@@ -124,8 +148,8 @@ double pld_sum_epsilon(const struct pld_sum *sum, double log_delta, bool upper)
             return upper ? narrow(sum, above, place + 1, 0, sum->step, log_delta, true)
                          : narrow(sum, above, place + 1, sum->step, 0, log_delta, false);
         }
-        for (int doublings = 0;
-             !upper && doublings <= 5 && ldexp(weightiest, doublings) < sum->step; doublings++) {
+        for (int doublings = 0; wide && doublings <= 5 && ldexp(weightiest, doublings) < sum->step;
+             doublings++) {
             double y = ldexp(weightiest, doublings);
             if (holds(sum, tail, place, y, log_delta, false)) {
                 return narrow(sum, tail, place, y, 0, log_delta, false);

@@ -4,16 +4,6 @@
 
 #include <stdio.h>
 
-static const char *task_choice(unsigned index)
-{
-    return task_name((enum task)index);
-}
-
-static const char *strategy_choice(unsigned index)
-{
-    return strategy_name((enum strategy)index);
-}
-
 static const char *unit_choice(unsigned index)
 {
     return job_unit_name((enum job_unit)index);
@@ -22,11 +12,6 @@ static const char *unit_choice(unsigned index)
 static const char *trust_choice(unsigned index)
 {
     return job_trust_name((enum job_trust)index);
-}
-
-static const char *loss_choice(unsigned index)
-{
-    return index < LOSS_KINDS ? loss_name((enum loss_kind)index) : NULL;
 }
 
 /* The only neighbours there are; the text says so, because epsilon means nothing without. */
@@ -108,105 +93,6 @@ static const struct config_key cohort_keys[] = {
     {.name = NULL},
 };
 
-static const struct config_key experts_keys[] = {
-    {.name = "own",
-     .type = CONFIG_FLAG,
-     CONFIG_IN(struct draft_experts, own),
-     .fallback = "false",
-     .example = "true"},
-    {.name = "own_weight",
-     .type = CONFIG_DECIMAL,
-     CONFIG_IN(struct draft_experts, own_weight),
-     .low = 0.001,
-     .high = 1000,
-     .fallback = "1",
-     .example = "0.6"},
-    {.name = "shifts",
-     .type = CONFIG_DECIMAL,
-     CONFIG_LIST_IN(struct draft_experts, shift, shift_count),
-     .low = -100,
-     .high = 100,
-     .items_max = JOB_SHIFTS_MAX,
-     .example = "[-0.5, 0.5]"},
-    {.name = NULL},
-};
-
-static const struct config_key stage_keys[] = {
-    {.name = "task",
-     .type = CONFIG_CHOICE,
-     .required = true,
-     CONFIG_IN(struct draft_stage, task),
-     .choice = task_choice,
-     .example = "fit"},
-    {.name = "strategy",
-     .type = CONFIG_CHOICE,
-     CONFIG_IN(struct draft_stage, strategy),
-     .choice = strategy_choice,
-     .example = "rwm"},
-    {.name = "loss",
-     .type = CONFIG_CHOICE,
-     CONFIG_IN(struct draft_stage, loss),
-     .choice = loss_choice,
-     .example = "logistic"},
-    {.name = "loss_parameter",
-     .type = CONFIG_DECIMAL,
-     CONFIG_IN(struct draft_stage, loss_parameter),
-     .low = 0,
-     .high = 2,
-     .fallback = "0",
-     .example = "0.5"},
-    {.name = "share",
-     .type = CONFIG_FIXED,
-     .places = SHARE_PLACES,
-     .exact = true,
-     .required = true,
-     CONFIG_IN(struct draft_stage, share_nano),
-     .min = 1,
-     .max = SHARE_ONE,
-     .example = "0.5"},
-    {.name = "grid_bits",
-     .type = CONFIG_INTEGER,
-     CONFIG_IN(struct draft_stage, grid_bits),
-     .min = 0,
-     .max = 40,
-     .fallback = "20",
-     .example = "20"},
-    {.name = "lambdas",
-     .type = CONFIG_DECIMAL,
-     CONFIG_LIST_IN(struct draft_stage, lambda, lambda_count),
-     .low = 1e-9,
-     .high = 1e6,
-     .items_max = JOB_LAMBDAS_MAX,
-     .example = "[0.003]"},
-    {.name = "tolerance",
-     .type = CONFIG_DECIMAL,
-     CONFIG_IN(struct draft_stage, tolerance),
-     .low = 1e-12,
-     .high = 1,
-     .fallback = "0.000001",
-     .example = "0.000001"},
-    {.name = "experts",
-     .type = CONFIG_TABLE,
-     CONFIG_IN(struct draft_stage, experts),
-     .keys = experts_keys,
-     .example = "{own: true, shifts: [-0.5, 0.5]}"},
-    {.name = "rounds",
-     .type = CONFIG_INTEGER,
-     CONFIG_IN(struct draft_stage, rounds),
-     .min = 1,
-     .max = 100000,
-     .fallback = "1",
-     .example = "12"},
-    {.name = "batch",
-     .type = CONFIG_INTEGER,
-     CONFIG_IN(struct draft_stage, batch),
-     .min = 1,
-     .max = 1000000000,
-     .fallback = "1",
-     .example = "100"},
-    {.name = NULL},
-};
-
 const struct config_key draft_keys[] = {
     {.name = "job",
      .type = CONFIG_NAME,
@@ -236,7 +122,7 @@ const struct config_key draft_keys[] = {
      .required = true,
      CONFIG_LIST_IN(struct draft, stage, stage_count),
      .items_max = JOB_STAGES_MAX,
-     .keys = stage_keys,
+     .keys = draft_stage_keys,
      .example = "[{task: fit, loss: logistic, lambdas: [0.003], share: 1}]"},
     {.name = NULL},
 };

@@ -7,6 +7,8 @@
 #include "config/config.h"
 #include "job/draft_data.h"
 #include "job/job.h"
+#include "query/candidates.h"
+#include "query/query_set.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +41,14 @@ struct draft_experts {
     size_t shift_count;
 };
 
+struct draft_candidates {
+    char (*column)[SCHEMA_NAME_BYTES];
+    size_t column_count;
+    uint32_t threshold_count;
+    char (*predicate)[QUERY_TEXT_BYTES];
+    size_t predicate_count;
+};
+
 struct draft_stage {
     unsigned task;
     unsigned strategy;
@@ -52,6 +62,13 @@ struct draft_stage {
     struct draft_experts experts;
     uint32_t rounds;
     uint32_t batch;
+    uint32_t batches;
+    uint64_t sampling_nano;
+    unsigned noise;
+    double clip;
+    char (*query)[QUERY_TEXT_BYTES];
+    size_t query_count;
+    struct draft_candidates candidates;
 };
 
 struct draft {
@@ -63,7 +80,8 @@ struct draft {
     size_t stage_count;
 };
 
-/* The table of a job's keys, for a struct draft. */
+/* The table of a job's keys, for a struct draft, and of its stages'. */
+extern const struct config_key draft_stage_keys[];
 extern const struct config_key draft_keys[];
 
 /* What turning a draft into a job needs at every step. */

@@ -16,13 +16,19 @@ static const char *name_at(const char *const *name, size_t count, unsigned index
 
 const char *task_name(enum task task)
 {
-    static const char *const name[] = {[TASK_FIT] = "fit", [TASK_LOSSES] = "losses"};
+    static const char *const name[] = {[TASK_FIT] = "fit",
+                                       [TASK_LOSSES] = "losses",
+                                       [TASK_QUERY] = "query",
+                                       [TASK_SELECT] = "select"};
     return NAME_AT(name, task);
 }
 
 const char *strategy_name(enum strategy strategy)
 {
-    static const char *const name[] = {[STRATEGY_AVERAGE] = "average", [STRATEGY_RWM] = "rwm"};
+    static const char *const name[] = {
+        [STRATEGY_AVERAGE] = "average",         [STRATEGY_RWM] = "rwm",
+        [STRATEGY_ANSWER] = "answer",           [STRATEGY_NOISY_MIN] = "noisy_min",
+        [STRATEGY_EXPONENTIAL] = "exponential", [STRATEGY_PERMUTE_AND_FLIP] = "permute_and_flip"};
     return NAME_AT(name, strategy);
 }
 
@@ -38,6 +44,13 @@ const char *job_trust_name(enum job_trust trust)
     return NAME_AT(name, trust);
 }
 
+const char *job_noise_name(enum job_noise noise)
+{
+    static const char *const name[] = {
+        [JOB_NOISE_LAPLACE] = "laplace", [JOB_NOISE_GAUSSIAN] = "gaussian"};
+    return NAME_AT(name, noise);
+}
+
 void job_free(struct job *job)
 {
     if (job == NULL) {
@@ -46,6 +59,8 @@ void job_free(struct job *job)
     for (size_t i = 0; i < job->stage_count; i++) {
         free(job->stage[i].lambda);
         free(job->stage[i].shift);
+        query_set_free(&job->stage[i].queries);
+        candidates_free(&job->stage[i].candidates);
     }
     free(job->stage);
     schema_free(&job->schema);
@@ -75,8 +90,10 @@ const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t
 
 const struct stage_kind *stage_kind(enum task task)
 {
-    static const struct stage_kind *const kind[] = {
-        [TASK_FIT] = &stage_fit, [TASK_LOSSES] = &stage_losses};
+    static const struct stage_kind *const kind[] = {[TASK_FIT] = &stage_fit,
+                                                    [TASK_LOSSES] = &stage_losses,
+                                                    [TASK_QUERY] = &stage_query,
+                                                    [TASK_SELECT] = &stage_select};
     CHECK((size_t)task < sizeof kind / sizeof kind[0]);
     return kind[task];
 }
@@ -128,10 +145,10 @@ static enum status build(const struct drafting *drafting)
     job->join_deadline_ms = draft->cohort.join_deadline_ms;
     enum status status = job_schema_build(drafting);
     if (status == STATUS_OK) {
-        status = job_stages_build(drafting);
+        status = schema_check(&job->schema, drafting->why);
     }
     if (status == STATUS_OK) {
-        status = schema_check(&job->schema, drafting->why);
+        status = job_stages_build(drafting);
     }
     if (status == STATUS_OK) {
         status = job_sums_check(drafting);

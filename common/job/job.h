@@ -11,6 +11,8 @@
 #include "dp/filter.h"
 #include "learn/loss.h"
 #include "learn/schema.h"
+#include "query/candidates.h"
+#include "query/query_set.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,8 +31,16 @@ enum job_trust {
     TRUST_LOCAL,  /* every agent adds its own noise: the coordinator sees noisy vectors */
     TRUST_CENTRAL /* agents send exact vectors; the coordinator adds noise once, to their sum */
 };
-enum task { TASK_FIT, TASK_LOSSES };
-enum strategy { STRATEGY_AVERAGE, STRATEGY_RWM };
+enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN };
+enum task { TASK_FIT, TASK_LOSSES, TASK_QUERY, TASK_SELECT };
+enum strategy {
+    STRATEGY_AVERAGE,
+    STRATEGY_RWM,
+    STRATEGY_ANSWER,          /* query: the answers with their error bars */
+    STRATEGY_NOISY_MIN,       /* select: the least of the noisy scores; local trust */
+    STRATEGY_EXPONENTIAL,     /* select: the exponential mechanism; central trust */
+    STRATEGY_PERMUTE_AND_FLIP /* select: central trust */
+};
 
 struct stage {
     enum task task;
@@ -53,6 +63,9 @@ struct stage {
     double
         *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;
+
+    struct query_set queries;     /* query; owned */
+    struct candidates candidates; /* select; owned; borrows the job's schema */
 };
 
 struct job {
@@ -111,5 +124,6 @@ const char *task_name(enum task task);
 const char *strategy_name(enum strategy strategy);
 const char *job_unit_name(enum job_unit unit);
 const char *job_trust_name(enum job_trust trust);
+const char *job_noise_name(enum job_noise noise);
 
 #endif

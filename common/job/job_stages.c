@@ -9,6 +9,7 @@
 enum { ROUNDS_TOTAL_MAX = 1000000 }; /* the protocol's ROUNDS_MAX */
 
 #define BIT(value) (1u << (unsigned)(value))
+#define LOOKING    (BIT(TASK_LOSSES) | BIT(TASK_QUERY) | BIT(TASK_SELECT))
 
 static const char STAGES[] = "stages";
 
@@ -72,8 +73,16 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"rounds", BIT(TASK_LOSSES), BIT(TASK_LOSSES),
          "is for a losses stage (a fit has one per lambda): remove it",
          "is missing: add it, for example `rounds: 12`"},
-        {"batch", BIT(TASK_LOSSES), BIT(TASK_LOSSES), "is for a losses stage: remove it",
+        {"batch", LOOKING, LOOKING, "is for tasks that look at so many records: remove it",
          "is missing: add it, for example `batch: 100`"},
+        {"queries", BIT(TASK_QUERY), BIT(TASK_QUERY), "is for a query stage: remove it",
+         "is missing: add it, for example `queries: [\"count: age >= 65\"]`"},
+        {"candidates", BIT(TASK_SELECT), BIT(TASK_SELECT), "is for a select stage: remove it",
+         "is missing: add it, for example `candidates: {stumps: [age], thresholds: 20}`"},
+        {"noise", 0, 0, "is for an update stage: remove it", ""},
+        {"clip", 0, 0, "is for an update stage: remove it", ""},
+        {"sampling", 0, 0, "is for an update stage: remove it", ""},
+        {"batches", 0, 0, "is for an update stage: remove it", ""},
     };
     const unsigned task = BIT(drafting->draft->stage[index].task);
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
@@ -128,8 +137,10 @@ static enum status choose_strategy(const struct drafting *drafting, size_t index
         stage->strategy = (enum strategy)first;
     }
     if ((offered & BIT(stage->strategy)) == 0) {
-        return stage_refuse(drafting, index, "strategy",
-                            "does not go with the task: fit takes average, losses takes rwm");
+        return stage_refuse(
+            drafting, index, "strategy",
+            "does not go with the task: fit takes average, losses takes rwm, query takes "
+            "answer, select takes noisy_min, exponential or permute_and_flip");
     }
     return STATUS_OK;
 }
@@ -191,6 +202,9 @@ enum status job_stages_build(const struct drafting *drafting)
             return status;
         }
         rounds += drafting->job->stage[i].rounds;
+        drafting->job->schema.keeps_raw = drafting->job->schema.keeps_raw ||
+                                          draft->stage[i].task == TASK_QUERY ||
+                                          draft->stage[i].task == TASK_SELECT;
         if (rounds > ROUNDS_TOTAL_MAX) {
             return stage_refuse(drafting, i, "rounds",
                                 "makes more than 1000000 rounds in all: lower it");

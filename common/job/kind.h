@@ -11,13 +11,15 @@
 struct stage_kind {
     enum task task;
     enum round_input input;
+    bool is_drawn; /* under central trust: round.h */
     unsigned
         strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
     unsigned trusts; /* bits by enum job_trust */
 
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);
-    size_t (*answer_count)(const struct job *job, const struct stage *stage, size_t expert_count);
+    size_t (*answer_count)(const struct job *job, const struct stage *stage, uint32_t within,
+                           size_t expert_count);
     enum status (*bounds)(struct round_bounds *out, const struct job *job,
                           const struct stage *stage, uint32_t within, uint64_t record_count,
                           size_t expert_count, struct why *why);
@@ -25,6 +27,8 @@ struct stage_kind {
 
 extern const struct stage_kind stage_fit;
 extern const struct stage_kind stage_losses;
+extern const struct stage_kind stage_query;
+extern const struct stage_kind stage_select;
 
 /** Returns the entry of a task. */
 const struct stage_kind *stage_kind(enum task task);

@@ -2,9 +2,20 @@
 
 #include "job/kind.h"
 
-enum round_input round_input(const struct stage *stage)
+enum round_input round_input(const struct stage *stage, uint32_t within)
 {
-    return stage_kind(stage->task)->input;
+    enum round_input input = stage_kind(stage->task)->input;
+    return input == INPUT_STATE && stage->task == TASK_QUERY && within == 0 ? INPUT_NONE : input;
+}
+
+size_t round_state_count(const struct job *job, const struct stage *stage)
+{
+    return stage->task == TASK_QUERY ? stage->queries.count : round_width(job);
+}
+
+bool round_is_drawn(const struct job *job, const struct stage *stage)
+{
+    return job->trust == TRUST_CENTRAL && stage_kind(stage->task)->is_drawn;
 }
 
 size_t round_width(const struct job *job)
@@ -12,9 +23,10 @@ size_t round_width(const struct job *job)
     return schema_output_count(&job->schema) * schema_feature_count(&job->schema);
 }
 
-size_t round_answer_count(const struct job *job, const struct stage *stage, size_t expert_count)
+size_t round_answer_count(const struct job *job, const struct stage *stage, uint32_t within,
+                          size_t expert_count)
 {
-    return stage_kind(stage->task)->answer_count(job, stage, expert_count);
+    return stage_kind(stage->task)->answer_count(job, stage, within, expert_count);
 }
 
 enum status round_bounds(struct round_bounds *out, const struct job *job, const struct stage *stage,

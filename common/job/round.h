@@ -10,17 +10,23 @@
 enum round_input {
     INPUT_NONE,
     INPUT_EXPERTS, /* all the experts there are */
-    INPUT_ITERATE  /* the one model that the stage is improving */
+    INPUT_STATE    /* what the stage has come to so far: thresholds, the model it improves */
 };
 
-/** Returns what goes with the question. */
-enum round_input round_input(const struct stage *stage);
+/** Returns what goes with the question, and how many numbers a state has. */
+enum round_input round_input(const struct stage *stage, uint32_t within);
+size_t round_state_count(const struct job *job, const struct stage *stage);
+
+/** Returns whether the answer's exact sum is released through a draw alone, which its strategy pays
+ * for: under central trust, judging and selecting. */
+bool round_is_drawn(const struct job *job, const struct stage *stage);
 
 /** Returns the numbers of one model: outputs * features. */
 size_t round_width(const struct job *job);
 
 /** Returns how many integers an answer has; expert_count: the experts there are. */
-size_t round_answer_count(const struct job *job, const struct stage *stage, size_t expert_count);
+size_t round_answer_count(const struct job *job, const struct stage *stage, uint32_t within,
+                          size_t expert_count);
 
 struct round_bounds {
     int64_t low; /* of every value of one agent's exact answer, grid units */

@@ -57,8 +57,10 @@ static enum status build(const struct drafting *drafting, size_t index)
     return status;
 }
 
-static size_t answer_count(const struct job *job, const struct stage *stage, size_t expert_count)
+static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,
+                           size_t expert_count)
 {
+    (void)within;
     (void)stage;
     (void)expert_count;
     return round_width(job);

@@ -23,8 +23,10 @@ static enum status build(const struct drafting *drafting, size_t index)
     return STATUS_OK;
 }
 
-static size_t answer_count(const struct job *job, const struct stage *stage, size_t expert_count)
+static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,
+                           size_t expert_count)
 {
+    (void)within;
     (void)job;
     (void)stage;
     return expert_count;
@@ -48,6 +50,7 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
 
 const struct stage_kind stage_losses = {.task = TASK_LOSSES,
                                         .input = INPUT_EXPERTS,
+                                        .is_drawn = true,
                                         .strategies = 1u << STRATEGY_RWM,
                                         .trusts = 1u << TRUST_LOCAL,
                                         .build = build,

@@ -61,6 +61,9 @@ static inline bool job_is_valid(const struct job *job)
             fitted = true;
             good = good && job_valid_fit(stage);
             spent += answer * stage->rounds;
+        } else if (stage->task == TASK_QUERY || stage->task == TASK_SELECT) {
+            good = good && stage->batch >= 1 && stage->batches == 1 && job->schema.keeps_raw;
+            spent += answer * stage->rounds;
         } else {
             good = good && stage->task == TASK_LOSSES && fitted && stage->batch >= 1 &&
                    stage->strategy == STRATEGY_RWM;

@@ -1,0 +1,19 @@
+#include "agent/task_select.h"
+
+#include "base/check.h"
+
+enum status task_select(int64_t *value, const struct task_input *input)
+{
+    const struct dataset *data = input->data;
+    const struct round_rows rows = round_rows(input->stage, input->within, data->record_count);
+
+    CHECK(data->raw != NULL && rows.first + rows.count <= data->record_count);
+    for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
+        size_t at = input->order[i];
+        const struct row row = {.cell = data->raw + at * data->column_count,
+                                .column_count = data->column_count,
+                                .label = data->y[at]};
+        candidates_add(value, &input->stage->candidates, &row);
+    }
+    return STATUS_OK;
+}
