@@ -63,3 +63,34 @@ Test(metrics, scores_are_inner_products)
     metrics_scores(f, w, &data);
     cr_assert(f[0] == 12 && f[1] == 34);
 }
+
+Test(metrics, several_classes_take_the_largest_score)
+{
+    double x[] = {1, 0, 0, 1, 1, 1};
+    double y[] = {0, 1, 2};
+    const double w[] = {2, 0, 0, 3, 1, 1};
+    double f[9];
+    const struct dataset data = {.record_count = 3, .feature_count = 2, .x = x, .y = y};
+    metrics_class_scores(f, w, 3, &data);
+    const double expected[] = {2, 0, 1, 0, 3, 1, 2, 3, 2};
+    for (int i = 0; i < 9; i++) {
+        cr_assert(f[i] == expected[i], "%d", i);
+    }
+    cr_assert(metrics_largest(f + 6, 3) == 1 && metrics_largest(f + 6, 1) == 0);
+    cr_assert(fabs(metrics_class_accuracy(f, 3, &data) - 2.0 / 3) < 1e-15);
+    y[2] = 1;
+    cr_assert(metrics_class_accuracy(f, 3, &data) == 1);
+    f[6] = 3;
+    cr_assert(fabs(metrics_class_accuracy(f, 3, &data) - 2.0 / 3) < 1e-15, "a tie is wrong");
+    cr_assert(fabs(metrics_majority(&data) - 2.0 / 3) < 1e-15);
+}
+
+Test(metrics, numbers_are_judged_within_their_range)
+{
+    double y[] = {0.5, -1, 0, 1};
+    const double f[] = {0.25, -7, 0.5, 0.5}; /* clamped: errors 0.25, 0, -0.5, 0.5 */
+    const struct dataset data = {.record_count = 4, .feature_count = 1, .y = y};
+    cr_assert(fabs(metrics_root_mean_square(f, &data) - sqrt(0.5625 / 4)) < 1e-15);
+    cr_assert(fabs(metrics_mean_absolute(f, &data) - 1.25 / 4) < 1e-15);
+    cr_assert(fabs(metrics_pinball(f, 0.9, &data) - (0.9 * 0.75 + 0.1 * 0.5) / 4) < 1e-15);
+}

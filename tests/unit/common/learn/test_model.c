@@ -137,3 +137,164 @@ Test(model, predicts_probabilities_and_classes)
     cr_assert_str_eq(model_class(&model, &p[2]), "0");
     model_free(&model);
 }
+
+/* Writes the model, reads it back, and answers whether the same text comes out of what was read. */
+static struct model again(const struct model *model)
+{
+    struct model back;
+    struct why why = {{0}};
+    char *text = NULL;
+    char *second = NULL;
+    cr_assert(model_to_json(&text, model) == STATUS_OK);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s\n%s", why.text, text);
+    cr_assert(model_to_json(&second, &back) == STATUS_OK);
+    cr_assert_str_eq(text, second);
+    free(text);
+    free(second);
+    return back;
+}
+
+static struct model with_weights(struct model model)
+{
+    model.weight_count = schema_feature_count(&model.schema) * schema_output_count(&model.schema);
+    model.weight = realloc(model.weight, model.weight_count * sizeof *model.weight);
+    cr_assert(model.weight != NULL);
+    for (size_t i = 0; i < model.weight_count; i++) {
+        model.weight[i] = (double)(i % 7) / 3 - 1;
+    }
+    return model;
+}
+
+Test(model, of_several_classes_survives_and_predicts)
+{
+    struct model model = example();
+    double x[8] = {0, 0, 0, 0, 0, 0, 0, 1};
+    double score[3];
+    const struct dataset data = {.record_count = 1, .feature_count = 8, .x = x};
+    model.schema.label = (struct label){.name = "stage",
+                                        .kind = LABEL_CLASSES,
+                                        .class_count = 3,
+                                        .class_name = {"I", "II, early", "III"}};
+    model = with_weights(model);
+    struct model back = again(&model);
+    cr_assert(back.weight_count == 24 && back.schema.label.kind == LABEL_CLASSES);
+    cr_assert_str_eq(back.schema.label.class_name[1], "II, early");
+    back.weight[7] = 1;
+    back.weight[15] = 4;
+    back.weight[23] = -1;
+    model_predict(score, &back, &data);
+    cr_assert(score[0] == 1 && score[1] == 4 && score[2] == -1);
+    cr_assert_str_eq(model_class(&back, score), "II, early");
+    model_free(&model);
+    model_free(&back);
+}
+
+Test(model, of_a_number_answers_in_the_labels_own_unit)
+{
+    struct model model = example();
+    double x[24] = {0};
+    double value[3];
+    const struct dataset data = {.record_count = 3, .feature_count = 8, .x = x};
+    model.loss = (struct loss){.kind = LOSS_PINBALL, .parameter = 0.9};
+    model.schema.label =
+        (struct label){.name = "days", .kind = LABEL_NUMBER, .centre = 30, .half_width = 20};
+    model.schema.lag_count = 2;
+    model.schema.lag[0] = 1;
+    model.schema.lag[1] = 7;
+    model = with_weights(model);
+    struct model back = again(&model);
+    cr_assert(back.schema.lag_count == 2 && back.schema.lag[1] == 7 && back.weight_count == 10);
+    model_free(&back);
+    model.weight_count = 8;
+    for (int i = 0; i < 8; i++) {
+        model.weight[i] = i == 0 ? 1 : 0;
+    }
+    x[0] = 0.5;
+    x[8] = 9;
+    x[16] = -9;
+    model_predict(value, &model, &data);
+    cr_assert(value[0] == 40 && value[1] == 50 && value[2] == 10);
+    cr_assert(model_class(&model, value) == NULL);
+    model_free(&model);
+}
+
+Test(model, carries_its_map)
+{
+    struct model model = example();
+    model.schema.map = (struct feature_map){.kind = MAP_FOURIER,
+                                            .kernel = {.kind = KERNEL_LAPLACIAN, .rate = 0.75},
+                                            .feature_count = 12,
+                                            .seed = (UINT64_C(1) << 53) - 1};
+    model = with_weights(model);
+    struct model back = again(&model);
+    cr_assert(back.schema.map.kind == MAP_FOURIER && back.weight_count == 13);
+    cr_assert(back.schema.map.kernel.kind == KERNEL_LAPLACIAN &&
+              back.schema.map.kernel.rate == 0.75);
+    cr_assert(back.schema.map.feature_count == 12 &&
+              back.schema.map.seed == (UINT64_C(1) << 53) - 1);
+    model_free(&back);
+    double *landmark = calloc(14, sizeof *landmark);
+    const double row[] = {70, 0, 1, 1, 1, 0, 1999, 60.1, 1, 2, 1, 1, 0, 1999};
+    cr_assert(landmark != NULL);
+    memcpy(landmark, row, sizeof row);
+    model.schema.map = (struct feature_map){.kind = MAP_NYSTROM,
+                                            .kernel = {.kind = KERNEL_GAUSSIAN, .rate = 5},
+                                            .landmark_count = 2,
+                                            .landmark = landmark};
+    model = with_weights(model);
+    back = again(&model);
+    cr_assert(back.schema.map.landmark_count == 2 && back.weight_count == 3);
+    cr_assert(memcmp(back.schema.map.landmark, row, sizeof row) == 0);
+    model_free(&back);
+    model_free(&model);
+}
+
+/* A model with every part there is, for the refusals. */
+static void refused_map(const char *from, const char *to)
+{
+    struct model model = example();
+    struct model back;
+    struct why why = {{0}};
+    char *text = NULL;
+    model.schema.label =
+        (struct label){.name = "days", .kind = LABEL_NUMBER, .centre = 30, .half_width = 20};
+    model.schema.lag_count = 1;
+    model.schema.lag[0] = 7;
+    model.schema.map = (struct feature_map){.kind = MAP_FOURIER,
+                                            .kernel = {.kind = KERNEL_GAUSSIAN, .rate = 5},
+                                            .feature_count = 4,
+                                            .seed = 11};
+    model = with_weights(model);
+    cr_assert(model_to_json(&text, &model) == STATUS_OK);
+    char *at = strstr(text, from);
+    cr_assert(at != NULL, "%s in %s", from, text);
+    char *edited = malloc(strlen(text) + strlen(to) + 1);
+    cr_assert(edited != NULL);
+    memcpy(edited, text, (size_t)(at - text));
+    strcpy(edited + (at - text), to);
+    strcat(edited, at + strlen(from));
+    cr_assert(read_text(&back, edited, &why) == STATUS_INVALID, "%s -> %s", from, to);
+    cr_assert(why.text[0] != '\0' && back.weight == NULL && back.schema.column == NULL);
+    free(edited);
+    free(text);
+    model_free(&model);
+}
+
+Test(model, refuses_maps_lags_and_labels_that_are_not_whole)
+{
+    refused_map("\"kind\": \"fourier\"", "\"kind\": \"wavelet\"");
+    refused_map("\"kind\": \"fourier\"", "\"kind\": \"nystrom\"");
+    refused_map("\"kernel\": \"gaussian\"", "\"kernel\": \"linear\"");
+    refused_map("\"gamma\": 5.0", "\"gamma\": -5.0");
+    refused_map("\"gamma\": 5.0", "\"gamma\": \"5\"");
+    refused_map("\"features\": 4", "\"features\": 6");
+    refused_map("\"features\": 4", "\"features\": -4");
+    refused_map("\"seed\": 11", "\"seed\": 9007199254740992");
+    refused_map("\"seed\": 11", "\"seed\": 11, \"landmarks\": [[1]]");
+    refused_map("\"half_width\": 20.0", "\"half_width\": 0.0");
+    refused_map("\"half_width\": 20.0", "\"half_width\": 20.0, \"classes\": [\"a\"]");
+    refused_map("\"lags\": [\n      7\n    ]", "\"lags\": []");
+    refused_map("\"lags\": [\n      7\n    ]", "\"lags\": [7.5]");
+    refused_map("\"lags\": [\n      7\n    ]", "\"lags\": [0]");
+    refused_map("\"lags\": [\n      7\n    ]", "\"lags\": 7");
+}
