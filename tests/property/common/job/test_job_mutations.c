@@ -121,10 +121,10 @@ Test(job_mutations, the_judge_condemns_planted_faults)
         cr_assert(job_is_valid(&job));
         switch (fault) {
         case 0:
-            job.stage[1].epsilon_micro = 200003; /* shares above 1 */
+            job.stage[1].charge.epsilon_micro = 200003; /* shares above 1 */
             break;
         case 1:
-            job.stage[0].epsilon_micro = 2; /* less than a millionth per lambda */
+            job.stage[0].charge.epsilon_micro = 0; /* less than a millionth per lambda */
             break;
         case 2:
             job.stage[0].loss.kind = LOSS_ZERO_ONE;
