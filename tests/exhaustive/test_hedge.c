@@ -49,9 +49,8 @@ struct table {
     struct hedge_game game;
     struct ledger *ledger;
     uint64_t row;
-    double refresh[2];         /* by the loss of the expert kept so far */
-    double draw[VECTORS][K];   /* by the cumulative losses */
-    uint64_t word[VECTORS][K]; /* that draws this one */
+    double refresh[2];       /* by the loss of the expert kept so far */
+    double draw[VECTORS][K]; /* by the cumulative losses */
 };
 
 static void vector_of(int v, int64_t *cumulative)
@@ -127,7 +126,6 @@ static void measure_draw(struct table *table, int v)
             words += i + 1 == K || drawn(table, v, words + bit - 1) <= i ? bit : 0;
         }
         table->draw[v][i] = (double)(words - before) * 0x1p-64;
-        table->word[v][i] = before + (words - before) / 2;
         before = words;
     }
 }
@@ -172,12 +170,14 @@ static double choose(struct table *table, struct hedge_state *state, struct ever
         return keep ? 1 - refresh : refresh;
     }
     const uint32_t expert = every_choice_of(every, K);
-    const int v = due == HEDGE_DUE_DRAW ? number_of(losses->cumulative) : 0;
-    script.word[due == HEDGE_DUE_DRAW ? 2 : 0] =
-        due == HEDGE_DUE_DRAW ? table->word[v][expert] : expert;
+    if (due == HEDGE_DUE_DRAW) { /* measured, paid, for these very sums */
+        hedge_note_draw(state, expert);
+        return table->draw[number_of(losses->cumulative)][expert];
+    }
+    script.word[0] = expert;
     play(table, state, script, losses);
     cr_assert(state->expert == expert);
-    return due == HEDGE_DUE_DRAW ? table->draw[v][expert] : 1 / (double)K;
+    return 1 / (double)K;
 }
 
 /* Writes the probabilities of all outcomes of one history; returns how many there are. */
