@@ -1,0 +1,263 @@
+/* Candidates: their scores are twice the errors of what they predict, by names that mean it. */
+
+#include "query/candidates.h"
+
+#include "dp/select.h"
+#include "noise/laplace.h"
+#include "tests/support/seeded_random.h"
+#include "toy_schema.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RECORDS = 500, COUNT_MAX = 100, CELLS_MAX = 100 };
+
+static const char *const column[] = {"age", "home region", "kappa", "sex"};
+static const char *const predicate[] = {"age >= 65 and sex == F", "kappa > 2 or death == 1"};
+static const struct candidates_request request = {column, 4, 7, predicate, 2};
+
+struct table {
+    double cell[RECORDS * TOY_COLUMNS];
+    double label[RECORDS];
+};
+
+static struct row row_of(const struct table *table, size_t i)
+{
+    return (struct row){.cell = table->cell + i * TOY_COLUMNS,
+                        .column_count = TOY_COLUMNS,
+                        .label = table->label[i]};
+}
+
+/* Death above 74 years, but for one in ten. */
+static void fill(struct table *table, uint64_t seed)
+{
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, seed);
+    for (size_t i = 0; i < RECORDS; i++) {
+        double *cell = table->cell + i * TOY_COLUMNS;
+        cell[0] = 50 + (double)seeded_random_below(&seeded, 17) * 3;
+        cell[1] = (double)seeded_random_below(&seeded, 2);
+        cell[2] = 0.15 + 1.8 * seeded_random_unit(&seeded);
+        cell[3] = (double)seeded_random_below(&seeded, 3);
+        const bool flips = seeded_random_below(&seeded, 10) == 0;
+        table->label[i] = (cell[0] >= 74) != flips ? 1 : -1;
+    }
+}
+
+static void build(struct candidates *candidates)
+{
+    struct why why = {{0}};
+    cr_assert(candidates_init(candidates, &toy, &request, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(candidates_cells(candidates) == 8 + 3 + 8 + 2 + 2);
+    cr_assert(candidates_count(candidates) == 2 * (7 + 3 + 7 + 1 + 2));
+}
+
+static void sum_up(int64_t *sum, const struct candidates *candidates, const struct table *table)
+{
+    memset(sum, 0, CELLS_MAX * sizeof *sum);
+    for (size_t i = 0; i < RECORDS; i++) {
+        const struct row row = row_of(table, i);
+        candidates_add(sum, candidates, &row);
+    }
+}
+
+Test(candidates, score_twice_the_errors_of_what_they_predict)
+{
+    static struct table table;
+    struct candidates candidates;
+    int64_t sum[CELLS_MAX];
+    int64_t score[COUNT_MAX];
+    build(&candidates);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        fill(&table, seed);
+        sum_up(sum, &candidates, &table);
+        candidates_scores(score, &candidates, sum, RECORDS);
+        for (size_t k = 0; k < candidates_count(&candidates); k++) {
+            int64_t errors = 0;
+            for (size_t i = 0; i < RECORDS; i++) {
+                const struct row row = row_of(&table, i);
+                errors += candidates_predict(&candidates, k, &row) != table.label[i];
+            }
+            cr_assert(score[k] == 2 * errors, "candidate %zu: %ld, not %ld", k, score[k],
+                      2 * errors);
+        }
+        /* age >= 74 errs on one in ten, 50 of them with a standard deviation of 6.7: 6 more is 90 */
+        cr_assert(score[candidates_best(score, candidates_count(&candidates))] <= 2 * 90);
+    }
+    candidates_free(&candidates);
+}
+
+/* The first threshold of each column lies inside the range, the middle one in the middle. */
+Test(candidates, have_names_that_mean_what_they_predict)
+{
+    static struct table table;
+    struct candidates candidates;
+    char name[CANDIDATES_NAME_BYTES];
+    build(&candidates);
+    fill(&table, 5);
+    static const char *const expected[] = {"age >= 56", "age < 56", "age >= 62", "age < 62",
+                                           "age >= 68", "age < 68", "age >= 74", "age < 74",
+                                           "age >= 80", "age < 80"};
+    for (size_t k = 0; k < sizeof expected / sizeof expected[0]; k++) {
+        candidates_name(name, sizeof name, &candidates, k);
+        cr_expect_str_eq(name, expected[k]);
+    }
+    for (size_t k = 0; k < candidates_count(&candidates); k++) {
+        struct predicate meant;
+        candidates_name(name, sizeof name, &candidates, k);
+        char *region = strstr(name, "home region");
+        char text[CANDIDATES_NAME_BYTES + 8];
+        /* names are for people, who need no quotes */
+        snprintf(text, sizeof text, "%s%s", region == NULL ? name : "'home region'",
+                 region == NULL ? "" : region + strlen("home region"));
+        if (strstr(text, "= and") != NULL) {
+            snprintf(text, sizeof text, "'home region' %s 'and'", k % 2 == 0 ? "==" : "!=");
+        }
+        cr_assert(predicate_parse(&meant, slice_of(text), &toy, NULL) == STATUS_OK, "%s", text);
+        for (size_t i = 0; i < RECORDS; i++) {
+            const struct row row = row_of(&table, i);
+            cr_assert(predicate_holds(&meant, &row) ==
+                          (candidates_predict(&candidates, k, &row) == 1),
+                      "%s, record %zu", name, i);
+        }
+    }
+    candidates_free(&candidates);
+}
+
+static struct grant *grant_of(enum mechanism mechanism, uint64_t epsilon_micro)
+{
+    struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
+    struct charge charge = {
+        .mechanism = mechanism, .epsilon_micro = epsilon_micro, .pass = {{1}}, .row_count = 1};
+    struct grant *grant = NULL;
+    cr_assert_eq(ledger_spend(ledger, &grant, &charge, NULL), STATUS_OK);
+    ledger_free(ledger);
+    return grant;
+}
+
+/* Central trust: exact scores, private picks. With n = 500, epsilon 1 and 40 candidates the errors of
+ * the one picked are within 2 (ln 40 + ln(1/beta))/epsilon of the least, with beta = 1e-6/40 for 40
+ * picks: 42.4. Planted: a sensitivity a hundred times too large picks worse than that. */
+Test(candidates, are_selected_privately_near_the_best)
+{
+    static struct table table;
+    struct candidates candidates;
+    int64_t sum[CELLS_MAX];
+    int64_t score[COUNT_MAX];
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    seeded_random_init(&seeded, 11);
+    build(&candidates);
+    const size_t count = candidates_count(&candidates);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        size_t chosen = 0;
+        fill(&table, seed);
+        sum_up(sum, &candidates, &table);
+        candidates_scores(score, &candidates, sum, RECORDS);
+        const int64_t least = score[candidates_best(score, count)];
+        struct grant *grant = grant_of(MECHANISM_PURE, 1000000);
+        cr_assert(select_permute_and_flip(&grant, &random, &chosen, score, count,
+                                          CANDIDATES_SCORE_SENSITIVITY) == STATUS_OK);
+        cr_assert(score[chosen] <= least + 2 * 43);
+        grant = grant_of(MECHANISM_EXPONENTIAL, 1000000);
+        cr_assert(select_exponential(&grant, &random, &chosen, score, count,
+                                     CANDIDATES_SCORE_SENSITIVITY) == STATUS_OK);
+        cr_assert(score[chosen] <= least + 2 * 43);
+    }
+    bool is_worse = false;
+    for (int i = 0; i < 20; i++) {
+        size_t chosen = 0;
+        struct grant *grant = grant_of(MECHANISM_PURE, 1000000);
+        cr_assert(select_permute_and_flip(&grant, &random, &chosen, score, count,
+                                          100 * CANDIDATES_SCORE_SENSITIVITY) == STATUS_OK);
+        is_worse = is_worse || score[chosen] > score[candidates_best(score, count)] + 2 * 43;
+    }
+    cr_assert(is_worse);
+    candidates_free(&candidates);
+}
+
+/* Local trust: scores from noisy cells are unbiased, and vary as the header promises: a stump's score
+ * sums up T + 1 = 8 cells' noise, with 2 s^2 each. Over 4000 draws the mean of the squares of what is
+ * nearly normal errs by less than 6 standard deviations, sqrt(2/4000) each (more for the heavier
+ * tails: kurtosis 3 + 3/8), so 0.16 of it; false alarms below 1e-6 over both. */
+Test(candidates, from_noisy_cells_err_as_promised)
+{
+    enum { DRAWS = 4000 };
+    static struct table table;
+    struct candidates candidates;
+    struct seeded_random seeded;
+    struct random random = seeded_random_interface(&seeded);
+    struct noise_laplace noise;
+    int64_t sum[CELLS_MAX];
+    int64_t exact[COUNT_MAX];
+    int64_t score[COUNT_MAX];
+    double squares[2] = {0, 0};
+    const uint64_t scale = 50;
+    seeded_random_init(&seeded, 12);
+    build(&candidates);
+    fill(&table, 1);
+    sum_up(sum, &candidates, &table);
+    candidates_scores(exact, &candidates, sum, RECORDS);
+    cr_assert(noise_laplace_init(&noise, (struct noise_scale){scale, 1}) == STATUS_OK);
+    for (int i = 0; i < DRAWS; i++) {
+        int64_t noisy[CELLS_MAX];
+        memcpy(noisy, sum, sizeof noisy);
+        cr_assert(noise_laplace_add(&noise, &random, noisy, candidates_cells(&candidates)) ==
+                  STATUS_OK);
+        candidates_scores(score, &candidates, noisy, RECORDS);
+        for (int j = 0; j < 2; j++) {
+            const double difference = (double)(score[6 + j] - exact[6 + j]);
+            squares[j] += difference * difference / DRAWS;
+        }
+        cr_assert(score[6] + score[7] == 2 * RECORDS);
+    }
+    const double promised = 8 * 2.0 * scale * scale;
+    for (int j = 0; j < 2; j++) {
+        cr_assert(fabs(squares[j] / promised - 1) < 0.16, "%g", squares[j] / promised);
+    }
+    candidates_free(&candidates);
+}
+
+static void refused(struct candidates_request wrong, const char *hint)
+{
+    struct candidates candidates;
+    struct why why = {{0}};
+    cr_assert(candidates_init(&candidates, &toy, &wrong, &why) == STATUS_INVALID);
+    cr_expect(strstr(why.text, hint) != NULL, "%s", why.text);
+    cr_assert(candidates.column == NULL && candidates.predicate == NULL);
+}
+
+Test(candidates, are_refused_with_a_sentence)
+{
+    static const char *const twice[] = {"age", "age"};
+    static const char *const unknown[] = {"ago"};
+    static const char *const broken[] = {"age >="};
+    refused((struct candidates_request){NULL, 0, 5, NULL, 0}, "1 to");
+    refused((struct candidates_request){twice, 2, 5, NULL, 0}, "twice");
+    refused((struct candidates_request){unknown, 1, 5, NULL, 0}, "no such column");
+    refused((struct candidates_request){column, 1, 0, NULL, 0}, "thresholds");
+    refused((struct candidates_request){column, 1, 1001, NULL, 0}, "1000 thresholds");
+    refused((struct candidates_request){NULL, 0, 0, broken, 1}, "character 7");
+    struct schema schema = toy;
+    struct candidates candidates;
+    struct why why = {{0}};
+    schema.label.kind = LABEL_NUMBER;
+    cr_assert(candidates_init(&candidates, &schema, &request, &why) == STATUS_INVALID);
+    cr_assert(strstr(why.text, "two classes") != NULL);
+    candidates_free(NULL);
+}
+
+Test(candidates, wrap_sums_that_make_no_sense)
+{
+    struct candidates candidates;
+    int64_t sum[CELLS_MAX];
+    int64_t score[COUNT_MAX];
+    build(&candidates);
+    for (size_t i = 0; i < CELLS_MAX; i++) {
+        sum[i] = i % 2 == 0 ? INT64_MIN : INT64_MAX;
+    }
+    candidates_scores(score, &candidates, sum, UINT64_MAX);
+    cr_assert(candidates_best(score, candidates_count(&candidates)) < COUNT_MAX);
+    candidates_free(&candidates);
+}
