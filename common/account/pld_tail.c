@@ -107,16 +107,15 @@ static size_t skip(struct tail *tail, const struct pld_sum *sum, double log_delt
 {
     double decay_a = exp(-sum->tilt * sum->step);
     double decay_b = exp(-(sum->tilt + 1) * sum->step);
-    bool wide = !upper && is_wide(sum);
+    bool none = sum->count < BLOCK * BLOCK || (!upper && is_wide(sum));
     struct tail at = *tail;
     size_t from = sum->count;
-    for (size_t i = sum->count < BLOCK * BLOCK ? 0 : sum->count; i > BLOCK;) {
+    for (size_t i = none ? 0 : sum->count; i > BLOCK;) {
         for (size_t last = i - BLOCK; i > last; i--) {
             at = tail_below(at, sum->mass[i - 1], decay_a, decay_b);
         }
         double place = sum->first + (double)i;
-        if (wide ? may_hold(sum, at, place, log_delta)
-                 : holds(sum, at, place, 0, log_delta, upper) != upper) {
+        if (holds(sum, at, place, 0, log_delta, upper) != upper) {
             break;
         }
         *tail = at;

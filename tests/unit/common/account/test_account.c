@@ -203,7 +203,7 @@ Test(account, of_events_that_may_fail_is_exact_even_where_nearly_no_delta_is_lef
 
 Test(account, of_laplace_noise_is_in_its_band)
 {
-    expect_group("b_laplace", 6, read_laplace);
+    expect_group("b_laplace", 12, read_laplace);
 }
 
 Test(account, of_discrete_laplace_noise_is_exact)
@@ -223,7 +223,7 @@ Test(account, of_discrete_gaussian_noise_is_exact)
 
 Test(account, of_sampled_events_is_in_its_band)
 {
-    expect_group("e_poisson_subsampled", 11, read_sampled);
+    expect_group("e_poisson_subsampled", 17, read_sampled);
 }
 
 Test(account, of_exponential_draws_is_valid_for_adaptive_choices_and_tight)
