@@ -66,16 +66,21 @@ enum exit_code plan_fail(const struct command *command, enum status status, cons
                         why->text[0] != '\0' ? why->text : status_text(status));
 }
 
-static const struct command *const parts[] = {&command_plan_compose, &command_plan_calibrate, NULL};
+static const struct command *const parts[] = {
+    &command_plan_compose, &command_plan_calibrate, &command_plan_erm, &command_plan_select,
+    &command_plan_online,  &command_plan_pac,       &command_plan_sq,  NULL};
 
 const struct command command_plan = {
     .name = "plan",
     .summary = "what a plan costs in privacy, before anything is done",
-    .help = "usage: hedgerow plan PART [ARGUMENT]...\n\n"
-            "Works out, before any record is touched, what releases cost in privacy and how much\n"
-            "noise a budget asks for. It reads no records: events, budgets and sizes alone.\n\n"
-            "example:\n"
-            "  hedgerow plan compose --events events.json --delta 1e-6\n"
-            "  hedgerow plan calibrate --events events.json --epsilon 1 --delta 1e-6\n",
+    .help =
+        "usage: hedgerow plan PART [ARGUMENT]...\n\n"
+        "Works out, before any record is touched, what releases cost in privacy, how much noise a\n"
+        "budget asks for, and what accuracy is left. It reads no records: events, budgets and\n"
+        "sizes alone. Each number is printed with the range in which its theorem holds; a request\n"
+        "outside is refused.\n\n"
+        "example:\n"
+        "  hedgerow plan compose --events events.json --delta 1e-6\n"
+        "  hedgerow plan calibrate --events events.json --epsilon 1 --delta 1e-6\n",
     .part = parts,
 };

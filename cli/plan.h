@@ -13,6 +13,11 @@
 
 extern const struct command command_plan_compose;
 extern const struct command command_plan_calibrate;
+extern const struct command command_plan_erm;
+extern const struct command command_plan_select;
+extern const struct command command_plan_online;
+extern const struct command command_plan_pac;
+extern const struct command command_plan_sq;
 
 /**
  * Reads the number after an option.
