@@ -18,7 +18,20 @@ static void demand(int truth)
     }
 }
 
-static void check_dataset(const struct dataset *data)
+static int label_can_be(const struct label *label, double y)
+{
+    switch (label->kind) {
+    case LABEL_SIGN:
+        return fabs(y) == 1;
+    case LABEL_NUMBER:
+        return fabs(y) <= 1;
+    case LABEL_CLASSES:
+        return y >= 0 && y < (double)label->class_count && y == floor(y);
+    }
+    return 0;
+}
+
+static void check_dataset(const struct dataset *data, const struct label *label)
 {
     for (size_t i = 0; i < data->record_count; i++) {
         double norm = 0;
@@ -28,10 +41,27 @@ static void check_dataset(const struct dataset *data)
             norm += x * x;
         }
         demand(norm <= 1 + 1e-12);
-        demand(data->y == NULL || fabs(data->y[i]) == 1);
+        demand(data->y == NULL || label_can_be(label, data->y[i]));
+        for (size_t j = 0; data->raw != NULL && j < data->column_count; j++) {
+            demand(isfinite(data->raw[i * data->column_count + j]));
+        }
     }
 }
 
+static void fuzz_schema(struct slice text, enum dataset_use use, const struct schema *schema)
+{
+    struct dataset data;
+    struct why why = {{0}};
+
+    if (dataset_parse(&data, text, "table.csv", schema, use, &why) == STATUS_OK) {
+        check_dataset(&data, &schema->label);
+        dataset_free(&data);
+    } else {
+        demand(why.text[0] != '\0');
+    }
+}
+
+/* The same bytes as a plain table, as a series, and with several classes. */
 static void fuzz_table(struct slice text, enum dataset_use use)
 {
     static struct column column[] = {
@@ -43,15 +73,31 @@ static void fuzz_table(struct slice text, enum dataset_use use)
          .has_missing = true,
          .missing = 3},
         {.name = "c", .kind = COLUMN_CATEGORY, .category_count = 3, .category = {"x", "y", "z"}}};
-    const struct schema schema = {.column = column, .column_count = 3, .label = {"l", "1", "0"}};
-    struct dataset data;
-    struct why why = {{0}};
+    static double landmark[] = {1, 1, 0, 0, 2, 2};
+    static const struct schema schema[] = {
+        {.column = column, .column_count = 3, .label = {"l", "1", "0"}},
+        {.column = column,
+         .column_count = 3,
+         .label = {.name = "l", .kind = LABEL_NUMBER, .centre = 1, .half_width = 0.5},
+         .lag_count = 2,
+         .lag = {1, 3},
+         .map = {.kind = MAP_FOURIER,
+                 .kernel = {.kind = KERNEL_LAPLACIAN, .rate = 2},
+                 .feature_count = 6,
+                 .seed = 1},
+         .keeps_raw = true},
+        {.column = column,
+         .column_count = 3,
+         .label =
+             {.name = "l", .kind = LABEL_CLASSES, .class_count = 3, .class_name = {"0", "1", "2"}},
+         .map = {.kind = MAP_NYSTROM,
+                 .kernel = {.kind = KERNEL_GAUSSIAN, .rate = 2},
+                 .landmark_count = 2,
+                 .landmark = landmark},
+         .keeps_raw = true}};
 
-    if (dataset_parse(&data, text, "table.csv", &schema, use, &why) == STATUS_OK) {
-        check_dataset(&data);
-        dataset_free(&data);
-    } else {
-        demand(why.text[0] != '\0');
+    for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++) {
+        fuzz_schema(text, use, &schema[i]);
     }
 }
 

@@ -28,6 +28,57 @@ static inline bool job_valid_column(const struct schema *schema, size_t index)
                     (column->missing >= 0 && column->missing < (double)column->category_count));
 }
 
+static inline bool job_valid_label(const struct label *label)
+{
+    bool good = label->name[0] != '\0';
+    if (label->kind == LABEL_SIGN) {
+        return good && label->positive[0] != '\0' && label->negative[0] != '\0' &&
+               strcmp(label->positive, label->negative) != 0;
+    }
+    if (label->kind == LABEL_NUMBER) {
+        return good && isfinite(label->centre) && isfinite(label->half_width) &&
+               label->half_width > 0;
+    }
+    good = good && label->kind == LABEL_CLASSES && label->class_count >= 3 &&
+           label->class_count <= SCHEMA_CATEGORIES_MAX;
+    for (size_t i = 0; good && i < label->class_count; i++) {
+        for (size_t j = 0; good && j < i; j++) {
+            good = strcmp(label->class_name[i], label->class_name[j]) != 0;
+        }
+    }
+    return good;
+}
+
+static inline bool job_valid_series(const struct schema *schema)
+{
+    bool good = schema->lag_count <= SCHEMA_LAGS_MAX &&
+                (schema->lag_count == 0 || schema->label.kind == LABEL_NUMBER);
+    for (size_t i = 0; good && i < schema->lag_count; i++) {
+        good = schema->lag[i] >= 1 && schema->lag[i] <= SCHEMA_LAG_MAX &&
+               (i == 0 || schema->lag[i] > schema->lag[i - 1]);
+    }
+    return good;
+}
+
+static inline bool job_valid_map(const struct schema *schema)
+{
+    const struct feature_map *map = &schema->map;
+    if (map->kind == MAP_NONE) {
+        return map->landmark == NULL;
+    }
+    bool good = (map->kernel.kind == KERNEL_GAUSSIAN || map->kernel.kind == KERNEL_LAPLACIAN) &&
+                isfinite(map->kernel.rate) && map->kernel.rate > 0;
+    if (map->kind == MAP_FOURIER) {
+        return good && map->feature_count >= 2 && map->feature_count % 2 == 0 &&
+               map->landmark == NULL;
+    }
+    good = good && map->kind == MAP_NYSTROM && map->landmark_count >= 1;
+    for (size_t i = 0; good && i < map->landmark_count * schema_value_count(schema); i++) {
+        good = isfinite(map->landmark[i]);
+    }
+    return good;
+}
+
 static inline bool job_valid_fit(const struct stage *stage)
 {
     bool good = stage->strategy == STRATEGY_AVERAGE && stage->lambda != NULL &&
@@ -48,8 +99,10 @@ static inline bool job_is_valid(const struct job *job)
     bool fitted = false;
     bool good = job->name[0] != '\0' && job->epsilon_micro > 0 && job->cohort_min >= 1 &&
                 job->deadline_ms > 0 && job->join_deadline_ms > 0 && job->stage_count >= 1 &&
-                job->stage_count <= JOB_STAGES_MAX && job->schema.column_count >= 1 &&
-                strcmp(job->schema.label.positive, job->schema.label.negative) != 0;
+                job->stage_count <= JOB_STAGES_MAX &&
+                job->schema.column_count + job->schema.lag_count >= 1 &&
+                job_valid_label(&job->schema.label) && job_valid_series(&job->schema) &&
+                job_valid_map(&job->schema);
     for (size_t i = 0; good && i < job->schema.column_count; i++) {
         good = job_valid_column(&job->schema, i);
     }
