@@ -1,7 +1,7 @@
 /* exponential.c - exp(-eta d) in fixed point with a certificate, and without one but exact.
  *
- * exp(-eta d) = 2^-y with y = d * eta / ln 2 = whole + fraction, and 2^-fraction = exp(-u) with
- * u = fraction * ln 2 < 0.694, which is Taylor's series up to u^17, by Horner's rule. All is
+ * exp(-eta d) = 2^-y with y = d * eta / ln 2 = whole + quarters/4 + sixteenths/16 + rest, and 2^-rest =
+ * exp(-u) with u = rest * ln 2 < 0.0434, which is Taylor's series up to u^9, by Horner's rule. All is
  * unsigned integers in units of 2^-64, so every step's error is known:
  *
  *   the rate: rounded up by at most 2^-62 of itself, which lowers 2^-y by
@@ -9,13 +9,13 @@
  *   y:        rounded down by at most a unit, which raises by less than 0.7
  *   u:        the constant and the product are rounded down, which raises by less than 2
  *   a step:   p <- 1/k! - u p: the constant is at most a unit low, the product less than a unit;
- *             step k's error counts u^k times, together less than 1/(1 - 0.694) < 3.3 either way
+ *             step k's error counts u^k times, together less than 1/(1 - 0.0434) < 1.1 either way
  *   the end:  the terms of the series alternate and fall, and the last one taken is negative, so
- *   that it
- *             is low, by less than 0.694^18/18! < 4 units
+ *             that it is low, by less than 0.0434^10/10! < 0.2 units
+ *   factors:  2^(-j/4) and 2^(-j/16) are at most a unit low, and so is each product: 4 units
  *
- * So the result is less than 6 units high and less than 9 low. 8 are taken off, hence it is below
- * the truth, by less than 17 units or 4.25 * 2^-62; rounding down to a multiple of 2^-62 adds one.
+ * So the result is less than 4 units high and less than 7 low. 8 are taken off, hence it is below
+ * the truth, by less than 15 units or 3.75 * 2^-62; rounding down to a multiple of 2^-62 adds one.
  * A slack of 8 has room left. tests/unit/common/noise/test_exponential.c holds it against MPFR.
  *
  * The exact answer is lazy, as in laplace_exact.c: U is known to as many bits as were drawn,
@@ -36,7 +36,8 @@ enum { WORD_BITS = 64, PRECISION_BITS = 256, RATE_BITS = 63, MARGIN = 8 };
 /* The integer part of log2 of the rate is at most this: 2^-64 is as good as nothing. */
 enum { RATE_EXPONENT_MAX = 7 };
 
-#define LN_2 UINT64_C(0xb17217f7d1cf79ab) /* floor(2^64 ln 2) */
+#define LN_2      UINT64_C(0xb17217f7d1cf79ab) /* floor(2^64 ln 2) */
+#define REST_MASK ((UINT64_C(1) << 60) - 1)    /* of a fraction: what four bits leave */
 
 /* distance * eta, rounded towards `toward`. */
 static void exponent_of(mpfr_t out, const struct noise_exponential *exponential, uint64_t distance,
@@ -105,18 +106,26 @@ static inline uint64_t step(uint64_t factorial, uint64_t u, uint64_t p)
     return UINT64_MAX / factorial - high_product(u, p);
 }
 
-/* exp(-u), 0 <= u < 0.694, both in units of 2^-64. Written out: gcc's loop takes a tenth longer. */
-static inline uint64_t exp_minus(uint64_t u)
+/* One of four constants; no address depends on which. */
+static inline uint64_t pick(uint64_t index, const uint64_t constant[4])
 {
-    uint64_t p = UINT64_MAX / 355687428096000;
-    p = step(20922789888000, u, p);
-    p = step(1307674368000, u, p);
-    p = step(87178291200, u, p);
-    p = step(6227020800, u, p);
-    p = step(479001600, u, p);
-    p = step(39916800, u, p);
-    p = step(3628800, u, p);
-    p = step(362880, u, p);
+    const uint64_t odd = mask_of(index & 1);
+    const uint64_t upper = mask_of(index >> 1 & 1);
+    return mask_choose(upper, mask_choose(odd, constant[3], constant[2]),
+                       mask_choose(odd, constant[1], constant[0]));
+}
+
+/* 2^-fraction, in units of 2^-64. Written out: gcc's loop takes a tenth longer. */
+static inline uint64_t power_of_half(uint64_t fraction)
+{
+    static const uint64_t quarters[4] = {UINT64_MAX, UINT64_C(0xd744fccad69d6af4),
+                                         UINT64_C(0xb504f333f9de6484),
+                                         UINT64_C(0x9837f0518db8a96f)};
+    static const uint64_t sixteenths[4] = {UINT64_MAX, UINT64_C(0xf5257d152486cc2c),
+                                           UINT64_C(0xeac0c6e7dd24392e),
+                                           UINT64_C(0xe0ccdeec2a94e111)};
+    const uint64_t u = high_product(fraction & REST_MASK, LN_2);
+    uint64_t p = UINT64_MAX / 362880;
     p = step(40320, u, p);
     p = step(5040, u, p);
     p = step(720, u, p);
@@ -126,7 +135,8 @@ static inline uint64_t exp_minus(uint64_t u)
     p = step(2, u, p);
     p = step(1, u, p);
     p = step(1, u, p);
-    return p;
+    p = high_product(p, pick(fraction >> 60, sixteenths));
+    return high_product(p, pick(fraction >> 62, quarters));
 }
 
 void noise_exponential_floor(const struct noise_exponential *exponential, uint64_t *weight,
@@ -139,7 +149,7 @@ void noise_exponential_floor(const struct noise_exponential *exponential, uint64
     for (size_t i = 0; i < count; i++) {
         uint128 y = (uint128)rate * smaller(distance[i], distance_max) << up >> down;
         uint64_t whole = smaller((uint64_t)(y >> WORD_BITS), NOISE_EXPONENTIAL_BITS);
-        uint64_t value = exp_minus(high_product((uint64_t)y, LN_2)) - MARGIN;
+        uint64_t value = power_of_half((uint64_t)y) - MARGIN;
         weight[i] = value >> 1 >> (whole + 1);
     }
 }
