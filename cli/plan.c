@@ -67,8 +67,9 @@ enum exit_code plan_fail(const struct command *command, enum status status, cons
 }
 
 static const struct command *const parts[] = {
-    &command_plan_compose, &command_plan_calibrate, &command_plan_erm, &command_plan_select,
-    &command_plan_online,  &command_plan_pac,       &command_plan_sq,  NULL};
+    &command_plan_compose, &command_plan_calibrate, &command_plan_hedge,
+    &command_plan_erm,     &command_plan_select,    &command_plan_online,
+    &command_plan_pac,     &command_plan_sq,        NULL};
 
 const struct command command_plan = {
     .name = "plan",

@@ -24,6 +24,7 @@ static struct option option_of(const struct plan_field *field, struct raw *raw)
         option.text = &raw->text;
     } else {
         option.text = field->word;
+        option.flag = field->flag;
         option.many = field->many;
     }
     return option;

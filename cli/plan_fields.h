@@ -12,7 +12,7 @@
 
 enum { PLAN_FIELDS_MAX = 16 };
 
-/* Exactly one of real, whole, word, many is set. What is not given keeps its value. */
+/* Exactly one of real, whole, word, flag, many is set. What is not given keeps its value. */
 struct plan_field {
     const char *name; /* "--epsilon" */
     const char *what; /* the value in words, for messages: "E" */
@@ -20,6 +20,7 @@ struct plan_field {
     double *real;  /* a finite number as people write it */
     double *whole; /* 1 to 2^53 */
     const char **word;
+    bool *flag;
     struct option_many *many;
 };
 
