@@ -25,7 +25,8 @@
  * e^(2 D / scale) P(z) for every z. Which of equals wins enters as [j < i], which does not depend
  * on the data: that is why ties are harmless, and why they are not when the data break them.
  *
- * The order of reading, the number of random bytes and the control flow are those of count alone;
+ * The order of reading, the number of random bytes and the control flow are those of count alone -
+ * above 2^16 candidates, of which sixty-fourth of them is chosen, too, which the answer tells -;
  * what is rarer is marked "next to never" below. Masks take the place of branches. */
 
 #include "dp/select.h"
@@ -40,6 +41,7 @@
 #include <string.h>
 
 enum { BLOCK = 256, SLACK = NOISE_EXPONENTIAL_SLACK, POINT_WORDS = 3, POINT_BITS = 192 };
+enum { PARTS = 64, PARTED_FROM = 1 << 16 };
 enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS };
 
 #define COUNT_MAX (SIZE_MAX >> 4)
@@ -136,31 +138,65 @@ static enum status draw_below(const struct random *random, uint128 end, uint128 
     return status;
 }
 
-static uint128 sum_of_weights(const struct noise_exponential *decay, const int64_t *scores,
-                              size_t count, int64_t best)
+/* The candidates in runs of whole blocks, the last ones shorter or empty, and how much weight comes
+ * before each. Few candidates are one part. */
+struct parts {
+    size_t number; /* 1 or PARTS */
+    size_t size;
+    uint128 before[PARTS + 1];
+};
+
+static inline size_t part_end(const struct parts *parts, size_t part, size_t count)
 {
-    uint64_t weight[BLOCK];
-    uint128 sum = 0;
-    for (size_t done = 0; done < count; done += BLOCK) {
-        size_t block = block_size(done, count);
-        weigh(decay, weight, scores + done, block, best);
-        for (size_t i = 0; i < block; i++) {
-            sum += weight[i];
-        }
-    }
-    bytes_wipe(weight, sizeof weight);
-    return sum;
+    return part + 1 < parts->number && parts->size * (part + 1) < count ? parts->size * (part + 1)
+                                                                        : count;
 }
 
-/* How many of the prefix sums w_0, w_0 + w_1, ... are at most the point, to the last. */
-static size_t prefixes_up_to(const struct noise_exponential *decay, const int64_t *scores,
-                             size_t count, int64_t best, uint128 point)
+static inline size_t part_begin(const struct parts *parts, size_t part, size_t count)
+{
+    return parts->size * part < count ? parts->size * part : count;
+}
+
+static void weigh_parts(struct parts *parts, const struct noise_exponential *decay,
+                        const int64_t *scores, size_t count, int64_t best)
 {
     uint64_t weight[BLOCK];
     uint128 sum = 0;
-    size_t passed = 0;
-    for (size_t done = 0; done < count; done += BLOCK) {
-        size_t block = block_size(done, count);
+    parts->number = count <= PARTED_FROM ? 1 : PARTS;
+    parts->size = count <= PARTED_FROM ? count : (count / PARTS / BLOCK + 1) * BLOCK;
+    for (size_t part = 0; part < parts->number; part++) {
+        const size_t end = part_end(parts, part, count);
+        parts->before[part] = sum;
+        for (size_t done = part_begin(parts, part, count); done < end; done += BLOCK) {
+            size_t block = block_size(done, end);
+            weigh(decay, weight, scores + done, block, best);
+            for (size_t i = 0; i < block; i++) {
+                sum += weight[i];
+            }
+        }
+    }
+    parts->before[parts->number] = sum;
+    bytes_wipe(weight, sizeof weight);
+}
+
+/* How many of the prefix sums w_0, w_0 + w_1, ... are at most the point, to the last. Of many
+ * candidates only the part that holds the point is weighed again: its number is part of the answer. */
+static size_t prefixes_up_to(const struct parts *parts, const struct noise_exponential *decay,
+                             const int64_t *scores, size_t count, int64_t best, uint128 point)
+{
+    uint64_t weight[BLOCK];
+    size_t part = 0;
+    for (size_t i = 1; i <= parts->number && parts->number > 1; i++) {
+        part += 1 - is_less(point, parts->before[i]);
+    }
+    if (part == parts->number) {
+        return count;
+    }
+    const size_t end = part_end(parts, part, count);
+    size_t passed = part_begin(parts, part, count);
+    uint128 sum = parts->before[part];
+    for (size_t done = passed; done < end; done += BLOCK) {
+        size_t block = block_size(done, end);
         weigh(decay, weight, scores + done, block, best);
         for (size_t i = 0; i < block; i++) {
             sum += weight[i];
@@ -177,14 +213,16 @@ enum status select_draw_exponential(const struct noise_exponential *decay,
 {
     CHECK(count > 0 && count < COUNT_MAX);
     const int64_t best = least(scores, count);
-    const uint128 sum = sum_of_weights(decay, scores, count, best);
+    struct parts parts;
+    weigh_parts(&parts, decay, scores, count, best);
+    const uint128 sum = parts.before[parts.number];
     bool taken = false;
     enum status status = STATUS_OK;
     *chosen = SIZE_MAX;
     while (status == STATUS_OK && !taken) {
         uint128 point = 0;
         status = draw_below(random, sum + (uint128)count * SLACK, &point);
-        size_t passed = prefixes_up_to(decay, scores, count, best, point);
+        size_t passed = prefixes_up_to(&parts, decay, scores, count, best, point);
         taken = passed < count;
         if (status == STATUS_OK && !taken) { /* next to never */
             passed = (size_t)((point - sum) / SLACK);
@@ -196,6 +234,7 @@ enum status select_draw_exponential(const struct noise_exponential *decay,
         }
         *chosen = status == STATUS_OK && taken ? passed : SIZE_MAX;
     }
+    bytes_wipe(parts.before, (parts.number + 1) * sizeof *parts.before);
     return status;
 }
 

@@ -13,7 +13,8 @@
  * Fails with STATUS_NO_RANDOM, or STATUS_INVALID when the grant is for another mechanism, when
  * sensitivity is 0 or as said below; the spend stays.
  * Ensures the distribution is exactly the one stated. Control flow and memory accesses do not
- * depend on scores or on what is drawn, but with the probability given, which scores barely move.
+ * depend on scores or on what is drawn, but with the probability given, which scores barely move;
+ * the exponential mechanism's, above 2^16 candidates, on which sixty-fourth the chosen one is in.
  * Privacy: the grant's epsilon, delta 0. */
 
 #ifndef DP_SELECT_H
@@ -31,7 +32,7 @@
  * The grant is for MECHANISM_EXPONENTIAL: its epsilon is a bounded range, 2 eta sensitivity.
  * Privacy: besides epsilon-DP, epsilon-bounded-range: composed, it costs less than epsilon-DP does
  * (rho = epsilon^2/8 against epsilon^2/2).
- * Cost: three readings of the scores, 24 random bytes in all; the exact path is taken with a
+ * Cost: three readings of the scores, above 2^16 candidates hardly more than two, 24 random bytes in all; the exact path is taken with a
  * probability below count * 2^-59. Allocates on the exact path alone.
  * Source: McSherry and Talwar, FOCS 2007; range: Durfee and Rogers, NeurIPS 2019;
  * rho: Cesar and Rogers 2021. Deviation: none.

@@ -149,6 +149,64 @@ Test(select, finds_a_far_best_wherever_it_is)
 
 /* epsilon 1, sensitivity and distance 2^64 - 1: the weights of INT64_MIN and INT64_MAX are 1 and
  * exp(-1/2). */
+/* Beyond 2^16 candidates only a part is weighed twice: what is chosen must be what the prefix sums of
+ * all of them say, for points in every part, at the edges of parts, and for few candidates alike. */
+struct aimed {
+    struct seeded_random seeded;
+    uint64_t word[3]; /* the last ones handed out */
+};
+
+static enum status aimed_fill(void *self, void *out, size_t bytes)
+{
+    struct aimed *aimed = self;
+    const struct random random = seeded_random_interface(&aimed->seeded);
+    cr_assert_eq(bytes, sizeof aimed->word);
+    cr_assert_eq(random_fill(&random, aimed->word, bytes), STATUS_OK);
+    memcpy(out, aimed->word, bytes);
+    return STATUS_OK;
+}
+
+Test(select, many_candidates_are_chosen_as_the_prefix_sums_say)
+{
+    enum { LARGE = 70001, DRAWS = 100 };
+    static const size_t counts[] = {LARGE, (1 << 16) + 1, 1 << 16, 65792, 300};
+    static int64_t scores[LARGE];
+    static uint64_t weight[LARGE];
+    struct noise_exponential decay;
+    struct aimed aimed = {.word = {0}};
+    const struct random random = {.fill = aimed_fill, .self = &aimed};
+    seeded_random_init(&aimed.seeded, 43);
+    cr_assert_eq(noise_exponential_init(&decay, 1, 20), STATUS_OK);
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        const size_t count = counts[c];
+        int64_t best = INT64_MAX;
+        uint128 sum = 0;
+        for (size_t i = 0; i < count; i++) {
+            scores[i] = (int64_t)seeded_random_below(&aimed.seeded, 40) - 7;
+            best = scores[i] < best ? scores[i] : best;
+        }
+        for (size_t i = 0; i < count; i++) {
+            weight[i] = (uint64_t)(scores[i] - best);
+        }
+        noise_exponential_floor(&decay, weight, weight, count);
+        for (size_t i = 0; i < count; i++) {
+            sum += weight[i];
+        }
+        for (int draw = 0; draw < DRAWS; draw++) {
+            size_t chosen = 0;
+            cr_assert_eq(select_draw_exponential(&decay, &random, &chosen, scores, count),
+                         STATUS_OK);
+            const uint128 end = sum + (uint128)count * NOISE_EXPONENTIAL_SLACK;
+            uint128 point = select_point_of(aimed.word, end).below_end;
+            size_t expected = 0;
+            while (point >= weight[expected]) {
+                point -= weight[expected++];
+            }
+            cr_assert_eq(chosen, expected, "%zu of %zu", chosen, count);
+        }
+    }
+}
+
 Test(select, scores_at_both_ends_of_int64_have_the_weights_of_their_distance)
 {
     struct seeded_random seeded;
