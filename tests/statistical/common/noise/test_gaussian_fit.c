@@ -3,14 +3,14 @@
  * Every comparison is chi-square over bins with 10 or more expected counts, and rejects below p =
  * 1e-9; there are fewer than 40 comparisons that must pass, so a false alarm has a probability
  * below 4e-8 for a fresh seed, and the seeds are fixed. Every sampler with a planted fault must be
- * rejected: that is the twin which shows that the test has power. */
+ * rejected: that is the twin which shows that the test has power. The rows of the vectors are met in
+ * test_every_row.c. */
 
 #include "noise/gaussian.h"
 #include "tests/support/chi_square.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,69 +181,4 @@ Test(gaussian_fit, every_planted_fault_is_rejected)
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         cr_expect_not(passes(row[i].fault, row[i].sigma, 300 + i), "row %zu", i);
     }
-}
-
-/* The probabilities of the vectors: P(0), P(+-1), ... each on its own, and what is left. A twin
- * with a sigma 5 % larger must not fit them. */
-static double fit_vector(const json_t *row, bool twin, uint64_t seed)
-{
-    enum { MAX = 16 };
-    struct seeded_random seeded;
-    struct random random = seeded_random_interface(&seeded);
-    int64_t *values = calloc(VALUES, sizeof *values);
-    int64_t at[MAX];
-    double expected[MAX] = {0};
-    uint64_t seen[MAX] = {0};
-    size_t bins = 0;
-    const char *key;
-    json_t *value;
-    double left = VALUES;
-    cr_assert_not_null(values);
-    json_object_foreach(json_object_get(row, "pmf"), key, value)
-    {
-        int64_t z = strtoll(key, NULL, 10);
-        double mean = VALUES * json_number_value(value) * (z == 0 ? 1 : 2);
-        if (mean >= 10) {
-            at[bins] = z;
-            expected[bins++] = mean;
-            left -= mean;
-        }
-    }
-    double sigma = json_number_value(json_object_get(row, "sigma"));
-    struct noise_scale scale = {(uint64_t)(sigma * 20 + 0.5) * (twin ? 21 : 20), 400};
-    seeded_random_init(&seeded, seed);
-    sample(RIGHT, scale, &random, &seeded, values, VALUES);
-    for (size_t i = 0; i < VALUES; i++) {
-        size_t bin = 0;
-        while (bin < bins && (values[i] < 0 ? -values[i] : values[i]) != at[bin]) {
-            bin++;
-        }
-        seen[bin]++;
-    }
-    free(values);
-    if (left >= 10) {
-        expected[bins++] = left;
-    }
-    return chi_square_p(seen, expected, bins);
-}
-
-Test(gaussian_fit, fits_the_vectors)
-{
-    json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, NULL);
-    size_t index = 0;
-    size_t rows = 0;
-    const json_t *row;
-    cr_assert_not_null(root);
-    json_array_foreach(json_object_get(root, "j_pmf"), index, row)
-    {
-        const char *name = json_string_value(json_object_get(row, "dist"));
-        if (name != NULL && strcmp(name, "discrete_gaussian") == 0) {
-            cr_expect_gt(fit_vector(row, false, 500 + index), REJECT_BELOW, "row %zu", index);
-            bool wide = json_number_value(json_object_get(row, "sigma")) > 50; /* P(z) alike */
-            cr_expect(wide || fit_vector(row, true, 600 + index) < REJECT_BELOW, "twin %zu", index);
-            rows++;
-        }
-    }
-    cr_assert_eq(rows, 5);
-    json_decref(root);
 }

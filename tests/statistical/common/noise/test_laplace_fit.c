@@ -274,6 +274,13 @@ static void five_percent_more(struct noise_scale scale, const struct random *ran
           count);
 }
 
+static void five_percent_less(struct noise_scale scale, const struct random *random,
+                              int64_t *values, size_t count)
+{
+    exact((struct noise_scale){scale.numerator / 20 * 19, scale.denominator}, random, values,
+          count);
+}
+
 static void half_the_scale(struct noise_scale scale, const struct random *random, int64_t *values,
                            size_t count)
 {
@@ -384,6 +391,7 @@ Test(noise_fit, every_planted_fault_is_rejected)
         {"5 % more, 1000", five_percent_more, {1000, 1}},
         {"5 % more, 2^20", five_percent_more, {UINT64_C(1) << 20, 1}},
         {"5 % more, 2^39", five_percent_more, {UINT64_C(1) << 39, 1}},
+        {"5 % less, 2^40", five_percent_less, {UINT64_C(1) << 40, 1}},
         {"half, 1", half_the_scale, {1, 1}},
         {"half, 1000", half_the_scale, {1000, 1}},
         {"rate, 10", rate_for_scale, {10, 1}},
