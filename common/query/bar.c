@@ -27,7 +27,7 @@ enum { SLICES = 512, HALVINGS = 60 };
 
 /* Rounding of at most some hundred positive terms. */
 static const double rounding = 1 + 1e-9;
-static const double reach = 1e-9; /* what the slices leave out on one side counts in full */
+static const double reach = 4e-9; /* what the slices leave out on one side, and their rounding */
 
 double query_noise_deviation(const struct query_noise *noise)
 {
@@ -92,7 +92,7 @@ static double mixed_upper(const struct query_noise *noise, double ratio, double 
 
 static double mixed_inverse(const struct query_noise *noise, double ratio, double probability)
 {
-    const double end = upper_inverse(noise, reach / 2);
+    const double end = upper_inverse(noise, reach / 4);
     double weight[SLICES + 1];
     double above = 1;
     for (int i = 0; i <= SLICES; i++) {
@@ -116,7 +116,8 @@ double query_noise_bar(const struct query_noise *noise, double ratio, double pro
 {
     CHECK(isfinite(noise->scale) && noise->scale > 0);
     CHECK(noise->draws >= 1 && noise->draws <= QUERY_DRAWS_MAX);
-    CHECK(ratio >= 0 && ratio <= 1 && probability >= 1e-9 && probability <= 0.5);
+    CHECK(ratio >= 0 && ratio <= 1 && probability >= (ratio > 0 ? 1e-6 : 1e-9));
+    CHECK(probability <= 0.5);
     const double side = probability / 2;
     const double continuous =
         ratio > 0 ? mixed_inverse(noise, ratio, side) : upper_inverse(noise, side);

@@ -26,7 +26,7 @@ double query_noise_deviation(const struct query_noise *noise);
  * noise: a bar for one coordinate when ratio is 0. Unit: grid steps.
  *
  * ratio        in  0 .. 1
- * probability  in  1e-9 .. 1/2, of both sides together
+ * probability  in  1e-9 .. 1/2, of both sides together; with a ratio from 1e-6
  *
  * Ensures the inequality, for discrete noise as drawn; t is at most about 1 % and (1 + ratio) draws
  * steps larger than it must be.

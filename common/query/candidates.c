@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "query/reader.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,17 @@ static struct place find(const struct candidates *candidates, size_t candidate)
     }
     CHECK(place.question < candidates->predicate_count);
     return place;
+}
+
+double candidates_error_deviation(const struct candidates *candidates, size_t candidate,
+                                  const struct query_noise *noise)
+{
+    const struct place place = find(candidates, candidate);
+    const double of_cell = query_noise_deviation(noise);
+    return place.column == candidates->column_count
+               ? of_cell
+               : of_cell / 2 *
+                     sqrt((double)cells_of(candidates, column_of(candidates, place.column)));
 }
 
 int candidates_predict(const struct candidates *candidates, size_t candidate, const struct row *row)

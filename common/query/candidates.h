@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "base/why.h"
 #include "learn/schema.h"
+#include "query/bar.h"
 #include "query/predicate.h"
 #include "query/query.h"
 
@@ -87,6 +88,12 @@ void candidates_add(int64_t *sum, const struct candidates *candidates, const str
  */
 void candidates_scores(int64_t *score, const struct candidates *candidates, const int64_t *sum,
                        uint64_t record_count);
+
+/** Returns how far noise on every released cell carries a candidate's errors (half its score), as a
+ * standard deviation, at most: half a cell's deviation times the square root of the cells of its
+ * column; a predicate's own is a cell's. */
+double candidates_error_deviation(const struct candidates *candidates, size_t candidate,
+                                  const struct query_noise *noise);
 
 /** Returns the index of the least score, the first of equals: for scores from released sums. */
 size_t candidates_best(const int64_t *score, size_t count);

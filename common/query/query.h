@@ -27,7 +27,7 @@ enum {
     QUERY_ROUNDS_MAX = 40,
     QUERY_ROUNDS_DEFAULT = 12, /* a quantile within 1/4096 of the public range */
     QUERY_BITS_MIN = 1,
-    QUERY_BITS_MAX = 40
+    QUERY_BITS_MAX = 24 /* sums of 2^38 records fit */
 };
 
 enum query_kind { QUERY_COUNT, QUERY_MEAN, QUERY_HISTOGRAM, QUERY_QUANTILE };

@@ -65,8 +65,9 @@ size_t query_run_answer_count(const struct query_set *set);
  *
  * count, histogram  sum * 2^-b, and the noise's bar about it.
  * mean              centre + width N/D. D is record_count, or with a `where` its own released cell.
- *                   The bar is all u in [-1/2, 1/2] with |N - u D| <= t, P(|noise_N - u noise_D| >
- *                   t) <= 5 %: at the exact u the left side is noise alone (Fieller's argument). The
+ *                   The bar is all u in [-1/2, 1/2] with |N - u D| <= t, P(|A + B/2| > t) <= 5 %:
+ *                   at the exact u the left side is the noise A - u B alone (Fieller's argument),
+ *                   and as A is symmetric and unimodal, no smaller u makes a larger tail. The
  *                   whole range when D <= 0.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.

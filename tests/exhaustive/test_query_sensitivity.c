@@ -102,7 +102,7 @@ static const char *const question[] = {
 Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
 {
     for (size_t i = 0; i < sizeof question / sizeof question[0]; i++) {
-        for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits += 13) {
+        for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits += 7) {
             const double threshold[] = {50, 74, 1.05, 1.5, 80};
             uint64_t most = 0;
             uint64_t charged = 0;

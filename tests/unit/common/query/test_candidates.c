@@ -216,6 +216,10 @@ Test(candidates, from_noisy_cells_err_as_promised)
     for (int j = 0; j < 2; j++) {
         cr_assert(fabs(squares[j] / promised - 1) < 0.16, "%g", squares[j] / promised);
     }
+    const struct query_noise one = {false, (double)scale, 1};
+    cr_assert(fabs(candidates_error_deviation(&candidates, 6, &one) - sqrt(promised) / 2) < 1e-9);
+    cr_assert(candidates_error_deviation(&candidates, candidates_count(&candidates) - 1, &one) ==
+              query_noise_deviation(&one));
     candidates_free(&candidates);
 }
 

@@ -3,6 +3,8 @@
 #include "query/query.h"
 #include "query/query_set.h"
 
+#include "learn/dataset.h"
+
 #include "toy_schema.h"
 
 #include <criterion/criterion.h>
@@ -157,8 +159,47 @@ Test(query, of_a_set_is_named_when_refused)
     cr_assert(set.query == NULL && set.count == 0);
     cr_assert(query_set_init(&set, text, 0, 10, &toy, &why) == STATUS_INVALID);
     cr_assert(query_set_init(&set, text, 1, 0, &toy, &why) == STATUS_INVALID);
-    cr_assert(query_set_init(&set, text, 1, 41, &toy, &why) == STATUS_INVALID);
-    cr_assert(query_set_init(&set, text, 1, 40, &toy, &why) == STATUS_OK);
+    cr_assert(query_set_init(&set, text, 1, 25, &toy, &why) == STATUS_INVALID);
+    cr_assert(query_set_init(&set, text, 1, 24, &toy, &why) == STATUS_OK);
     query_set_free(&set);
     query_set_free(NULL);
+}
+
+/* The cells that a data set keeps are those that questions look at, to the last bit: on a constant, on
+ * a range's end, behind a transform. */
+Test(query, asks_the_cells_of_a_data_set)
+{
+    static const char table[] = "kappa,home region,age,sex,death\n"
+                                "1.5,north,65,F,1\n"
+                                "1.4999999,and,64.9,F,0\n"
+                                "9,3,120,M,1\n"
+                                "0,3,50,M,0\n";
+    static const char *const text[] = {"count: kappa >= 1.5",
+                                       "count: kappa == 1.5",
+                                       "count: age >= 65 and age == 65",
+                                       "count: age == 98",
+                                       "count: sex == M",
+                                       "histogram: 'home region'",
+                                       "count: death == 1",
+                                       "mean: age where kappa > 6.02",
+                                       "histogram: kappa at 1.5"};
+    const int64_t expected[] = {2, 1, 1, 1, 2, 1, 1, 2, 2, -1, 1, 2, 2};
+    struct schema schema = toy;
+    struct dataset data;
+    struct query_set set;
+    struct why why = {{0}};
+    int64_t sum[13];
+    schema.keeps_raw = true;
+    cr_assert(dataset_parse(&data, (struct slice){table, sizeof table - 1}, "table", &schema,
+                            DATASET_LEARN, &why) == STATUS_OK,
+              "%s", why.text);
+    cr_assert(query_set_init(&set, text, 9, 4, &schema, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(query_set_cells(&set, 0) == 13);
+    query_set_sum(sum, &set, 0, NULL, data.raw, data.record_count, data.column_count, data.y);
+    for (size_t i = 0; i < 13; i++) {
+        /* the one mean is of an age above the range: half a step up */
+        cr_expect(i == 9 ? sum[i] == 8 : sum[i] == expected[i] * 16, "cell %zu: %ld", i, sum[i]);
+    }
+    query_set_free(&set);
+    dataset_free(&data);
 }
