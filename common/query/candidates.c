@@ -10,7 +10,7 @@
 
 static const struct column *column_of(const struct candidates *candidates, size_t i)
 {
-    return &candidates->schema->column[candidates->column[i]];
+    return &candidates->schema.column[candidates->column[i]];
 }
 
 /* The cells of a column are its categories, or the stretches between thresholds. */
@@ -68,11 +68,11 @@ static enum status take_columns(struct candidates *out, const struct candidates_
     for (size_t i = 0; i < request->column_count; i++) {
         const char *name = request->column[i];
         size_t found = 0;
-        while (found < out->schema->column_count &&
-               strcmp(out->schema->column[found].name, name) != 0) {
+        while (found < out->schema.column_count &&
+               strcmp(out->schema.column[found].name, name) != 0) {
             found++;
         }
-        if (found == out->schema->column_count) {
+        if (found == out->schema.column_count) {
             return refuse(why, name, "the schema has no such column");
         }
         for (size_t j = 0; j < i; j++) {
@@ -80,7 +80,7 @@ static enum status take_columns(struct candidates *out, const struct candidates_
                 return refuse(why, name, "the column is there twice: remove one");
             }
         }
-        if (out->schema->column[found].kind == COLUMN_NUMBER && request->threshold_count == 0) {
+        if (out->schema.column[found].kind == COLUMN_NUMBER && request->threshold_count == 0) {
             return refuse(why, name, "a column of numbers needs thresholds, such as 20");
         }
         out->column[i] = found;
@@ -97,7 +97,7 @@ static enum status take_predicates(struct candidates *out, const struct candidat
         if (text.size >= QUERY_TEXT_BYTES) {
             return refuse(why, text.data, "it is too long: shorten it");
         }
-        if (predicate_parse(&out->predicate[i], text, out->schema, &inner) != STATUS_OK) {
+        if (predicate_parse(&out->predicate[i], text, &out->schema, &inner) != STATUS_OK) {
             return refuse(why, text.data, inner.text);
         }
         memcpy(out->predicate_text[i], text.data, text.size);
@@ -108,8 +108,7 @@ static enum status take_predicates(struct candidates *out, const struct candidat
 enum status candidates_init(struct candidates *out, const struct schema *schema,
                             const struct candidates_request *request, struct why *why)
 {
-    *out = (struct candidates){.schema = schema,
-                               .column_count = request->column_count,
+    *out = (struct candidates){.column_count = request->column_count,
                                .threshold_count = request->threshold_count,
                                .predicate_count = request->predicate_count};
     enum status status = STATUS_INVALID;
@@ -128,7 +127,8 @@ enum status candidates_init(struct candidates *out, const struct schema *schema,
     out->column = calloc(request->column_count + 1, sizeof *out->column);
     out->predicate = calloc(request->predicate_count + 1, sizeof *out->predicate);
     out->predicate_text = calloc(request->predicate_count + 1, sizeof *out->predicate_text);
-    if (out->column == NULL || out->predicate == NULL || out->predicate_text == NULL) {
+    if (out->column == NULL || out->predicate == NULL || out->predicate_text == NULL ||
+        schema_copy(&out->schema, schema) != STATUS_OK) {
         why_set(why, "not enough memory for the candidates");
         status = STATUS_NO_MEMORY;
         goto done;
@@ -147,6 +147,7 @@ done:
 void candidates_free(struct candidates *candidates)
 {
     if (candidates != NULL) {
+        schema_free(&candidates->schema);
         free(candidates->column);
         free(candidates->predicate);
         free(candidates->predicate_text);
@@ -180,7 +181,7 @@ uint64_t candidates_sensitivity_l1(const struct candidates *candidates)
 void candidates_add(int64_t *sum, const struct candidates *candidates, const struct row *row)
 {
     const bool is_positive = row->label > 0;
-    CHECK(row->column_count == candidates->schema->column_count);
+    CHECK(row->column_count == candidates->schema.column_count);
     for (size_t i = 0; i < candidates->column_count; i++) {
         const struct column *column = column_of(candidates, i);
         sum[cell_of(candidates, column, row->cell[candidates->column[i]])] += is_positive ? 1 : -1;
@@ -290,7 +291,7 @@ int candidates_predict(const struct candidates *candidates, size_t candidate, co
 {
     const struct place place = find(candidates, candidate);
     bool holds = false;
-    CHECK(row->column_count == candidates->schema->column_count);
+    CHECK(row->column_count == candidates->schema.column_count);
     if (place.column == candidates->column_count) {
         holds = predicate_holds(&candidates->predicate[place.question], row);
     } else {

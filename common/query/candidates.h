@@ -38,8 +38,8 @@ struct candidates_request {
 };
 
 struct candidates {
-    const struct schema *schema; /* borrowed */
-    size_t *column;              /* (column_count), owned */
+    struct schema schema; /* a copy, owned */
+    size_t *column;       /* (column_count), owned */
     size_t column_count;
     size_t threshold_count;
     struct predicate *predicate;              /* (predicate_count), owned */
@@ -51,7 +51,7 @@ struct candidates {
  * Builds the class.
  *
  * out     out  whole, or zeroed on failure; candidates_free
- * schema  in   kept; its label has two classes
+ * schema  in   copied; its label has two classes
  *
  * Fails with STATUS_INVALID when there is no candidate, too many, one unknown or one twice (why,
  * which may be NULL, names it and the remedy), or STATUS_NO_MEMORY.
