@@ -127,6 +127,7 @@ static enum status start_work(struct participant *p, struct effects *effects)
     input->stage = job_stage_of(&p->job, p->round, &input->within);
     input->data = &p->data;
     input->order = p->order;
+    input->random = p->options.random;
     input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
     input->expert_count = expert_count(p, input->stage, input->within);
     p->work.kind = WORK_TASK;

@@ -6,6 +6,7 @@
 #include "agent/task_losses.h"
 #include "agent/task_query.h"
 #include "agent/task_select.h"
+#include "agent/task_update.h"
 #include "base/bytes.h"
 
 #include <stdlib.h>
@@ -24,6 +25,8 @@ static enum status compute(struct private_vector *out, const struct task_input *
         return task_query(out->value, input);
     case TASK_SELECT:
         return task_select(out->value, input);
+    case TASK_UPDATE:
+        return task_update(out->value, input);
     }
     return STATUS_UNSUPPORTED;
 }

@@ -4,6 +4,7 @@
 #ifndef AGENT_TASK_H
 #define AGENT_TASK_H
 
+#include "base/random.h"
 #include "base/status.h"
 #include "base/why.h"
 #include "job/round.h"
@@ -24,10 +25,11 @@ struct private_vector {
 struct task_input {
     const struct job *job;
     const struct stage *stage;
-    uint32_t within;            /* the round's number inside its stage */
-    const struct dataset *data; /* (m, d) all records */
-    const size_t *order;        /* (m) the job's public permutation of the rows */
-    const double *experts;      /* (expert_count, width), or the stage's state (round_state_count):
+    uint32_t within;             /* the round's number inside its stage */
+    const struct dataset *data;  /* (m, d) all records */
+    const size_t *order;         /* (m) the job's public permutation of the rows */
+    const struct random *random; /* for the coins of Poisson sampling */
+    const double *experts;       /* (expert_count, width), or the stage's state (round_state_count):
                                    the round's input; NULL without one */
     size_t expert_count;
 };

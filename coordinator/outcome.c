@@ -17,12 +17,6 @@ void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_his
 
 void outcome_forget_stage(struct outcome *outcome)
 {
-    query_run_free(&outcome->queries);
-    outcome->queries = (struct query_run){0};
-    free(outcome->state);
-    outcome->state = NULL;
-    outcome->state_count = 0;
-    outcome->state_artifact = (struct artifact){0};
     rwm_free(&outcome->rwm);
     regret_free(&outcome->regret);
     outcome->rwm = (struct rwm){0};
@@ -36,6 +30,8 @@ void outcome_free(struct outcome *outcome)
         return;
     }
     outcome_forget_stage(outcome);
+    query_run_free(&outcome->queries);
+    free(outcome->state);
     for (size_t i = 0; i < outcome->round_count; i++) {
         free(outcome->round[i].loss);
         free(outcome->round[i].weight);
@@ -87,6 +83,7 @@ enum status outcome_set_state(struct outcome *outcome, const double *state, size
     free(outcome->state);
     outcome->state = copy;
     outcome->state_count = count;
+    outcome->state_is_old = false;
     outcome->state_artifact = outcome_artifact(copy, seen);
     return STATUS_OK;
 }
@@ -196,6 +193,18 @@ static enum status history_add_agents(struct outcome *outcome, const struct job 
     return STATUS_OK;
 }
 
+/* The next round, if it begins a stage. */
+static enum status open_stage(struct outcome *outcome, const struct job *job)
+{
+    uint32_t within;
+    if (outcome->finished) {
+        return STATUS_OK;
+    }
+    const struct stage *stage = job_stage_of(job, outcome->rounds_closed, &within);
+    const struct strategy_kind *kind = strategy_kind(stage->task);
+    return within == 0 && kind->open != NULL ? kind->open(outcome, stage) : STATUS_OK;
+}
+
 static enum status add_round(struct outcome *outcome, const struct job *job,
                              const struct record *record, struct slice blob)
 {
@@ -229,7 +238,7 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
             status = history_add_agents(outcome, job, stage, within, record);
         }
     }
-    return status;
+    return status == STATUS_OK ? open_stage(outcome, job) : status;
 }
 
 enum status outcome_add(struct outcome *outcome, const struct job *job, const struct record *record,
@@ -242,7 +251,7 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
         }
         outcome->begun = true;
         outcome->job_name = record->as.job.job;
-        return STATUS_OK;
+        return open_stage(outcome, job);
     case RECORD_ROUND:
         return add_round(outcome, job, record, blob);
     case RECORD_ANSWER:

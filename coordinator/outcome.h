@@ -69,6 +69,7 @@ struct outcome {
     /* of the stage under way or just ended */
     double *state; /* (state_count) what its next round starts from; owned */
     size_t state_count;
+    bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
     struct artifact state_artifact; /* of what agents see of it, its beginning */
     struct query_run queries;
     struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */

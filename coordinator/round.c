@@ -133,6 +133,9 @@ static enum status on_start(struct coordinator *c, const struct event *event,
         c->phase = PHASE_NAMING;
         return coordinator_commit(c, effects, (struct slice){0});
     }
+    if (c->outcome.state_is_old) {
+        return STATUS_CORRUPT; /* the latest state is dropped only for a later one */
+    }
     if (c->outcome.finished) {
         c->phase = PHASE_OVER;
         c->deadline_ms = event->now_ms + c->options.linger_ms;
@@ -166,6 +169,7 @@ static enum status on_record(struct coordinator *c, const struct event *event)
         status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
     }
     if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed) {
+        coordinator_keep_state(c, event->as.record.sequence, NULL);
         status = curator_restore(c->curator, record.as.round.round);
     }
     record_free(&record);

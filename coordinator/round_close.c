@@ -154,6 +154,20 @@ static void log_closed(const struct coordinator *c, const struct record *record)
                                           : "none yet");
 }
 
+void coordinator_keep_state(struct coordinator *c, uint64_t sequence, struct effects *effects)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed - 1, &within);
+
+    if (stage->task == TASK_UPDATE && within > 0 && c->state_sequence > 0 && effects != NULL) {
+        struct effect *forget = effects_add(effects, EFFECT_FORGET);
+        if (forget != NULL) {
+            forget->as.forget.sequence = c->state_sequence;
+        }
+    }
+    c->state_sequence = stage->task == TASK_UPDATE ? sequence : 0;
+}
+
 static enum status on_round_committed(struct coordinator *c, const struct event *event,
                                       struct effects *effects)
 {
@@ -163,6 +177,7 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
     if (status != STATUS_OK) {
         return status;
     }
+    coordinator_keep_state(c, event->as.committed.sequence, effects);
     log_closed(c, &c->committing);
     record_free(&c->committing);
     free(c->commit_rows);

@@ -41,6 +41,7 @@ struct coordinator {
     uint8_t *commit_body;
     double *commit_rows;
     size_t commit_rows_bytes;
+    uint64_t state_sequence; /* of the record whose blob is the stage's state; 0: none */
 };
 
 /* round.c */
@@ -77,6 +78,9 @@ MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event 
                                       struct effects *effects);
 MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
+/** Of an update stage's states the journal needs the latest alone: the one before it may go (effects:
+ * NULL while the journal is read). */
+void coordinator_keep_state(struct coordinator *c, uint64_t sequence, struct effects *effects);
 MUST_USE enum status coordinator_release(struct coordinator *c, const struct peer *peer,
                                          struct effects *effects);
 

@@ -13,7 +13,8 @@ const struct strategy_kind *strategy_kind(enum task task)
     static const struct strategy_kind *const kind[] = {[TASK_FIT] = &strategy_fit,
                                                        [TASK_LOSSES] = &strategy_losses,
                                                        [TASK_QUERY] = &strategy_query,
-                                                       [TASK_SELECT] = &strategy_select};
+                                                       [TASK_SELECT] = &strategy_select,
+                                                       [TASK_UPDATE] = &strategy_update};
     CHECK((size_t)task < sizeof kind / sizeof kind[0]);
     return kind[task];
 }

@@ -29,6 +29,9 @@ struct closing {
 };
 
 struct strategy_kind {
+    /** Sets what the stage's first round starts from; may be NULL. Fails with STATUS_NO_MEMORY. */
+    enum status (*open)(struct outcome *outcome, const struct stage *stage);
+
     /** Decides. Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY. */
     enum status (*close)(struct closing *closing);
 
@@ -47,6 +50,7 @@ extern const struct strategy_kind strategy_fit;
 extern const struct strategy_kind strategy_losses;
 extern const struct strategy_kind strategy_query;
 extern const struct strategy_kind strategy_select;
+extern const struct strategy_kind strategy_update;
 
 /** Returns the entry of a task. */
 const struct strategy_kind *strategy_kind(enum task task);

@@ -34,7 +34,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
         return STATUS_CORRUPT;
     }
     if (within == 0) {
-        outcome_forget_stage(outcome);
+        query_run_free(&outcome->queries);
         status = query_run_init(&outcome->queries, &stage->queries);
     }
     if (status != STATUS_OK) {

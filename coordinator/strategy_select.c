@@ -59,13 +59,13 @@ static enum status close(struct closing *closing)
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
+    (void)outcome;
     (void)job;
     (void)within;
     if (blob.size != 0 || record->as.round.sum_count != 1 || record->as.round.sum[0] < 0 ||
         (uint64_t)record->as.round.sum[0] >= candidates_count(&stage->candidates)) {
         return STATUS_CORRUPT;
     }
-    outcome_forget_stage(outcome);
     return STATUS_OK;
 }
 

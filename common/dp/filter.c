@@ -182,6 +182,25 @@ uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums
     return share > UINT64_MAX ? UINT64_MAX : (uint64_t)share;
 }
 
+uint64_t filter_epsilon(const struct filter *filter, const struct cost *sums)
+{
+    double delta = conversion_delta(filter);
+    uint64_t spent = sums->epsilon_micro;
+
+    if (sums->delta_atto > filter->own_delta_max) {
+        return UINT64_MAX;
+    }
+    if (filter->order > 0 && sums->renyi_nano > 0 && sums->renyi_nano < UINT64_MAX && delta > 0) {
+        double divergence = up((double)sums->renyi_nano / NANO_ONE);
+        double epsilon = renyi_to_epsilon(filter->order, divergence, delta);
+        uint64_t micro = units_above(fmax(epsilon, 0), (double)EPSILON_MICRO_ONE);
+        spent = micro < spent ? micro : spent;
+    }
+    return filter_admits(filter, sums) && spent > filter->limit.epsilon_micro
+               ? filter->limit.epsilon_micro
+               : spent;
+}
+
 uint64_t filter_odometer(const struct filter *filter, const struct cost *sums)
 {
     double delta = conversion_delta(filter) / LEVELS;

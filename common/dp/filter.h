@@ -70,6 +70,12 @@ struct cost cost_times(struct cost a, uint64_t count);
 /** Returns how much of R is spent, in hundredths of a percent, rounded up; 0 without (b). */
 uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums);
 
+/** Returns what these sums come to at one moment that was fixed beforehand, at the limit's delta, in
+ * millionths, rounded up: the pure sum, or the divergence converted at D/2. With sums that are
+ * admitted never more than E. UINT64_MAX as for the odometer, which speaks of every moment at once
+ * and so says more. */
+uint64_t filter_epsilon(const struct filter *filter, const struct cost *sums);
+
 /**
  * The odometer: what has been spent up to now, rounded up to millionths; UINT64_MAX when nothing
  * finite can be said (Gaussians beyond the last level; own deltas beyond own_delta_max, as after a

@@ -66,6 +66,11 @@ struct draft_stage {
     uint64_t sampling_nano;
     unsigned noise;
     double clip;
+    double rate;
+    double decay;
+    double momentum;
+    double radius;
+    unsigned iterates;
     char (*query)[QUERY_TEXT_BYTES];
     size_t query_count;
     struct draft_candidates candidates;

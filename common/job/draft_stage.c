@@ -23,6 +23,15 @@ static const char *noise_choice(unsigned index)
     return job_noise_name((enum job_noise)index);
 }
 
+static const char *iterates_choice(unsigned index)
+{
+    static const char *const name[] = {[AVERAGE_NONE] = "last",
+                                       [AVERAGE_TAIL] = "tail",
+                                       [AVERAGE_POLYNOMIAL] = "polynomial",
+                                       [AVERAGE_POLYNOMIAL + 1] = NULL};
+    return name[index];
+}
+
 static const struct config_key experts_keys[] = {
     {.name = "own",
      .type = CONFIG_FLAG,
@@ -95,7 +104,6 @@ const struct config_key draft_stage_keys[] = {
      .type = CONFIG_FIXED,
      .places = SHARE_PLACES,
      .exact = true,
-     .required = true,
      CONFIG_IN(struct draft_stage, share_nano),
      .min = 1,
      .max = SHARE_ONE,
@@ -152,6 +160,39 @@ const struct config_key draft_stage_keys[] = {
      .low = 1e-9,
      .high = 1e9,
      .example = "1"},
+    {.name = "rate",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_stage, rate),
+     .low = 1e-9,
+     .high = 1e9,
+     .example = "16"},
+    {.name = "decay",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_stage, decay),
+     .low = 0,
+     .high = 1,
+     .fallback = "0",
+     .example = "0.5"},
+    {.name = "momentum",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_stage, momentum),
+     .low = 0,
+     .high = 0.9999,
+     .fallback = "0.9",
+     .example = "0.9"},
+    {.name = "radius",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_stage, radius),
+     .low = 0,
+     .high = 1e9,
+     .fallback = "0",
+     .example = "30"},
+    {.name = "iterates",
+     .type = CONFIG_CHOICE,
+     CONFIG_IN(struct draft_stage, iterates),
+     .choice = iterates_choice,
+     .fallback = "last",
+     .example = "tail"},
     {.name = "sampling",
      .type = CONFIG_FIXED,
      .places = SAMPLING_DECIMALS,

@@ -19,7 +19,8 @@ const char *task_name(enum task task)
     static const char *const name[] = {[TASK_FIT] = "fit",
                                        [TASK_LOSSES] = "losses",
                                        [TASK_QUERY] = "query",
-                                       [TASK_SELECT] = "select"};
+                                       [TASK_SELECT] = "select",
+                                       [TASK_UPDATE] = "update"};
     return NAME_AT(name, task);
 }
 
@@ -28,7 +29,8 @@ const char *strategy_name(enum strategy strategy)
     static const char *const name[] = {
         [STRATEGY_AVERAGE] = "average",         [STRATEGY_RWM] = "rwm",
         [STRATEGY_ANSWER] = "answer",           [STRATEGY_NOISY_MIN] = "noisy_min",
-        [STRATEGY_EXPONENTIAL] = "exponential", [STRATEGY_PERMUTE_AND_FLIP] = "permute_and_flip"};
+        [STRATEGY_EXPONENTIAL] = "exponential", [STRATEGY_PERMUTE_AND_FLIP] = "permute_and_flip",
+        [STRATEGY_MOMENTUM] = "momentum",       [STRATEGY_ADAM] = "adam"};
     return NAME_AT(name, strategy);
 }
 
@@ -93,14 +95,15 @@ const struct stage_kind *stage_kind(enum task task)
     static const struct stage_kind *const kind[] = {[TASK_FIT] = &stage_fit,
                                                     [TASK_LOSSES] = &stage_losses,
                                                     [TASK_QUERY] = &stage_query,
-                                                    [TASK_SELECT] = &stage_select};
+                                                    [TASK_SELECT] = &stage_select,
+                                                    [TASK_UPDATE] = &stage_update};
     CHECK((size_t)task < sizeof kind / sizeof kind[0]);
     return kind[task];
 }
 
 bool job_makes_experts(const struct stage *stage)
 {
-    return stage->task == TASK_FIT;
+    return stage->task == TASK_FIT || stage->task == TASK_UPDATE;
 }
 
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
@@ -113,7 +116,8 @@ size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 
 size_t job_experts_of_stage(const struct stage *stage, size_t agent_count)
 {
-    return job_makes_experts(stage) ? stage->rounds * job_experts_of_round(stage, agent_count) : 0;
+    return stage->task == TASK_FIT ? stage->rounds * job_experts_of_round(stage, agent_count)
+                                   : job_makes_experts(stage);
 }
 
 uint64_t job_records_min(const struct job *job)

@@ -9,7 +9,9 @@
 #include "base/why.h"
 #include "dp/charge.h"
 #include "dp/filter.h"
+#include "learn/gradient.h"
 #include "learn/loss.h"
+#include "learn/optimiser.h"
 #include "learn/schema.h"
 #include "query/candidates.h"
 #include "query/query_set.h"
@@ -32,14 +34,16 @@ enum job_trust {
     TRUST_CENTRAL /* agents send exact vectors; the coordinator adds noise once, to their sum */
 };
 enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN };
-enum task { TASK_FIT, TASK_LOSSES, TASK_QUERY, TASK_SELECT };
+enum task { TASK_FIT, TASK_LOSSES, TASK_QUERY, TASK_SELECT, TASK_UPDATE };
 enum strategy {
-    STRATEGY_AVERAGE,
+    STRATEGY_AVERAGE, /* fit: of the models; update: plain steps along the mean gradient */
     STRATEGY_RWM,
-    STRATEGY_ANSWER,          /* query: the answers with their error bars */
-    STRATEGY_NOISY_MIN,       /* select: the least of the noisy scores; local trust */
-    STRATEGY_EXPONENTIAL,     /* select: the exponential mechanism; central trust */
-    STRATEGY_PERMUTE_AND_FLIP /* select: central trust */
+    STRATEGY_ANSWER,           /* query: the answers with their error bars */
+    STRATEGY_NOISY_MIN,        /* select: the least of the noisy scores; local trust */
+    STRATEGY_EXPONENTIAL,      /* select: the exponential mechanism; central trust */
+    STRATEGY_PERMUTE_AND_FLIP, /* select: central trust */
+    STRATEGY_MOMENTUM,         /* update */
+    STRATEGY_ADAM              /* update */
 };
 
 struct stage {
@@ -63,6 +67,9 @@ struct stage {
     double
         *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;
+
+    struct gradient gradient;   /* update */
+    struct optimiser optimiser; /* update */
 
     struct query_set queries;     /* query; owned */
     struct candidates candidates; /* select; owned; borrows the job's schema */

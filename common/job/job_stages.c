@@ -9,7 +9,7 @@
 enum { ROUNDS_TOTAL_MAX = 1000000 }; /* the protocol's ROUNDS_MAX */
 
 #define BIT(value) (1u << (unsigned)(value))
-#define LOOKING    (BIT(TASK_LOSSES) | BIT(TASK_QUERY) | BIT(TASK_SELECT))
+#define LOOKING    (BIT(TASK_LOSSES) | BIT(TASK_QUERY) | BIT(TASK_SELECT) | BIT(TASK_UPDATE))
 
 static const char STAGES[] = "stages";
 
@@ -63,14 +63,15 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         const char *foreign;
         const char *absent;
     } rule[] = {
-        {"loss", BIT(TASK_FIT) | BIT(TASK_LOSSES), BIT(TASK_FIT) | BIT(TASK_LOSSES),
+        {"loss", BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE),
+         BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE),
          "is for tasks that learn or judge: remove it",
          "is missing: add it, for example `loss: logistic`"},
         {"lambdas", BIT(TASK_FIT), BIT(TASK_FIT), "is for a fit stage: remove it",
          "is missing: add it, for example `lambdas: [0.003]`"},
         {"tolerance", BIT(TASK_FIT), 0, "is for a fit stage: remove it", ""},
         {"experts", BIT(TASK_FIT), 0, "is for a fit stage: remove it", ""},
-        {"rounds", BIT(TASK_LOSSES), BIT(TASK_LOSSES),
+        {"rounds", BIT(TASK_LOSSES) | BIT(TASK_UPDATE), BIT(TASK_LOSSES) | BIT(TASK_UPDATE),
          "is for a losses stage (a fit has one per lambda): remove it",
          "is missing: add it, for example `rounds: 12`"},
         {"batch", LOOKING, LOOKING, "is for tasks that look at so many records: remove it",
@@ -79,10 +80,17 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
          "is missing: add it, for example `queries: [\"count: age >= 65\"]`"},
         {"candidates", BIT(TASK_SELECT), BIT(TASK_SELECT), "is for a select stage: remove it",
          "is missing: add it, for example `candidates: {stumps: [age], thresholds: 20}`"},
-        {"noise", 0, 0, "is for an update stage: remove it", ""},
-        {"clip", 0, 0, "is for an update stage: remove it", ""},
-        {"sampling", 0, 0, "is for an update stage: remove it", ""},
-        {"batches", 0, 0, "is for an update stage: remove it", ""},
+        {"noise", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"clip", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
+         "is missing: add it, for example `clip: 1`"},
+        {"sampling", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"batches", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"rate", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
+         "is missing: add it, for example `rate: 16`"},
+        {"decay", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"momentum", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"radius", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"iterates", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
     };
     const unsigned task = BIT(drafting->draft->stage[index].task);
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
@@ -140,7 +148,8 @@ static enum status choose_strategy(const struct drafting *drafting, size_t index
         return stage_refuse(
             drafting, index, "strategy",
             "does not go with the task: fit takes average, losses takes rwm, query takes "
-            "answer, select takes noisy_min, exponential or permute_and_flip");
+            "answer, select takes noisy_min, exponential or permute_and_flip, "
+            "update takes average, momentum or adam");
     }
     return STATUS_OK;
 }
@@ -171,8 +180,17 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     if (status == STATUS_OK) {
         status = kind->build(drafting, index);
     }
-    if (status == STATUS_OK && stage->charge.mechanism == MECHANISM_PURE &&
-        stage->charge.epsilon_micro == 0) {
+    const bool gaussian = draft->noise == JOB_NOISE_GAUSSIAN;
+    if (status == STATUS_OK && gaussian && stage_has(drafting, index, "share")) {
+        return stage_refuse(drafting, index, "share",
+                            "is not read with gaussian noise, which takes what the other stages "
+                            "leave of epsilon and delta: remove it");
+    }
+    if (status == STATUS_OK && !gaussian && !stage_has(drafting, index, "share")) {
+        return stage_refuse(drafting, index, "share",
+                            "is missing: add it, for example `share: 0.5`");
+    }
+    if (status == STATUS_OK && !gaussian && stage->charge.epsilon_micro == 0) {
         return stage_refuse(drafting, index, "share",
                             "leaves an answer less than a millionth of epsilon: raise it, or list "
                             "fewer lambdas");
@@ -210,5 +228,5 @@ enum status job_stages_build(const struct drafting *drafting)
                                 "makes more than 1000000 rounds in all: lower it");
         }
     }
-    return STATUS_OK;
+    return stage_set_sigma(drafting);
 }

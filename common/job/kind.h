@@ -29,9 +29,14 @@ extern const struct stage_kind stage_fit;
 extern const struct stage_kind stage_losses;
 extern const struct stage_kind stage_query;
 extern const struct stage_kind stage_select;
+extern const struct stage_kind stage_update;
 
 /** Returns the entry of a task. */
 const struct stage_kind *stage_kind(enum task task);
+
+/** Once all stages are built: finds the noise of the Gaussian one, which takes what the others leave of
+ * the job's limit, by what an agent's ledger will admit. */
+MUST_USE enum status stage_set_sigma(const struct drafting *drafting);
 
 /* draft.h's refusals, for one stage. */
 MUST_USE enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,

@@ -72,7 +72,5 @@ struct cost round_cost(const struct job *job, const struct filter *filter, uint3
 
 uint64_t round_epsilon_micro(const struct job *job, const struct cost *sums)
 {
-    uint64_t spent = filter_odometer(&job->filter, sums);
-    bool within = filter_admits(&job->filter, sums);
-    return within && spent > job->epsilon_micro ? job->epsilon_micro : spent;
+    return filter_epsilon(&job->filter, sums);
 }

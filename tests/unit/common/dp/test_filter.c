@@ -385,6 +385,32 @@ Test(filter, the_adversary_finds_a_filter_that_charges_half, .timeout = 120)
                  0.1);
 }
 
+Test(filter, its_epsilon_at_one_moment_is_above_what_the_accountant_is_certain_of)
+{
+    struct filter filter = filter_new((struct price){1000000, 10000000000000});
+    struct charge gauss = {.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
+                           .sigma_micro = 40000000,
+                           .pass = {{1}},
+                           .row_count = 1};
+    struct cost sums = {0};
+    uint64_t before = 0;
+    for (uint64_t steps = 1; add(&filter, &sums, &gauss); steps++) {
+        struct privacy_event event = charge_event(&gauss);
+        struct account account;
+        uint64_t epsilon = filter_epsilon(&filter, &sums);
+        event.mechanism = MECHANISM_GAUSSIAN;
+        event.count = steps;
+        cr_assert_eq(account_epsilon(&account, &event, 1, 1e-5, NULL), STATUS_OK);
+        cr_expect(epsilon >= before && epsilon <= 1000000);
+        cr_expect_geq((double)epsilon * 1e-6, account.low, "after %lu steps", (unsigned long)steps);
+        before = epsilon;
+    }
+    cr_expect_gt(before, 950000, "the whole limit can be used: %lu", (unsigned long)before);
+    struct charge small = pure(1000);
+    sums = filter_cost(&filter, &small);
+    cr_expect_leq(filter_epsilon(&filter, &sums), 1000);
+}
+
 Test(filter, the_odometer_grows_and_is_no_more_than_the_sum)
 {
     struct filter filter = filter_new((struct price){3000000, 1000000000000});

@@ -1,0 +1,166 @@
+/* `update`: federated gradient rounds on clipped, noised sums. */
+
+#include "dp/schedule.h"
+#include "job/kind.h"
+
+#include <math.h>
+
+/* What one sampled pure round may be charged so that all of them stay within the stage's epsilon: the
+ * price grows with the epsilon before sampling. */
+static uint64_t epsilon_sampled(const struct job *job, const struct stage *stage, uint32_t passes)
+{
+    struct charge charge = stage->charge;
+    uint64_t good = 0;
+    uint64_t bad = 40 * EPSILON_MICRO_ONE;
+    charge.pass = (struct digest){{1}};
+    charge.row_count = 1;
+    while (bad - good > 1) {
+        charge.epsilon_micro = good + (bad - good) / 2;
+        struct cost cost = cost_times(filter_cost(&job->filter, &charge), passes);
+        if (cost.epsilon_micro <= stage->epsilon_micro) {
+            good = charge.epsilon_micro;
+        } else {
+            bad = charge.epsilon_micro;
+        }
+    }
+    return good;
+}
+
+static enum status build_charge(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    const uint32_t passes = round_passes(stage, stage->rounds);
+
+    if (draft->sampling_nano < SAMPLING_NANO_ONE) {
+        if (draft->batches > 1) {
+            return stage_refuse(drafting, index, "sampling",
+                                "draws each round's records from all, and `batches` parts them: "
+                                "remove one of the two");
+        }
+        stage->charge.sampling_nano = draft->sampling_nano;
+    }
+    if (draft->noise == JOB_NOISE_LAPLACE) {
+        stage->charge.epsilon_micro = stage->charge.sampling_nano > 0
+                                          ? epsilon_sampled(drafting->job, stage, passes)
+                                          : stage->epsilon_micro / passes;
+        return STATUS_OK;
+    }
+    if (drafting->job->delta_atto == 0) {
+        return stage_refuse(drafting, index, "noise",
+                            "gaussian needs a privacy.delta above 0: add one, or write laplace");
+    }
+    stage->charge.mechanism = MECHANISM_DISCRETE_GAUSSIAN;
+    return STATUS_OK; /* stage_set_sigma does the rest */
+}
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct schema *schema = &drafting->job->schema;
+    struct stage *stage = &drafting->job->stage[index];
+    struct why why = {{0}};
+
+    if (draft->loss == LOSS_ZERO_ONE) {
+        return stage_refuse(drafting, index, "loss",
+                            "zero_one has no gradient: write logistic or hinge");
+    }
+    stage->rounds = draft->rounds;
+    stage->batch = draft->batch;
+    stage->batches = draft->batches;
+    stage->gradient =
+        (struct gradient){.loss = stage->loss,
+                          .output_count = schema_output_count(schema),
+                          .feature_count = schema_feature_count(schema),
+                          .grid_bits = stage->grid_bits,
+                          .norm = draft->noise == JOB_NOISE_GAUSSIAN ? GRADIENT_L2 : GRADIENT_L1,
+                          .clip = (int64_t)ldexp(draft->clip, (int)stage->grid_bits)};
+    if (gradient_check(&stage->gradient, stage->batch, &why) != STATUS_OK) {
+        return stage_refuse(drafting, index, "clip", why.text);
+    }
+    stage->optimiser =
+        (struct optimiser){.kind = stage->strategy == STRATEGY_ADAM       ? OPTIMISER_ADAM
+                                   : stage->strategy == STRATEGY_MOMENTUM ? OPTIMISER_MOMENTUM
+                                                                          : OPTIMISER_PLAIN,
+                           .average = (enum optimiser_average)draft->iterates,
+                           .width = round_width(drafting->job),
+                           .rounds = stage->rounds,
+                           .rate = draft->rate,
+                           .decay = draft->decay,
+                           .momentum = stage->strategy == STRATEGY_AVERAGE ? 0 : draft->momentum,
+                           .momentum2 = stage->strategy == STRATEGY_ADAM ? 0.999 : 0,
+                           .radius = draft->radius};
+    if (optimiser_check(&stage->optimiser, &why) != STATUS_OK) {
+        return stage_refuse(drafting, index, "rate", why.text);
+    }
+    return build_charge(drafting, index);
+}
+
+static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,
+                           size_t expert_count)
+{
+    (void)stage;
+    (void)within;
+    (void)expert_count;
+    return round_width(job);
+}
+
+static enum status bounds(struct round_bounds *out, const struct job *job,
+                          const struct stage *stage, uint32_t within, uint64_t record_count,
+                          size_t expert_count, struct why *why)
+{
+    (void)job;
+    (void)within;
+    (void)record_count;
+    (void)expert_count;
+    (void)why;
+    out->sensitivity = gradient_sensitivity(&stage->gradient);
+    out->high = (int64_t)gradient_range(&stage->gradient, stage->batch);
+    out->low = -out->high;
+    return STATUS_OK;
+}
+
+const struct stage_kind stage_update = {.task = TASK_UPDATE,
+                                        .input = INPUT_STATE,
+                                        .strategies = 1u << STRATEGY_AVERAGE |
+                                                      1u << STRATEGY_MOMENTUM | 1u << STRATEGY_ADAM,
+                                        .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+                                        .build = build,
+                                        .answer_count = answer_count,
+                                        .bounds = bounds};
+
+enum status stage_set_sigma(const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    struct charge fixed[JOB_STAGES_MAX];
+    struct schedule schedule = {.limit = {job->epsilon_micro, job->delta_atto}, .fixed = fixed};
+    struct stage *found = NULL;
+    struct why why = {{0}};
+
+    for (size_t i = 0; i < job->stage_count; i++) {
+        struct stage *stage = &job->stage[i];
+        if (stage->charge.mechanism != MECHANISM_DISCRETE_GAUSSIAN) {
+            struct charge *charge = &fixed[schedule.fixed_count++];
+            *charge = stage->charge;
+            charge->count = charge_count(charge) * round_passes(stage, stage->rounds);
+            charge->pass = (struct digest){{1}};
+            charge->row_count = 1;
+            continue;
+        }
+        if (found != NULL) {
+            return stage_refuse(drafting, i, "noise",
+                                "is gaussian in a second stage, and one takes all that is left: "
+                                "write laplace here or there");
+        }
+        found = stage;
+    }
+    if (found == NULL) {
+        return STATUS_OK;
+    }
+    schedule.count = round_passes(found, found->rounds);
+    schedule.sampling_nano = charge_sampling_nano(&found->charge);
+    if (schedule_sigma(&found->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
+        return stage_refuse(drafting, (size_t)(found - job->stage), "noise", why.text);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,94 @@
+/* `update`: one step along the noisy mean gradient a round; the last round's model is an expert. The
+ * optimiser's state is the record's blob, and of it agents see the weights. Post-processing. */
+
+#include "coordinator/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t state_count(const struct stage *stage)
+{
+    return optimiser_state_count(&stage->optimiser);
+}
+
+/* The stage begins at the model so far, or at zero. */
+static void begin(double *state, const struct outcome *outcome, const struct stage *stage)
+{
+    const double *start =
+        outcome->expert_count > 0 ? outcome->weights + outcome->chosen * outcome->width : NULL;
+    optimiser_init(state, &stage->optimiser, start);
+}
+
+static enum status open(struct outcome *outcome, const struct stage *stage)
+{
+    double *state = malloc(state_count(stage) * sizeof *state);
+    enum status status = STATUS_NO_MEMORY;
+    if (state != NULL) {
+        begin(state, outcome, stage);
+        status = outcome_set_state(outcome, state, state_count(stage), outcome->width);
+    }
+    free(state);
+    return status;
+}
+
+static enum status close(struct closing *closing)
+{
+    const struct stage *stage = closing->stage;
+    const struct outcome *outcome = closing->outcome;
+    struct record *record = closing->record;
+    double sampling = (double)charge_sampling_nano(&stage->charge) / (double)SAMPLING_NANO_ONE;
+    double records = (double)record->as.round.agent_count * (double)stage->batch * sampling;
+    double *mean = closing_take_means(closing, records);
+
+    closing->rows = malloc(state_count(stage) * sizeof *closing->rows);
+    if (closing->rows == NULL) {
+        free(mean);
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(closing->rows, outcome->state, state_count(stage) * sizeof *closing->rows);
+    optimiser_step(closing->rows, &stage->optimiser, mean, closing->within);
+    free(mean);
+    closing->row_count = state_count(stage) / outcome->width;
+    record->as.round.chosen =
+        closing->within + 1 == stage->rounds ? (uint32_t)outcome->expert_count : outcome->chosen;
+    return STATUS_OK;
+}
+
+static enum status add_model(struct outcome *outcome, const struct stage *stage)
+{
+    struct outcome_expert *expert = NULL;
+    double *model = malloc(outcome->width * sizeof *model);
+    enum status status = STATUS_NO_MEMORY;
+
+    if (model != NULL) {
+        optimiser_model(model, outcome->state, &stage->optimiser);
+        status =
+            outcome_add_experts(&expert, outcome, 1, (struct slice){model, outcome->width * 8});
+    }
+    if (status == STATUS_OK) {
+        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "update, %u rounds", stage->rounds);
+    }
+    free(model);
+    return status;
+}
+
+/* Blobs of rounds that are not the latest may have been dropped: only the latest state counts. */
+static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
+                       uint32_t within, const struct record *record, struct slice blob)
+{
+    const bool last = within + 1 == stage->rounds;
+    (void)job;
+    if (record->as.round.sum_count != 0 || record->as.round.blob_bytes != state_count(stage) * 8 ||
+        (blob.size != record->as.round.blob_bytes && (blob.size != 0 || last))) {
+        return STATUS_CORRUPT;
+    }
+    if (blob.size == 0) {
+        outcome->state_is_old = true;
+        return STATUS_OK;
+    }
+    enum status status = outcome_set_state(outcome, blob.data, state_count(stage), outcome->width);
+    return status == STATUS_OK && last ? add_model(outcome, stage) : status;
+}
+
+const struct strategy_kind strategy_update = {.open = open, .close = close, .add = add};
