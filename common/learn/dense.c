@@ -4,7 +4,6 @@
 #include "learn/dense.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { LANES = 8 };
 
@@ -33,38 +32,5 @@ void dense_axpy(double *y, double factor, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         y[i] += factor * x[i];
-    }
-}
-
-void dense_margins(double *f, const double *z_t, const double *w, size_t m, size_t d)
-{
-    memset(f, 0, m * sizeof *f);
-    for (size_t j = 0; j < d; j++) {
-        dense_axpy(f, w[j], z_t + j * m, m);
-    }
-}
-
-void dense_combine(double *w, const double *z_t, const double *c, size_t m, size_t d)
-{
-    for (size_t j = 0; j < d; j++) {
-        w[j] = dense_dot(z_t + j * m, c, m);
-    }
-}
-
-void dense_gram(double *g, const double *z, size_t m, size_t d)
-{
-    for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            const double product = dense_dot(z + i * d, z + j * d, d);
-            g[i * m + j] = product;
-            g[j * m + i] = product;
-        }
-    }
-}
-
-void dense_symmetric(double *f, const double *g, const double *c, size_t m)
-{
-    for (size_t i = 0; i < m; i++) {
-        f[i] = dense_dot(g + i * m, c, m);
     }
 }

@@ -17,16 +17,4 @@ double dense_dot(const double *a, const double *b, size_t count);
 /** y += factor * x, count numbers. */
 void dense_axpy(double *y, double factor, const double *x, size_t count);
 
-/** Writes f (m) = Z w, from z_t (d, m): Z's columns one after the other. */
-void dense_margins(double *f, const double *z_t, const double *w, size_t m, size_t d);
-
-/** Writes w (d) = Z^T c, from z_t (d, m). */
-void dense_combine(double *w, const double *z_t, const double *c, size_t m, size_t d);
-
-/** Writes the Gram matrix G (m, m) = Z Z^T from z (m, d) row by row. */
-void dense_gram(double *g, const double *z, size_t m, size_t d);
-
-/** Writes f (m) = G c for a symmetric G (m, m). */
-void dense_symmetric(double *f, const double *g, const double *c, size_t m);
-
 #endif

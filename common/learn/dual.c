@@ -135,7 +135,7 @@ static double full_gap(struct dual *dual)
         core_scores(dual->f, core, dual->c);
         memcpy(dual->w, dual->f, core->m * sizeof *dual->f);
     } else {
-        core_combine(dual->w, core, dual->c);
+        core_combine(dual->w, dual->f, core, dual->c);
         core_scores(dual->f, core, dual->w);
     }
     for (size_t i = 0; i < core->m; i++) {
@@ -176,7 +176,7 @@ static void start(struct dual *dual)
 {
     const struct core *core = dual->core;
     for (size_t i = 0; i < core->m; i++) {
-        const double *row = core->x + (core->by_gram ? 0 : i * core->d);
+        const double *row = core->by_gram ? NULL : core->x + i * core->d;
         dual->size[i] = core->by_gram ? core->gram[i * core->m + i] : dense_dot(row, row, core->d);
         dual->left[i] = i;
     }

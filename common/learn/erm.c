@@ -38,21 +38,25 @@ static enum status solve_by_gram(double *w, struct core *core, bool slowly, stru
     const struct core features = {.m = m, .d = core->d, .x = core->x};
     double *gram = core_numbers(m, m);
     double *c = core_numbers(m, 1);
+    double *scratch = core_numbers(core->d, 1);
     enum status status = STATUS_NO_MEMORY;
-    if (gram == NULL || c == NULL) {
+    if (gram == NULL || c == NULL || scratch == NULL) {
         why_set(why, "not enough memory for the fit");
         goto done;
     }
-    kernel_gram(gram, (struct kernel){.kind = KERNEL_LINEAR}, core->x, m, core->d);
+    /* A smooth loss reads half of the matrix. */
+    (loss_is_smooth(core->loss) ? kernel_gram_upper : kernel_gram)(
+        gram, (struct kernel){.kind = KERNEL_LINEAR}, core->x, m, core->d);
     core->gram = gram;
     core->x = NULL;
     status = slowly ? core_solve_slowly(c, core, why) : core_solve(c, core, why);
     if (status == STATUS_OK) {
-        core_combine(w, &features, c);
+        core_combine(w, scratch, &features, c);
     }
 done:
     core_numbers_free(gram, m * m);
     core_numbers_free(c, m);
+    core_numbers_free(scratch, core->d);
     return status;
 }
 

@@ -10,13 +10,28 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
+enum { BLOCK = 512 };
+static const size_t huge_page = (size_t)2 << 20;
+
+/* A large matrix in huge pages: most of its first touch is the kernel's work. */
 double *core_numbers(size_t rows, size_t columns)
 {
-    if (rows > SIZE_MAX / sizeof(double) / (columns + 1) - 1) {
+    if (rows > SIZE_MAX / 2 / sizeof(double) / (columns + 1)) {
         return NULL;
     }
-    return calloc(rows * columns + 1, sizeof(double));
+    const size_t size = (rows * columns + 1) * sizeof(double);
+    if (size < 2 * huge_page) {
+        return calloc(rows * columns + 1, sizeof(double));
+    }
+    double *number = aligned_alloc(huge_page, (size + huge_page - 1) / huge_page * huge_page);
+    if (number != NULL) {
+        (void)madvise(number, size, MADV_HUGEPAGE);
+        memset(number, 0, size);
+    }
+    return number;
 }
 
 void core_numbers_free(double *number, size_t count)
@@ -27,23 +42,62 @@ void core_numbers_free(double *number, size_t count)
     free(number);
 }
 
+/* BLAS keeps at least four partial sums on every machine it has kernels for. */
+double core_terms(size_t n)
+{
+    return n <= BLOCK ? (double)n / 4 : (double)BLOCK / 4 + (double)n / BLOCK + 1;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Square by square, each read once for both of its products. */
+static void scores_by_gram(double *f, const struct core *core, const double *c)
+{
+    const size_t m = core->m;
+    memset(f, 0, m * sizeof *f);
+    for (size_t top = 0; top < m; top += BLOCK) {
+        const int rows = (int)least(BLOCK, m - top);
+        const double *gram = core->gram + top * m;
+        cblas_dsymv(CblasRowMajor, CblasUpper, rows, 1, gram + top, (int)m, c + top, 1, 1, f + top,
+                    1);
+        for (size_t left = top + BLOCK; left < m; left += BLOCK) {
+            const int columns = (int)least(BLOCK, m - left);
+            cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, columns, 1, gram + left, (int)m,
+                        c + left, 1, 1, f + top, 1);
+            cblas_dgemv(CblasRowMajor, CblasTrans, rows, columns, 1, gram + left, (int)m, c + top,
+                        1, 1, f + left, 1);
+        }
+    }
+}
+
 void core_scores(double *f, const struct core *core, const double *w)
 {
     CHECK(core->m <= INT_MAX && core->d <= INT_MAX);
     if (core->by_gram) {
-        cblas_dsymv(CblasRowMajor, CblasLower, (int)core->m, 1, core->gram, (int)core->m, w, 1, 0,
-                    f, 1);
-    } else {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)core->m, (int)core->d, 1, core->x,
-                    (int)core->d, w, 1, 0, f, 1);
+        scores_by_gram(f, core, w);
+        return;
+    }
+    for (size_t left = 0; left < core->d; left += BLOCK) {
+        const int columns = (int)least(BLOCK, core->d - left);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)core->m, columns, 1, core->x + left,
+                    (int)core->d, w + left, 1, left == 0 ? 0 : 1, f, 1);
     }
 }
 
-void core_combine(double *w, const struct core *core, const double *c)
+void core_combine(double *w, double *scratch, const struct core *core, const double *c)
 {
-    CHECK(!core->by_gram && core->m <= INT_MAX && core->d <= INT_MAX);
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)core->m, (int)core->d, 1, core->x, (int)core->d, c,
-                1, 0, w, 1);
+    const size_t d = core->d;
+    CHECK(core->x != NULL && core->m <= INT_MAX && d <= INT_MAX);
+    memset(w, 0, d * sizeof *w);
+    for (size_t top = 0; top < core->m; top += BLOCK) {
+        const int rows = (int)least(BLOCK, core->m - top);
+        cblas_dgemv(CblasRowMajor, CblasTrans, rows, (int)d, 1, core->x + top * d, (int)d, c + top,
+                    1, 0, scratch, 1);
+        dense_axpy(w, 1, scratch, d);
+    }
 }
 
 double core_square(const struct core *core, const double *w, const double *f)

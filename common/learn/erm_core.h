@@ -21,11 +21,11 @@ struct core {
     double tolerance;
     double kappa;
     size_t m;
-    size_t d;           /* by Gram: how many features a kernel reads, for rounding errors alone */
-    bool by_gram;       /* then x is NULL, else gram */
-    const double *x;    /* (m, d) row by row */
-    const double *gram; /* (m, m) */
-    const double *y;    /* (m) */
+    size_t d; /* by features at most m; by Gram only how many a kernel reads, for rounding errors */
+    bool by_gram;    /* then x is NULL, else gram */
+    const double *x; /* (m, d) row by row */
+    double *gram;    /* (m, m); of a smooth loss only the diagonal and above: below is scratch */
+    const double *y; /* (m) */
 };
 
 /* A loss without curvature through its conjugate: the dual's terms are a y - width |a|, low <= a <=
@@ -68,11 +68,12 @@ MUST_USE enum status core_solve_slowly(double *w, const struct core *core, struc
 MUST_USE enum status newton_descend(double *w, bool *certified, const struct core *core);
 MUST_USE enum status dual_descend(double *w, bool *certified, const struct core *core);
 
-/** f (m) = X w, or K c. */
+/** f (m) = X w, or K c; and, by features only, w (d) = X^T c. Both add up in blocks: no sum of n terms
+ * errs by more than core_terms(n) units of 2^-53 of its terms' sizes.
+ * scratch  out  (d) */
 void core_scores(double *f, const struct core *core, const double *w);
-
-/** w (d) = X^T c. By features only. */
-void core_combine(double *w, const struct core *core, const double *c);
+void core_combine(double *w, double *scratch, const struct core *core, const double *c);
+double core_terms(size_t n);
 
 /** Returns ||w||^2, given f = core_scores(w). */
 double core_square(const struct core *core, const double *w, const double *f);

@@ -1,19 +1,18 @@
 /* What is known of a run before any record is seen. The theorems are stated in erm.h.
  *
  * Rounding. u = 2^-53. The coefficients c of w = sum c_i phi(x_i) have sum |c_i| <= R := A/(2
- * lambda), A = core_slope, so that by any order of summation a score errs by at most (m + d + 32) u
+ * lambda), A = core_slope, so that a score errs by at most (core_terms(m) + core_terms(d) + a few) u
  * kappa^2 R; a gradient by the loss's curvature times that, and as much of A; a gap by the width of
  * the box times that, and as much of the values, which are about 1. core_rounding takes four times
  * the sum, and a certificate counts it in.
  *
  * The slow methods keep half of the tolerance for it. Their momentum overshoots R by a factor of at
- * most 3; from [0, 1], the hinge's box, it gets no farther than [-1, 2]. Smooth: a gradient wrong by e leaves an accelerated method with a gap of at most (1 + 2
- * sqrt(L/mu)) 1.5 e^2/mu (Devolder, Glineur, Nesterov, "First-order methods with inexact oracle:
- * the strongly convex case", 2013: a (1.5 e^2/mu, 2L, mu/2) oracle), and the squared gradient is at
- * most 2L times the gap. The others: each of K steps adds at most e to the gap (the same authors,
- * 2014: the error grows linearly). BLAS adds up in at least four partial sums on every machine it
- * has kernels for: e counts a quarter of m + d terms, and the errors of the pieces. A tolerance
- * whose half is below these is refused. */
+ * most 3; from [0, 1], the hinge's box, it gets no farther than [-1, 2]. Smooth: a gradient wrong by
+ * e leaves an accelerated method with a gap of at most (1 + 2 sqrt(L/mu)) 1.5 e^2/mu (Devolder,
+ * Glineur, Nesterov, "First-order methods with inexact oracle: the strongly convex case", 2013: a
+ * (1.5 e^2/mu, 2L, mu/2) oracle), and the squared gradient is at most 2L times the gap. The others:
+ * each of K steps adds at most e to the gap (the same authors, 2014: the error grows linearly). A
+ * tolerance whose half is below these is refused. */
 
 #include "learn/erm_core.h"
 
@@ -53,15 +52,15 @@ static double per_term(const struct core *core)
 
 double core_rounding(const struct core *core)
 {
-    return 4 * ((double)core->m + (double)core->d + 32) * per_term(core);
+    return 4 * (core_terms(core->m) + core_terms(core->d) + 32) * per_term(core);
 }
 
 /* Of one step of a slow method. */
 static double step_error(const struct core *core)
 {
-    const double terms = (double)core->m + (core->by_gram ? 0 : (double)core->d);
+    const double terms = core_terms(core->m) + (core->by_gram ? 0 : core_terms(core->d));
     const double overshoot = core->loss.kind == LOSS_HINGE ? 2 : 3;
-    return overshoot * (terms / 4 + 32) * per_term(core);
+    return overshoot * (terms + 32) * per_term(core);
 }
 
 /* L(0, y) at its largest. */

@@ -35,7 +35,7 @@ static void update_scores(struct slow *slow, const struct core *core)
     if (core->by_gram) {
         core_scores(slow->f, core, slow->v);
     } else {
-        core_combine(slow->w, core, slow->v);
+        core_combine(slow->w, slow->f, core, slow->v);
         core_scores(slow->f, core, slow->w);
     }
 }
@@ -115,7 +115,7 @@ enum status core_solve_slowly(double *w, const struct core *core, struct why *wh
     if (core->by_gram) {
         memcpy(w, slow.c, core->m * sizeof *w);
     } else {
-        core_combine(w, core, slow.c);
+        core_combine(w, slow.f, core, slow.c);
     }
 done:
     slow_free(&slow, core);

@@ -79,15 +79,15 @@ double kernel_value(struct kernel kernel, const double *a, const double *b, size
     CHECK(false);
 }
 
-/* Turns the inner products left of the diagonal of row i into the kernel's values; the diagonal
+/* Turns the inner products right of the diagonal of row i into the kernel's values; the diagonal
  * still holds the squared norms. */
 static void turn_row(double *row, struct kernel kernel, const double *g, size_t i, size_t m)
 {
     const double square = row[i];
-    for (size_t j = 0; j < i; j++) {
+    for (size_t j = i + 1; j < m; j++) {
         if (kernel.kind == KERNEL_GAUSSIAN) {
             row[j] = exp(-kernel.rate * fmax(square + g[j * m + j] - 2 * row[j], 0));
-        } else if (kernel.kind == KERNEL_POLYNOMIAL) {
+        } else {
             row[j] = power(row[j] + kernel.offset, kernel.degree);
         }
     }
@@ -100,34 +100,36 @@ static void mirror(double *g, size_t m)
         for (size_t left = 0; left <= top; left += TILE) {
             for (size_t i = top; i < m && i < top + TILE; i++) {
                 for (size_t j = left; j < i && j < left + TILE; j++) {
-                    g[j * m + i] = g[i * m + j];
+                    g[i * m + j] = g[j * m + i];
                 }
             }
         }
     }
 }
 
-void kernel_gram(double *g, struct kernel kernel, const double *x, size_t m, size_t d)
+void kernel_gram_upper(double *g, struct kernel kernel, const double *x, size_t m, size_t d)
 {
     CHECK(m <= INT_MAX && d <= INT_MAX);
     if (kernel.kind == KERNEL_LAPLACIAN) {
         for (size_t i = 0; i < m; i++) {
-            for (size_t j = 0; j <= i; j++) {
+            for (size_t j = i; j < m; j++) {
                 g[i * m + j] = kernel_value(kernel, x + i * d, x + j * d, d);
             }
         }
-    } else {
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)m, (int)d, 1, x, (int)d, 0, g,
-                    (int)m);
-        for (size_t i = m; i-- > 0 && kernel.kind != KERNEL_LINEAR;) {
-            turn_row(g + i * m, kernel, g, i, m);
-        }
-        for (size_t i = 0; i < m && kernel.kind != KERNEL_LINEAR; i++) {
-            g[i * m + i] = kernel.kind == KERNEL_GAUSSIAN
-                               ? 1
-                               : power(g[i * m + i] + kernel.offset, kernel.degree);
-        }
+        return;
     }
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, (int)m, (int)d, 1, x, (int)d, 0, g,
+                (int)m);
+    for (size_t i = 0; i < m && kernel.kind != KERNEL_LINEAR; i++) {
+        turn_row(g + i * m, kernel, g, i, m);
+        g[i * m + i] =
+            kernel.kind == KERNEL_GAUSSIAN ? 1 : power(g[i * m + i] + kernel.offset, kernel.degree);
+    }
+}
+
+void kernel_gram(double *g, struct kernel kernel, const double *x, size_t m, size_t d)
+{
+    kernel_gram_upper(g, kernel, x, m, d);
     mirror(g, m);
 }
 

@@ -46,6 +46,9 @@ double kernel_value(struct kernel kernel, const double *a, const double *b, size
  */
 void kernel_gram(double *g, struct kernel kernel, const double *x, size_t m, size_t d);
 
+/** The same, but for the triangle below the diagonal, which is left as it is. */
+void kernel_gram_upper(double *g, struct kernel kernel, const double *x, size_t m, size_t d);
+
 /** Returns "linear", "gaussian", "laplacian" or "polynomial". */
 const char *kernel_name(enum kernel_kind kind);
 

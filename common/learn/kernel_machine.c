@@ -71,7 +71,9 @@ enum status kernel_fit(struct kernel_model *model, const struct kernel_problem *
         status = STATUS_NO_MEMORY;
         goto done;
     }
-    kernel_gram(gram, problem->kernel, data->x, m, data->feature_count);
+    /* A smooth loss reads half of the matrix. */
+    (loss_is_smooth(problem->loss) ? kernel_gram_upper : kernel_gram)(gram, problem->kernel,
+                                                                      data->x, m, core.d);
     core.gram = gram;
     core.y = data->y;
     status = core_solve(model->alpha, &core, why);

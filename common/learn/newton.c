@@ -35,7 +35,9 @@ struct newton {
     double *p;        /* (n) the step */
     double *fp;       /* (m) its scores */
     double *root;     /* (m) D */
-    double *matrix;   /* (n, n) lower triangle */
+    double
+        *matrix; /* (d, d) lower triangle, by features; by Gram its place is below K's diagonal */
+    double *diagonal; /* (m) by Gram: the factor's, when K's is in place, or the other way round */
     double *block;    /* (BLOCK_ROWS, d) by features */
     double norm;      /* of the gradient */
 };
@@ -51,7 +53,8 @@ static void newton_free(struct newton *newton)
     core_numbers_free(newton->p, n);
     core_numbers_free(newton->fp, m);
     core_numbers_free(newton->root, m);
-    core_numbers_free(newton->matrix, n * n);
+    core_numbers_free(newton->matrix, newton->core->by_gram ? 0 : n * n);
+    core_numbers_free(newton->diagonal, m);
     core_numbers_free(newton->block, newton->core->by_gram ? 0 : BLOCK_ROWS * newton->core->d);
 }
 
@@ -67,11 +70,13 @@ static bool newton_init(struct newton *newton, const struct core *core)
     newton->p = core_numbers(n, 1);
     newton->fp = core_numbers(m, 1);
     newton->root = core_numbers(m, 1);
-    newton->matrix = core_numbers(n, n);
+    newton->matrix = core_numbers(n, core->by_gram ? 0 : n);
+    newton->diagonal = core_numbers(m, 1);
     newton->block = core_numbers(BLOCK_ROWS, core->by_gram ? 0 : core->d);
     return newton->w != NULL && newton->f != NULL && newton->r != NULL &&
            newton->gradient != NULL && newton->p != NULL && newton->fp != NULL &&
-           newton->root != NULL && newton->matrix != NULL && newton->block != NULL;
+           newton->root != NULL && newton->matrix != NULL && newton->diagonal != NULL &&
+           newton->block != NULL;
 }
 
 static double second_derivative(struct loss loss, double f, double y)
@@ -110,7 +115,7 @@ static void evaluate(struct newton *newton)
         const double error = sqrt(((double)core->m + 32) * 4 * DBL_EPSILON) * size;
         newton->norm = sqrt(fmax(dense_dot(newton->r, newton->gradient, core->m), 0)) + error;
     } else {
-        core_combine(newton->gradient, core, newton->r);
+        core_combine(newton->gradient, newton->p, core, newton->r);
         dense_axpy(newton->gradient, mu, newton->w, core->d);
         newton->norm = sqrt(dense_dot(newton->gradient, newton->gradient, core->d));
     }
@@ -138,21 +143,40 @@ static bool factor_by_features(struct newton *newton)
     return cholesky_factor(newton->matrix, d);
 }
 
+static void swap_diagonals(struct newton *newton)
+{
+    const size_t m = newton->core->m;
+    for (size_t i = 0; i < m; i++) {
+        const double kept = newton->diagonal[i];
+        newton->diagonal[i] = newton->core->gram[i * m + i];
+        newton->core->gram[i * m + i] = kept;
+    }
+}
+
+/* B goes below K's diagonal: half the memory, whose first touch costs as much as the algebra. */
 static bool factor_by_gram(struct newton *newton)
 {
+    enum { TILE = 64 };
     const struct core *core = newton->core;
     const size_t m = core->m;
     const double scale = 1 / (2 * core->lambda * (double)m);
-    for (size_t i = 0; i < m; i++) {
-        const double *gram = core->gram + i * m;
-        double *row = newton->matrix + i * m;
-        const double left = scale * newton->root[i];
-        for (size_t j = 0; j <= i; j++) {
-            row[j] = left * newton->root[j] * gram[j];
+    for (size_t top = 0; top < m; top += TILE) {
+        for (size_t left = 0; left <= top; left += TILE) {
+            for (size_t i = top; i < m && i < top + TILE; i++) {
+                const double factor = scale * newton->root[i];
+                for (size_t j = left; j < i && j < left + TILE; j++) {
+                    core->gram[i * m + j] = factor * newton->root[j] * core->gram[j * m + i];
+                }
+            }
         }
-        row[i] += 1;
     }
-    return cholesky_factor(newton->matrix, m);
+    for (size_t i = 0; i < m; i++) {
+        newton->diagonal[i] = 1 + scale * newton->root[i] * newton->root[i] * core->gram[i * m + i];
+    }
+    swap_diagonals(newton);
+    const bool good = cholesky_factor(core->gram, m);
+    swap_diagonals(newton);
+    return good;
 }
 
 static bool factor(struct newton *newton)
@@ -177,7 +201,9 @@ static void direction(struct newton *newton)
         for (size_t i = 0; i < core->m; i++) {
             newton->p[i] = newton->root[i] * newton->gradient[i];
         }
-        cholesky_solve(newton->matrix, newton->p, core->m);
+        swap_diagonals(newton);
+        cholesky_solve(core->gram, newton->p, core->m);
+        swap_diagonals(newton);
         for (size_t i = 0; i < core->m; i++) {
             const double turned = newton->root[i] * newton->p[i] / (mu * (double)core->m);
             newton->p[i] = -(newton->r[i] - turned) / mu;

@@ -37,43 +37,6 @@ Test(dense, dot_and_axpy_agree_with_plain_loops)
     }
 }
 
-Test(dense, products_agree_with_plain_loops)
-{
-    struct seeded_random random;
-    seeded_random_init(&random, 2);
-    for (size_t m = 1; m <= 20; m += 3) {
-        for (size_t d = 1; d <= 20; d += 3) {
-            double z[400];
-            double z_t[400];
-            double w[20];
-            double f[20];
-            double c[20];
-            double back[20];
-            double gram[400];
-            fill(&random, z, m * d);
-            fill(&random, w, d);
-            for (size_t i = 0; i < m; i++) {
-                for (size_t j = 0; j < d; j++) {
-                    z_t[j * m + i] = z[i * d + j];
-                }
-            }
-            dense_margins(f, z_t, w, m, d);
-            dense_combine(back, z_t, f, m, d);
-            dense_gram(gram, z, m, d);
-            dense_symmetric(c, gram, f, m);
-            for (size_t i = 0; i < m; i++) {
-                double plain = 0;
-                double twice = 0;
-                for (size_t j = 0; j < d; j++) {
-                    plain += z[i * d + j] * w[j];
-                    twice += z[i * d + j] * back[j];
-                }
-                cr_assert(fabs(f[i] - plain) < 1e-13 && fabs(c[i] - twice) < 1e-11);
-            }
-        }
-    }
-}
-
 Test(dense, flushes_what_would_lead_to_subnormal_numbers)
 {
     cr_assert(dense_flushed(1e-310) == 0 && dense_flushed(-1e-200) == 0);
