@@ -99,6 +99,18 @@ uint64_t query_sensitivity_l1(const struct query *query, unsigned grid_bits)
     return query->kind == QUERY_MEAN && query->is_partial ? one + one / 2 : one;
 }
 
+bool query_has_note(const struct query *query, struct why *note)
+{
+    const size_t at = query->where.outside_at;
+    if (at != 0) {
+        why_set(note,
+                "character %zu of \"%s\": it lies outside the column's public range, to which all "
+                "values are clamped: every record answers this comparison alike",
+                at, query->text);
+    }
+    return at != 0;
+}
+
 void query_cell_name(char *text, size_t text_bytes, const struct query *query, size_t cell)
 {
     const char *name = query->column.name;

@@ -60,6 +60,10 @@ struct query {
 MUST_USE enum status query_parse(struct query *query, struct slice text,
                                  const struct schema *schema, struct why *why);
 
+/** Answers whether a constant of the `where` lies outside its column's public range, where every
+ * record answers alike: allowed, but seldom meant. note (may be NULL) then says so. */
+bool query_has_note(const struct query *query, struct why *note);
+
 /**
  * Adds what one record contributes in a round.
  *

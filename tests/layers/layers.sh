@@ -55,13 +55,13 @@ while read -r from to reason; do
         }' "$work/declared" >>"$work/violations"
 done <<'NEVER'
 base .* base knows nobody
-io dp|learn|experts|job|agent|coordinator the driver cannot spend, and drives any machine
-dp|learn|experts|job|protocol|config|crypto io the machines and their rooms are pure
+io dp|learn|experts|query|job|agent|coordinator the driver cannot spend, and drives any machine
+dp|learn|experts|query|job|protocol|config|crypto io the machines and their rooms are pure
 agent|coordinator io the machines are pure; only their main.c meets the outside world
 agent coordinator|report the two machines share messages, nothing else
 coordinator agent the two machines share messages, nothing else
-dp learn|experts|job|protocol|config|crypto privacy depends on base alone
-protocol learn|experts|job|config|crypto messages carry bytes, not meaning
+dp learn|experts|query|job|protocol|config|crypto privacy depends on base alone
+protocol learn|experts|query|job|config|crypto messages carry bytes, not meaning
 .* support what belongs to the tests stays out of the libraries
 NEVER
 

@@ -12,7 +12,7 @@ function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 function in_tests() { return path ~ /^tests\// }
 function is_program() { return path ~ /^(agent|coordinator)\/main[_.]/ || path ~ /^cli\// }
 function is_pure() {
-    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|job|dp|noise|account|audit))\//
+    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|query|job|dp|noise|account|audit))\//
 }
 
 # Where privacy is spent: the agent's gate, and the curator that central trust trusts.

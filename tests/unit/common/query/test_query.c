@@ -83,6 +83,17 @@ Test(query, reads_edges_and_names_cells)
     cr_assert(parsed("mean: age where sex == F").cell_count == 2);
 }
 
+Test(query, notes_a_constant_that_no_record_can_reach)
+{
+    struct why note = {{0}};
+    const struct query inside = parsed("count: age > 60");
+    const struct query outside = parsed("mean: age where sex == F and age > 120");
+    cr_assert(!query_has_note(&inside, &note) && note.text[0] == '\0');
+    cr_assert(query_has_note(&outside, &note));
+    cr_assert(strncmp(note.text, "character 36 of \"mean: age", 26) == 0, "%s", note.text);
+    cr_assert(query_has_note(&outside, NULL));
+}
+
 Test(query, measures_labels_that_are_numbers_or_classes)
 {
     struct schema schema = toy;
