@@ -18,24 +18,32 @@ struct request {
 
 /* The mean and its standard error over several runs. */
 struct study {
+    const char *name;
+    double last;
     double sum;
     double squares;
     uint64_t count;
 };
 
-static void study_add(struct study *study, double value)
+static void study_add(struct study *study, const char *name, double value)
 {
+    study->name = name;
+    study->last = value;
     study->sum += value;
     study->squares += value * value;
     study->count++;
 }
 
-static void study_show(FILE *out, const char *name, const struct study *study)
+static void study_show(FILE *out, const struct study *study)
 {
     double n = (double)study->count;
     double mean = study->sum / n;
     double variance = n > 1.0 ? fmax(0.0, (study->squares - n * mean * mean) / (n - 1.0)) : NAN;
-    (void)fprintf(out, "  %-10s %.4f, standard error %.4f\n", name, mean, sqrt(variance / n));
+    if (!isfinite(mean)) {
+        return; /* several classes have no AUC */
+    }
+    (void)fprintf(out, "  %-10s %.4f, standard error %.4f\n", study->name, mean,
+                  sqrt(variance / n));
 }
 
 static enum exit_code print_json(const struct simulation *simulation)
@@ -62,13 +70,17 @@ static enum exit_code once(const struct command *command, const struct request *
     if (code != EXIT_CODE_OK) {
         (void)command_fail(command, code, "%s", simulation->why.text);
     } else {
-        study_add(&study[0], simulation->result.accuracy);
-        study_add(&study[1], simulation->result.auc);
+        const struct result *result = &simulation->result;
+        const bool is_number = isfinite(result->error.root_mean_square);
+        study_add(&study[0], is_number ? "rms error" : "accuracy",
+                  is_number ? result->error.root_mean_square : result->accuracy);
+        study_add(&study[1], is_number ? "mean error" : "AUC",
+                  is_number ? result->error.mean_absolute : result->auc);
         if (request->repeat == 1) {
             simulation_show(simulation);
         } else {
-            (void)fprintf(simulation->progress, "  accuracy %.4f, AUC %.4f\n",
-                          simulation->result.accuracy, simulation->result.auc);
+            (void)fprintf(simulation->progress, "  %s %.4f, %s %.4f\n", study[0].name,
+                          study[0].last, study[1].name, study[1].last);
         }
         if (request->json) {
             code = print_json(simulation);
@@ -121,8 +133,8 @@ static enum exit_code run(const struct command *command, int count, char **argum
         (void)fprintf(simulation->progress, "\nmean of %llu runs%s\n",
                       (unsigned long long)request.repeat,
                       simulation->seeded ? " (seeded: NOT PRIVATE)" : "");
-        study_show(simulation->progress, "accuracy", &study[0]);
-        study_show(simulation->progress, "AUC", &study[1]);
+        study_show(simulation->progress, &study[0]);
+        study_show(simulation->progress, &study[1]);
     }
     return EXIT_CODE_OK;
 }
@@ -144,7 +156,7 @@ const struct command command_simulate = {
         "  --seed N         the same split, noise and choices each time: NOT PRIVATE\n"
         "  --set key=value  change a value of the job, for example privacy.epsilon=2\n"
         "  --data F.csv     the records; else the one *.csv beside the job\n"
-        "  --repeat N       N runs (seeds N, N+1, ... with --seed), then the mean accuracy and AUC;\n"
+        "  --repeat N       N runs (seeds N, N+1, ... with --seed), then the mean accuracy and AUC or error;\n"
         "                   DIR holds the last run\n"
         "  --json           result.json on standard output, progress on standard error\n\n"
         "example:\n"

@@ -57,18 +57,38 @@ enum status simulation_write(struct simulation *simulation)
     return status;
 }
 
+/* Without an AUC, which is for two classes, a dash. */
+static void show_line(FILE *out, const char *name, double accuracy, double auc)
+{
+    (void)fprintf(out, "  %-56s  %5.1f%%   ", name, 100.0 * accuracy);
+    if (isfinite(auc)) {
+        (void)fprintf(out, "%.3f\n", auc);
+    } else {
+        (void)fputs("-\n", out);
+    }
+}
+
 static void show_quality(FILE *out, const struct result *result)
 {
     const char *chosen =
         result->chosen == RESULT_NONE ? "none" : result->expert[result->chosen].name;
     char line[RESULT_NAME_BYTES + 32];
     (void)snprintf(line, sizeof line, "chosen: %s", chosen);
+    if (isfinite(result->error.root_mean_square)) {
+        (void)fprintf(out, "\n  %-56s root mean square error\n",
+                      "on the held-out fifth (simulator only)");
+        (void)fprintf(out, "  %-56s  %10.4g (mean absolute %.4g)\n", line,
+                      result->error.root_mean_square, result->error.mean_absolute);
+        (void)fprintf(out, "  %-56s  %10.4g\n",
+                      "pooled least squares, not private (simulator only)", result->error.pooled);
+        (void)fprintf(out, "  %-56s  %10.4g\n", "always their mean", result->error.constant);
+        return;
+    }
     (void)fprintf(out, "\n  %-56s accuracy    AUC\n", "on the held-out fifth (simulator only)");
-    (void)fprintf(out, "  %-56s  %5.1f%%   %.3f\n", line, 100.0 * result->accuracy, result->auc);
-    (void)fprintf(out, "  %-56s  %5.1f%%   %.3f\n", "pooled, not private (simulator only)",
-                  100.0 * result->baseline.pooled_accuracy, result->baseline.pooled_auc);
-    (void)fprintf(out, "  %-56s  %5.1f%%   %.3f\n", "majority class",
-                  100.0 * result->baseline.majority, 0.5);
+    show_line(out, line, result->accuracy, result->auc);
+    show_line(out, "pooled, not private (simulator only)", result->baseline.pooled_accuracy,
+              result->baseline.pooled_auc);
+    show_line(out, "majority class", result->baseline.majority, isfinite(result->auc) ? 0.5 : NAN);
 }
 
 void simulation_show(const struct simulation *simulation)

@@ -20,11 +20,23 @@ static const double pooled_lambda[] = {0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.
 
 enum { POOLED_COUNT = sizeof pooled_lambda / sizeof pooled_lambda[0] };
 
+/* What fits the label's kind; the rest is NAN. Errors are in the label's own unit. */
+struct figures {
+    double accuracy;
+    double auc;
+    double root_mean_square;
+    double mean_absolute;
+    double pinball;
+};
+
 struct judgement {
+    const struct label *label;
+    size_t outputs;
+    struct loss loss; /* of the job's last fit */
     struct dataset held;
     struct dataset *share; /* (agent_count), owned */
     struct dataset pooled;
-    double *score; /* (held.record_count), owned */
+    double *score; /* (held.record_count, outputs), owned */
 };
 
 static enum status read_share(struct simulation *simulation, struct dataset *data, const char *path)
@@ -63,18 +75,37 @@ static enum status read_all(struct simulation *simulation, struct judgement *jud
         status = dataset_concat(&judgement->pooled, part, simulation->agent_count);
     }
     if (status == STATUS_OK) {
-        judgement->score = calloc(judgement->held.record_count + 1, sizeof *judgement->score);
+        judgement->score =
+            calloc(judgement->held.record_count * judgement->outputs + 1, sizeof *judgement->score);
         status = judgement->score == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
     return status;
 }
 
-static enum status judge(const struct judgement *judgement, const double *weight, double *accuracy,
-                         double *auc)
+static enum status judge(struct figures *figures, const struct judgement *judgement,
+                         const double *weight)
 {
-    metrics_scores(judgement->score, weight, &judgement->held);
-    *accuracy = metrics_accuracy(judgement->score, &judgement->held);
-    return metrics_auc(auc, judgement->score, &judgement->held);
+    const struct dataset *held = &judgement->held;
+    const double unit = judgement->label->half_width;
+    double *score = judgement->score;
+    *figures = (struct figures){NAN, NAN, NAN, NAN, NAN};
+    metrics_class_scores(score, weight, judgement->outputs, held);
+    switch (judgement->label->kind) {
+    case LABEL_SIGN:
+        figures->accuracy = metrics_accuracy(score, held);
+        return metrics_auc(&figures->auc, score, held);
+    case LABEL_CLASSES:
+        figures->accuracy = metrics_class_accuracy(score, judgement->outputs, held);
+        break;
+    case LABEL_NUMBER:
+        figures->root_mean_square = unit * metrics_root_mean_square(score, held);
+        figures->mean_absolute = unit * metrics_mean_absolute(score, held);
+        if (judgement->loss.kind == LOSS_PINBALL) {
+            figures->pinball = unit * metrics_pinball(score, judgement->loss.parameter, held);
+        }
+        break;
+    }
+    return STATUS_OK;
 }
 
 static enum status judge_chosen(struct simulation *simulation, const struct judgement *judgement)
@@ -83,6 +114,7 @@ static enum status judge_chosen(struct simulation *simulation, const struct judg
     char *text = NULL;
     size_t size = 0;
     struct model model;
+    struct result *result = &simulation->result;
     enum status status = STATUS_NO_MEMORY;
 
     memset(&model, 0, sizeof model);
@@ -92,13 +124,19 @@ static enum status judge_chosen(struct simulation *simulation, const struct judg
     if (status == STATUS_OK) {
         status = model_from_json(&model, (struct slice){text, size}, path, &simulation->why);
     }
-    if (status == STATUS_OK && model.weight_count != judgement->held.feature_count) {
+    if (status == STATUS_OK &&
+        model.weight_count != judgement->held.feature_count * judgement->outputs) {
         why_set(&simulation->why, "%s is a model of other features", path);
         status = STATUS_CORRUPT;
     }
     if (status == STATUS_OK) {
-        status =
-            judge(judgement, model.weight, &simulation->result.accuracy, &simulation->result.auc);
+        struct figures figures;
+        status = judge(&figures, judgement, model.weight);
+        result->accuracy = figures.accuracy;
+        result->auc = figures.auc;
+        result->error.root_mean_square = figures.root_mean_square;
+        result->error.mean_absolute = figures.mean_absolute;
+        result->error.pinball = figures.pinball;
     }
     model_free(&model);
     free(text);
@@ -109,42 +147,119 @@ static enum status judge_experts(struct simulation *simulation, const struct jud
 {
     enum status status = STATUS_OK;
     struct result *result = &simulation->result;
+    const size_t width = judgement->held.feature_count * judgement->outputs;
     for (size_t i = 0; i < result->expert_count && status == STATUS_OK; i++) {
         struct result_expert *expert = &result->expert[i];
-        if (expert->model != NULL && result->feature_count == judgement->held.feature_count) {
-            status = judge(judgement, expert->model, &expert->accuracy, &expert->auc);
+        if (expert->model != NULL && result->feature_count == width) {
+            struct figures figures;
+            status = judge(&figures, judgement, expert->model);
+            expert->accuracy = figures.accuracy;
+            expert->auc = figures.auc;
         }
     }
     return status;
 }
 
-static enum status judge_pooled(struct simulation *simulation, const struct judgement *judgement)
+/* Fits the pooled records: logistic regression, each class against the rest where there are more
+ * than two, or least squares. */
+static enum status fit_pooled(double *weight, struct judgement *judgement, double lambda,
+                              struct why *why)
+{
+    struct dataset *pooled = &judgement->pooled;
+    const bool is_number = judgement->label->kind == LABEL_NUMBER;
+    const struct erm_problem problem = {.loss = {.kind = is_number ? LOSS_SQUARED : LOSS_LOGISTIC},
+                                        .lambda = lambda,
+                                        .tolerance = 0.00002,
+                                        .record_count = pooled->record_count,
+                                        .feature_count = pooled->feature_count};
+    enum status status = STATUS_OK;
+    if (judgement->outputs == 1) {
+        return erm_solve(weight, &problem, pooled, why);
+    }
+    double *sign = calloc(pooled->record_count + 1, sizeof *sign);
+    if (sign == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t class = 0; class < judgement->outputs && status == STATUS_OK; class ++) {
+        struct dataset one = *pooled; /* its records, with other labels */
+        for (size_t i = 0; i < pooled->record_count; i++) {
+            sign[i] = pooled->y[i] == (double)class ? 1 : -1;
+        }
+        one.y = sign;
+        status = erm_solve(weight + class * pooled->feature_count, &problem, &one, why);
+    }
+    free(sign);
+    return status;
+}
+
+/* Whether these figures are better than the best pooled ones so far. */
+static bool is_better(const struct figures *figures, const struct result *result)
+{
+    if (isfinite(figures->root_mean_square)) {
+        return !(figures->root_mean_square >= result->error.pooled);
+    }
+    return isfinite(figures->auc) ? !(figures->auc <= result->baseline.pooled_auc)
+                                  : !(figures->accuracy <= result->baseline.pooled_accuracy);
+}
+
+static enum status judge_pooled(struct simulation *simulation, struct judgement *judgement)
 {
     struct result *result = &simulation->result;
-    double *weight = calloc(judgement->pooled.feature_count + 1, sizeof *weight);
+    double *weight =
+        calloc(judgement->pooled.feature_count * judgement->outputs + 1, sizeof *weight);
     enum status status = weight == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
-    result->baseline.pooled_auc = -1.0;
     for (size_t i = 0; i < POOLED_COUNT && status == STATUS_OK; i++) {
-        const struct erm_problem problem = {.loss = {.kind = LOSS_LOGISTIC},
-                                            .lambda = pooled_lambda[i],
-                                            .tolerance = 0.00002,
-                                            .record_count = judgement->pooled.record_count,
-                                            .feature_count = judgement->pooled.feature_count};
-        double accuracy = NAN;
-        double auc = NAN;
-        status = erm_solve(weight, &problem, &judgement->pooled, &simulation->why);
-        if (status == STATUS_OK) {
-            status = judge(judgement, weight, &accuracy, &auc);
+        struct figures figures;
+        struct why why = {""};
+        status = fit_pooled(weight, judgement, pooled_lambda[i], &why);
+        if (status == STATUS_INVALID) {
+            status =
+                STATUS_OK; /* a lambda too small for this loss and table: the rival goes without */
+            continue;
         }
-        if (status == STATUS_OK && auc > result->baseline.pooled_auc) {
-            result->baseline.pooled_accuracy = accuracy;
-            result->baseline.pooled_auc = auc;
+        if (status == STATUS_OK) {
+            status = judge(&figures, judgement, weight);
+        }
+        if (status == STATUS_OK && is_better(&figures, result)) {
+            result->baseline.pooled_accuracy = figures.accuracy;
+            result->baseline.pooled_auc = figures.auc;
             result->baseline.pooled_lambda = pooled_lambda[i];
+            result->error.pooled = figures.root_mean_square;
         }
     }
     free(weight);
     return status;
+}
+
+/* What needs no model: the more frequent class, or the records' own mean. */
+static void judge_nothing(struct result *result, const struct judgement *judgement)
+{
+    const struct dataset *held = &judgement->held;
+    const double count = (double)held->record_count;
+    double sum = 0;
+    double squares = 0;
+    if (judgement->label->kind != LABEL_NUMBER) {
+        result->baseline.majority = metrics_majority(held);
+        return;
+    }
+    for (size_t i = 0; i < held->record_count; i++) {
+        sum += held->y[i];
+        squares += held->y[i] * held->y[i];
+    }
+    const double variance = fmax(squares / count - sum / count * (sum / count), 0);
+    result->error.constant = judgement->label->half_width * sqrt(variance);
+}
+
+static void find_loss(struct judgement *judgement, const struct job *job)
+{
+    judgement->label = &job->schema.label;
+    judgement->outputs = schema_output_count(&job->schema);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stage[i].task == TASK_FIT) {
+            judgement->loss = job->stage[i].loss;
+        }
+    }
 }
 
 enum status simulation_judge(struct simulation *simulation)
@@ -153,9 +268,10 @@ enum status simulation_judge(struct simulation *simulation)
     enum status status;
 
     memset(&judgement, 0, sizeof judgement);
+    find_loss(&judgement, &simulation->job);
     status = read_all(simulation, &judgement);
     if (status == STATUS_OK) {
-        simulation->result.baseline.majority = metrics_majority(&judgement.held);
+        judge_nothing(&simulation->result, &judgement);
         simulation->result.baseline.records_learn = judgement.pooled.record_count;
         simulation->result.baseline.records_held = judgement.held.record_count;
         status = judge_chosen(simulation, &judgement);

@@ -120,6 +120,10 @@ static enum status check_shares(struct simulation *simulation)
     uint64_t wanted = job_records_min(&simulation->job);
     simulation->held_count = (simulation->record_count + HELD_OUT_ONE_IN - 1) / HELD_OUT_ONE_IN;
     size_t share = (simulation->record_count - simulation->held_count) / simulation->agent_count;
+    /* A stretch of a series' days has no records for its first ones; the first days of all are not
+     * counted among the records. */
+    const size_t lost = schema_history(&simulation->job.schema);
+    share = share > lost && (lost == 0 || simulation->held_count >= lost + 2) ? share - lost : 0;
     if (share < wanted || share < 2) {
         why_set(
             &simulation->why,

@@ -32,27 +32,46 @@ static enum status split_seed(const struct simulation *simulation, struct digest
 
 /* The first of a random order are held out, the others dealt out in turn: shares differ by at most
  * one record. Which share a record goes to does not depend on what is in it. */
-static enum status deal(const struct simulation *simulation, size_t **share_of)
+static enum status deal_records(const struct simulation *simulation, size_t *share_of)
 {
     size_t count = simulation->record_count;
     size_t *order = calloc(count + 1, sizeof *order);
     struct digest seed;
-    enum status status = STATUS_NO_MEMORY;
+    enum status status = order == NULL ? STATUS_NO_MEMORY : split_seed(simulation, &seed);
 
-    *share_of = calloc(count + 1, sizeof **share_of);
-    if (order != NULL && *share_of != NULL) {
-        status = split_seed(simulation, &seed);
-    }
     if (status == STATUS_OK) {
         permutation_draw(order, count, &seed);
         for (size_t i = 0; i < count; i++) {
-            (*share_of)[order[i]] = i < simulation->held_count
-                                        ? simulation->agent_count
-                                        : (i - simulation->held_count) % simulation->agent_count;
+            share_of[order[i]] = i < simulation->held_count
+                                     ? simulation->agent_count
+                                     : (i - simulation->held_count) % simulation->agent_count;
         }
     }
     free(order);
     return status;
+}
+
+/* A series is cut into stretches of days, the last of which is held out. Each loses as many records
+ * at its beginning as its longest lag has days. */
+static void deal_days(const struct simulation *simulation, size_t *share_of, size_t days)
+{
+    const size_t shared = days - simulation->held_count;
+    for (size_t i = 0; i < days; i++) {
+        share_of[i] = i < shared ? i * simulation->agent_count / shared : simulation->agent_count;
+    }
+}
+
+static enum status deal(const struct simulation *simulation, size_t **share_of, size_t rows)
+{
+    *share_of = calloc(rows + 1, sizeof **share_of);
+    if (*share_of == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    if (schema_is_series(&simulation->job.schema)) {
+        deal_days(simulation, *share_of, rows);
+        return STATUS_OK;
+    }
+    return deal_records(simulation, *share_of);
 }
 
 static enum status open_shares(struct simulation *simulation, FILE **share)
@@ -75,6 +94,7 @@ enum status simulation_split(struct simulation *simulation)
 {
     FILE *share[SIMULATION_AGENTS_MAX + 1] = {NULL};
     size_t *share_of = NULL;
+    const size_t rows = simulation->record_count + schema_history(&simulation->job.schema);
     enum status status = STATUS_OK;
     FILE *file = fopen(simulation->data, "rbe");
 
@@ -83,13 +103,13 @@ enum status simulation_split(struct simulation *simulation)
         return STATUS_IO;
     }
     mode_t mask = umask(077);
-    status = deal(simulation, &share_of);
+    status = deal(simulation, &share_of, rows);
     if (status == STATUS_OK) {
         status = open_shares(simulation, share);
     }
     if (status == STATUS_OK) {
         status = csv_split(file, simulation->data, share, simulation->agent_count + 1, share_of,
-                           simulation->record_count, &simulation->why);
+                           rows, &simulation->why);
     }
     (void)umask(mask);
     for (size_t i = 0; i <= simulation->agent_count; i++) {

@@ -135,8 +135,7 @@ static enum status reader_start(struct reader *reader, struct dataset *out, FILE
                                 struct why *why)
 {
     const struct schema *schema = reader->schema;
-    const size_t lags = schema->lag_count;
-    reader->history_size = lags == 0 ? 0 : schema->lag[lags - 1];
+    reader->history_size = schema_history(schema);
     out->feature_count = schema_feature_count(schema);
     out->column_count = schema->column_count;
     out->clamped = calloc(schema->column_count + 1, sizeof *out->clamped);

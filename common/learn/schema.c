@@ -59,6 +59,11 @@ bool schema_is_series(const struct schema *schema)
     return schema->lag_count > 0;
 }
 
+size_t schema_history(const struct schema *schema)
+{
+    return schema->lag_count == 0 ? 0 : schema->lag[schema->lag_count - 1];
+}
+
 size_t schema_overlap(const struct schema *schema)
 {
     return 1 + schema->lag_count;

@@ -107,6 +107,9 @@ size_t schema_output_count(const struct schema *schema);
 /** Answers whether the rows are one per day in the order of time. They must then stay so. */
 bool schema_is_series(const struct schema *schema);
 
+/** Returns how many of a file's first rows give no record: the longest lag, or 0. */
+size_t schema_history(const struct schema *schema);
+
 /** Returns in how many records one row of the file takes part: 1; in a series 1 + lag_count, as a
  * day's value is once the label, and once a feature per lag. */
 size_t schema_overlap(const struct schema *schema);

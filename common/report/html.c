@@ -73,6 +73,15 @@ static void figure(FILE *page, const struct chart *chart)
 static void quality(FILE *page, const struct result *result)
 {
     (void)fputs("<section>\n<h2>How good is it?</h2>\n", page);
+    if (isfinite(result->error.root_mean_square)) {
+        (void)fputs(
+            "<p>The label is a number: the error of the chosen model, of the records\xe2\x80\x99 "
+            "mean, and of least squares on pooled records stands above, each on held-out "
+            "records. Every candidate\xe2\x80\x99s released loss stands in the tables below.</p>\n"
+            "</section>\n",
+            page);
+        return;
+    }
     if (isfinite(result->accuracy)) {
         (void)fputs("<p>Each candidate beside the one the federation chose, and beside the model "
                     "that all records in one place would give if privacy did not matter.</p>\n"

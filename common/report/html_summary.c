@@ -19,10 +19,54 @@ static void tile_open(FILE *page, const struct tile *tile)
     (void)fputs("<div class=\"value\">", page);
 }
 
+/* A label that is a number: how far off the chosen model is, in the label's own unit. */
+static void error_tiles(FILE *page, const struct result *result)
+{
+    tile_open(page, &(struct tile){"Root mean square error", true, true});
+    html_number(page, result->error.root_mean_square, 3);
+    (void)fputs("</div><div class=\"beside\">constant ", page);
+    html_number(page, result->error.constant, 3);
+    (void)fputs(" \xc2\xb7 pooled ", page);
+    html_number(page, result->error.pooled, 3);
+    (void)fputs("</div></div>\n", page);
+    tile_open(page, &(struct tile){"Mean absolute error", true, true});
+    html_number(page, result->error.mean_absolute, 3);
+    (void)fputs("</div><div class=\"beside\">", page);
+    if (isfinite(result->error.pinball)) {
+        (void)fputs("pinball ", page);
+        html_number(page, result->error.pinball, 3);
+    } else {
+        (void)fputs("in the label\xe2\x80\x99s own unit", page);
+    }
+    (void)fputs("</div></div>\n", page);
+}
+
+static void price_tiles(FILE *page, const struct result *result)
+{
+    tile_open(page, &(struct tile){"Privacy price", false, false});
+    (void)fprintf(page, "\xce\xb5 %.3g</div><div class=\"beside\">in all, per ",
+                  result->privacy.epsilon);
+    html_text(page, result->privacy.unit);
+    (void)fprintf(page, "%s</div></div>\n", result->private ? "" : ", had the noise been secret");
+    tile_open(page, &(struct tile){"Rounds", false, false});
+    (void)fprintf(page, "%zu</div><div class=\"beside\">", result->round_count);
+    html_count(page, result->agent_count, false);
+    (void)fprintf(page, " institution%s", result->agent_count == 1 ? "" : "s");
+    if (isfinite(result->seconds)) {
+        (void)fprintf(page, " \xc2\xb7 %.1f seconds", result->seconds);
+    }
+    (void)fputs("</div></div>\n</div>\n", page);
+}
+
 static void tiles(FILE *page, const struct result *result)
 {
     bool exact = isfinite(result->accuracy);
     (void)fputs("<div class=\"tiles\">\n", page);
+    if (isfinite(result->error.root_mean_square)) {
+        error_tiles(page, result);
+        price_tiles(page, result);
+        return;
+    }
     tile_open(page, &(struct tile){"Accuracy", true, exact});
     html_percent(page, result->accuracy);
     (void)fputs("</div><div class=\"beside\">", page);
@@ -45,19 +89,7 @@ static void tiles(FILE *page, const struct result *result)
         (void)fputs("not computed: it needs exact records", page);
     }
     (void)fputs("</div></div>\n", page);
-    tile_open(page, &(struct tile){"Privacy price", false, false});
-    (void)fprintf(page, "\xce\xb5 %.3g</div><div class=\"beside\">in all, per ",
-                  result->privacy.epsilon);
-    html_text(page, result->privacy.unit);
-    (void)fprintf(page, "%s</div></div>\n", result->private ? "" : ", had the noise been secret");
-    tile_open(page, &(struct tile){"Rounds", false, false});
-    (void)fprintf(page, "%zu</div><div class=\"beside\">", result->round_count);
-    html_count(page, result->agent_count, false);
-    (void)fprintf(page, " institution%s", result->agent_count == 1 ? "" : "s");
-    if (isfinite(result->seconds)) {
-        (void)fprintf(page, " \xc2\xb7 %.1f seconds", result->seconds);
-    }
-    (void)fputs("</div></div>\n</div>\n", page);
+    price_tiles(page, result);
 }
 
 static void learned(FILE *page, const struct result *result)
@@ -88,6 +120,18 @@ static void close_to_pooled(FILE *page, const struct result *result)
     const double majority = result->baseline.majority;
     const double pooled = result->baseline.pooled_accuracy;
     (void)fputs("<p><b>How close to pooling all records</b>", page);
+    if (isfinite(result->error.root_mean_square)) {
+        (void)fputs("On records that nobody learned from, its root mean square error is ", page);
+        html_number(page, result->error.root_mean_square, 3);
+        (void)fputs("; always answering their mean would err by ", page);
+        html_number(page, result->error.constant, 3);
+        (void)fputs(
+            "; least squares on everybody\xe2\x80\x99s records in one place, without privacy, by ",
+            page);
+        html_number(page, result->error.pooled, 3);
+        (void)fputs(".</p>\n", page);
+        return;
+    }
     if (!isfinite(result->accuracy) || !isfinite(pooled)) {
         (void)fputs(
             "Unknown, by design: to compare with records pooled in one place one would have to "

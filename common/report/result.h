@@ -73,7 +73,14 @@ struct result {
     size_t agent_count;
     int64_t chosen;  /* index of the expert the job ends with, or RESULT_NONE */
     double accuracy; /* the chosen one's; simulator only */
-    double auc;      /* simulator only */
+    double auc;      /* two classes only; simulator only */
+    struct {
+        double root_mean_square; /* the chosen one's; NAN unless the label is a number */
+        double mean_absolute;
+        double pinball;  /* NAN unless the fit is of a quantile */
+        double constant; /* root mean square of always answering the records' own mean */
+        double pooled;   /* root mean square of least squares on all records in one place */
+    } error;             /* simulator only; unit: the label's own */
     struct {
         double majority;        /* simulator only */
         double pooled_accuracy; /* simulator only */

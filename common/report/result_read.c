@@ -185,6 +185,7 @@ static void read_scalars(struct reader *reader, struct result *result, const jso
                          const json_t *privacy, const json_t *regret)
 {
     const json_t *baseline = find(reader, root, "baseline");
+    const json_t *error = json_object_get(root, "error"); /* files before it have none */
     const json_t *seed = find(reader, root, "seed");
     read_text(reader, root, "job", result->job, sizeof result->job);
     read_text(reader, root, "version", result->version, sizeof result->version);
@@ -208,6 +209,15 @@ static void read_scalars(struct reader *reader, struct result *result, const jso
             (size_t)read_count(reader, baseline, "records_learn", INT64_MAX);
         result->baseline.records_held =
             (size_t)read_count(reader, baseline, "records_held", INT64_MAX);
+    }
+    if (json_is_object(error)) {
+        result->error.root_mean_square = read_real(reader, error, "root_mean_square");
+        result->error.mean_absolute = read_real(reader, error, "mean_absolute");
+        result->error.pinball = read_real(reader, error, "pinball");
+        result->error.constant = read_real(reader, error, "constant");
+        result->error.pooled = read_real(reader, error, "pooled");
+    } else if (error != NULL && !json_is_null(error)) {
+        refuse(reader, "error", "is neither an object nor null");
     }
     read_text(reader, privacy, "trust", result->privacy.trust, sizeof result->privacy.trust);
     read_text(reader, privacy, "unit", result->privacy.unit, sizeof result->privacy.unit);

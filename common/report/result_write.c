@@ -93,9 +93,23 @@ static json_t *experts(struct writer *writer, const struct result *result)
     return array;
 }
 
+static json_t *error(struct writer *writer, const struct result *result)
+{
+    if (!isfinite(result->error.root_mean_square)) {
+        return json_null(); /* a deployment, or a label that is no number */
+    }
+    json_t *object = json_object();
+    put(writer, object, "root_mean_square", real(result->error.root_mean_square));
+    put(writer, object, "mean_absolute", real(result->error.mean_absolute));
+    put(writer, object, "pinball", real(result->error.pinball));
+    put(writer, object, "constant", real(result->error.constant));
+    put(writer, object, "pooled", real(result->error.pooled));
+    return object;
+}
+
 static json_t *baseline(struct writer *writer, const struct result *result)
 {
-    if (!isfinite(result->baseline.majority)) {
+    if (!isfinite(result->baseline.majority) && !isfinite(result->error.root_mean_square)) {
         return json_null(); /* a deployment: nobody may compute it from exact records */
     }
     json_t *object = json_object();
@@ -152,6 +166,7 @@ enum status result_to_json(char **text, const struct result *result)
     put(&writer, root, "chosen", expert_name(result, result->chosen));
     put(&writer, root, "accuracy", real(result->accuracy));
     put(&writer, root, "auc", real(result->auc));
+    put(&writer, root, "error", error(&writer, result));
     put(&writer, root, "baseline", baseline(&writer, result));
     put(&writer, root, "privacy", privacy(&writer, result));
     put(&writer, root, "regret", regret(&writer, result));
