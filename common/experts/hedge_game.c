@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { GRID_BITS_MAX = 40 };
+enum { GRID_BITS_MAX = 40, FEW = 1000 };
 
 #define SUM_MAX         (UINT64_C(1) << 62)
 #define SENSITIVITY_MAX (UINT64_C(1) << 42)
@@ -40,12 +40,12 @@ static enum status check_grid(const struct hedge_problem *problem, struct hedge_
     return STATUS_OK;
 }
 
-/* How many millionths a draw may cost to begin with: where eta is the best without privacy, one more
- * than it needs, since `sensitivity` then brings eta down to it. */
+/* How many millionths a draw may cost to begin with. Where eta is the best without privacy and they
+ * are few, one more than it needs: `sensitivity` then brings eta down to it. */
 static uint64_t first_micro(const struct hedge_plan *plan)
 {
     const double exact = plan->draw_epsilon * micro;
-    return (uint64_t)(plan->privacy_is_free ? ceil(exact) : floor(exact));
+    return (uint64_t)(plan->privacy_is_free && exact < FEW ? ceil(exact) : floor(exact));
 }
 
 /* Fills what follows from draw_micro. least: the sensitivity that one unit has. */
@@ -111,6 +111,7 @@ enum status hedge_game_init(struct hedge_game *game, const struct hedge_plan *pl
         .strategy = strategy, .experts = problem->experts, .rounds = problem->rounds};
     enum status status = check_grid(problem, grid, why);
     if (status != STATUS_OK || problem->experts == 1) { /* one expert: there is nothing to draw */
+        game->one = status == STATUS_OK ? grid.records << grid.bits : 0;
         return status;
     }
     const uint64_t participations = problem->participations == 0 ? 1 : problem->participations;

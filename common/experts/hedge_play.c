@@ -54,7 +54,8 @@ bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_ga
 size_t hedge_charges(struct charge charge[2], const struct hedge_game *game)
 {
     const bool pure = game->strategy == HEDGE_EPOCHS;
-    const uint64_t draws = pure ? 1 : game->draws_max; /* picks look at disjoint rounds */
+    /* Picks look at disjoint rounds. */
+    const uint64_t draws = pure && game->draws_max > 0 ? 1 : game->draws_max;
     size_t count = 0;
     memset(charge, 0, 2 * sizeof *charge);
     if (draws > 0) {
