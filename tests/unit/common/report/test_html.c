@@ -140,3 +140,22 @@ Test(html, leaves_the_models_out)
     free(page);
     result_free(&result);
 }
+
+Test(html, tells_the_error_where_the_label_is_a_number)
+{
+    struct result result = example_result();
+    result.accuracy = NAN;
+    result.auc = NAN;
+    result.baseline.majority = NAN;
+    result.error.root_mean_square = 4.5;
+    result.error.mean_absolute = 3.25;
+    result.error.constant = 6.75;
+    result.error.pooled = 2.125;
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "Root mean square error") != NULL);
+    cr_assert(occurrences(page, "4.500") >= 2 && occurrences(page, "2.125") >= 2);
+    cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
+    cr_assert(strstr(page, "Unknown, by design") == NULL);
+    free(page);
+    result_free(&result);
+}

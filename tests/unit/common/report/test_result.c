@@ -210,3 +210,39 @@ Test(result, refuses_a_name_that_is_not_text)
     cr_assert(result_to_json(&text, &result) == STATUS_INVALID && text == NULL);
     result_free(&result);
 }
+
+Test(result, of_a_number_keeps_its_errors_and_older_files_have_none)
+{
+    struct result result = example_result();
+    struct result back;
+    struct why why = {""};
+    char *text = written(&result);
+    cr_assert(strstr(text, "\"error\": null") != NULL);
+    free(text);
+    result.accuracy = NAN;
+    result.auc = NAN;
+    result.baseline.majority = NAN;
+    result.error.root_mean_square = 4.5;
+    result.error.mean_absolute = 3.25;
+    result.error.constant = 6.75;
+    result.error.pooled = 2.5;
+    text = written(&result);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(back.error.root_mean_square == 4.5 && back.error.mean_absolute == 3.25 &&
+              back.error.constant == 6.75 && back.error.pooled == 2.5 &&
+              isnan(back.error.pinball) && isnan(back.baseline.majority) &&
+              back.baseline.records_held == result.baseline.records_held);
+    result_free(&back);
+    char *wrong = replaced(text, "\"root_mean_square\": 4.5", "\"root_mean_square\": \"4.5\"");
+    cr_assert(read_text(&back, wrong, &why) == STATUS_INVALID);
+    free(wrong);
+    wrong = replaced(text, "\"error\": {", "\"error\": 3, \"other\": {");
+    cr_assert(read_text(&back, wrong, &why) == STATUS_INVALID);
+    free(wrong);
+    char *older = replaced(text, "\"error\": {", "\"other\": {");
+    cr_assert(read_text(&back, older, &why) == STATUS_OK && isnan(back.error.pooled));
+    free(older);
+    free(text);
+    result_free(&result);
+    result_free(&back);
+}
