@@ -180,13 +180,13 @@ static enum status fit_pooled(double *weight, struct judgement *judgement, doubl
     if (sign == NULL) {
         return STATUS_NO_MEMORY;
     }
-    for (size_t class = 0; class < judgement->outputs && status == STATUS_OK; class ++) {
+    for (size_t own = 0; own < judgement->outputs && status == STATUS_OK; own++) {
         struct dataset one = *pooled; /* its records, with other labels */
         for (size_t i = 0; i < pooled->record_count; i++) {
-            sign[i] = pooled->y[i] == (double)class ? 1 : -1;
+            sign[i] = pooled->y[i] == (double)own ? 1 : -1;
         }
         one.y = sign;
-        status = erm_solve(weight + class * pooled->feature_count, &problem, &one, why);
+        status = erm_solve(weight + own * pooled->feature_count, &problem, &one, why);
     }
     free(sign);
     return status;

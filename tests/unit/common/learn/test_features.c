@@ -250,7 +250,7 @@ Test(features, fourier_norms_are_1_but_never_more)
             long double unpaired = 0;
             for (size_t j = 0; j < count[n]; j += 2) {
                 const double wave = cos(atan2(z[j + 1], z[j]) + 6.28 * seeded_random_unit(&random));
-                unpaired += 2 * (long double)wave * wave / (long double)(count[n] / 2);
+                unpaired += 2 * (long double)wave * wave * 2 / (long double)count[n];
             }
             unpaired_exceeds = unpaired_exceeds || unpaired > 1.001L;
         }
