@@ -9,7 +9,7 @@
 #include "account/interval.h"
 #include "account/loss.h"
 
-enum { PLD_OUTSIDE = 32 };
+enum { PLD_OUTSIDE = 32, PLD_SHORT = 8 /* parts of a list that is worth more precision */ };
 
 /* How fine: the grid may add this much to epsilon (relative to it), as far as the largest transform
  * allows. */

@@ -309,6 +309,34 @@ Test(pld, one_direction_alone_would_be_caught)
     cr_expect(composed(&part, 1e-6, false) < truth * 0.99);
 }
 
+/* The search for epsilon goes from the top in leaps; delta at an epsilon is added up cell by cell. What
+ * one finds the other confirms, and would not a hair further. */
+Test(pld, epsilon_found_in_leaps_is_where_delta_crosses)
+{
+    static const double log_delta[] = {-3, -14, -30};
+    const struct loss_part parts[] = {{LOSS_LAPLACE, LOSS_REMOVE, 0.5, 1, 1, 0, 50},
+                                      {LOSS_GAUSSIAN, LOSS_REMOVE, 0.3, 1, 0.1, 0, 200}};
+    for (size_t i = 0; i < 6; i++) {
+        struct pld_question question = {true, log_delta[i / 2], 0};
+        struct pld_mix mix;
+        struct pld_sum sum;
+        cr_assert(pld_mix_init(&mix, &parts[i % 2], 1, question, (struct pld_limits){1e-8, 16}) ==
+                  STATUS_OK);
+        cr_assert(pld_sum_init(&sum, &mix, 16) == STATUS_OK);
+        cr_assert_geq(sum.count, 4096);
+        double high = pld_sum_epsilon(&sum, question.log_delta, true) + sum.slip;
+        double low = pld_sum_epsilon(&sum, question.log_delta, false) - sum.slip;
+        double hair = 1e-6 * high;
+        cr_expect(low <= high && high - low <= hair, "%g %g", low, high);
+        cr_expect(pld_sum_log_delta(&sum, high, true) <= question.log_delta + 1e-9);
+        cr_expect(pld_sum_log_delta(&sum, high - hair, true) > question.log_delta);
+        cr_expect(pld_sum_log_delta(&sum, low, false) >= question.log_delta - 1e-9);
+        cr_expect(pld_sum_log_delta(&sum, low + hair, false) < question.log_delta);
+        pld_sum_free(&sum);
+        pld_mix_free(&mix);
+    }
+}
+
 /* Without a tilt, without its errors added: how a transform alone undercuts the truth. */
 static double plain_transform(double e, size_t count, double delta)
 {
