@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASSES_MAX = 20000 };
 static const double aim = 1.0 / 16; /* of the tolerance: nearly free, as the rate is linear */
 
 struct dual {
@@ -147,10 +146,10 @@ static double full_gap(struct dual *dual)
 }
 
 /* Runs until the gap is at most target. Returns the gap reached. */
-static double descend(struct dual *dual, double target)
+static double descend(struct dual *dual, double target, uint64_t most)
 {
     const struct core *core = dual->core;
-    double work = (double)core->m * PASSES_MAX;
+    double work = (double)core->m * (double)most;
     double trust = 1; /* how far below the target the sum by the way must be */
     double patience = HUGE_VAL;
     double gap = HUGE_VAL;
@@ -183,7 +182,7 @@ static void start(struct dual *dual)
     dual->count = core->m;
 }
 
-enum status dual_descend(double *w, bool *certified, const struct core *core)
+enum status dual_descend(double *w, bool *certified, const struct core *core, uint64_t most)
 {
     const size_t n = core->by_gram ? core->m : core->d;
     struct dual dual = {.core = core};
@@ -200,7 +199,7 @@ enum status dual_descend(double *w, bool *certified, const struct core *core)
         const double rounding = core_rounding(core);
         const double target =
             fmax(core->tolerance * aim, fmin(rounding, core->tolerance - rounding));
-        *certified = descend(&dual, target) + rounding <= core->tolerance;
+        *certified = descend(&dual, target, most) + rounding <= core->tolerance;
         memcpy(w, core->by_gram ? dual.c : dual.w, n * sizeof *w);
         status = STATUS_OK;
     }

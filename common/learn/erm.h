@@ -33,7 +33,7 @@ struct erm_plan {
     uint64_t steps;  /* of the sure method */
     double distance; /* ||w - w*||_2 is at most this on every data set; rounded up */
     double rounding; /* a computed score <w, x>, |x| <= kappa, errs by at most this */
-    double flops;    /* of the whole sure run, about */
+    double flops;    /* of a fast run that fails and the sure run after it, about */
 };
 
 enum { ERM_FLOPS_MAX_LOG2 = 42 }; /* some tens of minutes of one core */
@@ -52,7 +52,7 @@ enum { ERM_FLOPS_MAX_LOG2 = 42 }; /* some tens of minutes of one core */
  * sqrt(G_tol/lambda). Half of the tolerance is left for rounding errors (see erm_plan.c).
  *
  * Fails with STATUS_INVALID: a parameter out of range, a tolerance finer than double precision can
- * promise, or more than 2^ERM_FLOPS_MAX_LOG2 operations of the sure method. Source: Nesterov,
+ * promise, or more than 2^ERM_FLOPS_MAX_LOG2 operations. Source: Nesterov,
  * Introductory Lectures on Convex Optimization, 2004, theorem 2.2.3 and (2.2.11); Beck and Teboulle
  * 2009, theorem 4.4.
  */
@@ -69,7 +69,7 @@ MUST_USE enum status erm_plan(struct erm_plan *plan, const struct erm_problem *p
  * Ensures ||w - w*||_2 <= plan.distance.
  * Privacy: w is an exact statistic of the records: it leaves only through the gate, as `fit`.
  * Cost smooth losses O(m d^2) a step, some ten of them; the others O(m d) a pass, tens to thousands;
- * at most plan.flops after those. Memory O(m + d^2) or O(m^2) beside the data, whichever is less.
+ * at most plan.flops in all. Memory O(m + d^2) or O(m^2) beside the data, whichever is less.
  */
 MUST_USE enum status erm_solve(double *w, const struct erm_problem *problem,
                                const struct dataset *data, struct why *why);

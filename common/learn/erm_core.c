@@ -139,8 +139,9 @@ enum status core_solve(double *w, const struct core *core, struct why *why)
     if (status != STATUS_OK) {
         return status;
     }
-    status = loss_is_smooth(core->loss) ? newton_descend(w, &certified, core)
-                                        : dual_descend(w, &certified, core);
+    status = loss_is_smooth(core->loss)
+                 ? newton_descend(w, &certified, core, core_patience(core, plan.steps))
+                 : dual_descend(w, &certified, core, core_patience(core, plan.steps));
     if (status == STATUS_OK && !certified) {
         return core_solve_slowly(w, core, why);
     }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct core {
     struct loss loss;
@@ -46,6 +47,10 @@ double core_slope(struct loss loss);
 /** Fills the plan from the public numbers alone: x, gram and y are not looked at. Fails as erm_plan. */
 MUST_USE enum status core_plan(struct erm_plan *plan, const struct core *core, struct why *why);
 
+/** Returns the steps or passes that core_solve grants the fast method, of a plan that allows
+ * `steps` of the sure one. Public. */
+uint64_t core_patience(const struct core *core, uint64_t steps);
+
 /** Returns a bound on the rounding errors of a certificate, and of its parts. */
 double core_rounding(const struct core *core);
 
@@ -58,15 +63,18 @@ MUST_USE enum status core_solve_slowly(double *w, const struct core *core, struc
 
 /**
  * The fast methods: Newton for smooth losses (Cholesky is its one step for least squares), dual
- * coordinate descent for the others. Give up after a public number of operations.
+ * coordinate descent for the others.
  *
+ * most       in   steps of Newton or passes of descent, after which they give up
  * certified  out  whether F's gradient norm, or the duality gap, is at most the tolerance, the
  *                 rounding errors of the certificate included
  *
  * Fail with STATUS_NO_MEMORY.
  */
-MUST_USE enum status newton_descend(double *w, bool *certified, const struct core *core);
-MUST_USE enum status dual_descend(double *w, bool *certified, const struct core *core);
+MUST_USE enum status newton_descend(double *w, bool *certified, const struct core *core,
+                                    uint64_t most);
+MUST_USE enum status dual_descend(double *w, bool *certified, const struct core *core,
+                                  uint64_t most);
 
 /** f (m) = X w, or K c; and, by features only, w (d) = X^T c. Both add up in blocks: no sum of n terms
  * errs by more than core_terms(n) units of 2^-53 of its terms' sizes.

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS_MAX = 100, HALVINGS_MAX = 40, BLOCK_ROWS = 128 };
+enum { HALVINGS_MAX = 40, BLOCK_ROWS = 128 };
 static const double aim = 1.0 / 16; /* of the tolerance: nearly free, as the rate is quadratic */
 
 /* n numbers in w: d by features, m by Gram */
@@ -235,7 +235,7 @@ static bool move(struct newton *newton)
     return false;
 }
 
-enum status newton_descend(double *w, bool *certified, const struct core *core)
+enum status newton_descend(double *w, bool *certified, const struct core *core, uint64_t most)
 {
     struct newton newton;
     enum status status = STATUS_NO_MEMORY;
@@ -247,7 +247,7 @@ enum status newton_descend(double *w, bool *certified, const struct core *core)
     const double enough = core->tolerance - rounding;
     double least = HUGE_VAL;
     bool factored = false;
-    for (int step = 0; step < STEPS_MAX; step++) {
+    for (uint64_t step = 0; step < most; step++) {
         evaluate(&newton);
         const bool better = newton.norm < least;
         if (better) {

@@ -93,8 +93,8 @@ static double ours(const struct dataset *data, struct loss loss, double lambda, 
                                   .x = data->x,
                                   .y = data->y};
         what = "ours, to that gap, not promised";
-        status = loss_is_smooth(loss) ? newton_descend(w, &certified, &core)
-                                      : dual_descend(w, &certified, &core);
+        status = loss_is_smooth(loss) ? newton_descend(w, &certified, &core, 50)
+                                      : dual_descend(w, &certified, &core, 20000);
     }
     if (status != STATUS_OK || !certified) {
         free(w);
