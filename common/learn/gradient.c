@@ -2,8 +2,7 @@
  * the norm and the clip are plain loops that a compiler can vectorise, and give what dp/encode.h
  * gives, for
  *
- *     floor(y + 1/2), |y| < 2^51: y + 1.5 * 2^52 is rounded to a whole number, at most one above the
- *     floor; y minus the floor is exact, and is compared with 1/2;
+ *     floor(y + 1/2), |y| < 2^50 (steps.h);
  *     trunc(v C / s), |v| C < 2^53, 0 < s: the quotient of two whole numbers that is not whole lies at
  *     least 1/s below the next, and rounding moves it by at most v C 2^-53 / s < 1/s: never across;
  *     ceil(sqrt(q)), q < 2^52: the root of k^2 + 1 lies more than 2^-28 above k, half the distance of
@@ -18,6 +17,7 @@
 #include "base/check.h"
 #include "dp/encode.h"
 #include "learn/dense.h"
+#include "learn/steps.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,13 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT       0x1p53   /* whole numbers below it are exact */
-#define STEPS_MAX   0x1p50   /* of one coordinate, on the fast way */
-#define SQUARES_MAX 0x1p52   /* of a record, on the fast way */
-#define CLIP_MAX    0x1p40   /* on the fast way */
-#define WHOLE_FROM  0x1.8p52 /* added and taken away again, it rounds to a whole number */
+#define SQUARES_MAX 0x1p52 /* of a record, on the fast way */
+#define CLIP_MAX    0x1p40 /* on the fast way */
 
-enum { LANES = 8, FLUSH_ROWS = 4096 }; /* FLUSH_ROWS * CLIP_MAX < EXACT */
+enum { LANES = 8, FLUSH_ROWS = 4096 }; /* FLUSH_ROWS * CLIP_MAX < STEPS_EXACT */
 
 enum status gradient_check(const struct gradient *gradient, size_t row_count, struct why *why)
 {
@@ -83,14 +80,11 @@ struct work {
 static void encode_steps(double *step, const double *x, size_t count, double slope, double grid)
 {
     for (size_t j = 0; j < count; j++) {
-        const double y = slope * x[j] * grid;
-        const double near = (y + WHOLE_FROM) - WHOLE_FROM;
-        const double low = near - (near > y ? 1.0 : 0.0);
-        step[j] = low + (y - low >= 0.5 ? 1.0 : 0.0);
+        step[j] = steps_nearest(slope * x[j] * grid);
     }
 }
 
-/* Sums of non-negative whole numbers: exact when the result is below EXACT, else at least EXACT. */
+/* Sums of non-negative whole numbers: exact when the result is below STEPS_EXACT, else at least STEPS_EXACT. */
 static double sum_of_sizes(const double *step, size_t count)
 {
     double lane[LANES] = {0};
@@ -112,10 +106,7 @@ static void add_scaled(double *partial, const double *step, size_t count, double
                        double take)
 {
     for (size_t j = 0; j < count; j++) {
-        const double share = fabs(step[j]) * times / by;
-        const double near = (share + WHOLE_FROM) - WHOLE_FROM;
-        const double size = near - (near > share ? 1.0 : 0.0);
-        partial[j] += take * copysign(size, step[j]);
+        partial[j] += take * copysign(steps_floor(fabs(step[j]) * times / by), step[j]);
     }
 }
 
@@ -127,7 +118,7 @@ static bool add_quickly(const struct work *work, double take)
     const double sizes = sum_of_sizes(work->step, work->width);
     double norm = sizes;
 
-    if (!(sizes * clip < EXACT)) {
+    if (!(sizes * clip < STEPS_EXACT)) {
         return false;
     }
     if (gradient->norm == GRADIENT_L2) {

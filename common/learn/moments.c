@@ -4,9 +4,11 @@
 
 #include "learn/moments.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "dp/encode.h"
 #include "learn/cholesky.h"
+#include "learn/steps.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,6 +16,7 @@
 #include <string.h>
 
 enum { ANGLES = 4096, DOUBLINGS_MAX = 200 };
+enum { QUICK_BITS_MAX = 40, FLUSH_ROWS = 4096 }; /* sums of 4096 numbers up to 2^40 are exact */
 
 #define QUARTER_TURN 1.5707963267948968 /* above pi/2 */
 #define UP           (1 + 0x1p-40)      /* above all roundings, of the products x_i x_j too */
@@ -78,26 +81,66 @@ uint64_t moments_range(const struct moments *moments, size_t row_count)
     return row_count * ((UINT64_C(1) << moments->grid_bits) + 1);
 }
 
-void moments_sum(int64_t *sum, const struct moments *moments, const double *x, const double *y,
-                 size_t row_count)
+/* sum += encode(factor x) */
+static void add_quickly(double *sum, const double *x, size_t count, double factor, double grid)
+{
+    for (size_t j = 0; j < count; j++) {
+        sum[j] += steps_nearest(factor * x[j] * grid);
+    }
+}
+
+static void add_by_the_book(int64_t *sum, const double *x, size_t count, double factor,
+                            unsigned bits)
+{
+    for (size_t j = 0; j < count; j++) {
+        sum[j] += encode_value(factor * x[j], bits);
+    }
+}
+
+static void flush(int64_t *sum, double *partial, size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
+        sum[j] += (int64_t)partial[j];
+        partial[j] = 0;
+    }
+}
+
+enum status moments_sum(int64_t *sum, const struct moments *moments, const double *x,
+                        const double *y, size_t row_count)
 {
     const size_t d = moments->feature_count;
+    const size_t count = moments_count(moments);
+    const bool quick = moments->grid_bits <= QUICK_BITS_MAX;
+    const double grid = ldexp(1, (int)moments->grid_bits);
 
     CHECK(moments_check(moments, row_count, NULL) == STATUS_OK);
-    memset(sum, 0, moments_count(moments) * sizeof *sum);
+    memset(sum, 0, count * sizeof *sum);
+    double *partial = calloc(count, sizeof *partial);
+    if (partial == NULL) {
+        return STATUS_NO_MEMORY;
+    }
     for (size_t row = 0; row < row_count; row++) {
         const double *record = x + row * d;
-        const double label = fmin(fmax(y[row], -moments->bound_y), moments->bound_y);
-        int64_t *next = sum;
-        for (size_t i = 0; i < d; i++) {
-            for (size_t j = i; j < d; j++) {
-                *next++ += encode_value(record[i] * record[j], moments->grid_bits);
+        size_t next = 0;
+        for (size_t i = 0; i <= d; i++) {
+            const double label = fmin(fmax(y[row], -moments->bound_y), moments->bound_y);
+            const double factor = i < d ? record[i] : label;
+            const size_t first = i < d ? i : 0;
+            if (quick) {
+                add_quickly(partial + next, record + first, d - first, factor, grid);
+            } else {
+                add_by_the_book(sum + next, record + first, d - first, factor, moments->grid_bits);
             }
+            next += d - first;
         }
-        for (size_t i = 0; i < d; i++) {
-            *next++ += encode_value(record[i] * label, moments->grid_bits);
+        if (row % FLUSH_ROWS == FLUSH_ROWS - 1) {
+            flush(sum, partial, count);
         }
     }
+    flush(sum, partial, count);
+    bytes_wipe(partial, count * sizeof *partial);
+    free(partial);
+    return STATUS_OK;
 }
 
 /* The lower triangle of A + lambda I, and b into w. */

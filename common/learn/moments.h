@@ -49,14 +49,16 @@ uint64_t moments_range(const struct moments *moments, size_t row_count);
 /**
  * Sums the records' encoded moments.
  *
- * sum  out  (moments_count) in grid steps
+ * sum  out  (moments_count) in grid steps; zero on failure
  * x    in   (row_count, d), every norm at most 1
  * y    in   (row_count), clamped to -M .. M here
  *
- * CHECKs moments_check. Privacy: exact; it leaves through the gate alone. Cost O(row_count d^2).
+ * CHECKs moments_check. Fails with STATUS_NO_MEMORY.
+ * Ensures sum = sum of encode_value (dp/encode.h) of every product, to the last bit.
+ * Privacy: exact; it leaves through the gate alone. Cost O(row_count d^2).
  */
-void moments_sum(int64_t *sum, const struct moments *moments, const double *x, const double *y,
-                 size_t row_count);
+MUST_USE enum status moments_sum(int64_t *sum, const struct moments *moments, const double *x,
+                                 const double *y, size_t row_count);
 
 /* What the coordinator knows of a released sum. */
 struct moments_release {

@@ -7,13 +7,15 @@
  * SCHEMA.csv: a line `label,NAME,POSITIVE,NEGATIVE`, then lines `number,NAME,CENTRE,HALF_WIDTH[,MISSING]`,
  * `log1p,NAME,CENTRE,HALF_WIDTH` and `category,NAME,FIRST,SECOND`. SETTINGS: a line for each row of
  * the answer, as in `logistic laplace local 8 1 32 0.5 none`: loss, noise, trust, rounds, clip, rate,
- * momentum, average. The privacy is epsilon 1 for all rounds together, and delta 1e-5 if Gaussian. */
+ * momentum, average; `ridge` for the loss is one release of second moments, its rate lambda, the
+ * rest of the line unused. The privacy is epsilon 1 for all rounds together, and delta 1e-5 if Gaussian. */
 
 #include "base/check.h"
 #include "dp/schedule.h"
 #include "learn/dataset.h"
 #include "learn/gradient.h"
 #include "learn/metrics.h"
+#include "learn/moments.h"
 #include "learn/optimiser.h"
 #include "learn/permutation.h"
 #include "noise/gaussian.h"
@@ -41,6 +43,7 @@ struct setting {
 /* Either noise, prepared. */
 struct noise {
     bool gaussian;
+    double deviation;
     struct noise_laplace laplace;
     struct noise_gaussian normal;
 };
@@ -87,21 +90,23 @@ static void read_schema(struct schema *schema, const char *path)
 }
 
 /* The noise of one round, of (1, 0) or (1, 1e-5) for all of them. */
-static void prepare(struct noise *noise, const struct setting *setting, uint64_t sensitivity)
+static void prepare(struct noise *noise, unsigned rounds, const struct setting *setting,
+                    uint64_t sensitivity)
 {
     noise->gaussian = strcmp(setting->noise, "gaussian") == 0;
     if (!noise->gaussian) {
-        CHECK(noise_laplace_init(&noise->laplace,
-                                 (struct noise_scale){sensitivity * setting->rounds, 1}) ==
+        noise->deviation = sqrt(2) * (double)(sensitivity * rounds);
+        CHECK(noise_laplace_init(&noise->laplace, (struct noise_scale){sensitivity * rounds, 1}) ==
               STATUS_OK);
         return;
     }
     const struct schedule schedule = {
         .limit = {.epsilon_micro = EPSILON_MICRO_ONE, .delta_atto = DELTA_ATTO_ONE / 100000},
-        .count = setting->rounds,
+        .count = rounds,
         .sampling_nano = SAMPLING_NANO_ONE};
     uint64_t sigma = 0;
     CHECK(schedule_sigma(&sigma, &schedule, NULL) == STATUS_OK);
+    noise->deviation = (double)sensitivity * (double)sigma / (double)EPSILON_MICRO_ONE;
     CHECK(noise_gaussian_init(&noise->normal,
                               (struct noise_scale){sensitivity * sigma, EPSILON_MICRO_ONE}) ==
           STATUS_OK);
@@ -139,7 +144,7 @@ static void train(double *model, const struct setting *setting, const struct dat
     optimiser.average = strcmp(setting->average, "tail") == 0         ? AVERAGE_TAIL
                         : strcmp(setting->average, "polynomial") == 0 ? AVERAGE_POLYNOMIAL
                                                                       : AVERAGE_NONE;
-    prepare(&noise, setting, gradient_sensitivity(&gradient));
+    prepare(&noise, setting->rounds, setting, gradient_sensitivity(&gradient));
     optimiser_init(state, &optimiser, NULL);
     for (unsigned round = 0; round < setting->rounds; round++) {
         int64_t total[WIDTH_MAX] = {0};
@@ -168,6 +173,46 @@ static void train(double *model, const struct setting *setting, const struct dat
     if (noise.gaussian) {
         noise_gaussian_free(&noise.normal);
     }
+}
+
+/* One release of all second moments, and the ridge of it. */
+static void train_once(double *model, const struct setting *setting, const struct dataset *data,
+                       const size_t *order, size_t from, const struct random *random)
+{
+    const size_t d = data->feature_count;
+    const size_t site_rows = (data->record_count - from) / SITES;
+    const struct moments moments = {.feature_count = d, .grid_bits = GRID_BITS, .bound_y = 1};
+    const size_t count = moments_count(&moments);
+    const bool local = strcmp(setting->trust, "local") == 0;
+    int64_t *sum = calloc(2 * count, sizeof *sum);
+    int64_t *total = sum + count;
+    struct noise noise = {.gaussian = false};
+    double lambda;
+
+    CHECK(sum != NULL);
+    const uint64_t sensitivity = strcmp(setting->noise, "gaussian") == 0
+                                     ? moments_sensitivity_l2(&moments)
+                                     : moments_sensitivity_l1(&moments);
+    prepare(&noise, 1, setting, sensitivity);
+    for (size_t i = 0; i < SITES * site_rows; i++) {
+        const size_t row = order[from + i];
+        CHECK(moments_sum(sum, &moments, data->x + row * d, data->y + row, 1) == STATUS_OK);
+        for (size_t j = 0; j < count; j++) {
+            total[j] += sum[j];
+        }
+    }
+    for (int time = 0; time < (local ? SITES : 1); time++) { /* noise adds up as the sums do */
+        add_noise(&noise, random, total, count);
+    }
+    const struct moments_release release = {.total = total,
+                                            .record_count = (double)(SITES * site_rows),
+                                            .deviation = noise.deviation * sqrt(local ? SITES : 1),
+                                            .lambda = setting->rate};
+    CHECK(moments_solve(model, &lambda, &moments, &release) == STATUS_OK);
+    if (noise.gaussian) {
+        noise_gaussian_free(&noise.normal);
+    }
+    free(sum);
 }
 
 struct mean {
@@ -213,7 +258,11 @@ static void study(const struct setting *setting, const struct dataset *data, uns
             memcpy(test.x + i * d, data->x + order[i] * d, d * sizeof *test.x);
             test.y[i] = data->y[order[i]];
         }
-        train(model, setting, data, order, held, &random);
+        if (strcmp(setting->loss, "ridge") == 0) {
+            train_once(model, setting, data, order, held, &random);
+        } else {
+            train(model, setting, data, order, held, &random);
+        }
         metrics_scores(scores, model, &test);
         CHECK(metrics_auc(&auc, scores, &test) == STATUS_OK);
         take(&accuracy, metrics_accuracy(scores, &test));

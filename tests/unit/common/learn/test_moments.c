@@ -21,12 +21,45 @@ Test(moments, are_the_encoded_products_of_every_record)
     const double y[2] = {-1, 7}; /* 7 is clamped to 1 */
     int64_t sum[5];
     cr_assert_eq(moments_count(&moments), 5);
-    moments_sum(sum, &moments, x, y, 2);
+    cr_assert_eq(moments_sum(sum, &moments, x, y, 2), STATUS_OK);
     cr_assert_eq(sum[0], 4 + encode_value(0.1 * 0.1, 4));
     cr_assert_eq(sum[1], -2 + encode_value(0.1 * 0.6, 4));
     cr_assert_eq(sum[2], 1 + encode_value(0.6 * 0.6, 4));
     cr_assert_eq(sum[3], -8 + encode_value(0.1, 4));
     cr_assert_eq(sum[4], 4 + encode_value(0.6, 4));
+}
+
+Test(moments, any_grid_and_many_records_add_up_to_the_last_bit)
+{
+    static double x[3 * 10000];
+    static double y[10000];
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 9);
+    for (size_t i = 0; i < 30000; i++) {
+        x[i] = seeded_random_below(&seeded, 3) == 0 ? 0.5 : seeded_random_unit(&seeded) - 0.5;
+    }
+    for (size_t i = 0; i < 10000; i++) {
+        y[i] = seeded_random_below(&seeded, 2) == 0 ? -1 : 1;
+    }
+    for (unsigned bits = 0; bits <= 48; bits++) {
+        const struct moments moments = {3, bits, 1};
+        const size_t rows = bits < 42 ? 10000 : 1000;
+        int64_t sum[9];
+        int64_t book[9] = {0};
+        cr_assert_eq(moments_sum(sum, &moments, x, y, rows), STATUS_OK);
+        for (size_t row = 0; row < rows; row++) {
+            size_t next = 0;
+            for (size_t i = 0; i < 3; i++) {
+                for (size_t j = i; j < 3; j++) {
+                    book[next++] += encode_value(x[3 * row + i] * x[3 * row + j], bits);
+                }
+            }
+            for (size_t i = 0; i < 3; i++) {
+                book[next++] += encode_value(x[3 * row + i] * y[row], bits);
+            }
+        }
+        cr_expect_arr_eq(sum, book, sizeof sum, "%u bits", bits);
+    }
 }
 
 /* A pair of records: x, y, x', y' */
@@ -41,7 +74,7 @@ static void distances(double *l1, double *l2, const struct moments *moments,
     int64_t sum[2][COUNT_MAX];
     *l1 = *l2 = 0;
     for (size_t side = 0; side < 2; side++) {
-        moments_sum(sum[side], moments, pair->x[side], &pair->y[side], 1);
+        cr_assert_eq(moments_sum(sum[side], moments, pair->x[side], &pair->y[side], 1), STATUS_OK);
     }
     for (size_t i = 0; i < moments_count(moments); i++) {
         const double step = (double)(sum[0][i] - sum[1][i]);
@@ -175,7 +208,7 @@ Test(moments, without_noise_the_model_is_the_ridge_of_the_records)
         double w[D_MAX];
         double lambda;
         draw(&seeded, x, y, d);
-        moments_sum(sum, &moments, x, y, ROWS);
+        cr_assert_eq(moments_sum(sum, &moments, x, y, ROWS), STATUS_OK);
         const struct moments_release release = {sum, ROWS, 0, 0.01};
         cr_assert_eq(moments_solve(w, &lambda, &moments, &release), STATUS_OK);
         cr_assert_eq(lambda, 0.01);
