@@ -131,6 +131,53 @@ Test(online, what_breaks_its_bounds_is_brought_back)
     cr_assert(isfinite(w[0]) && fabs(w[0]) < fabs(before[0]));
 }
 
+Test(online, a_short_record_stays_as_it_is)
+{
+    double w[4] = {0};
+    const double x[4] = {0.1, 0, -0.2, 0};
+    const double y = -0.7;
+    online_run(w, &usual, x, &y, 0, 1);
+    const double moved = 0.1 * 0.7 * pow(5, -0.75);
+    cr_assert(fabs(w[0] + moved) < 1e-15 && fabs(w[2] - 2 * moved) < 1e-15);
+}
+
+/* The same stream in a type with 11 more bits. */
+Test(online, rounding_stays_within_its_bound)
+{
+    enum { COUNT = 20000, D = 4 };
+    struct seeded_random random;
+    double w[D] = {0};
+    long double exact[D] = {0};
+    double most = 0;
+    seeded_random_init(&random, 2);
+    for (uint64_t t = 0; t < COUNT; t++) {
+        double x[D];
+        for (size_t j = 0; j < D; j++) {
+            x[j] = seeded_random_unit(&random) - 0.5; /* at most 1 long */
+        }
+        const double y = 2 * seeded_random_unit(&random) - 1;
+        online_run(w, &usual, x, &y, t, 1);
+        const long double v = (long double)(t + usual.t0);
+        long double residual = -y;
+        for (size_t j = 0; j < D; j++) {
+            residual += exact[j] * x[j];
+        }
+        const long double eta = powl(v, -0.75L);
+        double off = 0;
+        for (size_t j = 0; j < D; j++) {
+            exact[j] -= eta * (residual * x[j] + powl(v, -0.25L) * exact[j]);
+            off += fabs((double)(exact[j] - w[j]));
+        }
+        cr_assert(off <= online_rounding(&usual, t + 1), "%zu: %g", (size_t)t, off);
+        most = fmax(most, off / online_rounding(&usual, t + 1));
+    }
+    cr_log_info("at most %g of the bound", most);
+    /* Both streams round: it is in the bound twice. */
+    const uint64_t late = UINT64_C(1) << 40;
+    cr_assert(online_influence_l2(&usual, 0, late) >= 2 * online_rounding(&usual, late));
+    cr_assert(online_rounding(&usual, late) > 1e-3);
+}
+
 Test(online, a_constant_stream_is_learned)
 {
     enum { COUNT = 20000 };
@@ -213,6 +260,11 @@ Test(online, a_stream_stops_before_its_grid_is_too_coarse)
     cr_assert(online_range(&problem, 10, &range, &why) == STATUS_INVALID);
     cr_assert(online_range(&usual, 0, &range, &why) == STATUS_INVALID);
     cr_assert(online_range(&usual, 12, &range, &why) == STATUS_OK);
-    cr_assert(range == 0x1p33 + 1 || range == 0x1p33 + 2, "%.17g",
-              (double)range); /* 16^(1/4) = 2 */
+    /* u^(1/4) = 2 at u = 16 */
+    cr_assert(range == 0x1p33 + 1 || range == 0x1p33 + 2);
+    problem = usual;
+    problem.kappa = 1.5; /* 5^(3/4) = 3.34.. >= 3.25 */
+    problem.bound = 4;
+    cr_assert(online_range(&problem, 12, &range, &why) == STATUS_OK);
+    cr_assert(range > 0x1.8p35 && range <= 0x1.8p35 + 9);
 }

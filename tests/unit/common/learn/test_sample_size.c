@@ -57,6 +57,13 @@ Test(sample_size, local_trust_pays_for_every_agents_noise)
     cr_assert((1 + z / 2) * exp(-z) <= 0.0005);
     cr_assert((1 + wrong / 2) * exp(-wrong) > 0.0005);
     cr_assert(two.for_sampling == once.for_sampling);
+    /* Chernoff's bound, at its best: min over x of (ln(4 J/beta) - 2 ln(1 - x^2))/x. */
+    double best = INFINITY;
+    for (int i = 1; i < 100000; i++) {
+        const double x = i * 1e-5;
+        best = fmin(best, (log(4 * 10 / 0.01) - 2 * log(1 - x * x)) / x);
+    }
+    cr_assert(fabs(z - best) < 1e-6 * best);
     double before = two.trust_factor;
     for (int power = 2; power < 40; power++) {
         request.agents = ldexp(1, power);
