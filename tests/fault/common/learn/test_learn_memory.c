@@ -1,0 +1,173 @@
+/* Every allocation fails once, at every position: a table, a schema's copy and a model are then not
+ * there at all, never shorter, and nothing is leaked (run under ASan). */
+
+#include "learn/dataset.h"
+#include "learn/model.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The linker sends the allocations of the program's own objects here; jansson's are asked for. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static long countdown = -1; /* allocations until the one that fails; below 0: none does */
+
+static bool fails_now(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+static void *json_memory(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+static struct column column[] = {
+    {.name = "a", .centre = 1, .half_width = 2, .has_missing = true, .missing = 1},
+    {.name = "c", .kind = COLUMN_CATEGORY, .category_count = 3, .category = {"x", "y", "z"}}};
+static double landmark[] = {1, 2, 0, 1, 3, 0};
+
+/* 0: a series with a Fourier map; 1: classes with landmarks. */
+static struct schema schema_of(int kind)
+{
+    const struct schema series = {
+        .column = column,
+        .column_count = 2,
+        .label = {.name = "y", .kind = LABEL_NUMBER, .centre = 1, .half_width = 2},
+        .lag_count = 1,
+        .lag = {1},
+        .map = {.kind = MAP_FOURIER,
+                .kernel = {.kind = KERNEL_GAUSSIAN, .rate = 1},
+                .feature_count = 4,
+                .seed = 3},
+        .keeps_raw = true};
+    const struct schema classes = {.column = column,
+                                   .column_count = 2,
+                                   .label = {.name = "y",
+                                             .kind = LABEL_CLASSES,
+                                             .class_count = 3,
+                                             .class_name = {"0", "1", "2"}},
+                                   .map = {.kind = MAP_NYSTROM,
+                                           .kernel = {.kind = KERNEL_LAPLACIAN, .rate = 1},
+                                           .landmark_count = 3,
+                                           .landmark = landmark}};
+    return kind == 0 ? series : classes;
+}
+
+static const char table[] = "a,c,y\n1,x,0\n2,y,1\n,z,2\n2,y,1\n";
+
+Test(learn_memory, failing_anywhere_gives_no_table)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        const struct schema schema = schema_of(kind);
+        long position = 0;
+        bool survived = false;
+        for (; !survived && position < 10000; position++) {
+            struct dataset data;
+            struct why why = {{0}};
+            countdown = position;
+            const enum status status = dataset_parse(&data, (struct slice){table, strlen(table)},
+                                                     "t.csv", &schema, DATASET_LEARN, &why);
+            survived = countdown >= 0;
+            countdown = -1;
+            cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld: %s", position,
+                         why.text);
+            cr_assert((data.x != NULL) == survived);
+            dataset_free(&data);
+        }
+        cr_assert(survived && position > 10, "only %ld allocations were seen", position);
+    }
+}
+
+Test(learn_memory, failing_anywhere_gives_no_copy)
+{
+    const struct schema schema = schema_of(1);
+    for (long position = 0; position < 3; position++) {
+        struct schema copy;
+        countdown = position;
+        const enum status status = schema_copy(&copy, &schema);
+        countdown = -1;
+        cr_assert_eq(status, position < 2 ? STATUS_NO_MEMORY : STATUS_OK);
+        cr_assert((copy.column != NULL) == (position == 2));
+        schema_free(&copy);
+    }
+}
+
+/* Writes the model with the allocation at position refused; returns whether none was. */
+static bool written_at(long position, const struct model *model, const char *whole)
+{
+    char *text = NULL;
+    countdown = position;
+    const enum status status = model_to_json(&text, model);
+    const bool survived = countdown >= 0;
+    countdown = -1;
+    cr_assert(status == STATUS_OK || status == STATUS_NO_MEMORY);
+    cr_assert(!survived || status == STATUS_OK);
+    if (status == STATUS_OK) {
+        cr_assert_str_eq(text, whole, "at %ld something was left out", position);
+    } else {
+        cr_assert(text == NULL);
+    }
+    free(text);
+    return survived;
+}
+
+Test(learn_memory, failing_anywhere_leaves_nothing_out_of_a_model)
+{
+    json_set_alloc_funcs(json_memory, free);
+    for (int kind = 0; kind < 2; kind++) {
+        struct model model = {.schema = schema_of(kind), .private = true, .job = "j"};
+        double weight[12] = {0.5};
+        char *whole = NULL;
+        long position = 0;
+        bool survived = false;
+        model.weight = weight;
+        model.weight_count =
+            schema_feature_count(&model.schema) * schema_output_count(&model.schema);
+        cr_assert(model_to_json(&whole, &model) == STATUS_OK);
+        for (; !survived && position < 10000; position++) {
+            survived = written_at(position, &model, whole);
+        }
+        cr_assert(survived && position > 50, "only %ld allocations were seen", position);
+        /* jansson's own reader does not survive a refusal: reading, only ours are refused. */
+        json_set_alloc_funcs(__real_malloc, free);
+        survived = false;
+        for (position = 0; !survived && position < 10000; position++) {
+            struct model back;
+            struct why why = {{0}};
+            countdown = position;
+            const enum status status =
+                model_from_json(&back, (struct slice){whole, strlen(whole)}, "m.json", &why);
+            survived = countdown >= 0;
+            countdown = -1;
+            cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld: %s", position,
+                         why.text);
+            cr_assert((back.weight != NULL) == survived);
+            model_free(&back);
+        }
+        json_set_alloc_funcs(json_memory, free);
+        free(whole);
+    }
+}
