@@ -23,7 +23,7 @@ struct dual {
     const struct core *core;
     double *w;    /* (d) by features; by Gram, f (m) */
     double *a;    /* (m) */
-    double *f;    /* (m) for the full gap */
+    double *f;    /* (m), at least (d): for the full gap */
     double *c;    /* (m) for the full gap */
     double *size; /* (m) K_ii */
     size_t *left; /* (m) the records still looked at, the first `count` of them */
@@ -189,7 +189,7 @@ enum status dual_descend(double *w, bool *certified, const struct core *core, ui
     enum status status = STATUS_NO_MEMORY;
     dual.w = core_numbers(n, 1);
     dual.a = core_numbers(core->m, 1);
-    dual.f = core_numbers(core->m, 1);
+    dual.f = core_numbers(core->m > n ? core->m : n, 1);
     dual.c = core_numbers(core->m, 1);
     dual.size = core_numbers(core->m, 1);
     dual.left = calloc(core->m + 1, sizeof *dual.left);
@@ -205,7 +205,7 @@ enum status dual_descend(double *w, bool *certified, const struct core *core, ui
     }
     core_numbers_free(dual.w, n);
     core_numbers_free(dual.a, core->m);
-    core_numbers_free(dual.f, core->m);
+    core_numbers_free(dual.f, core->m > n ? core->m : n);
     core_numbers_free(dual.c, core->m);
     core_numbers_free(dual.size, core->m);
     free(dual.left);

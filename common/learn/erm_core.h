@@ -22,7 +22,7 @@ struct core {
     double tolerance;
     double kappa;
     size_t m;
-    size_t d; /* by features at most m; by Gram only how many a kernel reads, for rounding errors */
+    size_t d;        /* by Gram only how many a kernel reads, for rounding errors */
     bool by_gram;    /* then x is NULL, else gram */
     const double *x; /* (m, d) row by row */
     double *gram;    /* (m, m); of a smooth loss only the diagonal and above: below is scratch */

@@ -18,7 +18,7 @@
 struct slow {
     double *c; /* (m) */
     double *v; /* (m) c with momentum */
-    double *f; /* (m) */
+    double *f; /* (m), at least (d) */
     double *w; /* (d) by features */
 };
 
@@ -26,7 +26,7 @@ static void slow_free(struct slow *slow, const struct core *core)
 {
     core_numbers_free(slow->c, core->m);
     core_numbers_free(slow->v, core->m);
-    core_numbers_free(slow->f, core->m);
+    core_numbers_free(slow->f, core->m > core->d ? core->m : core->d);
     core_numbers_free(slow->w, core->by_gram ? 0 : core->d);
 }
 
@@ -100,7 +100,7 @@ enum status core_solve_slowly(double *w, const struct core *core, struct why *wh
     }
     slow.c = core_numbers(core->m, 1);
     slow.v = core_numbers(core->m, 1);
-    slow.f = core_numbers(core->m, 1);
+    slow.f = core_numbers(core->m > core->d ? core->m : core->d, 1);
     slow.w = core_numbers(core->by_gram ? 0 : core->d, 1);
     if (slow.c == NULL || slow.v == NULL || slow.f == NULL || slow.w == NULL) {
         why_set(why, "not enough memory for the fit");

@@ -115,6 +115,64 @@ static struct moved turn_around(enum loss_kind loss, double lambda, size_t m, si
     return moved;
 }
 
+static const struct loss regression[] = {
+    {LOSS_PINBALL, 0.1}, {LOSS_PINBALL, 0.5}, {LOSS_ABSOLUTE, 0}, {LOSS_INSENSITIVE, 0.25},
+    {LOSS_HUBER, 0.5},   {LOSS_HUBER, 2},     {LOSS_SQUARED, 0},
+};
+enum { REGRESSION = sizeof regression / sizeof *regression };
+
+Test(fit_sensitivity, holds_for_every_regression_loss)
+{
+    struct seeded_random random;
+    double share[REGRESSION] = {0};
+    seeded_random_init(&random, 25);
+    for (int round = 0; round < 1400; round++) {
+        const enum attack attack = (enum attack)seeded_random_below(&random, ATTACK_COUNT);
+        const size_t m = 1 + seeded_random_below(&random, 20);
+        const size_t d = 1 + seeded_random_below(&random, MOST);
+        const double lambda = pow(10, 1 - 3 * seeded_random_unit(&random));
+        struct dataset data = attack_data(attack, m, d, &random);
+        double x[MOST];
+        double y = 0;
+        for (size_t i = 0; i < m; i++) {
+            data.y[i] *= round % 2 == 0 ? seeded_random_unit(&random) : 1;
+        }
+        attack_record(x, &y, d, 0, (enum attack)seeded_random_below(&random, ATTACK_COUNT),
+                      &random);
+        for (size_t j = 0; j < d && round % 3 == 0; j++) {
+            x[j] = data.x[j]; /* the label alone turns */
+        }
+        const struct erm_problem problem = {regression[round % REGRESSION], lambda, 1e-5, m, d};
+        const struct moved moved = move_of(&problem, &data, x, round % 3 == 0 ? -data.y[0] : y, 10);
+        share[round % REGRESSION] = fmax(share[round % REGRESSION], moved.l2 / bound_l2(&problem));
+        cr_assert(moved.l2 <= bound_l2(&problem), "round %d", round);
+        cr_assert(moved.l1 <= bound_l1(&problem, 10), "round %d", round);
+        dataset_free(&data);
+    }
+    for (int k = 0; k < REGRESSION; k++) {
+        cr_log_info("%s %g: up to %g of the bound", loss_name(regression[k].kind),
+                    regression[k].parameter, share[k]);
+    }
+    /* One record in all: its slope turns from one end to the other. Half the bound would fail. */
+    cr_assert(share[1] > 0.6 && share[2] > 0.6 && share[3] > 0.6 && share[4] > 0.6);
+}
+
+/* Both bounds, and where each is the smaller. */
+Test(fit_sensitivity, takes_the_smaller_of_two_bounds)
+{
+    const struct loss hinge = {LOSS_HINGE, 0};
+    for (double lambda = 1e-6; lambda < 10; lambda *= 3) {
+        for (size_t m = 1; m < 1000000; m *= 10) {
+            const double slope = 1 / (lambda * (double)m);
+            const double value = sqrt((1 + loss_ball(hinge, 1, 1, lambda)) / (lambda * (double)m));
+            const double bound = sensitivity_minimiser(hinge, 1, lambda, m);
+            cr_assert(bound >= fmin(slope, value) && bound < fmin(slope, value) * (1 + 1e-13));
+        }
+    }
+    cr_assert(sensitivity_minimiser(hinge, 1, 1e-4, 10) < 1 / 1e-3, "the convex bound applies");
+    cr_assert(sensitivity_minimiser(hinge, 1, 0.1, 1000) < 1.0001 / 100, "the Lipschitz one does");
+}
+
 Test(fit_sensitivity, is_reached_by_the_hinge)
 {
     double share = 0;
