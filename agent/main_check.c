@@ -36,6 +36,11 @@ static enum status check_records(const struct site *site, const struct job *job,
                              "data", job->schema.column[i].name, data.clamped[i]);
             }
         }
+        if (data.label_clamped > 0) {
+            (void)printf("%-12s note    label %s: %zu values lie outside the job's public bounds "
+                         "and are clamped\n",
+                         "data", job->schema.label.name, data.label_clamped);
+        }
     }
     dataset_free(&data);
     return status;
