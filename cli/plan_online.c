@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { SHOWN_MAX = 8 };
+
 struct request {
     struct online_problem problem;
     double t0;
@@ -29,24 +31,26 @@ static enum status check(struct request *request, struct why *why)
     return status;
 }
 
-static void print_text(const struct request *request, const struct plan_line *line, size_t lines)
+static void print_text(const struct request *request, const struct plan_line *line, size_t lines,
+                       const uint64_t *times, size_t releases)
 {
-    uint64_t times[ONLINE_RELEASES_MAX];
-    size_t count = 0;
     const struct online_problem *problem = &request->problem;
     (void)printf("theta %g, t0 %" PRIu64
                  ", kappa %g, |y| <= %g, epsilon %g a release and point\n\n",
                  problem->theta, problem->t0, problem->kappa, problem->bound, request->epsilon);
     plan_lines_table(line, lines);
-    online_release_times(problem, (uint64_t)request->time, times, &count);
-    (void)printf("\nreleases on the doubling schedule up to here: %zu", count);
-    for (size_t i = 0; i < count && i < 8; i++) {
-        (void)printf("%s%" PRIu64, i == 0 ? ", after the records " : ", ", times[i]);
+    if (releases > 0) {
+        (void)printf("\nreleases after the records ");
+        for (size_t i = 0; i < releases && i < SHOWN_MAX; i++) {
+            (void)printf("%s%" PRIu64, i == 0 ? "" : ", ", times[i]);
+        }
+        (void)printf("%s\n", releases > SHOWN_MAX ? ", .." : "");
     }
-    (void)printf("%s\n", count > 8 ? ", .." : "");
     if (line[1].value > problem->bound / 2) {
-        (void)printf("The noise drowns the answers: wait longer, take a larger theta or a larger "
-                     "epsilon.\n");
+        (void)printf(
+            "\nThe noise drowns the answers, which lie between -%g and %g: wait longer, take "
+            "a larger theta or\na larger epsilon.\n",
+            problem->bound, problem->bound);
     }
 }
 
@@ -69,20 +73,28 @@ static enum exit_code run(const struct command *command, int count, char **argum
         check(&request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
+    uint64_t times[ONLINE_RELEASES_MAX];
+    size_t releases = 0;
+    online_release_times(problem, (uint64_t)request.time, times, &releases);
+    /* The geometric series, cut short. */
+    const double endless = request.epsilon * online_endless_factor(problem->theta);
+    const double so_far = -expm1((2 * problem->theta - 2) * log(2) * (double)releases);
     const double sensitivity = online_sensitivity_point(problem, (uint64_t)request.time);
     const struct plan_line line[] = {
         {"sensitivity", sensitivity, "answer",
          "every record so far, wherever it stands; in the reals"},
         {"noise_scale", sensitivity / request.epsilon, "answer",
          "the mean size of the noise on ONE point of ONE release"},
-        {"stream_epsilon", request.epsilon * online_endless_factor(problem->theta), "epsilon",
-         "an endless stream, released at most whenever t - 1 + t0 has doubled; in the reals"}};
+        {"stream_epsilon", endless, "epsilon",
+         "an endless stream, released whenever t - 1 + t0 has doubled; in the reals"},
+        {"stream_epsilon_so_far", endless * so_far, "epsilon", "the same, ended at --time"},
+        {"releases", (double)releases, "releases", "on that schedule, up to --time"}};
     enum { LINES = sizeof line / sizeof *line };
     enum status status = STATUS_OK;
     if (json) {
         status = plan_lines_json(line, LINES);
     } else {
-        print_text(&request, line, LINES);
+        print_text(&request, line, LINES, times, releases);
     }
     return status == STATUS_OK ? EXIT_CODE_OK : plan_fail(command, status, &why);
 }

@@ -80,6 +80,10 @@ if not near(answer["error_bound"], (24 * 9 * 16 * 9 / 0.25 + 2 * 3.25 * 0.49) / 
 if ask("select", rule="lipschitz", records=10, exponent=1)["error_bound"] is not None:
     faults.append("an error bound without its constants")
 
+answer = ask("online", theta=0.75, t0=5, kappa=1, bound=1, time=100, epsilon=1)
+if answer["releases"] != 4 or not near(answer["stream_epsilon_so_far"], sum(2 ** (-j / 2) for j in range(4))):
+    faults.append(f"a stream so far: {answer}")
+
 pac = ask("pac", candidates=1000, alpha=0.05, beta=0.1, epsilon=0.5)
 noise, sampling = 4 * math.log(20000) / (0.5 * 0.05), 8 * math.log(40000) / 0.05**2
 if differences(pac, {"records": math.ceil(sampling), "for_noise": noise, "for_sampling": sampling}):

@@ -147,7 +147,11 @@ prints 'of ONE institution'
 prints 'epsilon <= 1.25, lambda <= 1'
 changed "$online"
 expect 0 plan "${command[@]}"
-prints 'after the records 6, 16, 36, 76'
+prints 'releases after the records 6, 16, 36, 76'
+changed "$online" --time 5
+expect 0 plan "${command[@]}"
+prints 'The noise drowns the answers'
+says_not 'after the records'
 changed "$pac"
 expect 0 plan "${command[@]}"
 prints 'Privacy is free here'
