@@ -362,12 +362,14 @@ static double pick_excess(double experts, double seen, double scale)
 static void plan_epochs(struct hedge_plan *plan, const struct terms *terms, size_t experts)
 {
     const double scale = 2 * terms->total_share / terms->epsilon;
+    const uint64_t rounds = (uint64_t)terms->rounds;
     double sum = 1; /* the first epoch, one round */
     plan->draw_epsilon = terms->epsilon;
-    for (double first = 2; first <= terms->rounds; first *= 2) {
-        const double length = fmin(first, terms->rounds - first + 1);
+    for (uint64_t first = 1; first < rounds; first = 2 * first + 1) { /* from 0 */
+        const uint64_t length = first + 1 < rounds - first ? first + 1 : rounds - first;
+        const double seen = ((double)first + 1) / 2;
         plan->refreshes_max++;
-        sum += experts > 1 ? length * pick_excess((double)experts, first / 2, scale) : 0;
+        sum += experts > 1 ? (double)length * pick_excess((double)experts, seen, scale) : 0;
     }
     if (experts > 1) {
         sum += sqrt(terms->rounds * log((double)experts) / 2);
