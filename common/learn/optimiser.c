@@ -141,7 +141,8 @@ static double average_share(const struct optimiser *optimiser, double t)
     if (optimiser->average == AVERAGE_POLYNOMIAL) {
         return 2 / (t + 1); /* t / (1 + 2 + ... + t) */
     }
-    const double first = (double)(optimiser->rounds / 2) + 1;
+    const uint64_t half = optimiser->rounds / 2;
+    const double first = (double)half + 1;
     return t <= first ? 1 : 1 / (t - first + 1);
 }
 

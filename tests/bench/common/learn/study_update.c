@@ -296,9 +296,14 @@ int main(int argc, char **argv)
     size_t *order = calloc(data.record_count, sizeof *order);
     CHECK(order != NULL && data.feature_count <= WIDTH_MAX);
     while (fgets(line, sizeof line, stdin) != NULL) {
-        const int found = sscanf(line, "%63s %63s %63s %u %lf %lf %lf %63s", setting.loss,
-                                 setting.noise, setting.trust, &setting.rounds, &setting.clip,
-                                 &setting.rate, &setting.momentum, setting.average);
+        char number[4][WORD] = {{0}};
+        const int found =
+            sscanf(line, "%63s %63s %63s %63s %63s %63s %63s %63s", setting.loss, setting.noise,
+                   setting.trust, number[0], number[1], number[2], number[3], setting.average);
+        setting.rounds = (unsigned)strtoul(number[0], NULL, 10);
+        setting.clip = strtod(number[1], NULL);
+        setting.rate = strtod(number[2], NULL);
+        setting.momentum = strtod(number[3], NULL);
         if (found == 8) {
             line[strcspn(line, "\n")] = '\0';
             printf("%s:", line);

@@ -81,7 +81,8 @@ static void sum_by_the_book(int64_t *sum, const struct problem *problem, enum fa
         const bool taking =
             fault == COINS_IGNORED || problem->rows.taking == NULL || problem->rows.taking[i] == 1;
         for (size_t j = 0; j < width; j++) {
-            sum[j] += taking ? value[j] : 0;
+            /* wrapping, for what a planted fault may do */
+            sum[j] = (int64_t)((uint64_t)sum[j] + (uint64_t)(taking ? value[j] : 0));
         }
     }
 }
@@ -216,7 +217,7 @@ static double worst_distance(enum fault fault, size_t outputs, enum gradient_nor
         double l1 = 0;
         double l2 = 0;
         for (size_t j = 0; j < outputs * d; j++) {
-            const double step = (double)(sum[0][j] - sum[1][j]);
+            const double step = (double)sum[0][j] - (double)sum[1][j];
             l1 += fabs(step);
             l2 += step * step;
         }

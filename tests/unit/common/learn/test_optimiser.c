@@ -43,7 +43,8 @@ Test(optimiser, adam_takes_steps_of_the_rate_whatever_the_gradients_size)
 {
     const struct optimiser adam = {
         .kind = OPTIMISER_ADAM, .rounds = 1, .rate = 0.25, .momentum = 0.9, .momentum2 = 0.999};
-    for (double size = 1e-3; size < 1e4; size *= 10) {
+    for (int digits = -3; digits < 4; digits++) {
+        const double size = pow(10, digits);
         cr_assert_float_eq(model_of(adam, &size, 0), -0.25, 1e-9);
     }
     struct optimiser two = adam;
@@ -57,13 +58,14 @@ Test(optimiser, adam_takes_steps_of_the_rate_whatever_the_gradients_size)
 Test(optimiser, averages_weigh_the_rounds_as_stated)
 {
     for (uint64_t rounds = 1; rounds <= ROUNDS; rounds++) {
+        const uint64_t half = rounds / 2;
         double w = 4;
         double tail = 0;
         double polynomial = 0;
         double all = 0;
         for (uint64_t t = 1; t <= rounds; t++) {
             w -= 0.5 * g[t - 1];
-            tail += t > rounds / 2 ? w / (double)(rounds - rounds / 2) : 0;
+            tail += t > half ? w / (double)(rounds - half) : 0;
             polynomial += (double)t * w;
             all += (double)t;
         }
