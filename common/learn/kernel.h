@@ -19,9 +19,9 @@ enum { KERNEL_KINDS = KERNEL_POLYNOMIAL + 1, KERNEL_DEGREE_MAX = 16 };
 
 struct kernel {
     enum kernel_kind kind;
+    unsigned degree; /* polynomial: 1 to KERNEL_DEGREE_MAX */
     double rate;     /* gaussian, laplacian: > 0 */
     double offset;   /* polynomial: >= 0 */
-    unsigned degree; /* polynomial: 1 to KERNEL_DEGREE_MAX */
 };
 
 /** Checks the parameters against the kind: finite, in range, 0 where the kind does not read them.

@@ -224,8 +224,8 @@ static bool move(struct newton *newton)
     const double slope = dense_dot(newton->p, newton->gradient, newton->n);
     const double before = objective(newton, 0, square);
     const double slack = 1e-14 * (1 + fabs(before)); /* near the end F's rounding is all there is */
-    double t = 1;
-    for (int half = 0; half < HALVINGS_MAX; half++, t /= 2) {
+    for (int half = 0; half < HALVINGS_MAX; half++) {
+        const double t = ldexp(1, -half);
         const double after = objective(newton, t, square + 2 * t * cross + t * t * square_p);
         if (after <= before + 1e-4 * t * slope + slack) {
             dense_axpy(newton->w, t, newton->p, newton->n);

@@ -26,8 +26,8 @@ static double ours(const struct dataset *data, struct loss loss, double lambda, 
 static double optimum(const struct dataset *data, struct loss loss, double lambda)
 {
     double best = NAN;
-    for (double tolerance = 1e-9; isnan(best) && tolerance < 1; tolerance *= 4) {
-        best = ours(data, loss, lambda, tolerance, 0, NULL);
+    for (int quarter = 0; isnan(best) && quarter < 15; quarter++) {
+        best = ours(data, loss, lambda, ldexp(1e-9, 2 * quarter), 0, NULL);
     }
     return best;
 }
@@ -167,22 +167,25 @@ static void beside_liblinear(const struct dataset *data)
                                     .x = x,
                                     .bias = -1};
     set_print_string_function(quiet);
-    for (double lambda = 1e-3; lambda > 0.9e-5; lambda /= 10) {
+    const double lambdas[] = {1e-3, 1e-4, 1e-5};
+    const double stops[] = {0.1, 0.01, 0.001};
+    for (int l = 0; l < 3; l++) {
+        const double lambda = lambdas[l];
         const struct loss hinge = {LOSS_HINGE, 0};
         const struct loss logistic = {LOSS_LOGISTIC, 0};
         double best = optimum(data, hinge, lambda);
         printf("hinge, lambda %g\n", lambda);
-        for (double stop = 0.1; stop > 0.005; stop /= 10) {
+        for (int i = 0; i < 2; i++) {
             const double reached =
-                theirs(&problem, data, L2R_L1LOSS_SVC_DUAL, hinge, lambda, stop, best);
+                theirs(&problem, data, L2R_L1LOSS_SVC_DUAL, hinge, lambda, stops[i], best);
             ours(data, hinge, lambda, 16 * fmax(reached - best, 1e-8), best, "ours, to that gap");
         }
         best = optimum(data, logistic, lambda);
         printf("logistic, lambda %g\n", lambda);
         for (int solver = L2R_LR; solver <= L2R_LR_DUAL; solver += L2R_LR_DUAL - L2R_LR) {
-            for (double stop = 0.01; stop > 0.0005; stop /= 10) {
+            for (int i = 1; i < 3; i++) {
                 const double gap =
-                    theirs(&problem, data, solver, logistic, lambda, stop, best) - best;
+                    theirs(&problem, data, solver, logistic, lambda, stops[i], best) - best;
                 /* F - F* <= |grad|^2/(4 lambda) */
                 ours(data, logistic, lambda, 16 * sqrt(4 * lambda * fmax(gap, 1e-14)), best,
                      "ours, to that gap");

@@ -161,7 +161,8 @@ Test(fit_sensitivity, holds_for_every_regression_loss)
 Test(fit_sensitivity, takes_the_smaller_of_two_bounds)
 {
     const struct loss hinge = {LOSS_HINGE, 0};
-    for (double lambda = 1e-6; lambda < 10; lambda *= 3) {
+    for (int power = -12; power < 2; power++) {
+        const double lambda = pow(3, power);
         for (size_t m = 1; m < 1000000; m *= 10) {
             const double slope = 1 / (lambda * (double)m);
             const double value = sqrt((1 + loss_ball(hinge, 1, 1, lambda)) / (lambda * (double)m));

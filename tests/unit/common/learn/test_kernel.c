@@ -83,9 +83,16 @@ Test(kernel, parameters_are_checked_by_kind)
         cr_assert(kernel_check(every[k], NULL) == STATUS_OK);
     }
     const struct kernel wrong[] = {
-        {KERNEL_LINEAR, 1, 0, 0},      {KERNEL_GAUSSIAN, 0, 0, 0},   {KERNEL_GAUSSIAN, NAN, 0, 0},
-        {KERNEL_GAUSSIAN, 1, 1, 0},    {KERNEL_LAPLACIAN, -1, 0, 0}, {KERNEL_POLYNOMIAL, 0, -1, 2},
-        {KERNEL_POLYNOMIAL, 0, 1, 17}, {KERNEL_POLYNOMIAL, 0, 1, 0}, {KERNEL_LINEAR, 0, 0, 1}};
+        {.kind = KERNEL_LINEAR, .rate = 1},
+        {.kind = KERNEL_LINEAR, .degree = 1},
+        {.kind = KERNEL_GAUSSIAN},
+        {.kind = KERNEL_GAUSSIAN, .rate = NAN},
+        {.kind = KERNEL_GAUSSIAN, .rate = 1, .offset = 1},
+        {.kind = KERNEL_LAPLACIAN, .rate = -1},
+        {.kind = KERNEL_POLYNOMIAL, .offset = -1, .degree = 2},
+        {.kind = KERNEL_POLYNOMIAL, .offset = 1, .degree = 17},
+        {.kind = KERNEL_POLYNOMIAL, .offset = 1},
+    };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct why why = {{0}};
         cr_assert(kernel_check(wrong[i], &why) == STATUS_INVALID && why.text[0] != '\0', "%zu", i);

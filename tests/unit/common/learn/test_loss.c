@@ -41,7 +41,10 @@ Test(loss, clamps_to_the_unit_interval_and_charges_nan_in_full)
     for (int k = 0; k < EVERY; k++) {
         const double score[] = {-INFINITY, -1e300, -3, -1, 0, 0.5, 1, 9, INFINITY};
         for (int i = 0; i < 9; i++) {
-            for (double y = -1; y <= 1; y += loss_is_regression(every[k]) ? 0.5 : 2) {
+            for (int quarter = -2; quarter <= 2; quarter += 1) {
+                const double y = loss_is_regression(every[k]) ? quarter / 2.0
+                                 : quarter < 0                ? -1
+                                                              : 1;
                 const double value = loss_clamped(every[k], score[i], y);
                 cr_assert(value >= 0 && value <= 1, "%d %g", k, score[i]);
             }
@@ -66,7 +69,8 @@ Test(loss, clamped_regression_reaches_one_at_a_residual_of_two_and_not_before)
 
 Test(loss, clamped_is_the_value_within_a_rounding_error)
 {
-    for (double margin = -60; margin < 60; margin += 0.0137) {
+    for (int step = -4380; step < 4380; step++) {
+        const double margin = step * 0.0137;
         const double exact = fmin(loss_value(logistic, margin, 1), 1);
         cr_assert(fabs(loss_clamped(logistic, margin, 1) - exact) <= 0x1p-52, "%g", margin);
     }
@@ -83,7 +87,8 @@ Test(loss, derivative_agrees_with_differences_and_with_the_lipschitz_constant)
 {
     for (int k = 0; k < EVERY; k++) {
         double steepest = 0;
-        for (double f = -40; every[k].kind != LOSS_ZERO_ONE && f < 40; f += 0.37) {
+        for (int step = -108; every[k].kind != LOSS_ZERO_ONE && step < 108; step++) {
+            const double f = step * 0.37 + 0.01;
             const double y = loss_is_classification(every[k]) ? -1 : 0.3;
             const double h = 1e-6;
             const double slope =
@@ -107,8 +112,10 @@ Test(loss, derivative_agrees_with_differences_and_with_the_lipschitz_constant)
 Test(loss, least_squares_stays_in_its_ball_and_reaches_it)
 {
     double fullest = 0;
-    for (double kappa = 0.25; kappa <= 4; kappa *= 2) {
-        for (double lambda = 0x1p-10; lambda < 0x1p10; lambda *= 2) {
+    for (int i = -2; i <= 2; i++) {
+        for (int j = -10; j < 10; j++) {
+            const double kappa = ldexp(1, i);
+            const double lambda = ldexp(1, j);
             const double w = kappa * 1.5 / (kappa * kappa + lambda);
             const double ball = loss_ball(squared, 1.5, kappa, lambda);
             cr_assert(w <= ball);
