@@ -98,6 +98,7 @@ Test(predicate, refuses_with_place_and_remedy)
     refused("age >= 65 and \x01\xc3", "character 15, \"??\"", "no column");
     refused("age >= inf", "character 8", "number");
     refused("not", "character 4:", "column");
+    refused("age < 70 'or' sex == M", "character 10, \"or\"", "end");
     refused("()", "character 2, \")\"", "column");
 }
 

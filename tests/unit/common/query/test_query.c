@@ -83,6 +83,17 @@ Test(query, reads_edges_and_names_cells)
     cr_assert(parsed("mean: age where sex == F").cell_count == 2);
 }
 
+/* A share that rounds to nothing or all would ask for no quantile. */
+Test(query, rounds_a_share_to_the_grid_and_never_to_its_ends)
+{
+    const struct query most = parsed("quantile: 0.999 of age");
+    const struct query least = parsed("quantile: 0.01 of age");
+    const struct query quarter = parsed("quantile: 0.25 of age");
+    cr_assert(query_share_steps(&most, 1) == 1 && query_share_steps(&most, 20) == 1047527);
+    cr_assert(query_share_steps(&least, 1) == 1 && query_share_steps(&least, 8) == 3);
+    cr_assert(query_share_steps(&quarter, 8) == 64);
+}
+
 Test(query, notes_a_constant_that_no_record_can_reach)
 {
     struct why note = {{0}};
@@ -137,6 +148,7 @@ Test(query, refuses_with_place_and_remedy)
     refused("count: age >= 65 where sex == F", "character 18, \"where\"", "end here");
     refused("mean: sex", "character 7, \"sex\"", "order");
     refused("mean: age if sex == F", "character 11, \"if\"", "end here");
+    refused("mean: age 'where' sex == F", "character 11, \"where\"", "end here");
     refused("mean: age where", "character 16:", "column");
     refused("histogram: age", "character 15:", "by");
     refused("histogram: age by 0", "character 19, \"0\"", "above 0");

@@ -207,6 +207,38 @@ Test(query_run, bars_of_too_little_noise_are_found_out)
               outside[7]);
 }
 
+/* A mean far from the middle of its range: half the noise of its denominator counts, too. */
+Test(query_run, bars_of_a_mean_hold_the_noise_of_both_its_parts)
+{
+    static const char *const mean[] = {"mean: age where sex == M", "mean: age"};
+    const struct query_noise noise = {false, 5 << BITS, 3};
+    const int64_t sum[3] = {36 << BITS, 100 << BITS, 108 << BITS}; /* 0.36 above the middle */
+    const double grid = 1 << BITS;
+    const double half_step = 0.5 / grid;
+    const double both = query_noise_bar(&noise, 0.5, 0.05) / grid;
+    const double one = query_noise_bar(&noise, 0, 0.05) / grid;
+    struct query_answer answer[2];
+    struct query_set set;
+    struct query_run run;
+    cr_assert(query_set_init(&set, mean, 2, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &noise, 300);
+    query_run_answers(answer, &run);
+    const double deviation = query_noise_deviation(&noise) / grid;
+    cr_expect(both > 1.05 * one);
+    cr_expect_float_eq(answer[0].value, 74 + 48 * 0.36, 1e-9);
+    cr_expect_float_eq(answer[0].low, 74 + 48 * ((36 - both) / 100 - half_step), 1e-9);
+    cr_expect_float_eq(answer[0].high, 98, 1e-9);
+    cr_expect_float_eq(answer[0].error, 48 * deviation * sqrt(1 + 0.36 * 0.36) / 100, 1e-9);
+    cr_expect_float_eq(answer[0].sampling, 48 * sqrt((0.25 - 0.36 * 0.36) / 100), 1e-9);
+    cr_expect_float_eq(answer[1].value, 74 + 48 * 0.36, 1e-9);
+    cr_expect_float_eq(answer[1].low, 74 + 48 * ((108 - one) / 300 - half_step), 1e-9);
+    cr_expect_float_eq(answer[1].high, 74 + 48 * ((108 + one) / 300 + half_step), 1e-9);
+    cr_expect_float_eq(answer[1].error, 48 * deviation / 300, 1e-9);
+    query_run_free(&run);
+    query_set_free(&set);
+}
+
 /* Where the next round asks follows from releases alone: neighbours, even all other records, with
  * the same released sums are asked the same. */
 Test(query_run, asks_where_the_releases_say_and_nowhere_else)
