@@ -76,7 +76,8 @@ Test(pld, unlike_events_enclose_the_sum_written_out)
         for (size_t i = 0; i < count; i++) {
             list[2 + i] = events[1 + i];
         }
-        for (double epsilon = 0; epsilon < 2.6; epsilon += 0.37) {
+        for (unsigned i = 0; i < 8; i++) {
+            double epsilon = 0.37 * i;
             double truth = written_out(1 / 2.5, responses, count, 3, 7, epsilon);
             struct interval delta = delta_of(list, 2 + count, epsilon);
             cr_expect(delta.high >= truth && delta.high <= truth * 1.002, "%g: %g for %g", epsilon,
