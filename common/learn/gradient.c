@@ -138,7 +138,7 @@ static double label_of(const struct gradient *gradient, double y, size_t output)
     if (gradient->output_count == 1) {
         return y;
     }
-    return y == (double)output ? 1 : -1;
+    return 2.0 * (y == (double)output) - 1;
 }
 
 static void add_by_the_book(const struct work *work, int64_t *sum, const double *weights,
