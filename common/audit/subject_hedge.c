@@ -85,7 +85,9 @@ static enum status epochs_run(struct audit_rig *rig, const struct random *random
     static const int64_t level[FIELD] = {0};
     struct hedge_state state = {0};
     for (int round = 0; round < EPOCH_ROUNDS; round++) {
-        const struct hedge_losses losses = {.segment = round == EPOCH_LAST_PICK ? rig->value[side]
+        const struct hedge_losses losses = {.cumulative = level,
+                                            .latest = level,
+                                            .segment = round == EPOCH_LAST_PICK ? rig->value[side]
                                                                                 : level};
         while (hedge_due(&state, &rig->game) != HEDGE_DUE_NOTHING) {
             enum status status = step(rig, &state, random, &losses);
