@@ -166,11 +166,15 @@ bool gate_covers(struct gate *gate, const struct charge *charge, const struct oc
     return ledger_check(gate->ledger, charge, why) == STATUS_OK;
 }
 
-/* The scale of the noise that a charge pays for. A draw (EXPONENTIAL) is the coordinator's alone. */
+/* The scale of the noise that a charge pays for; where the answer is exact, it is the coordinator's
+ * business. */
 static enum status scale_of(const struct charge *charge, bool exact, uint64_t sensitivity,
                             struct why *why)
 {
     struct noise_scale scale;
+    if (exact) {
+        return STATUS_OK;
+    }
     switch (charge->mechanism) {
     case MECHANISM_PURE:
         return mechanism_scale(&scale, sensitivity, charge->epsilon_micro, why);
@@ -181,9 +185,6 @@ static enum status scale_of(const struct charge *charge, bool exact, uint64_t se
     case MECHANISM_DISCRETE_LAPLACE:
     case MECHANISM_GAUSSIAN:
         break;
-    }
-    if (charge->mechanism == MECHANISM_EXPONENTIAL && exact) {
-        return STATUS_OK;
     }
     why_set(why, "no noise of this agent's is of the kind that the job charges for");
     return STATUS_INVALID;

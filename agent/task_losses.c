@@ -36,18 +36,20 @@ static void add_record(int64_t *sum, const struct task_input *input, const doubl
     }
 }
 
-enum status task_losses(int64_t *value, const struct task_input *input)
+/* The losses summed over some rounds' rows. */
+static enum status add_rounds(int64_t *value, const struct task_input *input, uint64_t first,
+                              uint64_t count)
 {
     const struct dataset *data = input->data;
     const size_t k = input->expert_count * schema_output_count(&input->job->schema);
-    const struct round_rows rows = round_rows(input->stage, input->within, data->record_count);
+    const uint64_t batch = input->stage->batch;
     double *score = calloc(k, sizeof *score);
 
-    CHECK(k > 0 && rows.first + rows.count <= data->record_count);
+    CHECK(k > 0 && (first + count) * batch <= data->record_count);
     if (score == NULL) {
         return STATUS_NO_MEMORY;
     }
-    for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
+    for (uint64_t i = first * batch; i < (first + count) * batch; i++) {
         size_t row = input->order[i];
         experts_scores(score, input->experts, k, data->x + row * data->feature_count, 1,
                        data->feature_count);
@@ -56,4 +58,24 @@ enum status task_losses(int64_t *value, const struct task_input *input)
     bytes_wipe(score, k * sizeof *score);
     free(score);
     return STATUS_OK;
+}
+
+/* Under local trust a round's own losses. Under central trust what the play that follows the round
+ * looks at, all of it, so that the coordinator keeps no exact number from one round to the next. */
+enum status task_losses(int64_t *value, const struct task_input *input)
+{
+    const uint64_t play = (uint64_t)input->within + 1;
+    enum status status;
+    if (!round_is_drawn(input->job, input->stage)) {
+        return add_rounds(value, input, input->within, 1);
+    }
+    if (input->stage->strategy == STRATEGY_EPOCHS) {
+        uint64_t before = UINT64_C(1) << (hedge_segment(play) - 1);
+        return add_rounds(value, input, before - 1, before);
+    }
+    status = add_rounds(value, input, 0, play);
+    if (status == STATUS_OK && input->stage->strategy == STRATEGY_DARTBOARD) {
+        status = add_rounds(value + input->expert_count, input, input->within, 1);
+    }
+    return status;
 }

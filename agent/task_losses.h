@@ -6,7 +6,8 @@
 #include "agent/task.h"
 
 /** Writes the summed losses (expert_count) over the round's rows, each record's loss a whole number of
- * grid steps. Fails with STATUS_NO_MEMORY. */
+ * grid steps; under central trust over all rounds so far (and behind them the latest one's) or over
+ * the segment before, as the strategy needs. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status task_losses(int64_t *value, const struct task_input *input);
 
 #endif

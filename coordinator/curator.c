@@ -50,10 +50,57 @@ static struct charge charge_of(const struct curator *curator, uint32_t round)
     return charge;
 }
 
-enum status curator_restore(struct curator *curator, uint32_t round)
+/* A stage's plays have passes of their own, apart from every round's. */
+static struct charge charge_of_play(const struct curator *curator, const struct hedge_state *state,
+                                    const struct stage *stage)
 {
+    struct digest pass = {{0}};
+    pass.byte[DIGEST_BYTES - 1] = (uint8_t)(1 + (stage - curator->job->stage));
+    return hedge_charge(state, &stage->game, &pass);
+}
+
+/* What was due between two plays: a coin, and a draw if there is one more. */
+static enum status restore_play(struct curator *curator, const struct stage *stage,
+                                const struct hedge_state *before, const struct hedge_state *after)
+{
+    struct hedge_state state = *before;
+    enum status status = STATUS_OK;
+    state.drawn = true;
+    hedge_next(&state, &stage->game);
+    enum hedge_due due = hedge_due(&state, &stage->game);
+    if (due == HEDGE_DUE_COIN) {
+        struct charge coin = charge_of_play(curator, &state, stage);
+        status = ledger_restore(curator->ledger, &coin);
+        state.tossed = true;
+    }
+    if (status == STATUS_OK && after->draws > before->draws) {
+        struct charge draw = charge_of_play(curator, &state, stage);
+        status = ledger_restore(curator->ledger, &draw);
+    }
+    return status;
+}
+
+enum status curator_restore(struct curator *curator, uint32_t round,
+                            const struct hedge_state *before, const struct hedge_state *after)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(curator->job, round, &within);
     struct charge charge = charge_of(curator, round);
+    if (curator->job->trust != TRUST_CENTRAL) {
+        return STATUS_OK;
+    }
+    if (stage->task == TASK_LOSSES) {
+        return restore_play(curator, stage, before, after);
+    }
     return ledger_restore(curator->ledger, &charge);
+}
+
+enum status curator_spend_play(struct curator *curator, struct grant **grant,
+                               const struct hedge_state *state, const struct stage *stage,
+                               struct why *why)
+{
+    struct charge charge = charge_of_play(curator, state, stage);
+    return ledger_spend(curator->ledger, grant, &charge, why);
 }
 
 enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,

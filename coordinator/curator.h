@@ -17,12 +17,20 @@ MUST_USE enum status curator_new(struct curator **out, const struct job *job,
                                  const struct random *random);
 void curator_free(struct curator *curator);
 
-/** Recovery: counts a round that the journal holds. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status curator_restore(struct curator *curator, uint32_t round);
+/** Recovery: counts a round that the journal holds. before, after: the plays around it, in a losses
+ * stage. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status curator_restore(struct curator *curator, uint32_t round,
+                                     const struct hedge_state *before,
+                                     const struct hedge_state *after);
 
 /** Pays for a round. grant: out, caller owns. Fails as ledger_spend does; why says what. */
 MUST_USE enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,
                                    struct why *why);
+
+/** Pays for what is due in a losses stage's play (experts/hedge_play.h), likewise. */
+MUST_USE enum status curator_spend_play(struct curator *curator, struct grant **grant,
+                                        const struct hedge_state *state, const struct stage *stage,
+                                        struct why *why);
 
 /**
  * Makes a round's exact sum private: spends, and adds the stage's noise once. Does nothing under

@@ -21,6 +21,8 @@ void outcome_forget_stage(struct outcome *outcome)
     regret_free(&outcome->regret);
     outcome->rwm = (struct rwm){0};
     outcome->regret = (struct regret){0};
+    outcome->hedge = (struct hedge_state){0};
+    outcome->hedge_before = (struct hedge_state){0};
     outcome->variance_sum = 0;
 }
 
@@ -147,7 +149,7 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .regret_average = NAN,
                                     .regret_bound = NAN};
     outcome->round_count++;
-    const struct strategy_kind *kind = strategy_kind(stage->task);
+    const struct strategy_kind *kind = strategy_kind(job, stage);
     return round->failed || kind->tell == NULL ? STATUS_OK
                                                : kind->tell(round, outcome, stage, record);
 }
@@ -194,15 +196,15 @@ static enum status history_add_agents(struct outcome *outcome, const struct job 
 }
 
 /* The next round, if it begins a stage. */
-static enum status open_stage(struct outcome *outcome, const struct job *job)
+static enum status start_stage(struct outcome *outcome, const struct job *job)
 {
     uint32_t within;
     if (outcome->finished) {
         return STATUS_OK;
     }
     const struct stage *stage = job_stage_of(job, outcome->rounds_closed, &within);
-    const struct strategy_kind *kind = strategy_kind(stage->task);
-    return within == 0 && kind->open != NULL ? kind->open(outcome, stage) : STATUS_OK;
+    const struct strategy_kind *kind = strategy_kind(job, stage);
+    return within == 0 && kind->start != NULL ? kind->start(outcome, stage) : STATUS_OK;
 }
 
 static enum status add_round(struct outcome *outcome, const struct job *job,
@@ -219,7 +221,7 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     }
     const struct stage *stage = job_stage_of(job, record->as.round.round, &within);
     if (!record->as.round.failed) {
-        status = strategy_kind(stage->task)->add(outcome, job, stage, within, record, blob);
+        status = strategy_kind(job, stage)->add(outcome, job, stage, within, record, blob);
         if (status == STATUS_OK && record->as.round.chosen >= outcome->expert_count &&
             (outcome->expert_count > 0 || record->as.round.chosen > 0)) {
             status = STATUS_CORRUPT;
@@ -238,7 +240,7 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
             status = history_add_agents(outcome, job, stage, within, record);
         }
     }
-    return status == STATUS_OK ? open_stage(outcome, job) : status;
+    return status == STATUS_OK ? start_stage(outcome, job) : status;
 }
 
 enum status outcome_add(struct outcome *outcome, const struct job *job, const struct record *record,
@@ -251,7 +253,7 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
         }
         outcome->begun = true;
         outcome->job_name = record->as.job.job;
-        return open_stage(outcome, job);
+        return start_stage(outcome, job);
     case RECORD_ROUND:
         return add_round(outcome, job, record, blob);
     case RECORD_ANSWER:

@@ -72,6 +72,8 @@ struct outcome {
     bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
     struct artifact state_artifact; /* of what agents see of it, its beginning */
     struct query_run queries;
+    struct hedge_state hedge; /* of a losses stage under central trust: the latest play */
+    struct hedge_state hedge_before;
     struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */
     struct regret regret;
     double variance_sum; /* of the noise on that stage's mean losses, a term per round */

@@ -170,7 +170,8 @@ static enum status on_record(struct coordinator *c, const struct event *event)
     }
     if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed) {
         coordinator_keep_state(c, event->as.record.sequence, NULL);
-        status = curator_restore(c->curator, record.as.round.round);
+        status = curator_restore(c->curator, record.as.round.round, &c->outcome.hedge_before,
+                                 &c->outcome.hedge);
     }
     record_free(&record);
     return status;

@@ -105,7 +105,7 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
         curator_add_noise(c->curator, closing.sum, closing.count, c->committing.as.round.round,
                           c->outcome.expert_count, &why);
     if (status == STATUS_OK) {
-        status = strategy_kind(stage->task)->close(&closing);
+        status = strategy_kind(c->options.job, stage)->close(&closing);
     }
     if (status == STATUS_OK) {
         status = commit_closing(c, &closing, effects);

@@ -30,7 +30,7 @@ struct closing {
 
 struct strategy_kind {
     /** Sets what the stage's first round starts from; may be NULL. Fails with STATUS_NO_MEMORY. */
-    enum status (*open)(struct outcome *outcome, const struct stage *stage);
+    enum status (*start)(struct outcome *outcome, const struct stage *stage);
 
     /** Decides. Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY. */
     enum status (*close)(struct closing *closing);
@@ -48,12 +48,13 @@ struct strategy_kind {
 
 extern const struct strategy_kind strategy_fit;
 extern const struct strategy_kind strategy_losses;
+extern const struct strategy_kind strategy_hedge; /* losses under central trust */
 extern const struct strategy_kind strategy_query;
 extern const struct strategy_kind strategy_select;
 extern const struct strategy_kind strategy_update;
 
-/** Returns the entry of a task. */
-const struct strategy_kind *strategy_kind(enum task task);
+/** Returns the entry of a stage. */
+const struct strategy_kind *strategy_kind(const struct job *job, const struct stage *stage);
 
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);

@@ -20,7 +20,7 @@ static void begin(double *state, const struct outcome *outcome, const struct sta
     optimiser_init(state, &stage->optimiser, start);
 }
 
-static enum status open(struct outcome *outcome, const struct stage *stage)
+static enum status start(struct outcome *outcome, const struct stage *stage)
 {
     double *state = malloc(state_count(stage) * sizeof *state);
     enum status status = STATUS_NO_MEMORY;
@@ -91,4 +91,4 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return status == STATUS_OK && last ? add_model(outcome, stage) : status;
 }
 
-const struct strategy_kind strategy_update = {.open = open, .close = close, .add = add};
+const struct strategy_kind strategy_update = {.start = start, .close = close, .add = add};

@@ -26,11 +26,17 @@ const char *task_name(enum task task)
 
 const char *strategy_name(enum strategy strategy)
 {
-    static const char *const name[] = {
-        [STRATEGY_AVERAGE] = "average",         [STRATEGY_RWM] = "rwm",
-        [STRATEGY_ANSWER] = "answer",           [STRATEGY_NOISY_MIN] = "noisy_min",
-        [STRATEGY_EXPONENTIAL] = "exponential", [STRATEGY_PERMUTE_AND_FLIP] = "permute_and_flip",
-        [STRATEGY_MOMENTUM] = "momentum",       [STRATEGY_ADAM] = "adam"};
+    static const char *const name[] = {[STRATEGY_AVERAGE] = "average",
+                                       [STRATEGY_RWM] = "rwm",
+                                       [STRATEGY_ANSWER] = "answer",
+                                       [STRATEGY_NOISY_MIN] = "noisy_min",
+                                       [STRATEGY_EXPONENTIAL] = "exponential",
+                                       [STRATEGY_PERMUTE_AND_FLIP] = "permute_and_flip",
+                                       [STRATEGY_MOMENTUM] = "momentum",
+                                       [STRATEGY_ADAM] = "adam",
+                                       [STRATEGY_THEOREM] = "theorem",
+                                       [STRATEGY_DARTBOARD] = "dartboard",
+                                       [STRATEGY_EPOCHS] = "epochs"};
     return NAME_AT(name, strategy);
 }
 

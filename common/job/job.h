@@ -9,6 +9,7 @@
 #include "base/why.h"
 #include "dp/charge.h"
 #include "dp/filter.h"
+#include "experts/hedge_play.h"
 #include "learn/gradient.h"
 #include "learn/loss.h"
 #include "learn/optimiser.h"
@@ -43,7 +44,10 @@ enum strategy {
     STRATEGY_EXPONENTIAL,      /* select: the exponential mechanism; central trust */
     STRATEGY_PERMUTE_AND_FLIP, /* select: central trust */
     STRATEGY_MOMENTUM,         /* update */
-    STRATEGY_ADAM              /* update */
+    STRATEGY_ADAM,             /* update */
+    STRATEGY_THEOREM,          /* losses; central trust: experts/hedge.h */
+    STRATEGY_DARTBOARD,        /* losses; central trust */
+    STRATEGY_EPOCHS            /* losses; central trust */
 };
 
 struct stage {
@@ -67,6 +71,11 @@ struct stage {
     double
         *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;
+
+    struct hedge_plan plan; /* losses under central trust */
+    struct hedge_game
+        game; /* losses under central trust: a play more than rounds, as the last answer
+                               decides one, too; its losses are sums over cohort_min agents */
 
     struct gradient gradient;   /* update */
     struct optimiser optimiser; /* update */

@@ -147,7 +147,8 @@ static enum status choose_strategy(const struct drafting *drafting, size_t index
     if ((offered & BIT(stage->strategy)) == 0) {
         return stage_refuse(
             drafting, index, "strategy",
-            "does not go with the task: fit takes average, losses takes rwm, query takes "
+            "does not go with the task: fit takes average, losses takes rwm (under trust central also "
+            "theorem, dartboard, epochs), query takes "
             "answer, select takes noisy_min, exponential or permute_and_flip, "
             "update takes average, momentum or adam");
     }
@@ -190,7 +191,8 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "share",
                             "is missing: add it, for example `share: 0.5`");
     }
-    if (status == STATUS_OK && !gaussian && stage->charge.epsilon_micro == 0) {
+    if (status == STATUS_OK && stage->charge.mechanism != MECHANISM_DISCRETE_GAUSSIAN &&
+        stage->charge.epsilon_micro == 0) {
         return stage_refuse(drafting, index, "share",
                             "leaves an answer less than a millionth of epsilon: raise it, or list "
                             "fewer lambdas");
@@ -228,5 +230,6 @@ enum status job_stages_build(const struct drafting *drafting)
                                 "makes more than 1000000 rounds in all: lower it");
         }
     }
-    return stage_set_sigma(drafting);
+    enum status status = stage_set_draws(drafting);
+    return status == STATUS_OK ? stage_set_sigma(drafting) : status;
 }

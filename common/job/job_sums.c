@@ -12,7 +12,7 @@ static enum status check_round(const struct job *job, const struct stage *stage,
     struct noise_scale scale = {0};
     enum status status =
         round_bounds(&bounds, job, stage, within, job_records_min(job), expert_count, why);
-    if (status != STATUS_OK || stage->charge.mechanism == MECHANISM_EXPONENTIAL) {
+    if (status != STATUS_OK || round_is_drawn(job, stage)) {
         return status;
     }
     status = stage->charge.mechanism == MECHANISM_PURE

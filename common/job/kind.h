@@ -34,7 +34,11 @@ extern const struct stage_kind stage_update;
 /** Returns the entry of a task. */
 const struct stage_kind *stage_kind(enum task task);
 
-/** Once all stages are built: finds the noise of the Gaussian one, which takes what the others leave of
+/** Once all stages are built: lowers eta of draws under central trust until an agent's ledger will
+ * admit the whole job. */
+MUST_USE enum status stage_set_draws(const struct drafting *drafting);
+
+/** After that: finds the noise of the Gaussian one, which takes what the others leave of
  * the job's limit, by what an agent's ledger will admit. */
 MUST_USE enum status stage_set_sigma(const struct drafting *drafting);
 

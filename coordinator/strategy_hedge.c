@@ -1,0 +1,118 @@
+/* `losses` under central trust: the coordinator plays experts/hedge_play.h on the exact sums that the
+ * agents send anew each round, and releases nothing but the expert it plays. What it remembers from
+ * one round to the next - which round, which expert, how many draws - is in the journal. */
+
+#include "coordinator/strategy.h"
+
+#include "base/check.h"
+#include "base/wide.h"
+
+#include <stdlib.h>
+
+enum { STATE_COUNT = 3 };
+
+static struct hedge_state state_of(const int64_t *sum)
+{
+    return (struct hedge_state){.round = (uint64_t)sum[0],
+                                .expert = (uint64_t)sum[1],
+                                .draws = (uint64_t)sum[2],
+                                .drawn = true};
+}
+
+/* The sums are those of the agents who answered; the game is for cohort_min of them. Scaled down they
+ * move no further than before: floor(a c) - floor(b c) <= ceil((a - b) c) for c <= 1. */
+static void scale(const struct closing *closing)
+{
+    const uint64_t least = closing->job->cohort_min;
+    const uint64_t count = closing->record->as.round.agent_count;
+    for (size_t i = 0; i < closing->count; i++) {
+        uint64_t sum = closing->sum[i] > 0 ? (uint64_t)closing->sum[i] : 0;
+        closing->sum[i] = (int64_t)((uint128)sum * least / count);
+    }
+}
+
+static enum status play(struct hedge_state *state, struct closing *closing)
+{
+    const struct hedge_game *game = &closing->stage->game;
+    const size_t k = closing->outcome->expert_count;
+    const struct hedge_losses losses = {.cumulative = closing->sum,
+                                        .latest = closing->sum + (closing->count - k),
+                                        .segment = closing->sum};
+    enum hedge_due due;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && (due = hedge_due(state, game)) != HEDGE_DUE_NOTHING) {
+        struct grant *grant = NULL;
+        struct why why = {{0}};
+        if (due != HEDGE_DUE_START) {
+            status = curator_spend_play(closing->curator, &grant, state, closing->stage, &why);
+        }
+        if (status == STATUS_OK) {
+            status = hedge_play(state, game, &grant, closing->random, &losses);
+        }
+    }
+    return status;
+}
+
+static enum status close(struct closing *closing)
+{
+    struct hedge_state state = closing->outcome->hedge;
+    CHECK(closing->outcome->expert_count == closing->stage->game.experts);
+    scale(closing);
+    enum status status = play(&state, closing); /* the first round's, before any loss */
+    if (status == STATUS_OK) {
+        hedge_next(&state, &closing->stage->game);
+        status = play(&state, closing);
+    }
+    bytes_wipe(closing->sum, closing->count * sizeof *closing->sum);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    int64_t *kept = malloc(STATE_COUNT * sizeof *kept);
+    if (kept == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    kept[0] = (int64_t)state.round;
+    kept[1] = (int64_t)state.expert;
+    kept[2] = (int64_t)state.draws;
+    closing->record->as.round.sum = kept;
+    closing->record->as.round.sum_count = STATE_COUNT;
+    closing->record->as.round.chosen = (uint32_t)state.expert;
+    return STATUS_OK;
+}
+
+static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
+                       uint32_t within, const struct record *record, struct slice blob)
+{
+    (void)job;
+    if (blob.size != 0 || record->as.round.sum_count != STATE_COUNT) {
+        return STATUS_CORRUPT;
+    }
+    struct hedge_state state = state_of(record->as.round.sum);
+    if (state.round != (uint64_t)within + 1 || state.expert != record->as.round.chosen ||
+        !hedge_state_is_valid(&state, &stage->game)) {
+        return STATUS_CORRUPT;
+    }
+    outcome->hedge_before = outcome->hedge;
+    outcome->hedge = state;
+    return STATUS_OK;
+}
+
+static enum status start(struct outcome *outcome, const struct stage *stage)
+{
+    (void)stage;
+    outcome_forget_stage(outcome);
+    return STATUS_OK;
+}
+
+static enum status tell(struct outcome_round *round, const struct outcome *outcome,
+                        const struct stage *stage, const struct record *record)
+{
+    (void)outcome;
+    (void)record;
+    round->regret_bound = stage->plan.regret_bound;
+    return STATUS_OK;
+}
+
+const struct strategy_kind strategy_hedge = {
+    .start = start, .close = close, .add = add, .tell = tell};
