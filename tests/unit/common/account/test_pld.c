@@ -338,6 +338,27 @@ Test(pld, epsilon_found_in_leaps_is_where_delta_crosses)
     }
 }
 
+/* All mass on one place: every frequency has the size 1, and is off by the transform's bound there and
+ * once more on the way back. The bound on each mass has to hold both, of conjugates as well. */
+Test(pld, bound_on_rounding_counts_every_frequency)
+{
+    const struct loss_part part = {LOSS_RESPONSE, LOSS_REMOVE, 1, 1, 1, 0, 1};
+    struct pld_mix mix;
+    struct pld_sum sum;
+    cr_assert(pld_mix_init(&mix, &part, 1, (struct pld_question){true, -3, 0},
+                           (struct pld_limits){1e-6, 12}) == STATUS_OK);
+    mix.tilt = 40;
+    cr_assert(pld_sum_init(&sum, &mix, 12) == STATUS_OK);
+    unsigned bits = 0;
+    while ((size_t)1 << bits < sum.count) {
+        bits++;
+    }
+    cr_expect(sum.cell_error >= 1.999 * fft_real_error(bits - 1), "%g of %g", sum.cell_error,
+              fft_real_error(bits - 1));
+    pld_sum_free(&sum);
+    pld_mix_free(&mix);
+}
+
 /* Without a tilt, without its errors added: how a transform alone undercuts the truth. */
 static double plain_transform(double e, size_t count, double delta)
 {
