@@ -2,6 +2,7 @@
 
 #include "learn/dense.h"
 #include "learn/erm.h"
+#include "learn/erm_core.h"
 
 #include "tests/support/seeded_random.h"
 #include "wdbc.h"
@@ -145,6 +146,38 @@ Test(erm, fast_and_sure_agree_for_every_loss_and_shape)
             dataset_free(&data);
         }
     }
+}
+
+/* Two records so alike that each coordinate undoes the other's step: descent gives up, says so, and
+ * the sure method's result is what comes out, to the last bit. */
+Test(erm, where_descent_gives_up_the_sure_method_follows)
+{
+    double x[] = {1, 1 - 0x1p-15};
+    double y[] = {1, 0.25};
+    const struct dataset data = {.record_count = 2, .feature_count = 1, .x = x, .y = y};
+    const struct erm_problem problem = {{LOSS_ABSOLUTE, 0}, 1e-4, 1e-3, 2, 1};
+    const struct core core = {.loss = problem.loss,
+                              .lambda = 1e-4,
+                              .tolerance = 1e-3,
+                              .kappa = 1,
+                              .m = 2,
+                              .d = 1,
+                              .x = x,
+                              .y = y};
+    struct erm_plan plan;
+    bool certified = true;
+    double fast = 0;
+    double sure = 0;
+    double w = 0;
+    cr_assert(erm_plan(&plan, &problem, NULL) == STATUS_OK);
+    cr_assert(dual_descend(&fast, &certified, &core, core_patience(&core, plan.steps)) ==
+              STATUS_OK);
+    cr_assert_not(certified);
+    cr_assert(erm_solve_slowly(&sure, &problem, &data, NULL) == STATUS_OK);
+    cr_assert(erm_solve(&w, &problem, &data, NULL) == STATUS_OK);
+    cr_assert(w == sure && fabs(fast - w) > 0.1);
+    /* Between the labels F has the slope (x_1 - x_0)/2 + 2 lambda w: it rises from the second. */
+    cr_assert(fabs(w - y[1] / x[1]) <= 1e-6 && fabs(fast - w) <= 2 * plan.distance);
 }
 
 Test(erm, a_million_features_are_solved)
