@@ -1,17 +1,18 @@
 /* Whole plays of the private experts on exact sums, by the machine that the coordinator runs, step
  * by step; one round's losses are replaced.
  *
- * dartboard: 16 rounds, two experts. The first round's losses are (1, 0) or (0, 1), all others level:
- * the coin of the second round looks at it, and so does every draw. The score holds the first expert,
- * that coin, and how many of the draws took expert 1 more than expert 0, which is all that can be
- * told: later coins fall alike. The accountant charges K draws; some 10 happen.
+ * dartboard: 16 rounds, two experts. The first round's losses are (1, 0) or (0, 1), all others
+ * level: the coin of the second round looks at it, and so does every draw. The score holds the
+ * first expert, that coin, and how many of the draws took expert 1 more than expert 0, which is all
+ * that can be told: later coins fall alike. The accountant charges K draws; some 10 happen.
  *
  * epochs: 7 rounds, picks before rounds 1 and 3 (from 0). The replaced round is among those that
- * the last pick looks at, where all experts are level, or expert 0 is 2 ahead: report-noisy-max's own
- * worst pair. Were older rounds looked at, or this one again, the audit would find more than epsilon.
+ * the last pick looks at, where all experts are level, or expert 0 is 2 ahead: report-noisy-max's
+ * own worst pair. Were older rounds looked at, or this one again, the audit would find more than
+ * epsilon.
  *
- * linear-learner: one draw after one sample of [-1,1]^32, x = (1, -1, .., -1) or its negative: a rare
- * coordinate gains all, every other loses all. 0.96 to 0.97 of the claim. */
+ * linear-learner: one draw after one sample of [-1,1]^32, x = (1, -1, .., -1) or its negative: a
+ * rare coordinate gains all, every other loses all. 0.96 to 0.97 of the claim. */
 
 #include "audit/rig.h"
 

@@ -180,7 +180,7 @@ static void weigh_parts(struct parts *parts, const struct noise_exponential *dec
 }
 
 /* How many of the prefix sums w_0, w_0 + w_1, ... are at most the point, to the last. Of many
- * candidates only the part that holds the point is weighed again: its number is part of the answer. */
+ * candidates only the part that holds the point is weighed again: the answer tells which. */
 static size_t prefixes_up_to(const struct parts *parts, const struct noise_exponential *decay,
                              const int64_t *scores, size_t count, int64_t best, uint128 point)
 {

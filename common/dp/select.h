@@ -32,8 +32,9 @@
  * The grant is for MECHANISM_EXPONENTIAL: its epsilon is a bounded range, 2 eta sensitivity.
  * Privacy: besides epsilon-DP, epsilon-bounded-range: composed, it costs less than epsilon-DP does
  * (rho = epsilon^2/8 against epsilon^2/2).
- * Cost: three readings of the scores, above 2^16 candidates hardly more than two, 24 random bytes in all; the exact path is taken with a
- * probability below count * 2^-59. Allocates on the exact path alone.
+ * Cost: three readings of the scores, above 2^16 candidates hardly more than two, 24 random bytes
+ * in all; the exact path is taken with a probability below count * 2^-59. Allocates on the exact
+ * path alone.
  * Source: McSherry and Talwar, FOCS 2007; range: Durfee and Rogers, NeurIPS 2019;
  * rho: Cesar and Rogers 2021. Deviation: none.
  */

@@ -1,9 +1,9 @@
 /* Dwork and Roth 2014, chapter 11 (theorem); Cesar and Rogers 2021 (a draw of bounded range r is
  * r^2/8-zCDP); Asi, Feldman, Koren, Talwar 2023 (dartboard). hedge.h has the formulas.
  *
- * Why the accountant may judge the dartboard: which of a round's events comes next follows from what
- * came before, so the list is not fixed; but along every path it holds at most c bits that the unit
- * touches and K draws. Sums of divergences at one order, and sums of pure epsilons, bound such
+ * Why the accountant may judge the dartboard: which of a round's events comes next follows from
+ * what came before, so the list is not fixed; but along every path it holds at most c bits that the
+ * unit touches and K draws. Sums of divergences at one order, and sums of pure epsilons, bound such
  * interactions (Feldman and Zrnic 2021); the accountants that need a fixed list are not asked.
  *
  * What is searched need not be found exactly: whatever eta comes out has been judged by itself. */

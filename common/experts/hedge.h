@@ -1,6 +1,6 @@
 /* hedge.h - the planner of the private experts: which eta a budget buys, and what regret that
- * promises. Trust is central: exact losses in [0,1], the draws are the release. Public numbers alone
- * come in; eta is rounded down, costs up. */
+ * promises. Trust is central: exact losses in [0,1], the draws are the release. Public numbers
+ * alone come in; eta is rounded down, costs up. */
 
 #ifndef EXPERTS_HEDGE_H
 #define EXPERTS_HEDGE_H
@@ -75,10 +75,12 @@ const char *hedge_strategy_name(enum hedge_strategy strategy);
  * pick has the least S + Z, hence mu_pick - mu_best <= D_pick - D_best, and E D_best = 0, so that E
  * mu_pick - mu_best <= E max D <= (ln k + a^2/(8 m) - ln(1 - (s a/m)^2))/a for every 0 < a < m/s:
  * Hoeffding's lemma, and the Laplace law's generating function, which is above the discrete one's.
- * Each epoch takes the best a, at most 1; the first costs at most 1. The best expert in hindsight is
- * ahead of the best mean by at most sqrt(T ln k/2), which is added: compare with the other three.
+ * Each epoch takes the best a, at most 1; the first costs at most 1. The best expert in hindsight
+ * is ahead of the best mean by at most sqrt(T ln k/2), which is added: compare with the other
+ * three.
  * Source: Dwork and Roth 2014, chapter 11; Asi, Feldman, Koren, Talwar 2023 (dartboard).
- * Deviation: an exact accountant in place of advanced composition; Hoeffding's eta/8; a record unit.
+ * Deviation: an exact accountant in place of advanced composition; Hoeffding's eta/8; a record
+ * unit.
  */
 MUST_USE enum status hedge_plan(struct hedge_plan *plan, enum hedge_strategy strategy,
                                 const struct hedge_problem *problem, struct why *why);
@@ -89,8 +91,9 @@ MUST_USE enum status hedge_plan_not_private(struct hedge_plan *plan,
                                             const struct hedge_problem *problem, struct why *why);
 
 /**
- * What to add to both bounds so that the realised regret exceeds them with probability at most beta,
- * 0 < beta < 1: sqrt(ln(1/beta)/(2T)) (Hoeffding), and the textbook's sqrt(ln(k/beta)/T), (11.4).
+ * What to add to both bounds so that the realised regret exceeds them with probability at most
+ * beta, 0 < beta < 1: sqrt(ln(1/beta)/(2T)) (Hoeffding), and the textbook's sqrt(ln(k/beta)/T),
+ * (11.4).
  *
  * Fails with STATUS_INVALID for dartboard and epochs: they repeat their plays, and their realised
  * loss does not concentrate so.
@@ -114,8 +117,8 @@ bool hedge_segment_begins(uint64_t round);
  *              round: a record of two segments would pay twice
  *
  * Fails as hedge_plan does for each segment. Returns the sum of (length bound), at most the rounds
- * played in each, over T: E regret <= sum over segments, as min of sums >= sum of mins. epochs never
- * knows its horizon: its own bound.
+ * played in each, over T: E regret <= sum over segments, as min of sums >= sum of mins. epochs
+ * never knows its horizon: its own bound.
  */
 MUST_USE enum status hedge_doubling(double *regret_bound, enum hedge_strategy strategy,
                                     const struct hedge_problem *problem, struct why *why);

@@ -1,7 +1,7 @@
 /* From a plan in real numbers to a game in whole ones. The ledger counts millionths of epsilon, so
  * the draw's epsilon becomes whole first and eta is what it buys. The coin's range is computed from
- * that eta, rounded up; should the sum then exceed the budget by its last digit, the draw gives way,
- * a millionth at a time. */
+ * that eta, rounded up; should the sum then exceed the budget by its last digit, the draw gives
+ * way, a millionth at a time. */
 
 #include "experts/hedge_play.h"
 

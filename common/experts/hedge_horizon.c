@@ -1,6 +1,6 @@
-/* What the bounds become when they have to hold with high probability, or when nobody knows how many
- * rounds there will be. Hoeffding 1963 for the first (independent draws in [0,1]); restarts for the
- * second (Cesa-Bianchi and Lugosi 2006, section 2.3). */
+/* What the bounds become when they have to hold with high probability, or when nobody knows how
+ * many rounds there will be. Hoeffding 1963 for the first (independent draws in [0,1]); restarts
+ * for the second (Cesa-Bianchi and Lugosi 2006, section 2.3). */
 
 #include "experts/hedge.h"
 

@@ -9,7 +9,8 @@
 #include "experts/hedge.h"
 #include "noise/exponential.h"
 
-/* A plan in whole numbers; public, the same for everyone who reads the job. Made by hedge_game_init. */
+/* A plan in whole numbers; public, the same for everyone who reads the job. Made by
+ * hedge_game_init. */
 struct hedge_game {
     enum hedge_strategy strategy;
     size_t experts;
@@ -56,7 +57,8 @@ struct hedge_losses {
 
 /**
  * Makes a game of a plan. The epsilon of a draw is rounded down to millionths, and eta = epsilon/(2
- * sensitivity) follows it. Where eta is the best without privacy, `sensitivity` is what makes it so.
+ * sensitivity) follows it. Where eta is the best without privacy, `sensitivity` is what makes it
+ * so.
  *
  * Fails with STATUS_INVALID: the grid does not fit the problem, sums would leave 62 bits, a draw's
  * epsilon is below a millionth, noise of that scale does not exist; why says what to change.
@@ -91,7 +93,7 @@ struct charge hedge_charge(const struct hedge_state *state, const struct hedge_g
  * Does what is due.
  *
  * state   in/out  unchanged on failure
- * grant   takes   of hedge_charge, whatever happens, and leaves NULL; NULL itself where START is due
+ * grant   takes   of hedge_charge, whatever happens, and leaves NULL; where START is due: NULL
  * losses  in      a round's loss outside [0, one] is taken for the nearest one within
  *
  * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY, STATUS_INVALID (the grant is for something else).

@@ -26,8 +26,8 @@
  */
 void linear_learner_losses(int64_t *loss, const double *x, size_t d, unsigned bits);
 
-/** Writes the mean of the basis vectors played: y_i = plays[i] / sum of plays. plays (d), together >
- * 0; a function of what was drawn, so it costs nothing. y (d) is in the simplex. */
+/** Writes the mean of the basis vectors played: y_i = plays[i] / sum of plays. plays (d), together
+ * > 0; a function of what was drawn, so it costs nothing. y (d) is in the simplex. */
 void linear_learner_answer(double *y, const uint64_t *plays, size_t d);
 
 /** Returns 2 bound: a regret of the losses (1 + x)/2 in the units of <x, y>. */

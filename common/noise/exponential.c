@@ -1,8 +1,8 @@
 /* exponential.c - exp(-eta d) in fixed point with a certificate, and without one but exact.
  *
- * exp(-eta d) = 2^-y with y = d * eta / ln 2 = whole + quarters/4 + sixteenths/16 + rest, and 2^-rest =
- * exp(-u) with u = rest * ln 2 < 0.0434, which is Taylor's series up to u^9, by Horner's rule. All is
- * unsigned integers in units of 2^-64, so every step's error is known:
+ * exp(-eta d) = 2^-y with y = d * eta / ln 2 = whole + quarters/4 + sixteenths/16 + rest, and
+ * 2^-rest = exp(-u) with u = rest * ln 2 < 0.0434, which is Taylor's series up to u^9, by Horner's
+ * rule. All is unsigned integers in units of 2^-64, so every step's error is known:
  *
  *   the rate: rounded up by at most 2^-62 of itself, which lowers 2^-y by
  *             ln 2 * y 2^-y * 2^-62 <= 1.5 units

@@ -1,13 +1,13 @@
 /* The lazy play on a toy domain: 3 experts, 4 rounds, losses 0 or 1, all 512 histories and every
- * outcome - who plays in each round, which coins refreshed - with its probability from the decisions
- * of the running code. One replaced round must not change any of them by more than e^epsilon, the
- * epsilons of the charges added up.
+ * outcome - who plays in each round, which coins refreshed - with its probability from the
+ * decisions of the running code. One replaced round must not change any of them by more than
+ * e^epsilon, the epsilons of the charges added up.
  *
- * Probabilities: hedge_play is run on chosen random words. A coin and a draw are monotone in the word
- * that decides them, so a bisection finds the number of words for each result, up to a few of 2^62;
- * SLACK is far above that. The flow - what is due, who plays, when it ends - is the running code's
- * own, on every path. Planted faults must break the bound: a cap that is not kept, a coin that keeps
- * with exp(-2 eta l), no coin of p. */
+ * Probabilities: hedge_play is run on chosen random words. A coin and a draw are monotone in the
+ * word that decides them, so a bisection finds the number of words for each result, up to a few of
+ * 2^62; SLACK is far above that. The flow - what is due, who plays, when it ends - is the running
+ * code's own, on every path. Planted faults must break the bound: a cap that is not kept, a coin
+ * that keeps with exp(-2 eta l), no coin of p. */
 
 #include "dp/ledger.h"
 #include "experts/hedge_play.h"
@@ -258,8 +258,8 @@ static double worst_loss(struct hedge_game game, int rounds_apart)
     return log(worst);
 }
 
-/* A game that was not planned: draws of range 1, p, and at most so many draws; one unit moves `moves`
- * rounds. */
+/* A game that was not planned: draws of range 1, p, and at most so many draws; one unit moves
+ * `moves` rounds. */
 static struct hedge_game game_of(double p, uint64_t draws_max, uint64_t moves)
 {
     struct hedge_game game = {.strategy = HEDGE_DARTBOARD,

@@ -1,6 +1,6 @@
 /* A million experts: what one round of the private weighted majority costs - the update of the
- * cumulative losses and one exact draw, paid for - against one pass of memory over those losses, timed
- * in turns in the same run. Ends with 1 above 40 passes.
+ * cumulative losses and one exact draw, paid for - against one pass of memory over those losses,
+ * timed in turns in the same run. Ends with 1 above 40 passes.
  *
  * The exact path of a draw is reached with probability below k 2^-59, 2^-39 here. */
 

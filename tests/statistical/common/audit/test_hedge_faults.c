@@ -7,8 +7,8 @@
  *   epochs that look at older epochs again         epsilon of the stage
  *   a coin that keeps with exp(-2 eta l)           range of one coin
  *
- * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are 4,
- * and the seeds are fixed. */
+ * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are
+ * 4, and the seeds are fixed. */
 
 #include "audit/audit.h"
 #include "dp/select_private.h"
@@ -175,8 +175,8 @@ Test(hedge_faults, a_coin_of_twice_eta)
     judge(tossed, &variant, (double)variant.game.coin_micro / 1e6);
 }
 
-/* Picks before rounds 3, 7 and 15 (from 0); the replaced round is 1. The right one shows its picks only
- * rounds of the segment before. */
+/* Picks before rounds 3, 7 and 15 (from 0); the replaced round is 1. The right one shows its picks
+ * only rounds of the segment before. */
 static int64_t reusing(const struct variant *variant, const struct random *random, unsigned side)
 {
     static const int64_t level[FEW] = {0};

@@ -1,10 +1,10 @@
 /* Measured regret against the bounds and against what was promised, on losses that were fixed
  * beforehand: drawn independently, switching their best expert, and built to deceive a leader.
  *
- * Where draws follow exp(-eta L), what the mean should be is known exactly from the losses, and must
- * be within the limit; the mean over 20 fixed seeds must be within 8 standard errors of it (Student's
- * t with 19 degrees of freedom: 2e-7 each at fresh seeds, 4 comparisons) and, as it happened, within
- * the limit. The mean of epochs must be 8 standard errors below its limit. */
+ * Where draws follow exp(-eta L), what the mean should be is known exactly from the losses, and
+ * must be within the limit; the mean over 20 fixed seeds must be within 8 standard errors of it
+ * (Student's t with 19 degrees of freedom: 2e-7 each at fresh seeds, 4 comparisons) and, as it
+ * happened, within the limit. The mean of epochs must be 8 standard errors below its limit. */
 
 #include "statistical/common/experts/hedge_arena.h"
 
@@ -135,8 +135,8 @@ Test(hedge_regret, epochs_on_independent_rounds)
     cr_assert(epochs.mean + ERRORS * epochs.error <= fmin(0.015, plan.regret_bound));
 }
 
-/* rwm and theorem promise little at this budget, and keep it; a play that never looks at losses does
- * not keep dartboard's promise. */
+/* rwm and theorem promise little at this budget, and keep it; a play that never looks at losses
+ * does not keep dartboard's promise. */
 Test(hedge_regret, fresh_draws_keep_theirs_and_blindness_is_seen)
 {
     const struct hedge_problem problem = {

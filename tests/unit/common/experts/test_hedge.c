@@ -140,8 +140,8 @@ Test(hedge, a_record_among_many_makes_privacy_nearly_free)
     }
 }
 
-/* The dartboard's own formulas, recomputed from what the plan says; a smaller cap or a range without
- * the refresh's part would be seen. */
+/* The dartboard's own formulas, recomputed from what the plan says; a smaller cap or a range
+ * without the refresh's part would be seen. */
 Test(hedge, the_dartboard_is_what_it_says)
 {
     static const struct {

@@ -253,7 +253,8 @@ Test(hedge_play, states_that_cannot_be_are_told_from_those_that_can)
 }
 
 /* What is outside of [0, one] counts as the nearest within: a loss of 0 is kept but for p, any
- * negative one, too. 20,000 coins: a chance of 1e-9 for each comparison, by 6 standard deviations. */
+ * negative one, too. 20,000 coins: a chance of 1e-9 for each comparison, by 6 standard deviations.
+ * */
 Test(hedge_play, losses_outside_are_taken_for_the_nearest_within)
 {
     struct hedge_game game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
