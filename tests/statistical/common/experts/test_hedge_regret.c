@@ -153,3 +153,24 @@ Test(hedge_regret, fresh_draws_keep_theirs_and_blindness_is_seen)
     cr_assert(blind.mean > plan.regret_bound);
     cr_assert(fabs(blind.mean - blind.expected) > ERRORS * blind.error);
 }
+
+/* Nobody said how many rounds there would be: each segment forgets, and pays, by itself. */
+Test(hedge_regret, doubling_keeps_its_promise_at_every_length)
+{
+    struct hedge_problem problem = {.experts = 10, .epsilon = 1, .delta = 1e-6, .records = 1000};
+    double sum = 0;
+    double bound = 0;
+    for (uint64_t length = 1; length <= 4096; length *= 2) {
+        struct hedge_plan plan;
+        struct hedge_game game;
+        problem.rounds = length;
+        cr_assert(hedge_plan(&plan, HEDGE_DARTBOARD, &problem, NULL) == STATUS_OK);
+        cr_assert(hedge_game_init(&game, &plan, HEDGE_DARTBOARD, &problem,
+                                  (struct hedge_grid){1000, BITS}, NULL) == STATUS_OK);
+        sum += (double)length * measure(&game, stochastic, RUNS).mean;
+        problem.rounds = 2 * length - 1;
+        cr_assert(hedge_doubling(&bound, HEDGE_DARTBOARD, &problem, NULL) == STATUS_OK);
+        cr_expect(sum <= bound * (double)problem.rounds, "%d", (int)problem.rounds);
+    }
+    cr_log_info("8191 rounds: at most %.4f, bound %.4f", sum / 8191, bound);
+}
