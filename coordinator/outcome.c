@@ -151,7 +151,7 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
     outcome->round_count++;
     const struct strategy_kind *kind = strategy_kind(job, stage);
     return round->failed || kind->tell == NULL ? STATUS_OK
-                                               : kind->tell(round, outcome, stage, record);
+                                               : kind->tell(round, outcome, job, stage, record);
 }
 
 static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)

@@ -43,7 +43,8 @@ struct strategy_kind {
     /** Writes what the history tells of the round beyond who answered, after add; may be NULL. Fails
      * with STATUS_NO_MEMORY. */
     enum status (*tell)(struct outcome_round *round, const struct outcome *outcome,
-                        const struct stage *stage, const struct record *record);
+                        const struct job *job, const struct stage *stage,
+                        const struct record *record);
 };
 
 extern const struct strategy_kind strategy_fit;

@@ -106,8 +106,10 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
 }
 
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct stage *stage, const struct record *record)
+                        const struct job *job, const struct stage *stage,
+                        const struct record *record)
 {
+    (void)job;
     (void)outcome;
     (void)record;
     round->regret_bound = stage->plan.regret_bound;

@@ -120,8 +120,10 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
 }
 
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct stage *stage, const struct record *record)
+                        const struct job *job, const struct stage *stage,
+                        const struct record *record)
 {
+    (void)job;
     size_t k = outcome->expert_count;
     round->loss = malloc(k * sizeof *round->loss);
     round->weight = malloc(k * sizeof *round->weight);

@@ -48,8 +48,10 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
 }
 
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct stage *stage, const struct record *record)
+                        const struct job *job, const struct stage *stage,
+                        const struct record *record)
 {
+    (void)job;
     (void)record;
     if (outcome->queries.round < stage->rounds) {
         return STATUS_OK;

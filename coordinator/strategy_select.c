@@ -70,8 +70,10 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
 }
 
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct stage *stage, const struct record *record)
+                        const struct job *job, const struct stage *stage,
+                        const struct record *record)
 {
+    (void)job;
     (void)outcome;
     round->said = calloc(1, CANDIDATES_NAME_BYTES);
     if (round->said == NULL) {
