@@ -22,11 +22,12 @@ struct core {
     double tolerance;
     double kappa;
     size_t m;
-    size_t d;        /* by Gram only how many a kernel reads, for rounding errors */
-    bool by_gram;    /* then x is NULL, else gram */
-    const double *x; /* (m, d) row by row */
-    double *gram;    /* (m, m); of a smooth loss only the diagonal and above: below is scratch */
-    const double *y; /* (m) */
+    size_t d;           /* by Gram: what a kernel reads, for the cost alone */
+    double entry_error; /* by Gram: kernel_error */
+    bool by_gram;       /* then x is NULL, else gram */
+    const double *x;    /* (m, d) row by row */
+    double *gram;       /* (m, m); of a smooth loss only the diagonal and above: below is scratch */
+    const double *y;    /* (m) */
 };
 
 /* A loss without curvature through its conjugate: the dual's terms are a y - width |a|, low <= a <=

@@ -2,11 +2,12 @@
  *
  * Rounding. u = 2^-53. The coefficients c of w = sum c_i phi(x_i) have sum |c_i| <= R := A/(2
  * lambda), A = core_slope, so that a score errs by at most (core_terms(m) + core_terms(d) + a few) u
- * kappa^2 R; a gradient by the loss's curvature times that, and as much of A; a gap by the width of
+ * kappa^2 R, by Gram with kernel_error in place of core_terms(d); a gradient by the loss's curvature times that, and as much of A; a gap by the width of
  * the box times that, and as much of the values, which are about 1. core_rounding takes four times
  * the sum, and a certificate counts it in.
  *
- * The slow methods keep half of the tolerance for it. Their momentum overshoots R by a factor of at
+ * The slow methods keep half of the tolerance for it, once for what is the same in every step, a
+ * matrix's entries, and for what is not as follows. Their momentum overshoots R by a factor of at
  * most 3; from [0, 1], the hinge's box, it gets no farther than [-1, 2]. Smooth: a gradient wrong by
  * e leaves an accelerated method with a gap of at most (1 + 2 sqrt(L/mu)) 1.5 e^2/mu (Devolder,
  * Glineur, Nesterov, "First-order methods with inexact oracle: the strongly convex case", 2013: a
@@ -52,7 +53,8 @@ static double per_term(const struct core *core)
 
 double core_rounding(const struct core *core)
 {
-    return 4 * (core_terms(core->m) + core_terms(core->d) + 32) * per_term(core);
+    const double inner = core->by_gram ? core->entry_error : core_terms(core->d);
+    return 4 * (core_terms(core->m) + inner + 32) * per_term(core);
 }
 
 /* Of one step of a slow method. */
@@ -76,7 +78,7 @@ static enum status plan_smooth(struct erm_plan *plan, const struct core *core, d
     const double smooth = loss_curvature(core->loss) * core->kappa * core->kappa + mu;
     const double half = core->tolerance / 2;
     const double rounding = sqrt(3 * (1 + 2 * sqrt(smooth / mu)) * smooth / mu) * step_error(core);
-    if (rounding > half) {
+    if (rounding + core_rounding(core) > half) {
         return refuse_fine(why);
     }
     /* 2 L 2 L(0) q^K <= half^2; log1p keeps ln q exact when sqrt(mu/L) is tiny. */
@@ -94,7 +96,7 @@ static enum status plan_box(struct erm_plan *plan, const struct core *core, doub
     const double half = core->tolerance / 2;
     const double need = core->kappa * (box.high - box.low) / (2 * sqrt(core->lambda * half));
     *steps = 1 + ceil(need * (1 + 1e-12));
-    if (*steps * step_error(core) > half) {
+    if (*steps * step_error(core) + core_rounding(core) > half) {
         return refuse_fine(why);
     }
     plan->distance = sqrt(core->tolerance / core->lambda) * up;
@@ -156,9 +158,6 @@ enum status core_plan(struct erm_plan *plan, const struct core *core, struct why
     }
     status = loss_is_smooth(core->loss) ? plan_smooth(plan, core, &steps, why)
                                         : plan_box(plan, core, &steps, why);
-    if (status == STATUS_OK && core_rounding(core) > core->tolerance / 2) {
-        status = refuse_fine(why);
-    }
     if (status != STATUS_OK) {
         return status;
     }

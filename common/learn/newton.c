@@ -112,7 +112,9 @@ static void evaluate(struct newton *newton)
         dense_axpy(newton->r, mu, newton->w, core->m);
         core_scores(newton->gradient, core, newton->r);
         const double size = core->kappa * cblas_dasum((int)core->m, newton->r, 1);
-        const double error = sqrt(((double)core->m + 32) * 4 * DBL_EPSILON) * size;
+        const double error = size > 2 * core->kappa * core_slope(core->loss)
+                                 ? HUGE_VAL /* c is larger than core_rounding takes it to be */
+                                 : sqrt(((double)core->m + 32) * 4 * DBL_EPSILON) * size;
         newton->norm = sqrt(fmax(dense_dot(newton->r, newton->gradient, core->m), 0)) + error;
     } else {
         core_combine(newton->gradient, newton->p, core, newton->r);
