@@ -41,17 +41,31 @@
 #include <string.h>
 
 enum { BLOCK = 256, SLACK = NOISE_EXPONENTIAL_SLACK, POINT_WORDS = 3, POINT_BITS = 192 };
-enum { PARTS = 64, PARTED_FROM = 1 << 16 };
+enum { LANES = 4, PARTS = 64, PARTED_FROM = 1 << 16 };
 enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS };
 
 #define COUNT_MAX (SIZE_MAX >> 4)
 
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+    return (int64_t)mask_choose(mask_of(a < b), (uint64_t)a, (uint64_t)b);
+}
+
+/* In lanes that do not wait for each other. */
 static int64_t least(const int64_t *scores, size_t count)
 {
-    int64_t best = INT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        best = (int64_t)mask_choose(mask_of(scores[i] < best), (uint64_t)scores[i], (uint64_t)best);
+    int64_t lane[LANES] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    size_t done = 0;
+    for (; count - done >= LANES; done += LANES) {
+        for (size_t i = 0; i < LANES; i++) {
+            lane[i] = smaller(scores[done + i], lane[i]);
+        }
     }
+    for (; done < count; done++) {
+        lane[0] = smaller(scores[done], lane[0]);
+    }
+    const int64_t best = smaller(smaller(lane[0], lane[1]), smaller(lane[2], lane[3]));
+    bytes_wipe(lane, sizeof lane);
     return best;
 }
 
@@ -157,6 +171,18 @@ static inline size_t part_begin(const struct parts *parts, size_t part, size_t c
     return parts->size * part < count ? parts->size * part : count;
 }
 
+/* The sum of up to BLOCK weights, in halves that carry nothing to each other. */
+static uint128 sum_of(const uint64_t *weight, size_t count)
+{
+    uint64_t low = 0;
+    uint64_t high = 0;
+    for (size_t i = 0; i < count; i++) {
+        low += (uint32_t)weight[i];
+        high += weight[i] >> 32;
+    }
+    return ((uint128)high << 32) + low;
+}
+
 static void weigh_parts(struct parts *parts, const struct noise_exponential *decay,
                         const int64_t *scores, size_t count, int64_t best)
 {
@@ -170,9 +196,7 @@ static void weigh_parts(struct parts *parts, const struct noise_exponential *dec
         for (size_t done = part_begin(parts, part, count); done < end; done += BLOCK) {
             size_t block = block_size(done, end);
             weigh(decay, weight, scores + done, block, best);
-            for (size_t i = 0; i < block; i++) {
-                sum += weight[i];
-            }
+            sum += sum_of(weight, block);
         }
     }
     parts->before[parts->number] = sum;
