@@ -17,8 +17,8 @@ static struct core core_of(const struct erm_problem *problem)
                          .m = problem->record_count,
                          .d = problem->feature_count,
                          .by_gram = problem->feature_count > problem->record_count,
-                         .entry_error = kernel_error((struct kernel){.kind = KERNEL_LINEAR},
-                                                     problem->feature_count)};
+                         .entry_error = kernel_rounding((struct kernel){.kind = KERNEL_LINEAR},
+                                                        problem->feature_count)};
 }
 
 static void check_shape(const struct erm_problem *problem, const struct dataset *data)

@@ -23,7 +23,7 @@ struct core {
     double kappa;
     size_t m;
     size_t d;           /* by Gram: what a kernel reads, for the cost alone */
-    double entry_error; /* by Gram: kernel_error */
+    double entry_error; /* by Gram: kernel_rounding */
     bool by_gram;       /* then x is NULL, else gram */
     const double *x;    /* (m, d) row by row */
     double *gram;       /* (m, m); of a smooth loss only the diagonal and above: below is scratch */

@@ -2,7 +2,7 @@
  *
  * Rounding. u = 2^-53. The coefficients c of w = sum c_i phi(x_i) have sum |c_i| <= R := A/(2
  * lambda), A = core_slope, so that a score errs by at most (core_terms(m) + core_terms(d) + a few) u
- * kappa^2 R, by Gram with kernel_error in place of core_terms(d); a gradient by the loss's curvature times that, and as much of A; a gap by the width of
+ * kappa^2 R, by Gram with kernel_rounding in place of core_terms(d); a gradient by the loss's curvature times that, and as much of A; a gap by the width of
  * the box times that, and as much of the values, which are about 1. core_rounding takes four times
  * the sum, and a certificate counts it in.
  *

@@ -64,7 +64,7 @@ double kernel_kappa(struct kernel kernel)
     return sqrt(power(1 + kernel.offset, kernel.degree)) * (1 + 32 * DBL_EPSILON);
 }
 
-double kernel_error(struct kernel kernel, size_t d)
+double kernel_rounding(struct kernel kernel, size_t d)
 {
     return ((double)d + 8) * (1 + (double)kernel.degree + 4 * kernel.rate);
 }

@@ -41,13 +41,13 @@ double kernel_value(struct kernel kernel, const double *a, const double *b, size
  * g  out  (m, m)
  * x  in   (m, d) row by row
  *
- * Ensures every entry is within kernel_error of the true value. Cost O(m^2 d).
+ * Ensures every entry is within kernel_rounding of the true value. Cost O(m^2 d).
  */
 void kernel_gram(double *g, struct kernel kernel, const double *x, size_t m, size_t d);
 
 /** Returns a bound on the rounding error of kernel_value and kernel_gram, in units of 2^-53 kappa^2:
  * an inner product of d terms, carried on degree times by a power, 4 rate times by an exponential. */
-double kernel_error(struct kernel kernel, size_t d);
+double kernel_rounding(struct kernel kernel, size_t d);
 
 /** The same as kernel_gram, but for the triangle below the diagonal, which is left as it is. */
 void kernel_gram_upper(double *g, struct kernel kernel, const double *x, size_t m, size_t d);

@@ -15,7 +15,7 @@ static struct core core_of(const struct kernel_problem *problem)
                          .m = problem->record_count,
                          .d = problem->feature_count,
                          .by_gram = true,
-                         .entry_error = kernel_error(problem->kernel, problem->feature_count)};
+                         .entry_error = kernel_rounding(problem->kernel, problem->feature_count)};
 }
 
 enum status kernel_plan(struct erm_plan *plan, const struct kernel_problem *problem,

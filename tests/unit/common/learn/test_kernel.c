@@ -52,7 +52,7 @@ Test(kernel, gram_is_the_plain_one_and_symmetric)
                 for (size_t j = 0; j < m; j++) {
                     const double plain = kernel_value(every[k], x + i * 13, x + j * 13, 13);
                     const double kappa = kernel_kappa(every[k]);
-                    const double error = kernel_error(every[k], 13) * 0x1p-53 * kappa * kappa;
+                    const double error = kernel_rounding(every[k], 13) * 0x1p-53 * kappa * kappa;
                     cr_assert(fabs(g[i * m + j] - plain) <= 2 * error, "%d", k);
                     cr_assert(g[i * m + j] == g[j * m + i]);
                 }
