@@ -4,8 +4,8 @@
  * c = a/(2 lambda m). One coordinate is maximised exactly at a time; what stays at an end of its
  * box, with a slope that is steeper than any violation of the last pass, is left out until the end.
  *
- * The gap at (w(a), a) is (1/m) sum [L(f_i) - a_i (y_i - f_i) + width |a_i|], every term at least 0:
- * it is summed on the way at no cost, and in full from fresh w and f only when that sum is low
+ * The gap at (w(a), a) is (1/m) sum [L(f_i) - a_i (y_i - f_i) + width |a_i|], every term at least
+ * 0: it is summed on the way at no cost, and in full from fresh w and f only when that sum is low
  * enough. Deviations: the order is drawn from a fixed seed; the stop is by the gap. */
 
 #include "learn/erm_core.h"
@@ -59,7 +59,8 @@ static void shift(struct dual *dual, size_t i, double by)
     }
 }
 
-/* The maximiser of a (y - f0) - width |a| - curve a^2/2 in the box, where f0 is f without a's part. */
+/* The maximiser of a (y - f0) - width |a| - curve a^2/2 in the box, where f0 is f without a's
+ * part. */
 static double best(struct core_box box, double pull, double curve)
 {
     const double reach = copysign(fmax(fabs(pull) - box.width, 0), pull);

@@ -6,8 +6,8 @@
  * the Huber loss, dual coordinate descent for the hinge, pinball, absolute and insensitive ones. If
  * it has not got there after a public amount of work, as descent does not when records are nearly
  * alike and lambda is tiny, a method follows whose number of steps is proved to be enough. How long
- * a solve takes therefore depends on the records: whoever sees a result must see it at times that do
- * not. */
+ * a solve takes therefore depends on the records: whoever sees a result must see it at times that
+ * do not. */
 
 #ifndef LEARN_ERM_H
 #define LEARN_ERM_H
@@ -43,13 +43,14 @@ enum { ERM_FLOPS_MAX_LOG2 = 42 }; /* some tens of minutes of one core */
  * Plans a run.
  *
  * Smooth losses (logistic, Huber, squared), Nesterov's method for an L-smooth, mu-strongly convex
- * F, L = sup L'' + 2 lambda, mu = 2 lambda, from w = 0: F(w_k) - F* <= (1 - sqrt(mu/L))^k (F(0) - F*
- * + mu/2 ||w*||^2) <= 2 L(0) (1 - sqrt(mu/L))^k, and ||grad||^2 <= 2 L (F - F*). distance = r_tol/mu.
+ * F, L = sup L'' + 2 lambda, mu = 2 lambda, from w = 0: F(w_k) - F* <= (1 - sqrt(mu/L))^k (F(0) -
+ * F* + mu/2 ||w*||^2) <= 2 L(0) (1 - sqrt(mu/L))^k, and ||grad||^2 <= 2 L (F - F*). distance =
+ * r_tol/mu.
  *
  * The others, FISTA on the dual over a box of width B from its middle, of curvature at most 1/(2
  * lambda m): D* - D(a_k) <= 2 (1/(2 lambda m)) (m B^2/4)/(k+1)^2 = B^2/(4 lambda (k+1)^2) =: G_tol.
- * And lambda ||w(a) - w*||^2 <= D* - D(a): the Lagrangian at a is 2 lambda-strongly convex in w with
- * minimum D(a) at w(a), and its value at w* is at most the saddle value D*. distance =
+ * And lambda ||w(a) - w*||^2 <= D* - D(a): the Lagrangian at a is 2 lambda-strongly convex in w
+ * with minimum D(a) at w(a), and its value at w* is at most the saddle value D*. distance =
  * sqrt(G_tol/lambda). Half of the tolerance is left for rounding errors (see erm_plan.c).
  *
  * Fails with STATUS_INVALID: a parameter out of range, a tolerance finer than double precision can
@@ -69,8 +70,9 @@ MUST_USE enum status erm_plan(struct erm_plan *plan, const struct erm_problem *p
  * Fails with STATUS_NO_MEMORY, STATUS_INVALID (as erm_plan).
  * Ensures ||w - w*||_2 <= plan.distance.
  * Privacy: w is an exact statistic of the records: it leaves only through the gate, as `fit`.
- * Cost smooth losses O(m d^2) a step, some ten of them; the others O(m d) a pass, tens to thousands;
- * at most plan.flops in all. Memory O(m + d^2) or O(m^2) beside the data, whichever is less.
+ * Cost smooth losses O(m d^2) a step, some ten of them; the others O(m d) a pass, tens to
+ * thousands; at most plan.flops in all. Memory O(m + d^2) or O(m^2) beside the data, whichever is
+ * less.
  */
 MUST_USE enum status erm_solve(double *w, const struct erm_problem *problem,
                                const struct dataset *data, struct why *why);
@@ -79,8 +81,8 @@ MUST_USE enum status erm_solve(double *w, const struct erm_problem *problem,
 MUST_USE enum status erm_solve_slowly(double *w, const struct erm_problem *problem,
                                       const struct dataset *data, struct why *why);
 
-/** The same steps as erm_solve_slowly by plain loops straight from the formulas, in the primal space
- * where the method is primal; for tests. Fails as erm_solve. */
+/** The same steps as erm_solve_slowly by plain loops straight from the formulas, in the primal
+ * space where the method is primal; for tests. Fails as erm_solve. */
 MUST_USE enum status erm_solve_reference(double *w, const struct erm_problem *problem,
                                          const struct dataset *data, struct why *why);
 

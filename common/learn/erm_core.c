@@ -125,7 +125,8 @@ struct core_box core_box(struct loss loss, double y)
     CHECK(false);
 }
 
-/* Least squares: F does not grow, so mean (f-y)^2 <= 1 and the mean size of its slopes is at most 2. */
+/* Least squares: F does not grow, so mean (f-y)^2 <= 1 and the mean size of its slopes is at most
+ * 2. */
 double core_slope(struct loss loss)
 {
     return loss.kind == LOSS_SQUARED ? 2 : loss_lipschitz(loss, 1, 1, 1);

@@ -38,14 +38,15 @@ struct core_box {
     double width;
 };
 
-/** Returns the box of a record's dual coefficient a, -a a slope of L at f. CHECKs that the loss is the
- * hinge, pinball, absolute or insensitive one. */
+/** Returns the box of a record's dual coefficient a, -a a slope of L at f. CHECKs that the loss is
+ * the hinge, pinball, absolute or insensitive one. */
 struct core_box core_box(struct loss loss, double y);
 
 /** The largest size of a coefficient: for least squares, of their root mean square. */
 double core_slope(struct loss loss);
 
-/** Fills the plan from the public numbers alone: x, gram and y are not looked at. Fails as erm_plan. */
+/** Fills the plan from the public numbers alone: x, gram and y are not looked at. Fails as
+ * erm_plan. */
 MUST_USE enum status core_plan(struct erm_plan *plan, const struct core *core, struct why *why);
 
 /** Returns the steps or passes that core_solve grants the fast method, of a plan that allows
@@ -55,8 +56,8 @@ uint64_t core_patience(const struct core *core, uint64_t steps);
 /** Returns a bound on the rounding errors of a certificate, and of its parts. */
 double core_rounding(const struct core *core);
 
-/** Solves. w  out  (d) the weights by features, (m) the coefficients c by Gram. Ensures the distance
- * of its plan. Fails with STATUS_NO_MEMORY, STATUS_INVALID as core_plan. */
+/** Solves. w  out  (d) the weights by features, (m) the coefficients c by Gram. Ensures the
+ * distance of its plan. Fails with STATUS_NO_MEMORY, STATUS_INVALID as core_plan. */
 MUST_USE enum status core_solve(double *w, const struct core *core, struct why *why);
 
 /** Runs the proved number of steps alone; for core_solve and for tests. */
@@ -77,8 +78,8 @@ MUST_USE enum status newton_descend(double *w, bool *certified, const struct cor
 MUST_USE enum status dual_descend(double *w, bool *certified, const struct core *core,
                                   uint64_t most);
 
-/** f (m) = X w, or K c; and, by features only, w (d) = X^T c. Both add up in blocks: no sum of n terms
- * errs by more than core_terms(n) units of 2^-53 of its terms' sizes.
+/** f (m) = X w, or K c; and, by features only, w (d) = X^T c. Both add up in blocks: no sum of n
+ * terms errs by more than core_terms(n) units of 2^-53 of its terms' sizes.
  * scratch  out  (d) */
 void core_scores(double *f, const struct core *core, const double *w);
 void core_combine(double *w, double *scratch, const struct core *core, const double *c);

@@ -1,15 +1,16 @@
 /* What is known of a run before any record is seen. The theorems are stated in erm.h.
  *
  * Rounding. u = 2^-53. The coefficients c of w = sum c_i phi(x_i) have sum |c_i| <= R := A/(2
- * lambda), A = core_slope, so that a score errs by at most (core_terms(m) + core_terms(d) + a few) u
- * kappa^2 R, by Gram with kernel_rounding in place of core_terms(d); a gradient by the loss's curvature times that, and as much of A; a gap by the width of
- * the box times that, and as much of the values, which are about 1. core_rounding takes four times
- * the sum, and a certificate counts it in.
+ * lambda), A = core_slope, so that a score errs by at most (core_terms(m) + core_terms(d) + a few)
+ * u kappa^2 R, by Gram with kernel_rounding in place of core_terms(d); a gradient by the loss's
+ * curvature times that, and as much of A; a gap by the width of the box times that, and as much of
+ * the values, which are about 1. core_rounding takes four times the sum, and a certificate counts
+ * it in.
  *
  * The slow methods keep half of the tolerance for it, once for what is the same in every step, a
  * matrix's entries, and for what is not as follows. Their momentum overshoots R by a factor of at
- * most 3; from [0, 1], the hinge's box, it gets no farther than [-1, 2]. Smooth: a gradient wrong by
- * e leaves an accelerated method with a gap of at most (1 + 2 sqrt(L/mu)) 1.5 e^2/mu (Devolder,
+ * most 3; from [0, 1], the hinge's box, it gets no farther than [-1, 2]. Smooth: a gradient wrong
+ * by e leaves an accelerated method with a gap of at most (1 + 2 sqrt(L/mu)) 1.5 e^2/mu (Devolder,
  * Glineur, Nesterov, "First-order methods with inexact oracle: the strongly convex case", 2013: a
  * (1.5 e^2/mu, 2L, mu/2) oracle), and the squared gradient is at most 2L times the gap. The others:
  * each of K steps adds at most e to the gap (the same authors, 2014: the error grows linearly). A

@@ -28,8 +28,8 @@ struct kernel {
  * Fails with STATUS_INVALID. */
 MUST_USE enum status kernel_check(struct kernel kernel, struct why *why);
 
-/** Returns kappa = sup sqrt(K(x, x)) over ||x|| <= 1, rounded up: 1, but (1 + offset)^(degree/2) for
- * the polynomial. */
+/** Returns kappa = sup sqrt(K(x, x)) over ||x|| <= 1, rounded up: 1, but (1 + offset)^(degree/2)
+ * for the polynomial. */
 double kernel_kappa(struct kernel kernel);
 
 /** Returns K(a, b). a, b  in  (d) */
@@ -45,8 +45,9 @@ double kernel_value(struct kernel kernel, const double *a, const double *b, size
  */
 void kernel_gram(double *g, struct kernel kernel, const double *x, size_t m, size_t d);
 
-/** Returns a bound on the rounding error of kernel_value and kernel_gram, in units of 2^-53 kappa^2:
- * an inner product of d terms, carried on degree times by a power, 4 rate times by an exponential. */
+/** Returns a bound on the rounding error of kernel_value and kernel_gram, in units of 2^-53
+ * kappa^2: an inner product of d terms, carried on degree times by a power, 4 rate times by an
+ * exponential. */
 double kernel_rounding(struct kernel kernel, size_t d);
 
 /** The same as kernel_gram, but for the triangle below the diagonal, which is left as it is. */

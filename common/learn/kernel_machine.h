@@ -1,5 +1,6 @@
-/* kernel_machine.h - regularised risk minimisation in a kernel's space: f = argmin (1/m) sum L(f(x_i),
- * y_i) + lambda ||f||_K^2 (gamma = 2), f = sum c_i K(x_i, .), to a public tolerance, as erm.h.
+/* kernel_machine.h - regularised risk minimisation in a kernel's space: f = argmin (1/m) sum
+ * L(f(x_i), y_i) + lambda ||f||_K^2 (gamma = 2), f = sum c_i K(x_i, .), to a public tolerance, as
+ * erm.h.
  *
  * A MODEL HOLDS THE RECORDS: it stays at home and is never released, nor is any file made of it.
  * What may leave is its answers at public points, through the gate: sensitivity_predict. */
@@ -36,8 +37,8 @@ struct kernel_model {
     double square; /* ||f||_K^2 */
 };
 
-/** Plans a run, as erm_plan: plan.distance bounds ||f - f*||_K on every data set with norms and labels
- * at most 1. Fails with STATUS_INVALID. */
+/** Plans a run, as erm_plan: plan.distance bounds ||f - f*||_K on every data set with norms and
+ * labels at most 1. Fails with STATUS_INVALID. */
 MUST_USE enum status kernel_plan(struct erm_plan *plan, const struct kernel_problem *problem,
                                  struct why *why);
 

@@ -39,7 +39,8 @@ double loss_clamped(struct loss loss, double f, double y);
 double loss_derivative(struct loss loss, double f, double y);
 
 /**
- * Returns C_L: no |d loss/d f| at the minimiser of mean loss + lambda ||f||^2 is larger, rounded up.
+ * Returns C_L: no |d loss/d f| at the minimiser of mean loss + lambda ||f||^2 is larger, rounded
+ * up.
  *
  * bound_y  in  > 0  |y| is at most this (for classification 1, unused)
  * kappa    in  > 0  the features' largest norm

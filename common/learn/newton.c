@@ -9,7 +9,8 @@
  * (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section 3.4.3, for the
  * same form). Least squares are one Cholesky factorisation: S is constant, and further steps refine
  * with the same factor. The certificate is the gradient's norm, by Gram sqrt(r^T
- * K r), to which the root of that product's rounding error, kappa sum |r_i| sqrt(4 (m+32) u), is added. */
+ * K r), to which the root of that product's rounding error, kappa sum |r_i| sqrt(4 (m+32) u), is
+ * added. */
 
 #include "learn/erm_core.h"
 

@@ -1,10 +1,10 @@
 /* Strong convexity gives the first bound. Let F be the objective on z, F' on z', f and f' their
- * minimisers. At f the gradient of F' is that of F, which is 0, but for the one replaced record: two
- * slopes of L, each at most C_L kappa/m. F' is lambda gamma-strongly convex, so ||f - f'|| <= 2 C_L
- * kappa/(lambda gamma m). Slopes are taken at f alone: C_L need only hold at minimisers. The second:
- * lambda gamma ||f - f'||^2 <= F'(f) - F'(f') + F(f') - F(f), in which all but the replaced record's
- * four losses cancel, at most 2 B/m. The solver's results lie within its distance of f and f'.
- * Everything is rounded up: each line has fewer than eight roundings. */
+ * minimisers. At f the gradient of F' is that of F, which is 0, but for the one replaced record:
+ * two slopes of L, each at most C_L kappa/m. F' is lambda gamma-strongly convex, so ||f - f'|| <=
+ * 2 C_L kappa/(lambda gamma m). Slopes are taken at f alone: C_L need only hold at minimisers. The
+ * second: lambda gamma ||f - f'||^2 <= F'(f) - F'(f') + F(f') - F(f), in which all but the
+ * replaced record's four losses cancel, at most 2 B/m. The solver's results lie within its
+ * distance of f and f'. Everything is rounded up: each line has fewer than eight roundings. */
 
 #include "learn/sensitivity.h"
 

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /**
- * Returns a bound on ||f_z - f_z'||_K between the exact minimisers on two neighbours, labels at most
- * 1, gamma = 2; the smaller of two:
+ * Returns a bound on ||f_z - f_z'||_K between the exact minimisers on two neighbours, labels at
+ * most 1, gamma = 2; the smaller of two:
  *   Lipschitz    2 kappa C_L/(lambda gamma m)
  *   only convex  sqrt(2 B/(lambda gamma m)), 0 <= L <= B at any minimiser, on any record
  *
@@ -61,8 +61,8 @@ MUST_USE enum status sensitivity_predict(double *delta_inf, const struct kernel_
                                          struct why *why);
 
 /**
- * The same for point_count answers projected to [-1, 1] and put on the grid of step 2^-grid_bits, in
- * the L1 norm and grid units: point_count min(ceil(delta_inf/g), 2/g).
+ * The same for point_count answers projected to [-1, 1] and put on the grid of step 2^-grid_bits,
+ * in the L1 norm and grid units: point_count min(ceil(delta_inf/g), 2/g).
  *
  * Fails with STATUS_INVALID as kernel_plan, and when the result is 2^53 or more.
  */
