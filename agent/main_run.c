@@ -49,7 +49,7 @@ static void keep_model(void *self, const struct job *job, const double *weights,
     }
     model.loss = (struct loss){.kind = LOSS_LOGISTIC};
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stage[i].task == TASK_FIT) {
+        if (job->stage[i].task == TASK_FIT || job->stage[i].task == TASK_ONLINE) {
             model.loss = job->stage[i].loss;
         }
     }

@@ -4,6 +4,7 @@
 
 #include "agent/task_fit.h"
 #include "agent/task_losses.h"
+#include "agent/task_online.h"
 #include "agent/task_query.h"
 #include "agent/task_select.h"
 #include "agent/task_update.h"
@@ -21,6 +22,8 @@ static enum status compute(struct private_vector *out, const struct task_input *
         return task_fit(out->value, input, why);
     case TASK_LOSSES:
         return task_losses(out->value, input);
+    case TASK_ONLINE:
+        return task_online(out->value, input);
     case TASK_QUERY:
         return task_query(out->value, input);
     case TASK_SELECT:
@@ -56,16 +59,13 @@ enum status task_run(struct private_vector *out, const struct task_input *input,
 enum status task_check(const struct job *job, const struct stage *stage, size_t record_count,
                        struct why *why)
 {
-    const uint32_t distinct = stage->lambda != NULL ? stage->rounds : 1;
+    const uint32_t distinct = round_distinct(stage);
     enum status status = STATUS_OK;
 
-    if ((uint64_t)stage->batches * stage->batch > record_count ||
-        job->records_least > record_count) {
-        why_set(why,
-                "the job needs %llu records, for example %u rounds of %u fresh ones each in its %s "
-                "stage; this site has fewer",
-                (unsigned long long)job_records_min(job), stage->batches, stage->batch,
-                task_name(stage->task));
+    if (round_records(stage) > record_count || job->records_least > record_count) {
+        why_set(why, "the job needs %llu records, its %s stage %llu; this site has fewer",
+                (unsigned long long)job_records_min(job), task_name(stage->task),
+                (unsigned long long)round_records(stage));
         return STATUS_INVALID;
     }
     for (uint32_t within = 0; within < distinct && status == STATUS_OK; within++) {

@@ -43,13 +43,14 @@ static enum status add_rounds(int64_t *value, const struct task_input *input, ui
     const struct dataset *data = input->data;
     const size_t k = input->expert_count * schema_output_count(&input->job->schema);
     const uint64_t batch = input->stage->batch;
+    const uint64_t begin = input->stage->first + first * batch;
     double *score = calloc(k, sizeof *score);
 
-    CHECK(k > 0 && (first + count) * batch <= data->record_count);
+    CHECK(k > 0 && begin + count * batch <= data->record_count);
     if (score == NULL) {
         return STATUS_NO_MEMORY;
     }
-    for (uint64_t i = first * batch; i < (first + count) * batch; i++) {
+    for (uint64_t i = begin; i < begin + count * batch; i++) {
         size_t row = input->order[i];
         experts_scores(score, input->experts, k, data->x + row * data->feature_count, 1,
                        data->feature_count);

@@ -32,6 +32,7 @@ struct outcome_round {
     uint32_t agent_count;
     bool failed;
     uint32_t chosen;
+    size_t expert_count; /* that there were at its end */
     double seconds;
     uint64_t epsilon_micro; /* spent so far by an agent that answered every round */
     double *loss;           /* (expert_count) losses rounds: the noisy mean losses; owned */

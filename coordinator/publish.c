@@ -55,15 +55,12 @@ static double *padded(const double *number, size_t known, size_t count)
     return copy;
 }
 
-static enum status add_rounds(struct result *result, const struct outcome *outcome,
-                              const struct job *job)
+static enum status add_rounds(struct result *result, const struct outcome *outcome)
 {
     size_t experts = 0;
     for (size_t i = 0; i < outcome->round_count; i++) {
         const struct outcome_round *from = &outcome->round[i];
         struct result_round *to = &result->round[i];
-        uint32_t within;
-        const struct stage *stage = job_stage_of(job, from->round, &within);
         (void)snprintf(to->stage, sizeof to->stage, "%s", task_name(from->task));
         to->round = from->round;
         to->agents = from->agent_count;
@@ -76,10 +73,9 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
             continue;
         }
         to->chosen = (int64_t)from->chosen;
-        experts += job_experts_of_round(stage, from->agent_count);
         if (from->loss != NULL && from->weight != NULL) {
-            to->loss = padded(from->loss, experts, outcome->expert_count);
-            to->weight = padded(from->weight, experts, outcome->expert_count);
+            to->loss = padded(from->loss, from->expert_count, outcome->expert_count);
+            to->weight = padded(from->weight, from->expert_count, outcome->expert_count);
             if (to->loss == NULL || to->weight == NULL) {
                 return STATUS_NO_MEMORY;
             }
@@ -109,7 +105,7 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
         status = add_experts(result, outcome);
     }
     if (status == STATUS_OK) {
-        status = add_rounds(result, outcome, job);
+        status = add_rounds(result, outcome);
     }
     if (status != STATUS_OK) {
         result_free(result);
@@ -147,11 +143,12 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
 static struct loss fit_loss(const struct job *job)
 {
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stage[i].task == TASK_FIT) {
+        if (job->stage[i].task == TASK_FIT || job->stage[i].task == TASK_ONLINE) {
             return job->stage[i].loss;
         }
     }
-    return (struct loss){.kind = LOSS_LOGISTIC};
+    return (struct loss){.kind =
+                             job->schema.label.kind == LABEL_NUMBER ? LOSS_SQUARED : LOSS_LOGISTIC};
 }
 
 enum status publish_model(struct model *model, const struct outcome *outcome,

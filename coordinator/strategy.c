@@ -10,11 +10,10 @@
 
 const struct strategy_kind *strategy_kind(const struct job *job, const struct stage *stage)
 {
-    static const struct strategy_kind *const kind[] = {[TASK_FIT] = &strategy_fit,
-                                                       [TASK_LOSSES] = &strategy_losses,
-                                                       [TASK_QUERY] = &strategy_query,
-                                                       [TASK_SELECT] = &strategy_select,
-                                                       [TASK_UPDATE] = &strategy_update};
+    static const struct strategy_kind *const kind[] = {
+        [TASK_FIT] = &strategy_fit,       [TASK_LOSSES] = &strategy_losses,
+        [TASK_ONLINE] = &strategy_online, [TASK_QUERY] = &strategy_query,
+        [TASK_SELECT] = &strategy_select, [TASK_UPDATE] = &strategy_update};
     CHECK((size_t)stage->task < sizeof kind / sizeof kind[0]);
     return stage->task == TASK_LOSSES && round_is_drawn(job, stage) ? &strategy_hedge
                                                                     : kind[stage->task];

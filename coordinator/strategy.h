@@ -50,6 +50,7 @@ struct strategy_kind {
 extern const struct strategy_kind strategy_fit;
 extern const struct strategy_kind strategy_losses;
 extern const struct strategy_kind strategy_hedge; /* losses under central trust */
+extern const struct strategy_kind strategy_online;
 extern const struct strategy_kind strategy_query;
 extern const struct strategy_kind strategy_select;
 extern const struct strategy_kind strategy_update;

@@ -41,6 +41,14 @@ struct draft_experts {
     size_t shift_count;
 };
 
+struct draft_forecaster {
+    char name[JOB_NAME_BYTES];
+    char (*feature)[SCHEMA_NAME_BYTES];
+    size_t feature_count;
+    double *weight;
+    size_t weight_count;
+};
+
 struct draft_candidates {
     char (*column)[SCHEMA_NAME_BYTES];
     size_t column_count;
@@ -74,6 +82,11 @@ struct draft_stage {
     char (*query)[QUERY_TEXT_BYTES];
     size_t query_count;
     struct draft_candidates candidates;
+    uint64_t first;
+    struct draft_forecaster *forecaster;
+    size_t forecaster_count;
+    uint64_t t0;
+    double theta;
 };
 
 struct draft {

@@ -16,11 +16,9 @@ static const char *name_at(const char *const *name, size_t count, unsigned index
 
 const char *task_name(enum task task)
 {
-    static const char *const name[] = {[TASK_FIT] = "fit",
-                                       [TASK_LOSSES] = "losses",
-                                       [TASK_QUERY] = "query",
-                                       [TASK_SELECT] = "select",
-                                       [TASK_UPDATE] = "update"};
+    static const char *const name[] = {
+        [TASK_FIT] = "fit",     [TASK_LOSSES] = "losses", [TASK_ONLINE] = "online",
+        [TASK_QUERY] = "query", [TASK_SELECT] = "select", [TASK_UPDATE] = "update"};
     return NAME_AT(name, task);
 }
 
@@ -67,6 +65,8 @@ void job_free(struct job *job)
     for (size_t i = 0; i < job->stage_count; i++) {
         free(job->stage[i].lambda);
         free(job->stage[i].shift);
+        free(job->stage[i].forecaster);
+        free(job->stage[i].forecaster_weights);
         query_set_free(&job->stage[i].queries);
         candidates_free(&job->stage[i].candidates);
     }
@@ -98,32 +98,40 @@ const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t
 
 const struct stage_kind *stage_kind(enum task task)
 {
-    static const struct stage_kind *const kind[] = {[TASK_FIT] = &stage_fit,
-                                                    [TASK_LOSSES] = &stage_losses,
-                                                    [TASK_QUERY] = &stage_query,
-                                                    [TASK_SELECT] = &stage_select,
-                                                    [TASK_UPDATE] = &stage_update};
+    static const struct stage_kind *const kind[] = {
+        [TASK_FIT] = &stage_fit,     [TASK_LOSSES] = &stage_losses, [TASK_ONLINE] = &stage_online,
+        [TASK_QUERY] = &stage_query, [TASK_SELECT] = &stage_select, [TASK_UPDATE] = &stage_update};
     CHECK((size_t)task < sizeof kind / sizeof kind[0]);
     return kind[task];
 }
 
 bool job_makes_experts(const struct stage *stage)
 {
-    return stage->task == TASK_FIT || stage->task == TASK_UPDATE;
+    return stage->task == TASK_FIT || stage->task == TASK_ONLINE || stage->task == TASK_UPDATE;
 }
 
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 {
     if (stage->task != TASK_FIT) {
-        return 0;
+        return stage->task == TASK_ONLINE ? 1 : 0;
     }
     return 1 + stage->shift_count + (stage->experts_own && agent_count >= 2 ? agent_count : 0);
 }
 
 size_t job_experts_of_stage(const struct stage *stage, size_t agent_count)
 {
-    return stage->task == TASK_FIT ? stage->rounds * job_experts_of_round(stage, agent_count)
-                                   : job_makes_experts(stage);
+    const size_t of_round = job_experts_of_round(stage, agent_count);
+    return of_round > 0 ? stage->rounds * of_round
+                        : job_makes_experts(stage) + stage->forecaster_count;
+}
+
+size_t job_experts_at(const struct job *job, size_t index, size_t agent_count)
+{
+    size_t count = job->stage[index].forecaster_count;
+    for (size_t i = 0; i < index; i++) {
+        count += job_experts_of_stage(&job->stage[i], agent_count);
+    }
+    return count;
 }
 
 uint64_t job_records_min(const struct job *job)
@@ -131,7 +139,7 @@ uint64_t job_records_min(const struct job *job)
     uint64_t records_min = job->records_least > 1 ? job->records_least : 1;
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        uint64_t records = (uint64_t)stage->batch * stage->batches;
+        uint64_t records = round_records(stage);
         records_min = records > records_min ? records : records_min;
     }
     return records_min;

@@ -12,6 +12,7 @@
 #include "experts/hedge_play.h"
 #include "learn/gradient.h"
 #include "learn/loss.h"
+#include "learn/online.h"
 #include "learn/optimiser.h"
 #include "learn/schema.h"
 #include "query/candidates.h"
@@ -25,6 +26,7 @@ enum {
     JOB_STAGES_MAX = 16,
     JOB_LAMBDAS_MAX = 1000,
     JOB_SHIFTS_MAX = 32,
+    JOB_FORECASTERS_MAX = 32,
     JOB_EXPERTS_MAX = 100000,
     JOB_AGENTS_MAX = 256 /* what can overflow is checked for so many; the protocol's PEERS_MAX */
 };
@@ -35,7 +37,7 @@ enum job_trust {
     TRUST_CENTRAL /* agents send exact vectors; the coordinator adds noise once, to their sum */
 };
 enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN };
-enum task { TASK_FIT, TASK_LOSSES, TASK_QUERY, TASK_SELECT, TASK_UPDATE };
+enum task { TASK_FIT, TASK_LOSSES, TASK_ONLINE, TASK_QUERY, TASK_SELECT, TASK_UPDATE };
 enum strategy {
     STRATEGY_AVERAGE, /* fit: of the models; update: plain steps along the mean gradient */
     STRATEGY_RWM,
@@ -71,6 +73,14 @@ struct stage {
     double
         *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;
+
+    uint64_t first; /* losses: so many records, at the beginning of the order, are not looked at */
+    char (*forecaster)[JOB_NAME_BYTES]; /* losses: experts written in the job, from public knowledge
+                                           alone, that join at the stage's start; owned */
+    double *forecaster_weights;         /* (forecaster_count, width), owned */
+    size_t forecaster_count;
+
+    struct online_problem online; /* online: the stream */
 
     struct hedge_plan plan; /* losses under central trust */
     struct hedge_game
@@ -123,12 +133,17 @@ uint32_t job_round_count(const struct job *job);
  * range. */
 const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
 
-/** Returns how many new experts closing a fit round appends, with agent_count answers in. */
+/** Returns how many new experts closing a fit or online round appends, with agent_count answers in. */
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count);
 
-/** Returns whether a stage adds experts, and how many its rounds add together. */
+/** Returns whether a stage learns experts, and how many it adds: its rounds together, or its
+ * forecasters. */
 bool job_makes_experts(const struct stage *stage);
 size_t job_experts_of_stage(const struct stage *stage, size_t agent_count);
+
+/** Returns how many experts there are when stage `index` begins: those of the stages before and the
+ * forecasters of its own. */
+size_t job_experts_at(const struct job *job, size_t index, size_t agent_count);
 
 /** Returns how many records an agent needs at least to take part in every stage: what the stages'
  * passes look at, and what the job says outright. */

@@ -71,7 +71,8 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
          "is missing: add it, for example `lambdas: [0.003]`"},
         {"tolerance", BIT(TASK_FIT), 0, "is for a fit stage: remove it", ""},
         {"experts", BIT(TASK_FIT), 0, "is for a fit stage: remove it", ""},
-        {"rounds", BIT(TASK_LOSSES) | BIT(TASK_UPDATE), BIT(TASK_LOSSES) | BIT(TASK_UPDATE),
+        {"rounds", BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
+         BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
          "is for a losses stage (a fit has one per lambda): remove it",
          "is missing: add it, for example `rounds: 12`"},
         {"batch", LOOKING, LOOKING, "is for tasks that look at so many records: remove it",
@@ -80,6 +81,11 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
          "is missing: add it, for example `queries: [\"count: age >= 65\"]`"},
         {"candidates", BIT(TASK_SELECT), BIT(TASK_SELECT), "is for a select stage: remove it",
          "is missing: add it, for example `candidates: {stumps: [age], thresholds: 20}`"},
+        {"first", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
+        {"forecasters", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
+        {"t0", BIT(TASK_ONLINE), BIT(TASK_ONLINE), "is for an online stage: remove it",
+         "is missing: add it, for example `t0: 200`, after how many records the first release is"},
+        {"theta", BIT(TASK_ONLINE), 0, "is for an online stage: remove it", ""},
         {"noise", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
         {"clip", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
          "is missing: add it, for example `clip: 1`"},
@@ -147,7 +153,7 @@ static enum status choose_strategy(const struct drafting *drafting, size_t index
     if ((offered & BIT(stage->strategy)) == 0) {
         return stage_refuse(
             drafting, index, "strategy",
-            "does not go with the task: fit takes average, losses takes rwm (under trust central also "
+            "does not go with the task: fit and online take average, losses takes rwm (under trust central also "
             "theorem, dartboard, epochs), query takes "
             "answer, select takes noisy_min, exponential or permute_and_flip, "
             "update takes average, momentum or adam");
@@ -177,6 +183,9 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     }
     if (status == STATUS_OK) {
         status = choose_strategy(drafting, index);
+    }
+    if (status == STATUS_OK) {
+        status = stage_set_forecasters(drafting, index);
     }
     if (status == STATUS_OK) {
         status = kind->build(drafting, index);

@@ -29,7 +29,7 @@ static enum status check_round(const struct job *job, const struct stage *stage,
 static enum status check_stage(const struct job *job, const struct stage *stage,
                                size_t expert_count, struct why *why)
 {
-    const uint32_t distinct = stage->lambda != NULL ? stage->rounds : 1;
+    const uint32_t distinct = round_distinct(stage);
     enum status status = STATUS_OK;
     for (uint32_t within = 0; within < distinct && status == STATUS_OK; within++) {
         status = check_round(job, stage, within, expert_count, why);
@@ -46,7 +46,7 @@ enum status job_sums_check(const struct drafting *drafting)
         char path[CONFIG_PATH_BYTES];
         struct why why = {{0}};
         draft_path(path, "stages", i, "");
-        enum status status = check_stage(job, stage, expert_count, &why);
+        enum status status = check_stage(job, stage, expert_count + stage->forecaster_count, &why);
         if (status != STATUS_OK) {
             (void)config_refuse(drafting->config, drafting->why, path, "%.300s", why.text);
             return status;

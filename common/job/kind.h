@@ -18,6 +18,10 @@ struct stage_kind {
 
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);
+
+    /** The rows of a round; NULL where they are the stage's batches in their order, round_rows. */
+    struct round_rows (*rows)(const struct stage *stage, uint32_t within);
+
     size_t (*answer_count)(const struct job *job, const struct stage *stage, uint32_t within,
                            size_t expert_count);
     enum status (*bounds)(struct round_bounds *out, const struct job *job,
@@ -27,12 +31,16 @@ struct stage_kind {
 
 extern const struct stage_kind stage_fit;
 extern const struct stage_kind stage_losses;
+extern const struct stage_kind stage_online;
 extern const struct stage_kind stage_query;
 extern const struct stage_kind stage_select;
 extern const struct stage_kind stage_update;
 
 /** Returns the entry of a task. */
 const struct stage_kind *stage_kind(enum task task);
+
+/** Reads a stage's forecasters, if it has any, before build. */
+MUST_USE enum status stage_set_forecasters(const struct drafting *drafting, size_t index);
 
 /** Once all stages are built: lowers eta of draws under central trust until an agent's ledger will
  * admit the whole job. */

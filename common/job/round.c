@@ -43,10 +43,26 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
 
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)
 {
+    const struct stage_kind *kind = stage_kind(stage->task);
+    if (kind->rows != NULL) {
+        return kind->rows(stage, within);
+    }
     if (stage->batch == 0) {
         return (struct round_rows){0, record_count};
     }
-    return (struct round_rows){(uint64_t)(within % stage->batches) * stage->batch, stage->batch};
+    const uint64_t before = (uint64_t)(within % stage->batches) * stage->batch;
+    return (struct round_rows){stage->first + before, stage->batch};
+}
+
+uint64_t round_records(const struct stage *stage)
+{
+    const struct round_rows last = round_rows(stage, stage->batches - 1, 0);
+    return last.first + last.count;
+}
+
+uint32_t round_distinct(const struct stage *stage)
+{
+    return stage->task == TASK_FIT || stage->task == TASK_ONLINE ? stage->rounds : 1;
 }
 
 uint32_t round_passes(const struct stage *stage, uint32_t rounds)

@@ -56,6 +56,12 @@ struct round_rows {
 /** Returns the rows of round `within`, of record_count. */
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count);
 
+/** Returns how many of an agent's first records, in the public order, the stage needs. */
+uint64_t round_records(const struct stage *stage);
+
+/** Returns how many of the stage's first rounds may differ in bounds; the others are as the first. */
+uint32_t round_distinct(const struct stage *stage);
+
 /** Returns how many of the stage's passes over the records its first `rounds` rounds begin. */
 uint32_t round_passes(const struct stage *stage, uint32_t rounds);
 

@@ -18,15 +18,6 @@ static enum hedge_strategy hedge_of(enum strategy strategy)
                                             : HEDGE_RWM;
 }
 
-static size_t experts_before(const struct job *job, size_t index)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < index; i++) {
-        count += job_experts_of_stage(&job->stage[i], 1);
-    }
-    return count;
-}
-
 /* A draw and a coin are two events, and an answer has one charge: the sum of their epsilons where the
  * stage's own can pay for it, else that of the Gaussian which costs at least as much at every Renyi
  * order (rho = sum of range^2/8; Cesar and Rogers 2021). */
@@ -72,7 +63,7 @@ static enum status plan_draws(struct job *job, size_t index, uint64_t epsilon_mi
     const uint64_t records = (uint64_t)job->cohort_min * stage->batch;
     const enum hedge_strategy strategy = hedge_of(stage->strategy);
     const struct hedge_problem problem = {
-        .experts = experts_before(job, index),
+        .experts = job_experts_at(job, index, 1),
         .rounds = (uint64_t)stage->rounds + 1,
         .epsilon = (double)epsilon_micro * 1e-6,
         .delta = strategy == HEDGE_EPOCHS ? 0 : (double)job->delta_atto * 1e-18,
@@ -97,9 +88,10 @@ static enum status build(const struct drafting *drafting, size_t index)
     struct stage *stage = &job->stage[index];
     struct why why = {{0}};
 
-    if (experts_before(job, index) == 0) {
+    if (job_experts_at(job, index, 1) == 0) {
         return stage_refuse(drafting, index, "task",
-                            "has no experts to judge: put a fit stage before this one");
+                            "has no experts to judge: put a fit stage before this one, or write "
+                            "forecasters into it");
     }
     if (job->trust == TRUST_LOCAL && stage->strategy != STRATEGY_RWM) {
         return stage_refuse(drafting, index, "strategy",
@@ -107,13 +99,14 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "eta is free on noisy ones");
     }
     stage->rounds = draft->rounds;
+    stage->first = draft->first;
     stage->batch = draft->batch;
     stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
     stage->charge.epsilon_micro = stage->epsilon_micro;
     if (job->trust == TRUST_LOCAL) {
         return STATUS_OK;
     }
-    if (job_experts_of_stage(stage, 1) + experts_before(job, index) < 2) {
+    if (job_experts_at(job, index, 1) < 2) {
         return stage_refuse(drafting, index, "task",
                             "has one expert, and nothing to choose: add lambdas or shifts");
     }

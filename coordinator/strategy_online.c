@@ -1,0 +1,33 @@
+/* `online`: each release's average over the agents is a new expert, named by the day it was made. */
+
+#include "coordinator/strategy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static enum status close(struct closing *closing)
+{
+    closing->rows = closing_take_means(closing, (double)closing->record->as.round.agent_count);
+    closing->row_count = 1;
+    closing->record->as.round.chosen = (uint32_t)closing->outcome->expert_count;
+    return STATUS_OK;
+}
+
+static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
+                       uint32_t within, const struct record *record, struct slice blob)
+{
+    const struct round_rows rows = round_rows(stage, within, 0);
+    struct outcome_expert *expert = NULL;
+
+    if (record->as.round.sum_count != 0) {
+        return STATUS_CORRUPT;
+    }
+    enum status status = outcome_add_experts(&expert, outcome, 1, blob);
+    if (status == STATUS_OK) {
+        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "online, %s %" PRIu64,
+                       schema_is_series(&job->schema) ? "day" : "record", rows.first + rows.count);
+    }
+    return status;
+}
+
+const struct strategy_kind strategy_online = {.close = close, .add = add};
