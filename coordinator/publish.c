@@ -57,7 +57,6 @@ static double *padded(const double *number, size_t known, size_t count)
 
 static enum status add_rounds(struct result *result, const struct outcome *outcome)
 {
-    size_t experts = 0;
     for (size_t i = 0; i < outcome->round_count; i++) {
         const struct outcome_round *from = &outcome->round[i];
         struct result_round *to = &result->round[i];
