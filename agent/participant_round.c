@@ -79,9 +79,9 @@ static struct charge charge_of(const struct participant *p, uint32_t round)
                             {pass_bytes, sizeof pass_bytes}};
     struct charge charge = stage->charge;
 
-    charge.row_first = rows.first;
-    charge.row_count = rows.count;
-    store_u32(pass_bytes, round - within % stage->batches);
+    charge.row_first = stage->rounds_add_up ? 0 : rows.first;
+    charge.row_count = stage->rounds_add_up ? p->data.record_count : rows.count;
+    store_u32(pass_bytes, round - within + round_pass(stage, within));
     digest_sha256(&charge.pass, parts, 4);
     return charge;
 }

@@ -61,22 +61,36 @@ static enum status add_rounds(int64_t *value, const struct task_input *input, ui
     return STATUS_OK;
 }
 
+/* Of units above the record a round counts as the mean over its batch, rounded down: all of a batch
+ * replaced moves that by no more than one record moves a sum. */
+static void take_means(int64_t *value, const struct task_input *input)
+{
+    const size_t count =
+        round_answer_count(input->job, input->stage, input->within, input->expert_count);
+    for (size_t i = 0; input->job->unit != UNIT_RECORD && i < count; i++) {
+        value[i] /= (int64_t)input->stage->batch;
+    }
+}
+
 /* Under local trust a round's own losses. Under central trust what the play that follows the round
  * looks at, all of it, so that the coordinator keeps no exact number from one round to the next. */
 enum status task_losses(int64_t *value, const struct task_input *input)
 {
     const uint64_t play = (uint64_t)input->within + 1;
     enum status status;
-    if (!round_is_drawn(input->job, input->stage)) {
+    if (input->stage->task == TASK_SELECT || !round_is_drawn(input->job, input->stage)) {
         return add_rounds(value, input, input->within, 1);
     }
     if (input->stage->strategy == STRATEGY_EPOCHS) {
         uint64_t before = UINT64_C(1) << (hedge_segment(play) - 1);
-        return add_rounds(value, input, before - 1, before);
+        status = add_rounds(value, input, before - 1, before);
+        take_means(value, input);
+        return status;
     }
     status = add_rounds(value, input, 0, play);
     if (status == STATUS_OK && input->stage->strategy == STRATEGY_DARTBOARD) {
         status = add_rounds(value + input->expert_count, input, input->within, 1);
     }
+    take_means(value, input);
     return status;
 }

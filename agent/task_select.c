@@ -1,5 +1,6 @@
 #include "agent/task_select.h"
 
+#include "agent/task_losses.h"
 #include "base/check.h"
 
 enum status task_select(int64_t *value, const struct task_input *input)
@@ -7,6 +8,9 @@ enum status task_select(int64_t *value, const struct task_input *input)
     const struct dataset *data = input->data;
     const struct round_rows rows = round_rows(input->stage, input->within, data->record_count);
 
+    if (input->stage->among_experts) {
+        return task_losses(value, input);
+    }
     CHECK(data->raw != NULL && rows.first + rows.count <= data->record_count);
     for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
         size_t at = input->order[i];

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "dp/encode.h"
 #include "dp/sampling.h"
 
 #include <stdlib.h>
@@ -30,6 +31,14 @@ enum status task_update(int64_t *value, const struct task_input *input)
     }
     if (status == STATUS_OK) {
         status = gradient_sum(value, &stage->gradient, input->experts, &rows);
+    }
+    if (status == STATUS_OK && stage->clip_sum > 0) {
+        size_t width = round_width(input->job);
+        if (stage->gradient.norm == GRADIENT_L2) {
+            clip_l2(value, width, stage->clip_sum);
+        } else {
+            clip_l1(value, width, stage->clip_sum);
+        }
     }
     if (coin != NULL) {
         bytes_wipe(coin, rows.row_count * sizeof *coin);

@@ -46,7 +46,7 @@ static struct charge charge_of(const struct curator *curator, uint32_t round)
     charge.row_first = rows.first;
     charge.row_count = rows.count;
     memset(charge.pass.byte, 0, DIGEST_BYTES);
-    store_u32(charge.pass.byte, 1 + round - within % stage->batches);
+    store_u32(charge.pass.byte, 1 + round - within + round_pass(stage, within));
     return charge;
 }
 

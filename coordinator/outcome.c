@@ -176,7 +176,7 @@ static enum status history_add_agents(struct outcome *outcome, const struct job 
                                       const struct stage *stage, uint32_t within,
                                       const struct record *record)
 {
-    const uint32_t pass = record->as.round.round - within % stage->batches + 1;
+    const uint32_t pass = record->as.round.round - within + round_pass(stage, within) + 1;
     struct charge charge = stage->charge;
     charge.row_count = 1;
     charge.pass = (struct digest){{1}};

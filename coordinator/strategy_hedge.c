@@ -112,7 +112,7 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
     (void)job;
     (void)outcome;
     (void)record;
-    round->regret_bound = stage->plan.regret_bound;
+    round->regret_bound = stage->plan.regret_bound + stage->plan.cap_probability;
     return STATUS_OK;
 }
 

@@ -4,54 +4,76 @@
 #include "coordinator/strategy.h"
 #include "dp/select.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static enum status draw(struct closing *closing, size_t *chosen, const int64_t *score, size_t count)
 {
     struct grant *grant = NULL;
+    struct round_bounds bounds;
     struct why why = {{0}};
-    enum status status =
-        curator_spend(closing->curator, &grant, closing->record->as.round.round, &why);
+    enum status status = round_bounds(&bounds, closing->job, closing->stage, closing->within, 1,
+                                      closing->outcome->expert_count, &why);
 
+    if (status == STATUS_OK) {
+        status = curator_spend(closing->curator, &grant, closing->record->as.round.round, &why);
+    }
     if (status != STATUS_OK) {
         return status;
     }
     return closing->stage->strategy == STRATEGY_EXPONENTIAL
                ? select_exponential(&grant, closing->random, chosen, score, count,
-                                    CANDIDATES_SCORE_SENSITIVITY)
+                                    bounds.sensitivity)
                : select_permute_and_flip(&grant, closing->random, chosen, score, count,
-                                         CANDIDATES_SCORE_SENSITIVITY);
+                                         bounds.sensitivity);
 }
 
-/* The record holds the candidate's number. */
-static enum status close(struct closing *closing)
+/* Experts' scores are their summed losses; candidates', what their cells tell. */
+static enum status scores(int64_t **out, size_t *count, const struct closing *closing)
 {
     const struct candidates *candidates = &closing->stage->candidates;
-    const bool drawn = round_is_drawn(closing->job, closing->stage);
-    const size_t count = candidates_count(candidates);
     const uint64_t records =
         (uint64_t)closing->record->as.round.agent_count * closing->stage->batch;
-    int64_t *score = malloc(count * sizeof *score);
-    size_t chosen = 0;
-    enum status status = score == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    const bool experts = closing->stage->among_experts;
 
-    if (status == STATUS_OK) {
-        candidates_scores(score, candidates, closing->sum, records);
-        if (drawn) {
-            status = draw(closing, &chosen, score, count);
-            bytes_wipe(score, count * sizeof *score);
-        } else {
-            chosen = candidates_best(score, count);
-        }
+    *count = experts ? closing->count : candidates_count(candidates);
+    *out = malloc(*count * sizeof **out);
+    if (*out == NULL) {
+        return STATUS_NO_MEMORY;
     }
-    free(score);
+    if (experts) {
+        memcpy(*out, closing->sum, *count * sizeof **out);
+    } else {
+        candidates_scores(*out, candidates, closing->sum, records);
+    }
+    return STATUS_OK;
+}
+
+/* The record holds what was chosen, and nothing of the sum. */
+static enum status close(struct closing *closing)
+{
+    size_t count = 0;
+    size_t chosen = 0;
+    int64_t *score = NULL;
+    enum status status = scores(&score, &count, closing);
+
+    if (status == STATUS_OK && round_is_drawn(closing->job, closing->stage)) {
+        status = draw(closing, &chosen, score, count);
+    } else if (status == STATUS_OK) {
+        chosen = candidates_best(score, count);
+    }
+    if (score != NULL) {
+        bytes_wipe(score, count * sizeof *score);
+        free(score);
+    }
     if (status == STATUS_OK) {
         bytes_wipe(closing->sum, closing->count * sizeof *closing->sum);
         closing->sum[0] = (int64_t)chosen;
         closing->count = 1;
         closing_keep_sum(closing);
-        closing->record->as.round.chosen = closing->outcome->chosen;
+        closing->record->as.round.chosen =
+            closing->stage->among_experts ? (uint32_t)chosen : closing->outcome->chosen;
     }
     return status;
 }
@@ -59,14 +81,14 @@ static enum status close(struct closing *closing)
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
-    (void)outcome;
+    const size_t count =
+        stage->among_experts ? outcome->expert_count : candidates_count(&stage->candidates);
     (void)job;
     (void)within;
-    if (blob.size != 0 || record->as.round.sum_count != 1 || record->as.round.sum[0] < 0 ||
-        (uint64_t)record->as.round.sum[0] >= candidates_count(&stage->candidates)) {
-        return STATUS_CORRUPT;
-    }
-    return STATUS_OK;
+    return blob.size != 0 || record->as.round.sum_count != 1 || record->as.round.sum[0] < 0 ||
+                   (uint64_t)record->as.round.sum[0] >= count
+               ? STATUS_CORRUPT
+               : STATUS_OK;
 }
 
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,
@@ -74,13 +96,16 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
                         const struct record *record)
 {
     (void)job;
-    (void)outcome;
+    const size_t chosen = (size_t)record->as.round.sum[0];
     round->said = calloc(1, CANDIDATES_NAME_BYTES);
     if (round->said == NULL) {
         return STATUS_NO_MEMORY;
     }
-    candidates_name(round->said, CANDIDATES_NAME_BYTES, &stage->candidates,
-                    (size_t)record->as.round.sum[0]);
+    if (stage->among_experts) {
+        (void)snprintf(round->said, CANDIDATES_NAME_BYTES, "%s", outcome->expert[chosen].name);
+    } else {
+        candidates_name(round->said, CANDIDATES_NAME_BYTES, &stage->candidates, chosen);
+    }
     return STATUS_OK;
 }
 

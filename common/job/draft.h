@@ -74,6 +74,7 @@ struct draft_stage {
     uint64_t sampling_nano;
     unsigned noise;
     double clip;
+    double clip_all;
     double rate;
     double decay;
     double momentum;

@@ -40,7 +40,8 @@ const char *strategy_name(enum strategy strategy)
 
 const char *job_unit_name(enum job_unit unit)
 {
-    static const char *const name[] = {[UNIT_RECORD] = "record"};
+    static const char *const name[] = {
+        [UNIT_RECORD] = "record", [UNIT_ROUND] = "round", [UNIT_AGENT] = "agent"};
     return NAME_AT(name, unit);
 }
 

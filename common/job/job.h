@@ -31,7 +31,11 @@ enum {
     JOB_AGENTS_MAX = 256 /* what can overflow is checked for so many; the protocol's PEERS_MAX */
 };
 
-enum job_unit { UNIT_RECORD };
+enum job_unit {
+    UNIT_RECORD, /* one row */
+    UNIT_ROUND,  /* all that one agent contributes to one round */
+    UNIT_AGENT   /* all that one agent holds */
+};
 enum job_trust {
     TRUST_LOCAL,  /* every agent adds its own noise: the coordinator sees noisy vectors */
     TRUST_CENTRAL /* agents send exact vectors; the coordinator adds noise once, to their sum */
@@ -64,6 +68,7 @@ struct stage {
     uint32_t rounds;      /* fit: one per lambda */
     uint32_t batch;       /* records each agent looks at in a round; 0: all it has */
     uint32_t batches;     /* rounds of one pass: they look at different records */
+    bool rounds_add_up;   /* unit agent: every round touches the unit, and is a pass of its own */
 
     /* fit */
     double *lambda;    /* (rounds), owned */
@@ -87,10 +92,13 @@ struct stage {
         game; /* losses under central trust: a play more than rounds, as the last answer
                                decides one, too; its losses are sums over cohort_min agents */
 
-    struct gradient gradient;   /* update */
+    struct gradient gradient; /* update */
+    int64_t clip_sum;         /* update, units round and agent: the norm of an agent's whole vector,
+                                   grid units; 0: not clipped */
     struct optimiser optimiser; /* update */
 
     struct query_set queries;     /* query; owned */
+    bool among_experts;           /* select: the class is the experts there are */
     struct candidates candidates; /* select; owned; borrows the job's schema */
 };
 

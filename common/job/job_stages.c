@@ -63,7 +63,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         const char *foreign;
         const char *absent;
     } rule[] = {
-        {"loss", BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE),
+        {"loss", BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE) | BIT(TASK_SELECT),
          BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE),
          "is for tasks that learn or judge: remove it",
          "is missing: add it, for example `loss: logistic`"},
@@ -79,8 +79,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
          "is missing: add it, for example `batch: 100`"},
         {"queries", BIT(TASK_QUERY), BIT(TASK_QUERY), "is for a query stage: remove it",
          "is missing: add it, for example `queries: [\"count: age >= 65\"]`"},
-        {"candidates", BIT(TASK_SELECT), BIT(TASK_SELECT), "is for a select stage: remove it",
-         "is missing: add it, for example `candidates: {stumps: [age], thresholds: 20}`"},
+        {"candidates", BIT(TASK_SELECT), 0, "is for a select stage: remove it", ""},
         {"first", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
         {"forecasters", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
         {"t0", BIT(TASK_ONLINE), BIT(TASK_ONLINE), "is for an online stage: remove it",
@@ -90,6 +89,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"clip", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
          "is missing: add it, for example `clip: 1`"},
         {"sampling", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"clip_all", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
         {"batches", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
         {"rate", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
          "is missing: add it, for example `rate: 16`"},
@@ -177,6 +177,13 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "task",
                             "cannot be done under privacy.trust: see docs/PRIVACY.md");
     }
+    if ((kind->units & BIT(drafting->job->unit)) == 0) {
+        return stage_refuse(drafting, index, "task",
+                            "answers about single records, and privacy.unit is more: write unit: "
+                            "record, or another task");
+    }
+    stage->rounds_add_up = drafting->job->unit == UNIT_AGENT &&
+                           !(kind->is_drawn && drafting->job->trust == TRUST_CENTRAL);
     enum status status = check_keys(drafting, index);
     if (status == STATUS_OK) {
         status = check_loss(drafting, index);

@@ -15,6 +15,7 @@ struct stage_kind {
     unsigned
         strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
     unsigned trusts; /* bits by enum job_trust */
+    unsigned units;  /* bits by enum job_unit */
 
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);

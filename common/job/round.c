@@ -4,7 +4,7 @@
 
 enum round_input round_input(const struct stage *stage, uint32_t within)
 {
-    enum round_input input = stage_kind(stage->task)->input;
+    enum round_input input = stage->among_experts ? INPUT_EXPERTS : stage_kind(stage->task)->input;
     return input == INPUT_STATE && stage->task == TASK_QUERY && within == 0 ? INPUT_NONE : input;
 }
 
@@ -37,7 +37,16 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
     *out = (struct round_bounds){0};
     enum status status =
         stage_kind(stage->task)->bounds(out, job, stage, within, records, expert_count, why);
-    out->sensitivity *= schema_overlap(&job->schema); /* both factors are far below 2^32 and 2^53 */
+    if (job->unit == UNIT_RECORD) {
+        out->sensitivity *= schema_overlap(&job->schema); /* far below 2^32 and 2^53 */
+    } else if (stage->clip_sum > 0) {
+        out->sensitivity = 2 * (uint64_t)stage->clip_sum;
+    } else if (stage->task != TASK_LOSSES || job->trust == TRUST_LOCAL) {
+        /* all records of the round may be others */
+        out->sensitivity = out->sensitivity > UINT64_MAX / stage->batch
+                               ? UINT64_MAX
+                               : out->sensitivity * stage->batch;
+    }
     return status;
 }
 
@@ -65,8 +74,16 @@ uint32_t round_distinct(const struct stage *stage)
     return stage->task == TASK_FIT || stage->task == TASK_ONLINE ? stage->rounds : 1;
 }
 
+uint32_t round_pass(const struct stage *stage, uint32_t within)
+{
+    return stage->rounds_add_up ? within : within - within % stage->batches;
+}
+
 uint32_t round_passes(const struct stage *stage, uint32_t rounds)
 {
+    if (stage->rounds_add_up) {
+        return rounds;
+    }
     return rounds / stage->batches + (rounds % stage->batches > 0);
 }
 

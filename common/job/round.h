@@ -62,6 +62,9 @@ uint64_t round_records(const struct stage *stage);
 /** Returns how many of the stage's first rounds may differ in bounds; the others are as the first. */
 uint32_t round_distinct(const struct stage *stage);
 
+/** Returns the round within the stage that the pass of round `within` begins with. */
+uint32_t round_pass(const struct stage *stage, uint32_t within);
+
 /** Returns how many of the stage's passes over the records its first `rounds` rounds begin. */
 uint32_t round_passes(const struct stage *stage, uint32_t rounds);
 

@@ -91,6 +91,7 @@ const struct stage_kind stage_fit = {.task = TASK_FIT,
                                      .input = INPUT_NONE,
                                      .strategies = 1u << STRATEGY_AVERAGE,
                                      .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+                                     .units = 1u << UNIT_RECORD,
                                      .build = build,
                                      .answer_count = answer_count,
                                      .bounds = bounds};

@@ -55,19 +55,22 @@ static struct charge joined(const struct charge *charge, size_t count, const str
     return whole;
 }
 
-/* Plans the stage's play for this epsilon. */
+/* Plans the stage's play for this epsilon and delta. */
 static enum status plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
-                              struct why *why)
+                              uint64_t delta_atto, struct why *why)
 {
     struct stage *stage = &job->stage[index];
-    const uint64_t records = (uint64_t)job->cohort_min * stage->batch;
+    /* Of units above the record the mean loss of an agent's round is one record's. */
+    const uint64_t records =
+        job->unit == UNIT_RECORD ? (uint64_t)job->cohort_min * stage->batch : job->cohort_min;
     const enum hedge_strategy strategy = hedge_of(stage->strategy);
     const struct hedge_problem problem = {
         .experts = job_experts_at(job, index, 1),
         .rounds = (uint64_t)stage->rounds + 1,
         .epsilon = (double)epsilon_micro * 1e-6,
-        .delta = strategy == HEDGE_EPOCHS ? 0 : (double)job->delta_atto * 1e-18,
-        .records = (double)records};
+        .delta = strategy == HEDGE_EPOCHS ? 0 : (double)delta_atto * 1e-18,
+        .records = (double)records,
+        .participations = job->unit == UNIT_AGENT ? stage->rounds : 1};
     struct charge charge[2];
     enum status status = hedge_plan(&stage->plan, strategy, &problem, why);
     if (status == STATUS_OK) {
@@ -98,11 +101,16 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "draws from exact losses, which needs trust central: write rwm, whose "
                             "eta is free on noisy ones");
     }
+    if (job->trust == TRUST_CENTRAL && schema_is_series(&job->schema)) {
+        return stage_refuse(drafting, index, "task",
+                            "of a series needs trust local: one day is in several records, and the "
+                            "coins of a play are priced for one");
+    }
     stage->rounds = draft->rounds;
     stage->first = draft->first;
     stage->batch = draft->batch;
     stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
-    stage->charge.epsilon_micro = stage->epsilon_micro;
+    stage->charge.epsilon_micro = stage->epsilon_micro / round_passes(stage, stage->rounds);
     if (job->trust == TRUST_LOCAL) {
         return STATUS_OK;
     }
@@ -110,7 +118,7 @@ static enum status build(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "task",
                             "has one expert, and nothing to choose: add lambdas or shifts");
     }
-    enum status status = plan_draws(job, index, stage->epsilon_micro, &why);
+    enum status status = plan_draws(job, index, stage->epsilon_micro, job->delta_atto, &why);
     return status == STATUS_INVALID ? stage_refuse(drafting, index, "strategy", why.text) : status;
 }
 
@@ -132,27 +140,33 @@ static bool is_admitted(const struct job *job)
     return filter_admits(&job->filter, &sums);
 }
 
+/* The largest epsilon that fits beside the other stages; with nothing left of the delta's kind of
+ * allowance, the stage's own share as pure epsilon, which always does. */
+static enum status lower(struct job *job, size_t index, struct why *why)
+{
+    const uint64_t share = job->stage[index].epsilon_micro;
+    uint64_t good = 0;
+    uint64_t bad = share + 1;
+    for (int step = 0; step < SEARCH_STEPS && bad - good > 1; step++) {
+        uint64_t middle = good + (bad - good) / 2;
+        bool fits =
+            plan_draws(job, index, middle, job->delta_atto, why) == STATUS_OK && is_admitted(job);
+        good = fits ? middle : good;
+        bad = fits ? bad : middle;
+    }
+    return good > 0 ? plan_draws(job, index, good, job->delta_atto, why)
+                    : plan_draws(job, index, share, 0, why);
+}
+
 enum status stage_set_draws(const struct drafting *drafting)
 {
     struct job *job = drafting->job;
-    struct why why = {{0}};
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stage[i].task != TASK_LOSSES || job->trust != TRUST_CENTRAL) {
+        struct why why = {{0}};
+        if (job->stage[i].task != TASK_LOSSES || job->trust != TRUST_CENTRAL || is_admitted(job)) {
             continue;
         }
-        uint64_t good = 0;
-        uint64_t bad = job->stage[i].epsilon_micro + 1;
-        if (is_admitted(job)) {
-            continue;
-        }
-        for (int step = 0; step < SEARCH_STEPS && bad - good > 1; step++) {
-            uint64_t middle = good + (bad - good) / 2;
-            bool fits = plan_draws(job, i, middle, &why) == STATUS_OK && is_admitted(job);
-            good = fits ? middle : good;
-            bad = fits ? bad : middle;
-        }
-        enum status status = good == 0 ? STATUS_INVALID : plan_draws(job, i, good, &why);
-        if (status != STATUS_OK) {
+        if (lower(job, i, &why) != STATUS_OK || !is_admitted(job)) {
             return stage_refuse(drafting, i, "share",
                                 "leaves the draws no eta beside the other stages: lower theirs, or "
                                 "raise privacy.epsilon or delta");
@@ -187,13 +201,14 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
                                  why);
 }
 
-const struct stage_kind stage_losses = {.task = TASK_LOSSES,
-                                        .input = INPUT_EXPERTS,
-                                        .is_drawn = true,
-                                        .strategies = 1u << STRATEGY_RWM | 1u << STRATEGY_THEOREM |
-                                                      1u << STRATEGY_DARTBOARD |
-                                                      1u << STRATEGY_EPOCHS,
-                                        .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
-                                        .build = build,
-                                        .answer_count = answer_count,
-                                        .bounds = bounds};
+const struct stage_kind stage_losses = {
+    .task = TASK_LOSSES,
+    .input = INPUT_EXPERTS,
+    .is_drawn = true,
+    .strategies = 1u << STRATEGY_RWM | 1u << STRATEGY_THEOREM | 1u << STRATEGY_DARTBOARD |
+                  1u << STRATEGY_EPOCHS,
+    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+    .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .build = build,
+    .answer_count = answer_count,
+    .bounds = bounds};

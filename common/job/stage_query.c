@@ -53,6 +53,8 @@ const struct stage_kind stage_query = {.task = TASK_QUERY,
                                        .input = INPUT_STATE,
                                        .strategies = 1u << STRATEGY_ANSWER,
                                        .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+                                       .units =
+                                           1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
                                        .build = build,
                                        .answer_count = answer_count,
                                        .bounds = bounds};

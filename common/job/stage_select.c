@@ -1,25 +1,39 @@
-/* `select`: the best of a finite class, by its errors on the records. */
+/* `select`: the best of a finite class, by its errors on the records: candidates that the job lists, or
+ * the experts there are. */
 
+#include "dp/encode.h"
 #include "job/kind.h"
+#include "learn/sensitivity.h"
+
+static enum status build_candidates(const struct drafting *drafting, size_t index)
+{
+    const struct draft_candidates *draft = &drafting->draft->stage[index].candidates;
+    struct stage *stage = &drafting->job->stage[index];
+    const char *column[CANDIDATES_COLUMNS_MAX];
+    const char *predicate[CANDIDATES_PREDICATES_MAX];
+    const struct candidates_request request = {column, draft->column_count, draft->threshold_count,
+                                               predicate, draft->predicate_count};
+    struct why why = {{0}};
+
+    for (size_t i = 0; i < request.column_count; i++) {
+        column[i] = draft->column[i];
+    }
+    for (size_t i = 0; i < request.predicate_count; i++) {
+        predicate[i] = draft->predicate[i];
+    }
+    stage->grid_bits = 0; /* errors are whole numbers */
+    enum status status =
+        candidates_init(&stage->candidates, &drafting->job->schema, &request, &why);
+    return status == STATUS_INVALID ? stage_refuse(drafting, index, "candidates", why.text)
+                                    : status;
+}
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
     struct stage *stage = &drafting->job->stage[index];
-    const char *column[CANDIDATES_COLUMNS_MAX];
-    const char *predicate[CANDIDATES_PREDICATES_MAX];
-    const struct candidates_request request = {column, draft->candidates.column_count,
-                                               draft->candidates.threshold_count, predicate,
-                                               draft->candidates.predicate_count};
     const bool central = drafting->job->trust == TRUST_CENTRAL;
-    struct why why = {{0}};
 
-    for (size_t i = 0; i < request.column_count; i++) {
-        column[i] = draft->candidates.column[i];
-    }
-    for (size_t i = 0; i < request.predicate_count; i++) {
-        predicate[i] = draft->candidates.predicate[i];
-    }
     if (central && !stage_has(drafting, index, "strategy")) {
         stage->strategy = STRATEGY_PERMUTE_AND_FLIP;
     }
@@ -29,19 +43,29 @@ static enum status build(const struct drafting *drafting, size_t index)
                                     : "draws from exact scores, which needs trust central: write "
                                       "noisy_min");
     }
-    enum status status =
-        candidates_init(&stage->candidates, &drafting->job->schema, &request, &why);
-    if (status == STATUS_INVALID) {
-        return stage_refuse(drafting, index, "candidates", why.text);
-    }
     stage->rounds = 1;
     stage->batch = draft->batch;
-    stage->grid_bits = 0; /* errors are whole numbers */
     stage->charge.epsilon_micro = stage->epsilon_micro;
     if (stage->strategy == STRATEGY_EXPONENTIAL) {
         stage->charge.mechanism = MECHANISM_EXPONENTIAL;
     }
-    return status;
+    stage->among_experts = stage_has(drafting, index, "loss");
+    if (stage->among_experts == stage_has(drafting, index, "candidates")) {
+        return stage_refuse(drafting, index, "candidates",
+                            "or loss: write one of them, `candidates: {stumps: [age]}` to select "
+                            "among those, or `loss: zero_one` to select among the experts so far");
+    }
+    for (size_t i = 0; stage->among_experts; i++) {
+        if (i == index) {
+            return stage_refuse(drafting, index, "loss",
+                                "judges experts, and there are none: put a stage that makes some "
+                                "before this one");
+        }
+        if (job_makes_experts(&drafting->job->stage[i])) {
+            return STATUS_OK;
+        }
+    }
+    return build_candidates(drafting, index);
 }
 
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,
@@ -49,32 +73,39 @@ static size_t answer_count(const struct job *job, const struct stage *stage, uin
 {
     (void)job;
     (void)within;
-    (void)expert_count;
-    return candidates_cells(&stage->candidates);
+    return stage->among_experts ? expert_count : candidates_cells(&stage->candidates);
 }
 
 static enum status bounds(struct round_bounds *out, const struct job *job,
                           const struct stage *stage, uint32_t within, uint64_t record_count,
                           size_t expert_count, struct why *why)
 {
+    const bool drawn = round_is_drawn(job, stage);
     (void)within;
     (void)record_count;
-    (void)expert_count;
-    (void)why;
-    out->sensitivity = round_is_drawn(job, stage) ? CANDIDATES_SCORE_SENSITIVITY
-                                                  : candidates_sensitivity_l1(&stage->candidates);
-    out->high = (int64_t)stage->batch;
-    out->low = -out->high;
+    if (stage->batch > ENCODE_MAX >> stage->grid_bits) {
+        why_set(why, "a batch's losses overflow: lower batch or grid_bits");
+        return STATUS_INVALID;
+    }
+    out->high = (int64_t)stage->batch << stage->grid_bits;
+    out->low = stage->among_experts ? 0 : -out->high;
+    if (stage->among_experts) {
+        return sensitivity_losses_l1(&out->sensitivity, drawn ? 1 : expert_count, stage->grid_bits,
+                                     why);
+    }
+    out->sensitivity =
+        drawn ? CANDIDATES_SCORE_SENSITIVITY : candidates_sensitivity_l1(&stage->candidates);
     return STATUS_OK;
 }
 
-const struct stage_kind stage_select = {.task = TASK_SELECT,
-                                        .input = INPUT_NONE,
-                                        .is_drawn = true,
-                                        .strategies = 1u << STRATEGY_NOISY_MIN |
-                                                      1u << STRATEGY_EXPONENTIAL |
-                                                      1u << STRATEGY_PERMUTE_AND_FLIP,
-                                        .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
-                                        .build = build,
-                                        .answer_count = answer_count,
-                                        .bounds = bounds};
+const struct stage_kind stage_select = {
+    .task = TASK_SELECT,
+    .input = INPUT_NONE,
+    .is_drawn = true,
+    .strategies =
+        1u << STRATEGY_NOISY_MIN | 1u << STRATEGY_EXPONENTIAL | 1u << STRATEGY_PERMUTE_AND_FLIP,
+    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+    .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .build = build,
+    .answer_count = answer_count,
+    .bounds = bounds};

@@ -78,6 +78,20 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (gradient_check(&stage->gradient, stage->batch, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "clip", why.text);
     }
+    if (stage_has(drafting, index, "clip_all")) {
+        if (drafting->job->unit == UNIT_RECORD) {
+            return stage_refuse(
+                drafting, index, "clip_all",
+                "clips an agent's whole vector, for unit round or agent: remove it");
+        }
+        stage->clip_sum =
+            (int64_t)ldexp(draft->clip_all * (double)draft->batch, (int)stage->grid_bits);
+        if (draft->clip_all > draft->clip || stage->clip_sum < 1) {
+            return stage_refuse(drafting, index, "clip_all",
+                                "is the largest mean gradient of an agent: more than nothing, and "
+                                "not above clip, the largest of a record");
+        }
+    }
     stage->optimiser =
         (struct optimiser){.kind = stage->strategy == STRATEGY_ADAM       ? OPTIMISER_ADAM
                                    : stage->strategy == STRATEGY_MOMENTUM ? OPTIMISER_MOMENTUM
@@ -120,14 +134,15 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
     return STATUS_OK;
 }
 
-const struct stage_kind stage_update = {.task = TASK_UPDATE,
-                                        .input = INPUT_STATE,
-                                        .strategies = 1u << STRATEGY_AVERAGE |
-                                                      1u << STRATEGY_MOMENTUM | 1u << STRATEGY_ADAM,
-                                        .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
-                                        .build = build,
-                                        .answer_count = answer_count,
-                                        .bounds = bounds};
+const struct stage_kind stage_update = {
+    .task = TASK_UPDATE,
+    .input = INPUT_STATE,
+    .strategies = 1u << STRATEGY_AVERAGE | 1u << STRATEGY_MOMENTUM | 1u << STRATEGY_ADAM,
+    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+    .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .build = build,
+    .answer_count = answer_count,
+    .bounds = bounds};
 
 enum status stage_set_sigma(const struct drafting *drafting)
 {

@@ -119,7 +119,7 @@ Test(job, prints_and_parses_enums_by_the_same_names)
     cr_assert_str_eq(strategy_name(STRATEGY_RWM), "rwm");
     cr_assert_null(strategy_name((enum strategy)99));
     cr_assert_str_eq(job_unit_name(UNIT_RECORD), "record");
-    cr_assert_null(job_unit_name((enum job_unit)1));
+    cr_assert_null(job_unit_name((enum job_unit)99));
     cr_assert_str_eq(job_trust_name(TRUST_LOCAL), "local");
     cr_assert_null(job_trust_name((enum job_trust)99));
 }
