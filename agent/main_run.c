@@ -47,12 +47,7 @@ static void keep_model(void *self, const struct job *job, const double *weights,
     if (!final) {
         return;
     }
-    model.loss = (struct loss){.kind = LOSS_LOGISTIC};
-    for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stage[i].task == TASK_FIT || job->stage[i].task == TASK_ONLINE) {
-            model.loss = job->stage[i].loss;
-        }
-    }
+    model.loss = job_loss(job);
     (void)snprintf(model.job, sizeof model.job, "%s", job->name);
     (void)snprintf(model.expert, sizeof model.expert, "the coordinator's choice");
     (void)snprintf(model.statement, sizeof model.statement,

@@ -5,8 +5,10 @@
 #include "agent/task_fit.h"
 #include "agent/task_losses.h"
 #include "agent/task_online.h"
+#include "agent/task_predict.h"
 #include "agent/task_query.h"
 #include "agent/task_select.h"
+#include "agent/task_statistics.h"
 #include "agent/task_update.h"
 #include "base/bytes.h"
 
@@ -24,10 +26,14 @@ static enum status compute(struct private_vector *out, const struct task_input *
         return task_losses(out->value, input);
     case TASK_ONLINE:
         return task_online(out->value, input);
+    case TASK_PREDICT:
+        return task_predict(out->value, input, why);
     case TASK_QUERY:
         return task_query(out->value, input);
     case TASK_SELECT:
         return task_select(out->value, input);
+    case TASK_STATISTICS:
+        return task_statistics(out->value, input);
     case TASK_UPDATE:
         return task_update(out->value, input);
     }

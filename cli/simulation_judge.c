@@ -32,7 +32,7 @@ struct figures {
 struct judgement {
     const struct label *label;
     size_t outputs;
-    struct loss loss; /* of the job's last fit */
+    struct loss loss; /* job_loss */
     struct dataset held;
     struct dataset *share; /* (agent_count), owned */
     struct dataset pooled;
@@ -255,11 +255,7 @@ static void find_loss(struct judgement *judgement, const struct job *job)
 {
     judgement->label = &job->schema.label;
     judgement->outputs = schema_output_count(&job->schema);
-    for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stage[i].task == TASK_FIT) {
-            judgement->loss = job->stage[i].loss;
-        }
-    }
+    judgement->loss = job_loss(job);
 }
 
 enum status simulation_judge(struct simulation *simulation)

@@ -139,17 +139,6 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     return STATUS_OK;
 }
 
-static struct loss fit_loss(const struct job *job)
-{
-    for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stage[i].task == TASK_FIT || job->stage[i].task == TASK_ONLINE) {
-            return job->stage[i].loss;
-        }
-    }
-    return (struct loss){.kind =
-                             job->schema.label.kind == LABEL_NUMBER ? LOSS_SQUARED : LOSS_LOGISTIC};
-}
-
 enum status publish_model(struct model *model, const struct outcome *outcome,
                           const struct publish_options *options)
 {
@@ -173,7 +162,7 @@ enum status publish_model(struct model *model, const struct outcome *outcome,
     memcpy(model->weight, outcome->weights + (size_t)outcome->chosen * d,
            d * sizeof *model->weight);
     model->weight_count = d;
-    model->loss = fit_loss(job);
+    model->loss = job_loss(job);
     model->lambda = outcome->expert[outcome->chosen].lambda;
     (void)snprintf(model->job, sizeof model->job, "%s", job->name);
     (void)snprintf(model->expert, sizeof model->expert, "%s",

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "query/bar.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,13 +11,33 @@
 
 const struct strategy_kind *strategy_kind(const struct job *job, const struct stage *stage)
 {
-    static const struct strategy_kind *const kind[] = {
-        [TASK_FIT] = &strategy_fit,       [TASK_LOSSES] = &strategy_losses,
-        [TASK_ONLINE] = &strategy_online, [TASK_QUERY] = &strategy_query,
-        [TASK_SELECT] = &strategy_select, [TASK_UPDATE] = &strategy_update};
+    static const struct strategy_kind *const kind[] = {[TASK_FIT] = &strategy_fit,
+                                                       [TASK_LOSSES] = &strategy_losses,
+                                                       [TASK_ONLINE] = &strategy_online,
+                                                       [TASK_PREDICT] = &strategy_predict,
+                                                       [TASK_QUERY] = &strategy_query,
+                                                       [TASK_SELECT] = &strategy_select,
+                                                       [TASK_STATISTICS] = &strategy_statistics,
+                                                       [TASK_UPDATE] = &strategy_update};
     CHECK((size_t)stage->task < sizeof kind / sizeof kind[0]);
     return stage->task == TASK_LOSSES && round_is_drawn(job, stage) ? &strategy_hedge
                                                                     : kind[stage->task];
+}
+
+struct query_noise strategy_noise(const struct job *job, const struct stage *stage, uint32_t within,
+                                  uint32_t agent_count)
+{
+    const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
+    struct round_bounds bounds;
+    struct why why = {{0}};
+
+    CHECK(!round_is_drawn(job, stage));
+    CHECK(round_bounds(&bounds, job, stage, within, job_records_min(job), 0, &why) == STATUS_OK);
+    return (struct query_noise){
+        .is_gaussian = gaussian,
+        .scale = gaussian ? (double)bounds.sensitivity * (double)stage->charge.sigma_micro * 1e-6
+                          : (double)bounds.sensitivity * 1e6 / (double)stage->charge.epsilon_micro,
+        .draws = job->trust == TRUST_LOCAL ? agent_count : 1};
 }
 
 void closing_free(struct closing *closing)

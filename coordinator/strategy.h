@@ -11,6 +11,7 @@
 #include "coordinator/curator.h"
 #include "coordinator/outcome.h"
 #include "job/round.h"
+#include "query/bar.h"
 
 /* A round at its end. w = round_width */
 struct closing {
@@ -51,8 +52,10 @@ extern const struct strategy_kind strategy_fit;
 extern const struct strategy_kind strategy_losses;
 extern const struct strategy_kind strategy_hedge; /* losses under central trust */
 extern const struct strategy_kind strategy_online;
+extern const struct strategy_kind strategy_predict;
 extern const struct strategy_kind strategy_query;
 extern const struct strategy_kind strategy_select;
+extern const struct strategy_kind strategy_statistics;
 extern const struct strategy_kind strategy_update;
 
 /** Returns the entry of a stage. */
@@ -60,6 +63,16 @@ const struct strategy_kind *strategy_kind(const struct job *job, const struct st
 
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);
+
+/** Names the experts that a round of fit or predict has made: the average's, its moved thresholds', the
+ * agents' own. made: what goes before the lambda, "" or "distilled, ". */
+void strategy_name_fits(struct outcome_expert *expert, const struct stage *stage, uint32_t within,
+                        const struct record *record, const char *made);
+
+/** Returns the noise on every number of the round's sum, from public numbers alone: what an agent with
+ * the fewest records that the job allows may have added, once for each agent under local trust. */
+struct query_noise strategy_noise(const struct job *job, const struct stage *stage, uint32_t within,
+                                  uint32_t agent_count);
 
 /** Frees what a closing owns. */
 void closing_free(struct closing *closing);

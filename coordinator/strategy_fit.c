@@ -51,21 +51,21 @@ static enum status close(struct closing *closing)
 }
 
 /* In the order of the rows above. */
-static void name_experts(struct outcome_expert *expert, const struct stage *stage, uint32_t within,
-                         const struct record *record)
+void strategy_name_fits(struct outcome_expert *expert, const struct stage *stage, uint32_t within,
+                        const struct record *record, const char *made)
 {
     double lambda = stage->lambda[within];
     size_t rows = job_experts_of_round(stage, record->as.round.agent_count);
     size_t row = 0;
 
-    (void)snprintf(expert[row++].name, OUTCOME_NAME_BYTES, "average, lambda %g", lambda);
+    (void)snprintf(expert[row++].name, OUTCOME_NAME_BYTES, "average, %slambda %g", made, lambda);
     for (size_t i = 0; i < stage->shift_count; i++) {
-        (void)snprintf(expert[row++].name, OUTCOME_NAME_BYTES, "average, lambda %g, threshold %+g",
-                       lambda, stage->shift[i]);
+        (void)snprintf(expert[row++].name, OUTCOME_NAME_BYTES,
+                       "average, %slambda %g, threshold %+g", made, lambda, stage->shift[i]);
     }
     for (size_t i = 0; has_own(stage, rows) && i < record->as.round.agent_count; i++, row++) {
-        (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "%s, lambda %g",
-                       record->as.round.agent[i].name, lambda);
+        (void)snprintf(expert[row].name, OUTCOME_NAME_BYTES, "%s, %slambda %g",
+                       record->as.round.agent[i].name, made, lambda);
         expert[row].weight = stage->own_weight;
     }
     for (size_t i = 0; i < rows; i++) {
@@ -85,7 +85,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     }
     enum status status = outcome_add_experts(&expert, outcome, rows, blob);
     if (status == STATUS_OK) {
-        name_experts(expert, stage, within, record);
+        strategy_name_fits(expert, stage, within, record, "");
     }
     return status;
 }

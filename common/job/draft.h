@@ -49,6 +49,13 @@ struct draft_forecaster {
     size_t weight_count;
 };
 
+struct draft_kernel {
+    unsigned kind;
+    double gamma;
+    uint32_t degree;
+    double offset;
+};
+
 struct draft_candidates {
     char (*column)[SCHEMA_NAME_BYTES];
     size_t column_count;
@@ -88,6 +95,9 @@ struct draft_stage {
     size_t forecaster_count;
     uint64_t t0;
     double theta;
+    struct draft_kernel kernel;
+    struct draft_row *point;
+    size_t point_count;
 };
 
 struct draft {
@@ -120,6 +130,17 @@ const char *draft_path(char path[static CONFIG_PATH_BYTES], const char *list, si
 MUST_USE enum status job_schema_build(const struct drafting *drafting);
 MUST_USE enum status job_map_build(const struct drafting *drafting);
 MUST_USE enum status job_stages_build(const struct drafting *drafting);
+
+/**
+ * Reads a public record as it stands in a job's text: a value per lag, then one per feature.
+ *
+ * value  out  (schema_value_count) raw values; a category by its index
+ * path   in   where it stands, for messages
+ *
+ * Fails with STATUS_INVALID.
+ */
+MUST_USE enum status job_row_read(double *value, const struct drafting *drafting, const char *path,
+                                  const struct draft_row *row);
 
 /** Checks by public numbers alone that every round's noise can be drawn and that the answers of
  * JOB_AGENTS_MAX agents add up without overflow. Fails with STATUS_INVALID. */

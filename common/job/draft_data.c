@@ -107,9 +107,9 @@ static const struct config_key series_keys[] = {
     {.name = NULL},
 };
 
-static const struct config_key landmark_keys[] = {
+const struct config_key draft_row_keys[] = {
     {.type = CONFIG_TEXT,
-     CONFIG_LIST_IN(struct draft_landmark, value, value_count),
+     CONFIG_LIST_IN(struct draft_row, value, value_count),
      .items_max = SCHEMA_LAGS_MAX + SCHEMA_COLUMNS_MAX,
      .example = "[70, F]"},
 };
@@ -149,7 +149,7 @@ static const struct config_key map_keys[] = {
      .type = CONFIG_ROWS,
      CONFIG_LIST_IN(struct draft_map, landmark, landmark_count),
      .items_max = SCHEMA_LANDMARKS_MAX,
-     .keys = landmark_keys,
+     .keys = draft_row_keys,
      .example = "[[70, F], [50, M]]"},
     {.name = NULL},
 };

@@ -35,7 +35,7 @@ struct draft_series {
     size_t lag_count;
 };
 
-struct draft_landmark {
+struct draft_row {
     char (*value)[SCHEMA_NAME_BYTES]; /* numbers and categories, as in the table */
     size_t value_count;
 };
@@ -46,7 +46,7 @@ struct draft_map {
     double gamma;
     uint32_t feature_count;
     uint64_t seed;
-    struct draft_landmark *landmark;
+    struct draft_row *landmark;
     size_t landmark_count;
 };
 
@@ -58,7 +58,8 @@ struct draft_data {
     struct draft_map map;
 };
 
-/* The table of the section's keys, for a struct draft_data. */
+/* The keys of a public record, and of the section, for a struct draft_data. */
+extern const struct config_key draft_row_keys[];
 extern const struct config_key draft_data_keys[];
 
 #endif

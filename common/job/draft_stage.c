@@ -55,6 +55,42 @@ static const struct config_key experts_keys[] = {
     {.name = NULL},
 };
 
+/* All but the linear one, whose models can leave as weights: that is fit. */
+static const char *kernel_choice(unsigned index)
+{
+    return KERNEL_GAUSSIAN + index < KERNEL_KINDS
+               ? kernel_name((enum kernel_kind)(KERNEL_GAUSSIAN + index))
+               : NULL;
+}
+
+static const struct config_key kernel_keys[] = {
+    {.name = "kind",
+     .type = CONFIG_CHOICE,
+     CONFIG_IN(struct draft_kernel, kind),
+     .choice = kernel_choice,
+     .fallback = "gaussian",
+     .example = "gaussian"},
+    {.name = "gamma",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_kernel, gamma),
+     .low = 1e-6,
+     .high = 1e6,
+     .example = "1"},
+    {.name = "degree",
+     .type = CONFIG_INTEGER,
+     CONFIG_IN(struct draft_kernel, degree),
+     .min = 1,
+     .max = KERNEL_DEGREE_MAX,
+     .example = "2"},
+    {.name = "offset",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_kernel, offset),
+     .low = 0,
+     .high = 1000,
+     .example = "1"},
+    {.name = NULL},
+};
+
 static const struct config_key candidates_keys[] = {
     {.name = "stumps",
      .type = CONFIG_TEXT,
@@ -273,5 +309,16 @@ const struct config_key draft_stage_keys[] = {
      .high = 1,
      .fallback = "0.75",
      .example = "0.75"},
+    {.name = "kernel",
+     .type = CONFIG_TABLE,
+     CONFIG_IN(struct draft_stage, kernel),
+     .keys = kernel_keys,
+     .example = "{kind: gaussian, gamma: 1}"},
+    {.name = "points",
+     .type = CONFIG_ROWS,
+     CONFIG_LIST_IN(struct draft_stage, point, point_count),
+     .items_max = JOB_POINTS_MAX,
+     .keys = draft_row_keys,
+     .example = "[[70, F], [50, M]]"},
     {.name = NULL},
 };

@@ -16,9 +16,14 @@ static const char *name_at(const char *const *name, size_t count, unsigned index
 
 const char *task_name(enum task task)
 {
-    static const char *const name[] = {
-        [TASK_FIT] = "fit",     [TASK_LOSSES] = "losses", [TASK_ONLINE] = "online",
-        [TASK_QUERY] = "query", [TASK_SELECT] = "select", [TASK_UPDATE] = "update"};
+    static const char *const name[] = {[TASK_FIT] = "fit",
+                                       [TASK_LOSSES] = "losses",
+                                       [TASK_ONLINE] = "online",
+                                       [TASK_PREDICT] = "predict",
+                                       [TASK_QUERY] = "query",
+                                       [TASK_SELECT] = "select",
+                                       [TASK_STATISTICS] = "statistics",
+                                       [TASK_UPDATE] = "update"};
     return NAME_AT(name, task);
 }
 
@@ -68,6 +73,8 @@ void job_free(struct job *job)
         free(job->stage[i].shift);
         free(job->stage[i].forecaster);
         free(job->stage[i].forecaster_weights);
+        free(job->stage[i].point);
+        free(job->stage[i].point_name);
         query_set_free(&job->stage[i].queries);
         candidates_free(&job->stage[i].candidates);
     }
@@ -99,21 +106,41 @@ const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t
 
 const struct stage_kind *stage_kind(enum task task)
 {
-    static const struct stage_kind *const kind[] = {
-        [TASK_FIT] = &stage_fit,     [TASK_LOSSES] = &stage_losses, [TASK_ONLINE] = &stage_online,
-        [TASK_QUERY] = &stage_query, [TASK_SELECT] = &stage_select, [TASK_UPDATE] = &stage_update};
+    static const struct stage_kind *const kind[] = {[TASK_FIT] = &stage_fit,
+                                                    [TASK_LOSSES] = &stage_losses,
+                                                    [TASK_ONLINE] = &stage_online,
+                                                    [TASK_PREDICT] = &stage_predict,
+                                                    [TASK_QUERY] = &stage_query,
+                                                    [TASK_SELECT] = &stage_select,
+                                                    [TASK_STATISTICS] = &stage_statistics,
+                                                    [TASK_UPDATE] = &stage_update};
     CHECK((size_t)task < sizeof kind / sizeof kind[0]);
     return kind[task];
 }
 
 bool job_makes_experts(const struct stage *stage)
 {
-    return stage->task == TASK_FIT || stage->task == TASK_ONLINE || stage->task == TASK_UPDATE;
+    return stage->task == TASK_UPDATE || job_experts_of_round(stage, 1) > 0;
+}
+
+struct loss job_loss(const struct job *job)
+{
+    struct loss loss = {.kind =
+                            job->schema.label.kind == LABEL_NUMBER ? LOSS_SQUARED : LOSS_LOGISTIC};
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job_makes_experts(&job->stage[i])) {
+            loss = job->stage[i].loss;
+        }
+    }
+    return loss;
 }
 
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 {
-    if (stage->task != TASK_FIT) {
+    if (stage->task == TASK_STATISTICS) {
+        return stage->lambda_count;
+    }
+    if (stage->task != TASK_FIT && stage->task != TASK_PREDICT) {
         return stage->task == TASK_ONLINE ? 1 : 0;
     }
     return 1 + stage->shift_count + (stage->experts_own && agent_count >= 2 ? agent_count : 0);

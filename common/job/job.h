@@ -11,7 +11,9 @@
 #include "dp/filter.h"
 #include "experts/hedge_play.h"
 #include "learn/gradient.h"
+#include "learn/kernel.h"
 #include "learn/loss.h"
+#include "learn/moments.h"
 #include "learn/online.h"
 #include "learn/optimiser.h"
 #include "learn/schema.h"
@@ -28,6 +30,8 @@ enum {
     JOB_SHIFTS_MAX = 32,
     JOB_FORECASTERS_MAX = 32,
     JOB_EXPERTS_MAX = 100000,
+    JOB_POINTS_MAX = 4096,
+    JOB_POINT_NAME_BYTES = 128,
     JOB_AGENTS_MAX = 256 /* what can overflow is checked for so many; the protocol's PEERS_MAX */
 };
 
@@ -41,9 +45,19 @@ enum job_trust {
     TRUST_CENTRAL /* agents send exact vectors; the coordinator adds noise once, to their sum */
 };
 enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN };
-enum task { TASK_FIT, TASK_LOSSES, TASK_ONLINE, TASK_QUERY, TASK_SELECT, TASK_UPDATE };
+enum task {
+    TASK_FIT,
+    TASK_LOSSES,
+    TASK_ONLINE,
+    TASK_PREDICT,
+    TASK_QUERY,
+    TASK_SELECT,
+    TASK_STATISTICS,
+    TASK_UPDATE
+};
 enum strategy {
-    STRATEGY_AVERAGE, /* fit: of the models; update: plain steps along the mean gradient */
+    STRATEGY_AVERAGE, /* fit: of the models; update: plain steps along the mean gradient;
+                         statistics: of the moments; predict: of the answers */
     STRATEGY_RWM,
     STRATEGY_ANSWER,           /* query: the answers with their error bars */
     STRATEGY_NOISY_MIN,        /* select: the least of the noisy scores; local trust */
@@ -64,14 +78,15 @@ struct stage {
                                Gaussian noise, which takes what the pure stages leave of the limit */
     struct charge charge; /* of one pass over the records; without its pass and rows */
     unsigned grid_bits;   /* the grid's step is 2^-grid_bits */
-    struct loss loss;     /* fit: what is minimised; losses: how an expert is judged */
-    uint32_t rounds;      /* fit: one per lambda */
+    struct loss loss;     /* fit, predict: what is minimised; losses: how an expert is judged */
+    uint32_t rounds;      /* fit, predict: one per lambda */
     uint32_t batch;       /* records each agent looks at in a round; 0: all it has */
     uint32_t batches;     /* rounds of one pass: they look at different records */
     bool rounds_add_up;   /* unit agent: every round touches the unit, and is a pass of its own */
 
-    /* fit */
-    double *lambda;    /* (rounds), owned */
+    /* fit, predict, and of these statistics the first two */
+    double *lambda; /* (lambda_count), owned */
+    size_t lambda_count;
     double tolerance;  /* r_tol or G_tol of the solver: erm.h */
     bool experts_own;  /* each agent's own released model becomes an expert too */
     double own_weight; /* prior weight of such an expert; an average's is 1 */
@@ -100,6 +115,13 @@ struct stage {
     struct query_set queries;     /* query; owned */
     bool among_experts;           /* select: the class is the experts there are */
     struct candidates candidates; /* select; owned; borrows the job's schema */
+
+    struct moments moments; /* statistics */
+
+    struct kernel kernel; /* predict, as all below: of the models that stay at home */
+    double *point;        /* (point_count, d) the public records that they answer for; owned */
+    size_t point_count;
+    char (*point_name)[JOB_POINT_NAME_BYTES]; /* (point_count) their raw values; owned */
 };
 
 struct job {
@@ -141,7 +163,8 @@ uint32_t job_round_count(const struct job *job);
  * range. */
 const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
 
-/** Returns how many new experts closing a fit or online round appends, with agent_count answers in. */
+/** Returns how many new experts closing one of the stage's rounds appends, with agent_count answers
+ * in; but of `update`, whose last round appends one. */
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count);
 
 /** Returns whether a stage learns experts, and how many it adds: its rounds together, or its
@@ -156,6 +179,10 @@ size_t job_experts_at(const struct job *job, size_t index, size_t agent_count);
 /** Returns how many records an agent needs at least to take part in every stage: what the stages'
  * passes look at, and what the job says outright. */
 uint64_t job_records_min(const struct job *job);
+
+/** Returns the loss that the job's last stage which makes experts is about; without one the
+ * squared of a number, the logistic of classes. */
+struct loss job_loss(const struct job *job);
 
 /** Return an enum's name as in a job's text, or NULL behind the last one; they serve parsing (as
  * struct config_key.choice) and printing alike. */

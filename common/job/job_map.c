@@ -63,27 +63,20 @@ static enum status build_fourier(const struct drafting *drafting)
     return STATUS_OK;
 }
 
-static enum status refuse_value(const struct drafting *drafting, size_t landmark, size_t index,
-                                const char *remedy)
-{
-    char key[64];
-    (void)snprintf(key, sizeof key, "landmarks[%zu][%zu]", landmark, index);
-    return refuse(drafting, key, remedy);
-}
-
-/* Value `index` of a landmark: a lag's, or a column's. */
-static enum status build_value(const struct drafting *drafting, size_t landmark, size_t index)
+/* Value `index` of a record: a lag's, or a column's. */
+static enum status read_value(double *value, const struct drafting *drafting, const char *path,
+                              const char *text, size_t index)
 {
     const struct schema *schema = &drafting->job->schema;
-    const char *text = drafting->draft->data.map.landmark[landmark].value[index];
-    double *value = &schema->map.landmark[landmark * schema_value_count(schema) + index];
+    char place[CONFIG_PATH_BYTES];
     const struct column *column =
         index < schema->lag_count ? NULL : &schema->column[index - schema->lag_count];
+    (void)snprintf(place, sizeof place, "%.100s[%zu]", path, index);
     if (column == NULL || column->kind == COLUMN_NUMBER) {
         return decimal_double(value, text) == STATUS_OK
                    ? STATUS_OK
-                   : refuse_value(drafting, landmark, index,
-                                  "is not a number, as this column's values are");
+                   : config_refuse(drafting->config, drafting->why, place,
+                                   "is not a number, as this column's values are");
     }
     for (size_t i = 0; i < column->category_count; i++) {
         if (strcmp(text, column->category[i]) == 0) {
@@ -91,24 +84,23 @@ static enum status build_value(const struct drafting *drafting, size_t landmark,
             return STATUS_OK;
         }
     }
-    return refuse_value(drafting, landmark, index, "is none of this column's categories");
+    return config_refuse(drafting->config, drafting->why, place,
+                         "is none of this column's categories");
 }
 
-static enum status build_landmark(const struct drafting *drafting, size_t landmark)
+enum status job_row_read(double *value, const struct drafting *drafting, const char *path,
+                         const struct draft_row *row)
 {
     const size_t n = schema_value_count(&drafting->job->schema);
-    const size_t count = drafting->draft->data.map.landmark[landmark].value_count;
     enum status status = STATUS_OK;
-    if (count != n) {
-        char path[CONFIG_PATH_BYTES];
-        (void)snprintf(path, sizeof path, "data.map.landmarks[%zu]", landmark);
+    if (row->value_count != n) {
         return config_refuse(drafting->config, drafting->why, path,
                              "has %zu values: write %zu, one per lag if there are any, then one "
                              "per feature, in their order",
-                             count, n);
+                             row->value_count, n);
     }
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-        status = build_value(drafting, landmark, i);
+        status = read_value(&value[i], drafting, path, row->value[i], i);
     }
     return status;
 }
@@ -127,7 +119,10 @@ static enum status build_nystrom(const struct drafting *drafting)
     }
     schema->map.landmark_count = draft->landmark_count;
     for (size_t i = 0; i < draft->landmark_count && status == STATUS_OK; i++) {
-        status = build_landmark(drafting, i);
+        char path[CONFIG_PATH_BYTES];
+        (void)snprintf(path, sizeof path, "data.map.landmarks[%zu]", i);
+        status = job_row_read(schema->map.landmark + i * schema_value_count(schema), drafting, path,
+                              &draft->landmark[i]);
     }
     if (status != STATUS_OK) {
         return status;

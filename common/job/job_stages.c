@@ -9,7 +9,12 @@
 enum { ROUNDS_TOTAL_MAX = 1000000 }; /* the protocol's ROUNDS_MAX */
 
 #define BIT(value) (1u << (unsigned)(value))
-#define LOOKING    (BIT(TASK_LOSSES) | BIT(TASK_QUERY) | BIT(TASK_SELECT) | BIT(TASK_UPDATE))
+#define LOOKING                                                                                    \
+    (BIT(TASK_LOSSES) | BIT(TASK_QUERY) | BIT(TASK_SELECT) | BIT(TASK_UPDATE) |                    \
+     BIT(TASK_STATISTICS))
+#define JUDGED  (BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE) | BIT(TASK_PREDICT))
+#define FITTING (BIT(TASK_FIT) | BIT(TASK_PREDICT))
+#define SOLVING (FITTING | BIT(TASK_STATISTICS))
 
 static const char STAGES[] = "stages";
 
@@ -63,14 +68,17 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         const char *foreign;
         const char *absent;
     } rule[] = {
-        {"loss", BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE) | BIT(TASK_SELECT),
-         BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE),
-         "is for tasks that learn or judge: remove it",
+        {"loss", JUDGED | BIT(TASK_SELECT), JUDGED,
+         "is for tasks that learn or judge by one: remove it",
          "is missing: add it, for example `loss: logistic`"},
-        {"lambdas", BIT(TASK_FIT), BIT(TASK_FIT), "is for a fit stage: remove it",
+        {"lambdas", SOLVING, SOLVING, "is for a fit, statistics or predict stage: remove it",
          "is missing: add it, for example `lambdas: [0.003]`"},
-        {"tolerance", BIT(TASK_FIT), 0, "is for a fit stage: remove it", ""},
-        {"experts", BIT(TASK_FIT), 0, "is for a fit stage: remove it", ""},
+        {"tolerance", FITTING, 0, "is for a fit or predict stage: remove it", ""},
+        {"experts", FITTING, 0, "is for a fit or predict stage: remove it", ""},
+        {"kernel", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
+         "is missing: add it, for example `kernel: {kind: gaussian, gamma: 1}`"},
+        {"points", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
+         "is missing: add PUBLIC records, for example `points: [[70, F], [50, M]]`"},
         {"rounds", BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
          BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
          "is for a losses stage (a fit has one per lambda): remove it",
@@ -85,7 +93,8 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"t0", BIT(TASK_ONLINE), BIT(TASK_ONLINE), "is for an online stage: remove it",
          "is missing: add it, for example `t0: 200`, after how many records the first release is"},
         {"theta", BIT(TASK_ONLINE), 0, "is for an online stage: remove it", ""},
-        {"noise", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"noise", BIT(TASK_UPDATE) | BIT(TASK_STATISTICS), 0,
+         "is for an update or statistics stage: remove it", ""},
         {"clip", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
          "is missing: add it, for example `clip: 1`"},
         {"sampling", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
@@ -153,7 +162,7 @@ static enum status choose_strategy(const struct drafting *drafting, size_t index
     if ((offered & BIT(stage->strategy)) == 0) {
         return stage_refuse(
             drafting, index, "strategy",
-            "does not go with the task: fit and online take average, losses takes rwm (under trust central also "
+            "does not go with the task: fit, online, predict and statistics take average, losses takes rwm (under trust central also "
             "theorem, dartboard, epochs), query takes "
             "answer, select takes noisy_min, exponential or permute_and_flip, "
             "update takes average, momentum or adam");

@@ -33,8 +33,10 @@ struct stage_kind {
 extern const struct stage_kind stage_fit;
 extern const struct stage_kind stage_losses;
 extern const struct stage_kind stage_online;
+extern const struct stage_kind stage_predict;
 extern const struct stage_kind stage_query;
 extern const struct stage_kind stage_select;
+extern const struct stage_kind stage_statistics;
 extern const struct stage_kind stage_update;
 
 /** Returns the entry of a task. */
@@ -50,6 +52,19 @@ MUST_USE enum status stage_set_draws(const struct drafting *drafting);
 /** After that: finds the noise of the Gaussian one, which takes what the others leave of
  * the job's limit, by what an agent's ledger will admit. */
 MUST_USE enum status stage_set_sigma(const struct drafting *drafting);
+
+/** Reads what fit and predict share: a round and a charge per lambda, tolerance, experts. */
+MUST_USE enum status stage_build_fits(const struct drafting *drafting, size_t index);
+
+/** Reads lambdas into the stage, none twice. */
+MUST_USE enum status stage_build_lambdas(const struct drafting *drafting, size_t index);
+
+/** Makes the stage's charge one for Gaussian noise; stage_set_sigma does the rest. */
+MUST_USE enum status stage_take_gaussian(const struct drafting *drafting, size_t index);
+
+/* What closing a round may take of the coordinator, which does nothing else meanwhile: some ten
+ * seconds. */
+enum { STAGE_FLOPS_MAX_LOG2 = 36 };
 
 /* draft.h's refusals, for one stage. */
 MUST_USE enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,

@@ -4,24 +4,29 @@
 #include "learn/erm.h"
 #include "learn/sensitivity.h"
 
-static enum status build(const struct drafting *drafting, size_t index)
+enum status stage_build_lambdas(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
     struct stage *stage = &drafting->job->stage[index];
-    if (draft->loss == LOSS_ZERO_ONE) {
-        return stage_refuse(drafting, index, "loss",
-                            "zero_one cannot be minimised: write logistic or hinge");
-    }
     if (stage_has_twice(draft->lambda, draft->lambda_count)) {
         return stage_refuse(drafting, index, "lambdas",
-                            "holds one lambda twice: it would be paid twice");
+                            stage->task == TASK_STATISTICS
+                                ? "holds one lambda twice: remove one"
+                                : "holds one lambda twice: it would be paid twice");
     }
-    if (!draft->experts.own && stage_has(drafting, index, "experts.own_weight")) {
+    stage->lambda_count = draft->lambda_count;
+    return stage_keep(&stage->lambda, draft->lambda, draft->lambda_count);
+}
+
+static enum status check_experts(const struct drafting *drafting, size_t index)
+{
+    const struct draft_experts *draft = &drafting->draft->stage[index].experts;
+    if (!draft->own && stage_has(drafting, index, "experts.own_weight")) {
         return stage_refuse(drafting, index, "experts.own_weight",
                             "weighs experts that `own: false` leaves out: remove it, or set own to "
                             "true");
     }
-    if (draft->experts.own && drafting->job->trust != TRUST_LOCAL) {
+    if (draft->own && drafting->job->trust != TRUST_LOCAL) {
         return stage_refuse(drafting, index, "experts.own",
                             "needs trust local: otherwise only the noisy average is released");
     }
@@ -30,19 +35,37 @@ static enum status build(const struct drafting *drafting, size_t index)
                              "is missing: under trust central the noise of a fit follows the least "
                              "number of records that an agent has");
     }
-    if (draft->experts.shift_count > 0 && schema_output_count(&drafting->job->schema) > 1) {
+    if (draft->shift_count > 0 && schema_output_count(&drafting->job->schema) > 1) {
         return stage_refuse(drafting, index, "experts.shifts",
                             "moves the threshold between two classes, and the label has more: "
                             "remove it");
     }
-    for (size_t i = 0; i < draft->experts.shift_count; i++) {
-        if (draft->experts.shift[i] == 0) {
+    for (size_t i = 0; i < draft->shift_count; i++) {
+        if (draft->shift[i] == 0) {
             return stage_refuse(drafting, index, "experts.shifts",
                                 "holds 0, which is the average itself: remove it");
         }
     }
-    if (stage_has_twice(draft->experts.shift, draft->experts.shift_count)) {
+    if (stage_has_twice(draft->shift, draft->shift_count)) {
         return stage_refuse(drafting, index, "experts.shifts", "holds one shift twice: remove it");
+    }
+    return STATUS_OK;
+}
+
+enum status stage_build_fits(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    if (draft->loss == LOSS_ZERO_ONE) {
+        return stage_refuse(drafting, index, "loss",
+                            "zero_one cannot be minimised: write logistic or hinge");
+    }
+    enum status status = stage_build_lambdas(drafting, index);
+    if (status == STATUS_OK) {
+        status = check_experts(drafting, index);
+    }
+    if (status != STATUS_OK) {
+        return status;
     }
     stage->rounds = (uint32_t)draft->lambda_count;
     stage->tolerance = draft->tolerance;
@@ -50,11 +73,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->own_weight = draft->experts.own_weight;
     stage->shift_count = draft->experts.shift_count;
     stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds; /* each is a release */
-    enum status status = stage_keep(&stage->lambda, draft->lambda, draft->lambda_count);
-    if (status == STATUS_OK) {
-        status = stage_keep(&stage->shift, draft->experts.shift, draft->experts.shift_count);
-    }
-    return status;
+    return stage_keep(&stage->shift, draft->experts.shift, draft->experts.shift_count);
 }
 
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,
@@ -92,6 +111,6 @@ const struct stage_kind stage_fit = {.task = TASK_FIT,
                                      .strategies = 1u << STRATEGY_AVERAGE,
                                      .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                      .units = 1u << UNIT_RECORD,
-                                     .build = build,
+                                     .build = stage_build_fits,
                                      .answer_count = answer_count,
                                      .bounds = bounds};

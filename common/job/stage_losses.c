@@ -129,7 +129,7 @@ static bool is_admitted(const struct job *job)
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
         struct charge charge = stage->charge;
-        if (stage->task == TASK_UPDATE && charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
+        if (stage->task != TASK_LOSSES && charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
             continue;
         }
         charge.pass = (struct digest){{1}};

@@ -46,12 +46,7 @@ static enum status build_charge(const struct drafting *drafting, size_t index)
                                           : stage->epsilon_micro / passes;
         return STATUS_OK;
     }
-    if (drafting->job->delta_atto == 0) {
-        return stage_refuse(drafting, index, "noise",
-                            "gaussian needs a privacy.delta above 0: add one, or write laplace");
-    }
-    stage->charge.mechanism = MECHANISM_DISCRETE_GAUSSIAN;
-    return STATUS_OK; /* stage_set_sigma does the rest */
+    return stage_take_gaussian(drafting, index);
 }
 
 static enum status build(const struct drafting *drafting, size_t index)
@@ -144,6 +139,22 @@ const struct stage_kind stage_update = {
     .answer_count = answer_count,
     .bounds = bounds};
 
+enum status stage_take_gaussian(const struct drafting *drafting, size_t index)
+{
+    if (drafting->job->delta_atto == 0) {
+        return stage_refuse(drafting, index, "noise",
+                            "gaussian needs a privacy.delta above 0: add one, or write laplace");
+    }
+    drafting->job->stage[index].charge.mechanism = MECHANISM_DISCRETE_GAUSSIAN;
+    return STATUS_OK;
+}
+
+/* Draws under central trust may be charged as a Gaussian, too, whose sigma stands. */
+static bool waits_for_sigma(const struct stage *stage)
+{
+    return stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN && stage->charge.sigma_micro == 0;
+}
+
 enum status stage_set_sigma(const struct drafting *drafting)
 {
     struct job *job = drafting->job;
@@ -154,7 +165,7 @@ enum status stage_set_sigma(const struct drafting *drafting)
 
     for (size_t i = 0; i < job->stage_count; i++) {
         struct stage *stage = &job->stage[i];
-        if (stage->charge.mechanism != MECHANISM_DISCRETE_GAUSSIAN) {
+        if (!waits_for_sigma(stage)) {
             struct charge *charge = &fixed[schedule.fixed_count++];
             *charge = stage->charge;
             charge->count = charge_count(charge) * round_passes(stage, stage->rounds);
