@@ -12,6 +12,7 @@ struct request {
     struct simulation simulation; /* what is asked for; the rest empty */
     struct option_many set;
     uint64_t agents;
+    bool counted; /* --agents is there */
     uint64_t repeat;
     bool json;
 };
@@ -104,6 +105,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
          .number = &request.agents,
          .min = 1,
          .max = SIMULATION_AGENTS_MAX,
+         .given = &request.counted,
          .what = "N"},
         {.name = "--seed",
          .number = &simulation->seed,
@@ -112,12 +114,17 @@ static enum exit_code run(const struct command *command, int count, char **argum
          .what = "N"},
         {.name = "--set", .many = &request.set, .what = "KEY=VALUE"},
         {.name = "--data", .text = &simulation->data_path, .what = "F.csv"},
+        {.name = "--streams", .text = &simulation->streams_path, .what = "S.csv"},
         {.name = "--repeat", .number = &request.repeat, .min = 1, .max = REPEAT_MAX, .what = "N"},
         {.name = "--json", .flag = &request.json}};
 
     if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
         STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
+    if (request.counted && simulation->streams_path != NULL) {
+        return command_fail(command, EXIT_CODE_USAGE,
+                            "--agents: there are as many as --streams names; leave one out");
     }
     simulation->agent_count = (size_t)request.agents;
     simulation->set = request.set.value;
@@ -144,7 +151,7 @@ const struct command command_simulate = {
     .summary = "rehearse a whole federation on this machine",
     .help =
         "usage: hedgerow simulate JOB --out DIR [--agents N] [--seed N] [--set key=value]...\n"
-        "                         [--data F.csv] [--repeat N] [--json]\n\n"
+        "                         [--data F.csv] [--streams S.csv] [--repeat N] [--json]\n\n"
         "Runs a coordinator and N agents as processes of their own, over ZeroMQ on loopback, each\n"
         "with its key, policy and ledger. The records are shuffled, a fifth is held out, the rest\n"
         "is dealt out to the agents. A line is printed for each round. DIR then holds result.json,\n"
@@ -156,6 +163,8 @@ const struct command command_simulate = {
         "  --seed N         the same split, noise and choices each time: NOT PRIVATE\n"
         "  --set key=value  change a value of the job, for example privacy.epsilon=2\n"
         "  --data F.csv     the records; else the one *.csv beside the job\n"
+        "  --streams S.csv  lines `stream,unit`: each stream is a column of the data and one agent's,\n"
+        "                   divided by its unit; the last fifth of the days is held out\n"
         "  --repeat N       N runs (seeds N, N+1, ... with --seed), then the mean accuracy and AUC or error;\n"
         "                   DIR holds the last run\n"
         "  --json           result.json on standard output, progress on standard error\n\n"

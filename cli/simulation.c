@@ -96,7 +96,9 @@ void simulation_show(const struct simulation *simulation)
     const struct result *result = &simulation->result;
     FILE *out = simulation->progress;
     show_quality(out, result);
-    (void)fprintf(out, "\n  %-56s    spent   left\n", "epsilon, by each hospital's ledger");
+    (void)fprintf(out, "\n  %-56s    spent   left\n",
+                  simulation->stream != NULL ? "epsilon, by each agent's ledger"
+                                             : "epsilon, by each hospital's ledger");
     for (size_t i = 0; i < result->agent_count; i++) {
         (void)fprintf(out, "  %-56s %8.4f %6.4f\n", result->agent[i].name,
                       result->agent[i].epsilon_spent, result->agent[i].epsilon_left);
@@ -119,10 +121,10 @@ void simulation_show(const struct simulation *simulation)
 static void announce(const struct simulation *simulation)
 {
     (void)fprintf(simulation->progress,
-                  "%s%s: %zu agents and a coordinator, %zu records to learn from, %zu held out\n",
+                  "%s%s: %zu agents and a coordinator, %zu records to learn from, %zu held out%s\n",
                   simulation->seeded ? "NOT PRIVATE (--seed) " : "", simulation->job.name,
                   simulation->agent_count, simulation->record_count - simulation->held_count,
-                  simulation->held_count);
+                  simulation->held_count, simulation->stream != NULL ? ", of each stream" : "");
     (void)fflush(simulation->progress);
 }
 
@@ -177,6 +179,8 @@ void simulation_free(struct simulation *simulation)
         (void)close(simulation->lock);
     }
     simulation->lock = -1;
+    free(simulation->stream);
+    simulation->stream = NULL;
     free(simulation->job_text);
     simulation->job_text = NULL;
     simulation->job_size = 0;

@@ -19,12 +19,20 @@
 
 enum { SIMULATION_PATH_BYTES = 4096, SIMULATION_AGENTS_MAX = 100, SIMULATION_AGENTS = 5 };
 
+/* Under --streams: a column of the wide table, which is one agent's. */
+struct simulation_stream {
+    char column[CHILD_NAME_BYTES]; /* its name in the table */
+    char name[CHILD_NAME_BYTES];   /* the agent's: the same in lower case */
+    double unit;                   /* > 0: entries are divided by it */
+};
+
 struct simulation {
     /* what is asked for */
     const char *job_path;
-    const char *data_path; /* NULL: the one *.csv beside the job */
+    const char *data_path;    /* NULL: the one *.csv beside the job */
+    const char *streams_path; /* NULL: records are dealt out by rows */
     const char *out;
-    size_t agent_count;
+    size_t agent_count; /* under --streams as many as there are streams */
     bool seeded;
     uint64_t seed;
     const char *const *set; /* (set_count) "key=value" */
@@ -35,8 +43,9 @@ struct simulation {
     char data[SIMULATION_PATH_BYTES];
     char *job_text; /* owned */
     size_t job_size;
-    struct job job; /* owned */
-    size_t record_count;
+    struct job job;                   /* owned */
+    struct simulation_stream *stream; /* (agent_count) under --streams; owned */
+    size_t record_count;              /* under --streams of each stream */
     size_t held_count;
     unsigned port;
     int lock; /* on the output folder; -1 without one */
@@ -49,6 +58,18 @@ struct simulation {
 /** Writes DIR/... into path; false when it does not fit. */
 bool simulation_path(const struct simulation *simulation, char path[static SIMULATION_PATH_BYTES],
                      const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** Writes the name of an agent, from 0, and the path of the records held out: one file for all, or
+ * one of each stream's. */
+void simulation_agent_name(const struct simulation *simulation, char name[static CHILD_NAME_BYTES],
+                           size_t agent);
+size_t simulation_held_files(const struct simulation *simulation);
+bool simulation_held_path(const struct simulation *simulation,
+                          char path[static SIMULATION_PATH_BYTES], size_t file);
+
+/** The parts of loading and dealing out that --streams does its own way. */
+MUST_USE enum status simulation_streams_load(struct simulation *simulation);
+MUST_USE enum status simulation_streams_split(struct simulation *simulation);
 
 /** Reads job and data, applies --set, checks that the shares suffice. Nothing is written yet. */
 MUST_USE enum status simulation_load(struct simulation *simulation);

@@ -85,7 +85,9 @@ static enum status list_agents(struct simulation *simulation)
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < simulation->agent_count; i++) {
-        (void)snprintf(all[i].name, sizeof all[i].name, "hospital-%zu", i + 1);
+        char name[CHILD_NAME_BYTES];
+        simulation_agent_name(simulation, name, i);
+        (void)snprintf(all[i].name, sizeof all[i].name, "%s", name);
         const struct result_agent *known = find(result->agent, result->agent_count, all[i].name);
         if (known != NULL) {
             all[i] = *known;

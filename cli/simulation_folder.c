@@ -78,13 +78,14 @@ static enum status make_folders(struct simulation *simulation)
     for (size_t i = 0; i < sizeof top / sizeof top[0] && status == STATUS_OK; i++) {
         status = make(simulation, "", top[i]);
     }
-    for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "hospital-%zu", i);
+    for (size_t i = 0; i < simulation->agent_count && status == STATUS_OK; i++) {
+        char name[CHILD_NAME_BYTES];
+        char state[CHILD_NAME_BYTES + 8];
+        simulation_agent_name(simulation, name, i);
         status = make(simulation, "agents/", name);
         if (status == STATUS_OK) {
-            (void)snprintf(name, sizeof name, "hospital-%zu/state", i);
-            status = make(simulation, "agents/", name);
+            (void)snprintf(state, sizeof state, "%s/state", name);
+            status = make(simulation, "agents/", state);
         }
     }
     return status;

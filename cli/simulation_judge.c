@@ -34,7 +34,8 @@ struct judgement {
     size_t outputs;
     struct loss loss; /* job_loss */
     struct dataset held;
-    struct dataset *share; /* (agent_count), owned */
+    struct dataset *held_part; /* (simulation_held_files), owned */
+    struct dataset *share;     /* (agent_count), owned */
     struct dataset pooled;
     double *score; /* (held.record_count, outputs), owned */
 };
@@ -57,16 +58,28 @@ static enum status read_all(struct simulation *simulation, struct judgement *jud
 {
     char path[SIMULATION_PATH_BYTES];
     const struct dataset *part[SIMULATION_AGENTS_MAX];
+    const size_t held = simulation_held_files(simulation);
     enum status status = STATUS_OK;
 
     judgement->share = calloc(simulation->agent_count, sizeof *judgement->share);
-    if (judgement->share == NULL || !simulation_path(simulation, path, "held-out.csv")) {
+    judgement->held_part = calloc(held, sizeof *judgement->held_part);
+    if (judgement->share == NULL || judgement->held_part == NULL) {
         return STATUS_NO_MEMORY;
     }
-    status = read_share(simulation, &judgement->held, path);
+    for (size_t i = 0; i < held && status == STATUS_OK; i++) {
+        part[i] = &judgement->held_part[i];
+        status = simulation_held_path(simulation, path, i)
+                     ? read_share(simulation, &judgement->held_part[i], path)
+                     : STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK) {
+        status = dataset_concat(&judgement->held, part, held);
+    }
     for (size_t i = 0; i < simulation->agent_count && status == STATUS_OK; i++) {
+        char name[CHILD_NAME_BYTES];
         part[i] = &judgement->share[i];
-        if (!simulation_path(simulation, path, "agents/hospital-%zu/data.csv", i + 1)) {
+        simulation_agent_name(simulation, name, i);
+        if (!simulation_path(simulation, path, "agents/%s/data.csv", name)) {
             return STATUS_NO_MEMORY;
         }
         status = read_share(simulation, &judgement->share[i], path);
@@ -281,6 +294,10 @@ enum status simulation_judge(struct simulation *simulation)
     for (size_t i = 0; judgement.share != NULL && i < simulation->agent_count; i++) {
         dataset_free(&judgement.share[i]);
     }
+    for (size_t i = 0; judgement.held_part != NULL && i < simulation_held_files(simulation); i++) {
+        dataset_free(&judgement.held_part[i]);
+    }
+    free(judgement.held_part);
     free(judgement.share);
     free(judgement.score);
     dataset_free(&judgement.pooled);

@@ -29,6 +29,29 @@ bool simulation_path(const struct simulation *simulation, char path[static SIMUL
     return more >= 0 && more < SIMULATION_PATH_BYTES - length;
 }
 
+void simulation_agent_name(const struct simulation *simulation, char name[static CHILD_NAME_BYTES],
+                           size_t agent)
+{
+    if (simulation->stream != NULL) {
+        (void)snprintf(name, CHILD_NAME_BYTES, "%s", simulation->stream[agent].name);
+    } else {
+        (void)snprintf(name, CHILD_NAME_BYTES, "hospital-%zu", agent + 1);
+    }
+}
+
+size_t simulation_held_files(const struct simulation *simulation)
+{
+    return simulation->stream != NULL ? simulation->agent_count : 1;
+}
+
+bool simulation_held_path(const struct simulation *simulation,
+                          char path[static SIMULATION_PATH_BYTES], size_t file)
+{
+    return simulation->stream != NULL
+               ? simulation_path(simulation, path, "held-out/%s.csv", simulation->stream[file].name)
+               : simulation_path(simulation, path, "held-out.csv");
+}
+
 static bool is_table(const char *name)
 {
     size_t length = strlen(name);
@@ -119,11 +142,15 @@ static enum status check_shares(struct simulation *simulation)
 {
     uint64_t wanted = job_records_min(&simulation->job);
     simulation->held_count = (simulation->record_count + HELD_OUT_ONE_IN - 1) / HELD_OUT_ONE_IN;
-    size_t share = (simulation->record_count - simulation->held_count) / simulation->agent_count;
+    size_t share = simulation->record_count - simulation->held_count;
     /* A stretch of a series' days has no records for its first ones; the first days of all are not
      * counted among the records. */
     const size_t lost = schema_history(&simulation->job.schema);
-    share = share > lost && (lost == 0 || simulation->held_count >= lost + 2) ? share - lost : 0;
+    if (simulation->stream == NULL) {
+        share /= simulation->agent_count;
+        share = share > lost ? share - lost : 0;
+    }
+    share = lost == 0 || simulation->held_count >= lost + 2 ? share : 0;
     if (share < wanted || share < 2) {
         why_set(
             &simulation->why,
@@ -143,7 +170,8 @@ enum status simulation_load(struct simulation *simulation)
         status = find_data(simulation);
     }
     if (status == STATUS_OK) {
-        status = check_data(simulation);
+        status = simulation->streams_path != NULL ? simulation_streams_load(simulation)
+                                                  : check_data(simulation);
     }
     if (status == STATUS_OK) {
         status = check_shares(simulation);

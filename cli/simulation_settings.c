@@ -122,7 +122,8 @@ static void list_tasks(char *text, size_t size, const struct job *job)
 static enum status make_agent(struct simulation *simulation, size_t number,
                               const struct digest *coordinator_key, FILE *roster)
 {
-    char folder[64];
+    char name[CHILD_NAME_BYTES];
+    char folder[CHILD_NAME_BYTES + 8];
     char hex[2 * DIGEST_BYTES + 1];
     struct digest key;
     const struct job *job = &simulation->job;
@@ -131,16 +132,17 @@ static enum status make_agent(struct simulation *simulation, size_t number,
 
     list_tasks(tasks, sizeof tasks, job);
 
-    (void)snprintf(folder, sizeof folder, "agents/hospital-%zu", number);
+    simulation_agent_name(simulation, name, number);
+    (void)snprintf(folder, sizeof folder, "agents/%s", name);
     enum status status = make_key(simulation, folder, &key);
     if (status == STATUS_OK) {
         hex_encode(hex, &key, sizeof key);
-        (void)fprintf(roster, "hospital-%zu %s\n", number, hex);
+        (void)fprintf(roster, "%s %s\n", name, hex);
         status = put_job(simulation, folder);
     }
     if (status == STATUS_OK) {
         status = put(simulation, folder, "policy.yml",
-                     "# What this hospital allows, whatever a job asks for.\nhedgerow: 1\n"
+                     "# What this site allows, whatever a job asks for.\nhedgerow: 1\n"
                      "epsilon: %llu.%06llu\ndelta: %.18f\ncohort_minimum: %u\n"
                      "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
                      "answer_slot_ms: %d\n",
@@ -180,7 +182,7 @@ enum status simulation_settings(struct simulation *simulation)
     if (roster == NULL) {
         return STATUS_NO_MEMORY;
     }
-    for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < simulation->agent_count && status == STATUS_OK; i++) {
         status = make_agent(simulation, i, &coordinator_key, roster);
     }
     if (fclose(roster) != 0 && status == STATUS_OK) {

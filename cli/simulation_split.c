@@ -80,7 +80,7 @@ static enum status open_shares(struct simulation *simulation, FILE **share)
     for (size_t i = 0; i <= simulation->agent_count; i++) {
         bool fits = i < simulation->agent_count
                         ? simulation_path(simulation, path, "agents/hospital-%zu/data.csv", i + 1)
-                        : simulation_path(simulation, path, "held-out.csv");
+                        : simulation_held_path(simulation, path, 0);
         share[i] = fits ? fopen(path, "wbxe") : NULL;
         if (share[i] == NULL) {
             why_set(&simulation->why, "%s: %s", path, strerror(errno));
@@ -96,8 +96,10 @@ enum status simulation_split(struct simulation *simulation)
     size_t *share_of = NULL;
     const size_t rows = simulation->record_count + schema_history(&simulation->job.schema);
     enum status status = STATUS_OK;
+    if (simulation->stream != NULL) {
+        return simulation_streams_split(simulation);
+    }
     FILE *file = fopen(simulation->data, "rbe");
-
     if (file == NULL) {
         why_set(&simulation->why, "%s: %s", simulation->data, strerror(errno));
         return STATUS_IO;

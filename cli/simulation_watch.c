@@ -137,7 +137,7 @@ static enum status start_all(struct simulation *simulation)
     for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
         char name[CHILD_NAME_BYTES];
         char settings[128];
-        (void)snprintf(name, sizeof name, "hospital-%zu", i);
+        simulation_agent_name(simulation, name, i - 1);
         (void)snprintf(settings, sizeof settings, "agents/%s/agent.yml", name);
         status = start(simulation, simulation->seeded ? "hedgerow-agent-seeded" : "hedgerow-agent",
                        name, settings, i);
