@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct command *const commands[] = {&command_simulate, &command_keygen,
-                                                 &command_predict,  &command_report,
-                                                 &command_audit,    &command_plan};
+static const struct command *const commands[] = {
+    &command_simulate, &command_keygen, &command_predict, &command_report,
+    &command_audit,    &command_plan,   &command_study};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -21,6 +21,7 @@ extern const struct command command_predict;
 extern const struct command command_report;
 extern const struct command command_plan;
 extern const struct command command_audit;
+extern const struct command command_study;
 
 /** Finds the subcommand and runs it: the whole program but for `main`. */
 enum exit_code command_main(int count, char **argument);

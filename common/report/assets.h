@@ -15,5 +15,6 @@ extern const struct asset asset_style;
 extern const struct asset asset_charts; /* Chart.js 3.9.1, MIT licence, as Debian ships it */
 extern const struct asset asset_charts_licence;
 extern const struct asset asset_page;
+extern const struct asset asset_study; /* the charts of a study */
 
 #endif

@@ -1,0 +1,49 @@
+/* study.h - the parts of `hedgerow study`: each shows by seeded simulation, or by exact figures, what
+ * the papers' theorems promise and what their corrections are good for. */
+
+#ifndef CLI_STUDY_H
+#define CLI_STUDY_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "report/study.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct study_request {
+    uint64_t seed;
+    uint64_t rounds;     /* the longest play, the largest sample; 0: the study's own */
+    uint64_t runs;       /* of each setting, or samples of an audit; 0: the study's own */
+    const char *compose; /* the folder of hospitals/ and tumours/ */
+    size_t planted;      /* for tests: claim number planted, counted from 1, is judged on the wrong
+                             form of what it is about, and must not hold; 0: none */
+    bool quiet;          /* no progress on standard error */
+};
+
+/** Prints a line of progress to standard error. */
+void study_progress(const struct study_request *request, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Returns whether the claim that is added next is to be judged on its wrong form. */
+bool study_is_planted(const struct study *study, const struct study_request *request);
+
+/* What each of them shows stands in docs/STUDY.md.
+ *
+ * study  out  zeroed by the caller: gets title, claims, charts and table
+ *
+ * All fail with STATUS_NO_MEMORY, STATUS_INVALID (what was asked for cannot be run); accuracy also
+ * where the files of `compose` cannot be read. why says what. The same request gives the same study.
+ */
+MUST_USE enum status study_regret(struct study *study, const struct study_request *request,
+                                  struct why *why);
+MUST_USE enum status study_excess(struct study *study, const struct study_request *request,
+                                  struct why *why);
+MUST_USE enum status study_concentration(struct study *study, const struct study_request *request,
+                                         struct why *why);
+MUST_USE enum status study_accuracy(struct study *study, const struct study_request *request,
+                                    struct why *why);
+MUST_USE enum status study_corrections(struct study *study, const struct study_request *request,
+                                       struct why *why);
+
+#endif

@@ -1,0 +1,190 @@
+#include "report/study.h"
+
+#include "base/check.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(char *out, size_t size, const char *text)
+{
+    const size_t length = strlen(text);
+    CHECK(length < size);
+    memcpy(out, text, length + 1);
+}
+
+void study_claim(struct study *study, enum study_relation relation, double measured, double bound,
+                 const char *sentence, ...)
+{
+    CHECK(study->claim_count < STUDY_CLAIMS_MAX);
+    struct study_claim *claim = &study->claim[study->claim_count++];
+    va_list arguments;
+    va_start(arguments, sentence);
+    const int length = vsnprintf(claim->sentence, sizeof claim->sentence, sentence, arguments);
+    va_end(arguments);
+    CHECK(length >= 0 && (size_t)length < sizeof claim->sentence);
+    claim->relation = relation;
+    claim->measured = measured;
+    claim->bound = bound;
+    claim->holds = relation == STUDY_AT_MOST ? measured <= bound : measured >= bound;
+}
+
+struct study_chart *study_chart(struct study *study, const struct study_chart *words)
+{
+    CHECK(study->chart_count < STUDY_CHARTS_MAX && words->series_count == 0);
+    struct study_chart *chart = &study->chart[study->chart_count++];
+    *chart = *words;
+    return chart;
+}
+
+struct study_series *study_series(struct study_chart *chart, enum study_line line, unsigned hue,
+                                  const char *name)
+{
+    CHECK(chart->series_count < STUDY_SERIES_MAX);
+    struct study_series *series = &chart->series[chart->series_count++];
+    say(series->name, sizeof series->name, name);
+    series->line = line;
+    series->hue = hue;
+    return series;
+}
+
+void study_point(struct study_series *series, double x, double y)
+{
+    CHECK(series->count < STUDY_POINTS_MAX);
+    series->x[series->count] = x;
+    series->y[series->count] = y;
+    series->count++;
+}
+
+void study_columns(struct study *study, size_t count, const char *const *text)
+{
+    CHECK(count <= STUDY_COLUMNS_MAX && study->row_count == 0);
+    for (size_t i = 0; i < count; i++) {
+        say(study->column[i], sizeof study->column[i], text[i]);
+    }
+    study->column_count = count;
+}
+
+void study_row(struct study *study, size_t count, const char *const *text)
+{
+    CHECK(study->row_count < STUDY_ROWS_MAX && count == study->column_count);
+    for (size_t i = 0; i < count; i++) {
+        char *cell = study->cell[study->row_count][i];
+        say(cell, STUDY_NAME_BYTES, text[i]);
+    }
+    study->row_count++;
+}
+
+bool study_holds(const struct study *study)
+{
+    bool holds = study->claim_count > 0;
+    for (size_t i = 0; i < study->claim_count; i++) {
+        holds = holds && study->claim[i].holds;
+    }
+    return holds;
+}
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *claims(const struct study *study)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < study->claim_count; i++) {
+        const struct study_claim *claim = &study->claim[i];
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o, s:o, s:b}", "sentence", claim->sentence, "relation",
+                            claim->relation == STUDY_AT_MOST ? "at most" : "at least", "measured",
+                            number(claim->measured), "bound", number(claim->bound), "holds",
+                            claim->holds));
+    }
+    return list;
+}
+
+static json_t *points(const struct study_series *series)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < series->count; i++) {
+        (void)json_array_append_new(
+            list, json_pack("[o, o]", number(series->x[i]), number(series->y[i])));
+    }
+    return list;
+}
+
+static json_t *chart_json(const struct study_chart *chart)
+{
+    json_t *lines = json_array();
+    for (size_t i = 0; i < chart->series_count; i++) {
+        const struct study_series *series = &chart->series[i];
+        (void)json_array_append_new(lines,
+                                    json_pack("{s:s, s:s, s:i, s:o}", "name", series->name, "line",
+                                              series->line == STUDY_MEASURED ? "measured" : "bound",
+                                              "hue", (int)series->hue, "points", points(series)));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "title", chart->title, "text",
+                     chart->text, "x", chart->x_title, "y", chart->y_title, "x_log", chart->x_log,
+                     "y_log", chart->y_log, "series", lines);
+}
+
+static json_t *table(const struct study *study)
+{
+    json_t *columns = json_array();
+    json_t *rows = json_array();
+    for (size_t i = 0; i < study->column_count; i++) {
+        (void)json_array_append_new(columns, json_string(study->column[i]));
+    }
+    for (size_t row = 0; row < study->row_count; row++) {
+        json_t *cells = json_array();
+        for (size_t i = 0; i < study->column_count; i++) {
+            (void)json_array_append_new(cells, json_string(study->cell[row][i]));
+        }
+        (void)json_array_append_new(rows, cells);
+    }
+    return json_pack("{s:o, s:o}", "columns", columns, "rows", rows);
+}
+
+/* Jansson answers a text that is not UTF-8, and a lack of memory, with NULL, which then is missing. */
+static bool is_whole(const json_t *root, const struct study *study)
+{
+    const json_t *charts = json_object_get(root, "charts");
+    bool whole = json_array_size(json_object_get(root, "claims")) == study->claim_count &&
+                 json_array_size(charts) == study->chart_count &&
+                 json_array_size(json_object_get(json_object_get(root, "table"), "rows")) ==
+                     study->row_count;
+    for (size_t i = 0; i < study->chart_count && whole; i++) {
+        const json_t *lines = json_object_get(json_array_get(charts, i), "series");
+        whole = json_array_size(lines) == study->chart[i].series_count;
+        for (size_t k = 0; k < study->chart[i].series_count && whole; k++) {
+            whole = json_array_size(json_object_get(json_array_get(lines, k), "points")) ==
+                    study->chart[i].series[k].count;
+        }
+    }
+    return whole;
+}
+
+enum status study_to_json(char **json, const struct study *study)
+{
+    json_t *charts = json_array();
+    enum status status = STATUS_OK;
+    *json = NULL;
+    for (size_t i = 0; i < study->chart_count; i++) {
+        (void)json_array_append_new(charts, chart_json(&study->chart[i]));
+    }
+    json_t *root =
+        json_pack("{s:s, s:s, s:s, s:b, s:s, s:I, s:b, s:o, s:o, s:o}", "study", study->name,
+                  "title", study->title, "lede", study->lede, "private", 0, "version",
+                  HEDGEROW_VERSION, "seed", (json_int_t)study->seed, "holds", study_holds(study),
+                  "claims", claims(study), "charts", charts, "table", table(study));
+    if (root == NULL || !is_whole(root, study)) {
+        status = STATUS_INVALID;
+    } else {
+        *json = json_dumps(root, JSON_INDENT(1));
+        status = *json == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    }
+    json_decref(root);
+    return status;
+}

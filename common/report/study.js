@@ -1,0 +1,67 @@
+/* Draws a study's charts from the data block: one line for each series, bounds dashed. */
+(function () {
+  "use strict";
+  var data = JSON.parse(document.getElementById("data").textContent);
+  var dark = window.matchMedia("(prefers-color-scheme: dark)");
+  var hues = ["#1f7a4d", "#3b7ea1", "#c08a2d", "#a5523f", "#7a5ea8", "#5f7f8f", "#b86b92", "#6b8e4e"];
+  var charts = [];
+
+  function colour(name, fallback) {
+    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim() || fallback;
+  }
+  function short(v) { return Number(Number(v).toPrecision(3)).toString(); }
+
+  function axis(title, log, soft, grid) {
+    return {
+      type: log ? "logarithmic" : "linear",
+      title: { display: true, text: title, color: soft },
+      ticks: { color: soft, maxRotation: 0, callback: function (v) {
+        return !log || Number.isInteger(Math.round(1e6 * Math.log10(v)) / 1e6) ? short(v) : "";
+      } },
+      grid: { color: grid, drawBorder: false }
+    };
+  }
+
+  function draw(chart, index, plain) {
+    var canvas = document.getElementById("chart-" + index);
+    var soft = plain ? "#5c6a63" : colour("soft", "#5c6a63"), grid = plain ? "#e3e1d8" : colour("line", "#e3e1d8");
+    if (!canvas) { return; }
+    charts.push(new Chart(canvas, {
+      type: "scatter",
+      data: { datasets: chart.series.map(function (s) {
+        var hue = hues[s.hue % hues.length], bound = s.line === "bound";
+        return {
+          label: s.name, showLine: true, borderColor: hue, backgroundColor: hue,
+          borderDash: bound ? [6, 4] : [], borderWidth: bound ? 1.5 : 2, pointRadius: bound ? 0 : 3.5,
+          pointStyle: bound ? "line" : "circle",
+          data: s.points.filter(function (p) {
+            return p[0] !== null && p[1] !== null && (!chart.x_log || p[0] > 0) && (!chart.y_log || p[1] > 0);
+          }).map(function (p) { return { x: p[0], y: p[1] }; })
+        };
+      }) },
+      options: {
+        responsive: true, maintainAspectRatio: false, animation: false,
+        scales: { x: axis(chart.x, chart.x_log, soft, grid), y: axis(chart.y, chart.y_log, soft, grid) },
+        plugins: {
+          legend: { position: "bottom", align: "start",
+            labels: { color: soft, boxWidth: 22, boxHeight: 6, usePointStyle: true, padding: 10 } },
+          tooltip: { callbacks: { label: function (t) {
+            return t.dataset.label + ": " + short(t.parsed.y) + " at " + short(t.parsed.x);
+          } } }
+        }
+      }
+    }));
+  }
+
+  function all(plain) {
+    charts.forEach(function (chart) { chart.destroy(); });
+    charts = [];
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    data.charts.forEach(function (chart, index) { draw(chart, index, plain); });
+  }
+
+  all(false);
+  dark.addEventListener("change", function () { all(false); });
+  window.addEventListener("beforeprint", function () { all(true); });
+  window.addEventListener("afterprint", function () { all(false); });
+})();
