@@ -81,6 +81,14 @@ static bool is_gaussian(const struct charge *charge)
     return charge->epsilon_micro == 0;
 }
 
+static const char *amount_name(const struct charge *charge)
+{
+    if (charge->mechanism == MECHANISM_EXPONENTIAL) {
+        return "range"; /* of the log-likelihood of a draw: at most a pure epsilon, and cheaper */
+    }
+    return is_gaussian(charge) ? "sigma" : "epsilon";
+}
+
 void event_text(char *text, size_t text_bytes, const struct charge *charge)
 {
     char amount[DECIMAL_TEXT_BYTES];
@@ -91,7 +99,7 @@ void event_text(char *text, size_t text_bytes, const struct charge *charge)
                    is_gaussian(charge) ? charge->sigma_micro : charge->epsilon_micro,
                    EPSILON_DECIMALS);
     (void)snprintf(text, text_bytes, "%s %s %s", event_mechanism_name(charge->mechanism),
-                   is_gaussian(charge) ? "sigma" : "epsilon", amount);
+                   amount_name(charge), amount);
     used = strlen(text);
     if (charge_count(charge) > 1) {
         (void)snprintf(text + used, text_bytes - used, ", %" PRIu64 " times", charge_count(charge));
@@ -182,6 +190,16 @@ static void print_amount(const char *what, struct price price)
     (void)printf("%-6s %s\n", what, text);
 }
 
+/* What all charges come to at one moment that was fixed beforehand, such as a job's end, at the
+ * limit's delta; the pure sum where that is less, which needs no delta but the charges' own. */
+static struct price at_end(const struct balance *balance)
+{
+    const uint64_t converted = filter_epsilon(&balance->filter, &balance->spent);
+    return converted < balance->spent.epsilon_micro
+               ? (struct price){converted, balance->filter.limit.delta_atto}
+               : spent_of(balance);
+}
+
 static void print_odometer(const struct balance *balance)
 {
     char text[AMOUNT_BYTES];
@@ -192,6 +210,9 @@ static void print_odometer(const struct balance *balance)
     if (balance->filter.order == 0) {
         return; /* the sum is all there is to say */
     }
+    amount_text(text, at_end(balance));
+    (void)printf("       at this moment %s, had one fixed it beforehand, as a job's end is;\n",
+                 text);
     amount_text(text, now);
     (void)printf("       by now %s, at any time and however the charges were chosen;\n"
                  "       %" PRIu64 ".%02" PRIu64 " %% of the divergence of order %.4g is spent\n",
@@ -249,7 +270,7 @@ static json_t *price_json(struct price price)
     return json_pack("{s:o, s:f}", "epsilon", epsilon, "delta", (double)price.delta_atto * 1e-18);
 }
 
-/* limit, spent, left, by_now and divergence_percent of one allowance. */
+/* limit, spent, left, at_end, by_now and divergence_percent of one allowance. */
 static enum status put_balance(json_t *object, const struct balance *balance)
 {
     struct price now = {filter_odometer(&balance->filter, &balance->spent),
@@ -263,6 +284,7 @@ static enum status put_balance(json_t *object, const struct balance *balance)
     failed |= json_object_set_new(object, "spent", price_json(spent_of(balance)));
     failed |= json_object_set_new(object, "left",
                                   balance->limited ? price_json(left_of(balance)) : json_null());
+    failed |= json_object_set_new(object, "at_end", price_json(at_end(balance)));
     failed |= json_object_set_new(object, "by_now", price_json(now));
     failed |= json_object_set_new(object, "divergence_percent", percent);
     return failed != 0 ? STATUS_NO_MEMORY : STATUS_OK;

@@ -58,6 +58,17 @@ static enum exit_code print_json(const struct simulation *simulation)
     return EXIT_CODE_OK;
 }
 
+/* A job of questions alone has no model, and none of these. */
+static void show_figures(FILE *out, const struct study study[static 2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (isfinite(study[i].last)) {
+            (void)fprintf(out, "%s%s %.4f", i == 0 ? "  " : ", ", study[i].name, study[i].last);
+        }
+    }
+    (void)fputs("\n", out);
+}
+
 static enum exit_code once(const struct command *command, const struct request *request,
                            uint64_t seed, struct study study[static 2])
 {
@@ -80,8 +91,7 @@ static enum exit_code once(const struct command *command, const struct request *
         if (request->repeat == 1) {
             simulation_show(simulation);
         } else {
-            (void)fprintf(simulation->progress, "  %s %.4f, %s %.4f\n", study[0].name,
-                          study[0].last, study[1].name, study[1].last);
+            show_figures(simulation->progress, study);
         }
         if (request->json) {
             code = print_json(simulation);

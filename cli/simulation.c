@@ -43,7 +43,7 @@ enum status simulation_write(struct simulation *simulation)
     if (status == STATUS_OK) {
         status = write_text(simulation, "result.json", json);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && simulation->result.chosen != RESULT_NONE) {
         status = copy_model(simulation);
     }
     if (status == STATUS_OK) {
@@ -70,8 +70,7 @@ static void show_line(FILE *out, const char *name, double accuracy, double auc)
 
 static void show_quality(FILE *out, const struct result *result)
 {
-    const char *chosen =
-        result->chosen == RESULT_NONE ? "none" : result->expert[result->chosen].name;
+    const char *chosen = result->expert[result->chosen].name;
     char line[RESULT_NAME_BYTES + 32];
     (void)snprintf(line, sizeof line, "chosen: %s", chosen);
     if (isfinite(result->error.root_mean_square)) {
@@ -95,7 +94,10 @@ void simulation_show(const struct simulation *simulation)
 {
     const struct result *result = &simulation->result;
     FILE *out = simulation->progress;
-    show_quality(out, result);
+    if (result->chosen != RESULT_NONE) {
+        show_quality(out, result);
+    }
+    simulation_show_terms(out, result);
     (void)fprintf(out, "\n  %-56s    spent   left\n",
                   simulation->stream != NULL ? "epsilon, by each agent's ledger"
                                              : "epsilon, by each hospital's ledger");
@@ -103,10 +105,20 @@ void simulation_show(const struct simulation *simulation)
         (void)fprintf(out, "  %-56s %8.4f %6.4f\n", result->agent[i].name,
                       result->agent[i].epsilon_spent, result->agent[i].epsilon_left);
     }
-    if (isfinite(result->regret.bound)) {
+    if (result->agent_count > 0 && result->agent[0].delta_spent > 0) {
+        (void)fprintf(out, "  spent: at delta %.3g\n", result->agent[0].delta_spent);
+    }
+    if (isfinite(result->regret.bound) && isfinite(result->regret.average)) {
         (void)fprintf(
             out, "\n  regret %.4f per round, at most %.4f expected (the textbook's form: %.4f)\n",
             result->regret.average, result->regret.bound, result->regret.textbook);
+    }
+    if (isfinite(result->regret.bound) && !isfinite(result->regret.average)) {
+        (void)fprintf(
+            out,
+            "\n  regret at most %.4f per round expected (the textbook's form: %.4f); under "
+            "trust\n  central nobody may know what was reached\n",
+            result->regret.bound, result->regret.textbook);
     }
     if (!result->private) {
         (void)fprintf(out,
@@ -114,7 +126,8 @@ void simulation_show(const struct simulation *simulation)
                       ", so anyone can draw the noise again\n",
                       simulation->seed);
     }
-    (void)fprintf(out, "\n  %s/report.html, result.json, model.json, logs/\n", simulation->out);
+    (void)fprintf(out, "\n  %s/report.html, result.json, %slogs/\n", simulation->out,
+                  result->chosen != RESULT_NONE ? "model.json, " : "");
     (void)fflush(out);
 }
 
@@ -158,6 +171,9 @@ enum exit_code simulation_run(struct simulation *simulation)
             return code;
         }
         status = simulation_collect(simulation);
+    }
+    if (status == STATUS_OK) {
+        status = simulation_answers(simulation);
     }
     if (status == STATUS_OK) {
         status = simulation_judge(simulation);

@@ -50,6 +50,8 @@ struct simulation {
     unsigned port;
     int lock; /* on the output folder; -1 without one */
     struct children children;
+    bool knows_id;        /* some agent has answered */
+    struct digest job_id; /* that the coordinator gave the job */
 
     struct result result; /* owned */
     struct why why;
@@ -92,6 +94,10 @@ enum exit_code simulation_watch(struct simulation *simulation);
 /** Reads the coordinator's result and the agents' ledgers. */
 MUST_USE enum status simulation_collect(struct simulation *simulation);
 
+/** Asks the queries' questions once more, of the same records and without noise, and puts the answers
+ * beside the released ones. Exact statistics, like the next. */
+MUST_USE enum status simulation_answers(struct simulation *simulation);
+
 /** Judges every expert, the chosen model, the majority class and the pooled model on the records
  * held out. Exact statistics: this is the one place that may. */
 MUST_USE enum status simulation_judge(struct simulation *simulation);
@@ -99,7 +105,10 @@ MUST_USE enum status simulation_judge(struct simulation *simulation);
 /** Writes result.json, model.json and report.html. */
 MUST_USE enum status simulation_write(struct simulation *simulation);
 
-/** Prints the closing table. */
+/** Prints the answers, and what every stage released at which noise and price. */
+void simulation_show_terms(FILE *out, const struct result *result);
+
+/** Prints the closing tables. */
 void simulation_show(const struct simulation *simulation);
 
 /** All of the above. The simulation's `why` tells a failure, and result holds the outcome. */

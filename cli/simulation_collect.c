@@ -34,6 +34,27 @@ static double epsilon_of(const json_t *ledger, const char *part)
     return json_is_number(amount) ? round(json_number_value(amount) * 1e6) / 1e6 : NAN;
 }
 
+/* What the ledger's charges come to at the job's end, which was fixed beforehand, and by how much that
+ * may still grow. A Gaussian charge has no pure epsilon that could be summed. */
+static void read_balance(struct result_agent *agent, const json_t *ledger)
+{
+    const json_t *delta = json_object_get(json_object_get(ledger, "at_end"), "delta");
+    agent->epsilon_spent = epsilon_of(ledger, "at_end");
+    agent->delta_spent = json_is_number(delta) ? json_number_value(delta) : NAN;
+    agent->epsilon_left = fmax(0, epsilon_of(ledger, "limit") - agent->epsilon_spent);
+    agent->epsilon_left = round(agent->epsilon_left * 1e6) / 1e6;
+}
+
+/* The job's name in every journal, by which each agent orders its rows. */
+static void read_job_id(struct simulation *simulation, const json_t *ledger)
+{
+    const json_t *first = json_array_get(json_object_get(ledger, "jobs"), 0);
+    const char *hex = json_string_value(json_object_get(first, "job"));
+    if (hex != NULL && strlen(hex) == (size_t)2 * DIGEST_BYTES) {
+        simulation->knows_id = hex_decode(simulation->job_id.byte, DIGEST_BYTES, hex) == STATUS_OK;
+    }
+}
+
 static enum status read_ledger(struct simulation *simulation, struct result_agent *agent,
                                char *text)
 {
@@ -54,11 +75,12 @@ static enum status read_ledger(struct simulation *simulation, struct result_agen
         return status;
     }
     json_t *ledger = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    agent->epsilon_spent = epsilon_of(ledger, "spent");
-    agent->epsilon_left = epsilon_of(ledger, "left");
+    read_balance(agent, ledger);
+    read_job_id(simulation, ledger);
     json_decref(ledger);
     if (!isfinite(agent->epsilon_spent) || !isfinite(agent->epsilon_left)) {
-        why_set(&simulation->why, "the ledger of %s cannot be read", agent->name);
+        why_set(&simulation->why, "the ledger of %s does not say what was spent and left: %s",
+                agent->name, config);
         return STATUS_CORRUPT;
     }
     return STATUS_OK;

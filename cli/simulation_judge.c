@@ -279,16 +279,19 @@ enum status simulation_judge(struct simulation *simulation)
     memset(&judgement, 0, sizeof judgement);
     find_loss(&judgement, &simulation->job);
     status = read_all(simulation, &judgement);
+    const bool has_model = simulation->result.chosen != RESULT_NONE;
     if (status == STATUS_OK) {
-        judge_nothing(&simulation->result, &judgement);
         simulation->result.baseline.records_learn = judgement.pooled.record_count;
         simulation->result.baseline.records_held = judgement.held.record_count;
+    }
+    if (status == STATUS_OK && has_model) {
+        judge_nothing(&simulation->result, &judgement);
         status = judge_chosen(simulation, &judgement);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && has_model) {
         status = judge_experts(simulation, &judgement);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && has_model) {
         status = judge_pooled(simulation, &judgement);
     }
     for (size_t i = 0; judgement.share != NULL && i < simulation->agent_count; i++) {

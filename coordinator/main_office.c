@@ -109,6 +109,7 @@ static enum status write_results(const struct office *office, const struct repla
         if (status == STATUS_OK) {
             status = write_text(office, "model.json", model_text, why);
         }
+        status = status == STATUS_NOT_FOUND ? STATUS_OK : status; /* no stage made a model */
     }
     free(result_text);
     free(model_text);

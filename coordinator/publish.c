@@ -1,5 +1,7 @@
 #include "coordinator/publish.h"
 
+#include "coordinator/publish_terms.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +73,11 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
         if (from->failed) {
             continue;
         }
-        to->chosen = (int64_t)from->chosen;
+        to->chosen = from->chosen < from->expert_count ? (int64_t)from->chosen : RESULT_NONE;
+        to->said = from->said != NULL ? strdup(from->said) : NULL;
+        if (from->said != NULL && to->said == NULL) {
+            return STATUS_NO_MEMORY;
+        }
         if (from->loss != NULL && from->weight != NULL) {
             to->loss = padded(from->loss, from->expert_count, outcome->expert_count);
             to->weight = padded(from->weight, from->expert_count, outcome->expert_count);
@@ -83,18 +89,10 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
     return STATUS_OK;
 }
 
-static int agent_order(const void *a, const void *b)
-{
-    const struct result_agent *left = a;
-    const struct result_agent *right = b;
-    return strcmp(left->name, right->name);
-}
-
 enum status publish_result(struct result *result, const struct outcome *outcome,
                            const struct publish_options *options)
 {
     const struct job *job = options->job;
-    struct regret_bound bound = outcome_regret_bound(outcome);
     enum status status = STATUS_OK;
 
     result_init(result);
@@ -106,20 +104,13 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     if (status == STATUS_OK) {
         status = add_rounds(result, outcome);
     }
+    if (status == STATUS_OK) {
+        status = publish_terms(result, outcome, job);
+    }
     if (status != STATUS_OK) {
         result_free(result);
         return status;
     }
-    for (size_t i = 0; i < outcome->agent_count; i++) {
-        struct result_agent *agent = &result->agent[i];
-        (void)snprintf(agent->name, sizeof agent->name, "%s", outcome->agent[i].peer.name);
-        agent->answers = outcome->agent[i].answers;
-        uint64_t spent = round_epsilon_micro(job, &outcome->agent[i].spent);
-        agent->epsilon_spent = (double)spent / 1e6;
-        agent->epsilon_left =
-            spent < job->epsilon_micro ? (double)(job->epsilon_micro - spent) / 1e6 : 0.0;
-    }
-    qsort(result->agent, result->agent_count, sizeof *result->agent, agent_order);
     (void)snprintf(result->job, sizeof result->job, "%s", job->name);
     (void)snprintf(result->version, sizeof result->version, "%s", HEDGEROW_VERSION);
     result->private = !options->seeded;
@@ -132,10 +123,6 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     (void)snprintf(result->privacy.unit, RESULT_NAME_BYTES, "%s", job_unit_name(job->unit));
     result->privacy.epsilon = (double)job->epsilon_micro / 1e6;
     result->privacy.delta = (double)job->delta_atto * 1e-18;
-    result->regret.average = outcome_regret_average(outcome);
-    result->regret.bound = bound.tight;
-    result->regret.textbook = bound.textbook;
-    result->regret.noise = bound.noise;
     return STATUS_OK;
 }
 

@@ -52,7 +52,31 @@ enum status result_reserve(struct result *result, size_t round_count, size_t exp
         result->expert[i] = (struct result_expert){.lambda = NAN, .accuracy = NAN, .auc = NAN};
     }
     for (size_t i = 0; i < agent_count; i++) {
-        result->agent[i] = (struct result_agent){.epsilon_spent = NAN, .epsilon_left = NAN};
+        result->agent[i] =
+            (struct result_agent){.epsilon_spent = NAN, .delta_spent = NAN, .epsilon_left = NAN};
+    }
+    return STATUS_OK;
+}
+
+enum status result_reserve_answers(struct result *result, size_t answer_count, size_t release_count)
+{
+    if (answer_count > RESULT_ANSWERS_MAX || release_count > RESULT_RELEASES_MAX) {
+        return STATUS_INVALID;
+    }
+    result->answer = calloc(answer_count + 1, sizeof *result->answer);
+    result->release = calloc(release_count + 1, sizeof *result->release);
+    if (result->answer == NULL || result->release == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    result->answer_count = answer_count;
+    result->release_count = release_count;
+    for (size_t i = 0; i < answer_count; i++) {
+        result->answer[i] = (struct result_answer){
+            .value = NAN, .error = NAN, .low = NAN, .high = NAN, .sampling = NAN, .exact = NAN};
+    }
+    for (size_t i = 0; i < release_count; i++) {
+        result->release[i] = (struct result_release){
+            .noise = NAN, .bar = NAN, .sigma = NAN, .sampling = NAN, .epsilon = NAN, .delta = NAN};
     }
     return STATUS_OK;
 }
@@ -74,6 +98,7 @@ void result_free(struct result *result)
         return;
     }
     for (size_t i = 0; i < result->round_count; i++) {
+        free(result->round[i].said);
         free(result->round[i].loss);
         free(result->round[i].weight);
     }
@@ -83,5 +108,7 @@ void result_free(struct result *result)
     free(result->round);
     free(result->expert);
     free(result->agent);
+    free(result->answer);
+    free(result->release);
     result_init(result);
 }

@@ -16,10 +16,13 @@
 
 enum {
     RESULT_NAME_BYTES = 128,
+    RESULT_TEXT_BYTES = 512,
     RESULT_NONE = -1, /* no expert */
     RESULT_ROUNDS_MAX = 100000,
     RESULT_EXPERTS_MAX = 100000,
     RESULT_AGENTS_MAX = 10000,
+    RESULT_ANSWERS_MAX = 1 << 20,
+    RESULT_RELEASES_MAX = 100000,
     RESULT_NUMBERS_MAX = 1 << 24, /* losses, weights and models together */
     RESULT_FILE_BYTES_MAX = 512 * 1024 * 1024
 };
@@ -32,7 +35,8 @@ struct result_round {
     bool failed;
     int64_t chosen; /* index of the expert broadcast after it, or RESULT_NONE */
     double seconds;
-    double epsilon; /* spent so far by an agent that answered every round */
+    double epsilon; /* spent so far by an agent that answered every round, at the job's delta */
+    char *said;     /* what a select round picked; NULL in others; owned */
     double *loss;   /* (k) released mean losses, noise included; NULL but in losses rounds; owned */
     double *weight; /* (k) probabilities after the round; NULL but in losses rounds; owned */
     double regret_average; /* over the losses rounds so far */
@@ -51,8 +55,39 @@ struct result_agent {
     char name[RESULT_NAME_BYTES];
     uint32_t answers;     /* that counted */
     double epsilon_spent; /* by its own ledger in a simulation, else by the answers that counted */
+    double delta_spent;   /* at which epsilon_spent holds; 0 for a pure sum */
     double epsilon_left;  /* in a simulation under its own policy, which a deployment's coordinator
                              does not know: there, of the job's epsilon */
+};
+
+/* An answer to a question, after its last round. Unit: as it says. */
+struct result_answer {
+    uint32_t round; /* the one that it was known after */
+    char name[RESULT_TEXT_BYTES];
+    char unit[RESULT_NAME_BYTES];
+    double value;
+    double error; /* standard error that the noise makes */
+    double low;   /* the exact answer lies in low .. high with at least 95 % */
+    double high;
+    double sampling; /* standard error as an answer about the population */
+    double exact;    /* simulator only: the same question without noise, on the same records */
+};
+
+/* A kind of number that a stage releases: the noise on it, and the stage's price. */
+struct result_release {
+    uint32_t stage; /* from 0 */
+    char task[RESULT_NAME_BYTES];
+    char strategy[RESULT_NAME_BYTES];
+    char what[RESULT_TEXT_BYTES];
+    char unit[RESULT_NAME_BYTES];
+    char mechanism[RESULT_NAME_BYTES];
+    double noise;    /* standard deviation, at most; NAN for a draw */
+    double bar;      /* moved by no more than this with 95 %; NAN where it is not told */
+    double sigma;    /* a Gaussian's, over the sensitivity; NAN for others */
+    double sampling; /* share of the records in each round; 1 when not sampled */
+    uint32_t passes; /* charges */
+    double epsilon;  /* of the whole stage by itself */
+    double delta;    /* at which epsilon holds; 0 for a pure sum */
 };
 
 struct result {
@@ -71,6 +106,10 @@ struct result {
     size_t feature_count;
     struct result_agent *agent; /* (agent_count), owned */
     size_t agent_count;
+    struct result_answer *answer; /* (answer_count), owned */
+    size_t answer_count;
+    struct result_release *release; /* (release_count), by stage, owned */
+    size_t release_count;
     int64_t chosen;  /* index of the expert the job ends with, or RESULT_NONE */
     double accuracy; /* the chosen one's; simulator only */
     double auc;      /* two classes only; simulator only */
@@ -96,7 +135,8 @@ struct result {
         double delta;
     } privacy;
     struct {
-        double average; /* NAN without a losses round */
+        double average; /* NAN without a losses round, and under central trust, where only the
+                           simulator could know it */
         double bound;
         double textbook; /* the same with the textbook's constant */
         double noise;    /* the part of both that the noise accounts for */
@@ -111,6 +151,11 @@ void result_init(struct result *result);
  * STATUS_INVALID. */
 MUST_USE enum status result_reserve(struct result *result, size_t round_count, size_t expert_count,
                                     size_t agent_count);
+
+/** Makes room for so many answers and releases, each unknown. To be called once after result_init.
+ * Fails as result_reserve does. */
+MUST_USE enum status result_reserve_answers(struct result *result, size_t answer_count,
+                                            size_t release_count);
 
 /** Returns a new array of count doubles, all NAN, or NULL without memory; the caller owns it. */
 double *result_numbers(size_t count);

@@ -50,13 +50,20 @@ static void read_text(struct reader *reader, const json_t *object, const char *k
     (void)snprintf(out, size, "%s", json_string_value(value));
 }
 
-static double read_real(struct reader *reader, const json_t *object, const char *key)
+/* Files before a key have none. */
+static double read_later_real(struct reader *reader, const json_t *object, const char *key)
 {
-    const json_t *value = find(reader, object, key);
+    const json_t *value = json_object_get(object, key);
     if (value != NULL && !json_is_null(value) && !json_is_number(value)) {
         refuse(reader, key, "is neither a number nor null");
     }
-    return value != NULL && json_is_number(value) ? json_number_value(value) : NAN;
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static double read_real(struct reader *reader, const json_t *object, const char *key)
+{
+    (void)find(reader, object, key);
+    return read_later_real(reader, object, key);
 }
 
 static bool read_bool(struct reader *reader, const json_t *object, const char *key)
@@ -144,6 +151,58 @@ static const json_t *read_part(struct reader *reader, const json_t *object, cons
     return value;
 }
 
+static char *read_said(struct reader *reader, const json_t *object)
+{
+    char text[RESULT_TEXT_BYTES];
+    if (json_object_get(object, "said") == NULL) {
+        return NULL;
+    }
+    text[0] = '\0';
+    read_text(reader, object, "said", text, sizeof text);
+    char *copy = reader->failed ? NULL : strdup(text);
+    reader->no_memory = reader->no_memory || (copy == NULL && !reader->failed);
+    reader->failed = reader->failed || copy == NULL;
+    return copy;
+}
+
+static void read_answers(struct reader *reader, struct result *result, const json_t *answers)
+{
+    for (size_t i = 0; i < result->answer_count && !reader->failed; i++) {
+        const json_t *item = json_array_get(answers, i);
+        struct result_answer *answer = &result->answer[i];
+        read_text(reader, item, "name", answer->name, sizeof answer->name);
+        read_text(reader, item, "unit", answer->unit, sizeof answer->unit);
+        answer->round = (uint32_t)read_count(reader, item, "round", UINT32_MAX);
+        answer->value = read_real(reader, item, "value");
+        answer->error = read_real(reader, item, "error");
+        answer->low = read_real(reader, item, "low");
+        answer->high = read_real(reader, item, "high");
+        answer->sampling = read_real(reader, item, "sampling");
+        answer->exact = read_real(reader, item, "exact");
+    }
+}
+
+static void read_releases(struct reader *reader, struct result *result, const json_t *releases)
+{
+    for (size_t i = 0; i < result->release_count && !reader->failed; i++) {
+        const json_t *item = json_array_get(releases, i);
+        struct result_release *release = &result->release[i];
+        release->stage = (uint32_t)read_count(reader, item, "stage", UINT32_MAX);
+        read_text(reader, item, "task", release->task, sizeof release->task);
+        read_text(reader, item, "strategy", release->strategy, sizeof release->strategy);
+        read_text(reader, item, "what", release->what, sizeof release->what);
+        read_text(reader, item, "unit", release->unit, sizeof release->unit);
+        read_text(reader, item, "mechanism", release->mechanism, sizeof release->mechanism);
+        release->noise = read_real(reader, item, "noise");
+        release->bar = read_real(reader, item, "bar");
+        release->sigma = read_real(reader, item, "sigma");
+        release->sampling = read_real(reader, item, "sampling");
+        release->passes = (uint32_t)read_count(reader, item, "passes", UINT32_MAX);
+        release->epsilon = read_real(reader, item, "epsilon");
+        release->delta = read_real(reader, item, "delta");
+    }
+}
+
 static void read_lists(struct reader *reader, struct result *result, const json_t *rounds,
                        const json_t *experts, const json_t *agents)
 {
@@ -166,6 +225,7 @@ static void read_lists(struct reader *reader, struct result *result, const json_
         round->chosen = read_expert(reader, item, "chosen", result);
         round->seconds = read_real(reader, item, "seconds");
         round->epsilon = read_real(reader, item, "epsilon");
+        round->said = read_said(reader, item);
         round->loss = read_reals(reader, item, "losses", result->expert_count);
         round->weight = read_reals(reader, item, "weights", result->expert_count);
         round->regret_average = read_real(reader, item, "regret_average");
@@ -176,6 +236,7 @@ static void read_lists(struct reader *reader, struct result *result, const json_
         struct result_agent *agent = &result->agent[i];
         read_text(reader, item, "agent", agent->name, sizeof agent->name);
         agent->epsilon_spent = read_real(reader, item, "epsilon_spent");
+        agent->delta_spent = read_later_real(reader, item, "delta_spent");
         agent->epsilon_left = read_real(reader, item, "epsilon_left");
         agent->answers = (uint32_t)read_count(reader, item, "answers", UINT32_MAX);
     }
@@ -229,6 +290,13 @@ static void read_scalars(struct reader *reader, struct result *result, const jso
     result->regret.noise = read_real(reader, regret, "bound_noise");
 }
 
+/* A list that files before it do not have; NULL then, which has size 0. */
+static const json_t *read_later_list(struct reader *reader, const json_t *root, const char *key,
+                                     size_t max)
+{
+    return json_object_get(root, key) == NULL ? NULL : read_part(reader, root, key, true, max);
+}
+
 static enum status read_root(struct reader *reader, struct result *result, const json_t *root)
 {
     enum status status = STATUS_OK;
@@ -238,17 +306,25 @@ static enum status read_root(struct reader *reader, struct result *result, const
     const json_t *regret = read_part(reader, root, "regret", false, 0);
     const json_t *agents =
         privacy == NULL ? NULL : read_part(reader, privacy, "per_agent", true, RESULT_AGENTS_MAX);
+    const json_t *answers = read_later_list(reader, root, "answers", RESULT_ANSWERS_MAX);
+    const json_t *releases = read_later_list(reader, root, "releases", RESULT_RELEASES_MAX);
     size_t features = (size_t)read_count(reader, root, "features", RESULT_NUMBERS_MAX);
     if (reader->failed) {
         return STATUS_INVALID;
     }
     status = result_reserve(result, json_array_size(rounds), json_array_size(experts),
                             json_array_size(agents));
+    if (status == STATUS_OK) {
+        status =
+            result_reserve_answers(result, json_array_size(answers), json_array_size(releases));
+    }
     if (status != STATUS_OK) {
         return status;
     }
     result->feature_count = features;
     read_lists(reader, result, rounds, experts, agents);
+    read_answers(reader, result, answers);
+    read_releases(reader, result, releases);
     if (!reader->failed) {
         read_scalars(reader, result, root, privacy, regret);
     }

@@ -68,6 +68,9 @@ static json_t *rounds(struct writer *writer, const struct result *result)
         put(writer, object, "seconds", real(round->seconds));
         put(writer, object, "failed", json_boolean(round->failed));
         put(writer, object, "epsilon", real(round->epsilon));
+        if (round->said != NULL) {
+            put(writer, object, "said", json_string(round->said));
+        }
         put(writer, object, "losses", reals(writer, round->loss, result->expert_count));
         put(writer, object, "weights", reals(writer, round->weight, result->expert_count));
         put(writer, object, "regret_average", real(round->regret_average));
@@ -88,6 +91,50 @@ static json_t *experts(struct writer *writer, const struct result *result)
         put(writer, object, "accuracy", real(expert->accuracy));
         put(writer, object, "auc", real(expert->auc));
         put(writer, object, "model", reals(writer, expert->model, result->feature_count));
+        append(writer, array, object);
+    }
+    return array;
+}
+
+static json_t *answers(struct writer *writer, const struct result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->answer_count; i++) {
+        const struct result_answer *answer = &result->answer[i];
+        json_t *object = json_object();
+        put(writer, object, "name", json_string(answer->name));
+        put(writer, object, "round", json_integer(answer->round));
+        put(writer, object, "unit", json_string(answer->unit));
+        put(writer, object, "value", real(answer->value));
+        put(writer, object, "error", real(answer->error));
+        put(writer, object, "low", real(answer->low));
+        put(writer, object, "high", real(answer->high));
+        put(writer, object, "sampling", real(answer->sampling));
+        put(writer, object, "exact", real(answer->exact));
+        append(writer, array, object);
+    }
+    return array;
+}
+
+static json_t *releases(struct writer *writer, const struct result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->release_count; i++) {
+        const struct result_release *release = &result->release[i];
+        json_t *object = json_object();
+        put(writer, object, "stage", json_integer(release->stage));
+        put(writer, object, "task", json_string(release->task));
+        put(writer, object, "strategy", json_string(release->strategy));
+        put(writer, object, "what", json_string(release->what));
+        put(writer, object, "unit", json_string(release->unit));
+        put(writer, object, "noise", real(release->noise));
+        put(writer, object, "bar", real(release->bar));
+        put(writer, object, "mechanism", json_string(release->mechanism));
+        put(writer, object, "sigma", real(release->sigma));
+        put(writer, object, "sampling", real(release->sampling));
+        put(writer, object, "passes", json_integer(release->passes));
+        put(writer, object, "epsilon", real(release->epsilon));
+        put(writer, object, "delta", real(release->delta));
         append(writer, array, object);
     }
     return array;
@@ -135,6 +182,7 @@ static json_t *privacy(struct writer *writer, const struct result *result)
         json_t *item = json_object();
         put(writer, item, "agent", json_string(agent->name));
         put(writer, item, "epsilon_spent", real(agent->epsilon_spent));
+        put(writer, item, "delta_spent", real(agent->delta_spent));
         put(writer, item, "epsilon_left", real(agent->epsilon_left));
         put(writer, item, "answers", json_integer(agent->answers));
         append(writer, per_agent, item);
@@ -171,6 +219,8 @@ enum status result_to_json(char **text, const struct result *result)
     put(&writer, root, "privacy", privacy(&writer, result));
     put(&writer, root, "regret", regret(&writer, result));
     put(&writer, root, "seconds", real(result->seconds));
+    put(&writer, root, "answers", answers(&writer, result));
+    put(&writer, root, "releases", releases(&writer, result));
 
     put(&writer, root, "simulated", json_boolean(result->simulated));
     put(&writer, root, "finished", json_boolean(result->finished));

@@ -1,0 +1,58 @@
+/* terms.h - a stage in the units of those who approve it: what it releases, how much noise is on
+ * that, what it costs. From public knowledge alone, before or after the job. */
+
+#ifndef JOB_TERMS_H
+#define JOB_TERMS_H
+
+#include "job/round.h"
+
+enum { TERMS_TEXT_BYTES = 512 };
+
+/* One kind of number that a stage releases. */
+struct terms_line {
+    char what[TERMS_TEXT_BYTES]; /* "each of 8 weights, lambda 0.005" */
+    char unit[TERMS_TEXT_BYTES]; /* "weight", "loss", "records", or a column's name */
+    double noise; /* standard deviation that privacy adds to one of them, at most; NAN for a draw */
+    double bar; /* with at least 95 % the noise moves it by no more; NAN where noise says enough */
+    double burden;       /* the noise beside what it hides: above 1 it drowns it; NAN: not judged */
+    const char *measure; /* what burden is 1 at: "half the ball that the weights lie in" */
+};
+
+struct terms {
+    const char *mechanism; /* "discrete Laplace" */
+    struct price charge;   /* of one pass, as pure epsilon or range; 0: Gaussian */
+    double sigma;          /* a Gaussian charge's, over the sensitivity; NAN without */
+    double sampling;       /* each record takes part in a round with this probability; else 1 */
+    uint32_t passes;       /* charges of the whole stage */
+    struct price price;    /* of the stage by itself, at the job's delta where that says more */
+    double regret;         /* losses: bound on the expected average regret; NAN for other stages */
+    double regret_free;    /* the same without privacy */
+    struct terms_line *line; /* (line_count), owned */
+    size_t line_count;
+};
+
+struct terms_size {
+    size_t agents;    /* 1 .. JOB_AGENTS_MAX that answer every round */
+    uint64_t records; /* of each agent, at least; what the job needs at least is taken if that is
+                         more */
+};
+
+/**
+ * Tells the terms of one stage.
+ *
+ * terms  out  terms_free
+ * index  in   of the stage
+ *
+ * Fails with STATUS_INVALID (no noise exists for so few records: why), STATUS_NO_MEMORY.
+ * Ensures that no noise and no price is understated, as far as a standard deviation can.
+ * Cost: some milliseconds for many questions.
+ */
+MUST_USE enum status terms_of_stage(struct terms *terms, const struct job *job, size_t index,
+                                    struct terms_size size, struct why *why);
+void terms_free(struct terms *terms);
+
+/** Returns an (epsilon, delta) that holds for these sums at one moment fixed beforehand, such as the
+ * job's end: the pure sum, or what filter_epsilon says at the filter's delta where that is less. */
+struct price terms_price(const struct filter *filter, const struct cost *sums);
+
+#endif

@@ -1,0 +1,149 @@
+#include "coordinator/publish_terms.h"
+
+#include "job/terms.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t count_answers(const struct outcome *outcome)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        count += outcome->round[i].answer_count;
+    }
+    return count;
+}
+
+static void tell_answers(struct result *result, const struct outcome *outcome)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        const struct outcome_round *round = &outcome->round[i];
+        for (size_t j = 0; j < round->answer_count; j++) {
+            const struct query_answer *from = &round->answer[j];
+            struct result_answer *to = &result->answer[used++];
+            to->round = round->round;
+            (void)snprintf(to->name, sizeof to->name, "%s", from->name);
+            (void)snprintf(to->unit, sizeof to->unit, "%s", from->unit);
+            to->value = from->value;
+            to->error = from->error;
+            to->low = from->low;
+            to->high = from->high;
+            to->sampling = from->sampling;
+        }
+    }
+}
+
+/* The fewest that answered a round: with more of them there is less noise on a mean. */
+static size_t fewest_agents(const struct outcome *outcome, const struct job *job)
+{
+    size_t fewest = 0;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        const size_t count = outcome->round[i].agent_count;
+        if (!outcome->round[i].failed && count > 0 && (fewest == 0 || count < fewest)) {
+            fewest = count;
+        }
+    }
+    return fewest > 0 ? fewest : job->cohort_min;
+}
+
+static void tell_release(struct result_release *to, const struct stage *stage, size_t index,
+                         const struct terms *terms, const struct terms_line *line)
+{
+    to->stage = (uint32_t)index;
+    (void)snprintf(to->task, sizeof to->task, "%s", task_name(stage->task));
+    (void)snprintf(to->strategy, sizeof to->strategy, "%s", strategy_name(stage->strategy));
+    (void)snprintf(to->what, sizeof to->what, "%s", line->what);
+    (void)snprintf(to->unit, sizeof to->unit, "%.*s", RESULT_NAME_BYTES - 1, line->unit);
+    (void)snprintf(to->mechanism, sizeof to->mechanism, "%s", terms->mechanism);
+    to->noise = line->noise;
+    to->bar = line->bar;
+    to->sigma = terms->sigma;
+    to->sampling = terms->sampling;
+    to->passes = terms->passes;
+    to->epsilon = (double)terms->price.epsilon_micro * 1e-6;
+    to->delta = (double)terms->price.delta_atto * 1e-18;
+}
+
+/* Public beforehand, and told again beside the outcome. */
+static enum status tell_releases(struct result *result, const struct outcome *outcome,
+                                 const struct job *job)
+{
+    struct terms terms[JOB_STAGES_MAX];
+    const struct terms_size size = {.agents = fewest_agents(outcome, job)};
+    size_t count = 0;
+    enum status status = STATUS_OK;
+
+    memset(terms, 0, sizeof terms);
+    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        status = terms_of_stage(&terms[i], job, i, size, NULL);
+        count += terms[i].line_count;
+    }
+    if (status == STATUS_OK) {
+        status = result_reserve_answers(result, count_answers(outcome), count);
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        for (size_t j = 0; status == STATUS_OK && j < terms[i].line_count; j++) {
+            tell_release(&result->release[used++], &job->stage[i], i, &terms[i], &terms[i].line[j]);
+        }
+        terms_free(&terms[i]);
+    }
+    return status;
+}
+
+static int agent_order(const void *a, const void *b)
+{
+    const struct result_agent *left = a;
+    const struct result_agent *right = b;
+    return strcmp(left->name, right->name);
+}
+
+static void tell_agents(struct result *result, const struct outcome *outcome, const struct job *job)
+{
+    for (size_t i = 0; i < outcome->agent_count; i++) {
+        struct result_agent *agent = &result->agent[i];
+        const struct price spent = terms_price(&job->filter, &outcome->agent[i].spent);
+        const uint64_t limit = job->epsilon_micro;
+        (void)snprintf(agent->name, sizeof agent->name, "%s", outcome->agent[i].peer.name);
+        agent->answers = outcome->agent[i].answers;
+        agent->epsilon_spent = (double)spent.epsilon_micro / 1e6;
+        agent->delta_spent = (double)spent.delta_atto * 1e-18;
+        agent->epsilon_left =
+            spent.epsilon_micro < limit ? (double)(limit - spent.epsilon_micro) / 1e6 : 0.0;
+    }
+    qsort(result->agent, result->agent_count, sizeof *result->agent, agent_order);
+}
+
+static void tell_regret(struct result *result, const struct outcome *outcome, const struct job *job)
+{
+    const struct regret_bound bound = outcome_regret_bound(outcome);
+    result->regret.average = outcome_regret_average(outcome);
+    result->regret.bound = bound.tight;
+    result->regret.textbook = bound.textbook;
+    result->regret.noise = bound.noise;
+    for (size_t i = 0; job->trust == TRUST_CENTRAL && i < outcome->round_count; i++) {
+        uint32_t within;
+        const struct stage *stage = job_stage_of(job, outcome->round[i].round, &within);
+        if (stage->task == TASK_LOSSES && within + 1 == stage->rounds &&
+            !outcome->round[i].failed) {
+            const double capped = stage->plan.cap_probability;
+            result->regret.bound = fmin(1, stage->plan.regret_bound + capped);
+            result->regret.textbook = stage->plan.regret_bound_textbook + capped;
+        }
+    }
+}
+
+enum status publish_terms(struct result *result, const struct outcome *outcome,
+                          const struct job *job)
+{
+    enum status status = tell_releases(result, outcome, job);
+    if (status == STATUS_OK) {
+        tell_answers(result, outcome);
+        tell_agents(result, outcome, job);
+        tell_regret(result, outcome, job);
+    }
+    return status;
+}
