@@ -17,7 +17,7 @@ enum { PATH_BYTES = 4096, WORK_MAX = 1000000, SAMPLES_MAX = 100000000 };
 static const struct {
     const char *name;
     enum status (*run)(struct study *study, const struct study_request *request, struct why *why);
-} studies[] = {{"concentration", study_concentration}};
+} studies[] = {{"regret", study_regret}, {"concentration", study_concentration}};
 
 enum { STUDIES = sizeof studies / sizeof studies[0] };
 
