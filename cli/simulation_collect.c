@@ -34,14 +34,16 @@ static double epsilon_of(const json_t *ledger, const char *part)
     return json_is_number(amount) ? round(json_number_value(amount) * 1e6) / 1e6 : NAN;
 }
 
-/* What the ledger's charges come to at the job's end, which was fixed beforehand, and by how much that
- * may still grow. A Gaussian charge has no pure epsilon that could be summed. */
+/* What the job's charges come to at its end, which was fixed beforehand; and by how much what all
+ * charges come to may still grow. A Gaussian charge has no pure epsilon that could be summed. */
 static void read_balance(struct result_agent *agent, const json_t *ledger)
 {
-    const json_t *delta = json_object_get(json_object_get(ledger, "at_end"), "delta");
-    agent->epsilon_spent = epsilon_of(ledger, "at_end");
+    const json_t *job = json_array_get(json_object_get(ledger, "jobs"), 0);
+    const json_t *spent = job != NULL ? job : ledger; /* it has answered nothing */
+    const json_t *delta = json_object_get(json_object_get(spent, "at_end"), "delta");
+    agent->epsilon_spent = epsilon_of(spent, "at_end");
     agent->delta_spent = json_is_number(delta) ? json_number_value(delta) : NAN;
-    agent->epsilon_left = fmax(0, epsilon_of(ledger, "limit") - agent->epsilon_spent);
+    agent->epsilon_left = fmax(0, epsilon_of(ledger, "limit") - epsilon_of(ledger, "at_end"));
     agent->epsilon_left = round(agent->epsilon_left * 1e6) / 1e6;
 }
 

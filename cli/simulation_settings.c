@@ -117,7 +117,7 @@ static void list_tasks(char *text, size_t size, const struct job *job)
     }
 }
 
-/* Twice what the job costs, so that the report shows a budget with something left; the smallest
+/* Twice what the job costs in all, and for this job no more than it says, so that the report shows a budget with something left; the smallest
  * cohort the job asks for; everything else the job's own terms. */
 static enum status make_agent(struct simulation *simulation, size_t number,
                               const struct digest *coordinator_key, FILE *roster)
@@ -141,14 +141,18 @@ static enum status make_agent(struct simulation *simulation, size_t number,
         status = put_job(simulation, folder);
     }
     if (status == STATUS_OK) {
-        status = put(simulation, folder, "policy.yml",
-                     "# What this site allows, whatever a job asks for.\nhedgerow: 1\n"
-                     "epsilon: %llu.%06llu\ndelta: %.18f\ncohort_minimum: %u\n"
-                     "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
-                     "answer_slot_ms: %d\n",
-                     (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
-                     (double)job->delta_atto * BUDGET_FACTOR * 1e-18, job->cohort_min, tasks,
-                     job_trust_name(job->trust), (int)SLOT_MS);
+        status =
+            put(simulation, folder, "policy.yml",
+                "# What this site allows, whatever a job asks for.\nhedgerow: 1\n"
+                "epsilon: %llu.%06llu\ndelta: %.18f\n"
+                "job_epsilon: %llu.%06llu\njob_delta: %.18f\ncohort_minimum: %u\n"
+                "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
+                "answer_slot_ms: %d\n",
+                (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
+                (double)job->delta_atto * BUDGET_FACTOR * 1e-18,
+                (unsigned long long)(job->epsilon_micro / 1000000),
+                (unsigned long long)(job->epsilon_micro % 1000000), (double)job->delta_atto * 1e-18,
+                job->cohort_min, tasks, job_trust_name(job->trust), (int)SLOT_MS);
     }
     if (status == STATUS_OK) {
         hex_encode(hex, coordinator_key, sizeof *coordinator_key);
