@@ -70,8 +70,21 @@ static void figure(FILE *page, const struct chart *chart)
         chart->css, chart->id, chart->label);
 }
 
+static bool has_losses(const struct result *result)
+{
+    for (size_t i = 0; i < result->round_count; i++) {
+        if (result->round[i].loss != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void quality(FILE *page, const struct result *result)
 {
+    if (result->chosen == RESULT_NONE) {
+        return; /* questions alone */
+    }
     (void)fputs("<section>\n<h2>How good is it?</h2>\n", page);
     if (isfinite(result->error.root_mean_square)) {
         (void)fputs(
@@ -104,6 +117,13 @@ static void quality(FILE *page, const struct result *result)
                     page);
         return;
     }
+    if (!has_losses(result)) {
+        (void)fputs("<p>Accuracy and AUC are statistics of exact records, so a deployment does not "
+                    "compute them, and no loss was released by which one could tell. A job buys "
+                    "such a figure as a query of its own.</p>\n</section>\n",
+                    page);
+        return;
+    }
     (void)fputs(
         "<p>Accuracy and AUC are statistics of exact records, so a deployment does not "
         "compute them. What the institutions released, with their noise, is the loss of each "
@@ -116,19 +136,30 @@ static void quality(FILE *page, const struct result *result)
     (void)fputs("</div>\n</section>\n", page);
 }
 
-static bool has_losses(const struct result *result)
+/* Under central trust no loss is released, and a picture would have nothing to show. */
+static void promised(FILE *page, const struct result *result)
 {
-    for (size_t i = 0; i < result->round_count; i++) {
-        if (result->round[i].loss != NULL) {
-            return true;
-        }
+    if (has_losses(result) || !isfinite(result->regret.bound)) {
+        return;
     }
-    return false;
+    (void)fputs(
+        "<section>\n<h2>How was it chosen?</h2>\n<p>Round by round the coordinator judged the "
+        "candidates by exact losses, which it let nobody see, and released by chance, in "
+        "favour of the better ones, which candidate to play. The candidates played are "
+        "expected to be at most ",
+        page);
+    html_number(page, result->regret.bound, 4);
+    (void)fputs(
+        " worse per round than the best one, on a scale from 0 to 1; how much worse they were, "
+        "nobody may know.</p>\n</section>\n",
+        page);
 }
 
 static void charts(FILE *page, const struct result *result)
 {
+    html_answers(page, result);
     quality(page, result);
+    promised(page, result);
     if (has_losses(result)) {
         (void)fputs(
             "<section>\n<h2>How was it chosen?</h2>\n<p>Round by round the institutions said, "
@@ -151,6 +182,7 @@ static void charts(FILE *page, const struct result *result)
                                      true, false});
         (void)fputs("</div>\n</section>\n", page);
     }
+    html_releases(page, result);
     if (result->agent_count > 0) {
         (void)fputs(
             "<section>\n<h2>What did it cost?</h2>\n<p>Each institution keeps its own ledger "

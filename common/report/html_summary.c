@@ -4,6 +4,7 @@
 #include "report/html_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 struct tile {
     const char *name;
@@ -44,8 +45,11 @@ static void error_tiles(FILE *page, const struct result *result)
 static void price_tiles(FILE *page, const struct result *result)
 {
     tile_open(page, &(struct tile){"Privacy price", false, false});
-    (void)fprintf(page, "\xce\xb5 %.3g</div><div class=\"beside\">in all, per ",
-                  result->privacy.epsilon);
+    (void)fprintf(page, "\xce\xb5 %.3g</div><div class=\"beside\">", result->privacy.epsilon);
+    if (result->privacy.delta > 0) {
+        (void)fprintf(page, "\xce\xb4 %.3g, ", result->privacy.delta);
+    }
+    (void)fputs("in all, per ", page);
     html_text(page, result->privacy.unit);
     (void)fprintf(page, "%s</div></div>\n", result->private ? "" : ", had the noise been secret");
     tile_open(page, &(struct tile){"Rounds", false, false});
@@ -58,10 +62,39 @@ static void price_tiles(FILE *page, const struct result *result)
     (void)fputs("</div></div>\n</div>\n", page);
 }
 
+static const char *last_said(const struct result *result)
+{
+    for (size_t i = result->round_count; i-- > 0;) {
+        if (result->round[i].said != NULL) {
+            return result->round[i].said;
+        }
+    }
+    return NULL;
+}
+
+/* A job of questions: no model that could be right or wrong. */
+static void question_tiles(FILE *page, const struct result *result)
+{
+    const char *said = last_said(result);
+    tile_open(page, &(struct tile){"Answers", true, false});
+    (void)fprintf(page, "%zu</div><div class=\"beside\">each with its noise told</div></div>\n",
+                  result->answer_count);
+    tile_open(page, &(struct tile){"Selected", true, false});
+    (void)fputs(said != NULL ? "1</div><div class=\"beside\">" : "0</div><div class=\"beside\">",
+                page);
+    html_text(page, said != NULL ? said : "nothing was to be selected");
+    (void)fputs("</div></div>\n", page);
+}
+
 static void tiles(FILE *page, const struct result *result)
 {
     bool exact = isfinite(result->accuracy);
     (void)fputs("<div class=\"tiles\">\n", page);
+    if (result->chosen == RESULT_NONE && (result->answer_count > 0 || last_said(result) != NULL)) {
+        question_tiles(page, result);
+        price_tiles(page, result);
+        return;
+    }
     if (isfinite(result->error.root_mean_square)) {
         error_tiles(page, result);
         price_tiles(page, result);
@@ -92,27 +125,80 @@ static void tiles(FILE *page, const struct result *result)
     price_tiles(page, result);
 }
 
+static bool is_central(const struct result *result)
+{
+    return strcmp(result->privacy.trust, "central") == 0;
+}
+
+/* Who saw what: the sentence that must never claim more than the trust gives. */
+static void who_saw_what(FILE *page, const struct result *result)
+{
+    (void)fputs(result->simulated
+                    ? " One machine played all parts, each institution a process with its own "
+                      "records, key and ledger; "
+                    : " Records never left their institution; ",
+                page);
+    (void)fputs(is_central(result)
+                    ? "the coordinator was sent exact sums, which it is trusted with, and let "
+                      "nothing out without noise.</p>\n"
+                    : "the coordinator was sent only sums that carry noise.</p>\n",
+                page);
+}
+
 static void learned(FILE *page, const struct result *result)
 {
+    const bool has_model = result->chosen != RESULT_NONE;
     (void)fputs("<p><b>What was learned</b>", page);
     html_count(page, result->agent_count, true);
-    (void)fprintf(page, " institution%s built ", result->agent_count == 1 ? "" : "s");
+    (void)fprintf(page, " institution%s ", result->agent_count == 1 ? "" : "s");
+    if (result->answer_count > 0) {
+        (void)fprintf(page, "gave %zu answer%s about their records together%s",
+                      result->answer_count, result->answer_count == 1 ? "" : "s",
+                      has_model ? ", and " : "");
+    }
+    if (!has_model) {
+        (void)fputs(result->answer_count > 0 || last_said(result) != NULL
+                        ? "; no model was asked for"
+                        : "learned no model",
+                    page);
+        (void)fputs(".", page);
+        who_saw_what(page, result);
+        return;
+    }
+    (void)fputs("built ", page);
     html_count(page, result->expert_count, false);
     (void)fprintf(page, " candidate model%s together", result->expert_count == 1 ? "" : "s");
-    if (result->chosen != RESULT_NONE) {
+    if (result->expert_count > 1) {
         (void)fputs(" and settled on \xe2\x80\x9c", page);
         html_text(page, result->expert[result->chosen].name);
         (void)fputs("\xe2\x80\x9d", page);
-    } else {
-        (void)fputs("; none was chosen", page);
     }
-    (void)fputs(result->simulated
-                    ? ". One machine played all parts, each institution a process with its own "
-                      "records, key and ledger; the coordinator was sent only sums that carry "
-                      "noise.</p>\n"
-                    : ". Records never left their institution; the coordinator was sent only sums "
-                      "that carry noise.</p>\n",
-                page);
+    (void)fputs(".", page);
+    who_saw_what(page, result);
+}
+
+/* Of answers: how far the noise carried them is known to the simulator alone. */
+static void close_to_exact(FILE *page, const struct result *result)
+{
+    size_t known = 0;
+    size_t inside = 0;
+    for (size_t i = 0; i < result->answer_count; i++) {
+        const struct result_answer *answer = &result->answer[i];
+        known += isfinite(answer->exact);
+        inside += answer->low <= answer->exact && answer->exact <= answer->high;
+    }
+    (void)fputs("<p><b>How close to the exact answers</b>", page);
+    if (known == 0) {
+        (void)fputs(
+            "Unknown, by design. Each answer\xe2\x80\x99s bar says where the exact one lies "
+            "with at least 95 %.</p>\n",
+            page);
+        return;
+    }
+    (void)fprintf(page,
+                  "The simulator asked the same questions without noise: %zu of %zu exact answers "
+                  "lie within their bars, each of which may miss once in twenty times.</p>\n",
+                  inside, known);
 }
 
 static void close_to_pooled(FILE *page, const struct result *result)
@@ -185,8 +271,11 @@ static void cost(FILE *page, const struct result *result)
     }
     (void)fputs(" Under \xe2\x80\x9c", page);
     html_text(page, result->privacy.trust);
-    (void)fputs("\xe2\x80\x9d trust each institution adds its noise itself, before anything leaves "
-                "it.</p>\n",
+    (void)fputs(is_central(result)
+                    ? "\xe2\x80\x9d trust the coordinator sees exact sums and adds the noise once; "
+                      "the promise is about all it lets out, and not about what it sees.</p>\n"
+                    : "\xe2\x80\x9d trust each institution adds its noise itself, before anything "
+                      "leaves it.</p>\n",
                 page);
 }
 
@@ -197,14 +286,14 @@ static void exact_only(FILE *page, const struct result *result)
         (void)fputs(
             "Everything marked <span class=\"tag\">simulator only</span> was computed from "
             "exact records by the simulator, which holds all of them. A deployment does not "
-            "have these figures: they are not private. Losses, weights, regret and spending "
-            "are what a deployment sees, too.</p>\n",
+            "have these figures: they are not private. Released answers, losses, weights, regret "
+            "and spending are what a deployment sees, too.</p>\n",
             page);
     } else {
         (void)fputs(
-            "Accuracy, AUC and the pooled model need exact records, so they are missing here. "
-            "Losses, weights and regret are computed from released, noisy values; spending "
-            "counts the answers that arrived.</p>\n",
+            "Accuracy, AUC, exact answers and the pooled model need exact records, so they are "
+            "missing here. Losses, weights and regret are computed from released, noisy values, and "
+            "missing where none were released; spending counts the answers that arrived.</p>\n",
             page);
     }
 }
@@ -217,22 +306,27 @@ void html_summary(FILE *page, const struct result *result)
                   result->simulated ? "a rehearsal on one machine" : "a federation");
     if (result->finished) {
         html_count(page, result->agent_count, true);
-        (void)fprintf(page, " institution%s learned one model together%s",
-                      result->agent_count == 1 ? "" : "s",
+        (void)fprintf(page, " institution%s %s together%s", result->agent_count == 1 ? "" : "s",
+                      result->chosen != RESULT_NONE ? "learned one model" : "answered questions",
                       result->simulated ? ", in rehearsal." : ". Every record stayed at home.");
     } else {
         (void)fputs("The job has not come to its end.", page);
     }
     (void)fputs(
-        "</h1>\n<p class=\"lede\">Private federated learning: institutions answer with noisy "
-        "sums, a coordinator adds them up, and the best of many candidate models is picked "
-        "by its noisy losses.</p>\n",
+        "</h1>\n<p class=\"lede\">Private federated learning: institutions answer with sums over "
+        "their records, a coordinator adds them up, and nothing is released without noise that "
+        "hides any one record.</p>\n",
         page);
     tiles(page, result);
     (void)fputs("</header>\n<main>\n<section aria-label=\"In plain words\" class=\"words\">\n",
                 page);
     learned(page, result);
-    close_to_pooled(page, result);
+    if (result->answer_count > 0) {
+        close_to_exact(page, result);
+    }
+    if (result->chosen != RESULT_NONE) {
+        close_to_pooled(page, result);
+    }
     cost(page, result);
     exact_only(page, result);
     (void)fputs("</section>\n", page);

@@ -65,6 +65,9 @@ static double last_weight(const struct result *result, size_t expert)
 
 static void experts(FILE *page, const struct result *result)
 {
+    if (result->expert_count == 0) {
+        return;
+    }
     table_open(page, "Candidates",
                "Every expert, the pooled model and the majority class. Accuracy and AUC: simulator "
                "only. Losses and weights: released, noise included.",
@@ -112,7 +115,9 @@ static void rounds(FILE *page, const struct result *result)
         html_text(page, round->stage);
         (void)fprintf(page, "%s</td><td>%u</td><td class=\"text\">",
                       round->failed ? " (failed)" : "", round->agents);
-        html_text(page, round->chosen == RESULT_NONE ? "" : result->expert[round->chosen].name);
+        html_text(page, round->said != NULL            ? round->said
+                        : round->chosen == RESULT_NONE ? ""
+                                                       : result->expert[round->chosen].name);
         (void)fputs("</td>", page);
         cell(page, round->epsilon, 4);
         cell(page, round->regret_average, 4);
@@ -131,13 +136,15 @@ static void agents(FILE *page, const struct result *result)
                    : "By the answers that counted, against the job's price; what a site's "
                      "own policy leaves, only that site knows.",
                "<th scope=\"col\">institution</th><th scope=\"col\">answers</th><th "
-               "scope=\"col\">epsilon spent</th><th scope=\"col\">epsilon left</th>");
+               "scope=\"col\">epsilon spent</th><th scope=\"col\">at delta</th><th "
+               "scope=\"col\">epsilon left</th>");
     for (size_t i = 0; i < result->agent_count && i < ROWS_MAX; i++) {
         const struct result_agent *agent = &result->agent[i];
         (void)fputs("<tr><th scope=\"row\">", page);
         html_text(page, agent->name);
         (void)fprintf(page, "</th><td>%u</td>", agent->answers);
         cell(page, agent->epsilon_spent, 6);
+        (void)fprintf(page, "<td>%.3g</td>", agent->delta_spent > 0 ? agent->delta_spent : 0.0);
         cell(page, agent->epsilon_left, 6);
         (void)fputs("</tr>\n", page);
     }
@@ -151,7 +158,8 @@ static void regret(FILE *page, const struct result *result)
     }
     table_open(page, "Regret", "Average per round, in units of the clamped loss.",
                "<th scope=\"col\">figure</th><th scope=\"col\">value</th>");
-    (void)fputs("<tr><th scope=\"row\">reached</th>", page);
+    (void)fprintf(page, "<tr><th scope=\"row\">reached%s</th>",
+                  isfinite(result->regret.average) ? "" : ": nobody may know, under this trust");
     cell(page, result->regret.average, 5);
     (void)fputs("</tr>\n<tr><th scope=\"row\">bound (Hoeffding\xe2\x80\x99s lemma)</th>", page);
     cell(page, result->regret.bound, 5);

@@ -109,7 +109,7 @@
     canvas.parentElement.style.height = Math.max(200, 76 + 23 * rows.length) + "px";
     var all = rows.map(function (r) { return r.value; });
     var low = Math.min.apply(null, all), high = Math.max.apply(null, all), step = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001].find(function (s) {
-      return (high - low) / s >= 3;
+      return (high - low) / s >= 2;
     }) || 0.1;
     low = step * Math.floor(low / step - 0.15); high = step * Math.ceil(high / step + 0.15);
     draw(id, {

@@ -1,0 +1,255 @@
+/* What was asked and answered, and what every stage let out at which noise and price. The pictures are
+ * lines of a drawing inside the page: they need no script, and print. */
+
+#include "report/html_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_MAX = 1000, BAR_WIDTH = 180, BAR_HEIGHT = 18, DIGITS = 5 };
+
+/* The range that answers of one unit are drawn on. */
+struct range {
+    double low;
+    double high;
+};
+
+static void take(struct range *range, double value)
+{
+    if (isfinite(value)) {
+        range->low = fmin(range->low, value);
+        range->high = fmax(range->high, value);
+    }
+}
+
+static struct range range_of(const struct result *result, const char *unit)
+{
+    struct range range = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < result->answer_count && i < ROWS_MAX; i++) {
+        const struct result_answer *answer = &result->answer[i];
+        if (strcmp(answer->unit, unit) == 0) {
+            take(&range, answer->value);
+            take(&range, answer->low);
+            take(&range, answer->high);
+            take(&range, answer->exact);
+        }
+    }
+    return range;
+}
+
+static double place(const struct range *range, double value)
+{
+    const double width = range->high - range->low;
+    const double share = width > 0 && isfinite(width) ? (value - range->low) / width : 0.5;
+    return 6 + share * (BAR_WIDTH - 12);
+}
+
+static void picture(FILE *page, const struct result *result, const struct result_answer *answer)
+{
+    const struct range range = range_of(result, answer->unit);
+    (void)fprintf(page,
+                  "<td class=\"picture\"><svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+                  "aria-hidden=\"true\">",
+                  BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH, BAR_HEIGHT);
+    if (isfinite(answer->low) && isfinite(answer->high)) {
+        (void)fprintf(page, "<line class=\"bar\" x1=\"%.1f\" x2=\"%.1f\" y1=\"9\" y2=\"9\"/>",
+                      place(&range, answer->low), place(&range, answer->high));
+    }
+    if (isfinite(answer->value)) {
+        (void)fprintf(page, "<circle class=\"told\" cx=\"%.1f\" cy=\"9\" r=\"4.5\"/>",
+                      place(&range, answer->value));
+    }
+    if (isfinite(answer->exact)) {
+        (void)fprintf(page, "<line class=\"exact\" x1=\"%.1f\" x2=\"%.1f\" y1=\"1\" y2=\"17\"/>",
+                      place(&range, answer->exact), place(&range, answer->exact));
+    }
+    (void)fputs("</svg></td>", page);
+}
+
+static void significant(FILE *page, double value)
+{
+    if (isfinite(value)) {
+        (void)fprintf(page, "%.*g", DIGITS, value);
+    } else {
+        (void)fputs("\xe2\x80\x93", page);
+    }
+}
+
+static void number_cell(FILE *page, double value)
+{
+    (void)fputs("<td>", page);
+    significant(page, value);
+    (void)fputs("</td>", page);
+}
+
+static bool knows_exact(const struct result *result)
+{
+    for (size_t i = 0; i < result->answer_count; i++) {
+        if (isfinite(result->answer[i].exact)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void answer_row(FILE *page, const struct result *result, size_t index, bool exact)
+{
+    const struct result_answer *answer = &result->answer[index];
+    (void)fputs("<tr><th scope=\"row\">", page);
+    html_text(page, answer->name);
+    (void)fputs("</th>", page);
+    number_cell(page, answer->value);
+    (void)fputs("<td class=\"text\">", page);
+    html_text(page, answer->unit);
+    (void)fputs("</td><td>", page);
+    significant(page, answer->low);
+    (void)fputs(" to ", page);
+    significant(page, answer->high);
+    (void)fputs("</td>", page);
+    if (exact) {
+        number_cell(page, answer->exact);
+    }
+    picture(page, result, answer);
+    number_cell(page, answer->error);
+    number_cell(page, answer->sampling);
+    (void)fputs("</tr>\n", page);
+}
+
+static void answers(FILE *page, const struct result *result)
+{
+    const bool exact = knows_exact(result);
+    if (result->answer_count == 0) {
+        return;
+    }
+    (void)fputs(
+        "<section>\n<h2>What was asked, and the answers</h2>\n<p>Every answer carries noise. With "
+        "at least 95 %, each bar by itself holds the exact answer of the records that took part; "
+        "how far these stand for other people is the sampling error, apart.",
+        page);
+    (void)fputs(exact
+                    ? " In the drawing the dot is the released answer, the grey bar the noise, and "
+                      "the upright line the exact answer.</p>\n"
+                    : " In the drawing the dot is the released answer and the grey bar the noise."
+                      "</p>\n",
+                page);
+    (void)fprintf(
+        page,
+        "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">question</th><th "
+        "scope=\"col\">released answer</th><th scope=\"col\" class=\"text\">unit</th><th "
+        "scope=\"col\">95 %% bar of the noise</th>%s<th scope=\"col\"></th><th "
+        "scope=\"col\">standard error of the noise</th><th scope=\"col\">of sampling, about</th>"
+        "</tr></thead><tbody>\n",
+        exact ? "<th scope=\"col\">exact <span class=\"tag\">simulator only</span></th>" : "");
+    for (size_t i = 0; i < result->answer_count && i < ROWS_MAX; i++) {
+        answer_row(page, result, i, exact);
+    }
+    (void)fputs("</tbody></table></div>\n", page);
+    if (result->answer_count > ROWS_MAX) {
+        (void)fprintf(page, "<p>The first %d of %zu; result.json has all.</p>\n", (int)ROWS_MAX,
+                      result->answer_count);
+    }
+    (void)fputs("</section>\n", page);
+}
+
+static void selected(FILE *page, const struct result *result)
+{
+    bool opened = false;
+    for (size_t i = 0; i < result->round_count; i++) {
+        if (result->round[i].said == NULL) {
+            continue;
+        }
+        (void)fputs(opened ? ""
+                           : "<section>\n<h2>What was selected</h2>\n<p>One of a public list, "
+                             "by its errors on everybody\xe2\x80\x99s records.</p>\n",
+                    page);
+        opened = true;
+        (void)fprintf(page, "<p class=\"said\">Round %u: <strong>", result->round[i].round + 1);
+        html_text(page, result->round[i].said);
+        (void)fputs("</strong></p>\n", page);
+    }
+    (void)fputs(opened ? "</section>\n" : "", page);
+}
+
+void html_epsilon(FILE *page, double epsilon, double delta)
+{
+    html_number(page, epsilon, 4);
+    if (delta > 0) {
+        (void)fprintf(page, ", \xce\xb4 = %.3g", delta);
+    }
+}
+
+static void stage_cells(FILE *page, const struct result_release *release, bool first)
+{
+    if (!first) {
+        (void)fputs("<td></td><td></td>", page);
+        return;
+    }
+    (void)fputs("<td class=\"text\">", page);
+    html_text(page, release->mechanism);
+    if (isfinite(release->sigma) && strstr(release->mechanism, "aussian") != NULL) {
+        (void)fprintf(page, ", \xcf\x83 %.4g times the sensitivity", release->sigma);
+    }
+    if (release->sampling < 1) {
+        (void)fprintf(page, ", on %.3g of the records at a time", release->sampling);
+    }
+    (void)fputs("</td><td>", page);
+    html_epsilon(page, release->epsilon, release->delta);
+    if (release->passes > 1) {
+        (void)fprintf(page, " in %u charges", release->passes);
+    }
+    (void)fputs("</td>", page);
+}
+
+static void release_row(FILE *page, const struct result_release *release, bool first)
+{
+    (void)fputs("<tr><th scope=\"row\">", page);
+    if (first) {
+        (void)fprintf(page, "%u ", release->stage + 1);
+        html_text(page, release->task);
+    }
+    (void)fputs("</th><td class=\"text\">", page);
+    html_text(page, release->what);
+    (void)fputs("</td><td>", page);
+    if (isfinite(release->noise)) {
+        (void)fprintf(page, "\xc2\xb1 %.3g ", release->noise);
+    } else if (isfinite(release->bar)) {
+        (void)fprintf(page, "at most %.3g ", release->bar);
+    }
+    html_text(page, release->unit);
+    (void)fputs("</td>", page);
+    stage_cells(page, release, first);
+    (void)fputs("</tr>\n", page);
+}
+
+void html_releases(FILE *page, const struct result *result)
+{
+    if (result->release_count == 0) {
+        return;
+    }
+    (void)fputs(
+        "<section>\n<h2>What left the institutions</h2>\n<p>Stage by stage: the numbers that were "
+        "released, the standard deviation of the noise on each, in the number\xe2\x80\x99s own "
+        "unit, and what the stage costs by itself. All of it was known before the job began."
+        "</p>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">stage</th><th "
+        "scope=\"col\" class=\"text\">released</th><th scope=\"col\">noise on it</th><th "
+        "scope=\"col\" class=\"text\">mechanism</th><th scope=\"col\">\xce\xb5 of the stage</th>"
+        "</tr></thead><tbody>\n",
+        page);
+    for (size_t i = 0; i < result->release_count && i < ROWS_MAX; i++) {
+        const struct result_release *release = &result->release[i];
+        release_row(page, release, i == 0 || release[-1].stage != release->stage);
+    }
+    (void)fputs("</tbody></table></div>\n", page);
+    if (result->release_count > ROWS_MAX) {
+        (void)fprintf(page, "<p>The first %d of %zu; result.json has all.</p>\n", (int)ROWS_MAX,
+                      result->release_count);
+    }
+    (void)fputs("</section>\n", page);
+}
+
+void html_answers(FILE *page, const struct result *result)
+{
+    answers(page, result);
+    selected(page, result);
+}
