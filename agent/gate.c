@@ -23,6 +23,7 @@ struct answer {
     struct gate_answer_view view;
     uint8_t *data; /* owned */
     bool exists;
+    bool restored; /* from the journal, by this program */
 };
 
 struct gate {
@@ -128,7 +129,7 @@ static struct digest digest_of(struct slice bytes)
 enum status gate_restore(struct gate *gate, const struct record *record, uint64_t sequence,
                          struct slice blob)
 {
-    struct answer answer = {.view = view_of(record), .exists = true};
+    struct answer answer = {.view = view_of(record), .exists = true, .restored = true};
 
     CHECK(record->kind == RECORD_ANSWER);
     ledger_at(gate->ledger,
@@ -293,7 +294,7 @@ done:
 bool gate_can_repeat(const struct gate *gate, const struct digest *job, uint32_t round)
 {
     const struct gate_answer_view *view = &gate->latest.view;
-    return gate->latest.exists && view->exact && view->bytes.size == 0 && view->round == round &&
+    return gate->latest.restored && view->exact && view->bytes.size == 0 && view->round == round &&
            digest_equal(&view->job, job);
 }
 
@@ -312,6 +313,7 @@ enum status gate_repeat(struct gate *gate, struct private_vector *vector,
     } else {
         clip_box(vector->value, vector->count, vector->low, vector->high);
         status = seal(&gate->latest, vector);
+        gate->latest.restored = false;
     }
     private_vector_free(vector);
     return status;

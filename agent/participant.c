@@ -280,17 +280,19 @@ static enum status participant_step(void *self, const struct event *event, struc
     return status == STATUS_OK ? on_time(p, event, effects) : status;
 }
 
-/* What the records were: a pass over them, and over them alone, is paid for once. */
+/* What the records were: a pass over them, and over them alone, is paid for once. Where raw cells are
+ * asked about, these too: they may change where no feature does. */
 static void dataset_digest(struct digest *digest, const struct dataset *data)
 {
     const size_t m = data->record_count;
     uint8_t shape[16];
     struct slice parts[] = {{shape, sizeof shape},
                             {data->x, m * data->feature_count * sizeof *data->x},
-                            {data->y, m * sizeof *data->y}};
+                            {data->y, m * sizeof *data->y},
+                            {data->raw, m * data->column_count * sizeof *data->raw}};
     store_u64(shape, m);
     store_u64(shape + 8, data->feature_count);
-    digest_sha256(digest, parts, 3);
+    digest_sha256(digest, parts, data->raw == NULL ? 3 : 4);
 }
 
 static void participant_work(void *self)

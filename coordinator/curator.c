@@ -35,6 +35,11 @@ void curator_free(struct curator *curator)
     }
 }
 
+struct balance curator_balance(const struct curator *curator)
+{
+    return ledger_balance(curator->ledger, ALLOWANCE_TOTAL);
+}
+
 /* As every agent's own charge: a pass is named by the round it begins with. */
 static struct charge charge_of(const struct curator *curator, uint32_t round)
 {

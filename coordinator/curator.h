@@ -23,6 +23,9 @@ MUST_USE enum status curator_restore(struct curator *curator, uint32_t round,
                                      const struct hedge_state *before,
                                      const struct hedge_state *after);
 
+/** What is spent, beside the limit. */
+struct balance curator_balance(const struct curator *curator);
+
 /** Pays for a round. grant: out, caller owns. Fails as ledger_spend does; why says what. */
 MUST_USE enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,
                                    struct why *why);

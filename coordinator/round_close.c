@@ -110,6 +110,10 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
     if (status == STATUS_OK) {
         status = commit_closing(c, &closing, effects);
     }
+    if (why.text[0] != '\0') {
+        log_event(c->options.log, LOG_ERROR, "noise-not-paid", NULL, "round %" PRIu32 ": %s",
+                  c->outcome.rounds_closed, why.text);
+    }
     closing_free(&closing);
     return status;
 }
@@ -177,7 +181,9 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
     if (status != STATUS_OK) {
         return status;
     }
-    coordinator_keep_state(c, event->as.committed.sequence, effects);
+    if (!c->committing.as.round.failed) {
+        coordinator_keep_state(c, event->as.committed.sequence, effects);
+    }
     log_closed(c, &c->committing);
     record_free(&c->committing);
     free(c->commit_rows);

@@ -50,6 +50,15 @@ static void refuse(struct coordinator *c, struct member *member, const char *eve
               "is not counted in round %" PRIu32 ": %s", c->outcome.rounds_closed, reason);
 }
 
+/* An exact answer is kept nowhere: an agent that began anew since it offered has computed it again, and
+ * where it tossed coins, it is another one. The last counts, until one is in the sum. */
+static bool is_anew(const struct coordinator *c, const struct member *member,
+                    const struct digest *answer)
+{
+    return c->options.job->trust == TRUST_CENTRAL && !digest_equal(&member->answer, answer) &&
+           (member->standing == STANDING_OFFERED || member->standing == STANDING_PULLING);
+}
+
 enum status coordinator_on_offer(struct coordinator *c, const struct event *event,
                                  struct member *member, const struct message *message,
                                  struct effects *effects)
@@ -64,6 +73,13 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
     }
     if (c->phase != PHASE_OPEN || message->as.offer.round != c->outcome.rounds_closed) {
         return STATUS_OK;
+    }
+    if (is_anew(c, member, answer)) {
+        struct staging *staging = aggregate_find(&c->aggregate, &member->peer);
+        if (staging != NULL) {
+            aggregate_drop(staging);
+        }
+        member->standing = STANDING_SILENT;
     }
     if (member->standing != STANDING_SILENT) {
         bool bound = member->standing <= STANDING_ANSWERED;

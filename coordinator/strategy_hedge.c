@@ -56,7 +56,10 @@ static enum status play(struct hedge_state *state, struct closing *closing)
 
 static enum status close(struct closing *closing)
 {
-    struct hedge_state state = closing->outcome->hedge;
+    struct hedge_state state = {0};
+    if (closing->within > 0) {
+        state = closing->outcome->hedge;
+    }
     CHECK(closing->outcome->expert_count == closing->stage->game.experts);
     scale(closing);
     enum status status = play(&state, closing); /* the first round's, before any loss */
@@ -81,6 +84,20 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
+/* One play later: at most one draw, where one may be due, and another expert only by a draw or as the
+ * one to begin with. */
+static bool can_follow(const struct hedge_state *before, const struct hedge_state *after,
+                       const struct hedge_game *game)
+{
+    struct hedge_state next = *before;
+    next.drawn = true;
+    hedge_next(&next, game);
+    if (after->draws == before->draws) {
+        return before->round == 0 || after->expert == before->expert;
+    }
+    return after->draws == before->draws + 1 && hedge_due(&next, game) != HEDGE_DUE_NOTHING;
+}
+
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
@@ -89,19 +106,16 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
         return STATUS_CORRUPT;
     }
     struct hedge_state state = state_of(record->as.round.sum);
+    if (within == 0) {
+        outcome_forget_stage(outcome);
+    }
     if (state.round != (uint64_t)within + 1 || state.expert != record->as.round.chosen ||
-        !hedge_state_is_valid(&state, &stage->game)) {
+        !hedge_state_is_valid(&state, &stage->game) ||
+        !can_follow(&outcome->hedge, &state, &stage->game)) {
         return STATUS_CORRUPT;
     }
     outcome->hedge_before = outcome->hedge;
     outcome->hedge = state;
-    return STATUS_OK;
-}
-
-static enum status start(struct outcome *outcome, const struct stage *stage)
-{
-    (void)stage;
-    outcome_forget_stage(outcome);
     return STATUS_OK;
 }
 
@@ -116,5 +130,4 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
     return STATUS_OK;
 }
 
-const struct strategy_kind strategy_hedge = {
-    .start = start, .close = close, .add = add, .tell = tell};
+const struct strategy_kind strategy_hedge = {.close = close, .add = add, .tell = tell};

@@ -1,0 +1,241 @@
+#include "central.h"
+
+#include "crypto/digest.h"
+#include "protocol/wire.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_BYTES = 4096 };
+
+static const char HEAD[] =
+    "hedgerow: 1\n"
+    "job: central\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "    - {column: b, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 4, delta: %s}\n"
+    "cohort: {minimum: 2, join_deadline_s: 10, deadline_s: 10, records: 12}\n"
+    "stages:\n";
+
+static struct peer peer_of(size_t agent)
+{
+    struct peer peer = {{0}};
+    (void)snprintf(peer.name, sizeof peer.name, "agent-%zu", agent);
+    return peer;
+}
+
+static uint8_t *copy_of(struct slice from)
+{
+    uint8_t *copy = malloc(from.size + 1);
+    cr_assert_not_null(copy);
+    if (from.size > 0) {
+        memcpy(copy, from.data, from.size);
+    }
+    return copy;
+}
+
+static void keep(struct central *bench, const struct effect *effect)
+{
+    cr_assert_lt(bench->kept_count, CENTRAL_RECORDS_MAX);
+    bench->kept[bench->kept_count++] = (struct kept){.body = copy_of(effect->as.commit.body),
+                                                     .body_size = effect->as.commit.body.size,
+                                                     .blob = copy_of(effect->as.commit.blob),
+                                                     .blob_size = effect->as.commit.blob.size};
+}
+
+static void hear(struct central *bench, const struct effect *effect)
+{
+    struct message message;
+    if (wire_decode(&message, effect->as.send.control, effect->as.send.payload) != STATUS_OK) {
+        return;
+    }
+    bench->invite = message.kind == MESSAGE_INVITE ? message : bench->invite;
+    bench->release = message.kind == MESSAGE_RELEASE ? message : bench->release;
+    bench->pulls += message.kind == MESSAGE_PULL;
+}
+
+static enum status step(struct central *bench, struct event *event)
+{
+    size_t durable = 0;
+    event->now_ms = bench->now_ms;
+    effects_clear(&bench->effects);
+    enum status status = bench->machine.step(bench->machine.self, event, &bench->effects);
+    for (size_t i = 0; status == STATUS_OK && i < bench->effects.count; i++) {
+        const struct effect *effect = &bench->effects.item[i];
+        if (effect->kind == EFFECT_COMMIT) {
+            keep(bench, effect);
+            durable = bench->kept_count;
+        } else if (effect->kind == EFFECT_SEND) {
+            hear(bench, effect);
+        } else if (effect->kind == EFFECT_FORGET) {
+            bench->kept[effect->as.forget.sequence - 1].forgotten = true;
+        } else if (effect->kind == EFFECT_FINISH) {
+            bench->finished = true;
+            bench->exit_code = effect->as.finish.exit_code;
+        }
+    }
+    if (status == STATUS_OK && durable > 0) {
+        struct event committed = {.kind = EVENT_COMMITTED, .as.committed.sequence = durable};
+        return step(bench, &committed); /* which never commits again at once */
+    }
+    return status;
+}
+
+static enum status begin(struct central *bench)
+{
+    struct peer roster[CENTRAL_AGENTS];
+    struct coordinator_options options = {.job = &bench->job,
+                                          .text = bench->text,
+                                          .random = &bench->random,
+                                          .answer_bytes_max = 1 << 20,
+                                          .linger_ms = 1000};
+    enum status status = coordinator_new(&bench->coordinator, &options);
+    bench->machine = coordinator_machine(bench->coordinator);
+    for (size_t i = 0; status == STATUS_OK && i < bench->kept_count; i++) {
+        const struct kept *kept = &bench->kept[i];
+        struct event event = {.kind = EVENT_RECORD, .as.record.sequence = i + 1};
+        event.as.record.body = (struct slice){kept->body, kept->body_size};
+        event.as.record.blob = (struct slice){kept->blob, kept->forgotten ? 0 : kept->blob_size};
+        status = step(bench, &event);
+    }
+    if (status == STATUS_OK) {
+        status = step(bench, &(struct event){.kind = EVENT_START});
+    }
+    for (size_t i = 0; i < CENTRAL_AGENTS; i++) {
+        roster[i] = peer_of(i);
+    }
+    return status == STATUS_OK ? step(bench, &(struct event){.kind = EVENT_ROSTER,
+                                                             .as.roster = {roster, CENTRAL_AGENTS}})
+                               : status;
+}
+
+void central_init(struct central *bench, const char *delta, const char *stages)
+{
+    char *text = malloc(TEXT_BYTES);
+    struct why why = {{0}};
+    memset(bench, 0, sizeof *bench);
+    cr_assert_not_null(text);
+    int size = snprintf(text, TEXT_BYTES, HEAD, delta);
+    cr_assert(size > 0 && (size_t)size + strlen(stages) < TEXT_BYTES);
+    size += snprintf(text + size, TEXT_BYTES - (size_t)size, "%s", stages);
+    bench->text = (struct slice){text, (size_t)size};
+    cr_assert_eq(job_parse(&bench->job, bench->text, "job", &why), STATUS_OK, "%s", why.text);
+    seeded_random_init(&bench->seeded, 1);
+    bench->random = seeded_random_interface(&bench->seeded);
+    cr_assert_eq(effects_init(&bench->effects, 1 << 18), STATUS_OK);
+    cr_assert_eq(begin(bench), STATUS_OK);
+}
+
+enum status central_restart(struct central *bench)
+{
+    coordinator_free(bench->coordinator);
+    bench->coordinator = NULL;
+    bench->finished = false;
+    return begin(bench);
+}
+
+void central_free(struct central *bench)
+{
+    coordinator_free(bench->coordinator);
+    effects_free(&bench->effects);
+    for (size_t i = 0; i < bench->kept_count; i++) {
+        free(bench->kept[i].body);
+        free(bench->kept[i].blob);
+    }
+    job_free(&bench->job);
+    free((void *)(uintptr_t)bench->text.data);
+}
+
+void central_wait(struct central *bench, int64_t ms)
+{
+    bench->now_ms += ms;
+    cr_assert_eq(step(bench, &(struct event){.kind = EVENT_TICK}), STATUS_OK);
+}
+
+static void say(struct central *bench, size_t agent, const struct message *message,
+                struct slice payload)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    struct event event = {.kind = EVENT_MESSAGE};
+    event.as.message.peer = peer_of(agent);
+    event.as.message.payload = payload;
+    event.as.message.control = (struct slice){control, wire_encode(control, message)};
+    cr_assert_eq(step(bench, &event), STATUS_OK);
+}
+
+void central_greet(struct central *bench)
+{
+    for (size_t agent = 0; agent < CENTRAL_AGENTS; agent++) {
+        struct message hello = {.kind = MESSAGE_HELLO};
+        hello.as.hello.job = bench->coordinator->outcome.job_name.id;
+        hello.as.hello.version = PROTOCOL_VERSION;
+        hello.as.hello.rounds_closed = bench->coordinator->outcome.rounds_closed;
+        hello.as.hello.ready = true;
+        say(bench, agent, &hello, (struct slice){0});
+    }
+}
+
+size_t central_count(const struct central *bench)
+{
+    return bench->coordinator->aggregate.count;
+}
+
+/* Words cross the wire little-endian, as they lie in memory here. */
+static struct slice bytes_of(const int64_t *value, size_t count)
+{
+    return (struct slice){value, count * 8};
+}
+
+void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count)
+{
+    struct message offer = {.kind = MESSAGE_OFFER};
+    const struct message *invite = &bench->invite;
+    uint8_t named[INVITATION_BYTES];
+    struct slice bytes = bytes_of(value, count);
+    invitation_bytes(named, &invite->as.invite.job, invite->as.invite.round,
+                     &invite->as.invite.input);
+    offer.as.offer.job = invite->as.invite.job;
+    offer.as.offer.round = invite->as.invite.round;
+    offer.as.offer.bytes = bytes.size;
+    digest_sha256(&offer.as.offer.invitation, &(struct slice){named, sizeof named}, 1);
+    digest_sha256(&offer.as.offer.answer, &bytes, 1);
+    say(bench, agent, &offer, (struct slice){0});
+}
+
+void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count)
+{
+    struct message chunk = {.kind = MESSAGE_CHUNK};
+    chunk.as.chunk.job = bench->invite.as.invite.job;
+    chunk.as.chunk.round = bench->invite.as.invite.round;
+    say(bench, agent, &chunk, bytes_of(value, count));
+}
+
+void central_answer(struct central *bench, int64_t (*value)(size_t agent, size_t place))
+{
+    const size_t count = central_count(bench);
+    int64_t *words = calloc(count, sizeof *words);
+    cr_assert_not_null(words);
+    for (size_t agent = 0; agent < CENTRAL_AGENTS; agent++) {
+        for (size_t i = 0; i < count; i++) {
+            words[i] = value(agent, i);
+        }
+        central_offer(bench, agent, words, count);
+        central_send(bench, agent, words, count);
+    }
+    bytes_wipe(words, count * sizeof *words);
+    free(words);
+}
+
+struct record central_last(const struct central *bench)
+{
+    const struct kept *kept = &bench->kept[bench->kept_count - 1];
+    struct record record;
+    cr_assert_eq(wire_decode_record(&record, (struct slice){kept->body, kept->body_size}),
+                 STATUS_OK);
+    return record;
+}

@@ -1,0 +1,60 @@
+/* central.h - a coordinator under central trust with two agents that say what a test wants, and a journal
+ * from which it can begin anew. */
+
+#ifndef TESTS_UNIT_COORDINATOR_CENTRAL_H
+#define TESTS_UNIT_COORDINATOR_CENTRAL_H
+
+#include "coordinator/round_state.h"
+#include "tests/support/seeded_random.h"
+
+enum { CENTRAL_AGENTS = 2, CENTRAL_RECORDS_MAX = 64 };
+
+struct kept {
+    uint8_t *body;
+    size_t body_size;
+    uint8_t *blob;
+    size_t blob_size;
+    bool forgotten;
+};
+
+struct central {
+    struct job job;
+    struct slice text;
+    struct seeded_random seeded;
+    struct random random;
+    struct coordinator *coordinator;
+    struct machine machine;
+    struct effects effects;
+    int64_t now_ms;
+    struct kept kept[CENTRAL_RECORDS_MAX];
+    size_t kept_count;
+    struct message invite;  /* the latest */
+    struct message release; /* the latest */
+    size_t pulls;           /* asked for so far */
+    bool finished;
+    int exit_code;
+};
+
+/** Starts a job of these stages (YAML lines), with epsilon 4 and this delta, each agent at least
+ * 12 records, two agents at least. */
+void central_init(struct central *bench, const char *delta, const char *stages);
+void central_free(struct central *bench);
+
+/** The program ends and begins anew from its journal. Returns the first status that is not OK. */
+enum status central_restart(struct central *bench);
+
+/** Time passes; agents greet; one offers and sends what it offered; all agents answer, of which the
+ * value of agent a at place i is value(a, i). */
+void central_wait(struct central *bench, int64_t ms);
+void central_greet(struct central *bench);
+void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count);
+void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count);
+void central_answer(struct central *bench, int64_t (*value)(size_t agent, size_t place));
+
+/** Returns how many integers an answer to the open round has. */
+size_t central_count(const struct central *bench);
+
+/** Decodes the latest journal record; the caller frees it. */
+struct record central_last(const struct central *bench);
+
+#endif

@@ -1,0 +1,308 @@
+/* The coordinator under central trust: what it pays, what it writes down, what it remembers after a
+ * crash, and that nothing exact outlives its round. */
+
+#include "central.h"
+
+#include "base/exit_code.h"
+#include "coordinator/strategy.h"
+#include "dp/mechanism.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char FIT[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5, tolerance: 0.01, grid_bits: 10,"
+    " experts: {own: false, shifts: [0.25]}}\n";
+static const char PLAYS[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5, tolerance: 0.01, grid_bits: 10,"
+    " experts: {own: false, shifts: [0.25]}}\n"
+    "  - {task: losses, strategy: dartboard, loss: zero_one, rounds: 3, batch: 4, share: 0.2,"
+    " grid_bits: 10}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 4, share: 0.2,"
+    " grid_bits: 10}\n"
+    "  - {task: losses, strategy: epochs, loss: zero_one, rounds: 4, batch: 3, share: 0.1,"
+    " grid_bits: 10}\n";
+static const char UPDATE[] =
+    "  - {task: update, loss: logistic, rounds: 4, batch: 12, clip: 1, rate: 1, noise: gaussian,"
+    " grid_bits: 10}\n";
+static const char ASK[] =
+    "  - {task: query, queries: [\"count: a >= 0.5\", \"quantile: 0.5 of b\"], batch: 12,"
+    " share: 0.6, grid_bits: 10}\n"
+    "  - {task: select, candidates: {stumps: [a, b], thresholds: 4, predicates: [\"a >= 0.2\"]},"
+    " batch: 12, share: 0.4}\n";
+
+static struct central bench;
+
+static int64_t small(size_t agent, size_t place)
+{
+    return (int64_t)(agent + 3 * place) % 4;
+}
+
+static bool costs_equal(struct cost a, struct cost b)
+{
+    return a.epsilon_micro == b.epsilon_micro && a.delta_atto == b.delta_atto &&
+           a.renyi_nano == b.renyi_nano;
+}
+
+/* After every round the program begins anew: what it has paid, which question it asks next and which model
+ * it has chosen are what they were. */
+static void check_recovery(const char *delta, const char *stages, uint64_t seed)
+{
+    central_init(&bench, delta, stages);
+    seeded_random_init(&bench.seeded, seed);
+    central_greet(&bench);
+    while (!bench.coordinator->outcome.finished) {
+        central_answer(&bench, small);
+        struct cost spent = curator_balance(bench.coordinator->curator).spent;
+        struct artifact input = bench.invite.as.invite.input;
+        const uint32_t chosen = bench.coordinator->outcome.chosen;
+        const uint32_t round = bench.invite.as.invite.round;
+        cr_assert_eq(central_restart(&bench), STATUS_OK);
+        central_greet(&bench);
+        struct cost restored = curator_balance(bench.coordinator->curator).spent;
+        cr_assert(costs_equal(spent, restored), "round %u: paid %llu and %llu, restored %llu, %llu",
+                  round, (unsigned long long)spent.epsilon_micro,
+                  (unsigned long long)spent.renyi_nano, (unsigned long long)restored.epsilon_micro,
+                  (unsigned long long)restored.renyi_nano);
+        cr_assert_eq(bench.coordinator->outcome.chosen, chosen);
+        cr_assert(digest_equal(&bench.invite.as.invite.input.digest, &input.digest));
+        cr_assert_eq(bench.invite.as.invite.input.bytes, input.bytes);
+    }
+    struct cost price = round_cost(&bench.job, &bench.job.filter, job_round_count(&bench.job));
+    struct cost spent = curator_balance(bench.coordinator->curator).spent;
+    cr_assert(spent.epsilon_micro <= price.epsilon_micro && spent.renyi_nano <= price.renyi_nano,
+              "the agents have paid as much");
+    cr_assert_gt(spent.epsilon_micro, 0);
+    central_free(&bench);
+}
+
+Test(central, a_restart_after_any_round_has_paid_what_was_paid)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        check_recovery("0", PLAYS, seed);
+    }
+    check_recovery("0.000001", UPDATE, 1);
+    check_recovery("0", ASK, 1);
+}
+
+static size_t states_kept(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bench.kept_count; i++) {
+        count += bench.kept[i].blob_size > 0 && !bench.kept[i].forgotten;
+    }
+    return count;
+}
+
+Test(central, of_an_updates_states_the_latest_is_kept)
+{
+    central_init(&bench, "0.000001", UPDATE);
+    central_greet(&bench);
+    for (int round = 0; round < 4; round++) {
+        central_answer(&bench, small);
+        cr_assert_eq(states_kept(), 1);
+        cr_assert_not(bench.kept[bench.kept_count - 1].forgotten);
+    }
+    central_free(&bench);
+}
+
+/* A failed round has no state: forgetting the one before it left a journal that could not be read. */
+Test(central, a_round_that_fails_leaves_the_state_before_it)
+{
+    central_init(&bench, "0.000001", UPDATE);
+    central_greet(&bench);
+    central_answer(&bench, small);
+    central_answer(&bench, small);
+    central_wait(&bench, 11000);
+    cr_assert(bench.coordinator->outcome.failed);
+    cr_assert_eq(central_restart(&bench), STATUS_OK);
+    cr_assert(bench.coordinator->outcome.failed && bench.coordinator->outcome.rounds_closed == 3);
+    central_wait(&bench, 2000);
+    cr_assert(bench.finished && bench.exit_code == EXIT_CODE_JOB_FAILED);
+    central_free(&bench);
+}
+
+/* Coins that were tossed again make another answer: it takes the place of the first, until one of them is
+ * in the sum. */
+Test(central, the_answer_of_an_agent_that_began_anew_counts)
+{
+    int64_t first[3] = {1, 2, 3};
+    int64_t second[3] = {5, 6, 7};
+    central_init(&bench, "0.000001", UPDATE);
+    central_greet(&bench);
+    central_offer(&bench, 0, first, 3);
+    cr_assert_eq(bench.pulls, 1);
+    central_offer(&bench, 0, second, 3);
+    cr_assert_eq(bench.pulls, 2, "it is asked for anew");
+    central_send(&bench, 0, second, 3);
+    cr_assert_eq(bench.coordinator->aggregate.sum[0], 5);
+    central_offer(&bench, 0, first, 3);
+    central_send(&bench, 0, first, 3);
+    cr_assert_eq(bench.coordinator->aggregate.sum[0], 5, "once");
+    central_free(&bench);
+}
+
+/* Noise that a copy of the source draws is what lies between the released sum and the exact one. */
+Test(central, released_is_the_exact_sum_and_noise_drawn_once)
+{
+    central_init(&bench, "0", ASK);
+    central_greet(&bench);
+    const size_t count = central_count(&bench);
+    struct seeded_random copy = bench.seeded;
+    struct random random = seeded_random_interface(&copy);
+    struct ledger *ledger = ledger_new((struct price){4000000, 0});
+    struct charge charge = bench.job.stage[0].charge;
+    struct grant *grant = NULL;
+    struct round_bounds bounds;
+    int64_t noise[8] = {0};
+    cr_assert(count <= 8 && count > 1);
+    charge.pass = (struct digest){{1}};
+    charge.row_count = 1;
+    cr_assert_eq(charge.epsilon_micro, 2400000 / bench.job.stage[0].rounds);
+    cr_assert_eq(round_bounds(&bounds, &bench.job, &bench.job.stage[0], 0, 12, 0, NULL), STATUS_OK);
+    cr_assert_eq(ledger_spend(ledger, &grant, &charge, NULL), STATUS_OK);
+    cr_assert_eq(mechanism_laplace(&grant, &random, noise, count, bounds.sensitivity), STATUS_OK);
+    central_answer(&bench, small);
+    struct record record = central_last(&bench);
+    bool noisy = false;
+    cr_assert_eq(record.as.round.sum_count, count);
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(record.as.round.sum[i], small(0, i) + small(1, i) + noise[i]);
+        noisy = noisy || noise[i] != 0;
+    }
+    cr_assert(noisy);
+    cr_assert_eq(bench.seeded.drawn_bytes, copy.drawn_bytes, "and nothing else is drawn");
+    record_free(&record);
+    ledger_free(ledger);
+    central_free(&bench);
+}
+
+/* One candidate, one number in the journal; the scores favour none by so much that only noise decides. */
+Test(central, a_selection_releases_a_candidate_and_no_sum)
+{
+    central_init(&bench, "0", ASK);
+    central_greet(&bench);
+    while (!bench.coordinator->outcome.finished) {
+        central_answer(&bench, small);
+    }
+    struct record record = central_last(&bench);
+    cr_assert_eq(record.as.round.sum_count, 1);
+    cr_assert_lt((size_t)record.as.round.sum[0], candidates_count(&bench.job.stage[1].candidates));
+    record_free(&record);
+    central_free(&bench);
+}
+
+Test(central, a_play_releases_the_chosen_expert_and_no_loss)
+{
+    central_init(&bench, "0", PLAYS);
+    central_greet(&bench);
+    for (uint32_t round = 0; !bench.coordinator->outcome.finished; round++) {
+        central_answer(&bench, small);
+        struct record record = central_last(&bench);
+        if (round >= 2) {
+            cr_assert_eq(record.as.round.sum_count, 3);
+            cr_assert_eq(record.as.round.blob_bytes, 0);
+            cr_assert_eq(record.as.round.sum[1], record.as.round.chosen);
+            cr_assert_eq(bench.release.as.release.chosen, record.as.round.chosen);
+        }
+        record_free(&record);
+    }
+    central_free(&bench);
+}
+
+static enum status add_play(int64_t round, int64_t expert, int64_t draws)
+{
+    int64_t sum[3] = {round, expert, draws};
+    struct outcome *outcome = &bench.coordinator->outcome;
+    struct peer agents[2] = {{"a"}, {"b"}};
+    struct record record = {.kind = RECORD_ROUND};
+    record.as.round.job = outcome->job_name.id;
+    record.as.round.round = outcome->rounds_closed;
+    record.as.round.agent = agents;
+    record.as.round.agent_count = 2;
+    record.as.round.sum = sum;
+    record.as.round.sum_count = 3;
+    record.as.round.chosen = (uint32_t)expert;
+    return outcome_add(outcome, &bench.job, &record, (struct slice){0});
+}
+
+Test(central, plays_that_cannot_follow_are_refused)
+{
+    central_init(&bench, "0", PLAYS);
+    central_greet(&bench);
+    central_answer(&bench, small);
+    central_answer(&bench, small);
+    cr_assert_eq(add_play(2, 0, 0), STATUS_CORRUPT, "a round is missing");
+    cr_assert_eq(add_play(1, 9, 0), STATUS_CORRUPT, "no such expert");
+    cr_assert_eq(add_play(1, 0, 2), STATUS_CORRUPT, "two draws at once");
+    cr_assert_eq(add_play(1, 1, 0), STATUS_OK);
+    cr_assert_eq(add_play(2, 0, 0), STATUS_CORRUPT, "another expert without a draw");
+    cr_assert_eq(add_play(2, 0, 1), STATUS_OK);
+    cr_assert_eq(add_play(3, 0, 0), STATUS_CORRUPT, "a draw that is not there any more");
+    central_free(&bench);
+}
+
+/* A mark that no other memory holds: in an agent's answer, and, doubled, in the sum. */
+#define MARK INT64_C(0x00b7e151628aed2a)
+
+static size_t marks_freed;
+
+void __real_free(void *memory);
+size_t malloc_usable_size(void *memory);
+void __wrap_free(void *memory);
+
+void __wrap_free(void *memory)
+{
+    const size_t words = memory == NULL ? 0 : malloc_usable_size(memory) / 8;
+    for (size_t i = 0; i < words; i++) {
+        int64_t word;
+        memcpy(&word, (const unsigned char *)memory + 8 * i, sizeof word);
+        marks_freed += word == MARK || word == 2 * MARK;
+    }
+    __real_free(memory);
+}
+
+static int64_t marked(size_t agent, size_t place)
+{
+    (void)agent;
+    (void)place;
+    return MARK;
+}
+
+/* Planted: memory given back unwiped is seen. It stays marked in the heap: a test of its own. */
+Test(central, an_exact_number_that_is_given_back_unwiped_is_seen)
+{
+    volatile int64_t *leak = malloc(64);
+    leak[3] = MARK;
+    free((void *)(uintptr_t)leak);
+    cr_assert_eq(marks_freed, 1);
+}
+
+Test(central, no_exact_number_is_given_back_unwiped)
+{
+    static const char *const stages[] = {FIT, ASK, PLAYS, UPDATE};
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        central_init(&bench, stages[i] == UPDATE ? "0.000001" : "0", stages[i]);
+        central_greet(&bench);
+        marks_freed = 0;
+        while (!bench.coordinator->outcome.finished) {
+            central_answer(&bench, marked);
+        }
+        central_free(&bench);
+        cr_assert_eq(marks_freed, 0, "stage %zu", i);
+        /* also when the round fails, and at a sudden end */
+        central_init(&bench, stages[i] == UPDATE ? "0.000001" : "0", stages[i]);
+        central_greet(&bench);
+        int64_t words[64];
+        for (size_t j = 0; j < 64; j++) {
+            words[j] = MARK;
+        }
+        central_offer(&bench, 0, words, central_count(&bench));
+        central_send(&bench, 0, words, central_count(&bench));
+        central_wait(&bench, 11000);
+        cr_assert(bench.coordinator->outcome.failed);
+        central_free(&bench);
+        cr_assert_eq(marks_freed, 0, "stage %zu, failed", i);
+    }
+}
