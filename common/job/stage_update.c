@@ -38,6 +38,12 @@ static enum status build_charge(const struct drafting *drafting, size_t index)
                                 "draws each round's records from all, and `batches` parts them: "
                                 "remove one of the two");
         }
+        /* Chance keeps one record out of a round, and not an agent, nor a day that several have. */
+        if (drafting->job->unit != UNIT_RECORD || schema_is_series(&drafting->job->schema)) {
+            return stage_refuse(drafting, index, "sampling",
+                                "draws single records, and what is protected is in several: remove "
+                                "it");
+        }
         stage->charge.sampling_nano = draft->sampling_nano;
     }
     if (draft->noise == JOB_NOISE_LAPLACE) {

@@ -1,0 +1,50 @@
+/* Sampling makes a round cheaper for a record that chance may leave out: not for an agent, nor for a day of
+ * a series, which are in several records. */
+
+#include "job/job.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char TEXT[] =
+    "hedgerow: 1\n"
+    "job: sampled\n"
+    "data:\n"
+    "  label: {column: y, centre: 0, half_width: 1}\n"
+    "%s"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "privacy: {unit: %s, neighbours: replace_one, trust: central, epsilon: 1, delta: 0.000001}\n"
+    "cohort: {minimum: 1, join_deadline_s: 10, deadline_s: 10}\n"
+    "stages:\n"
+    "  - {task: update, loss: squared, rounds: 3, batch: 12, clip: 1, rate: 1, noise: gaussian,"
+    " grid_bits: 10%s%s}\n";
+
+static enum status parse(const char *series, const char *unit, const char *sampling,
+                         const char *clip, struct why *why)
+{
+    char text[2048];
+    struct job job;
+    int size = snprintf(text, sizeof text, TEXT, series, unit, sampling, clip);
+    *why = (struct why){{0}};
+    enum status status = job_parse(&job, (struct slice){text, (size_t)size}, "job", why);
+    job_free(&job);
+    return status;
+}
+
+Test(job_sampling, is_for_single_records_alone)
+{
+    static const char lags[] = "  series: {column: y, lags: [1, 7]}\n";
+    static const char half[] = ", sampling: 0.5";
+    struct why why;
+    cr_assert_eq(parse("", "record", half, "", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(parse(lags, "record", "", "", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(parse(lags, "record", half, "", &why), STATUS_INVALID);
+    cr_assert(strstr(why.text, "sampling") != NULL, "%s", why.text);
+    cr_assert_eq(parse("", "agent", "", ", clip_all: 0.5", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(parse("", "agent", half, ", clip_all: 0.5", &why), STATUS_INVALID);
+    cr_assert(strstr(why.text, "sampling") != NULL, "%s", why.text);
+    cr_assert_eq(parse("", "round", half, ", clip_all: 0.5", &why), STATUS_INVALID);
+    cr_assert(strstr(why.text, "sampling") != NULL, "%s", why.text);
+}
