@@ -24,6 +24,8 @@ void outcome_forget_stage(struct outcome *outcome)
     outcome->hedge = (struct hedge_state){0};
     outcome->hedge_before = (struct hedge_state){0};
     outcome->variance_sum = 0;
+    outcome->segment_rounds = 0;
+    outcome->before = (struct regret_bound){0};
 }
 
 void outcome_free(struct outcome *outcome)
@@ -58,20 +60,46 @@ double outcome_regret_average(const struct outcome *outcome)
     return outcome->regret.rounds > 0 ? regret_average(&outcome->regret) : NAN;
 }
 
-struct regret_bound outcome_regret_bound(const struct outcome *outcome)
+/* Of the segment of rounds that is under way. */
+static struct regret_bound segment_bound(const struct outcome *outcome)
 {
-    if (outcome->regret.rounds == 0) {
-        return (struct regret_bound){.tight = NAN, .textbook = NAN, .noise = NAN};
-    }
     double least = INFINITY;
     double sum = 0;
     for (size_t i = 0; i < outcome->rwm.count; i++) {
         least = fmin(least, outcome->expert[i].weight);
         sum += outcome->expert[i].weight;
     }
-    double sigma = sqrt(outcome->variance_sum / (double)outcome->regret.rounds);
-    return regret_bound(outcome->rwm.count, least / sum, outcome->regret.rounds, outcome->rwm.eta,
+    double sigma = sqrt(outcome->variance_sum / (double)outcome->segment_rounds);
+    return regret_bound(outcome->rwm.count, least / sum, outcome->segment_rounds, outcome->rwm.eta,
                         sigma);
+}
+
+/* The best expert of all rounds is no better than the best of each segment: bounds add up. */
+struct regret_bound outcome_regret_bound(const struct outcome *outcome)
+{
+    if (outcome->segment_rounds == 0) {
+        return (struct regret_bound){.tight = NAN, .textbook = NAN, .noise = NAN};
+    }
+    struct regret_bound now = segment_bound(outcome);
+    const double all = (double)outcome->regret.rounds;
+    const double part = (double)outcome->segment_rounds;
+    now.tight = (outcome->before.tight + part * now.tight) / all;
+    now.textbook = (outcome->before.textbook + part * now.textbook) / all;
+    now.noise = (outcome->before.noise + part * now.noise) / all;
+    return now;
+}
+
+void outcome_end_segment(struct outcome *outcome)
+{
+    const struct regret_bound ended = segment_bound(outcome);
+    const double part = (double)outcome->segment_rounds;
+    outcome->before.tight += part * ended.tight;
+    outcome->before.textbook += part * ended.textbook;
+    outcome->before.noise += part * ended.noise;
+    outcome->segment_rounds = 0;
+    outcome->variance_sum = 0;
+    rwm_free(&outcome->rwm);
+    outcome->rwm = (struct rwm){0};
 }
 
 enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,

@@ -77,7 +77,11 @@ struct outcome {
     struct hedge_state hedge_before;
     struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */
     struct regret regret;
-    double variance_sum; /* of the noise on that stage's mean losses, a term per round */
+    uint64_t
+        segment_rounds;  /* since the play last started anew: all of the stage's, but where the job
+                                does not know how many there will be */
+    double variance_sum; /* of the noise on their mean losses, a term per round */
+    struct regret_bound before; /* of the segments before, times their rounds */
 
     /* the history: empty unless it is kept */
     struct outcome_round *round; /* (round_count), owned */
@@ -105,12 +109,14 @@ double outcome_regret_average(const struct outcome *outcome);
 struct regret_bound outcome_regret_bound(const struct outcome *outcome);
 
 /** For the strategies: sets the stage's state, of which agents see the first `seen` numbers (fails
- * with STATUS_NO_MEMORY); forgets the experts' weights of the stage before; appends experts (rows, w) of
+ * with STATUS_NO_MEMORY); forgets the experts' weights of the stage before, or of the
+ * segment before, whose regret bound is kept; appends experts (rows, w) of
  * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is
  * not that long, STATUS_NO_MEMORY); names what agents fetch. */
 MUST_USE enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
                                        size_t seen);
 void outcome_forget_stage(struct outcome *outcome);
+void outcome_end_segment(struct outcome *outcome);
 MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,
                                          size_t rows, struct slice blob);
 struct artifact outcome_artifact(const double *weights, size_t count);

@@ -1,5 +1,6 @@
 /* `losses`: the experts' mean losses of the round, noisy as they arrive, feed the Randomized Weighted
- * Majority with eta = sqrt(8 ln k/T), which picks the model to broadcast: post-processing. After the
+ * Majority with eta = sqrt(8 ln k/T), which picks the model to broadcast: post-processing. Where the
+ * job does not say how many rounds there will be, it forgets and starts anew with T = 1, 2, 4, .. After the
  * stage's last round nothing is left to explore: the leader, the expert of largest weight. Source:
  * Dwork and Roth, chapter 11, algorithm 16. Deviation: the last pick is the mode. */
 
@@ -17,12 +18,14 @@ static void mean_losses(double *mean, const struct stage *stage, const struct re
 }
 
 /* The experts' weights as the job gives them. */
-static enum status begin(struct rwm *rwm, const struct outcome *outcome, const struct stage *stage)
+static enum status begin(struct rwm *rwm, const struct outcome *outcome, const struct stage *stage,
+                         uint32_t within)
 {
     size_t k = outcome->expert_count;
+    uint64_t rounds = stage->doubling ? UINT64_C(1) << hedge_segment(within) : stage->rounds;
     double *weight = malloc(k * sizeof *weight);
     enum status status =
-        weight == NULL ? STATUS_NO_MEMORY : rwm_init(rwm, k, rwm_eta_free(k, stage->rounds));
+        weight == NULL ? STATUS_NO_MEMORY : rwm_init(rwm, k, rwm_eta_free(k, rounds));
     if (status == STATUS_OK) {
         for (size_t i = 0; i < k; i++) {
             weight[i] = outcome->expert[i].weight;
@@ -31,6 +34,12 @@ static enum status begin(struct rwm *rwm, const struct outcome *outcome, const s
     }
     free(weight);
     return status;
+}
+
+/* Whether the play starts anew at this round. */
+static bool begins(const struct stage *stage, uint32_t within)
+{
+    return within == 0 || (stage->doubling && hedge_segment_begins(within));
 }
 
 static enum status close(struct closing *closing)
@@ -46,13 +55,13 @@ static enum status close(struct closing *closing)
 
     closing_keep_sum(closing);
     if (status == STATUS_OK) {
-        status = closing->within == 0 ? begin(&rwm, outcome, stage)
-                                      : rwm_init(&rwm, k, outcome->rwm.eta);
+        status = begins(stage, closing->within) ? begin(&rwm, outcome, stage, closing->within)
+                                                : rwm_init(&rwm, k, outcome->rwm.eta);
     }
     if (status != STATUS_OK) {
         goto done;
     }
-    if (closing->within > 0) {
+    if (!begins(stage, closing->within)) {
         rwm_observe(&rwm, outcome->rwm.loss); /* with what the experts began with */
     }
     mean_losses(mean, stage, record);
@@ -70,16 +79,22 @@ done:
 }
 
 /* Of the mean of n agents' summed losses over `batch` records each, every sum with discrete Laplace
- * noise of scale s = k/(g epsilon) in grid steps, whose variance is below 2 s^2. Unit: loss^2. */
-static double variance_of(const struct stage *stage, size_t expert_count, size_t agent_count)
+ * noise of scale s = sensitivity/epsilon in grid steps, whose variance is below 2 s^2. Unit: loss^2. */
+static double variance_of(const struct job *job, const struct stage *stage, size_t expert_count,
+                          size_t agent_count)
 {
+    struct round_bounds bounds;
     double epsilon = (double)stage->charge.epsilon_micro * 1e-6;
-    double scale = (double)expert_count / (epsilon * (double)stage->batch);
+    if (round_bounds(&bounds, job, stage, 0, stage->batch, expert_count, NULL) != STATUS_OK) {
+        return INFINITY; /* never: the job was checked for more experts */
+    }
+    double scale = ldexp((double)bounds.sensitivity, -(int)stage->grid_bits) /
+                   (epsilon * (double)stage->batch);
     return 2 * scale * scale / (double)agent_count;
 }
 
-static enum status observe(struct outcome *outcome, const struct stage *stage,
-                           const struct record *record)
+static enum status observe(struct outcome *outcome, const struct job *job,
+                           const struct stage *stage, const struct record *record)
 {
     size_t k = outcome->expert_count;
     double *loss = malloc(k * sizeof *loss);
@@ -91,7 +106,8 @@ static enum status observe(struct outcome *outcome, const struct stage *stage,
         rwm_probabilities(probability, &outcome->rwm);
         regret_observe(&outcome->regret, probability, loss);
         rwm_observe(&outcome->rwm, loss);
-        outcome->variance_sum += variance_of(stage, k, record->as.round.agent_count);
+        outcome->segment_rounds++;
+        outcome->variance_sum += variance_of(job, stage, k, record->as.round.agent_count);
     }
     free(loss);
     free(probability);
@@ -104,19 +120,20 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     size_t k = outcome->expert_count;
     enum status status = STATUS_OK;
 
-    (void)job;
     if (blob.size != 0 || k == 0 || record->as.round.sum_count != k ||
         record->as.round.agent_count == 0) {
         return STATUS_CORRUPT;
     }
     if (within == 0) {
         outcome_forget_stage(outcome);
-        status = begin(&outcome->rwm, outcome, stage);
-        if (status == STATUS_OK) {
-            status = regret_init(&outcome->regret, k);
-        }
+        status = regret_init(&outcome->regret, k);
+    } else if (begins(stage, within)) {
+        outcome_end_segment(outcome);
     }
-    return status == STATUS_OK ? observe(outcome, stage, record) : status;
+    if (status == STATUS_OK && begins(stage, within)) {
+        status = begin(&outcome->rwm, outcome, stage, within);
+    }
+    return status == STATUS_OK ? observe(outcome, job, stage, record) : status;
 }
 
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,

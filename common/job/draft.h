@@ -87,6 +87,7 @@ struct draft_stage {
     double momentum;
     double radius;
     unsigned iterates;
+    unsigned horizon;
     char (*query)[QUERY_TEXT_BYTES];
     size_t query_count;
     struct draft_candidates candidates;

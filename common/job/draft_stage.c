@@ -23,6 +23,12 @@ static const char *noise_choice(unsigned index)
     return job_noise_name((enum job_noise)index);
 }
 
+static const char *horizon_choice(unsigned index)
+{
+    static const char *const name[] = {"known", "doubling", NULL};
+    return name[index];
+}
+
 static const char *iterates_choice(unsigned index)
 {
     static const char *const name[] = {[AVERAGE_NONE] = "last",
@@ -224,6 +230,12 @@ const struct config_key draft_stage_keys[] = {
      .low = 1e-9,
      .high = 1e9,
      .example = "0.25"},
+    {.name = "horizon",
+     .type = CONFIG_CHOICE,
+     CONFIG_IN(struct draft_stage, horizon),
+     .choice = horizon_choice,
+     .fallback = "known",
+     .example = "doubling"},
     {.name = "rate",
      .type = CONFIG_DECIMAL,
      CONFIG_IN(struct draft_stage, rate),

@@ -82,6 +82,7 @@ struct stage {
     uint32_t rounds;      /* fit, predict: one per lambda */
     uint32_t batch;       /* records each agent looks at in a round; 0: all it has */
     uint32_t batches;     /* rounds of one pass: they look at different records */
+    bool doubling;        /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
     bool rounds_add_up;   /* unit agent: every round touches the unit, and is a pass of its own */
 
     /* fit, predict, and of these statistics the first two */

@@ -98,6 +98,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"clip", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
          "is missing: add it, for example `clip: 1`"},
         {"sampling", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
+        {"horizon", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
         {"clip_all", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
         {"batches", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
         {"rate", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",

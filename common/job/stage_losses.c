@@ -111,8 +111,14 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->batch = draft->batch;
     stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
     stage->charge.epsilon_micro = stage->epsilon_micro / round_passes(stage, stage->rounds);
+    stage->doubling = draft->horizon != 0;
     if (job->trust == TRUST_LOCAL) {
         return STATUS_OK;
+    }
+    if (stage->doubling) {
+        return stage_refuse(drafting, index, "horizon",
+                            "is known under trust central, where eta is paid for by the number of "
+                            "rounds: remove it");
     }
     if (job_experts_at(job, index, 1) < 2) {
         return stage_refuse(drafting, index, "task",

@@ -235,3 +235,32 @@ Test(strategy, the_last_pick_is_the_leader_and_the_others_follow_the_weights)
     cr_assert_eq(add_losses(2, 0, 0), STATUS_OK);
     cr_assert_eq(pick(&random, 1), 1);
 }
+
+/* Rounds 0, 1-2, 3-6: each segment its own eta and its own losses; its bounds, weighted by rounds. */
+Test(outcome, an_unknown_horizon_forgets_after_one_two_and_four_rounds)
+{
+    double bounds = 0;
+    const uint64_t length[] = {1, 2, 4};
+    uint32_t round = 2;
+
+    cr_assert_eq(add_fit(0, 0), STATUS_OK);
+    cr_assert_eq(add_fit(1, 0), STATUS_OK);
+    job.stage[1].doubling = true;
+    job.stage[1].rounds = 7;
+    job.stage[1].batches = 7;
+    for (size_t segment = 0; segment < 3; segment++) {
+        struct regret_bound own = {0};
+        for (uint64_t i = 0; i < length[segment]; i++, round++) {
+            cr_assert_eq(add_losses(round, 0, 1), STATUS_OK);
+            cr_assert_eq(outcome.rwm.rounds, i + 1, "losses of an older segment count");
+            cr_assert_float_eq(outcome.rwm.eta, rwm_eta_free(8, length[segment]), 1e-12);
+            double sigma = sqrt(outcome.variance_sum / (double)(i + 1));
+            own = regret_bound(8, 1.0 / 8, i + 1, outcome.rwm.eta, sigma);
+            double all = (bounds + (double)(i + 1) * own.tight) / (double)(round - 1);
+            cr_assert_float_eq(outcome_regret_bound(&outcome).tight, all, 1e-12);
+        }
+        bounds += (double)length[segment] * own.tight;
+    }
+    cr_assert(outcome.finished);
+    cr_assert_eq(outcome.regret.rounds, 7);
+}
