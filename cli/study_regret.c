@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { EXPERTS = 10, GRID_BITS = 10, KINDS = 3, LENGTHS = 4, GOOD = 3, TEXT = 32 };
-enum { RUNS = 20, RUNS_LONG = 4, LENGTH_LONG = 100000, LENGTH_MEDIUM = 10000 };
+enum { LENGTH_MEDIUM = 10000, ERRORS = 8, RUNS_MANY = 20 };
 enum { LOCAL_AGENTS = 5, LOCAL_RECORDS = 100, LOCAL_ROUNDS_MAX = 10000 };
 
 /* How a play goes wrong, for tests. */
@@ -30,7 +30,10 @@ enum { NOT_PRIVATE = HEDGE_STRATEGIES, LOCAL, WAYS };
 static const char *const way_name[WAYS] = {"theorem", "rwm",         "dartboard",
                                            "epochs",  "not private", "local, rwm on noisy losses"};
 static const char *const kind_name[KINDS] = {"stochastic", "switching", "adversarial"};
-static const uint64_t lengths[LENGTHS] = {100, 1000, LENGTH_MEDIUM, LENGTH_LONG};
+
+/* Plays of each setting: up to LENGTH_MEDIUM rounds, and beyond. */
+static const uint64_t runs_of[WAYS][2] = {{20, 2}, {20, 2}, {100, 24}, {20, 4}, {20, 2}, {20, 2}};
+static const uint64_t lengths[LENGTHS] = {100, 1000, LENGTH_MEDIUM, 100000};
 
 /* Stochastic: fair coins, expert 3's better by a tenth. Switching: every tenth of the rounds another
  * expert is best, 3 in all. Adversarial: whoever leads loses next, and nobody is better in the end. */
@@ -135,13 +138,41 @@ static enum status learn(struct memory *memory, const struct play *play,
     return status;
 }
 
-/* One play; regret per round. */
-static enum status run_play(double *regret, const struct play *play, uint64_t seed, struct why *why)
+/* The mean loss of the round if the expert is drawn from exp(-eta L): what the play's is in the mean,
+ * for all but epochs, as the losses were fixed beforehand. */
+static double mean_loss(const struct memory *memory, const struct play *play)
+{
+    const double eta = (double)play->game.draw_micro / (2e6 * (double)play->game.sensitivity);
+    double weight[EXPERTS];
+    double sum = 0;
+    double loss = 0;
+    if (play->way >= NOT_PRIVATE) {
+        rwm_probabilities(weight, &memory->rwm);
+    }
+    for (size_t i = 0; i < EXPERTS; i++) {
+        if (play->way < NOT_PRIVATE) {
+            weight[i] = exp(-eta * (double)(memory->cumulative[i] - memory->cumulative[0]));
+        }
+        sum += weight[i];
+        loss += weight[i] * (double)memory->latest[i];
+    }
+    return loss / sum;
+}
+
+/* Of one play: regret per round, and what it is in the mean over the draws. */
+struct outcome {
+    double regret;
+    double expected;
+};
+
+static enum status run_play(struct outcome *outcome, const struct play *play, uint64_t seed,
+                            struct why *why)
 {
     struct seeded_random dice;
     struct seeded_random chance;
     struct memory memory = {.ledger = NULL};
     int64_t suffered = 0;
+    double expected = 0;
     enum status status = rwm_init(&memory.rwm, EXPERTS, play->eta);
     seeded_random_init(&dice, 2 * seed);
     seeded_random_init(&chance, 2 * seed + 1);
@@ -162,6 +193,7 @@ static enum status run_play(double *regret, const struct play *play, uint64_t se
             memory.latest[i] = i == expert ? (int64_t)play->game.one : 0;
         }
         suffered += memory.latest[expert];
+        expected += mean_loss(&memory, play);
         if (status == STATUS_OK) {
             status = play->fault == FAULT_BLIND && play->way < NOT_PRIVATE
                          ? STATUS_OK
@@ -176,7 +208,8 @@ static enum status run_play(double *regret, const struct play *play, uint64_t se
     for (size_t i = 1; i < EXPERTS; i++) {
         best = memory.cumulative[i] < best ? memory.cumulative[i] : best;
     }
-    *regret = (double)(suffered - best) / ((double)play->game.one * (double)play->rounds);
+    const double all = (double)play->game.one * (double)play->rounds;
+    *outcome = (struct outcome){(double)(suffered - best) / all, (expected - (double)best) / all};
     ledger_free(memory.ledger);
     rwm_free(&memory.rwm);
     return status;
@@ -212,58 +245,76 @@ static enum status prepare(struct play *play, double *bound, struct why *why)
     return status;
 }
 
+/* The mean over plays, and its standard error; what the mean should be; and of the two's distance. */
+struct measured {
+    double mean;
+    double error;
+    double expected; /* epochs: mean */
+    double apart;    /* in standard errors; 0 where there are too few plays to tell */
+};
+
 struct figures {
-    double mean[WAYS][KINDS][LENGTHS];
+    struct measured measured[WAYS][KINDS][LENGTHS];
     double bound[WAYS][LENGTHS];
     size_t lengths; /* that were played */
 };
 
-static enum status measure(double *mean, struct play *play, const struct study_request *request,
-                           double *error, struct why *why)
+static enum status measure(struct measured *measured, const struct play *play,
+                           const struct study_request *request, struct why *why)
 {
-    uint64_t runs = request->runs != 0 ? request->runs : RUNS;
+    const bool is_long = play->rounds > LENGTH_MEDIUM;
+    const uint64_t own = runs_of[play->way][is_long];
+    const uint64_t runs =
+        request->runs == 0 || (is_long && request->runs > own) ? own : request->runs;
+    const double n = (double)runs;
     enum status status = STATUS_OK;
-    double sum = 0;
-    double squares = 0;
-    if (play->rounds > LENGTH_MEDIUM && runs > RUNS_LONG) {
-        runs = RUNS_LONG;
-    }
+    double sum[2] = {0, 0};
+    double squares[2] = {0, 0};
     for (uint64_t run = 0; run < runs && status == STATUS_OK; run++) {
-        double regret = 0;
-        status = run_play(&regret, play, 1000000 * request->seed + run, why);
-        sum += regret;
-        squares += regret * regret;
+        struct outcome outcome = {0, 0};
+        status = run_play(&outcome, play, 1000000 * request->seed + run, why);
+        const double value[2] = {outcome.regret, outcome.regret - outcome.expected};
+        for (unsigned i = 0; i < 2; i++) {
+            sum[i] += value[i];
+            squares[i] += value[i] * value[i];
+        }
     }
-    *mean = sum / (double)runs;
-    *error = sqrt(fmax(squares / (double)runs - *mean * *mean, 0) / (double)(runs - 1));
+    measured->mean = sum[0] / n;
+    measured->error = sqrt(fmax(squares[0] / n - pow(sum[0] / n, 2), 0) / (n - 1));
+    measured->expected = play->way == HEDGE_EPOCHS ? measured->mean : (sum[0] - sum[1]) / n;
+    const double error = sqrt(fmax(squares[1] / n - pow(sum[1] / n, 2), 0) / (n - 1));
+    measured->apart =
+        runs < RUNS_MANY || play->way == HEDGE_EPOCHS || error == 0 ? 0 : fabs(sum[1] / n) / error;
     return status;
 }
 
 static enum status play_all(struct figures *figures, struct study *study,
                             const struct study_request *request, struct why *why)
 {
-    static const char *const columns[] = {"losses", "rounds",         "strategy",
-                                          "regret", "standard error", "bound"};
+    static const char *const columns[] = {"losses",         "rounds",   "strategy", "regret",
+                                          "standard error", "expected", "bound"};
     enum status status = STATUS_OK;
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     for (size_t at = 0; at < figures->lengths; at++) {
         for (unsigned way = 0; way < WAYS; way++) {
             for (unsigned kind = 0; kind < KINDS && status == STATUS_OK; kind++) {
                 struct play play = {.way = way, .kind = kind, .rounds = lengths[at]};
-                double error = 0;
-                char text[4][TEXT];
+                struct measured *measured = &figures->measured[way][kind][at];
+                char text[5][TEXT];
                 status = prepare(&play, &figures->bound[way][at], why);
                 if (status == STATUS_OK) {
-                    status = measure(&figures->mean[way][kind][at], &play, request, &error, why);
+                    status = measure(measured, &play, request, why);
                 }
                 (void)snprintf(text[0], TEXT, "%llu", (unsigned long long)lengths[at]);
-                (void)snprintf(text[1], TEXT, "%.5f", figures->mean[way][kind][at]);
-                (void)snprintf(text[2], TEXT, "%.5f", error);
-                (void)snprintf(text[3], TEXT, way == HEDGE_EPOCHS && kind != 0 ? "none" : "%.5f",
+                (void)snprintf(text[1], TEXT, "%.5f", measured->mean);
+                (void)snprintf(text[2], TEXT, "%.5f", measured->error);
+                (void)snprintf(text[3], TEXT, way == HEDGE_EPOCHS ? "-" : "%.5f",
+                               measured->expected);
+                (void)snprintf(text[4], TEXT, way == HEDGE_EPOCHS && kind != 0 ? "none" : "%.5f",
                                figures->bound[way][at]);
-                study_row(study, 6,
+                study_row(study, 7,
                           (const char *const[]){kind_name[kind], text[0], way_name[way], text[1],
-                                                text[2], text[3]});
+                                                text[2], text[3], text[4]});
             }
         }
         study_progress(request, "regret: %llu rounds", (unsigned long long)lengths[at]);
@@ -286,7 +337,7 @@ static void draw(struct study *study, const struct figures *figures)
             char name[STUDY_NAME_BYTES];
             struct study_series *line = study_series(chart, STUDY_MEASURED, way, way_name[way]);
             for (size_t at = 0; at < figures->lengths; at++) {
-                study_point(line, (double)lengths[at], figures->mean[way][kind][at]);
+                study_point(line, (double)lengths[at], figures->measured[way][kind][at].mean);
             }
             if (way == HEDGE_EPOCHS && kind != 0) {
                 continue;
@@ -300,19 +351,20 @@ static void draw(struct study *study, const struct figures *figures)
     }
 }
 
-/* The largest mean regret over the losses, at one length; planted: of a faulty play. */
-static enum status worst(double *regret, const struct figures *figures, unsigned way, size_t at,
-                         enum fault fault, struct why *why)
+/* The largest regret over the losses, at one length; planted: of one faulty play. */
+static enum status worst(struct outcome *outcome, const struct figures *figures, unsigned way,
+                         size_t at, enum fault fault, struct why *why)
 {
     struct play play = {.way = way, .rounds = lengths[at], .fault = fault};
     double ignored = 0;
     if (fault != FAULT_NONE) {
         const enum status status = prepare(&play, &ignored, why);
-        return status != STATUS_OK ? status : run_play(regret, &play, 1, why);
+        return status != STATUS_OK ? status : run_play(outcome, &play, 1, why);
     }
-    *regret = figures->mean[way][0][at];
-    for (unsigned kind = 1; kind < KINDS && way != HEDGE_EPOCHS; kind++) {
-        *regret = fmax(*regret, figures->mean[way][kind][at]);
+    *outcome = (struct outcome){-1, -1};
+    for (unsigned kind = 0; kind < KINDS && (way != HEDGE_EPOCHS || kind == 0); kind++) {
+        outcome->regret = fmax(outcome->regret, figures->measured[way][kind][at].mean);
+        outcome->expected = fmax(outcome->expected, figures->measured[way][kind][at].expected);
     }
     return STATUS_OK;
 }
@@ -335,13 +387,13 @@ static enum status claim_targets(struct study *study, const struct figures *figu
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         const struct target *target = &targets[i];
-        double regret = 0;
+        struct outcome outcome = {0, 0};
         if (target->at >= figures->lengths || status != STATUS_OK) {
             continue;
         }
-        status = worst(&regret, figures, target->way, target->at,
+        status = worst(&outcome, figures, target->way, target->at,
                        study_is_planted(study, request) ? FAULT_BLIND : FAULT_NONE, why);
-        study_claim(study, STUDY_AT_MOST, regret,
+        study_claim(study, STUDY_AT_MOST, outcome.regret,
                     target->bound > 0 ? target->bound
                                       : figures->bound[HEDGE_THEOREM][target->at] / 15,
                     "%s", target->sentence);
@@ -349,7 +401,7 @@ static enum status claim_targets(struct study *study, const struct figures *figu
     return status;
 }
 
-/* Every length's measured regret over its bound; planted: losses that look at the play first. */
+/* Every length's regret in the mean over its bound; planted: losses that look at the play first. */
 static enum status claim_bounds(struct study *study, const struct figures *figures,
                                 const struct study_request *request, struct why *why)
 {
@@ -358,14 +410,50 @@ static enum status claim_bounds(struct study *study, const struct figures *figur
         const enum fault fault = study_is_planted(study, request) ? FAULT_PEEKING : FAULT_NONE;
         double most = 0;
         for (size_t at = 0; at < figures->lengths && status == STATUS_OK; at++) {
-            double regret = 0;
-            status = worst(&regret, figures, way, at, fault, why);
+            struct outcome outcome = {0, 0};
+            status = worst(&outcome, figures, way, at, fault, why);
+            const double regret = fault == FAULT_NONE ? outcome.expected : outcome.regret;
             most = fmax(most, regret / figures->bound[way][at]);
         }
-        study_claim(study, STUDY_AT_MOST, most, 1,
-                    "%s: mean regret over its bound, the worst of all lengths and %s losses",
-                    way_name[way], way == HEDGE_EPOCHS ? "stochastic" : "all");
+        study_claim(
+            study, STUDY_AT_MOST, most, 1,
+            way == HEDGE_EPOCHS
+                ? "%s: measured regret over its bound, the worst of all lengths, stochastic losses"
+                : "%s: expected regret over its bound, the worst of all lengths and losses",
+            way_name[way]);
     }
+    return status;
+}
+
+/* Exact draws: the plays' means are those of exp(-eta L); planted: blind plays' are not. */
+static enum status claim_draws(struct study *study, const struct figures *figures,
+                               const struct study_request *request, struct why *why)
+{
+    enum status status = STATUS_OK;
+    double most = 0;
+    for (unsigned way = 0; way < WAYS; way++) {
+        for (unsigned kind = 0; kind < KINDS; kind++) {
+            for (size_t at = 0; at < figures->lengths; at++) {
+                most = fmax(most, figures->measured[way][kind][at].apart);
+            }
+        }
+    }
+    if (study_is_planted(study, request)) {
+        struct play play = {.way = HEDGE_DARTBOARD, .rounds = LENGTH_MEDIUM, .fault = FAULT_BLIND};
+        const struct study_request many = {.seed = request->seed, .runs = RUNS_MANY};
+        struct measured blind = {0, 0, 0, 0};
+        double ignored = 0;
+        status = prepare(&play, &ignored, why);
+        if (status == STATUS_OK) {
+            status = measure(&blind, &play, &many, why);
+        }
+        most = blind.apart;
+    }
+    study_claim(
+        study, STUDY_AT_MOST, most, ERRORS,
+        "draws follow exp(-eta L): the largest distance of a measured mean from what it should be, "
+        "in standard errors, where there are %d plays or more",
+        RUNS_MANY);
     return status;
 }
 
@@ -389,5 +477,8 @@ enum status study_regret(struct study *study, const struct study_request *reques
         draw(study, &figures);
         status = claim_targets(study, &figures, request, why);
     }
-    return status != STATUS_OK ? status : claim_bounds(study, &figures, request, why);
+    if (status == STATUS_OK) {
+        status = claim_bounds(study, &figures, request, why);
+    }
+    return status != STATUS_OK ? status : claim_draws(study, &figures, request, why);
 }
