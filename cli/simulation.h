@@ -98,6 +98,13 @@ MUST_USE enum status simulation_collect(struct simulation *simulation);
  * beside the released ones. Exact statistics, like the next. */
 MUST_USE enum status simulation_answers(struct simulation *simulation);
 
+struct dataset;
+
+/** Tells the model's forecasts of the first few streams' last days (held: one data set a stream);
+ * none without --streams. */
+MUST_USE enum status simulation_forecast(struct simulation *simulation, const struct dataset *held,
+                                         const double *weight);
+
 /** Judges every expert, the chosen model, the majority class and the pooled model on the records
  * held out. Exact statistics: this is the one place that may. */
 MUST_USE enum status simulation_judge(struct simulation *simulation);

@@ -150,6 +150,9 @@ static enum status judge_chosen(struct simulation *simulation, const struct judg
         result->error.root_mean_square = figures.root_mean_square;
         result->error.mean_absolute = figures.mean_absolute;
         result->error.pinball = figures.pinball;
+        if (status == STATUS_OK) {
+            status = simulation_forecast(simulation, judgement->held_part, model.weight);
+        }
     }
     model_free(&model);
     free(text);

@@ -140,7 +140,7 @@ static enum status tell_fit(struct terms *terms, const struct setting *setting, 
 static double prior_least(const struct setting *setting)
 {
     double least = 1;
-    double sum = 0;
+    double sum = (double)setting->stage->forecaster_count;
     for (size_t i = 0; i < setting->index; i++) {
         const struct stage *stage = &setting->job->stage[i];
         const size_t all = job_experts_of_stage(stage, setting->agents);

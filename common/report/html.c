@@ -251,6 +251,7 @@ enum status html_report(char **html, const struct result *result)
     head(page, result);
     html_summary(page, result);
     charts(page, result);
+    html_forecasts(page, result);
     html_tables(page, result);
     (void)fputs("</main>\n", page);
     foot(page, result);

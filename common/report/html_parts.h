@@ -40,6 +40,9 @@ void html_releases(FILE *page, const struct result *result);
 /** The headline, the four figures and the plain words. */
 void html_summary(FILE *page, const struct result *result);
 
+/** The forecasts of a few streams beside the truth, where there are any. */
+void html_forecasts(FILE *page, const struct result *result);
+
 /** The tables behind the charts, and what the words mean. */
 void html_tables(FILE *page, const struct result *result);
 

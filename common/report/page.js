@@ -246,6 +246,19 @@
     }) });
   }
 
+  function forecasts() {
+    (data.forecasts || []).forEach(function (f, i) {
+      draw("chart-forecast-" + i, { type: "line", data: { labels: f.truth.map(function (v, d) { return d + 1; }), datasets: [
+        { label: "truth", data: f.truth, borderColor: c.plain, backgroundColor: c.plain, borderWidth: 1.5, pointRadius: 1.5 },
+        { label: "forecast", data: f.forecast, borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2, pointRadius: 0 }
+      ] }, options: base({
+        interaction: { mode: "index", intersect: false },
+        scales: { x: axis("day", { grid: { display: false } }), y: axis("") },
+        plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + decimal(t.raw); } } } }
+      }) });
+    });
+  }
+
   function all(printing) {
     charts.forEach(function (chart) { chart.destroy(); });
     charts = [];
@@ -261,6 +274,7 @@
     weights("chart-weights");
     spend("chart-spend");
     regret("chart-regret");
+    forecasts();
   }
 
   all(false);

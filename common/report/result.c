@@ -81,6 +81,16 @@ enum status result_reserve_answers(struct result *result, size_t answer_count, s
     return STATUS_OK;
 }
 
+enum status result_reserve_forecasts(struct result *result, size_t count)
+{
+    if (count > RESULT_FORECASTS_MAX) {
+        return STATUS_INVALID;
+    }
+    result->forecast = calloc(count + 1, sizeof *result->forecast);
+    result->forecast_count = result->forecast == NULL ? 0 : count;
+    return result->forecast == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
 double *result_numbers(size_t count)
 {
     double *number = calloc(count + 1, sizeof *number);
@@ -110,5 +120,10 @@ void result_free(struct result *result)
     free(result->agent);
     free(result->answer);
     free(result->release);
+    for (size_t i = 0; i < result->forecast_count; i++) {
+        free(result->forecast[i].truth);
+        free(result->forecast[i].told);
+    }
+    free(result->forecast);
     result_init(result);
 }

@@ -23,6 +23,7 @@ enum {
     RESULT_AGENTS_MAX = 10000,
     RESULT_ANSWERS_MAX = 1 << 20,
     RESULT_RELEASES_MAX = 100000,
+    RESULT_FORECASTS_MAX = 100,
     RESULT_NUMBERS_MAX = 1 << 24, /* losses, weights and models together */
     RESULT_FILE_BYTES_MAX = 512 * 1024 * 1024
 };
@@ -90,6 +91,14 @@ struct result_release {
     double delta;    /* at which epsilon holds; 0 for a pure sum */
 };
 
+/* Simulator only: what the chosen model said of a stream's last days held out. Unit: the label's. */
+struct result_forecast {
+    char stream[RESULT_NAME_BYTES];
+    size_t day_count;
+    double *truth; /* (day_count), owned */
+    double *told;  /* (day_count), owned */
+};
+
 struct result {
     char job[RESULT_NAME_BYTES];
     char version[32]; /* of the program that wrote it */
@@ -110,6 +119,8 @@ struct result {
     size_t answer_count;
     struct result_release *release; /* (release_count), by stage, owned */
     size_t release_count;
+    struct result_forecast *forecast; /* (forecast_count), owned */
+    size_t forecast_count;
     int64_t chosen;  /* index of the expert the job ends with, or RESULT_NONE */
     double accuracy; /* the chosen one's; simulator only */
     double auc;      /* two classes only; simulator only */
@@ -156,6 +167,10 @@ MUST_USE enum status result_reserve(struct result *result, size_t round_count, s
  * Fails as result_reserve does. */
 MUST_USE enum status result_reserve_answers(struct result *result, size_t answer_count,
                                             size_t release_count);
+
+/** Makes room for so many forecasts, each of no day. To be called once after result_init. Fails with
+ * STATUS_NO_MEMORY, STATUS_INVALID. */
+MUST_USE enum status result_reserve_forecasts(struct result *result, size_t count);
 
 /** Returns a new array of count doubles, all NAN, or NULL without memory; the caller owns it. */
 double *result_numbers(size_t count);

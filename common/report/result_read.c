@@ -290,6 +290,19 @@ static void read_scalars(struct reader *reader, struct result *result, const jso
     result->regret.noise = read_real(reader, regret, "bound_noise");
 }
 
+static void read_forecasts(struct reader *reader, struct result *result, const json_t *forecasts)
+{
+    for (size_t i = 0; i < result->forecast_count && !reader->failed; i++) {
+        const json_t *item = json_array_get(forecasts, i);
+        struct result_forecast *forecast = &result->forecast[i];
+        const size_t days = json_array_size(json_object_get(item, "truth"));
+        read_text(reader, item, "stream", forecast->stream, sizeof forecast->stream);
+        forecast->truth = read_reals(reader, item, "truth", days);
+        forecast->told = read_reals(reader, item, "forecast", days);
+        forecast->day_count = forecast->truth != NULL && forecast->told != NULL ? days : 0;
+    }
+}
+
 /* A list that files before it do not have; NULL then, which has size 0. */
 static const json_t *read_later_list(struct reader *reader, const json_t *root, const char *key,
                                      size_t max)
@@ -308,6 +321,7 @@ static enum status read_root(struct reader *reader, struct result *result, const
         privacy == NULL ? NULL : read_part(reader, privacy, "per_agent", true, RESULT_AGENTS_MAX);
     const json_t *answers = read_later_list(reader, root, "answers", RESULT_ANSWERS_MAX);
     const json_t *releases = read_later_list(reader, root, "releases", RESULT_RELEASES_MAX);
+    const json_t *forecasts = read_later_list(reader, root, "forecasts", RESULT_FORECASTS_MAX);
     size_t features = (size_t)read_count(reader, root, "features", RESULT_NUMBERS_MAX);
     if (reader->failed) {
         return STATUS_INVALID;
@@ -318,6 +332,9 @@ static enum status read_root(struct reader *reader, struct result *result, const
         status =
             result_reserve_answers(result, json_array_size(answers), json_array_size(releases));
     }
+    if (status == STATUS_OK) {
+        status = result_reserve_forecasts(result, json_array_size(forecasts));
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -325,6 +342,7 @@ static enum status read_root(struct reader *reader, struct result *result, const
     read_lists(reader, result, rounds, experts, agents);
     read_answers(reader, result, answers);
     read_releases(reader, result, releases);
+    read_forecasts(reader, result, forecasts);
     if (!reader->failed) {
         read_scalars(reader, result, root, privacy, regret);
     }

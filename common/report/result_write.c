@@ -140,6 +140,20 @@ static json_t *releases(struct writer *writer, const struct result *result)
     return array;
 }
 
+static json_t *forecasts(struct writer *writer, const struct result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->forecast_count; i++) {
+        const struct result_forecast *forecast = &result->forecast[i];
+        json_t *object = json_object();
+        put(writer, object, "stream", json_string(forecast->stream));
+        put(writer, object, "truth", reals(writer, forecast->truth, forecast->day_count));
+        put(writer, object, "forecast", reals(writer, forecast->told, forecast->day_count));
+        append(writer, array, object);
+    }
+    return array;
+}
+
 static json_t *error(struct writer *writer, const struct result *result)
 {
     if (!isfinite(result->error.root_mean_square)) {
@@ -220,6 +234,7 @@ enum status result_to_json(char **text, const struct result *result)
     put(&writer, root, "regret", regret(&writer, result));
     put(&writer, root, "seconds", real(result->seconds));
     put(&writer, root, "answers", answers(&writer, result));
+    put(&writer, root, "forecasts", forecasts(&writer, result));
     put(&writer, root, "releases", releases(&writer, result));
 
     put(&writer, root, "simulated", json_boolean(result->simulated));
