@@ -66,10 +66,11 @@ enum exit_code plan_fail(const struct command *command, enum status status, cons
                         why->text[0] != '\0' ? why->text : status_text(status));
 }
 
-static const struct command *const parts[] = {
-    &command_plan_compose, &command_plan_calibrate, &command_plan_hedge,
-    &command_plan_erm,     &command_plan_select,    &command_plan_online,
-    &command_plan_pac,     &command_plan_sq,        NULL};
+static const struct command *const parts[] = {&command_plan_job,       &command_plan_compose,
+                                              &command_plan_calibrate, &command_plan_hedge,
+                                              &command_plan_erm,       &command_plan_select,
+                                              &command_plan_online,    &command_plan_pac,
+                                              &command_plan_sq,        NULL};
 
 const struct command command_plan = {
     .name = "plan",
@@ -81,6 +82,7 @@ const struct command command_plan = {
         "sizes alone. Each number is printed with the range in which its theorem holds; a request\n"
         "outside is refused.\n\n"
         "example:\n"
+        "  hedgerow plan job compose/hospitals/job.yml --agents 5\n"
         "  hedgerow plan compose --events events.json --delta 1e-6\n"
         "  hedgerow plan calibrate --events events.json --epsilon 1 --delta 1e-6\n",
     .part = parts,

@@ -170,7 +170,8 @@ static enum status tell_losses(struct terms *terms, const struct setting *settin
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
     line->burden = line->noise / sqrt((double)stage->rounds) / tenth;
     line->measure = "over all rounds an expert's mean loss is a tenth off";
-    terms->regret = regret_bound(k, prior_least(setting), stage->rounds, eta, line->noise).tight;
+    terms->regret =
+        fmin(1, regret_bound(k, prior_least(setting), stage->rounds, eta, line->noise).tight);
     terms->regret_free = regret_bound(k, prior_least(setting), stage->rounds, eta, 0).tight;
     return STATUS_OK;
 }

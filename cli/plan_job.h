@@ -1,0 +1,81 @@
+/* plan_job.h - a job's terms, and what a change of the job would make of them: every advice of the
+ * planner is a plan of its own. */
+
+#ifndef CLI_PLAN_JOB_H
+#define CLI_PLAN_JOB_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+#include "job/job.h"
+#include "job/terms.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PLAN_ADVICE_BYTES = 256, PLAN_ADVICE_MAX = 8, PLAN_CHANGES_MAX = 2 * JOB_STAGES_MAX + 4 };
+
+struct job_plan {
+    struct job job;                     /* owned */
+    struct terms stage[JOB_STAGES_MAX]; /* (job.stage_count), owned */
+    struct terms_size size;
+    struct price price; /* the whole job's, for one agent's record */
+    bool admitted;      /* an agent's ledger of the job's own limit will admit it */
+};
+
+/* A job's text, and changes that are tried on it. */
+struct job_source {
+    struct slice text;
+    const char *name;
+    struct terms_size size; /* records 0: as many as the job says or needs */
+};
+
+struct job_changes {
+    char set[PLAN_CHANGES_MAX][PLAN_ADVICE_BYTES]; /* "privacy.epsilon=2" */
+    size_t count;
+    struct terms_size size; /* 0: as the source's */
+};
+
+/**
+ * Plans a job with changes; changes may be NULL.
+ *
+ * plan  out  whole, or zeroed on failure; job_plan_free
+ *
+ * Fails as job_parse and terms_of_stage; STATUS_INVALID too where nothing says how many records an
+ * agent has, and the noise depends on it.
+ */
+MUST_USE enum status job_plan_make(struct job_plan *plan, const struct job_source *source,
+                                   const struct job_changes *changes, struct why *why);
+void job_plan_free(struct job_plan *plan);
+
+/** Returns the line of a stage whose noise weighs most beside what it hides; NULL without one. */
+const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage);
+
+/** Returns the largest burden of all stages; 0 without any. */
+double job_plan_burden(const struct job_plan *plan);
+
+/* What would help one stage: a change, and what the noise would then be. */
+struct job_advice {
+    char change[PLAN_ADVICE_BYTES]; /* "privacy.epsilon: 3.2" */
+    char figure[PLAN_ADVICE_BYTES]; /* "+- 0.04 loss" */
+    double burden;                  /* of the stage's worst line then; above 1: not enough */
+};
+
+/**
+ * Looks for what would help a stage: a larger epsilon, more records, more agents, the other trust, a
+ * larger lambda, fewer experts; the least of each that is enough, where one is.
+ *
+ * Returns how many there are. Cost: some dozens of plans.
+ */
+size_t job_advise(struct job_advice advice[static PLAN_ADVICE_MAX], const struct job_source *source,
+                  const struct job_plan *plan, size_t stage);
+
+/**
+ * Plans the same job under the other trust, with the changes that this asks for.
+ *
+ * Fails with STATUS_INVALID where there is no such job; why says what stands against it.
+ */
+MUST_USE enum status job_plan_other_trust(struct job_plan *other, const struct job_source *source,
+                                          const struct job_plan *plan, struct why *why);
+
+#endif
