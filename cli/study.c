@@ -17,7 +17,9 @@ enum { PATH_BYTES = 4096, WORK_MAX = 1000000, SAMPLES_MAX = 100000000 };
 static const struct {
     const char *name;
     enum status (*run)(struct study *study, const struct study_request *request, struct why *why);
-} studies[] = {{"regret", study_regret}, {"concentration", study_concentration}};
+} studies[] = {{"regret", study_regret},
+               {"concentration", study_concentration},
+               {"corrections", study_corrections}};
 
 enum { STUDIES = sizeof studies / sizeof studies[0] };
 
@@ -181,7 +183,7 @@ const struct command command_study = {
         "  --seed N         other plays, samples and noise (1)\n"
         "  --rounds N       regret: the longest play (100000); excess: the most records (65536)\n"
         "  --runs N         regret, excess, accuracy: of each setting (20, at the longest 4; 12; 10);\n"
-        "                   concentration, corrections: of each experiment (200000)\n"
+        "                   concentration: of each setting (200000); corrections: of each audit (100000)\n"
         "  --compose DIR    accuracy: where hospitals/ and tumours/ are (compose)\n"
         "  --json           the JSON on standard output, too\n\n"
         "A claim that does not hold ends with exit code 1, after the report is written. Studies cut\n"
