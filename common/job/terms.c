@@ -2,7 +2,7 @@
  * independent noises add their variances, and under central trust there is one for all agents. What
  * counts as drowned is a rule of thumb, and each line says which. */
 
-#include "job/terms.h"
+#include "job/terms_lines.h"
 
 #include "base/check.h"
 #include "experts/regret.h"
@@ -13,23 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double tenth = 0.1;
-static const double bar_misses = 0.05;
-
-struct setting {
-    const struct job *job;
-    const struct stage *stage;
-    size_t index;
-    size_t agents;
-    uint64_t records; /* of each agent */
-    size_t experts;
-};
-
-static bool is_central(const struct setting *setting)
-{
-    return setting->job->trust == TRUST_CENTRAL;
-}
 
 struct price terms_price(const struct filter *filter, const struct cost *sums)
 {
@@ -47,7 +30,7 @@ void terms_free(struct terms *terms)
 }
 
 /* Standard deviation of the noise on one whole number of the sum over all agents: grid steps. */
-static enum status deviation(double *steps, const struct setting *setting, uint32_t within,
+static enum status deviation(double *steps, const struct terms_setting *setting, uint32_t within,
                              struct why *why)
 {
     const struct charge *charge = &setting->stage->charge;
@@ -60,26 +43,11 @@ static enum status deviation(double *steps, const struct setting *setting, uint3
     *steps = charge->mechanism == MECHANISM_PURE
                  ? sqrt(2) * (double)bounds.sensitivity / ((double)charge->epsilon_micro * 1e-6)
                  : (double)bounds.sensitivity * (double)charge->sigma_micro * 1e-6;
-    *steps *= is_central(setting) ? 1 : sqrt((double)setting->agents);
+    *steps *= terms_is_central(setting) ? 1 : sqrt((double)setting->agents);
     return STATUS_OK;
 }
 
-/* The noise that the answers of questions and candidates carry: Laplace always. */
-static enum status noise_of(struct query_noise *noise, const struct setting *setting,
-                            uint32_t within, struct why *why)
-{
-    struct round_bounds bounds;
-    enum status status = round_bounds(&bounds, setting->job, setting->stage, within,
-                                      setting->records, setting->experts, why);
-    if (status == STATUS_OK) {
-        const double epsilon = (double)setting->stage->charge.epsilon_micro * 1e-6;
-        *noise = (struct query_noise){.scale = (double)bounds.sensitivity / epsilon,
-                                      .draws = is_central(setting) ? 1 : (uint32_t)setting->agents};
-    }
-    return status;
-}
-
-static struct terms_line *add_line(struct terms *terms)
+struct terms_line *terms_add_line(struct terms *terms)
 {
     struct terms_line *grown = realloc(terms->line, (terms->line_count + 1) * sizeof *grown);
     if (grown == NULL) {
@@ -91,11 +59,11 @@ static struct terms_line *add_line(struct terms *terms)
     return line;
 }
 
-static enum status tell_prediction(struct terms *terms, const struct setting *setting,
+static enum status tell_prediction(struct terms *terms, const struct terms_setting *setting,
                                    uint32_t within, double weight_noise)
 {
     const struct label *label = &setting->job->schema.label;
-    struct terms_line *line = add_line(terms);
+    struct terms_line *line = terms_add_line(terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -109,7 +77,8 @@ static enum status tell_prediction(struct terms *terms, const struct setting *se
     return STATUS_OK;
 }
 
-static enum status tell_fit(struct terms *terms, const struct setting *setting, struct why *why)
+static enum status tell_fit(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
     const struct stage *stage = setting->stage;
     const double agents = (double)setting->agents;
@@ -118,7 +87,7 @@ static enum status tell_fit(struct terms *terms, const struct setting *setting, 
     for (uint32_t within = 0; within < stage->rounds && status == STATUS_OK; within++) {
         double steps = 0;
         status = deviation(&steps, setting, within, why);
-        struct terms_line *line = status == STATUS_OK ? add_line(terms) : NULL;
+        struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
         if (line == NULL) {
             return status == STATUS_OK ? STATUS_NO_MEMORY : status;
         }
@@ -137,7 +106,84 @@ static enum status tell_fit(struct terms *terms, const struct setting *setting, 
     return status;
 }
 
-static double prior_least(const struct setting *setting)
+/* Features have a norm of at most 1: a prediction's noise is at most a weight's.
+ * A number of the agents' average in units of the label's half_width, as scores and predictions are. */
+static enum status tell_score(struct terms *terms, const struct terms_setting *setting,
+                              uint32_t within, const char *what, struct why *why)
+{
+    const struct label *label = &setting->job->schema.label;
+    const bool is_number = label->kind == LABEL_NUMBER;
+    double steps = 0;
+    enum status status = deviation(&steps, setting, within, why);
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
+    if (line == NULL) {
+        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+    }
+    const double noise = ldexp(steps, -(int)setting->stage->grid_bits) / (double)setting->agents;
+    (void)snprintf(line->what, sizeof line->what, "%s", what);
+    (void)snprintf(line->unit, sizeof line->unit, "%s",
+                   !is_number               ? "score"
+                   : label->name[0] != '\0' ? label->name
+                                            : "the label's unit");
+    line->noise = noise * (is_number ? label->half_width : 1);
+    line->burden = 2 * noise;
+    line->measure = is_number ? "half the label's half_width" : "half a score of 1";
+    return STATUS_OK;
+}
+
+static enum status tell_predict(struct terms *terms, const struct terms_setting *setting,
+                                struct why *why)
+{
+    const struct stage *stage = setting->stage;
+    enum status status = STATUS_OK;
+    for (uint32_t within = 0; within < stage->rounds && status == STATUS_OK; within++) {
+        char what[TERMS_TEXT_BYTES];
+        (void)snprintf(what, sizeof what, "each of the average's %zu answers, lambda %g",
+                       round_answer_count(setting->job, stage, within, setting->experts),
+                       stage->lambda[within]);
+        status = tell_score(terms, setting, within, what, why);
+    }
+    return status;
+}
+
+static enum status tell_online(struct terms *terms, const struct terms_setting *setting,
+                               struct why *why)
+{
+    const struct stage *stage = setting->stage;
+    enum status status = STATUS_OK;
+    for (uint32_t within = 0; within < stage->rounds && status == STATUS_OK; within++) {
+        char what[TERMS_TEXT_BYTES];
+        const struct round_rows rows = round_rows(stage, within, setting->records);
+        (void)snprintf(what, sizeof what, "one prediction of the average after %llu records",
+                       (unsigned long long)(rows.first + rows.count));
+        status = tell_score(terms, setting, within, what, why);
+    }
+    return status;
+}
+
+static enum status tell_moments(struct terms *terms, const struct terms_setting *setting,
+                                struct why *why)
+{
+    const struct stage *stage = setting->stage;
+    const double features = (double)schema_feature_count(&setting->job->schema);
+    double steps = 0;
+    enum status status = deviation(&steps, setting, 0, why);
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
+    if (line == NULL) {
+        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+    }
+    (void)snprintf(line->what, sizeof line->what, "each of %zu mean second moments",
+                   round_answer_count(setting->job, stage, 0, setting->experts));
+    (void)snprintf(line->unit, sizeof line->unit, "moment");
+    line->noise =
+        ldexp(steps, -(int)stage->grid_bits) / ((double)setting->agents * (double)stage->batch);
+    line->burden = 2 * sqrt(features) * line->noise / 0.5;
+    line->measure = "as a matrix the noise, about 2 sqrt(d) of it, is half of the largest moments "
+                    "there can be";
+    return STATUS_OK;
+}
+
+static double prior_least(const struct terms_setting *setting)
 {
     double least = 1;
     double sum = (double)setting->stage->forecaster_count;
@@ -152,13 +198,14 @@ static double prior_least(const struct setting *setting)
     return least / sum;
 }
 
-static enum status tell_losses(struct terms *terms, const struct setting *setting, struct why *why)
+static enum status tell_losses(struct terms *terms, const struct terms_setting *setting,
+                               struct why *why)
 {
     const struct stage *stage = setting->stage;
     const double records = (double)setting->agents * (double)stage->batch;
     double steps = 0;
     enum status status = deviation(&steps, setting, 0, why);
-    struct terms_line *line = status == STATUS_OK ? add_line(terms) : NULL;
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
@@ -168,7 +215,7 @@ static enum status tell_losses(struct terms *terms, const struct setting *settin
                    "the mean loss of each of %zu experts, each of %u rounds", k, stage->rounds);
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
-    line->burden = line->noise / sqrt((double)stage->rounds) / tenth;
+    line->burden = line->noise / sqrt((double)stage->rounds) / TERMS_TENTH;
     line->measure = "over all rounds an expert's mean loss is a tenth off";
     terms->regret =
         fmin(1, regret_bound(k, prior_least(setting), stage->rounds, eta, line->noise).tight);
@@ -176,14 +223,15 @@ static enum status tell_losses(struct terms *terms, const struct setting *settin
     return STATUS_OK;
 }
 
-static enum status tell_play(struct terms *terms, const struct setting *setting, struct why *why)
+static enum status tell_play(struct terms *terms, const struct terms_setting *setting,
+                             struct why *why)
 {
     const struct stage *stage = setting->stage;
     const struct hedge_problem problem = {.experts = setting->experts,
                                           .rounds = (uint64_t)stage->rounds + 1};
     struct hedge_plan free_plan;
     enum status status = hedge_plan_not_private(&free_plan, &problem, why);
-    struct terms_line *line = status == STATUS_OK ? add_line(terms) : NULL;
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
@@ -194,118 +242,20 @@ static enum status tell_play(struct terms *terms, const struct setting *setting,
                    setting->experts);
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->bar = fmax(terms->regret - terms->regret_free, 0);
-    line->burden = line->bar / tenth;
+    line->burden = line->bar / TERMS_TENTH;
     line->measure = "privacy adds a tenth to the bound on the regret";
     return STATUS_OK;
 }
 
-/* A mean's numerator is divided by the records that match; how many is not public. */
-static void tell_mean(struct terms_line *line, const struct query *query,
-                      const struct query_noise *noise, double step, double records)
-{
-    const double width = query->high - query->low;
-    const double matching = query->is_partial ? records / 2 : records;
-    const double ratio = query->is_partial ? 0.5 : 0;
-    const char *half = query->is_partial ? ", if half of the records match" : "";
-    (void)snprintf(line->what, sizeof line->what, "%s%s", query->text, half);
-    (void)snprintf(line->unit, sizeof line->unit, "%s", query->column.name);
-    line->noise = width * step * query_noise_deviation(noise) * sqrt(1 + ratio * ratio) / matching;
-    line->bar = width * step * query_noise_bar(noise, ratio, bar_misses) / matching;
-    line->burden = line->bar / (tenth * width);
-    line->measure = "the 95 % bar is a tenth of the column's public range";
-}
-
-static void tell_question(struct terms_line *line, const struct query *query,
-                          const struct query_noise *noise, double step, double records)
-{
-    const bool is_quantile = query->kind == QUERY_QUANTILE;
-    if (query->kind == QUERY_MEAN) {
-        tell_mean(line, query, noise, step, records);
-        return;
-    }
-    (void)snprintf(line->what, sizeof line->what, "%s%s", query->text,
-                   is_quantile                      ? ": each round's count"
-                   : query->kind == QUERY_HISTOGRAM ? ": each cell"
-                                                    : "");
-    (void)snprintf(line->unit, sizeof line->unit, "records");
-    line->noise = step * query_noise_deviation(noise);
-    line->bar = step * query_noise_bar(noise, 0, bar_misses / (is_quantile ? query->rounds : 1));
-    line->burden = line->bar / (tenth * records);
-    line->measure = "the 95 % bar is a tenth of the records";
-}
-
-static enum status tell_queries(struct terms *terms, const struct setting *setting, struct why *why)
-{
-    const struct stage *stage = setting->stage;
-    const double step = ldexp(1, -(int)stage->grid_bits);
-    const double records = (double)setting->agents * (double)stage->batch;
-    struct query_noise noise = {0};
-    enum status status = noise_of(&noise, setting, 0, why);
-    for (size_t i = 0; i < stage->queries.count && status == STATUS_OK; i++) {
-        struct terms_line *line = add_line(terms);
-        if (line == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        tell_question(line, &stage->queries.query[i], &noise, step, records);
-    }
-    return status;
-}
-
-/* Deviation of the noise on one candidate's errors, or summed losses: records. */
-static double select_noise(const struct setting *setting, size_t count,
-                           const struct query_noise *noise)
-{
-    const struct stage *stage = setting->stage;
-    double most = 0;
-    if (stage->among_experts) {
-        return ldexp(query_noise_deviation(noise), -(int)stage->grid_bits);
-    }
-    for (size_t i = 0; i < count; i++) {
-        most = fmax(most, candidates_error_deviation(&stage->candidates, i, noise));
-    }
-    return most;
-}
-
-static enum status tell_select(struct terms *terms, const struct setting *setting, struct why *why)
-{
-    const struct stage *stage = setting->stage;
-    const bool among_experts = stage->among_experts;
-    const size_t count = among_experts ? setting->experts : candidates_count(&stage->candidates);
-    const double records = (double)setting->agents * (double)stage->batch;
-    const char *what = among_experts ? "experts" : "candidates";
-    struct query_noise noise = {0};
-    enum status status = noise_of(&noise, setting, 0, why);
-    struct terms_line *line = status == STATUS_OK ? add_line(terms) : NULL;
-    if (line == NULL) {
-        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
-    }
-    (void)snprintf(line->unit, sizeof line->unit, "records");
-    if (round_is_drawn(setting->job, stage)) {
-        /* Scores of sensitivity S at epsilon: at most 2 S ln(count/beta)/epsilon above the least,
-         * but for beta; a candidate's score is twice its errors. */
-        const double above = 2 * noise.scale * log((double)count / bar_misses);
-        (void)snprintf(line->what, sizeof line->what,
-                       "one of %zu %s: its errors beyond the best one's", count, what);
-        line->bar = among_experts ? ldexp(above, -(int)stage->grid_bits) : above / 2;
-        line->burden = line->bar / (tenth * records);
-        line->measure = "with 95 % it errs on a tenth of the records more than the best";
-        return STATUS_OK;
-    }
-    (void)snprintf(line->what, sizeof line->what, "the errors of each of %zu %s", count, what);
-    line->noise = select_noise(setting, count, &noise);
-    line->burden = 2 * line->noise / (tenth * records);
-    line->measure = "twice the deviation is a tenth of the records";
-    return STATUS_OK;
-}
-
-static enum status tell_update(struct terms *terms, const struct setting *setting, struct why *why)
+static enum status tell_update(struct terms *terms, const struct terms_setting *setting,
+                               struct why *why)
 {
     const struct stage *stage = setting->stage;
     const double width = (double)round_width(setting->job);
     const double records = (double)setting->agents * (double)stage->batch * terms->sampling;
     double steps = 0;
     enum status status = deviation(&steps, setting, 0, why);
-    struct terms_line *line = status == STATUS_OK ? add_line(terms) : NULL;
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
@@ -320,7 +270,7 @@ static enum status tell_update(struct terms *terms, const struct setting *settin
     return STATUS_OK;
 }
 
-static const char *mechanism_of(const struct setting *setting)
+static const char *procedure_of(const struct terms_setting *setting)
 {
     const struct stage *stage = setting->stage;
     if (round_is_drawn(setting->job, stage)) {
@@ -331,43 +281,47 @@ static const char *mechanism_of(const struct setting *setting)
     return stage->charge.mechanism == MECHANISM_PURE ? "discrete Laplace" : "discrete Gaussian";
 }
 
-static void tell_price(struct terms *terms, const struct setting *setting)
+static void tell_price(struct terms *terms, const struct terms_setting *setting)
 {
     struct charge charge = setting->stage->charge;
     charge.pass = (struct digest){{1}};
     charge.row_count = 1;
     terms->passes = round_passes(setting->stage, setting->stage->rounds);
     const struct cost cost = cost_times(filter_cost(&setting->job->filter, &charge), terms->passes);
-    terms->mechanism = mechanism_of(setting);
+    terms->mechanism = procedure_of(setting);
     terms->charge = (struct price){charge.epsilon_micro, charge.delta_atto};
     terms->sigma = charge.sigma_micro > 0 ? (double)charge.sigma_micro * 1e-6 : NAN;
     terms->sampling = (double)charge_sampling_nano(&charge) / (double)SAMPLING_NANO_ONE;
     terms->price = terms_price(&setting->job->filter, &cost);
 }
 
-static enum status tell_judged(struct terms *terms, const struct setting *setting, struct why *why)
+static enum status tell_judged(struct terms *terms, const struct terms_setting *setting,
+                               struct why *why)
 {
     return round_is_drawn(setting->job, setting->stage) ? tell_play(terms, setting, why)
                                                         : tell_losses(terms, setting, why);
 }
 
-static enum status (*const tell[])(struct terms *, const struct setting *,
+static enum status (*const tell[])(struct terms *, const struct terms_setting *,
                                    struct why *) = {[TASK_FIT] = tell_fit,
                                                     [TASK_LOSSES] = tell_judged,
-                                                    [TASK_QUERY] = tell_queries,
-                                                    [TASK_SELECT] = tell_select,
+                                                    [TASK_ONLINE] = tell_online,
+                                                    [TASK_PREDICT] = tell_predict,
+                                                    [TASK_QUERY] = terms_tell_queries,
+                                                    [TASK_SELECT] = terms_tell_select,
+                                                    [TASK_STATISTICS] = tell_moments,
                                                     [TASK_UPDATE] = tell_update};
 
 enum status terms_of_stage(struct terms *terms, const struct job *job, size_t index,
                            struct terms_size size, struct why *why)
 {
     const uint64_t needed = job_records_min(job);
-    const struct setting setting = {.job = job,
-                                    .stage = &job->stage[index],
-                                    .index = index,
-                                    .agents = size.agents,
-                                    .records = size.records > needed ? size.records : needed,
-                                    .experts = job_experts_at(job, index, size.agents)};
+    const struct terms_setting setting = {.job = job,
+                                          .stage = &job->stage[index],
+                                          .index = index,
+                                          .agents = size.agents,
+                                          .records = size.records > needed ? size.records : needed,
+                                          .experts = job_experts_at(job, index, size.agents)};
     enum status status = STATUS_OK;
     CHECK(index < job->stage_count && size.agents >= 1 && size.agents <= JOB_AGENTS_MAX);
     *terms = (struct terms){.regret = NAN, .regret_free = NAN};
