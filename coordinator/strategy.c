@@ -40,6 +40,17 @@ struct query_noise strategy_noise(const struct job *job, const struct stage *sta
         .draws = job->trust == TRUST_LOCAL ? agent_count : 1};
 }
 
+/* f moves by the shift: the last feature is the constant. */
+void closing_shift(double *model, const struct closing *closing)
+{
+    const size_t w = closing->outcome->width;
+    for (size_t i = 0; i < closing->stage->shift_count; i++) {
+        double *moved = model + (i + 1) * w;
+        memcpy(moved, model, w * sizeof *moved);
+        moved[w - 1] += closing->stage->shift[i] / schema_constant(&closing->job->schema);
+    }
+}
+
 void closing_free(struct closing *closing)
 {
     if (closing->sum != NULL) {

@@ -64,6 +64,9 @@ const struct strategy_kind *strategy_kind(const struct job *job, const struct st
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);
 
+/** Writes a model's moved thresholds (shift_count, w) behind it: of two classes or a number. */
+void closing_shift(double *model, const struct closing *closing);
+
 /** Names the experts that a round of fit or predict has made: the average's, its moved thresholds', the
  * agents' own. made: what goes before the lambda, "" or "distilled, ". */
 void strategy_name_fits(struct outcome_expert *expert, const struct stage *stage, uint32_t within,

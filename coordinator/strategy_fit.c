@@ -21,7 +21,7 @@ static enum status close(struct closing *closing)
     const size_t w = closing->count;
     const size_t row_count = job_experts_of_round(stage, closing->record->as.round.agent_count);
     double *out = closing_take_means(closing, (double)closing->record->as.round.agent_count);
-    size_t row = 1;
+    size_t row = 1 + stage->shift_count;
 
     if (row_count > 1) {
         double *grown = realloc(out, row_count * w * sizeof *grown);
@@ -31,11 +31,7 @@ static enum status close(struct closing *closing)
         }
         out = grown;
     }
-    for (size_t i = 0; i < stage->shift_count; i++, row++) {
-        memcpy(out + row * w, out, w * sizeof *out);
-        /* f moves by the shift: the last feature is the constant */
-        out[row * w + w - 1] += stage->shift[i] / schema_constant(&closing->job->schema);
-    }
+    closing_shift(out, closing);
     for (size_t i = 0; has_own(stage, row_count) && i < cohort->count; i++) {
         if (cohort->member[i].standing == STANDING_ANSWERED) {
             memcpy(out + row * w, cohort->member[i].own, w * sizeof *out);

@@ -45,13 +45,12 @@ static enum status make_rows(double *rows, size_t row_count, const struct closin
     const struct cohort *cohort = closing->cohort;
     const size_t w = closing->outcome->width;
     const uint32_t agent_count = closing->record->as.round.agent_count;
-    size_t row = 1;
+    size_t row = 1 + stage->shift_count;
 
     enum status status =
         follow(rows, closing, mean, deviation_of(closing, agent_count) / agent_count);
-    for (size_t i = 0; status == STATUS_OK && i < stage->shift_count; i++, row++) {
-        memcpy(rows + row * w, rows, w * sizeof *rows);
-        rows[row * w + w - 1] += stage->shift[i] / schema_constant(&closing->job->schema);
+    if (status == STATUS_OK) {
+        closing_shift(rows, closing);
     }
     for (size_t i = 0; status == STATUS_OK && row < row_count && i < cohort->count; i++) {
         if (cohort->member[i].standing == STANDING_ANSWERED) {

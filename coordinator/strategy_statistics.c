@@ -1,4 +1,5 @@
-/* `statistics`: ridge regression from the released second moments, an expert for every lambda. */
+/* `statistics`: ridge regression from the released second moments, an expert for every lambda, and for
+ * each of its moved thresholds. */
 
 #include "coordinator/strategy.h"
 
@@ -54,10 +55,12 @@ static enum status close(struct closing *closing)
     const struct query_noise noise =
         strategy_noise(closing->job, stage, closing->within, agent_count);
     const size_t count = moments_count(&stage->moments);
+    const size_t row_count = job_experts_of_round(stage, agent_count);
+    const size_t per_lambda = row_count / stage->lambda_count * closing->outcome->width;
     struct system system = {.moments = &stage->moments,
                             .total = malloc(count * sizeof *system.total),
                             .constant = schema_constant(&closing->job->schema)};
-    double *rows = malloc(stage->lambda_count * closing->outcome->width * sizeof *rows);
+    double *rows = malloc(row_count * closing->outcome->width * sizeof *rows);
     enum status status = system.total == NULL || rows == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
     if (status == STATUS_OK) {
@@ -68,7 +71,10 @@ static enum status close(struct closing *closing)
                                      .deviation = query_noise_deviation(&noise)};
     }
     for (size_t i = 0; status == STATUS_OK && i < stage->lambda_count; i++) {
-        status = solve(rows + i * closing->outcome->width, &system, closing, stage->lambda[i]);
+        status = solve(rows + i * per_lambda, &system, closing, stage->lambda[i]);
+        if (status == STATUS_OK) {
+            closing_shift(rows + i * per_lambda, closing);
+        }
     }
     free(system.total);
     if (status != STATUS_OK) {
@@ -76,7 +82,7 @@ static enum status close(struct closing *closing)
         return status;
     }
     closing->rows = rows;
-    closing->row_count = stage->lambda_count;
+    closing->row_count = row_count;
     closing->record->as.round.chosen = (uint32_t)closing->outcome->expert_count;
     return STATUS_OK;
 }
@@ -84,17 +90,22 @@ static enum status close(struct closing *closing)
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
+    const size_t each = 1 + stage->shift_count;
     struct outcome_expert *expert = NULL;
     (void)job;
     (void)within;
     if (record->as.round.sum_count != 0) {
         return STATUS_CORRUPT;
     }
-    enum status status = outcome_add_experts(&expert, outcome, stage->lambda_count, blob);
-    for (size_t i = 0; status == STATUS_OK && i < stage->lambda_count; i++) {
-        expert[i].lambda = stage->lambda[i];
-        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "statistics, lambda %g",
-                       stage->lambda[i]);
+    enum status status = outcome_add_experts(&expert, outcome, stage->lambda_count * each, blob);
+    for (size_t i = 0; status == STATUS_OK && i < stage->lambda_count * each; i++) {
+        char shift[32] = "";
+        if (i % each > 0) {
+            (void)snprintf(shift, sizeof shift, ", threshold %+g", stage->shift[i % each - 1]);
+        }
+        expert[i].lambda = stage->lambda[i / each];
+        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "statistics, lambda %g%s",
+                       expert[i].lambda, shift);
     }
     return status;
 }

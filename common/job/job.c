@@ -138,7 +138,7 @@ struct loss job_loss(const struct job *job)
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 {
     if (stage->task == TASK_STATISTICS) {
-        return stage->lambda_count;
+        return stage->lambda_count * (1 + stage->shift_count);
     }
     if (stage->task != TASK_FIT && stage->task != TASK_PREDICT) {
         return stage->task == TASK_ONLINE ? 1 : 0;

@@ -74,7 +74,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"lambdas", SOLVING, SOLVING, "is for a fit, statistics or predict stage: remove it",
          "is missing: add it, for example `lambdas: [0.003]`"},
         {"tolerance", FITTING, 0, "is for a fit or predict stage: remove it", ""},
-        {"experts", FITTING, 0, "is for a fit or predict stage: remove it", ""},
+        {"experts", SOLVING, 0, "is for a fit, statistics or predict stage: remove it", ""},
         {"kernel", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
          "is missing: add it, for example `kernel: {kind: gaussian, gamma: 1}`"},
         {"points", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",

@@ -56,8 +56,9 @@ MUST_USE enum status stage_set_sigma(const struct drafting *drafting);
 /** Reads what fit and predict share: a round and a charge per lambda, tolerance, experts. */
 MUST_USE enum status stage_build_fits(const struct drafting *drafting, size_t index);
 
-/** Reads lambdas into the stage, none twice. */
+/** Read lambdas into the stage, none twice; and what becomes of each. */
 MUST_USE enum status stage_build_lambdas(const struct drafting *drafting, size_t index);
+MUST_USE enum status stage_build_experts(const struct drafting *drafting, size_t index);
 
 /** Makes the stage's charge one for Gaussian noise; stage_set_sigma does the rest. */
 MUST_USE enum status stage_take_gaussian(const struct drafting *drafting, size_t index);

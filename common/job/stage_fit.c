@@ -18,9 +18,10 @@ enum status stage_build_lambdas(const struct drafting *drafting, size_t index)
     return stage_keep(&stage->lambda, draft->lambda, draft->lambda_count);
 }
 
-static enum status check_experts(const struct drafting *drafting, size_t index)
+enum status stage_build_experts(const struct drafting *drafting, size_t index)
 {
     const struct draft_experts *draft = &drafting->draft->stage[index].experts;
+    struct stage *stage = &drafting->job->stage[index];
     if (!draft->own && stage_has(drafting, index, "experts.own_weight")) {
         return stage_refuse(drafting, index, "experts.own_weight",
                             "weighs experts that `own: false` leaves out: remove it, or set own to "
@@ -29,11 +30,6 @@ static enum status check_experts(const struct drafting *drafting, size_t index)
     if (draft->own && drafting->job->trust != TRUST_LOCAL) {
         return stage_refuse(drafting, index, "experts.own",
                             "needs trust local: otherwise only the noisy average is released");
-    }
-    if (drafting->job->trust == TRUST_CENTRAL && !config_has(drafting->config, "cohort.records")) {
-        return config_refuse(drafting->config, drafting->why, "cohort.records",
-                             "is missing: under trust central the noise of a fit follows the least "
-                             "number of records that an agent has");
     }
     if (draft->shift_count > 0 && schema_output_count(&drafting->job->schema) > 1) {
         return stage_refuse(drafting, index, "experts.shifts",
@@ -49,7 +45,10 @@ static enum status check_experts(const struct drafting *drafting, size_t index)
     if (stage_has_twice(draft->shift, draft->shift_count)) {
         return stage_refuse(drafting, index, "experts.shifts", "holds one shift twice: remove it");
     }
-    return STATUS_OK;
+    stage->experts_own = draft->own;
+    stage->own_weight = draft->own_weight;
+    stage->shift_count = draft->shift_count;
+    return stage_keep(&stage->shift, draft->shift, draft->shift_count);
 }
 
 enum status stage_build_fits(const struct drafting *drafting, size_t index)
@@ -60,20 +59,22 @@ enum status stage_build_fits(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "loss",
                             "zero_one cannot be minimised: write logistic or hinge");
     }
+    stage->rounds = (uint32_t)draft->lambda_count;
+    stage->tolerance = draft->tolerance;
+    stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds; /* each is a release */
     enum status status = stage_build_lambdas(drafting, index);
     if (status == STATUS_OK) {
-        status = check_experts(drafting, index);
+        status = stage_build_experts(drafting, index);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    stage->rounds = (uint32_t)draft->lambda_count;
-    stage->tolerance = draft->tolerance;
-    stage->experts_own = draft->experts.own;
-    stage->own_weight = draft->experts.own_weight;
-    stage->shift_count = draft->experts.shift_count;
-    stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds; /* each is a release */
-    return stage_keep(&stage->shift, draft->experts.shift, draft->experts.shift_count);
+    if (drafting->job->trust == TRUST_CENTRAL && !config_has(drafting->config, "cohort.records")) {
+        return config_refuse(drafting->config, drafting->why, "cohort.records",
+                             "is missing: under trust central the noise of a fit follows the least "
+                             "number of records that an agent has");
+    }
+    return STATUS_OK;
 }
 
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,

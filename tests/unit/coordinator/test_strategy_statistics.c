@@ -194,7 +194,7 @@ Test(strategy_statistics, the_largest_score_is_the_class)
 Test(strategy_statistics, what_was_decided_is_read_back_and_nothing_else)
 {
     struct fixture f;
-    fixture_init(&f, LABEL_SIGN, "local", "share: 1");
+    fixture_init(&f, LABEL_SIGN, "local", "share: 1, experts: {shifts: [-0.5]}");
     fill(&f, LABEL_SIGN);
     cr_assert_eq(strategy_statistics.close(&f.closing), STATUS_OK);
     const size_t bytes = f.closing.row_count * f.outcome.width * 8;
@@ -208,10 +208,17 @@ Test(strategy_statistics, what_was_decided_is_read_back_and_nothing_else)
     cr_assert_eq(outcome_add(&f.outcome, &f.job, &f.record, blob), STATUS_CORRUPT);
     f.record.as.round.sum_count = 0;
     cr_assert_eq(outcome_add(&f.outcome, &f.job, &f.record, blob), STATUS_OK);
-    cr_assert(f.outcome.finished && f.outcome.expert_count == 2 && f.outcome.chosen == 0);
+    cr_assert(f.outcome.finished && f.outcome.expert_count == 4 && f.outcome.chosen == 0);
     cr_assert_str_eq(f.outcome.expert[0].name, "statistics, lambda 0.1");
-    cr_assert_str_eq(f.outcome.expert[1].name, "statistics, lambda 0.0001");
-    cr_assert_eq(f.outcome.expert[1].lambda, 0.0001);
+    cr_assert_str_eq(f.outcome.expert[1].name, "statistics, lambda 0.1, threshold -0.5");
+    cr_assert_str_eq(f.outcome.expert[2].name, "statistics, lambda 0.0001");
+    cr_assert_str_eq(f.outcome.expert[3].name, "statistics, lambda 0.0001, threshold -0.5");
+    cr_assert_eq(f.outcome.expert[3].lambda, 0.0001);
+    for (size_t j = 0; j < D; j++) {
+        const double moved = j == D - 1 ? -0.5 * sqrt(3) : 0;
+        cr_assert_float_eq(f.outcome.weights[3 * D + j] - f.outcome.weights[2 * D + j], moved,
+                           1e-12);
+    }
     cr_assert_arr_eq(f.outcome.weights, f.closing.rows, bytes);
     fixture_free(&f);
 }

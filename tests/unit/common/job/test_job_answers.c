@@ -41,12 +41,14 @@ Test(job_answers, statistics_pays_once_for_every_lambda)
     struct job job;
     struct why why = {{0}};
     struct round_bounds bounds;
-    cr_assert_eq(parse(&job, &why, local,
-                       "{task: statistics, lambdas: [0.1, 0.2, 0.3], batch: 500, share: 0.5}"),
-                 STATUS_OK, "%s", why.text);
+    cr_assert_eq(
+        parse(&job, &why, local,
+              "{task: statistics, lambdas: [0.1, 0.2, 0.3], batch: 500, share: 0.5, experts: "
+              "{shifts: [0.5]}}"),
+        STATUS_OK, "%s", why.text);
     cr_assert_eq(job.stage->rounds, 1);
     cr_assert_eq(job.stage->charge.epsilon_micro, 500000);
-    cr_assert_eq(job_experts_of_stage(job.stage, 5), 3);
+    cr_assert_eq(job_experts_of_stage(job.stage, 5), 6);
     cr_assert_eq(job_records_min(&job), 500);
     cr_assert_eq(job_loss(&job).kind, LOSS_SQUARED);
     cr_assert_eq(round_answer_count(&job, job.stage, 0, 0), 3 * 6 / 2);
@@ -128,6 +130,13 @@ Test(job_answers, refusals_of_statistics_name_place_and_remedy)
            "job.yml:11:64: stages[0].loss: is for tasks that learn or judge by one: remove it");
     expect(local, "{task: statistics, lambdas: [1], batch: 5, share: 1, tolerance: 0.1}",
            "job.yml:11:69: stages[0].tolerance: is for a fit or predict stage: remove it");
+    expect(
+        local, "{task: statistics, lambdas: [1], batch: 5, share: 1, experts: {own: true}}",
+        "job.yml:11:73: stages[0].experts.own: is for a fit or predict stage, whose agents learn "
+        "alone: remove it");
+    expect(local, "{task: statistics, lambdas: [1], batch: 5, share: 1, experts: {shifts: [0]}}",
+           "job.yml:11:76: stages[0].experts.shifts: holds 0, which is the average itself: remove "
+           "it");
     expect(local, "{task: statistics, lambdas: [1], batch: 5, noise: gaussian}",
            "job.yml:11:55: stages[0].noise: gaussian needs a privacy.delta above 0: add one, or "
            "write laplace");
