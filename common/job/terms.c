@@ -190,7 +190,7 @@ static double prior_least(const struct terms_setting *setting)
     for (size_t i = 0; i < setting->index; i++) {
         const struct stage *stage = &setting->job->stage[i];
         const size_t all = job_experts_of_stage(stage, setting->agents);
-        const bool has_own = stage->task == TASK_FIT && stage->experts_own && setting->agents > 1;
+        const bool has_own = stage->experts_own && setting->agents > 1;
         const size_t own = has_own ? (size_t)stage->rounds * setting->agents : 0;
         sum += (double)(all - own) + (double)own * stage->own_weight;
         least = own > 0 ? fmin(least, stage->own_weight) : least;

@@ -47,7 +47,7 @@ job predict local 8 0 <<YML
   - {task: losses, loss: zero_one, rounds: 4, batch: 400, share: 0.2, grid_bits: 16}
 YML
 job kernel central 4 0 <<YML
-  - {task: predict, loss: hinge, kernel: {kind: polynomial, degree: 2}, lambdas: [0.2], share: 1, grid_bits: 16, $points}
+  - {task: predict, loss: logistic, kernel: {kind: polynomial, degree: 2, offset: 1}, lambdas: [0.2], tolerance: 0.0001, share: 1, grid_bits: 16, $points}
 YML
 
 python3 - "$work" <<'PY' || fault 'what the runs say'
