@@ -18,6 +18,7 @@ static const struct {
     const char *name;
     enum status (*run)(struct study *study, const struct study_request *request, struct why *why);
 } studies[] = {{"regret", study_regret},
+               {"excess", study_excess},
                {"concentration", study_concentration},
                {"corrections", study_corrections}};
 
@@ -181,7 +182,7 @@ const struct command command_study = {
         "  corrections      what docs/PRIVACY.md corrects in the papers, each shown to matter\n\n"
         "  --out DIR        where to write; made if it is not there\n"
         "  --seed N         other plays, samples and noise (1)\n"
-        "  --rounds N       regret: the longest play (100000); excess: the most records (65536)\n"
+        "  --rounds N       regret: the longest play (100000); excess: the most records (262144)\n"
         "  --runs N         regret, excess, accuracy: of each setting (20, at the longest 4; 12; 10);\n"
         "                   concentration: of each setting (200000); corrections: of each audit (100000)\n"
         "  --compose DIR    accuracy: where hospitals/ and tumours/ are (compose)\n"
