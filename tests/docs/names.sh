@@ -27,7 +27,7 @@ complain() {
 find agent common coordinator cli proto compose scripts tests -type f \
     \( -name '*.c' -o -name '*.h' -o -name '*.sh' -o -name '*.py' -o -name '*.proto' -o -name '*.yml' \) \
     -not -path 'tests/docs/*' -exec cat {} + | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/words"
-find agent common coordinator cli proto compose scripts tests docs -not -path 'tests/docs/*' | sort >"$work/files"
+find agent common coordinator cli proto compose scripts tests docs | sort >"$work/files"
 
 has_word() { grep -qxF -- "$1" "$work/words"; }
 

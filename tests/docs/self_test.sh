@@ -29,7 +29,7 @@ try 0 'a page whose names are all there' "$good"
 try 1 'a page without names' 'nothing in `backticks` here'
 for wrong in ledger_spending agent/gates.c filters.h unit/common/dp/test_filters \
     'statistical/common/noise/test_laplace_{fit,lower}' 'unit/common/noise/test_laplacian*' bench_nothing \
-    test_nothing 'test_gate: a_round_is_answered_twice' 'test_gate: a_round_is_answered_once_whatever_is_asked, ..._nowhere' \
+    test_nothing 'test_gate: a_round_is_answered_twice' 'test_gate: a_round_is_answered_once_whatever_is_asked, ..._to_nobody_at_all' \
     'test_gates: a_round_is_answered_once_whatever_is_asked'; do
     try 1 "$wrong" "$good and \`$wrong\`"
 done
