@@ -18,11 +18,15 @@ void checker_free(struct checker *checker)
     for (size_t i = 0; i < checker->round_count; i++) {
         record_free(&checker->round[i].record);
     }
+    for (size_t i = 0; i < checker->answer_count; i++) {
+        free(checker->answer[i].exact);
+    }
     free(checker->experts);
+    free(checker->state);
 }
 
-static struct known_answer *find_answer(struct checker *checker, size_t agent,
-                                        const struct digest *job, uint32_t round)
+struct known_answer *checker_find(struct checker *checker, size_t agent, const struct digest *job,
+                                  uint32_t round)
 {
     for (size_t i = 0; i < checker->answer_count; i++) {
         struct known_answer *answer = &checker->answer[i];
@@ -134,13 +138,14 @@ static void on_durable_answer(struct world *world, const struct node *node,
                               const struct record *record, struct slice blob)
 {
     struct checker *checker = &world->checker;
+    const bool central = world->plan.trial != TRIAL_LOCAL;
     struct digest digest;
     digest_sha256(&digest, &blob, 1);
-    if (blob.size != record->as.answer.answer_bytes ||
-        (blob.size > 0 && !digest_equal(&digest, &record->as.answer.answer))) {
+    if (!central && (blob.size != record->as.answer.answer_bytes ||
+                     (blob.size > 0 && !digest_equal(&digest, &record->as.answer.answer)))) {
         world_fail(world, "%s: a record does not fit its answer", peer_name(node->number));
     }
-    if (find_answer(checker, node->number, &record->as.answer.job, record->as.answer.round) !=
+    if (checker_find(checker, node->number, &record->as.answer.job, record->as.answer.round) !=
         NULL) {
         world_fail(world, "%s: a second draw for round %" PRIu32 " of a job is durable",
                    peer_name(node->number), record->as.answer.round);
@@ -154,7 +159,11 @@ static void on_durable_answer(struct world *world, const struct node *node,
     *answer = (struct known_answer){.agent = node->number, .record = *record, .bytes = blob};
     world->tally.answers_to_lies +=
         checker->job_known && !digest_equal(&record->as.answer.job, &checker->job.id);
-    check_charge(world, answer);
+    if (central) {
+        central_on_answer(world, answer, blob);
+    } else {
+        check_charge(world, answer);
+    }
 }
 
 /* The value that a listed agent's committed answer has at a place; false when it has none. */
@@ -170,7 +179,7 @@ static bool committed_value(struct world *world, const struct record *record, si
     for (size_t i = 1; i <= SIM_AGENTS; i++) {
         const struct known_answer *answer =
             strcmp(name, peer_name(i)) == 0
-                ? find_answer(&world->checker, i, &record->as.round.job, round)
+                ? checker_find(&world->checker, i, &record->as.round.job, round)
                 : NULL;
         if (answer != NULL && answer->bytes.size >= 8 * (place + 1)) {
             *value = load_u64((const uint8_t *)answer->bytes.data + 8 * place);
@@ -233,7 +242,7 @@ static void check_losses(struct world *world, const struct record *record)
     }
 }
 
-static void add_experts(struct checker *checker, struct slice rows)
+void checker_add_experts(struct checker *checker, struct slice rows)
 {
     if (rows.size == 0) {
         return;
@@ -247,13 +256,14 @@ static void add_experts(struct checker *checker, struct slice rows)
 }
 
 /* Takes the record. */
-static void on_durable_round(struct world *world, struct record *record, struct slice blob)
+static void on_durable_round(struct world *world, const struct node *node, struct record *record,
+                             struct slice blob)
 {
     struct checker *checker = &world->checker;
     uint32_t number = record->as.round.round;
     size_t before = checker->round_count;
     if (!checker->job_known || !digest_equal(&record->as.round.job, &checker->job.id) ||
-        number != before || number >= ROUNDS ||
+        number != before || number >= job_round_count(&world->fixture.job) ||
         (before > 0 && checker->round[before - 1].record.as.round.failed)) {
         world_fail(world, "the outcome of round %" PRIu32 " is decided after %zu rounds", number,
                    before);
@@ -265,10 +275,14 @@ static void on_durable_round(struct world *world, struct record *record, struct 
                    record->as.round.agent_count,
                    record->as.round.failed ? "failed" : "did not fail");
     }
-    if (!record->as.round.failed && number < FIT_ROUNDS) {
+    if (record->as.round.failed) {
+        /* nothing is released */
+    } else if (world->plan.trial != TRIAL_LOCAL) {
+        central_on_round(world, node, record, blob);
+    } else if (number < FIT_ROUNDS) {
         check_fit(world, record, blob);
-        add_experts(checker, blob);
-    } else if (!record->as.round.failed) {
+        checker_add_experts(checker, blob);
+    } else {
         check_losses(world, record);
     }
     struct known_round *round = &checker->round[checker->round_count++];
@@ -290,7 +304,7 @@ void checker_on_durable(struct world *world, struct node *node, struct slice bod
         return;
     }
     if (node->number == COORDINATOR && record.kind == RECORD_ROUND) {
-        on_durable_round(world, &record, blob);
+        on_durable_round(world, node, &record, blob);
         return;
     }
     if (node->number != COORDINATOR && record.kind == RECORD_ANSWER) {
@@ -314,7 +328,7 @@ static void check_undisturbed(struct world *world)
                        checker->round[i].record.as.round.agent_count);
         }
     }
-    for (size_t agent = 1; agent <= SIM_AGENTS; agent++) {
+    for (size_t agent = 1; agent <= SIM_AGENTS && world->plan.trial == TRIAL_LOCAL; agent++) {
         uint64_t spent = checker_spent(checker, agent, &checker->job.id);
         if (spent != (uint64_t)JOB_EPSILON_MICRO) {
             world_fail(world, "%s has spent %" PRIu64 ", in an undisturbed run it is %" PRIu64,
@@ -333,10 +347,13 @@ void checker_on_end(struct world *world)
     }
     world->tally.jobs_done += !failed;
     world->tally.jobs_failed += failed;
-    if (!failed && rounds != ROUNDS) {
+    if (!failed && rounds != job_round_count(&world->fixture.job)) {
         world_fail(world, "the coordinator finished after %zu rounds", rounds);
     }
     if (world->plan.patient) {
         check_undisturbed(world);
+    }
+    if (world->plan.trial != TRIAL_LOCAL) {
+        central_on_end(world);
     }
 }

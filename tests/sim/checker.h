@@ -4,6 +4,8 @@
 #ifndef SIM_CHECKER_H
 #define SIM_CHECKER_H
 
+#include "dp/filter.h"
+#include "experts/hedge_play.h"
 #include "protocol/message.h"
 #include "protocol/record.h"
 
@@ -21,6 +23,10 @@ struct known_answer {
     struct record record; /* RECORD_ANSWER: owns nothing */
     struct slice bytes;   /* in the agent's journal, kept there even when forgotten */
     bool offered;
+    /* under central trust, as they first left the agent */
+    struct digest digest; /* of the offer */
+    uint8_t *exact;       /* (exact_size) owned; NULL before */
+    size_t exact_size;
 };
 
 struct known_round {
@@ -41,6 +47,12 @@ struct checker {
     size_t round_count;
     uint8_t *experts; /* (experts_bytes) all rows so far, owned */
     size_t experts_bytes;
+
+    /* under central trust */
+    double *state; /* (width) of the gradient rounds so far, owned */
+    struct hedge_state play;
+    bool coin_paid;      /* of the stage under way */
+    struct cost curator; /* what the durable rounds have cost */
 };
 
 void checker_free(struct checker *checker);
@@ -55,6 +67,32 @@ void checker_on_send(struct world *world, struct node *node, size_t to, struct s
 
 /** The run is over. */
 void checker_on_end(struct world *world);
+
+/** Returns the durable answer of an agent to a round, or NULL. */
+struct known_answer *checker_find(struct checker *checker, size_t agent, const struct digest *job,
+                                  uint32_t round);
+
+/** Appends a round's new experts. */
+void checker_add_experts(struct checker *checker, struct slice rows);
+
+/** Under central trust, in the same places: what an agent has written down and paid; what it offers and
+ * sends, which is exact, and the same for ever; what a round has released; what a restarted coordinator
+ * takes for paid; and in the end that no journal holds an exact answer, or its digest. */
+void central_on_answer(struct world *world, const struct known_answer *answer, struct slice blob);
+void central_on_offer(struct world *world, struct known_answer *answer,
+                      const struct message *message);
+void central_on_chunk(struct world *world, struct known_answer *answer,
+                      const struct message *message, struct slice payload);
+void central_on_round(struct world *world, const struct node *node, const struct record *record,
+                      struct slice blob);
+void central_on_piece(struct world *world, const struct message *message, struct slice payload);
+void central_on_recovery(struct world *world, const struct node *node);
+void central_on_end(struct world *world);
+
+/** The noise that the curator has drawn for a round: from a copy of the source as it was before the
+ * closing step. count: of noise. */
+void central_noise(const struct world *world, const struct node *node, uint32_t round,
+                   int64_t *noise, size_t count);
 
 /** What an agent's journal says it has spent on a job, in millionths. */
 uint64_t checker_spent(const struct checker *checker, size_t agent, const struct digest *job);

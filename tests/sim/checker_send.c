@@ -6,30 +6,21 @@
 #include <inttypes.h>
 #include <string.h>
 
-static struct known_answer *committed(struct world *world, size_t agent, const struct digest *job,
-                                      uint32_t round)
-{
-    for (size_t i = 0; i < world->checker.answer_count; i++) {
-        struct known_answer *answer = &world->checker.answer[i];
-        if (answer->agent == agent && answer->record.as.answer.round == round &&
-            digest_equal(&answer->record.as.answer.job, job)) {
-            return answer;
-        }
-    }
-    return NULL;
-}
-
 static void check_offer(struct world *world, size_t agent, const struct message *message)
 {
     struct known_answer *answer =
-        committed(world, agent, &message->as.offer.job, message->as.offer.round);
+        checker_find(&world->checker, agent, &message->as.offer.job, message->as.offer.round);
     if (answer == NULL) {
         world_fail(world, "%s offers an answer to round %" PRIu32 " that is not durable",
                    peer_name(agent), message->as.offer.round);
         return;
     }
     const struct record *record = &answer->record;
-    if (!digest_equal(&record->as.answer.answer, &message->as.offer.answer) ||
+    const bool central = world->plan.trial != TRIAL_LOCAL;
+    if (central) {
+        central_on_offer(world, answer, message);
+    }
+    if ((!central && !digest_equal(&record->as.answer.answer, &message->as.offer.answer)) ||
         !digest_equal(&record->as.answer.invitation, &message->as.offer.invitation) ||
         record->as.answer.answer_bytes != message->as.offer.bytes) {
         world_fail(world, "%s offers another answer than the durable one", peer_name(agent));
@@ -41,9 +32,13 @@ static void check_offer(struct world *world, size_t agent, const struct message 
 static void check_chunk(struct world *world, size_t agent, const struct message *message,
                         struct slice payload)
 {
-    const struct known_answer *answer =
-        committed(world, agent, &message->as.chunk.job, message->as.chunk.round);
+    struct known_answer *answer =
+        checker_find(&world->checker, agent, &message->as.chunk.job, message->as.chunk.round);
     uint64_t offset = message->as.chunk.offset;
+    if (answer != NULL && world->plan.trial != TRIAL_LOCAL) {
+        central_on_chunk(world, answer, message, payload);
+        return;
+    }
     if (answer == NULL || offset > answer->bytes.size ||
         payload.size > answer->bytes.size - offset ||
         memcmp((const uint8_t *)answer->bytes.data + offset, payload.data, payload.size) != 0) {
@@ -125,6 +120,9 @@ static void check_piece(struct world *world, const struct message *message, stru
     struct slice source = {.data = checker->experts, .size = checker->experts_bytes};
     if (digest_equal(&message->as.piece.digest, &world->liar.text_digest)) {
         source = world->fixture.text;
+    } else if (world->plan.trial != TRIAL_LOCAL) {
+        central_on_piece(world, message, payload);
+        return;
     }
     if (offset > source.size || payload.size > source.size - offset ||
         memcmp((const uint8_t *)source.data + offset, payload.data, payload.size) != 0) {

@@ -4,27 +4,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char TEXT[] =
-    "hedgerow: 1\n"
-    "job: sim\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: a, centre: 0, half_width: 1}\n"
-    "    - {column: b, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: %u, join_deadline_s: %u, deadline_s: %u}\n"
-    "stages:\n"
-    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.6, tolerance: 0.01, grid_bits: 10,"
-    " experts: {own: true, shifts: [0.25]}}\n"
-    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4, share: 0.4,"
-    " grid_bits: 10}\n";
+static const char HEAD[] = "hedgerow: 1\n"
+                           "job: sim\n"
+                           "data:\n"
+                           "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+                           "  features:\n"
+                           "    - {column: a, centre: 0, half_width: 1}\n"
+                           "    - {column: b, centre: 0, half_width: 1}\n"
+                           "privacy: {unit: record, neighbours: replace_one, %s}\n"
+                           "cohort: {minimum: %u, join_deadline_s: %u, deadline_s: %u%s}\n"
+                           "stages:\n"
+                           "%s";
+
+static const struct {
+    const char *privacy;
+    const char *records;
+    const char *stages;
+} text_of[TRIAL_COUNT] = {
+    [TRIAL_LOCAL] = {"trust: local, epsilon: 1, delta: 0", "",
+                     "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.6,"
+                     " tolerance: 0.01, grid_bits: 10, experts: {own: true, shifts: [0.25]}}\n"
+                     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
+                     " share: 0.4, grid_bits: 10}\n"},
+    [TRIAL_PLAYS] = {"trust: central, epsilon: 4, delta: 0", ", records: 12",
+                     "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5,"
+                     " tolerance: 0.01, grid_bits: 10, experts: {own: false, shifts: [0.25]}}\n"
+                     "  - {task: losses, strategy: dartboard, loss: zero_one, rounds: 3, batch: 4,"
+                     " share: 0.3, grid_bits: 10}\n"
+                     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 4,"
+                     " share: 0.2, grid_bits: 10}\n"},
+    [TRIAL_GAUSSIAN] = {"trust: central, epsilon: 1, delta: 0.000001", "",
+                        "  - {task: update, loss: logistic, rounds: 5, batch: 12, clip: 1, rate: 1,"
+                        " noise: gaussian, grid_bits: 10}\n"},
+    [TRIAL_QUESTIONS] = {"trust: central, epsilon: 1, delta: 0", "",
+                         "  - {task: query, queries: [\"count: a >= 0.5\", \"count: b >= 0.5\","
+                         " \"quantile: 0.5 of b\"], batch: 12, share: 0.6, grid_bits: 10}\n"
+                         "  - {task: select, candidates: {stumps: [a, b], thresholds: 4},"
+                         " batch: 12, share: 0.4}\n"},
+};
+
+static void allow(struct policy *policy, const struct plan *plan, const struct job *job)
+{
+    if (plan->trial == TRIAL_LOCAL) {
+        policy->task_allowed[TASK_FIT] = true;
+        policy->task_allowed[TASK_LOSSES] = true;
+        policy->trust_allowed[TRUST_LOCAL] = true;
+        return;
+    }
+    /* A job may cost its price and no more; what all may cost is another limit, at another order. */
+    policy->epsilon_micro = 20 * EPSILON_MICRO_ONE;
+    policy->delta_atto = DELTA_ATTO_ONE / 1000;
+    policy->job_epsilon_micro = job->epsilon_micro;
+    policy->job_delta_atto = job->delta_atto;
+    policy->allowance_days = 0;
+    policy->trust_allowed[TRUST_CENTRAL] = true;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        policy->task_allowed[job->stage[i].task] = true;
+    }
+}
 
 void fixture_init(struct fixture *fixture, const struct plan *plan)
 {
     struct why why = {{0}};
-    int size = snprintf(fixture->text_bytes, sizeof fixture->text_bytes, TEXT, plan->cohort_min,
-                        plan->join_deadline_s, plan->deadline_s);
+    int size =
+        snprintf(fixture->text_bytes, sizeof fixture->text_bytes, HEAD,
+                 text_of[plan->trial].privacy, plan->cohort_min, plan->join_deadline_s,
+                 plan->deadline_s, text_of[plan->trial].records, text_of[plan->trial].stages);
     fixture->text = (struct slice){.data = fixture->text_bytes, .size = (size_t)size};
     if (job_parse(&fixture->job, fixture->text, "sim", &why) != STATUS_OK) {
         fprintf(stderr, "the simulator's job is not valid: %s\n", why.text);
@@ -39,9 +84,7 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
         .message_bytes_max = 1 << 20,
         .answer_slot_ms = plan->slot_ms};
     fixture->policy.allowance_days /= plan->planted == PLANTED_SHORT_WINDOW ? 2 : 1;
-    fixture->policy.task_allowed[TASK_FIT] = true;
-    fixture->policy.task_allowed[TASK_LOSSES] = true;
-    fixture->policy.trust_allowed[TRUST_LOCAL] = true;
+    allow(&fixture->policy, plan, &fixture->job);
 }
 
 void fixture_free(struct fixture *fixture)

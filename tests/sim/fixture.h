@@ -1,5 +1,5 @@
-/* fixture.h - a job small enough for ten thousand runs, its records, and the agents' policy. Two
- * fit rounds (d = 3) and three losses rounds (m = 12, batches of 4). */
+/* fixture.h - jobs small enough for ten thousand runs, their records (d = 3, m = 12), and the agents'
+ * policy. Under local trust two fit rounds and three losses rounds (batches of 4). */
 
 #ifndef SIM_FIXTURE_H
 #define SIM_FIXTURE_H

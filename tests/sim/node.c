@@ -144,6 +144,12 @@ void node_start(struct world *world, struct node *node)
 {
     world_tell(world, "%s starts, %zu records", peer_name(node->number), node->journal.count);
     memory_journal_reopen(&node->journal);
+    node->starts++;
+    if (world->plan.trial != TRIAL_LOCAL && !world->plan.patient && node->starts > 1 &&
+        dice_one_in(&world->dice, 8)) {
+        world->tally.records_changed++;
+        node->data_number += MACHINES; /* the site's records have changed meanwhile */
+    }
     node->up = true;
     node->random_failed = false;
     node->spins = 0;
@@ -157,6 +163,10 @@ void node_start(struct world *world, struct node *node)
         if (!overlooks(world, node, sequence)) {
             node_step(world, node, &event);
         }
+    }
+    if (node->up && node->number == COORDINATOR && world->plan.trial != TRIAL_LOCAL) {
+        planted_forgetful(world, node);
+        central_on_recovery(world, node);
     }
     if (node->up) {
         struct event event = {.kind = EVENT_START};
@@ -297,6 +307,7 @@ void node_step(struct world *world, struct node *node, struct event *event)
         world->now_ms * 21600 + (int64_t)dice_below(&world->dice, 172800000) - 86400000;
     effects_clear(&node->effects);
     node->random_failed = world_chance(world, world->plan.random_fails);
+    node->before_step = node->seeded;
     enter(world, node);
     enum status status = node->machine.step(node->machine.self, event, &node->effects);
     bool starved = leave(world, node) || (event->kind == EVENT_WORKED && node->starved);

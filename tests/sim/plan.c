@@ -19,6 +19,14 @@ const char *planted_name(enum planted planted)
         [PLANTED_RELEASE_EARLY] = "release-early",
         [PLANTED_REVOKED_COUNTS] = "revoked-counts",
         [PLANTED_MUTE] = "mute",
+        [PLANTED_NOISE_TWICE] = "noise-twice",
+        [PLANTED_NOISE_MISSING] = "noise-missing",
+        [PLANTED_EXACT_JOURNALED] = "exact-journaled",
+        [PLANTED_DIGEST_JOURNALED] = "digest-journaled",
+        [PLANTED_EXACT_FREE] = "exact-free",
+        [PLANTED_CURATOR_FORGETS] = "curator-forgets",
+        [PLANTED_OTHER_RECORDS] = "other-records",
+        [PLANTED_FORGET_EARLY] = "forget-early",
     };
     return name[planted];
 }
@@ -34,11 +42,20 @@ static uint32_t between(struct dice *dice, uint32_t least, uint32_t most)
     return least + (uint32_t)dice_below(dice, most - least + 1);
 }
 
+/* Two seeds in seven are of central trust: the number alone decides, and no throw of the dice, so that the
+ * others mean what they always meant. */
+static enum trial trial_of(uint64_t seed)
+{
+    const bool central = seed % 7 == 2 || seed % 7 == 4;
+    return central ? (enum trial)(TRIAL_LOCAL + 1 + seed / 7 % (TRIAL_COUNT - 1)) : TRIAL_LOCAL;
+}
+
 void plan_calm(struct plan *plan, uint64_t seed)
 {
     struct dice dice = {.state = seed ^ UINT64_C(0x6a09e667f3bcc908)};
     memset(plan, 0, sizeof *plan);
     plan->seed = seed;
+    plan->trial = trial_of(seed);
     plan->cohort_min = between(&dice, 2, 3);
     plan->deadline_s = between(&dice, 5, 20);
     plan->join_deadline_s = between(&dice, 5, 20);
@@ -95,6 +112,9 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     plan->stranger = rate(&dice, 10);
     plan->tick = rate(&dice, 5);
     plan->clock_jump = rate(&dice, 3);
+    if (planted >= PLANTED_NOISE_TWICE && plan->trial == TRIAL_LOCAL) {
+        plan->trial = (enum trial)(TRIAL_LOCAL + 1 + seed % (TRIAL_COUNT - 1));
+    }
     if (planted == PLANTED_REVOKED_COUNTS) {
         plan->patient = false;
         plan->stranger = 10;

@@ -24,7 +24,25 @@ enum planted {
     PLANTED_RELEASE_EARLY,      /* the outcome is told before it is durable */
     PLANTED_REVOKED_COUNTS,     /* a stranger is let in */
     PLANTED_MUTE,               /* agents do not repeat themselves */
+    /* under central trust */
+    PLANTED_NOISE_TWICE,      /* the curator adds its noise again */
+    PLANTED_NOISE_MISSING,    /* or never */
+    PLANTED_EXACT_JOURNALED,  /* an exact answer is written down */
+    PLANTED_DIGEST_JOURNALED, /* or its digest */
+    PLANTED_EXACT_FREE,       /* an exact answer's record charges nothing */
+    PLANTED_CURATOR_FORGETS,  /* after a crash the curator has spent nothing */
+    PLANTED_OTHER_RECORDS,    /* after a crash an exact answer is of other records */
+    PLANTED_FORGET_EARLY,     /* a state goes before the one after it is durable */
     PLANTED_COUNT
+};
+
+/* Which job: what a coordinator may see, and what is asked. */
+enum trial {
+    TRIAL_LOCAL,     /* fits and losses, every agent with noise of its own */
+    TRIAL_PLAYS,     /* central trust: fits, and two plays on exact losses */
+    TRIAL_GAUSSIAN,  /* central trust: gradient rounds */
+    TRIAL_QUESTIONS, /* central trust: queries and a selection */
+    TRIAL_COUNT
 };
 
 const char *planted_name(enum planted planted);
@@ -32,6 +50,7 @@ const char *planted_name(enum planted planted);
 struct plan {
     uint64_t seed;
     enum planted planted;
+    enum trial trial;
     bool faulty;
     bool patient;  /* deadlines so long that every agent is back in time, and nobody lies: then the
                       job must end as if nothing had happened */

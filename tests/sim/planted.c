@@ -1,5 +1,7 @@
 /* Wrong variants of the programs, made by bending what they do: each has to be noticed. */
 
+#include "coordinator/round_state.h"
+#include "crypto/digest.h"
 #include "sim/world.h"
 
 #include <stdlib.h>
@@ -22,7 +24,8 @@ static void bend_sum(const struct world *world, struct record *record)
 {
     const struct known_answer *answer =
         record->as.round.agent_count > 0 ? answer_of(world, record) : NULL;
-    for (size_t i = 0; answer != NULL && i < record->as.round.sum_count; i++) {
+    for (size_t i = 0;
+         answer != NULL && i < record->as.round.sum_count && 8 * i < answer->bytes.size; i++) {
         uint64_t word = load_u64((const uint8_t *)answer->bytes.data + 8 * i);
         uint64_t sum = (uint64_t)record->as.round.sum[i];
         record->as.round.sum[i] =
@@ -30,7 +33,26 @@ static void bend_sum(const struct world *world, struct record *record)
     }
 }
 
-static void bend(const struct world *world, struct record *record)
+enum { ANSWERS_MAX = 64 };
+
+/* Of a query: what it releases is the sum itself. */
+static void bend_noise(const struct world *world, const struct node *node, struct record *record)
+{
+    uint32_t within;
+    int64_t noise[ANSWERS_MAX];
+    const size_t count = record->as.round.sum_count;
+    const uint32_t round = record->as.round.round;
+    if (job_stage_of(&world->fixture.job, round, &within)->task != TASK_QUERY || count == 0) {
+        return;
+    }
+    central_noise(world, node, round, noise, count);
+    for (size_t i = 0; i < count; i++) {
+        record->as.round.sum[i] +=
+            world->plan.planted == PLANTED_NOISE_TWICE ? noise[i] : -noise[i];
+    }
+}
+
+static void bend(const struct world *world, const struct node *node, struct record *record)
 {
     enum planted planted = world->plan.planted;
     if (record->kind == RECORD_ANSWER && planted == PLANTED_HALF_CHARGE) {
@@ -40,19 +62,28 @@ static void bend(const struct world *world, struct record *record)
     } else if (record->kind == RECORD_ROUND &&
                (planted == PLANTED_DOUBLE_COUNT || planted == PLANTED_LOST_ANSWER)) {
         bend_sum(world, record);
+    } else if (record->kind == RECORD_ROUND &&
+               (planted == PLANTED_NOISE_TWICE || planted == PLANTED_NOISE_MISSING)) {
+        bend_noise(world, node, record);
+    } else if (record->kind == RECORD_ANSWER && planted == PLANTED_EXACT_FREE) {
+        record->as.answer.charge.epsilon_micro = 0;
+        record->as.answer.charge.sigma_micro = UINT64_MAX;
     }
 }
 
-uint8_t *planted_body(const struct world *world, const struct node *node, struct slice *body)
+uint8_t *planted_body(const struct world *world, struct node *node, struct slice *body)
 {
     struct record record;
     uint8_t *bent = NULL;
     size_t size = 0;
-    (void)node;
     if (world->plan.planted == PLANTED_NOTHING || wire_decode_record(&record, *body) != STATUS_OK) {
         return NULL;
     }
-    bend(world, &record);
+    bend(world, node, &record);
+    if (world->plan.planted == PLANTED_FORGET_EARLY && record.kind == RECORD_ROUND &&
+        node->journal.count > 1 && !node->journal.broken) {
+        node->journal.record[node->journal.count - 1].forgotten = true;
+    }
     if (wire_encode_record(&bent, &size, &record) == STATUS_OK) {
         *body = (struct slice){.data = bent, .size = size};
     }
@@ -90,11 +121,66 @@ static void bend_release(struct world *world, struct node *node, size_t to, stru
     network_send(world, node->number, to, control, payload);
 }
 
+void planted_forgetful(const struct world *world, struct node *node)
+{
+    if (world->plan.planted == PLANTED_CURATOR_FORGETS) {
+        struct curator **curator = &node->coordinator->curator;
+        curator_free(*curator);
+        if (curator_new(curator, &world->fixture.job, &node->random) != STATUS_OK) {
+            abort();
+        }
+    }
+}
+
+/* Into the blob of the latest record, where a wrong agent would keep it. */
+static void write_down(struct node *node, struct slice bytes)
+{
+    struct memory_record *record = &node->journal.record[node->journal.count - 1];
+    free(record->blob);
+    record->blob = malloc(bytes.size);
+    if (record->blob == NULL) {
+        abort();
+    }
+    memcpy(record->blob, bytes.data, bytes.size);
+    record->blob_size = bytes.size;
+    record->forgotten = true; /* and is not read back */
+}
+
+/* Returns whether what was sent was another message. */
+static bool bend_exact(struct world *world, struct node *node, size_t to, struct slice control,
+                       struct slice payload)
+{
+    const enum planted planted = world->plan.planted;
+    struct message message;
+    if (planted < PLANTED_EXACT_JOURNALED || node->number == COORDINATOR ||
+        wire_decode(&message, control, payload) != STATUS_OK) {
+        return false;
+    }
+    if (planted == PLANTED_EXACT_JOURNALED && message.kind == MESSAGE_CHUNK) {
+        write_down(node, payload);
+    } else if (planted == PLANTED_DIGEST_JOURNALED && message.kind == MESSAGE_OFFER) {
+        write_down(node,
+                   (struct slice){.data = message.as.offer.answer.byte, .size = DIGEST_BYTES});
+    } else if (planted == PLANTED_OTHER_RECORDS && message.kind == MESSAGE_OFFER &&
+               node->starts > 1) {
+        uint8_t bent[CONTROL_BYTES_MAX];
+        message.as.offer.answer.byte[0] ^= 1;
+        struct slice other = {.data = bent, .size = wire_encode(bent, &message)};
+        checker_on_send(world, node, to, other, payload);
+        network_send(world, node->number, to, other, payload);
+        return true;
+    }
+    return false;
+}
+
 void planted_send(struct world *world, struct node *node, size_t to, struct slice control,
                   struct slice payload)
 {
     struct message message;
     uint8_t *bent = NULL;
+    if (bend_exact(world, node, to, control, payload)) {
+        return;
+    }
     if (world->plan.planted == PLANTED_TWO_OUTCOMES && to == 2 &&
         wire_decode(&message, control, payload) == STATUS_OK && message.kind == MESSAGE_RELEASE) {
         bend_release(world, node, to, &message, payload);

@@ -48,8 +48,10 @@ struct node {
     int64_t restart_ms;
     struct memory_journal journal;
     struct seeded_random seeded;
+    struct seeded_random before_step; /* what the step under way draws from */
     struct random random;
     bool random_failed;
+    size_t starts;
     struct effects effects;
     bool working;
     bool starved; /* its work was refused memory */
@@ -82,7 +84,9 @@ struct node {
     ENTRY(answers_to_lies)                                                                         \
     ENTRY(revocations)                                                                             \
     ENTRY(declines)                                                                                \
-    ENTRY(answers_sent_again)
+    ENTRY(answers_sent_again)                                                                      \
+    ENTRY(central_rounds)                                                                          \
+    ENTRY(records_changed)
 
 struct tally {
 #define TALLY_FIELD(name) uint64_t name;
@@ -162,8 +166,9 @@ void network_keep(struct world *world, const struct world *earlier);
 void network_free(struct world *world);
 
 /* planted.c: what a wrong program would do; nothing is planted in an ordinary run */
-uint8_t *planted_body(const struct world *world, const struct node *node, struct slice *body);
+uint8_t *planted_body(const struct world *world, struct node *node, struct slice *body);
 bool planted_early(struct world *world, struct node *node, const struct effect *effect);
+void planted_forgetful(const struct world *world, struct node *node);
 void planted_send(struct world *world, struct node *node, size_t to, struct slice control,
                   struct slice payload);
 
