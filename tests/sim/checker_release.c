@@ -3,6 +3,7 @@
 
 #include "dp/mechanism.h"
 #include "dp/select.h"
+#include "job/round.h"
 #include "sim/world.h"
 
 #include <inttypes.h>
