@@ -80,6 +80,22 @@ static const struct way ways[] = {
      "  - {task: select, candidates: {stumps: [a, b], thresholds: 5}, batch: 24, share: 1}\n", 1},
     {"select of a round, drawn", "round", "central", "0",
      "  - {task: select, candidates: {predicates: [\"a > 0\"]}, batch: 8, share: 1}\n", 0},
+    {"statistics", "record", "local", "0",
+     "  - {task: statistics, lambdas: [0.1], batch: 24, share: 1, grid_bits: 16}\n", 0.6},
+    {"statistics, Gaussian", "record", "central", "0.00001",
+     "  - {task: statistics, lambdas: [0.1], batch: 24, noise: gaussian, grid_bits: 16}\n", 0.8},
+    {"statistics of a round", "round", "local", "0",
+     "  - {task: statistics, lambdas: [0.1], batch: 8, share: 1, grid_bits: 16}\n", 0.6},
+    {"statistics of an agent, Gaussian", "agent", "central", "0.00001",
+     "  - {task: statistics, lambdas: [0.1], batch: 8, noise: gaussian, grid_bits: 16}\n", 0.8},
+    {"predict", "record", "local", "0",
+     "  - {task: predict, loss: hinge, lambdas: [2], share: 1, tolerance: 0.00000001,\n"
+     "     points: [[1, 1], [1, 1]], kernel: {kind: polynomial, degree: 3}, grid_bits: 20}\n",
+     0.8},
+    {"predict, the whole range", "record", "central", "0",
+     "  - {task: predict, loss: squared, lambdas: [0.001], share: 1, tolerance: 0.00001,\n"
+     "     points: [[1, 1], [1, 1]], kernel: {kind: gaussian, gamma: 50}, grid_bits: 20}\n",
+     0.7},
     {"select among experts", "record", "central", "0",
      FIT "  - {task: select, loss: zero_one, batch: 24, share: 0.5, grid_bits: 4}\n", 1},
 };

@@ -214,8 +214,7 @@ Test(task_predict, random_and_hostile_neighbours_stay_within_the_sensitivity)
     static const char *const stages[] = {
         "loss: squared, kernel: {kind: gaussian, gamma: 3}, lambdas: [0.05]",
         "loss: absolute, kernel: {kind: laplacian, gamma: 1}, lambdas: [0.3], tolerance: 0.0000001",
-        "loss: huber, loss_parameter: 0.5, kernel: {kind: polynomial, degree: 2, offset: 1}, "
-        "lambdas: [1], tolerance: 0.00001",
+        "loss: huber, loss_parameter: 1, lambdas: [1], tolerance: 0.00001, kernel: {kind: polynomial, degree: 2}",
         "loss: squared, kernel: {kind: gaussian, gamma: 3}, lambdas: [0.0001], tolerance: 0.00001",
     };
     struct seeded_random seeded;
