@@ -1,4 +1,4 @@
-#include "cli/study_update.h"
+#include "tests/study/study_update.h"
 
 #include "dp/encode.h"
 #include "dp/mechanism.h"

@@ -2,11 +2,11 @@
  * records in one place would give. Tables, features and the settings of the gradient rounds are those
  * of the job files that are shipped; each method has the whole epsilon for itself. */
 
-#include "cli/study.h"
+#include "tests/study/study.h"
 
-#include "cli/study_update.h"
 #include "config/config.h"
 #include "job/job.h"
+#include "tests/study/study_update.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* study_audits.h - what a release tells of two neighbours, by an audit: the papers' own forms beside
  * ours, on the pair that tells most. For the study of corrections. */
 
-#ifndef CLI_STUDY_AUDITS_H
-#define CLI_STUDY_AUDITS_H
+#ifndef TESTS_STUDY_AUDITS_H
+#define TESTS_STUDY_AUDITS_H
 
-#include "cli/study.h"
+#include "tests/study/study.h"
 
 enum study_release {
     RELEASE_FUNCTION, /* 7.1: f_z + b as a function, b one draw; seen at two points */

@@ -9,7 +9,7 @@
  * Stream: the first record's label is replaced, the others have no feature: what remains of it at time
  * t is 2 t0^(1 - theta)/u. */
 
-#include "cli/study_audits.h"
+#include "tests/study/study_audits.h"
 
 #include "audit/audit.h"
 #include "base/check.h"

@@ -10,7 +10,7 @@
  * Beside it the exponential mechanism, drawn as the programs draw it, among k hypotheses whose losses on
  * each of m records are fair coins: it overfits as far as its epsilon lets it. G = 1/2. */
 
-#include "cli/study.h"
+#include "tests/study/study.h"
 
 #include "dp/select_private.h"
 #include "tests/support/seeded_random.h"

@@ -4,7 +4,7 @@
  * the list, and each answer pi(f_z(x)) + b has a draw of its own. f lies in the space of the kernel, so r = 1/2 (||L_K^-1/2 f|| = ||w||) and beta = 1.
  * Nie and Wang 2017, theorems 2 and 3, and "Perturbation of convex risk minimization". */
 
-#include "cli/study.h"
+#include "tests/study/study.h"
 
 #include "dp/mechanism.h"
 #include "learn/dense.h"

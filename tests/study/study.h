@@ -1,8 +1,10 @@
-/* study.h - the parts of `hedgerow study`: each shows by seeded simulation, or by exact figures, what
- * the papers' theorems promise and what their corrections are good for. */
+/* study.h - the studies that `hedgerow study` runs: each shows by seeded simulation, or by exact
+ * figures, what the papers' theorems promise and what their corrections are good for. They stand
+ * among the tests because they hold a seeded generator, take exact sums and draw without a gate:
+ * nothing that is installed may. */
 
-#ifndef CLI_STUDY_H
-#define CLI_STUDY_H
+#ifndef TESTS_STUDY_H
+#define TESTS_STUDY_H
 
 #include "base/status.h"
 #include "base/why.h"

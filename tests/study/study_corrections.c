@@ -2,13 +2,13 @@
  * (study_audits.h), by the exact loss of one draw, by formulas and rates, by what the planner refuses.
  * Claims of the uncorrected forms are that they exceed what is promised. */
 
-#include "cli/study.h"
+#include "tests/study/study.h"
 
-#include "cli/study_audits.h"
 #include "experts/hedge.h"
 #include "experts/linear_learner.h"
 #include "learn/online.h"
 #include "learn/rules.h"
+#include "tests/study/study_audits.h"
 
 #include <math.h>
 #include <stdio.h>

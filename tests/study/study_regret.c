@@ -3,7 +3,7 @@
  * ledger of (1, 2 10^-6), whose filter keeps half of delta for charges chosen as they go - and, for local trust, the majority that plays on noisy
  * losses. The best expert in hindsight is that of the true losses. */
 
-#include "cli/study.h"
+#include "tests/study/study.h"
 
 #include "base/check.h"
 #include "dp/ledger.h"

@@ -2,8 +2,8 @@
  * models, their exact noise and the coordinator's steps are the library's own. Five equal sites, a
  * fifth of the records held out; seeded: NOT PRIVATE. */
 
-#ifndef CLI_STUDY_UPDATE_H
-#define CLI_STUDY_UPDATE_H
+#ifndef TESTS_STUDY_UPDATE_H
+#define TESTS_STUDY_UPDATE_H
 
 #include "base/status.h"
 #include "base/why.h"
