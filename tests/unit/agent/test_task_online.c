@@ -163,6 +163,61 @@ Test(task_online, one_replaced_day_costs_no_more_than_the_charge_over_all_releas
     cr_assert_gt(most, 0.01, "the bound is of this size: %g", most);
 }
 
+/* A record like no other, whose trace fades by the regularisation alone, through the agent's own code:
+ * it pays nearly half of what is charged, and with the stream's factor forgotten more than twice. */
+Test(task_online, a_lone_record_would_pay_more_than_the_charge_were_the_factor_forgotten)
+{
+    enum { ROWS = 200, TIMES = 6, LONE = 3 };
+    static const char lone_text[] =
+        "hedgerow: 1\n"
+        "job: lone\n"
+        "data: {label: {column: y, centre: 0, half_width: 1}, features: [{column: v, centre: 0,\n"
+        "  half_width: 1}]}\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 2, delta: 0}\n"
+        "cohort: {minimum: 2, join_deadline_s: 60, deadline_s: 30}\n"
+        "stages: [{task: online, rounds: 6, t0: 3, theta: 0.95, share: 1, grid_bits: 32}]\n";
+    struct job job;
+    size_t order[ROWS];
+    struct private_vector answer[2];
+    double price = 0;
+    double forgotten = 0;
+    cr_assert_eq(job_parse(&job, (struct slice){lone_text, sizeof lone_text - 1}, "job.yml", NULL),
+                 STATUS_OK);
+    for (uint32_t within = 0; within < TIMES; within++) {
+        for (size_t side = 0; side < 2; side++) {
+            char table[ROWS * 8] = "v,y\n";
+            struct dataset data;
+            for (size_t i = 0; i < ROWS; i++) {
+                const char *row = i != LONE ? "-1,1\n" : side == 0 ? "1,1\n" : "1,-1\n";
+                (void)strncat(table, row, sizeof table - strlen(table) - 1);
+                order[i] = i;
+            }
+            cr_assert_eq(dataset_parse(&data, (struct slice){table, strlen(table)}, "rows",
+                                       &job.schema, DATASET_LEARN, NULL),
+                         STATUS_OK);
+            struct task_input input = {.job = &job,
+                                       .stage = &job.stage[0],
+                                       .within = within,
+                                       .data = &data,
+                                       .order = order};
+            cr_assert_eq(task_run(&answer[side], &input, NULL), STATUS_OK);
+            dataset_free(&data);
+        }
+        double moved = 0;
+        for (size_t j = 0; j < answer[0].count; j++) {
+            moved += fabs((double)(answer[0].value[j] - answer[1].value[j]));
+        }
+        price += moved / (double)answer[0].sensitivity;
+        forgotten += moved / (double)answer[0].sensitivity *
+                     online_stream_factor(&job.stage[0].online, TIMES);
+        private_vector_free(&answer[0]);
+        private_vector_free(&answer[1]);
+    }
+    cr_assert(price > 0.4 && price <= 1, "%g", price);
+    cr_assert_gt(forgotten, 2, "%g", forgotten);
+    job_free(&job);
+}
+
 Test(task_online, a_site_with_too_few_days_is_told_before_anything_runs)
 {
     struct fixture f;
