@@ -103,6 +103,67 @@ static bool says_fixed(struct charge charge)
     return says;
 }
 
+/* The sums of Gaussian charges have no pure epsilon: what they come to at a moment that was fixed
+ * beforehand is told, with the delta that it needs. */
+Test(main_balance, gaussian_charges_come_to_an_epsilon_at_a_delta)
+{
+    struct policy policy = {.epsilon_micro = 5000000, .delta_atto = 1000000000000};
+    struct charge charge[] = {gaussian(1, 0, 10), gaussian(2, 0, 10)};
+    for (size_t count = 1; count <= 2; count++) {
+        struct ledger_found found = found_of(charge, count);
+        json_t *root = json_object();
+        found.policy = &policy;
+        struct balance balance = ledger_balance(found.ledger, ALLOWANCE_TOTAL);
+        const uint64_t wanted = filter_epsilon(&balance.filter, &balance.spent);
+        cr_assert_eq(balance_json(root, &found), STATUS_OK);
+        const json_t *spent = json_object_get(root, "spent");
+        const json_t *end = json_object_get(root, "at_end");
+        cr_assert(json_is_null(json_object_get(spent, "epsilon")));
+        cr_assert(wanted < UINT64_MAX);
+        cr_assert_float_eq(json_number_value(json_object_get(end, "epsilon")),
+                           (double)wanted * 1e-6, 1e-9);
+        cr_assert_float_eq(json_number_value(json_object_get(end, "delta")), 1e-6, 1e-18);
+        json_decref(root);
+        ledger_found_free(&found);
+    }
+}
+
+Test(main_balance, pure_charges_need_no_delta)
+{
+    struct policy policy = {.epsilon_micro = 5000000, .delta_atto = 1000000000000};
+    struct charge charge = {.mechanism = MECHANISM_PURE,
+                            .epsilon_micro = 250000,
+                            .pass = {{1}},
+                            .row_count = 10};
+    struct ledger_found found = found_of(&charge, 1);
+    json_t *root = json_object();
+    found.policy = &policy;
+    cr_assert_eq(balance_json(root, &found), STATUS_OK);
+    const json_t *end = json_object_get(root, "at_end");
+    cr_assert_float_eq(json_number_value(json_object_get(end, "epsilon")), 0.25, 1e-9);
+    cr_assert(json_number_value(json_object_get(end, "delta")) == 0);
+    json_decref(root);
+    ledger_found_free(&found);
+}
+
+Test(main_balance, events_tell_sigma_range_count_and_sampling)
+{
+    char text[128];
+    struct charge charge = gaussian(1, 0, 10);
+    charge.sigma_micro = 4000000;
+    charge.count = 10;
+    charge.sampling_nano = 10000000;
+    event_text(text, sizeof text, &charge);
+    cr_assert_str_eq(text, "gaussian sigma 4, 10 times, sampled 0.01");
+    charge =
+        (struct charge){.mechanism = MECHANISM_EXPONENTIAL, .epsilon_micro = 20000, .count = 3};
+    event_text(text, sizeof text, &charge);
+    cr_assert_str_eq(text, "exponential range 0.02, 3 times");
+    charge = (struct charge){.mechanism = MECHANISM_PURE, .epsilon_micro = 20000};
+    event_text(text, sizeof text, &charge);
+    cr_assert_str_eq(text, "pure epsilon 0.02");
+}
+
 Test(main_balance, events_for_other_neighbours_have_no_figure_for_replace_one)
 {
     struct charge charge = gaussian(1, 0, 10);

@@ -2,6 +2,7 @@
  * exact records; and the chosen model, exactly. */
 
 #include "coordinator/publish.h"
+#include "job/terms.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -137,6 +138,95 @@ Test(publish, of_a_seeded_job_is_never_called_private, .init = setup, .fini = te
     cr_assert(!model.private && strstr(model.statement, "NOT PRIVATE") != NULL);
     result_free(&result);
     model_free(&model);
+}
+
+/* The figures told before the job are those of its outcome. */
+Test(publish, terms_are_what_came_of_them, .init = setup, .fini = teardown)
+{
+    struct terms terms;
+    struct result result;
+    const struct publish_options options = {.job = &job, .seconds = 1};
+    cr_assert(terms_of_stage(&terms, &job, 1, (struct terms_size){1, 0}, NULL) == STATUS_OK);
+    cr_assert_float_eq(terms.regret, fmin(1, outcome_regret_bound(&outcome).tight), 1e-12);
+    cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    cr_assert_eq(result.release_count, 3, "one line for each stage");
+    cr_assert_str_eq(result.release[1].task, "losses");
+    cr_assert_str_eq(result.release[1].mechanism, "discrete Laplace");
+    cr_assert_float_eq(result.release[1].noise, terms.line[0].noise, 1e-12);
+    cr_assert_float_eq(result.release[1].epsilon, 0.4, 1e-12);
+    cr_assert(result.release[1].delta == 0 && result.release[1].passes == 1);
+    terms_free(&terms);
+    result_free(&result);
+}
+
+static void begin(const char *text)
+{
+    struct why why = {{0}};
+    struct record record = {.kind = RECORD_JOB};
+    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
+                 why.text);
+    outcome_init(&outcome, &job, true);
+    record.as.job.job.id.byte[0] = 1;
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
+}
+
+static void add_sum(uint32_t round, const int64_t *sum, size_t count)
+{
+    int64_t copy[8] = {0};
+    struct record record = {.kind = RECORD_ROUND};
+    memcpy(copy, sum, count * sizeof *sum);
+    record.as.round.sum = copy;
+    record.as.round.sum_count = count;
+    record.as.round.job.byte[0] = 1;
+    record.as.round.round = round;
+    record.as.round.agent = agents;
+    record.as.round.agent_count = 2;
+    record.as.round.chosen = 0;
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
+}
+
+#define QUESTIONS                                                                                  \
+    "hedgerow: 1\njob: toy\ndata:\n"                                                               \
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
+    "  features:\n    - {column: u, centre: 0, half_width: 1}\n"                                   \
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"       \
+    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"                                    \
+    "stages:\n"                                                                                    \
+    "  - {task: query, queries: [\"count: u >= 0\"], batch: 10, share: 0.5, grid_bits: 4}\n"       \
+    "  - {task: select, candidates: {stumps: [u], thresholds: 1}, batch: 10, share: 0.5}\n"
+
+Test(publish, tells_answers_and_selections_of_a_job_without_a_model, .fini = teardown)
+{
+    static const int64_t count[1] = {7 * 16 + 8};
+    static const int64_t picked[1] = {0};
+    struct result result;
+    struct result back;
+    struct model model;
+    struct why why = {""};
+    char *text = NULL;
+    const struct publish_options options = {.job = &job, .seconds = 1};
+    begin(QUESTIONS);
+    add_sum(0, count, 1);
+    add_sum(1, picked, 1);
+    cr_assert(outcome.finished);
+    cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    cr_assert(publish_model(&model, &outcome, &options) == STATUS_NOT_FOUND);
+    cr_assert(result.chosen == RESULT_NONE && result.expert_count == 0);
+    cr_assert(result.round[0].chosen == RESULT_NONE && result.round[1].chosen == RESULT_NONE);
+    cr_assert_eq(result.answer_count, 1);
+    cr_assert_str_eq(result.answer[0].name, "count: u >= 0");
+    cr_assert_float_eq(result.answer[0].value, 7.5, 1e-12);
+    cr_assert(result.answer[0].low <= 7.5 && result.answer[0].high >= 7.5);
+    cr_assert(isnan(result.answer[0].exact), "no coordinator knows it");
+    cr_assert(result.round[1].said != NULL && strstr(result.round[1].said, "u >= ") != NULL);
+    cr_assert_eq(result.release_count, 2);
+    cr_assert_float_eq(result.release[0].noise, sqrt(2) * 2 * sqrt(2), 1e-9, "two agents' noise");
+    cr_assert(result_to_json(&text, &result) == STATUS_OK);
+    cr_assert(result_from_json(&back, (struct slice){text, strlen(text)}, "r", &why) == STATUS_OK,
+              "%s", why.text);
+    free(text);
+    result_free(&back);
+    result_free(&result);
 }
 
 Test(publish, has_no_model_before_the_first_fit)

@@ -8,8 +8,52 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { EXAMPLE_ROUNDS = 3, EXAMPLE_EXPERTS = 2, EXAMPLE_AGENTS = 2, EXAMPLE_FEATURES = 3 };
+enum {
+    EXAMPLE_ROUNDS = 3,
+    EXAMPLE_EXPERTS = 2,
+    EXAMPLE_AGENTS = 2,
+    EXAMPLE_FEATURES = 3,
+    EXAMPLE_ANSWERS = 2,
+    EXAMPLE_RELEASES = 2
+};
+
+/* A question, what it released, and a selection. */
+static inline void example_answers(struct result *result)
+{
+    cr_assert(result_reserve_answers(result, EXAMPLE_ANSWERS, EXAMPLE_RELEASES) == STATUS_OK);
+    for (size_t i = 0; i < EXAMPLE_ANSWERS; i++) {
+        struct result_answer *answer = &result->answer[i];
+        (void)snprintf(answer->name, sizeof answer->name, "count: age >= %zu", 60 + i);
+        (void)snprintf(answer->unit, sizeof answer->unit, "records");
+        answer->round = 2;
+        answer->value = 1000.5 - 100 * (double)i;
+        answer->error = 12.5;
+        answer->low = answer->value - 30;
+        answer->high = answer->value + 30;
+        answer->sampling = i == 0 ? 20.25 : NAN;
+        answer->exact = i == 0 ? 987 : NAN;
+    }
+    for (size_t i = 0; i < EXAMPLE_RELEASES; i++) {
+        struct result_release *release = &result->release[i];
+        release->stage = (uint32_t)i;
+        (void)snprintf(release->task, sizeof release->task, "query");
+        (void)snprintf(release->strategy, sizeof release->strategy, "answer");
+        (void)snprintf(release->what, sizeof release->what, "each cell");
+        (void)snprintf(release->unit, sizeof release->unit, "records");
+        (void)snprintf(release->mechanism, sizeof release->mechanism, "discrete Gaussian");
+        release->noise = i == 0 ? 12.5 : NAN;
+        release->bar = 30.5;
+        release->sigma = 4.75;
+        release->sampling = 0.5;
+        release->passes = 3;
+        release->epsilon = 0.625;
+        release->delta = 0.0009765625;
+    }
+    result->round[2].said = strdup("age >= 71.5");
+    cr_assert(result->round[2].said != NULL);
+}
 
 static inline struct result example_result(void)
 {
@@ -62,7 +106,9 @@ static inline struct result example_result(void)
         result.agent[i].answers = 3;
         result.agent[i].epsilon_spent = 1.0;
         result.agent[i].epsilon_left = 0.5;
+        result.agent[i].delta_spent = 0.25;
     }
+    example_answers(&result);
     result.chosen = 0;
     result.accuracy = 0.79;
     result.auc = 0.82;

@@ -56,6 +56,13 @@ Test(html, lets_no_name_become_markup)
     (void)snprintf(result.expert[0].name, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.agent[0].name, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.round[0].stage, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.round[2].said, strlen("age >= 71.5") + 1, "%s", "<img x>");
+    (void)snprintf(result.answer[0].name, RESULT_TEXT_BYTES, "%s", hostile);
+    (void)snprintf(result.answer[0].unit, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.release[0].task, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.release[0].what, RESULT_TEXT_BYTES, "%s", hostile);
+    (void)snprintf(result.release[0].unit, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.release[0].mechanism, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.privacy.trust, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.privacy.unit, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.version, sizeof result.version, "<script>");
@@ -68,6 +75,72 @@ Test(html, lets_no_name_become_markup)
     free(before);
     free(after);
     result_free(&clean);
+    result_free(&result);
+}
+
+Test(html, shows_answers_with_their_bars_and_what_they_cost)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "count: age &gt;= 60") != NULL);
+    cr_assert(strstr(page, "<td>970.5 to 1030.5</td>") != NULL);
+    cr_assert(strstr(page, "exact <span class=\"tag\">simulator only</span>") != NULL);
+    cr_assert(strstr(page, "<td>987</td>") != NULL);
+    cr_assert(occurrences(page, "<circle class=\"told\"") == EXAMPLE_ANSWERS);
+    cr_assert(occurrences(page, "<line class=\"exact\"") == 1);
+    cr_assert(strstr(page, "\xc2\xb1 12.5 records") != NULL);
+    cr_assert(strstr(page, "at most 30.5 records") != NULL);
+    cr_assert(strstr(page, "0.6250, \xce\xb4 = 0.000977") != NULL, "no epsilon without its delta");
+    cr_assert(strstr(page, "age &gt;= 71.5") != NULL);
+    cr_assert(strstr(page, "nan") == NULL);
+    free(page);
+    result.answer[0].exact = NAN;
+    result.answer[0].low = INFINITY;
+    page = drawn(&result);
+    cr_assert(strstr(page, "exact <span") == NULL, "a deployment has no such column");
+    cr_assert(strstr(page, "inf ") == NULL && strstr(page, "\"inf") == NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html, promises_no_more_than_the_trust_gives)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "adds its noise itself") != NULL);
+    cr_assert(strstr(page, "sums that carry noise") != NULL);
+    free(page);
+    (void)snprintf(result.privacy.trust, RESULT_NAME_BYTES, "central");
+    result.regret.average = NAN;
+    for (size_t i = 0; i < result.round_count; i++) {
+        free(result.round[i].loss);
+        free(result.round[i].weight);
+        result.round[i].loss = NULL;
+        result.round[i].weight = NULL;
+    }
+    page = drawn(&result);
+    cr_assert(strstr(page, "adds its noise itself") == NULL);
+    cr_assert(strstr(page, "sums that carry noise") == NULL);
+    cr_assert(strstr(page, "exact sums") != NULL);
+    cr_assert(strstr(page, "at most 0.5000 worse per round") != NULL, "the bound is shown");
+    cr_assert(strstr(page, "nobody may know") != NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html, of_questions_alone_speaks_of_no_model)
+{
+    struct result result;
+    result_init(&result);
+    cr_assert(result_reserve(&result, 3, 0, 1) == STATUS_OK);
+    example_answers(&result);
+    result.finished = true;
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "answered questions together") != NULL);
+    cr_assert(strstr(page, "no model was asked for") != NULL);
+    cr_assert(strstr(page, "How good is it?") == NULL && strstr(page, "Accuracy</span>") == NULL);
+    cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
+    free(page);
     result_free(&result);
 }
 
@@ -113,6 +186,7 @@ Test(html, marks_what_only_a_simulator_knows)
     result.auc = NAN;
     result.baseline.majority = NAN;
     result.baseline.pooled_accuracy = NAN;
+    result.answer[0].exact = NAN;
     page = drawn(&result);
     cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
     cr_assert(strstr(page, "id=\"chart-mean-losses\"") != NULL);

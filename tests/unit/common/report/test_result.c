@@ -93,6 +93,89 @@ Test(result, has_the_promised_keys)
     result_free(&result);
 }
 
+Test(result, keeps_every_figure_of_answers_and_releases)
+{
+    struct result result = example_result();
+    struct result back;
+    struct why why = {""};
+    char *text = written(&result);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(back.answer_count == EXAMPLE_ANSWERS && back.release_count == EXAMPLE_RELEASES);
+    for (size_t i = 0; i < EXAMPLE_ANSWERS; i++) {
+        const struct result_answer *a = &result.answer[i];
+        const struct result_answer *b = &back.answer[i];
+        cr_assert_str_eq(a->name, b->name);
+        cr_assert_str_eq(a->unit, b->unit);
+        cr_assert(a->round == b->round && a->value == b->value && a->error == b->error);
+        cr_assert(a->low == b->low && a->high == b->high);
+        cr_assert(isnan(a->sampling) == isnan(b->sampling) && isnan(a->exact) == isnan(b->exact));
+    }
+    cr_assert(back.answer[0].exact == 987 && back.answer[0].sampling == 20.25);
+    for (size_t i = 0; i < EXAMPLE_RELEASES; i++) {
+        const struct result_release *b = &back.release[i];
+        cr_assert(b->stage == i && b->passes == 3 && b->bar == 30.5 && b->sigma == 4.75);
+        cr_assert(b->sampling == 0.5 && b->epsilon == 0.625 && b->delta == 0.0009765625);
+        cr_assert_str_eq(b->task, "query");
+        cr_assert_str_eq(b->strategy, "answer");
+        cr_assert_str_eq(b->what, "each cell");
+        cr_assert_str_eq(b->unit, "records");
+        cr_assert_str_eq(b->mechanism, "discrete Gaussian");
+    }
+    cr_assert(back.release[0].noise == 12.5 && isnan(back.release[1].noise));
+    cr_assert_str_eq(back.round[2].said, "age >= 71.5");
+    cr_assert(back.round[0].said == NULL);
+    cr_assert(back.agent[1].delta_spent == 0.25);
+    free(text);
+    result_free(&result);
+    result_free(&back);
+}
+
+Test(result, of_a_program_before_there_were_answers_is_read)
+{
+    static const char old[] =
+        "{\"job\": \"old\", \"private\": true, \"agents\": 1, \"rounds\": [{\"stage\": \"fit\", "
+        "\"round\": 0, \"agents\": 1, \"chosen\": \"a\", \"seconds\": 1, \"failed\": false, "
+        "\"epsilon\": 1, \"losses\": null, \"weights\": null, \"regret_average\": null, "
+        "\"regret_bound\": null}], \"experts\": [{\"name\": \"a\", \"lambda\": 0.1, \"accuracy\": "
+        "null, \"auc\": null, \"model\": [1]}], \"chosen\": \"a\", \"accuracy\": null, \"auc\": "
+        "null, \"baseline\": null, \"privacy\": {\"trust\": \"local\", \"unit\": \"record\", "
+        "\"epsilon\": 1, \"delta\": 0, \"per_agent\": [{\"agent\": \"h\", \"epsilon_spent\": 1, "
+        "\"epsilon_left\": 1, \"answers\": 1}]}, \"regret\": {\"average\": null, \"bound\": null, "
+        "\"bound_textbook\": null, \"bound_noise\": null}, \"seconds\": 1, \"simulated\": false, "
+        "\"finished\": true, \"seed\": null, \"features\": 1, \"version\": \"0.0.1\"}";
+    struct result result;
+    struct why why = {""};
+    cr_assert(read_text(&result, old, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(result.answer_count == 0 && result.release_count == 0);
+    cr_assert(isnan(result.agent[0].delta_spent) && result.round[0].said == NULL);
+    result_free(&result);
+}
+
+Test(result, refuses_answers_that_are_none)
+{
+    static const char *const change[][2] = {{"\"value\": 1000.5", "\"value\": \"many\""},
+                                            {"\"unit\": \"records\"", "\"unit\": 3"},
+                                            {"\"low\": 970.5,", ""},
+                                            {"\"sigma\": 4.75", "\"sigma\": []"},
+                                            {"\"passes\": 3", "\"passes\": -3"},
+                                            {"\"said\": \"age >= 71.5\"", "\"said\": 7"},
+                                            {"\"delta_spent\": 0.25", "\"delta_spent\": {}"},
+                                            {"\"answers\": [", "\"answers\": 3, \"others\": ["},
+                                            {"\"releases\": [", "\"releases\": {}, \"o\": ["}};
+    struct result result = example_result();
+    char *text = written(&result);
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        struct result back;
+        struct why why = {""};
+        char *wrong = replaced(text, change[i][0], change[i][1]);
+        cr_assert(read_text(&back, wrong, &why) == STATUS_INVALID, "%s", change[i][1]);
+        cr_assert(why.text[0] != '\0' && back.answer == NULL && back.release == NULL);
+        free(wrong);
+    }
+    free(text);
+    result_free(&result);
+}
+
 Test(result, of_a_deployment_has_nulls_where_exact_records_would_be_needed)
 {
     struct result result = example_result();

@@ -1,0 +1,55 @@
+#!/bin/bash
+# `hedgerow plan job`: the jobs that are shipped, a drowned one, another trust, and what it refuses.
+. "$(dirname "$0")/common.sh"
+
+expect 0 "$hedgerow" plan job "$job" --agents 5
+prints 'stage 1: fit, average; discrete Laplace'
+prints "each of the average's 8 weights, lambda 0.005"
+prints "in all, for any one record of an agent: epsilon 1; the job's limit: epsilon 1"
+prints 'noise by trust'
+prints 'Trust central drowns less in noise here'
+says_not WARNING
+says_not DROWNED
+expect 0 "$hedgerow" plan job "$root/compose/sensors/job.yml"
+
+expect 0 "$hedgerow" plan job "$job" --agents 5 --json
+cp "$work/out" "$work/well.json"
+sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
+expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5
+prints 'WARNING: the noise of stage 2 drowns its signal'
+prints 'privacy.epsilon: '
+prints 'records of each agent'
+expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5 --json
+cp "$work/out" "$work/drowned.json"
+python3 - "$work" <<'PY' || fault 'the plan as JSON'
+import json, math, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+well, drowned = (json.loads((folder / f"{name}.json").read_text()) for name in ("well", "drowned"))
+assert well["admitted"] and well["price"] == {"epsilon": 1.0, "delta": 0.0} and well["agents"] == 5
+fit, losses = well["stages"]
+assert math.isclose(losses["releases"][0]["noise"], math.sqrt(2) * 8 / 0.3 / 209 / math.sqrt(5), rel_tol=1e-9)
+assert fit["charge_epsilon"] == 0.7 and fit["passes"] == 1 and fit["charge_sigma"] is None
+assert losses["regret_bound_without_privacy"] < losses["regret_bound"] < 1
+assert not fit["drowned"] and not losses["drowned"] and fit["advice"] == [] and losses["advice"] == []
+assert well["other_trust"]["trust"] == "central" and well["better_trust"] == "central"
+for stage in drowned["stages"]:
+    assert stage["drowned"] and stage["releases"][0]["burden"] > 1
+    assert any(advice["enough"] and advice["burden"] <= 1 for advice in stage["advice"]), stage
+    assert all(advice["enough"] == (advice["burden"] <= 1) for advice in stage["advice"])
+# Noise is inverse to epsilon.
+assert math.isclose(drowned["stages"][1]["releases"][0]["noise"], 50 * losses["releases"][0]["noise"], rel_tol=1e-6)
+PY
+
+expect 3 "$hedgerow" plan job "$work/nowhere.yml"
+says 'nowhere.yml'
+sed 's/epsilon: 1 /epsilon: much /' "$job" >"$work/bad.yml"
+expect 3 "$hedgerow" plan job "$work/bad.yml"
+says 'privacy.epsilon'
+expect 3 "$hedgerow" plan job "$job" --records 100
+says 'the job needs 1254 of each agent'
+expect 3 "$hedgerow" plan job "$job" --agents 2
+says 'at least 3 (cohort.minimum)'
+expect 2 "$hedgerow" plan job
+expect 2 "$hedgerow" plan job "$job" --agents 0
+expect 2 "$hedgerow" plan job "$job" --agents 257
+finish

@@ -1,0 +1,122 @@
+#!/bin/bash
+# Jobs of questions and selections, of Gaussian noise, of plays under central trust: through real
+# processes to a result, a report and ledgers that tell what was released, at which noise and price.
+. "$(dirname "$0")/common.sh"
+
+# 500 records: a fifth held out, 200 for each of two agents, and batches of 200: all of them.
+python3 - >"$work/people.csv" <<'PY'
+print("age,sex,ill")
+for i in range(500):
+    print(f"{50 + i * 7 % 40},{'FM'[i % 2]},{int(i * 7 % 40 + i % 11 > 25)}")
+PY
+
+# job NAME TRUST EPSILON DELTA, its stages on standard input
+job() {
+    cat >"$work/$1.yml" <<YML
+hedgerow: 1
+job: $1
+data:
+  label: {column: ill, positive: "1", negative: "0"}
+  features: [{column: age, centre: 70, half_width: 20}, {column: sex, categories: [F, M]}]
+privacy: {unit: record, neighbours: replace_one, trust: $2, epsilon: $3, delta: $4}
+cohort: {minimum: 2, records: 200, join_deadline_s: 60, deadline_s: 30}
+stages:
+$(cat)
+YML
+}
+
+run() {
+    expect 0 "$hedgerow" simulate "$work/$1.yml" --out "$work/$1" --data "$work/people.csv" --agents 2 --seed 5
+    cp "$work/out" "$work/$1.shown"
+    expect 0 "$hedgerow" report "$work/$1/result.json" --out "$work/$1.html"
+    cmp -s "$work/$1/report.html" "$work/$1.html" || fault "$1: the report drawn again is another"
+    expect 0 "$programs/hedgerow-agent" ledger --config "$work/$1/agents/hospital-1/agent.yml" --json
+    cp "$work/out" "$work/$1.ledger"
+}
+
+job asked local 8 0 <<'YML'
+  - {task: query, queries: ["count: age >= 70 and sex == F", "mean: age", "histogram: sex", "quantile: 0.5 of age in 6 rounds"], batch: 200, share: 0.8, grid_bits: 10}
+  - {task: select, candidates: {stumps: [age], thresholds: 20}, batch: 200, share: 0.2}
+YML
+run asked
+job gauss central 1 0.00001 <<'YML'
+  - {task: update, loss: logistic, rounds: 10, batch: 200, clip: 0.5, rate: 4, noise: gaussian}
+YML
+run gauss
+job plays central 4 0.00001 <<'YML'
+  - {task: fit, loss: logistic, lambdas: [0.05], share: 0.5, experts: {shifts: [0.25]}}
+  - {task: losses, strategy: rwm, loss: zero_one, rounds: 4, batch: 50, share: 0.5}
+YML
+run plays
+
+python3 - "$work" <<'PY' || fault 'results of tasks'
+import csv, json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+result = {name: json.loads((folder / name / "result.json").read_text()) for name in ("asked", "gauss", "plays")}
+shown = {name: (folder / f"{name}.shown").read_text() for name in result}
+ledger = {name: json.loads((folder / f"{name}.ledger").read_text()) for name in result}
+
+asked = result["asked"]
+people = [row for i in (1, 2) for row in csv.DictReader((folder / f"asked/agents/hospital-{i}/data.csv").open())]
+ages = sorted(float(row["age"]) for row in people)
+exact = {answer["name"]: answer for answer in asked["answers"]}
+assert len(people) == 400 and len(exact) == 5, exact.keys()
+assert exact["count: age >= 70 and sex == F"]["exact"] == sum(float(r["age"]) >= 70 and r["sex"] == "F" for r in people)
+assert abs(exact["mean: age"]["exact"] - sum(ages) / 400) < 0.05
+assert sum(answer["exact"] for name, answer in exact.items() if name.startswith("histogram")) == 400
+assert abs(exact["quantile: 0.5 of age in 6 rounds"]["exact"] - ages[199]) < 40 / 2 ** 6 + 1
+for answer in asked["answers"]:
+    assert answer["low"] <= answer["value"] <= answer["high"], answer
+for name in ("count: age >= 70 and sex == F", "mean: age"):
+    assert exact[name]["value"] != exact[name]["exact"], "no noise"
+assert asked["chosen"] is None and asked["experts"] == [] and asked["accuracy"] is None
+assert asked["rounds"][-1]["said"].startswith("age >= "), asked["rounds"][-1]
+assert not (folder / "asked/model.json").exists() and not (folder / "asked/coordinator/out/model.json").exists()
+assert all(f"count: age >= 70 and sex == F" in text for text in (shown["asked"],))
+assert "simulator only" in shown["asked"] and "selected: age >= " in shown["asked"]
+assert "nan" not in shown["asked"] and "none" not in shown["asked"].split("answers")[1]
+
+gauss = result["gauss"]
+for agent in gauss["privacy"]["per_agent"]:
+    assert 0.9 < agent["epsilon_spent"] <= 1 and agent["delta_spent"] == 1e-5, agent
+    assert 0 < agent["epsilon_left"] < 2
+release = gauss["releases"][0]
+assert release["mechanism"] == "discrete Gaussian" and release["sigma"] > 1 and release["passes"] == 10
+assert release["epsilon"] <= 1 and release["delta"] == 1e-5 and release["noise"] > 0
+assert all(round["chosen"] is None for round in gauss["rounds"][:-1]) and gauss["rounds"][-1]["chosen"]
+event = ledger["gauss"]["charges"][0]["event"]
+assert event["mechanism"] == "discrete_gaussian" and event["sigma"] == release["sigma"] and event["count"] == 1
+assert ledger["gauss"]["charges"][0]["epsilon"] is None and ledger["gauss"]["spent"]["epsilon"] is None
+assert ledger["gauss"]["at_end"]["epsilon"] > 0 and ledger["gauss"]["at_end"]["delta"] == 2e-5
+assert "at delta 1e-05" in shown["gauss"]
+
+plays = result["plays"]
+assert plays["regret"]["average"] is None and 0 < plays["regret"]["bound"] <= 1
+assert all(round["losses"] is None and round["weights"] is None for round in plays["rounds"])
+assert plays["chosen"] and "nobody may know what was reached" in " ".join(shown["plays"].split())
+
+# A file of before there were answers, releases and deltas; and one of a program to come.
+old = json.loads(json.dumps(asked))
+for key in ("answers", "releases"):
+    del old[key]
+for agent in old["privacy"]["per_agent"]:
+    del agent["delta_spent"]
+old["rounds"][-1].pop("said")
+(folder / "old.json").write_text(json.dumps(old))
+new = json.loads(json.dumps(asked)) | {"yet": {"to": "come"}}
+new["answers"][0]["more"] = 1
+(folder / "new.json").write_text(json.dumps(new))
+asked["answers"][0]["value"] = "many"
+(folder / "bad.json").write_text(json.dumps(asked))
+PY
+expect 0 "$hedgerow" report "$work/old.json" --out "$work/old.html"
+expect 0 "$hedgerow" report "$work/new.json" --out "$work/new.html"
+expect 3 "$hedgerow" report "$work/bad.json" --out "$work/bad.html"
+says '"value" is neither a number nor null'
+[ ! -e "$work/bad.html" ] || fault 'a page was drawn of a bad result'
+expect 0 "$programs/hedgerow-agent" ledger --config "$work/gauss/agents/hospital-1/agent.yml"
+prints 'discrete_gaussian sigma '
+prints 'at this moment epsilon '
+expect 0 "$hedgerow" simulate "$work/asked.yml" --out "$work/again" --data "$work/people.csv" --agents 2 --repeat 2
+says_not nan
+finish
