@@ -61,10 +61,10 @@ stages:
 
 POLICY = """hedgerow: 1
 epsilon: %(epsilon)s
-delta: 0
+delta: %(delta)s
 cohort_minimum: %(cohort_minimum)d
 tasks: %(tasks)s
-trust: [local]
+trust: [%(trust)s]
 message_mb_max: 16
 answer_slot_ms: %(answer_slot_ms)d
 """
@@ -93,9 +93,10 @@ def job_text(minimum=3, join_deadline_s=20, deadline_s=20, rounds=2):
                   "rounds": rounds}
 
 
-def policy_text(epsilon=2, cohort_minimum=1, tasks="[fit, losses]", answer_slot_ms=10):
+def policy_text(epsilon=2, cohort_minimum=1, tasks="[fit, losses]", answer_slot_ms=10, delta="0",
+                trust="local"):
     return POLICY % {"epsilon": epsilon, "cohort_minimum": cohort_minimum, "tasks": tasks,
-                     "answer_slot_ms": answer_slot_ms}
+                     "answer_slot_ms": answer_slot_ms, "delta": delta, "trust": trust}
 
 
 def records(seed, count=30):

@@ -1,0 +1,142 @@
+"""test_kill_central.py - kill -9 under central trust: gradient rounds with Gaussian noise, which the
+coordinator alone adds.
+
+As in test_kill.py an undisturbed run tells which steps there are; then the first agent, the coordinator, or
+both die at some of them and are started again at once. The job must end as if nothing had happened: every
+round with every agent, one charge a round, the same sums in every ledger, a model; and no exact answer, nor
+its digest, in any journal.
+"""
+
+import pathlib
+import random
+import sys
+
+import federation as fed
+import journals
+import test_kill
+from federation import expect
+
+SEED = 22
+AGENTS = 3
+ROUNDS = 4
+SOME = {"commit": 100, "work": 100, "forget": 100, "send": 5, "event": 5}
+
+JOB = f"""hedgerow: 1
+job: central
+data:
+  label: {{column: ill, positive: "1", negative: "0"}}
+  features:
+    - {{column: age, centre: 50, half_width: 50}}
+    - {{column: dose, centre: 0, half_width: 10}}
+privacy: {{unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: 0.000001}}
+cohort: {{minimum: {AGENTS}, join_deadline_s: 20, deadline_s: 20}}
+stages:
+  - {{task: update, loss: logistic, rounds: {ROUNDS}, batch: 30, clip: 1, rate: 1, noise: gaussian,
+     sampling: 0.5, grid_bits: 16}}
+"""
+
+
+def make_federation(make, programs, keys):
+    policy = fed.policy_text(tasks="[update]", delta="0.000002", trust="central")
+    return make(programs, keys=keys, linger_s=3, job=JOB, policy=policy)
+
+
+def charges(answers):
+    """Without what differs between two runs of one job."""
+    differing = ("job", "pass", "invitation", "sum", "agents")
+    return [{key: value for key, value in answer.items() if key not in differing} for answer in answers]
+
+
+def check_agent(federation, name):
+    """One charge a round, and nothing of what was answered. Returns the charges."""
+    records = journals.read(federation.folder / name / "state")
+    for _, record, blob in records:
+        expect(not blob, f"{name}'s journal holds {len(blob or b'')} bytes beside a record")
+        expect(not record.get("answer"), f"{name}'s journal holds a digest of an exact answer")
+    answers = test_kill.answers_of(records)
+    expect([answer["round"] for answer in answers] == list(range(ROUNDS)),
+           f"{name} has paid for rounds {[answer['round'] for answer in answers]}")
+    return charges(answers)
+
+
+def check(federation, reference):
+    """Returns what is the same in every run: charges and what the ledgers say."""
+    records = journals.read(federation.office / "state")
+    rounds = [record for _, record, _ in records[1:]]
+    expect([record["kind"] for record in rounds] == ["round"] * ROUNDS, "other records than rounds")
+    for number, record in enumerate(rounds):
+        expect(record["round"] == number and not record.get("failed"), f"round {number} is not that")
+        expect(record["agents"] == federation.names, f"round {number} counted {record['agents']}")
+        expect(not record["sum"], f"round {number} holds a sum")
+    expect(records[-1][2], "the last state is gone from the journal")
+    found = {name: (check_agent(federation, name), federation.ledger(name)["spent"])
+             for name in federation.names}
+    expect(reference is None or found == reference, f"charges or ledgers differ: {found} from {reference}")
+    result = federation.result()
+    expect([r["agents"] for r in result["rounds"]] == [AGENTS] * ROUNDS, "result.json tells other rounds")
+    expect((federation.office / "out" / "model.json").exists(), "there is no model")
+    return found
+
+
+def case(make, programs, keys, kills, reference, met):
+    """met: a folder to leave a file in for every death."""
+    with make_federation(make, programs, keys) as federation:
+        deaths = test_kill.carry_out(federation, kills, [])
+        for name, places_met in kills.items():
+            for place in places_met[:deaths[name]]:
+                (met / f"{name} {place} {federation.folder.name}").touch()
+        check(federation, reference)
+
+
+def undisturbed(make, programs, keys, out):
+    with make_federation(make, programs, keys) as federation:
+        deaths = test_kill.carry_out(federation, {}, [], steps=True)
+        expect(sum(deaths.values()) == 0, "somebody died in the undisturbed run")
+        (out / "reference").write_text(repr(check(federation, None)))
+        for name in ("coordinator", "site-1"):
+            (out / f"{name}.steps").write_bytes((federation.folder / f"{name}.steps").read_bytes())
+
+
+def planted(make, programs, keys, reference):
+    """Would the checks notice a charge too many?"""
+    name, (paid, spent) = sorted(reference.items())[0]
+    with make_federation(make, programs, keys) as federation:
+        test_kill.carry_out(federation, {}, [])
+        wrong = {**reference, name: (paid + paid[-1:], spent)}
+        fed.must_fail("a charge too many", check, federation, wrong)
+
+
+def places(path, dice):
+    """Every commit, computation and forgetting; some of the rest."""
+    kinds = test_kill.places(path)
+    return [place for kind, lines in kinds.items()
+            for place in dice.sample(lines, min(len(lines), SOME.get(kind, 0)))]
+
+
+def main():
+    options = fed.options(at_once=(6, "federations at a time"), cases=(28, "cases"))
+    dice = random.Random(SEED)
+    with fed.temporary_folder() as folder:
+        keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
+        common = {"programs": options.programs, "keys": keys}
+        if fed.run_cases([("undisturbed", undisturbed, {**common, "out": pathlib.Path(folder)})]) != 0:
+            return 1
+        common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
+        at = {name: places(folder / f"{name}.steps", dice) for name in ("coordinator", "site-1")}
+        cases = [("planted", planted, dict(common))]
+        met = folder / "met"
+        met.mkdir()
+        planned = 0
+        for i in range(options.cases):
+            names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
+            kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
+            planned += sum(len(places_met) for places_met in kills.values())
+            cases.append((f"{kills}", case, {**common, "kills": kills, "met": met}))
+        failed = fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
+        deaths = len(list(met.iterdir()))
+        print(f"{deaths} of {planned} deaths came true")
+        return 1 if not options.only and deaths < planned * 2 // 3 else failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
