@@ -86,6 +86,7 @@ enum status result_reserve_forecasts(struct result *result, size_t count)
     if (count > RESULT_FORECASTS_MAX) {
         return STATUS_INVALID;
     }
+    free(result->forecast); /* a file without any was read before */
     result->forecast = calloc(count + 1, sizeof *result->forecast);
     result->forecast_count = result->forecast == NULL ? 0 : count;
     return result->forecast == NULL ? STATUS_NO_MEMORY : STATUS_OK;

@@ -4,7 +4,7 @@
 #ifndef TESTS_JOB_VALID_H
 #define TESTS_JOB_VALID_H
 
-#include "job/job.h"
+#include "job/round.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -79,12 +79,12 @@ static inline bool job_valid_map(const struct schema *schema)
     return good;
 }
 
-static inline bool job_valid_fit(const struct stage *stage)
+static inline bool job_valid_lambdas(const struct stage *stage)
 {
     bool good = stage->strategy == STRATEGY_AVERAGE && stage->lambda != NULL &&
-                stage->loss.kind != LOSS_ZERO_ONE && stage->rounds <= JOB_LAMBDAS_MAX &&
-                stage->tolerance > 0 && stage->shift_count <= JOB_SHIFTS_MAX;
-    for (uint32_t i = 0; good && i < stage->rounds; i++) {
+                stage->lambda_count >= 1 && stage->lambda_count <= JOB_LAMBDAS_MAX &&
+                stage->shift_count <= JOB_SHIFTS_MAX;
+    for (size_t i = 0; good && i < stage->lambda_count; i++) {
         good = isfinite(stage->lambda[i]) && stage->lambda[i] > 0;
     }
     for (size_t i = 0; good && i < stage->shift_count; i++) {
@@ -93,10 +93,74 @@ static inline bool job_valid_fit(const struct stage *stage)
     return good;
 }
 
+static inline bool job_valid_fit(const struct stage *stage)
+{
+    return job_valid_lambdas(stage) && stage->loss.kind != LOSS_ZERO_ONE &&
+           stage->rounds == stage->lambda_count && stage->tolerance > 0;
+}
+
+static inline bool job_valid_points(const struct job *job, const struct stage *stage)
+{
+    const size_t d = schema_feature_count(&job->schema);
+    bool good = stage->point_count >= 1 && stage->point_count <= JOB_POINTS_MAX;
+    for (size_t i = 0; good && i < stage->point_count; i++) {
+        double square = 0;
+        for (size_t j = 0; j < d; j++) {
+            square += stage->point[i * d + j] * stage->point[i * d + j];
+        }
+        good = square <= 1 + 1e-12 && stage->point_name[i][0] != '\0';
+    }
+    return good;
+}
+
+/* experts: those there are when the stage begins. */
+static inline bool job_valid_stage(const struct job *job, const struct stage *stage, size_t experts)
+{
+    const bool looks = stage->batch >= 1 && stage->batches >= 1;
+    switch (stage->task) {
+    case TASK_FIT:
+        return job_valid_fit(stage);
+    case TASK_PREDICT:
+        return job_valid_fit(stage) && job_valid_points(job, stage);
+    case TASK_STATISTICS:
+        return job_valid_lambdas(stage) && stage->rounds == 1 && looks && !stage->experts_own;
+    case TASK_QUERY:
+        return looks && stage->batches == 1 && job->schema.keeps_raw;
+    case TASK_SELECT:
+        return looks && stage->batches == 1 &&
+               (stage->among_experts ? experts >= 1 : job->schema.keeps_raw);
+    case TASK_LOSSES:
+        return looks && experts >= 1 &&
+               (stage->strategy == STRATEGY_RWM || job->trust == TRUST_CENTRAL);
+    case TASK_UPDATE:
+        return looks && stage->gradient.clip > 0 && stage->loss.kind != LOSS_ZERO_ONE;
+    case TASK_ONLINE:
+        return stage->loss.kind == LOSS_SQUARED && stage->online.t0 >= 1;
+    }
+    return false;
+}
+
+/* One round's price, and what all the pure ones come to; the filter judges those that are not. */
+static inline bool job_valid_price(const struct job *job)
+{
+    const struct cost cost = round_cost(job, &job->filter, job_round_count(job));
+    uint64_t spent = 0;
+    bool pure = true;
+    bool good = filter_admits(&job->filter, &cost);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct charge *charge = &job->stage[i].charge;
+        const uint64_t passes = round_passes(&job->stage[i], job->stage[i].rounds);
+        pure = pure && charge->mechanism == MECHANISM_PURE && charge->sampling_nano == 0;
+        good =
+            good && (charge->mechanism == MECHANISM_DISCRETE_GAUSSIAN ? charge->sigma_micro >= 1
+                                                                      : charge->epsilon_micro >= 1);
+        spent += charge->epsilon_micro * charge_count(charge) * passes;
+    }
+    return good && (!pure || spent <= job->epsilon_micro);
+}
+
 static inline bool job_is_valid(const struct job *job)
 {
-    uint64_t spent = 0;
-    bool fitted = false;
     bool good = job->name[0] != '\0' && job->epsilon_micro > 0 && job->cohort_min >= 1 &&
                 job->deadline_ms > 0 && job->join_deadline_ms > 0 && job->stage_count >= 1 &&
                 job->stage_count <= JOB_STAGES_MAX &&
@@ -108,22 +172,10 @@ static inline bool job_is_valid(const struct job *job)
     }
     for (size_t i = 0; good && i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        uint64_t answer = stage->charge.epsilon_micro;
-        good = stage->rounds >= 1 && answer >= 1 && stage->grid_bits <= 40;
-        if (stage->task == TASK_FIT) {
-            fitted = true;
-            good = good && job_valid_fit(stage);
-            spent += answer * stage->rounds;
-        } else if (stage->task == TASK_QUERY || stage->task == TASK_SELECT) {
-            good = good && stage->batch >= 1 && stage->batches == 1 && job->schema.keeps_raw;
-            spent += answer * stage->rounds;
-        } else {
-            good = good && stage->task == TASK_LOSSES && fitted && stage->batch >= 1 &&
-                   stage->strategy == STRATEGY_RWM;
-            spent += answer;
-        }
+        good = stage->rounds >= 1 && stage->grid_bits <= 40 &&
+               job_valid_stage(job, stage, job_experts_at(job, i, 1));
     }
-    return good && spent <= job->epsilon_micro;
+    return good && job_valid_price(job);
 }
 
 #endif

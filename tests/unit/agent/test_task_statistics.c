@@ -172,7 +172,9 @@ Test(task_statistics, labels_of_minus_one_for_the_other_classes_would_be_caught)
     double largest = 0;
     seeded_random_init(&seeded, 3);
     fixture_init(&f, LABEL_CLASSES, false);
-    const uint64_t sensitivity = run(&f).sensitivity;
+    struct private_vector vector = run(&f);
+    const uint64_t sensitivity = vector.sensitivity;
+    private_vector_free(&vector);
     for (int trial = 0; trial < 2000; trial++) {
         double x[2][D];
         double y[2];

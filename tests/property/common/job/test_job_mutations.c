@@ -84,6 +84,22 @@ static bool names_a_place(const char *message)
            line >= 1 && column >= 1 && message[used] != '\0';
 }
 
+static const char answers_text[] =
+    "hedgerow: 1\n"
+    "job: trial\n"
+    "data:\n"
+    "  label: {column: bill, centre: 100, half_width: 50}\n"
+    "  features:\n"
+    "    - {column: age, centre: 74, half_width: 24}\n"
+    "    - {column: sex, categories: [F, M, X], missing: X}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 3, records: 500, join_deadline_s: 60, deadline_s: 30}\n"
+    "stages:\n"
+    "  - {task: statistics, lambdas: [0.1, 0.2], batch: 99, share: 0.4, grid_bits: 10,\n"
+    "     experts: {shifts: [0.5]}}\n"
+    "  - {task: predict, loss: squared, lambdas: [0.5], share: 0.4, grid_bits: 10,\n"
+    "     kernel: {kind: polynomial, degree: 2, offset: 1}, points: [[70, F], [50, M]]}\n";
+
 Test(job_mutations, are_refused_with_a_place_or_are_valid, .timeout = 100)
 {
     uint64_t state = UINT64_C(20240611);
@@ -92,7 +108,7 @@ Test(job_mutations, are_refused_with_a_place_or_are_valid, .timeout = 100)
         char text[TEXT_MAX];
         struct job job;
         struct why why = {{0}};
-        (void)snprintf(text, sizeof text, "%s", job_text);
+        (void)snprintf(text, sizeof text, "%s", i % 3 == 0 ? answers_text : job_text);
         for (size_t n = 1 + below(&state, 4); n > 0; n--) {
             mutate(text, &state);
         }
