@@ -184,8 +184,10 @@ static void close_to_exact(FILE *page, const struct result *result)
     size_t inside = 0;
     for (size_t i = 0; i < result->answer_count; i++) {
         const struct result_answer *answer = &result->answer[i];
-        known += isfinite(answer->exact);
-        inside += answer->low <= answer->exact && answer->exact <= answer->high;
+        if (isfinite(answer->exact)) {
+            known++;
+            inside += answer->low <= answer->exact && answer->exact <= answer->high ? 1 : 0;
+        }
     }
     (void)fputs("<p><b>How close to the exact answers</b>", page);
     if (known == 0) {
