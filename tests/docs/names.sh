@@ -4,9 +4,9 @@
 #     tests/docs/names.sh ROOT PAGE...
 #
 # Looked at is what stands in backticks: `some_function`, `folder/file`, `file.c`, `test_file`,
-# `test_file: name_of_a_test, ..._end_of_another`. Braces and stars are expanded; a path may leave out
-# tests/ and its extension. Formulas, keys of one word and commands are let be. A page in which nothing
-# was looked up fails, too. self_test.sh plants a name of each kind.
+# `test_file: name_of_a_test, ..._end_of_another`; and where links within the tree lead. Braces and stars
+# are expanded; a path may leave out tests/ and its extension. Formulas, keys of one word and commands are
+# let be. A page in which nothing was looked up fails, too. self_test.sh plants a name of each kind.
 set -euo pipefail
 export LC_ALL=C
 
@@ -80,6 +80,9 @@ for page in "$@"; do
     while IFS= read -r token; do
         check_token
     done <"$work/tokens"
+    while IFS= read -r token; do
+        [ -e "$(dirname "$page")/$token" ] || complain "leads nowhere"
+    done < <(grep -oE '\]\([^):#]+[)#]' "$page" | sed 's/^..//; s/.$//')
     if [ "$looked" -eq 0 ]; then
         printf '%s: nothing in it was looked up\n' "$page"
         missing=1

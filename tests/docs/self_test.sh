@@ -33,4 +33,7 @@ for wrong in ledger_spending agent/gates.c filters.h unit/common/dp/test_filters
     'test_gates: a_round_is_answered_once_whatever_is_asked'; do
     try 1 "$wrong" "$good and \`$wrong\`"
 done
+printf 'there' >"$work/there.md"
+try 0 'a link to a page that is there' "$good [there](there.md), [far](https://example.org/x), [here](#here)"
+try 1 'a link to a page that is not' "$good [there](nowhere.md)"
 exit "$failed"
