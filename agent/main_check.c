@@ -46,29 +46,55 @@ static enum status check_records(const struct site *site, const struct job *job,
     return status;
 }
 
+/* Of the total: the pure sum that is left, or, where there is none after Gaussian noise, by how much
+ * what the charges come to at the limit's delta may still grow. */
+static uint64_t epsilon_left(const struct balance *balance)
+{
+    const uint64_t limit = balance->filter.limit.epsilon_micro;
+    const uint64_t spent = balance->spent.epsilon_micro == UINT64_MAX
+                               ? filter_epsilon(&balance->filter, &balance->spent)
+                               : balance->spent.epsilon_micro;
+    return limit > spent ? limit - spent : 0;
+}
+
+/* Whether everything that the job asks for still fits into one of the site's allowances. */
+static bool is_enough(const struct ledger *ledger, enum allowance allowance, const struct job *job)
+{
+    const struct balance balance = ledger_balance(ledger, allowance);
+    const struct cost whole = round_cost(job, &balance.filter, job_round_count(job));
+    const struct cost sums = cost_add(balance.spent, whole);
+    return !balance.limited || filter_admits(&balance.filter, &sums);
+}
+
 /* What is left may be less than a job costs: the agent would join, and decline when it runs out. A
  * job that has begun is partly paid, so this is told and not judged. */
 static bool check_budget(const struct site *site, const struct job *job)
 {
     struct why why = {{0}};
-    struct why shortage = {{0}};
     struct ledger *ledger = NULL;
-    struct charge whole = {.epsilon_micro = job->epsilon_micro, .pass = {{1}}, .row_count = 1};
+    static const char *const limit_of[ALLOWANCE_COUNT] = {
+        [ALLOWANCE_TOTAL] = "epsilon and delta of the policy",
+        [ALLOWANCE_JOB] = "its job_epsilon and job_delta",
+        [ALLOWANCE_WINDOW] = "its allowance_epsilon and allowance_delta"};
     char text[DECIMAL_TEXT_BYTES];
     enum status status = site_ledger(site, &ledger, &why);
     bool fresh = status == STATUS_NOT_FOUND;
 
     if (status == STATUS_OK || fresh) {
-        decimal_format(text, sizeof text, ledger_left(ledger).epsilon_micro, EPSILON_DECIMALS);
+        const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
+        decimal_format(text, sizeof text, epsilon_left(&total), EPSILON_DECIMALS);
         why_set(&why, "epsilon %s is left%s", text, fresh ? ": no journal yet" : "");
         status = STATUS_OK;
     }
     bool good = daemon_report("budget", status, &why);
-    if (good && ledger_check(ledger, &whole, &shortage) != STATUS_OK) {
-        decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
-        (void)printf("%-12s note    the job costs up to %s: unless it has begun here, its rounds "
-                     "are declined when the budget runs out (%s)\n",
-                     "budget", text, shortage.text);
+    for (unsigned i = 0; good && i < ALLOWANCE_COUNT; i++) {
+        if (!is_enough(ledger, (enum allowance)i, job)) {
+            decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
+            (void)printf(
+                "%-12s note    the job costs up to %s: unless it has begun here, its rounds "
+                "are declined when the budget runs out (%s)\n",
+                "budget", text, limit_of[i]);
+        }
     }
     ledger_free(ledger);
     return good;

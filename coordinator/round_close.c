@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "coordinator/round_state.h"
 #include "coordinator/strategy.h"
+#include "job/terms.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -136,24 +137,30 @@ enum status coordinator_close_if_due(struct coordinator *c, const struct event *
     return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
 }
 
-/* The line a person watches: stage, round, agents in, epsilon spent so far, seconds, model. */
+/* The line a person watches: stage, round, agents in, epsilon spent so far with the delta it needs,
+ * seconds, model. */
 static void log_closed(const struct coordinator *c, const struct record *record)
 {
     uint32_t within;
     uint32_t round = record->as.round.round;
     const struct stage *stage = job_stage_of(c->options.job, round, &within);
+    const struct job *job = c->options.job;
+    const struct cost sums = round_cost(job, &job->filter, round + 1);
+    const struct price spent = terms_price(&job->filter, &sums);
     char epsilon[DECIMAL_TEXT_BYTES];
+    char delta[DECIMAL_TEXT_BYTES];
 
     if (record->as.round.failed) {
         return;
     }
-    decimal_format(epsilon, sizeof epsilon, outcome_epsilon_micro(c->options.job, round + 1),
-                   EPSILON_DECIMALS);
+    decimal_format(epsilon, sizeof epsilon, spent.epsilon_micro, EPSILON_DECIMALS);
+    decimal_format(delta, sizeof delta, spent.delta_atto, DELTA_DECIMALS);
     log_event(c->options.log, LOG_INFO, "round-closed", NULL,
-              "%-6s round %2" PRIu32 "/%" PRIu32 "  agents %2" PRIu32 "  epsilon %s  %6.2f s  "
+              "%-6s round %2" PRIu32 "/%" PRIu32 "  agents %2" PRIu32 "  epsilon %s%s%s  %6.2f s  "
               "model: %s",
               task_name(stage->task), round + 1, job_round_count(c->options.job),
-              record->as.round.agent_count, epsilon, record->as.round.duration_ms / 1000.0,
+              record->as.round.agent_count, epsilon, spent.delta_atto > 0 ? " delta " : "",
+              spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0,
               c->outcome.expert_count > 0 ? c->outcome.expert[record->as.round.chosen].name
                                           : "none yet");
 }

@@ -117,6 +117,9 @@ says '"value" is neither a number nor null'
 expect 0 "$programs/hedgerow-agent" ledger --config "$work/gauss/agents/hospital-1/agent.yml"
 prints 'discrete_gaussian sigma '
 prints 'at this moment epsilon '
+"$programs/hedgerow-agent" check --config "$work/gauss/agents/hospital-1/agent.yml" --timeout 1 >"$work/out" 2>&1
+grep -qE 'budget +PASSED  epsilon 0\.[0-9]+ is left' "$work/out" || fault 'Gaussian charges leave no budget'
+grep -qE 'round 10/10 .* epsilon (1|0\.9[0-9]*) delta 0\.00001 ' "$work/gauss.shown" || fault 'an epsilon without its delta'
 expect 0 "$hedgerow" simulate "$work/asked.yml" --out "$work/again" --data "$work/people.csv" --agents 2 --repeat 2
 says_not nan
 finish
