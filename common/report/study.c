@@ -147,20 +147,29 @@ static json_t *table(const struct study *study)
     return json_pack("{s:o, s:o}", "columns", columns, "rows", rows);
 }
 
+static bool has(const json_t *object, const char *key, size_t count)
+{
+    return json_array_size(json_object_get(object, key)) == count;
+}
+
 /* Jansson answers a text that is not UTF-8, and a lack of memory, with NULL, which then is missing. */
 static bool is_whole(const json_t *root, const struct study *study)
 {
     const json_t *charts = json_object_get(root, "charts");
-    bool whole = json_array_size(json_object_get(root, "claims")) == study->claim_count &&
-                 json_array_size(charts) == study->chart_count &&
-                 json_array_size(json_object_get(json_object_get(root, "table"), "rows")) ==
-                     study->row_count;
+    const json_t *figures = json_object_get(root, "table");
+    const json_t *rows = json_object_get(figures, "rows");
+    bool whole =
+        has(root, "claims", study->claim_count) && has(root, "charts", study->chart_count) &&
+        has(figures, "columns", study->column_count) && has(figures, "rows", study->row_count);
+    for (size_t i = 0; i < study->row_count && whole; i++) {
+        whole = json_array_size(json_array_get(rows, i)) == study->column_count;
+    }
     for (size_t i = 0; i < study->chart_count && whole; i++) {
-        const json_t *lines = json_object_get(json_array_get(charts, i), "series");
-        whole = json_array_size(lines) == study->chart[i].series_count;
+        const json_t *chart = json_array_get(charts, i);
+        const json_t *lines = json_object_get(chart, "series");
+        whole = has(chart, "series", study->chart[i].series_count);
         for (size_t k = 0; k < study->chart[i].series_count && whole; k++) {
-            whole = json_array_size(json_object_get(json_array_get(lines, k), "points")) ==
-                    study->chart[i].series[k].count;
+            whole = has(json_array_get(lines, k), "points", study->chart[i].series[k].count);
         }
     }
     return whole;

@@ -148,6 +148,9 @@ int main(int count, char **argument)
         return (int)command_fail(command, exit_code_of(status), "%s",
                                  why.text[0] != '\0' ? why.text : status_text(status));
     }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        return (int)command_fail(command, EXIT_CODE_INTERNAL, "standard output cannot be written");
+    }
     return holds ? (int)EXIT_CODE_OK
                  : (int)command_fail(command, EXIT_CODE_INTERNAL, "a claim does not hold");
 }

@@ -13,8 +13,3 @@ void study_progress(const struct study_request *request, const char *format, ...
         (void)fputc('\n', stderr);
     }
 }
-
-bool study_is_planted(const struct study *study, const struct study_request *request)
-{
-    return request->planted == study->claim_count + 1;
-}

@@ -18,17 +18,14 @@ struct study_request {
     uint64_t rounds;     /* the longest play, the largest sample; 0: the study's own */
     uint64_t runs;       /* of each setting, or samples of an audit; 0: the study's own */
     const char *compose; /* the folder of hospitals/ and tumours/ */
-    size_t planted;      /* for tests: claim number planted, counted from 1, is judged on the wrong
-                             form of what it is about, and must not hold; 0: none */
-    bool quiet;          /* no progress on standard error */
+    bool planted; /* for tests: every claim is judged on the wrong form of what it is about, and
+                            none must hold */
+    bool quiet;   /* no progress on standard error */
 };
 
 /** Prints a line of progress to standard error. */
 void study_progress(const struct study_request *request, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/** Returns whether the claim that is added next is to be judged on its wrong form. */
-bool study_is_planted(const struct study *study, const struct study_request *request);
 
 /* What each of them shows stands in docs/STUDY.md.
  *

@@ -46,7 +46,7 @@ static enum status by_audit(struct study *study, const struct study_request *req
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof audits / sizeof audits[0] && status == STATUS_OK; i++) {
         const struct audited *audited = &audits[i];
-        const bool planted = study_is_planted(study, request);
+        const bool planted = request->planted;
         struct study_finding finding = {0, 0};
         char text[2][TEXT];
         status = study_audit(&finding, planted ? audited->planted : audited->release,
@@ -86,7 +86,7 @@ static void stream_total(struct study *study, const struct study_request *reques
     struct study_series *ours = study_series(chart, STUDY_BOUND, 0, "ours charges, endless");
     const double t0 = pow(2, 4.0 / 3);
     double total = 0;
-    const bool planted = study_is_planted(study, request);
+    const bool planted = request->planted;
     for (int t = 1; t <= SECONDS; t++) {
         /* 2 t0^(1 - theta)/u over C_t = 4/u^(2 theta - 1) */
         const double u = t - 1 + t0;
@@ -115,11 +115,10 @@ static void missing_kappa(struct study *study, const struct study_request *reque
     const double needed = 2 * square * (square * pow(u, 0.25) + 1) * pow(u, -0.75);
     const double ours = online_sensitivity_point(&problem, t);
     const double theirs = ours / problem.kappa;
-    bool planted = study_is_planted(study, request);
+    const bool planted = request->planted;
     study_claim(
         study, STUDY_AT_LEAST, (planted ? theirs : ours) / needed, 1,
         "7.3, ours: the sensitivity (17) over what the proof's last step needs, kappa 3, t = 10^6");
-    planted = study_is_planted(study, request);
     study_claim(study, STUDY_AT_MOST, (planted ? ours : theirs) / needed, 1,
                 "7.3, the paper: the same of (12), which lacks a kappa: too small");
 }
@@ -148,12 +147,11 @@ static void one_draw(struct study *study, const struct study_request *request)
         }
         told[raw] = fabs(log(first[0] / weight[0]) - log(first[1] / weight[1])) / eta;
     }
-    bool planted = study_is_planted(study, request);
+    const bool planted = request->planted;
     study_claim(
         study, STUDY_AT_LEAST, told[planted ? 0 : 1], 3.9,
         "7.5, the textbook: one draw of LinearLearner, losses in [-1,1], d = 100, in units of eta; "
         "its proof charges 2");
-    planted = study_is_planted(study, request);
     study_claim(study, STUDY_AT_MOST, told[planted ? 1 : 0], 2,
                 "7.5, ours: the same, losses mapped to [0,1]");
 }
@@ -169,11 +167,10 @@ static enum status misprint(struct study *study, const struct study_request *req
         rule_choose(&choice, RULE_LEAST_SQUARES_BALANCED, records, r, 0, why);
     const double e = -log(choice.epsilon) / log(records);
     const double rate = -log(choice.rate.value) / log(records);
-    bool planted = study_is_planted(study, request);
+    const bool planted = request->planted;
     study_claim(
         study, STUDY_AT_LEAST, rule_balanced_exponent(r, planted ? e / 2 : e), rate - 1e-12,
         "7.6, ours: with epsilon = (1/m)^min{..} the error falls as the rate that is stated, r = 1/2");
-    planted = study_is_planted(study, request);
     study_claim(study, STUDY_AT_MOST, rule_balanced_exponent(r, planted ? e : e / 2), 0.75 * rate,
                 "7.6, one copy: with epsilon = (1/sqrt(m))^min{..} it falls by less");
     return status;
@@ -184,7 +181,7 @@ static void range_of_theorem(struct study *study, const struct study_request *re
 {
     struct hedge_problem problem = {.experts = 10, .rounds = 10000, .epsilon = 1, .delta = 1e-6};
     struct hedge_plan plan;
-    const bool planted = study_is_planted(study, request);
+    const bool planted = request->planted;
     const bool given = hedge_plan(&plan, HEDGE_THEOREM, &problem, NULL) == STATUS_OK;
     problem.epsilon = 1.001;
     const bool refused =
@@ -198,10 +195,10 @@ static void range_of_theorem(struct study *study, const struct study_request *re
 static void range_of_concentration(struct study *study, const struct study_request *request)
 {
     struct stated gap = {0, NULL};
-    const double last = study_is_planted(study, request) ? 1.3 : 1.25;
+    const double last = request->planted ? 1.3 : 1.25;
     study_claim(study, STUDY_AT_MOST, expm1(last) / (2 * last), 1,
                 "7.8: (e^epsilon - 1)/(2 epsilon) at 1.25, the end of the range that is printed");
-    const double beyond = study_is_planted(study, request) ? 1.25 : 1.3;
+    const double beyond = request->planted ? 1.25 : 1.3;
     const bool refused = rule_concentration(&gap, 1, beyond, NULL) == STATUS_INVALID;
     study_claim(study, STUDY_AT_LEAST, refused ? expm1(beyond) / (2 * beyond) : 0, 1,
                 "7.8: the same at 1.3, where theorem 1 would be false and the planner refuses");
@@ -211,7 +208,7 @@ static void range_of_concentration(struct study *study, const struct study_reque
 static enum status lost_factor(struct study *study, const struct study_request *request,
                                struct why *why)
 {
-    const bool planted = study_is_planted(study, request);
+    const bool planted = request->planted;
     struct rule_terms terms = {
         .records = 1e6, .exponent = 0.5, .epsilon = 1, .kappa = 1, .bound = 1, .source_norm = 0};
     struct stated error[2] = {{0, NULL}, {0, NULL}};

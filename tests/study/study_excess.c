@@ -178,7 +178,7 @@ static enum status measure(struct curve *curve, const struct family *family, con
         double squares = 0;
         status =
             rule_choose(&choice, family->rule, (double)m, family->exponent, family->epsilon, why);
-        choice.lambda = wrong ? 1 / (double)m : choice.lambda;
+        choice.lambda = wrong ? pow((double)m, -0.75) : choice.lambda;
         sample.records = (size_t)m;
         for (uint64_t run = 0; run < runs && status == STATUS_OK; run++) {
             double excess = 0;
@@ -253,26 +253,23 @@ static void show(struct study *study, const struct family *family, const struct 
     }
 }
 
-/* Planted: lambda = 1/m, for which the noise does not shrink. */
+/* Planted: lambda = m^(-3/4), for which the noise does not shrink. */
 static enum status claim(struct study *study, const struct family *family, const struct law *law,
                          const struct curve *right, const struct study_request *request,
                          struct why *why)
 {
     struct curve wrong = {.count = 0};
     enum status status = STATUS_OK;
-    const bool slope_planted = study_is_planted(study, request);
-    const bool bound_planted = request->planted == study->claim_count + 2;
     const bool has_bound = family->rule != RULE_LIPSCHITZ;
     double most = 0;
-    if (slope_planted || (bound_planted && has_bound)) {
+    if (request->planted) {
         status = measure(&wrong, family, law, true, request, why);
     }
-    const struct curve *curve = slope_planted ? &wrong : right;
+    const struct curve *curve = request->planted ? &wrong : right;
     study_claim(study, STUDY_AT_MOST, slope(curve, curve->excess),
                 slope(right, right->rate) + SLOPE_SLACK,
                 "%s: the slope of ln error against ln m, beside the rate's and %g", family->name,
                 SLOPE_SLACK);
-    curve = bound_planted ? &wrong : right;
     for (size_t i = 0; i < curve->count; i++) {
         most = fmax(most, curve->excess[i] / curve->bound[i]);
     }

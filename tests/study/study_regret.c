@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { EXPERTS = 10, GRID_BITS = 10, KINDS = 3, LENGTHS = 4, GOOD = 3, TEXT = 32 };
-enum { LENGTH_MEDIUM = 10000, ERRORS = 8, RUNS_MANY = 20 };
+enum { LENGTH_MEDIUM = 10000, ERRORS = 8, RUNS = 20, RUNS_MANY = 20 };
 enum { LOCAL_AGENTS = 5, LOCAL_RECORDS = 100, LOCAL_ROUNDS_MAX = 10000 };
 
 /* How a play goes wrong, for tests. */
@@ -31,8 +31,8 @@ static const char *const way_name[WAYS] = {"theorem", "rwm",         "dartboard"
                                            "epochs",  "not private", "local, rwm on noisy losses"};
 static const char *const kind_name[KINDS] = {"stochastic", "switching", "adversarial"};
 
-/* Plays of each setting: up to LENGTH_MEDIUM rounds, and beyond. */
-static const uint64_t runs_of[WAYS][2] = {{20, 2}, {20, 2}, {100, 24}, {20, 4}, {20, 2}, {20, 2}};
+/* Plays of each setting: in units of `runs` up to LENGTH_MEDIUM rounds, and beyond. Lazy plays vary. */
+static const uint64_t runs_of[WAYS][2] = {{1, 2}, {1, 2}, {5, 24}, {1, 4}, {1, 2}, {1, 2}};
 static const uint64_t lengths[LENGTHS] = {100, 1000, LENGTH_MEDIUM, 100000};
 
 /* Stochastic: fair coins, expert 3's better by a tenth. Switching: every tenth of the rounds another
@@ -264,8 +264,7 @@ static enum status measure(struct measured *measured, const struct play *play,
 {
     const bool is_long = play->rounds > LENGTH_MEDIUM;
     const uint64_t own = runs_of[play->way][is_long];
-    const uint64_t runs =
-        request->runs == 0 || (is_long && request->runs > own) ? own : request->runs;
+    const uint64_t runs = is_long ? own : own * (request->runs == 0 ? RUNS : request->runs);
     const double n = (double)runs;
     enum status status = STATUS_OK;
     double sum[2] = {0, 0};
@@ -392,7 +391,7 @@ static enum status claim_targets(struct study *study, const struct figures *figu
             continue;
         }
         status = worst(&outcome, figures, target->way, target->at,
-                       study_is_planted(study, request) ? FAULT_BLIND : FAULT_NONE, why);
+                       request->planted ? FAULT_BLIND : FAULT_NONE, why);
         study_claim(study, STUDY_AT_MOST, outcome.regret,
                     target->bound > 0 ? target->bound
                                       : figures->bound[HEDGE_THEOREM][target->at] / 15,
@@ -407,7 +406,7 @@ static enum status claim_bounds(struct study *study, const struct figures *figur
 {
     enum status status = STATUS_OK;
     for (unsigned way = 0; way < WAYS; way++) {
-        const enum fault fault = study_is_planted(study, request) ? FAULT_PEEKING : FAULT_NONE;
+        const enum fault fault = request->planted ? FAULT_PEEKING : FAULT_NONE;
         double most = 0;
         for (size_t at = 0; at < figures->lengths && status == STATUS_OK; at++) {
             struct outcome outcome = {0, 0};
@@ -438,9 +437,9 @@ static enum status claim_draws(struct study *study, const struct figures *figure
             }
         }
     }
-    if (study_is_planted(study, request)) {
+    if (request->planted) {
         struct play play = {.way = HEDGE_DARTBOARD, .rounds = LENGTH_MEDIUM, .fault = FAULT_BLIND};
-        const struct study_request many = {.seed = request->seed, .runs = RUNS_MANY};
+        const struct study_request many = {.seed = request->seed, .runs = RUNS_MANY / 5};
         struct measured blind = {0, 0, 0, 0};
         double ignored = 0;
         status = prepare(&play, &ignored, why);

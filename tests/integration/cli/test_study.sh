@@ -1,0 +1,72 @@
+#!/bin/bash
+# `hedgerow study`: command line, what is written, the same seed twice, and what a claim that fails does.
+. "$(dirname "$0")/common.sh"
+
+study() { "$hedgerow" study "$@"; }
+
+expect 0 study --help
+prints 'example:'
+prints 'exit code 1'
+for name in regret excess concentration accuracy corrections; do
+    prints "  $name "
+done
+expect 2 study
+says 'NAME is missing'
+expect 2 study nothing --out "$work/o"
+says 'there is no study "nothing"; there are regret, excess, concentration, accuracy and corrections'
+expect 2 study excess
+says '--out'
+expect 2 study excess --out "$work/o" --runs 1
+says '--runs'
+expect 2 study excess --out "$work/o" --rounds 99
+says '--rounds'
+expect 2 study excess --out "$work/o" --nonsense
+says 'there is no option --nonsense'
+[ ! -e "$work/o" ] || fault 'a folder was made by a wrong command line'
+touch "$work/file"
+expect 3 study excess --out "$work/file"
+says 'cannot be made'
+expect 3 study accuracy --out "$work/o" --compose "$work/nowhere" --runs 2
+says "$work/nowhere/hospitals/update-local.yml"
+[ ! -e "$work/o/accuracy.json" ] || fault 'a study that failed wrote a report'
+expect 3 study excess --out "$work/o" --rounds 200
+says 'excess needs 256 records'
+
+# What is written; several studies share a folder, and one that is there is replaced.
+expect 0 study excess --out "$work/o" --rounds 4096 --runs 3
+prints 'NOT PRIVATE'
+prints 'holds'
+cp "$work/o/excess.json" "$work/first.json"
+expect 0 study concentration --out "$work/o" --runs 2000
+expect 0 study excess --out "$work/o" --rounds 4096 --runs 3 --json
+cmp -s "$work/out" "$work/first.json" || python3 - "$work" <<'PYTHON' || fault 'the same seed gave another study'
+import json, sys
+assert json.load(open(sys.argv[1] + "/out")) == json.load(open(sys.argv[1] + "/first.json"))
+PYTHON
+expect 0 study excess --out "$work/o" --rounds 4096 --runs 3 --seed 2
+! cmp -s "$work/o/excess.json" "$work/first.json" || fault 'another seed gave the same study'
+python3 - "$work/o" <<'PYTHON' || fault 'the reports are not what they should be'
+import json, re, sys
+for name, claims in ("excess", 5), ("concentration", 3):
+    study = json.load(open(f"{sys.argv[1]}/{name}.json"))
+    assert study["study"] == name and study["private"] is False and study["holds"] is True
+    assert len(study["claims"]) == claims and study["charts"]
+    for claim in study["claims"]:
+        measured, bound = claim["measured"], claim["bound"]
+        assert claim["holds"] == (measured <= bound if claim["relation"] == "at most" else measured >= bound)
+    for chart in study["charts"]:
+        assert chart["series"] and all(len(point) == 2 for line in chart["series"] for point in line["points"])
+    assert all(len(row) == len(study["table"]["columns"]) for row in study["table"]["rows"])
+    page = open(f"{sys.argv[1]}/{name}.html").read()
+    assert "NOT PRIVATE" in page and f"{claims} of {claims} claims hold" in page
+    assert not re.search(r'(src|href)=', page.split("<script>")[0])
+PYTHON
+
+# A claim that does not hold: too few samples cannot show that the papers' stream tells too much.
+expect 1 study corrections --out "$work/o" --runs 1000
+says 'a claim does not hold'
+prints 'FAILS'
+grep -q '"holds": false' "$work/o/corrections.json" || fault 'the report does not say that a claim failed'
+grep -q 'claims hold</h2>' "$work/o/corrections.html" || fault 'no page was drawn'
+expect 1 sh -c "'$hedgerow' study excess --out '$work/o' --rounds 1024 --runs 2 >/dev/full"
+finish
