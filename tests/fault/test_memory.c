@@ -82,12 +82,13 @@ static bool leave(struct world *world, const struct node *node)
 }
 
 /* Returns whether an allocation was refused, that is, whether the run has so many. */
-static bool run(size_t under_test, size_t refuse_at)
+static bool run(size_t under_test, size_t refuse_at, bool answers)
 {
     static struct world world;
     struct plan plan;
     int64_t before = memory.balance;
     plan_calm(&plan, 1);
+    plan.answers = answers;
     plan.deadline_s = 1000; /* long, so that whoever begins anew is back in time */
     plan.join_deadline_s = 1000;
     memory.under_test = under_test;
@@ -104,11 +105,11 @@ static bool run(size_t under_test, size_t refuse_at)
     return memory.ever;
 }
 
-static void refuse_each(size_t under_test)
+static void refuse_each(size_t under_test, bool answers)
 {
     size_t position = 1;
-    (void)run(under_test, 0);
-    while (run(under_test, position)) {
+    (void)run(under_test, 0, answers);
+    while (run(under_test, position, answers)) {
         position++;
     }
     cr_assert_gt(position, 40, "only %zu allocations were met", position - 1);
@@ -116,10 +117,12 @@ static void refuse_each(size_t under_test)
 
 Test(memory, an_agent_refused_any_allocation_begins_anew, .timeout = 300)
 {
-    refuse_each(1);
+    refuse_each(1, false);
+    refuse_each(1, true);
 }
 
 Test(memory, a_coordinator_refused_any_allocation_begins_anew, .timeout = 300)
 {
-    refuse_each(COORDINATOR);
+    refuse_each(COORDINATOR, false);
+    refuse_each(COORDINATOR, true);
 }

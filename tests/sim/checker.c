@@ -225,21 +225,37 @@ static void check_fit(struct world *world, const struct record *record, struct s
     }
 }
 
-static void check_losses(struct world *world, const struct record *record)
+/* The released sum is that of count numbers: the experts' losses, the points' answers. */
+static void check_sum(struct world *world, const struct record *record, size_t count)
 {
-    size_t experts = world->checker.experts_bytes / (8 * DIM);
-    if (record->as.round.sum_count != experts) {
-        world_fail(world, "round %" PRIu32 " sums something else than the experts' losses",
-                   record->as.round.round);
+    if (record->as.round.sum_count != count) {
+        world_fail(world, "round %" PRIu32 " sums %" PRIu32 " numbers in place of %zu",
+                   record->as.round.round, record->as.round.sum_count, count);
         return;
     }
-    for (size_t i = 0; i < experts; i++) {
+    for (size_t i = 0; i < count; i++) {
         if ((uint64_t)record->as.round.sum[i] != committed_sum(world, record, i)) {
             world_fail(world, "the sum of round %" PRIu32 " is not that of the answers",
                        record->as.round.round);
             return;
         }
     }
+}
+
+static void check_models(struct world *world, const struct record *record, struct slice rows)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&world->fixture.job, record->as.round.round, &within);
+    const size_t row_count = job_experts_of_round(stage, record->as.round.agent_count);
+    if (stage->task == TASK_FIT) {
+        check_fit(world, record, rows);
+        return;
+    }
+    if (rows.size != row_count * DIM * 8) {
+        world_fail(world, "round %" PRIu32 " has %zu bytes of experts", record->as.round.round,
+                   rows.size);
+    }
+    check_sum(world, record, stage->point_count); /* none of second moments */
 }
 
 void checker_add_experts(struct checker *checker, struct slice rows)
@@ -280,10 +296,10 @@ static void on_durable_round(struct world *world, const struct node *node, struc
     } else if (world->plan.trial != TRIAL_LOCAL) {
         central_on_round(world, node, record, blob);
     } else if (number < FIT_ROUNDS) {
-        check_fit(world, record, blob);
+        check_models(world, record, blob);
         checker_add_experts(checker, blob);
     } else {
-        check_losses(world, record);
+        check_sum(world, record, checker->experts_bytes / (8 * DIM));
     }
     struct known_round *round = &checker->round[checker->round_count++];
     round->record = *record;

@@ -43,12 +43,22 @@ static const struct {
                          " batch: 12, share: 0.4}\n"},
 };
 
-static void allow(struct policy *policy, const struct plan *plan, const struct job *job)
+/* Of the same rounds and prices as TRIAL_LOCAL. */
+static const char ANSWERS[] =
+    "  - {task: statistics, lambdas: [0.5, 0.9], share: 0.3, batch: 12, grid_bits: 10}\n"
+    "  - {task: predict, loss: squared, lambdas: [0.5], share: 0.3, tolerance: 0.01,"
+    " grid_bits: 10, kernel: {kind: gaussian, gamma: 1}, points: [[0, 1], [1, 0]],"
+    " experts: {own: true, shifts: [0.25]}}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
+    " share: 0.4, grid_bits: 10}\n";
+
+static void allow(struct policy *policy, const struct job *job)
 {
-    if (plan->trial == TRIAL_LOCAL) {
-        policy->task_allowed[TASK_FIT] = true;
-        policy->task_allowed[TASK_LOSSES] = true;
-        policy->trust_allowed[TRUST_LOCAL] = true;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        policy->task_allowed[job->stage[i].task] = true;
+    }
+    policy->trust_allowed[job->trust] = true;
+    if (job->trust == TRUST_LOCAL) {
         return;
     }
     /* A job may cost its price and no more; what all may cost is another limit, at another order. */
@@ -57,19 +67,16 @@ static void allow(struct policy *policy, const struct plan *plan, const struct j
     policy->job_epsilon_micro = job->epsilon_micro;
     policy->job_delta_atto = job->delta_atto;
     policy->allowance_days = 0;
-    policy->trust_allowed[TRUST_CENTRAL] = true;
-    for (size_t i = 0; i < job->stage_count; i++) {
-        policy->task_allowed[job->stage[i].task] = true;
-    }
 }
 
 void fixture_init(struct fixture *fixture, const struct plan *plan)
 {
     struct why why = {{0}};
-    int size =
-        snprintf(fixture->text_bytes, sizeof fixture->text_bytes, HEAD,
-                 text_of[plan->trial].privacy, plan->cohort_min, plan->join_deadline_s,
-                 plan->deadline_s, text_of[plan->trial].records, text_of[plan->trial].stages);
+    const bool answers = plan->trial == TRIAL_LOCAL && plan->answers;
+    int size = snprintf(fixture->text_bytes, sizeof fixture->text_bytes, HEAD,
+                        text_of[plan->trial].privacy, plan->cohort_min, plan->join_deadline_s,
+                        plan->deadline_s, text_of[plan->trial].records,
+                        answers ? ANSWERS : text_of[plan->trial].stages);
     fixture->text = (struct slice){.data = fixture->text_bytes, .size = (size_t)size};
     if (job_parse(&fixture->job, fixture->text, "sim", &why) != STATUS_OK) {
         fprintf(stderr, "the simulator's job is not valid: %s\n", why.text);
@@ -84,7 +91,7 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
         .message_bytes_max = 1 << 20,
         .answer_slot_ms = plan->slot_ms};
     fixture->policy.allowance_days /= plan->planted == PLANTED_SHORT_WINDOW ? 2 : 1;
-    allow(&fixture->policy, plan, &fixture->job);
+    allow(&fixture->policy, &fixture->job);
 }
 
 void fixture_free(struct fixture *fixture)

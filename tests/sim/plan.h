@@ -51,6 +51,7 @@ struct plan {
     uint64_t seed;
     enum planted planted;
     enum trial trial;
+    bool answers; /* of TRIAL_LOCAL: second moments and kernel models' answers instead of fits */
     bool faulty;
     bool patient;  /* deadlines so long that every agent is back in time, and nobody lies: then the
                       job must end as if nothing had happened */

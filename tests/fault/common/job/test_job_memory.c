@@ -39,24 +39,40 @@ void *__wrap_realloc(void *old, size_t size)
     return fails_now() ? NULL : __real_realloc(old, size);
 }
 
+static const char answers_text[] =
+    "hedgerow: 1\n"
+    "job: trial\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features: [{column: age, centre: 74, half_width: 24}]\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0.001}\n"
+    "cohort: {minimum: 3, join_deadline_s: 60, deadline_s: 30}\n"
+    "stages:\n"
+    "  - {task: statistics, lambdas: [0.1], batch: 99, noise: gaussian, experts: {shifts: [0.5]}}\n"
+    "  - {task: predict, loss: squared, lambdas: [0.5], share: 0.4, points: [[70], [50]],\n"
+    "     kernel: {kind: gaussian, gamma: 1}, experts: {shifts: [0.5]}}\n";
+
 Test(job_memory, failing_anywhere_gives_no_job)
 {
-    long position = 0;
-    bool survived = false;
-    for (; !survived && position < 10000; position++) {
-        struct job job;
-        struct why why = {{0}};
-        countdown = position;
-        enum status status =
-            job_parse(&job, (struct slice){job_text, strlen(job_text)}, "job.yml", &why);
-        survived = countdown >= 0;
-        countdown = -1;
-        cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld: %s", position,
-                     why.text);
-        cr_assert_eq(job.stage != NULL, survived);
-        job_free(&job);
+    static const char *const text[] = {job_text, answers_text};
+    for (size_t i = 0; i < 2; i++) {
+        long position = 0;
+        bool survived = false;
+        for (; !survived && position < 10000; position++) {
+            struct job job;
+            struct why why = {{0}};
+            countdown = position;
+            enum status status =
+                job_parse(&job, (struct slice){text[i], strlen(text[i])}, "job.yml", &why);
+            survived = countdown >= 0;
+            countdown = -1;
+            cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld: %s", position,
+                         why.text);
+            cr_assert_eq(job.stage != NULL, survived);
+            job_free(&job);
+        }
+        cr_assert(survived && position > 20, "only %ld allocations were seen", position);
     }
-    cr_assert(survived && position > 20, "only %ld allocations were seen", position);
 }
 
 Test(job_memory, failing_anywhere_gives_no_override)
