@@ -229,6 +229,77 @@ Test(publish, tells_answers_and_selections_of_a_job_without_a_model, .fini = tea
     result_free(&result);
 }
 
+#define GRADIENTS                                                                                  \
+    "hedgerow: 1\njob: toy\ndata:\n"                                                               \
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
+    "  features:\n    - {column: u, centre: 0, half_width: 1}\n"                                   \
+    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: 0.001}\n" \
+    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"                                    \
+    "stages:\n"                                                                                    \
+    "  - {task: update, loss: hinge, rounds: 1, batch: 10, clip: 1, rate: 1, noise: gaussian}\n"
+
+Test(publish, tells_no_gaussian_epsilon_without_its_delta, .fini = teardown)
+{
+    struct result result;
+    struct model model;
+    struct record record = {.kind = RECORD_ROUND};
+    const struct publish_options options = {.job = &job, .seconds = 1};
+    begin(GRADIENTS);
+    const size_t count = optimiser_state_count(&job.stage[0].optimiser);
+    double *state = calloc(count, sizeof *state);
+    cr_assert(state != NULL);
+    state[0] = 0.5;
+    record.as.round.job.byte[0] = 1;
+    record.as.round.agent = agents;
+    record.as.round.agent_count = 2;
+    record.as.round.blob_bytes = count * sizeof *state;
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){state, count * 8}), STATUS_OK);
+    free(state);
+    cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        cr_assert(result.agent[i].epsilon_spent > 0.9 && result.agent[i].epsilon_spent <= 1);
+        cr_assert_float_eq(result.agent[i].delta_spent, 0.001, 1e-15);
+    }
+    cr_assert_float_eq(result.release[0].delta, 0.001, 1e-15);
+    cr_assert(result.release[0].sigma > 0);
+    cr_assert(result.chosen == 0 && result.round[0].chosen == 0);
+    cr_assert(publish_model(&model, &outcome, &options) == STATUS_OK);
+    cr_assert(model.loss.kind == LOSS_HINGE, "what the update minimised");
+    model_free(&model);
+    result_free(&result);
+}
+
+#define PLAYS                                                                                      \
+    "hedgerow: 1\njob: toy\ndata:\n"                                                               \
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
+    "  features:\n    - {column: u, centre: 0, half_width: 1}\n"                                   \
+    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 4, delta: 0.001}\n" \
+    "cohort: {minimum: 1, records: 100, join_deadline_s: 1, deadline_s: 1}\n"                      \
+    "stages:\n"                                                                                    \
+    "  - {task: fit, loss: hinge, lambdas: [0.1], share: 0.5, experts: {shifts: [0.5]}}\n"         \
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 1, batch: 10, share: 0.5}\n"
+
+Test(publish, tells_what_a_play_was_promised_and_not_what_it_came_to, .fini = teardown)
+{
+    static const double weights[4] = {1, 2, 3, 4};
+    static const int64_t state[3] = {1, 0, 1};
+    struct result result;
+    const struct publish_options options = {.job = &job, .seconds = 1};
+    begin(PLAYS);
+    add_round(0, 0, NULL, (struct slice){weights, sizeof weights});
+    add_sum(1, state, 3);
+    const struct hedge_plan *plan = &job.stage[1].plan;
+    cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    cr_assert(isnan(result.regret.average) && isnan(result.round[1].regret_average));
+    cr_assert(result.round[1].loss == NULL && result.round[1].weight == NULL);
+    cr_assert_float_eq(result.regret.bound, fmin(1, plan->regret_bound + plan->cap_probability),
+                       1e-12);
+    cr_assert(result.regret.textbook >= plan->regret_bound_textbook);
+    cr_assert_str_eq(result.release[1].mechanism, "exponential mechanism");
+    cr_assert(isnan(result.release[1].noise));
+    result_free(&result);
+}
+
 Test(publish, has_no_model_before_the_first_fit)
 {
     struct model model;

@@ -149,7 +149,7 @@ Test(terms, of_questions_are_records_and_the_column_s_unit)
         cr_assert(terms.line[i].bar > 1.5 * terms.line[i].noise, "95 % is beyond one deviation");
         cr_assert(terms.line[i].bar < 4 * terms.line[i].noise);
     }
-    cr_assert(terms.line[4].bar > terms.line[0].bar, "five rounds share the quantile's 5 %%");
+    cr_assert(terms.line[4].bar > terms.line[0].bar, "five rounds share what a quantile may miss");
     close_to(terms.line[0].burden, terms.line[0].bar / 80, 1e-9, "a tenth of 800 records");
     terms_free(&terms);
     job_free(&job);
@@ -193,6 +193,51 @@ Test(terms, of_gaussian_gradients_have_a_sigma_and_a_delta)
     cr_assert_eq(terms.price.delta_atto, job.delta_atto, "no epsilon without its delta");
     terms_free(&terms);
     job_free(&job);
+}
+
+#define NUMBER                                                                                     \
+    "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, centre: 0, half_width: 7}\n"               \
+    "  features: [{column: u, centre: 50, half_width: 10}]\n"
+#define STATISTICS "  - {task: statistics, lambdas: [0.1], share: 1, batch: 500, grid_bits: 20}\n"
+#define PREDICT                                                                                          \
+    "  - {task: predict, loss: absolute, kernel: {kind: gaussian, gamma: 1}, lambdas: [0.1], share: 1, " \
+    "points: [[40], [60]], grid_bits: 20}\n"
+#define ONLINE "  - {task: online, rounds: 2, t0: 200, theta: 0.75, share: 1, grid_bits: 30}\n"
+
+static double sensitivity_of(uint32_t within)
+{
+    struct round_bounds bounds;
+    cr_assert(round_bounds(&bounds, &job, &job.stage[0], within, 1000, 0, NULL) == STATUS_OK);
+    return ldexp((double)bounds.sensitivity, -(int)job.stage[0].grid_bits);
+}
+
+Test(terms, of_moments_are_of_their_mean)
+{
+    read_job(NUMBER PRIVACY("local", "0") COHORT STATISTICS);
+    struct terms terms = tell(0, 4);
+    cr_assert_eq(terms.line_count, 1);
+    close_to(terms.line[0].noise, sqrt(2) * sensitivity_of(0) * 2 / 2000, 1e-9, "moments");
+    terms_free(&terms);
+    job_free(&job);
+}
+
+Test(terms, of_predictions_are_in_the_label_s_unit)
+{
+    static const char *const text[] = {NUMBER PRIVACY("local", "0") COHORT PREDICT,
+                                       NUMBER PRIVACY("local", "0") COHORT ONLINE};
+    for (size_t i = 0; i < 2; i++) {
+        read_job(text[i]);
+        struct terms terms = tell(0, 4);
+        cr_assert_eq(terms.line_count, job.stage[0].rounds);
+        for (uint32_t j = 0; j < job.stage[0].rounds; j++) {
+            close_to(terms.line[j].noise, 7 * sqrt(2) * sensitivity_of(j) / 2, 1e-9,
+                     "a prediction");
+            cr_assert_str_eq(terms.line[j].unit, "y");
+            close_to(terms.line[j].burden, 2 * terms.line[j].noise / 7, 1e-9, "burden");
+        }
+        terms_free(&terms);
+        job_free(&job);
+    }
 }
 
 Test(terms, of_every_stage_fit_the_job)
