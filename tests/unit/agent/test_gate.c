@@ -370,7 +370,7 @@ Test(gate, an_exact_answer_is_repeated_after_a_restart_for_the_same_question_alo
     cr_assert(gate_latest(gate, &view) && view.bytes.size == 0);
     cr_assert_eq(repeat(gate, &request, COUNT), STATUS_OK);
     cr_assert(gate_latest(gate, &view) && view.bytes.size == 8 * COUNT);
-    cr_assert_eq(*(const int64_t *)view.bytes.data, 10, "clipped as the first time");
+    cr_assert_eq(load_u64(view.bytes.data), 10, "clipped as the first time");
     cr_assert_eq(gate_spent(gate).epsilon_micro, 300000, "and paid once");
     gate_free(gate);
 }

@@ -222,7 +222,7 @@ Test(participant_central, the_same_records_are_answered_again_and_paid_once)
     init();
     ask();
     cr_assert(bench.offered && bench.answer_size == 8);
-    cr_assert_eq(*(const int64_t *)bench.answer, 2 << 10, "two records, exactly");
+    cr_assert_eq(load_u64(bench.answer), 2 << 10, "two records, exactly");
     memcpy(first, bench.answer, sizeof first);
     const size_t kept = bench.body_count;
     restart();
