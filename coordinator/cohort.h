@@ -29,7 +29,7 @@ struct member {
     enum standing standing;
     struct digest answer; /* from STANDING_OFFERED on */
     int64_t offered_ms;   /* the queue's order */
-    double *own;          /* (D) its released model, where the stage makes experts of them; owned */
+    double *own; /* (D) its released answer, where the stage makes an expert of it; owned */
 };
 
 struct cohort {
