@@ -1,8 +1,13 @@
 /* `query`: the released sums are the answers. Quantiles ask on where these lead. */
 
+#include "base/check.h"
 #include "coordinator/strategy.h"
+#include "query/conjunction.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { CONJUNCTION_SAID_BYTES = 512 }; /* longer ones are cut */
 
 /* Where the next round of quantiles asks goes to the agents as it is; all else follows from the
  * sums in the journal. */
@@ -17,9 +22,9 @@ static struct query_noise noise_of(const struct job *job, const struct stage *st
                                    uint32_t within, uint32_t agent_count)
 {
     const double epsilon = (double)stage->charge.epsilon_micro * 1e-6;
-    const uint64_t sensitivity =
-        query_set_sensitivity_l1(&stage->queries, within) * schema_overlap(&job->schema);
-    return (struct query_noise){.scale = (double)sensitivity / epsilon,
+    struct round_bounds bounds;
+    CHECK(round_bounds(&bounds, job, stage, within, stage->batch, 0, NULL) == STATUS_OK);
+    return (struct query_noise){.scale = (double)bounds.sensitivity / epsilon,
                                 .draws = job->trust == TRUST_LOCAL ? agent_count : 1};
 }
 
@@ -47,6 +52,36 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
                              stage->queries.count);
 }
 
+/* What the learner keeps: the last answers are its own, each a count in one cell. */
+static enum status tell_conjunction(struct outcome_round *round, const struct outcome *outcome,
+                                    const struct stage *stage)
+{
+    const size_t count = stage->conjunction_count;
+    const struct query_answer *answer = round->answer + (round->answer_count - count);
+    double share[QUERY_SET_MAX] = {0};
+    bool kept[QUERY_SET_MAX] = {false};
+    size_t used = 0;
+
+    round->said = calloc(1, CONJUNCTION_SAID_BYTES);
+    if (round->said == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        share[i] = answer[i].value / (double)outcome->queries.record_count;
+    }
+    if (conjunction_learn(kept, share, count, stage->conjunction_tolerance) == 0) {
+        (void)snprintf(round->said, CONJUNCTION_SAID_BYTES, "no feature: every record is positive");
+    }
+    for (size_t i = 0; i < count && used < CONJUNCTION_SAID_BYTES; i++) {
+        if (kept[i]) {
+            int bytes = snprintf(round->said + used, CONJUNCTION_SAID_BYTES - used, "%s(%s)",
+                                 used > 0 ? " and " : "", stage->conjunction[i]);
+            used += bytes > 0 ? (size_t)bytes : 0;
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,
                         const struct job *job, const struct stage *stage,
                         const struct record *record)
@@ -63,7 +98,7 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
         return STATUS_NO_MEMORY;
     }
     query_run_answers(round->answer, &outcome->queries);
-    return STATUS_OK;
+    return stage->conjunction_count > 0 ? tell_conjunction(round, outcome, stage) : STATUS_OK;
 }
 
 const struct strategy_kind strategy_query = {.close = close, .add = add, .tell = tell};

@@ -64,6 +64,13 @@ struct draft_candidates {
     size_t predicate_count;
 };
 
+struct draft_conjunction {
+    char positive[QUERY_TEXT_BYTES];
+    char (*feature)[QUERY_TEXT_BYTES];
+    size_t feature_count;
+    double tolerance;
+};
+
 struct draft_stage {
     unsigned task;
     unsigned strategy;
@@ -90,6 +97,7 @@ struct draft_stage {
     unsigned horizon;
     char (*query)[QUERY_TEXT_BYTES];
     size_t query_count;
+    struct draft_conjunction conjunction;
     struct draft_candidates candidates;
     uint64_t first;
     struct draft_forecaster *forecaster;

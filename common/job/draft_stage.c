@@ -140,6 +140,26 @@ static const struct config_key forecaster_keys[] = {
     {.name = NULL},
 };
 
+static const struct config_key conjunction_keys[] = {
+    {.name = "positive",
+     .type = CONFIG_TEXT,
+     CONFIG_IN(struct draft_conjunction, positive),
+     .example = "\"death == 1\""},
+    {.name = "features",
+     .type = CONFIG_TEXT,
+     CONFIG_LIST_IN(struct draft_conjunction, feature, feature_count),
+     .items_max = QUERY_SET_MAX,
+     .example = "[\"age >= 65\", \"sex == M\"]"},
+    {.name = "tolerance",
+     .type = CONFIG_DECIMAL,
+     CONFIG_IN(struct draft_conjunction, tolerance),
+     .low = 1e-9,
+     .high = 1,
+     .fallback = "0.01",
+     .example = "0.01"},
+    {.name = NULL},
+};
+
 const struct config_key draft_stage_keys[] = {
     {.name = "task",
      .type = CONFIG_CHOICE,
@@ -290,6 +310,11 @@ const struct config_key draft_stage_keys[] = {
      CONFIG_LIST_IN(struct draft_stage, query, query_count),
      .items_max = QUERY_SET_MAX,
      .example = "[\"count: age >= 65\", \"mean: age\"]"},
+    {.name = "conjunction",
+     .type = CONFIG_TABLE,
+     CONFIG_IN(struct draft_stage, conjunction),
+     .keys = conjunction_keys,
+     .example = "{positive: \"death == 1\", features: [\"age >= 65\", \"sex == M\"]}"},
     {.name = "candidates",
      .type = CONFIG_TABLE,
      CONFIG_IN(struct draft_stage, candidates),

@@ -76,6 +76,7 @@ void job_free(struct job *job)
         free(job->stage[i].point);
         free(job->stage[i].point_name);
         query_set_free(&job->stage[i].queries);
+        free(job->stage[i].conjunction);
         candidates_free(&job->stage[i].candidates);
     }
     free(job->stage);

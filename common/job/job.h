@@ -113,7 +113,10 @@ struct stage {
                                    grid units; 0: not clipped */
     struct optimiser optimiser; /* update */
 
-    struct query_set queries;     /* query; owned */
+    struct query_set queries; /* query; the last conjunction_count of them are a learner's; owned */
+    char (*conjunction)[QUERY_TEXT_BYTES]; /* query: the features to learn one of, owned */
+    size_t conjunction_count;
+    double conjunction_tolerance; /* tau: how near to its probability an answer is meant to be */
     bool among_experts;           /* select: the class is the experts there are */
     struct candidates candidates; /* select; owned; borrows the job's schema */
 

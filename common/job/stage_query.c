@@ -1,6 +1,45 @@
 /* `query`: statistical questions; quantiles ask on, round by round, where the releases before lead. */
 
 #include "job/kind.h"
+#include "query/conjunction.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The learner's questions follow the written ones. */
+static enum status build_conjunction(const struct drafting *drafting, size_t index,
+                                     const char **text, size_t first)
+{
+    const struct draft_conjunction *draft = &drafting->draft->stage[index].conjunction;
+    struct stage *stage = &drafting->job->stage[index];
+    struct why why = {{0}};
+
+    if (draft->feature_count == 0 || draft->positive[0] == '\0') {
+        return stage_refuse(drafting, index, "conjunction",
+                            "lacks positive or features: write `{positive: \"death == 1\", "
+                            "features: [\"age >= 65\"]}`");
+    }
+    if (first + draft->feature_count > QUERY_SET_MAX) {
+        return stage_refuse(drafting, index, "conjunction",
+                            "and queries ask more than 256 questions: remove some");
+    }
+    stage->conjunction = calloc(2 * draft->feature_count, sizeof *stage->conjunction);
+    if (stage->conjunction == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    stage->conjunction_count = draft->feature_count;
+    stage->conjunction_tolerance = draft->tolerance;
+    for (size_t i = 0; i < draft->feature_count; i++) {
+        char *question = stage->conjunction[draft->feature_count + i];
+        memcpy(stage->conjunction[i], draft->feature[i], QUERY_TEXT_BYTES);
+        if (conjunction_question(question, draft->feature[i], draft->positive,
+                                 &drafting->job->schema, &why) != STATUS_OK) {
+            return stage_refuse(drafting, index, "conjunction", why.text);
+        }
+        text[first + i] = question;
+    }
+    return STATUS_OK;
+}
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
@@ -8,15 +47,26 @@ static enum status build(const struct drafting *drafting, size_t index)
     struct stage *stage = &drafting->job->stage[index];
     const char *text[QUERY_SET_MAX];
     struct why why = {{0}};
+    enum status status = STATUS_OK;
 
     for (size_t i = 0; i < draft->query_count; i++) {
         text[i] = draft->query[i];
     }
-    if (draft->grid_bits < QUERY_BITS_MIN) {
-        return stage_refuse(drafting, index, "grid_bits", "is 0: a query needs at least 1");
+    if (draft->grid_bits < QUERY_BITS_MIN || draft->grid_bits > QUERY_BITS_MAX) {
+        return stage_refuse(drafting, index, "grid_bits",
+                            "is out of a query's range: write a number from 1 to 24");
     }
-    enum status status = query_set_init(&stage->queries, text, draft->query_count, draft->grid_bits,
-                                        &drafting->job->schema, &why);
+    if (stage_has(drafting, index, "conjunction")) {
+        status = build_conjunction(drafting, index, text, draft->query_count);
+    } else if (draft->query_count == 0) {
+        return stage_refuse(drafting, index, "queries",
+                            "is missing: add it, for example `queries: [\"count: age >= 65\"]`");
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = query_set_init(&stage->queries, text, draft->query_count + stage->conjunction_count,
+                            draft->grid_bits, &drafting->job->schema, &why);
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "queries", why.text);
     }
@@ -43,8 +93,7 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
     (void)expert_count;
     (void)why;
     out->sensitivity = query_set_sensitivity_l1(&stage->queries, within);
-    out->high = (int64_t)stage->batch
-                << stage->grid_bits; /* below 2^30 * 2^40; checked at the sum */
+    out->high = (int64_t)stage->batch << stage->grid_bits; /* at most 2^30 * 2^24 */
     out->low = -out->high;
     return STATUS_OK;
 }

@@ -1,0 +1,84 @@
+/* `query`: the released sums are the answers, whatever journal they are read back from; a conjunction
+ * keeps the features that hardly ever fail. */
+
+#include "coordinator/outcome.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char TEXT[] =
+    "hedgerow: 1\n"
+    "job: toy\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: u, centre: 0, half_width: 1}\n"
+    "privacy: {unit: %s, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
+    "stages:\n"
+    "  - {task: query, queries: [\"count: u > 0\"], batch: 100, share: 1, grid_bits: 4,\n"
+    "     conjunction: {positive: \"y == 1\", features: [\"u > 0.5\", \"u < 0.9\"], tolerance: 0.1}}\n";
+
+static struct peer agents[2] = {{"a"}, {"b"}};
+
+static void open_job(struct job *job, const char *unit)
+{
+    char text[2048];
+    struct why why = {{0}};
+    int size = snprintf(text, sizeof text, TEXT, unit);
+    cr_assert_eq(job_parse(job, (struct slice){text, (size_t)size}, "toy", &why), STATUS_OK, "%s",
+                 why.text);
+}
+
+/* Counts of 80, then of `first` and `second` failures among 200 records. */
+static void answer(struct outcome *outcome, const struct job *job, int64_t first, int64_t second)
+{
+    int64_t sum[3] = {80 << 4, first << 4, second << 4};
+    struct record begin = {.kind = RECORD_JOB};
+    struct record record = {.kind = RECORD_ROUND};
+    begin.as.job.job.id.byte[0] = 1;
+    record.as.round.job.byte[0] = 1;
+    record.as.round.agent = agents;
+    record.as.round.agent_count = 2;
+    record.as.round.sum = sum;
+    record.as.round.sum_count = 3;
+    outcome_init(outcome, job, true);
+    cr_assert_eq(outcome_add(outcome, job, &begin, (struct slice){0}), STATUS_OK);
+    cr_assert_eq(outcome_add(outcome, job, &record, (struct slice){0}), STATUS_OK);
+    cr_assert(outcome->finished);
+}
+
+Test(strategy_query, tells_answers_and_the_conjunction_that_was_learned)
+{
+    struct job job;
+    struct outcome outcome;
+    open_job(&job, "record");
+    answer(&outcome, &job, 15, 60);
+    cr_assert_eq(outcome.round[0].answer_count, 3);
+    cr_assert_float_eq(outcome.round[0].answer[0].value, 80, 1e-9);
+    cr_assert_str_eq(outcome.round[0].said, "(u > 0.5)", "0.075 is within 0.1, 0.3 is not");
+    outcome_free(&outcome);
+    answer(&outcome, &job, 60, 60);
+    cr_assert_str_eq(outcome.round[0].said, "no feature: every record is positive");
+    outcome_free(&outcome);
+    job_free(&job);
+}
+
+Test(strategy_query, bars_follow_the_noise_of_the_unit)
+{
+    struct job record;
+    struct job all;
+    struct outcome of_record;
+    struct outcome of_all;
+    open_job(&record, "record");
+    open_job(&all, "round");
+    answer(&of_record, &record, 0, 0);
+    answer(&of_all, &all, 0, 0);
+    double ratio = of_all.round[0].answer[0].error / of_record.round[0].answer[0].error;
+    cr_assert_float_eq(ratio, 100, 1e-6, "a whole batch replaced: %g", ratio);
+    outcome_free(&of_record);
+    outcome_free(&of_all);
+    job_free(&record);
+    job_free(&all);
+}
