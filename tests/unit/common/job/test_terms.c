@@ -146,7 +146,7 @@ Test(terms, of_questions_are_records_and_the_column_s_unit)
     close_to(terms.line[3].noise, sqrt(2) * scale * 2, 1e-9, "a cell");
     close_to(terms.line[4].noise, sqrt(2) * scale * 2, 1e-9, "a quantile's count");
     for (size_t i = 0; i < 5; i++) {
-        cr_assert(terms.line[i].bar > 1.5 * terms.line[i].noise, "95 % is beyond one deviation");
+        cr_assert(terms.line[i].bar > 1.5 * terms.line[i].noise, "a bar is beyond one deviation");
         cr_assert(terms.line[i].bar < 4 * terms.line[i].noise);
     }
     cr_assert(terms.line[4].bar > terms.line[0].bar, "five rounds share what a quantile may miss");
