@@ -82,12 +82,13 @@ static bool leave(struct world *world, const struct node *node)
 }
 
 /* Returns whether an allocation was refused, that is, whether the run has so many. */
-static bool run(size_t under_test, size_t refuse_at, bool answers)
+static bool run(size_t under_test, size_t refuse_at, enum trial trial, bool answers)
 {
     static struct world world;
     struct plan plan;
     int64_t before = memory.balance;
     plan_calm(&plan, 1);
+    plan.trial = trial;
     plan.answers = answers;
     plan.deadline_s = 1000; /* long, so that whoever begins anew is back in time */
     plan.join_deadline_s = 1000;
@@ -105,11 +106,11 @@ static bool run(size_t under_test, size_t refuse_at, bool answers)
     return memory.ever;
 }
 
-static void refuse_each(size_t under_test, bool answers)
+static void refuse_each(size_t under_test, enum trial trial, bool answers)
 {
     size_t position = 1;
-    (void)run(under_test, 0, answers);
-    while (run(under_test, position, answers)) {
+    (void)run(under_test, 0, trial, answers);
+    while (run(under_test, position, trial, answers)) {
         position++;
     }
     cr_assert_gt(position, 40, "only %zu allocations were met", position - 1);
@@ -117,12 +118,20 @@ static void refuse_each(size_t under_test, bool answers)
 
 Test(memory, an_agent_refused_any_allocation_begins_anew, .timeout = 300)
 {
-    refuse_each(1, false);
-    refuse_each(1, true);
+    refuse_each(1, TRIAL_LOCAL, false);
+    refuse_each(1, TRIAL_LOCAL, true);
 }
 
 Test(memory, a_coordinator_refused_any_allocation_begins_anew, .timeout = 300)
 {
-    refuse_each(COORDINATOR, false);
-    refuse_each(COORDINATOR, true);
+    refuse_each(COORDINATOR, TRIAL_LOCAL, false);
+    refuse_each(COORDINATOR, TRIAL_LOCAL, true);
+}
+
+Test(memory, under_central_trust_all_begin_anew, .timeout = 300)
+{
+    for (int trial = TRIAL_LOCAL + 1; trial < TRIAL_COUNT; trial++) {
+        refuse_each(1, (enum trial)trial, false);
+        refuse_each(COORDINATOR, (enum trial)trial, false);
+    }
 }

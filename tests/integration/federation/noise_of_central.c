@@ -27,7 +27,7 @@
 
 #define REJECT_BELOW 1e-7
 
-enum { EDGES = 19, VALUES_MIN = 10000, FIRST_DATA = 4 };
+enum { EDGES = 19, MIDDLE = EDGES / 2, VALUES_MIN = 10000, FIRST_DATA = 4 };
 
 struct run {
     struct job job;
@@ -95,8 +95,8 @@ static enum status read_job(struct run *run, const char *path, struct why *why)
 static enum status subtract(struct run *run, const char *path, struct why *why)
 {
     struct dataset data = {0};
-    int64_t *exact = calloc(run->width, sizeof *exact);
-    double *zero = calloc(run->width, sizeof *zero);
+    int64_t *exact = calloc(run->width + 1, sizeof *exact);
+    double *zero = calloc(run->width + 1, sizeof *zero);
     FILE *file = fopen(path, "rb");
     enum status status = STATUS_NO_MEMORY;
 
@@ -160,7 +160,7 @@ static double fit(const struct run *run, double scale, double factor)
     double before = 0;
 
     for (int i = 0; i < EDGES; i++) {
-        edge[i] = floor((i - EDGES / 2) * scale / 4) + 0.5;
+        edge[i] = floor((i - MIDDLE) * scale / 4) + 0.5;
         double below = probability(gaussian, scale * factor, edge[i]);
         expected[i] = (double)run->width * (below - before);
         before = below;
