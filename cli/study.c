@@ -50,7 +50,7 @@ const struct command command_study = {
         "  --out DIR        where to write; made if it is not there\n"
         "  --seed N         other plays, samples and noise (1)\n"
         "  --rounds N       regret: the longest play (100000); excess: the most records (262144)\n"
-        "  --runs N         regret, excess, accuracy: of each setting (20; 12; 20);\n"
+        "  --runs N         regret, excess, accuracy: of each setting (10; 12; 20);\n"
         "                   concentration: of each setting (200000); corrections: of each audit (100000)\n"
         "  --compose DIR    accuracy: where hospitals/ and tumours/ are (compose)\n"
         "  --json           the JSON on standard output, too\n\n"

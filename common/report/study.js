@@ -29,7 +29,7 @@
     charts.push(new Chart(canvas, {
       type: "scatter",
       data: { datasets: chart.series.map(function (s) {
-        var hue = hues[s.hue % hues.length], bound = s.line === "bound";
+        var hue = hues[s.hue] || soft, bound = s.line === "bound";
         return {
           label: s.name, showLine: true, borderColor: hue, backgroundColor: hue,
           borderDash: bound ? [6, 4] : [], borderWidth: bound ? 1.5 : 2, pointRadius: bound ? 0 : 3.5,
@@ -44,7 +44,9 @@
         scales: { x: axis(chart.x, chart.x_log, soft, grid), y: axis(chart.y, chart.y_log, soft, grid) },
         plugins: {
           legend: { position: "bottom", align: "start",
-            labels: { color: soft, boxWidth: 22, boxHeight: 6, usePointStyle: true, padding: 10 } },
+            labels: { color: soft, boxWidth: 22, boxHeight: 6, usePointStyle: true, padding: 10,
+              /* a bound has the hue of what it bounds */
+              filter: function (item) { return !/: bound$/.test(item.text); } } },
           tooltip: { callbacks: { label: function (t) {
             return t.dataset.label + ": " + short(t.parsed.y) + " at " + short(t.parsed.x);
           } } }

@@ -4,11 +4,13 @@
 
 #include "tests/study/study.h"
 
+#include "agent/task.h"
 #include "experts/hedge.h"
 #include "experts/linear_learner.h"
 #include "learn/online.h"
 #include "learn/rules.h"
 #include "tests/study/study_audits.h"
+#include "tests/support/job_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +40,7 @@ static const struct audited {
     {"7.4", RELEASE_DOUBLING, STUDY_AT_MOST, RELEASE_STEPS, 1,
      "7.4, ours: released on the doubling schedule, charged at the start"},
     {"7.9", RELEASE_POOLED_M, STUDY_AT_LEAST, RELEASE_WEIGHTS, 1,
-     "7.9: m of five institutions in place of one's own, local trust, epsilon claimed 1"}};
+     "7.9, wrong: m of five institutions in place of one's own, local trust, epsilon claimed 1"}};
 
 static enum status by_audit(struct study *study, const struct study_request *request,
                             double *stream, struct why *why)
@@ -204,6 +206,28 @@ static void range_of_concentration(struct study *study, const struct study_reque
                 "7.8: the same at 1.3, where theorem 1 would be false and the planner refuses");
 }
 
+/* 7.9: 1 when a site refuses a job that counts on more records than the site's own. */
+static enum status own_records(struct study *study, const struct study_request *request,
+                               struct why *why)
+{
+    struct job job;
+    const enum status status =
+        job_parse(&job, (struct slice){job_text, sizeof job_text - 1}, "trial", why);
+    if (status == STATUS_OK) {
+        const uint64_t least = job_records_min(&job);
+        const struct stage *stage = &job.stage[job.stage_count - 1];
+        const uint64_t own = request->planted ? 5 * least : least - 1;
+        const bool taken = task_check(&job, stage, least, NULL) == STATUS_OK;
+        const bool refused = task_check(&job, stage, own, NULL) == STATUS_INVALID;
+        study_claim(study, STUDY_AT_LEAST, taken && refused ? 1 : 0, 1,
+                    "7.9, ours: a job for sites of %llu records is refused by a site of one less, "
+                    "however many the federation has (1: it is)",
+                    (unsigned long long)least);
+    }
+    job_free(&job);
+    return status;
+}
+
 /* 7.10: the last term of theorem 2's constant, over the one that was printed. */
 static enum status lost_factor(struct study *study, const struct study_request *request,
                                struct why *why)
@@ -251,6 +275,9 @@ enum status study_corrections(struct study *study, const struct study_request *r
     if (status == STATUS_OK) {
         range_of_theorem(study, request);
         range_of_concentration(study, request);
+        status = own_records(study, request, why);
+    }
+    if (status == STATUS_OK) {
         status = lost_factor(study, request, why);
     }
     return status;
