@@ -3,6 +3,7 @@
 #include "cli/simulation.h"
 
 #include <math.h>
+#include <string.h>
 
 static void show_answers(FILE *out, const struct result *result)
 {
@@ -27,7 +28,9 @@ static void show_answers(FILE *out, const struct result *result)
     }
     for (size_t i = 0; i < result->round_count; i++) {
         if (result->round[i].said != NULL) {
-            (void)fprintf(out, "\n  selected: %s\n", result->round[i].said);
+            const bool picked = strcmp(result->round[i].stage, task_name(TASK_SELECT)) == 0;
+            (void)fprintf(out, "\n  %s: %s\n", picked ? "selected" : "learned",
+                          result->round[i].said);
         }
     }
 }

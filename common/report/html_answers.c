@@ -152,7 +152,7 @@ static void answers(FILE *page, const struct result *result)
     (void)fputs("</section>\n", page);
 }
 
-static void selected(FILE *page, const struct result *result)
+static void found(FILE *page, const struct result *result)
 {
     bool opened = false;
     for (size_t i = 0; i < result->round_count; i++) {
@@ -160,11 +160,13 @@ static void selected(FILE *page, const struct result *result)
             continue;
         }
         (void)fputs(opened ? ""
-                           : "<section>\n<h2>What was selected</h2>\n<p>One of a public list, "
-                             "by its errors on everybody\xe2\x80\x99s records.</p>\n",
+                           : "<section>\n<h2>What was found</h2>\n<p>Among what the job lists, by "
+                             "everybody\xe2\x80\x99s records, behind noise.</p>\n",
                     page);
         opened = true;
-        (void)fprintf(page, "<p class=\"said\">Round %u: <strong>", result->round[i].round + 1);
+        (void)fputs("<p class=\"said\">", page);
+        html_text(page, result->round[i].stage);
+        (void)fprintf(page, ", round %u: <strong>", result->round[i].round + 1);
         html_text(page, result->round[i].said);
         (void)fputs("</strong></p>\n", page);
     }
@@ -251,5 +253,5 @@ void html_releases(FILE *page, const struct result *result)
 void html_answers(FILE *page, const struct result *result)
 {
     answers(page, result);
-    selected(page, result);
+    found(page, result);
 }

@@ -31,7 +31,7 @@ void html_grouped(FILE *page, size_t count);
 /** Writes an epsilon, and the delta beside it where there is one. */
 void html_epsilon(FILE *page, double epsilon, double delta);
 
-/** The questions' answers with their bars, and what was selected; nothing where there are none. */
+/** The questions' answers with their bars, and what was selected or learned of them; nothing where there are none. */
 void html_answers(FILE *page, const struct result *result);
 
 /** What every stage released, at which noise and price; nothing in files before there was such. */

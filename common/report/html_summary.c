@@ -79,10 +79,10 @@ static void question_tiles(FILE *page, const struct result *result)
     tile_open(page, &(struct tile){"Answers", true, false});
     (void)fprintf(page, "%zu</div><div class=\"beside\">each with its noise told</div></div>\n",
                   result->answer_count);
-    tile_open(page, &(struct tile){"Selected", true, false});
+    tile_open(page, &(struct tile){"Found", true, false});
     (void)fputs(said != NULL ? "1</div><div class=\"beside\">" : "0</div><div class=\"beside\">",
                 page);
-    html_text(page, said != NULL ? said : "nothing was to be selected");
+    html_text(page, said != NULL ? said : "nothing was to be selected or learned");
     (void)fputs("</div></div>\n", page);
 }
 

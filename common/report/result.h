@@ -17,6 +17,7 @@
 enum {
     RESULT_NAME_BYTES = 128,
     RESULT_TEXT_BYTES = 512,
+    RESULT_SAID_BYTES_MAX = 1 << 17,
     RESULT_NONE = -1, /* no expert */
     RESULT_ROUNDS_MAX = 100000,
     RESULT_EXPERTS_MAX = 100000,
@@ -37,7 +38,8 @@ struct result_round {
     int64_t chosen; /* index of the expert broadcast after it, or RESULT_NONE */
     double seconds;
     double epsilon; /* spent so far by an agent that answered every round, at the job's delta */
-    char *said;     /* what a select round picked; NULL in others; owned */
+    char
+        *said; /* what a select round picked, or a learner made of answers; NULL in others; owned */
     double *loss;   /* (k) released mean losses, noise included; NULL but in losses rounds; owned */
     double *weight; /* (k) probabilities after the round; NULL but in losses rounds; owned */
     double regret_average; /* over the losses rounds so far */

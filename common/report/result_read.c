@@ -153,15 +153,21 @@ static const json_t *read_part(struct reader *reader, const json_t *object, cons
 
 static char *read_said(struct reader *reader, const json_t *object)
 {
-    char text[RESULT_TEXT_BYTES];
-    if (json_object_get(object, "said") == NULL) {
+    const json_t *said = json_object_get(object, "said");
+    if (said == NULL) {
         return NULL;
     }
-    text[0] = '\0';
-    read_text(reader, object, "said", text, sizeof text);
-    char *copy = reader->failed ? NULL : strdup(text);
-    reader->no_memory = reader->no_memory || (copy == NULL && !reader->failed);
-    reader->failed = reader->failed || copy == NULL;
+    const char *text = json_string_value(said);
+    if (text == NULL || json_string_length(said) >= RESULT_SAID_BYTES_MAX ||
+        strlen(text) != json_string_length(said)) {
+        refuse(reader, "said", "is not a text of moderate length");
+        return NULL;
+    }
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        reader->no_memory = true;
+        reader->failed = true;
+    }
     return copy;
 }
 

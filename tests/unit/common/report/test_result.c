@@ -151,6 +151,27 @@ Test(result, of_a_program_before_there_were_answers_is_read)
     result_free(&result);
 }
 
+Test(result, keeps_a_long_conjunction_and_refuses_an_endless_one)
+{
+    struct result result = example_result();
+    struct result back;
+    struct why why = {""};
+    free(result.round[2].said);
+    result.round[2].said = calloc(RESULT_SAID_BYTES_MAX + 1, 1);
+    cr_assert(result.round[2].said != NULL);
+    memset(result.round[2].said, 'a', RESULT_SAID_BYTES_MAX - 1);
+    char *text = written(&result);
+    cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
+    cr_assert_str_eq(back.round[2].said, result.round[2].said);
+    free(text);
+    result_free(&back);
+    result.round[2].said[RESULT_SAID_BYTES_MAX - 1] = 'a';
+    text = written(&result);
+    cr_assert(read_text(&back, text, &why) == STATUS_INVALID);
+    free(text);
+    result_free(&result);
+}
+
 Test(result, refuses_answers_that_are_none)
 {
     static const char *const change[][2] = {{"\"value\": 1000.5", "\"value\": \"many\""},
