@@ -224,12 +224,12 @@ static enum status claim(struct study *study, size_t table, size_t method, bool 
         dataset_free(&data);
         job_free(&job);
     }
+    const uint64_t runs = MORE * runs_of(request);
     study_claim(study, STUDY_AT_LEAST, of_auc ? quality.auc : quality.accuracy,
                 of_auc ? tables[table].auc[method] : tables[table].accuracy[method],
                 "%s, %s, epsilon 1: mean %s over %llu runs, standard error %.4f",
                 tables[table].name, methods[method].name, of_auc ? "AUC" : "accuracy",
-                (unsigned long long)(MORE * runs_of(request)),
-                of_auc ? quality.auc_error : quality.accuracy_error);
+                (unsigned long long)runs, of_auc ? quality.auc_error : quality.accuracy_error);
     return status;
 }
 
