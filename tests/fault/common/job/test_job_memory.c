@@ -52,10 +52,21 @@ static const char answers_text[] =
     "  - {task: predict, loss: squared, lambdas: [0.5], share: 0.4, points: [[70], [50]],\n"
     "     kernel: {kind: gaussian, gamma: 1}, experts: {shifts: [0.5]}}\n";
 
+static const char stream_text[] =
+    "hedgerow: 1\n"
+    "job: trial\n"
+    "data: {label: {centre: 1, half_width: 1}, series: {column: entries, lags: [1, 7]}}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 3, join_deadline_s: 60, deadline_s: 30}\n"
+    "stages:\n"
+    "  - {task: online, rounds: 3, t0: 20, share: 0.5, grid_bits: 32}\n"
+    "  - {task: losses, loss: absolute, rounds: 2, batch: 9, share: 0.5,\n"
+    "     forecasters: [{name: a, features: [lag_1]}, {name: b, features: [lag_1, lag_7]}]}\n";
+
 Test(job_memory, failing_anywhere_gives_no_job)
 {
-    static const char *const text[] = {job_text, answers_text};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const text[] = {job_text, answers_text, stream_text};
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
         long position = 0;
         bool survived = false;
         for (; !survived && position < 10000; position++) {
