@@ -82,14 +82,14 @@ static bool leave(struct world *world, const struct node *node)
 }
 
 /* Returns whether an allocation was refused, that is, whether the run has so many. */
-static bool run(size_t under_test, size_t refuse_at, enum trial trial, bool answers)
+static bool run(size_t under_test, size_t refuse_at, enum trial trial, enum local_trial local)
 {
     static struct world world;
     struct plan plan;
     int64_t before = memory.balance;
     plan_calm(&plan, 1);
     plan.trial = trial;
-    plan.answers = answers;
+    plan.local = local;
     plan.deadline_s = 1000; /* long, so that whoever begins anew is back in time */
     plan.join_deadline_s = 1000;
     memory.under_test = under_test;
@@ -106,11 +106,11 @@ static bool run(size_t under_test, size_t refuse_at, enum trial trial, bool answ
     return memory.ever;
 }
 
-static void refuse_each(size_t under_test, enum trial trial, bool answers)
+static void refuse_each(size_t under_test, enum trial trial, enum local_trial local)
 {
     size_t position = 1;
-    (void)run(under_test, 0, trial, answers);
-    while (run(under_test, position, trial, answers)) {
+    (void)run(under_test, 0, trial, local);
+    while (run(under_test, position, trial, local)) {
         position++;
     }
     cr_assert_gt(position, 40, "only %zu allocations were met", position - 1);
@@ -118,20 +118,22 @@ static void refuse_each(size_t under_test, enum trial trial, bool answers)
 
 Test(memory, an_agent_refused_any_allocation_begins_anew, .timeout = 300)
 {
-    refuse_each(1, TRIAL_LOCAL, false);
-    refuse_each(1, TRIAL_LOCAL, true);
+    refuse_each(1, TRIAL_LOCAL, LOCAL_FITS);
+    refuse_each(1, TRIAL_LOCAL, LOCAL_ANSWERS);
+    refuse_each(1, TRIAL_LOCAL, LOCAL_STREAM);
 }
 
 Test(memory, a_coordinator_refused_any_allocation_begins_anew, .timeout = 300)
 {
-    refuse_each(COORDINATOR, TRIAL_LOCAL, false);
-    refuse_each(COORDINATOR, TRIAL_LOCAL, true);
+    refuse_each(COORDINATOR, TRIAL_LOCAL, LOCAL_FITS);
+    refuse_each(COORDINATOR, TRIAL_LOCAL, LOCAL_ANSWERS);
+    refuse_each(COORDINATOR, TRIAL_LOCAL, LOCAL_STREAM);
 }
 
 Test(memory, under_central_trust_all_begin_anew, .timeout = 300)
 {
     for (int trial = TRIAL_LOCAL + 1; trial < TRIAL_COUNT; trial++) {
-        refuse_each(1, (enum trial)trial, false);
-        refuse_each(COORDINATOR, (enum trial)trial, false);
+        refuse_each(1, (enum trial)trial, LOCAL_FITS);
+        refuse_each(COORDINATOR, (enum trial)trial, LOCAL_FITS);
     }
 }

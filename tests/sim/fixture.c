@@ -52,6 +52,12 @@ static const char ANSWERS[] =
     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
     " share: 0.4, grid_bits: 10}\n";
 
+/* Likewise; the stream's two releases are paid for once. */
+static const char STREAM[] =
+    "  - {task: online, rounds: 2, t0: 3, share: 0.6, grid_bits: 32}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
+    " share: 0.4, grid_bits: 10, forecasters: [{name: half and half, features: [a, b]}]}\n";
+
 static void allow(struct policy *policy, const struct job *job)
 {
     for (size_t i = 0; i < job->stage_count; i++) {
@@ -72,11 +78,13 @@ static void allow(struct policy *policy, const struct job *job)
 void fixture_init(struct fixture *fixture, const struct plan *plan)
 {
     struct why why = {{0}};
-    const bool answers = plan->trial == TRIAL_LOCAL && plan->answers;
-    int size = snprintf(fixture->text_bytes, sizeof fixture->text_bytes, HEAD,
-                        text_of[plan->trial].privacy, plan->cohort_min, plan->join_deadline_s,
-                        plan->deadline_s, text_of[plan->trial].records,
-                        answers ? ANSWERS : text_of[plan->trial].stages);
+    const char *const local[] = {[LOCAL_FITS] = text_of[TRIAL_LOCAL].stages,
+                                 [LOCAL_ANSWERS] = ANSWERS,
+                                 [LOCAL_STREAM] = STREAM};
+    int size = snprintf(
+        fixture->text_bytes, sizeof fixture->text_bytes, HEAD, text_of[plan->trial].privacy,
+        plan->cohort_min, plan->join_deadline_s, plan->deadline_s, text_of[plan->trial].records,
+        plan->trial == TRIAL_LOCAL ? local[plan->local] : text_of[plan->trial].stages);
     fixture->text = (struct slice){.data = fixture->text_bytes, .size = (size_t)size};
     if (job_parse(&fixture->job, fixture->text, "sim", &why) != STATUS_OK) {
         fprintf(stderr, "the simulator's job is not valid: %s\n", why.text);

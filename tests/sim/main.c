@@ -71,7 +71,7 @@ static bool run(struct tally *tally, char *text, uint64_t seed, enum planted pla
     plan_draw(&plan, seed, planted);
     plan_calm(&calm, seed);
     calm.trial = plan.trial;
-    calm.answers = plan.answers;
+    calm.local = plan.local;
     world_init(&world, &plan, verbose);
     if (plan.earlier) {
         world_init(&earlier, &calm, false);

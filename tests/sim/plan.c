@@ -56,7 +56,7 @@ void plan_calm(struct plan *plan, uint64_t seed)
     memset(plan, 0, sizeof *plan);
     plan->seed = seed;
     plan->trial = trial_of(seed);
-    plan->answers = seed % 14 == 8;
+    plan->local = seed % 14 == 8 ? LOCAL_ANSWERS : seed % 28 == 15 ? LOCAL_STREAM : LOCAL_FITS;
     plan->cohort_min = between(&dice, 2, 3);
     plan->deadline_s = between(&dice, 5, 20);
     plan->join_deadline_s = between(&dice, 5, 20);

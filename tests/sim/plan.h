@@ -37,6 +37,13 @@ enum planted {
 };
 
 /* Which job: what a coordinator may see, and what is asked. */
+/* What comes before the losses under local trust: two rounds in each. */
+enum local_trial {
+    LOCAL_FITS,
+    LOCAL_ANSWERS, /* second moments and a kernel model's answers */
+    LOCAL_STREAM /* a stream's two releases; an expert that the job writes down joins after them */
+};
+
 enum trial {
     TRIAL_LOCAL,     /* fits and losses, every agent with noise of its own */
     TRIAL_PLAYS,     /* central trust: fits, and two plays on exact losses */
@@ -51,7 +58,7 @@ struct plan {
     uint64_t seed;
     enum planted planted;
     enum trial trial;
-    bool answers; /* of TRIAL_LOCAL: second moments and kernel models' answers instead of fits */
+    enum local_trial local; /* of TRIAL_LOCAL */
     bool faulty;
     bool patient;  /* deadlines so long that every agent is back in time, and nobody lies: then the
                       job must end as if nothing had happened */
