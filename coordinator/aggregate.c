@@ -80,6 +80,16 @@ enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
     return status;
 }
 
+bool aggregate_is_within(const struct staging *staging, int64_t low, int64_t high)
+{
+    bool within = true;
+    for (size_t offset = 0; offset < staging->transfer.bytes; offset += 8) {
+        int64_t value = (int64_t)load_u64(staging->transfer.data + offset);
+        within = ((value >= low) & (value <= high) & within) != 0;
+    }
+    return within;
+}
+
 void aggregate_drop(struct staging *staging)
 {
     transfer_drop(&staging->transfer);

@@ -46,6 +46,9 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
 MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
                                    const struct digest *digest, double *values, unsigned grid_bits);
 
+/** Returns whether every value of a whole staging vector is within low .. high. Reads all of them. */
+bool aggregate_is_within(const struct staging *staging, int64_t low, int64_t high);
+
 /** Throws a staging vector's bytes away. */
 void aggregate_drop(struct staging *staging);
 

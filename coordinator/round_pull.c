@@ -105,6 +105,18 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
     return STATUS_OK; /* pulled at the end of the step */
 }
 
+/* An exact answer is clipped where it comes from. One that is not could make the exact sum wrap, and a
+ * draw from wrapped sums tells whether they did: whoever sends it would learn of others' records. */
+static bool is_clipped(const struct coordinator *c, const struct stage *stage, uint32_t within,
+                       const struct staging *staging)
+{
+    struct round_bounds bounds;
+    return c->options.job->trust != TRUST_CENTRAL ||
+           (round_bounds(&bounds, c->options.job, stage, within, 1, c->outcome.expert_count,
+                         NULL) == STATUS_OK &&
+            aggregate_is_within(staging, bounds.low, bounds.high));
+}
+
 /* The answer is whole: into the sum, if it is what was offered. */
 static enum status count_answer(struct coordinator *c, struct member *member,
                                 struct staging *staging)
@@ -116,6 +128,11 @@ static enum status count_answer(struct coordinator *c, struct member *member,
     if (cohort_count(&c->cohort, STANDING_ANSWERED) == PEERS_MAX) {
         aggregate_drop(staging);
         refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
+        return STATUS_OK;
+    }
+    if (!is_clipped(c, stage, within, staging)) {
+        aggregate_drop(staging);
+        refuse(c, member, "answer-unclipped", "its values are beyond what the job allows");
         return STATUS_OK;
     }
     if (stage->experts_own) {

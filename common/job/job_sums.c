@@ -12,8 +12,16 @@ static enum status check_round(const struct job *job, const struct stage *stage,
     struct noise_scale scale = {0};
     enum status status =
         round_bounds(&bounds, job, stage, within, job_records_min(job), expert_count, why);
-    if (status != STATUS_OK || round_is_drawn(job, stage)) {
+    if (status != STATUS_OK) {
         return status;
+    }
+    if (round_is_drawn(job,
+                       stage)) { /* no noise; and a sum that wraps is worth nothing to a draw */
+        if (bounds.high > INT64_MAX / JOB_AGENTS_MAX) {
+            why_set(why, "the agents' sums overflow: lower batch, rounds or grid_bits");
+            return STATUS_INVALID;
+        }
+        return STATUS_OK;
     }
     status = stage->charge.mechanism == MECHANISM_PURE
                  ? mechanism_scale(&scale, bounds.sensitivity, stage->charge.epsilon_micro, why)

@@ -243,8 +243,8 @@ Test(central, plays_that_cannot_follow_are_refused)
     central_free(&bench);
 }
 
-/* A mark that no other memory holds: in an agent's answer, and, doubled, in the sum. */
-#define MARK INT64_C(0x00b7e151628aed2a)
+/* Marks that no other memory holds one after another: in an agent's answer, and, doubled, in the sum. */
+static const int64_t mark[] = {11, 9, 7};
 
 static size_t marks_freed;
 
@@ -254,11 +254,13 @@ void __wrap_free(void *memory);
 
 void __wrap_free(void *memory)
 {
-    const size_t words = memory == NULL ? 0 : malloc_usable_size(memory) / 8;
-    for (size_t i = 0; i < words; i++) {
-        int64_t word;
-        memcpy(&word, (const unsigned char *)memory + 8 * i, sizeof word);
-        marks_freed += word == MARK || word == 2 * MARK;
+    const size_t bytes = memory == NULL ? 0 : malloc_usable_size(memory);
+    for (size_t at = 0; at + sizeof mark <= bytes; at += 8) {
+        int64_t word[3];
+        memcpy(word, (const unsigned char *)memory + at, sizeof word);
+        const int64_t times = word[0] / mark[0];
+        marks_freed += (times == 1 || times == 2) && word[0] == times * mark[0] &&
+                       word[1] == times * mark[1] && word[2] == times * mark[2];
     }
     __real_free(memory);
 }
@@ -266,15 +268,16 @@ void __wrap_free(void *memory)
 static int64_t marked(size_t agent, size_t place)
 {
     (void)agent;
-    (void)place;
-    return MARK;
+    return mark[place % 3];
 }
 
 /* Planted: memory given back unwiped is seen. It stays marked in the heap: a test of its own. */
 Test(central, an_exact_number_that_is_given_back_unwiped_is_seen)
 {
     volatile int64_t *leak = malloc(64);
-    leak[3] = MARK;
+    for (size_t i = 0; i < 3; i++) {
+        leak[2 + i] = 2 * mark[i];
+    }
     free((void *)(uintptr_t)leak);
     cr_assert_eq(marks_freed, 1);
 }
@@ -296,7 +299,7 @@ Test(central, no_exact_number_is_given_back_unwiped)
         central_greet(&bench);
         int64_t words[64];
         for (size_t j = 0; j < 64; j++) {
-            words[j] = MARK;
+            words[j] = mark[j % 3];
         }
         central_offer(&bench, 0, words, central_count(&bench));
         central_send(&bench, 0, words, central_count(&bench));
@@ -304,5 +307,31 @@ Test(central, no_exact_number_is_given_back_unwiped)
         cr_assert(bench.coordinator->outcome.failed);
         central_free(&bench);
         cr_assert_eq(marks_freed, 0, "stage %zu, failed", i);
+    }
+}
+
+/* A sum that wrapped would tell a draw on which side of 2^63 it was: whoever knows the rest would learn
+ * another agent's exact sum. Bounded answers cannot wrap. */
+Test(central, an_answer_beyond_its_bounds_is_in_no_sum)
+{
+    static const int64_t beyond[] = {INT64_MAX, INT64_MIN, -1, 1 + (INT64_C(3 * 4) << 10)};
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+        int64_t words[16] = {0};
+        central_init(&bench, "0", PLAYS);
+        central_greet(&bench);
+        central_answer(&bench, small);
+        central_answer(&bench, small);
+        const size_t count = central_count(&bench);
+        cr_assert(count > 1 && count <= 16);
+        words[count - 1] = beyond[i];
+        central_offer(&bench, 0, words, count);
+        central_send(&bench, 0, words, count);
+        cr_assert_eq(bench.coordinator->cohort.member[0].standing, STANDING_REFUSED);
+        cr_assert_eq(bench.coordinator->aggregate.sum[count - 1], 0);
+        words[count - 1] = INT64_C(3 * 4) << 10; /* the most there is */
+        central_offer(&bench, 1, words, count);
+        central_send(&bench, 1, words, count);
+        cr_assert_eq(bench.coordinator->cohort.member[1].standing, STANDING_ANSWERED);
+        central_free(&bench);
     }
 }
