@@ -1,8 +1,8 @@
 #include "cli/plan_job.h"
 
 #include "cli/plan.h"
-#include "cli/plan_fields.h"
 #include "config/config.h"
+#include "config/options.h"
 
 #include <math.h>
 #include <stdio.h>

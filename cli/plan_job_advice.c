@@ -1,5 +1,5 @@
-/* Advice by trial: the job's text is changed as `--set` would change it, read again and planned again,
- * so that what is said of a change is what the changed job would do. Where a number helps by
+/* Advice by trial: the job's text is changed as `--set` would change it, read again and planned
+ * again, so that what is said of a change is what the changed job would do. Where a number helps by
  * growing, the least that is enough is found by doubling and halving, with two digits. */
 
 #include "cli/plan_job.h"
@@ -183,8 +183,8 @@ static double weigh_at(struct job_advice *advice, const struct trial *trial, dou
     return burden;
 }
 
-/* Finds the least factor that is enough. Returns false, with the best one tried in *advice, where none
- * is, and nothing where none helps at all. */
+/* Finds the least factor that is enough, or else the last one tried. Returns false where no such job
+ * can be planned at all. */
 static bool find_least(struct job_advice *advice, const struct trial *trial)
 {
     struct job_advice best = {.burden = INFINITY};

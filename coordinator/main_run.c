@@ -129,7 +129,8 @@ static enum status publish(const struct run *run, const struct arguments *argume
     }
     if (status == STATUS_OK) {
         log_event(&run->daemon.log, LOG_INFO, "result-written", NULL,
-                  "result.json, and the model if there is one, are in %s", run->office.settings.out);
+                  "result.json, and the model if there is one, are in %s",
+                  run->office.settings.out);
     }
     return status;
 }

@@ -107,7 +107,7 @@ static enum status tell_fit(struct terms *terms, const struct terms_setting *set
 }
 
 /* Features have a norm of at most 1: a prediction's noise is at most a weight's.
- * A number of the agents' average in units of the label's half_width, as scores and predictions are. */
+ * A number of the agents' average, in units of the label's half_width as predictions are. */
 static enum status tell_score(struct terms *terms, const struct terms_setting *setting,
                               uint32_t within, const char *what, struct why *why)
 {

@@ -1,5 +1,5 @@
-/* What was asked and answered, and what every stage let out at which noise and price. The pictures are
- * lines of a drawing inside the page: they need no script, and print. */
+/* What was asked and answered, and what every stage let out at which noise and price. The pictures
+ * are lines of a drawing inside the page: they need no script, and print. */
 
 #include "report/html_parts.h"
 
