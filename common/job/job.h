@@ -77,20 +77,21 @@ struct stage {
         epsilon_micro;    /* of the whole stage, for one agent's record: share * total, down; 0 for
                                Gaussian noise, which takes what the pure stages leave of the limit */
     struct charge charge; /* of one pass over the records; without its pass and rows */
-    unsigned grid_bits;   /* the grid's step is 2^-grid_bits */
     struct loss loss;     /* fit, predict: what is minimised; losses: how an expert is judged */
     uint32_t rounds;      /* fit, predict: one per lambda */
     uint32_t batch;       /* records each agent looks at in a round; 0: all it has */
     uint32_t batches;     /* rounds of one pass: they look at different records */
+    unsigned grid_bits;   /* the grid's step is 2^-grid_bits */
     bool doubling;        /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
     bool rounds_add_up;   /* unit agent: every round touches the unit, and is a pass of its own */
+    bool experts_own;     /* fit, predict: each agent's own released model becomes an expert too */
+    bool among_experts;   /* select: the class is the experts there are */
 
     /* fit, predict, and of these statistics the first two */
     double *lambda; /* (lambda_count), owned */
     size_t lambda_count;
     double tolerance;  /* r_tol or G_tol of the solver: erm.h */
-    bool experts_own;  /* each agent's own released model becomes an expert too */
-    double own_weight; /* prior weight of such an expert; an average's is 1 */
+    double own_weight; /* prior weight of an agent's own model; an average's is 1 */
     double
         *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
     size_t shift_count;
@@ -117,7 +118,6 @@ struct stage {
     char (*conjunction)[QUERY_TEXT_BYTES]; /* query: the features to learn one of, owned */
     size_t conjunction_count;
     double conjunction_tolerance; /* tau: how near to its probability an answer is meant to be */
-    bool among_experts;           /* select: the class is the experts there are */
     struct candidates candidates; /* select; owned; borrows the job's schema */
 
     struct moments moments; /* statistics */
