@@ -41,8 +41,7 @@ bool record_is_valid(const struct record *record)
         return is_there(&record->as.answer.job) && record->as.answer.round < ROUNDS_MAX &&
                name_is_valid(record->as.answer.task, sizeof record->as.answer.task) &&
                charge_is_valid(&record->as.answer.charge) &&
-               is_there(&record->as.answer.invitation) &&
-               record->as.answer.answer_bytes >= 1 &&
+               is_there(&record->as.answer.invitation) && record->as.answer.answer_bytes >= 1 &&
                record->as.answer.answer_bytes <= TRANSFER_BYTES_MAX;
     case RECORD_ROUND:
         return is_there(&record->as.round.job) && record->as.round.round < ROUNDS_MAX &&

@@ -131,10 +131,8 @@ Test(main_balance, gaussian_charges_come_to_an_epsilon_at_a_delta)
 Test(main_balance, pure_charges_need_no_delta)
 {
     struct policy policy = {.epsilon_micro = 5000000, .delta_atto = 1000000000000};
-    struct charge charge = {.mechanism = MECHANISM_PURE,
-                            .epsilon_micro = 250000,
-                            .pass = {{1}},
-                            .row_count = 10};
+    struct charge charge = {
+        .mechanism = MECHANISM_PURE, .epsilon_micro = 250000, .pass = {{1}}, .row_count = 10};
     struct ledger_found found = found_of(&charge, 1);
     json_t *root = json_object();
     found.policy = &policy;
