@@ -70,7 +70,8 @@ static enum status tell_conjunction(struct outcome_round *round, const struct ou
         share[i] = answer[i].value / (double)outcome->queries.record_count;
     }
     if (conjunction_learn(kept, share, count, stage->conjunction_tolerance) == 0) {
-        (void)snprintf(round->said, CONJUNCTION_SAID_BYTES, "no feature: every record is positive");
+        (void)snprintf(round->said, CONJUNCTION_SAID_BYTES,
+                       "none of the features: any record may be positive");
     }
     for (size_t i = 0; i < count && used < CONJUNCTION_SAID_BYTES; i++) {
         if (kept[i]) {

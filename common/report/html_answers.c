@@ -230,7 +230,7 @@ void html_releases(FILE *page, const struct result *result)
         return;
     }
     (void)fputs(
-        "<section>\n<h2>What left the institutions</h2>\n<p>Stage by stage: the numbers that were "
+        "<section>\n<h2>What was released</h2>\n<p>Stage by stage: the numbers that were "
         "released, the standard deviation of the noise on each, in the number\xe2\x80\x99s own "
         "unit, and what the stage costs by itself. All of it was known before the job began."
         "</p>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">stage</th><th "

@@ -62,6 +62,7 @@ static void price_tiles(FILE *page, const struct result *result)
     (void)fputs("</div></div>\n</div>\n", page);
 }
 
+/* The last thing that a select stage picked, or that was learned from answers. */
 static const char *last_said(const struct result *result)
 {
     for (size_t i = result->round_count; i-- > 0;) {
@@ -76,14 +77,22 @@ static const char *last_said(const struct result *result)
 static void question_tiles(FILE *page, const struct result *result)
 {
     const char *said = last_said(result);
-    tile_open(page, &(struct tile){"Answers", true, false});
-    (void)fprintf(page, "%zu</div><div class=\"beside\">each with its noise told</div></div>\n",
-                  result->answer_count);
-    tile_open(page, &(struct tile){"Found", true, false});
-    (void)fputs(said != NULL ? "1</div><div class=\"beside\">" : "0</div><div class=\"beside\">",
-                page);
-    html_text(page, said != NULL ? said : "nothing was to be selected or learned");
-    (void)fputs("</div></div>\n", page);
+    if (result->answer_count > 0) {
+        tile_open(page, &(struct tile){"Answers", true, false});
+        (void)fprintf(page, "%zu</div><div class=\"beside\">each with its noise told</div></div>\n",
+                      result->answer_count);
+    }
+    if (said != NULL) {
+        size_t count = 0;
+        for (size_t i = 0; i < result->round_count; i++) {
+            count += result->round[i].said != NULL;
+        }
+        tile_open(page, &(struct tile){"Found", true, false});
+        (void)fprintf(page, "%zu</div><div class=\"beside\">%s", count,
+                      count > 1 ? "lastly: " : "");
+        html_text(page, said);
+        (void)fputs("</div></div>\n", page);
+    }
 }
 
 static void tiles(FILE *page, const struct result *result)
@@ -157,6 +166,9 @@ static void learned(FILE *page, const struct result *result)
                       has_model ? ", and " : "");
     }
     if (!has_model) {
+        if (result->answer_count == 0 && last_said(result) != NULL) {
+            (void)fputs("selected together from what the job lists", page);
+        }
         (void)fputs(result->answer_count > 0 || last_said(result) != NULL
                         ? "; no model was asked for"
                         : "learned no model",

@@ -60,7 +60,7 @@ Test(strategy_query, tells_answers_and_the_conjunction_that_was_learned)
     cr_assert_str_eq(outcome.round[0].said, "(u > 0.5)", "0.075 is within 0.1, 0.3 is not");
     outcome_free(&outcome);
     answer(&outcome, &job, 60, 60);
-    cr_assert_str_eq(outcome.round[0].said, "no feature: every record is positive");
+    cr_assert_str_eq(outcome.round[0].said, "none of the features: any record may be positive");
     outcome_free(&outcome);
     job_free(&job);
 }

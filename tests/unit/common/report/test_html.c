@@ -144,6 +144,22 @@ Test(html, of_questions_alone_speaks_of_no_model)
     result_free(&result);
 }
 
+Test(html, of_a_selection_alone_speaks_of_no_answers)
+{
+    struct result result;
+    result_init(&result);
+    cr_assert(result_reserve(&result, 3, 0, 1) == STATUS_OK);
+    result.round_count = 1;
+    result.round[0].said = strdup("age >= 75");
+    result.finished = true;
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "selected together from what the job lists; no model") != NULL);
+    cr_assert(strstr(page, "1</div><div class=\"beside\">age &gt;= 75</div>") != NULL);
+    cr_assert(strstr(page, "each with its noise told") == NULL, "there is no answer");
+    free(page);
+    result_free(&result);
+}
+
 Test(html, loads_nothing)
 {
     struct result result = example_result();
