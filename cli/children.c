@@ -29,7 +29,10 @@ enum status children_program(char *path, size_t size, const char *name, struct w
     CHECK(slash != NULL);
     slash[1] = '\0';
     if (snprintf(path, size, "%s%s", self, name) >= (int)size || access(path, X_OK) != 0) {
-        why_set(why, "%s%s is not there: build or install all of hedgerow's programs", self, name);
+        why_set(why, "%s%s is not there: %s", self, name,
+                strstr(name, "-seeded") == NULL
+                    ? "build or install all of hedgerow's programs"
+                    : "a program whose seed is known is never installed; run the one in a build");
         return STATUS_NOT_FOUND;
     }
     return STATUS_OK;

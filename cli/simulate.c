@@ -136,6 +136,13 @@ static enum exit_code run(const struct command *command, int count, char **argum
         return command_fail(command, EXIT_CODE_USAGE,
                             "--agents: there are as many as --streams names; leave one out");
     }
+    for (size_t i = 0; i < request.set.count; i++) {
+        if (strchr(request.set.value[i], '=') == NULL) {
+            return command_fail(command, EXIT_CODE_USAGE,
+                                "--set %s: write it like --set privacy.epsilon=2",
+                                request.set.value[i]);
+        }
+    }
     simulation->agent_count = (size_t)request.agents;
     simulation->set = request.set.value;
     simulation->set_count = request.set.count;

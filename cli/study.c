@@ -16,8 +16,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     char path[PATH_BYTES];
     struct why why = {""};
     if (children_program(path, sizeof path, "hedgerow-study-seeded", &why) != STATUS_OK) {
-        return command_fail(command, EXIT_CODE_INPUT,
-                            "%s (studies run in a build: they are never installed)", why.text);
+        return command_fail(command, EXIT_CODE_INPUT, "%s", why.text);
     }
     char **vector = calloc((size_t)count + 2, sizeof *vector);
     if (vector == NULL) {

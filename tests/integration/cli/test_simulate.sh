@@ -100,6 +100,8 @@ expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/nowhere.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --set privacy.epsilon=much
 says epsilon
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --set no.such.key=1
+expect 2 "$hedgerow" simulate "$job" --out "$work/d" --set privacy.epsilon
+says '--set privacy.epsilon=2'
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --agents 50
 says 'fewer agents'
 expect 4 "$hedgerow" simulate "$job" --out "$work/d" --agents 2
