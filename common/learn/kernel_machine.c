@@ -91,15 +91,23 @@ done:
     return status;
 }
 
+/* Kahan's sum: two roundings of all the terms' sizes and no more, however many they are, where one by
+ * one they could err by more than core_rounding counts. */
 void kernel_predict(double *f, const struct kernel_model *model, const double *points, size_t count)
 {
     const size_t d = model->feature_count;
     for (size_t i = 0; i < count; i++) {
-        f[i] = 0;
+        double sum = 0;
+        double lost = 0;
         for (size_t j = 0; j < model->record_count; j++) {
-            f[i] +=
-                model->alpha[j] * kernel_value(model->kernel, points + i * d, model->x + j * d, d);
+            const double term =
+                model->alpha[j] * kernel_value(model->kernel, points + i * d, model->x + j * d, d) -
+                lost;
+            const double next = sum + term;
+            lost = (next - sum) - term;
+            sum = next;
         }
+        f[i] = sum;
     }
 }
 

@@ -8,9 +8,9 @@
  *       = -(r - D B^-1 D K r/(2 lambda m))/(2 lambda),  D = sqrt(S), B = I + D K D/(2 lambda m)
  * (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section 3.4.3, for the
  * same form). Least squares are one Cholesky factorisation: S is constant, and further steps refine
- * with the same factor. The certificate is the gradient's norm, by Gram sqrt(r^T
- * K r), to which the root of that product's rounding error, kappa sum |r_i| sqrt(4 (m+32) u), is
- * added. */
+ * with the same factor. The certificate is the gradient's norm, by Gram sqrt(r^T K r), to which the
+ * root of that product's rounding error is added, and that of its entries': kappa sum |r_i| times
+ * sqrt(8 (m + 32 + entry_error) u). */
 
 #include "learn/erm_core.h"
 
@@ -113,9 +113,10 @@ static void evaluate(struct newton *newton)
         dense_axpy(newton->r, mu, newton->w, core->m);
         core_scores(newton->gradient, core, newton->r);
         const double size = core->kappa * cblas_dasum((int)core->m, newton->r, 1);
-        const double error = size > 2 * core->kappa * core_slope(core->loss)
-                                 ? HUGE_VAL /* c is larger than core_rounding takes it to be */
-                                 : sqrt(((double)core->m + 32) * 4 * DBL_EPSILON) * size;
+        const double error =
+            size > 2 * core->kappa * core_slope(core->loss)
+                ? HUGE_VAL /* c is larger than core_rounding takes it to be */
+                : sqrt(((double)core->m + 32 + core->entry_error) * 4 * DBL_EPSILON) * size;
         newton->norm = sqrt(fmax(dense_dot(newton->r, newton->gradient, core->m), 0)) + error;
     } else {
         core_combine(newton->gradient, newton->p, core, newton->r);

@@ -184,3 +184,42 @@ Test(kernel_machine, refuses_what_it_cannot_promise)
     bad.record_count = KERNEL_RECORDS_MAX;
     cr_assert(kernel_plan(&plan, &bad, &why) == STATUS_INVALID);
 }
+
+/* The records of one class in one place, every coefficient at the end of its box, as the hinge has
+ * it: each of the 32768 additions rounds the same way. One by one they err by nearly twice what a
+ * prediction's sensitivity counts. */
+Test(kernel_machine, an_answer_errs_by_no_more_than_its_sensitivity_counts)
+{
+    enum { MANY = KERNEL_RECORDS_MAX };
+    struct kernel_problem problem = {.loss = {LOSS_HINGE, 0},
+                                     .kernel = {.kind = KERNEL_LINEAR},
+                                     .tolerance = 0.001,
+                                     .record_count = MANY,
+                                     .feature_count = 1};
+    struct kernel_model model = {
+        .kernel = problem.kernel, .record_count = MANY, .feature_count = 1};
+    double naive_most = 0;
+    model.x = calloc(MANY, sizeof *model.x);
+    model.alpha = calloc(MANY, sizeof *model.alpha);
+    cr_assert(model.x != NULL && model.alpha != NULL);
+    for (unsigned lambda = 0; lambda < 8; lambda++) {
+        struct erm_plan plan;
+        const double point = 1;
+        double f = 0;
+        double naive = 0;
+        problem.lambda = 1 - (double)lambda / 37;
+        cr_assert_eq(kernel_plan(&plan, &problem, NULL), STATUS_OK);
+        const double exact = 1 / (2 * problem.lambda);
+        for (size_t i = 0; i < MANY; i++) {
+            model.x[i] = 1;
+            model.alpha[i] = exact / MANY; /* MANY is a power of two: nothing is rounded */
+            naive += model.alpha[i];
+        }
+        kernel_predict(&f, &model, &point, 1);
+        cr_expect_leq(fabs(f - exact), plan.rounding, "lambda %g: %g, and %g is counted",
+                      problem.lambda, fabs(f - exact), plan.rounding);
+        naive_most = fmax(naive_most, fabs(naive - exact) / plan.rounding);
+    }
+    cr_expect_gt(naive_most, 1.5, "the sum one by one errs by %g of the bound only", naive_most);
+    kernel_model_free(&model);
+}
