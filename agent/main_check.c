@@ -100,7 +100,8 @@ static bool check_budget(const struct site *site, const struct job *job)
     return good;
 }
 
-static bool check_job_and_data(struct site *site, const char *job_path)
+/* forbidden out: whether the policy does not allow the job. */
+static bool check_job_and_data(struct site *site, const char *job_path, bool *forbidden)
 {
     struct why why = {{0}};
     struct job job = {0};
@@ -121,9 +122,10 @@ static bool check_job_and_data(struct site *site, const char *job_path)
     good = daemon_report("job", status, &why);
     if (good) {
         why = (struct why){{0}};
-        good = daemon_report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
+        *forbidden =
+            !daemon_report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
         why = (struct why){{0}};
-        good = check_budget(site, &job) && good;
+        good = check_budget(site, &job);
         status = check_records(site, &job, &why);
         good = daemon_report("data", status, &why) && good;
     }
@@ -145,6 +147,7 @@ int main_check(const struct arguments *arguments)
     struct site site = {0};
     struct why why = {{0}};
     bool reached = false;
+    bool forbidden = false;
     bool keys;
     bool good;
 
@@ -153,7 +156,7 @@ int main_check(const struct arguments *arguments)
     }
     why = (struct why){{0}};
     good = daemon_report("policy", site_read_policy(&site, &why), &why);
-    good = good && check_job_and_data(&site, arguments->job);
+    good = good && check_job_and_data(&site, arguments->job, &forbidden);
     why = (struct why){{0}};
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);
     if (keys) {
@@ -161,9 +164,12 @@ int main_check(const struct arguments *arguments)
         reached = daemon_report("coordinator", reach(&site, arguments->timeout_s, &why), &why);
     }
     site_free(&site);
-    (void)puts(good && reached ? "PASSED" : "NOT READY");
+    (void)puts(good && !forbidden && reached ? "PASSED" : "NOT READY");
     if (!good || !keys) {
         return EXIT_CODE_INPUT;
+    }
+    if (forbidden) {
+        return EXIT_CODE_REFUSED;
     }
     return reached ? EXIT_CODE_OK : EXIT_CODE_UNREACHABLE;
 }

@@ -188,16 +188,18 @@ static enum status check_limit(struct price limit, const struct job *job, const 
     char asked[DECIMAL_TEXT_BYTES];
     char allowed[DECIMAL_TEXT_BYTES];
 
-    if (!filter_admits(&filter, &cost)) {
-        decimal_format(asked, sizeof asked, job->epsilon_micro, EPSILON_DECIMALS);
-        decimal_format(allowed, sizeof allowed, limit.epsilon_micro, EPSILON_DECIMALS);
-        why_set(why, "it may cost epsilon %s, and %s %s", asked, epsilon_whose, allowed);
-        return STATUS_REFUSED;
-    }
+    /* Delta first: without it no epsilon covers Gaussian noise, and the sentence would name the
+     * wrong key. */
     if (job->delta_atto > limit.delta_atto) {
         decimal_format(asked, sizeof asked, job->delta_atto, DELTA_DECIMALS);
         decimal_format(allowed, sizeof allowed, limit.delta_atto, DELTA_DECIMALS);
         why_set(why, "it may cost delta %s, and %s %s", asked, delta_whose, allowed);
+        return STATUS_REFUSED;
+    }
+    if (!filter_admits(&filter, &cost)) {
+        decimal_format(asked, sizeof asked, job->epsilon_micro, EPSILON_DECIMALS);
+        decimal_format(allowed, sizeof allowed, limit.epsilon_micro, EPSILON_DECIMALS);
+        why_set(why, "it may cost epsilon %s, and %s %s", asked, epsilon_whose, allowed);
         return STATUS_REFUSED;
     }
     return STATUS_OK;

@@ -92,6 +92,10 @@ prints 'NOT READY'
 expect 6 "$agent" check --config one/agent.yml --timeout 1
 prints 'NOT READY'
 prints 'epsilon 1.5 is left: no journal yet'
+sed 's/^epsilon: .*/epsilon: 0.5/' one/policy.yml >one/mean.yml
+sed 's/policy.yml/mean.yml/' one/agent.yml >one/forbids.yml
+expect 5 "$agent" check --config one/forbids.yml --timeout 1
+prints "and the policy's total (epsilon) is 0.5"
 sed 's/silence/silense/; $asilense_s: 9' one/agent.yml >one/typo.yml
 expect 3 "$agent" run --config one/typo.yml
 says 'typo.yml:9:1'

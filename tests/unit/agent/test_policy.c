@@ -204,6 +204,44 @@ Test(policy, refuses_a_job_with_the_reason)
     }
 }
 
+/* Of Gaussian noise without a delta, no epsilon is enough: the key to change is delta. */
+Test(policy, names_the_delta_that_gaussian_noise_lacks)
+{
+    static const char gaussian[] =
+        "hedgerow: 1\n"
+        "job: gradients\n"
+        "data:\n"
+        "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+        "  features: [{column: u, centre: 0, half_width: 1}]\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 1e-6}\n"
+        "cohort: {minimum: 3, deadline_s: 30}\n"
+        "stages: [{task: update, loss: logistic, noise: gaussian, rounds: 2, batch: 100, clip: 1,\n"
+        "          rate: 1, grid_bits: 16}]\n";
+    static const struct policy_case list[] = {
+        {"delta: 1e-6\n", "delta: 0\n",
+         "it may cost delta 0.000001, and the policy's total (delta) is 0"},
+        {"job_epsilon: 2\n", "job_epsilon: 2\njob_delta: 0\n",
+         "it may cost delta 0.000001, and the policy allows a job (job_delta) 0"},
+        {"job_epsilon: 2\n", "job_epsilon: 0.5\n",
+         "it may cost epsilon 1, and the policy allows a job (job_epsilon) 0.5"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        struct policy policy;
+        struct job job;
+        struct why why = {{0}};
+        char text[1024];
+        cr_assert_eq(
+            policy_parse(&policy, with(text, list[i].from, list[i].to), "policy.yml", &why),
+            STATUS_OK, "%s", why.text);
+        policy.task_allowed[TASK_UPDATE] = true;
+        cr_assert_eq(job_parse(&job, (struct slice){gaussian, strlen(gaussian)}, "job.yml", &why),
+                     STATUS_OK, "%s", why.text);
+        cr_expect_eq(policy_check_job(&policy, &job, &why), STATUS_REFUSED);
+        cr_expect_str_eq(why.text, list[i].message, "gave: %s", why.text);
+        job_free(&job);
+    }
+}
+
 Test(policy, refuses_trust_delta_and_size_it_does_not_allow)
 {
     struct policy policy;
