@@ -1,0 +1,32 @@
+#!/bin/bash
+# test_context.sh - what .dockerignore lets through to the container engine is enough to configure the
+# image's build: a folder that CMakeLists.txt names and the image lacks is found without an engine.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Configures from the paths listed on standard input; answers whether it could.
+configures() {
+    rm -rf "$work/source" "$work/build"
+    mkdir "$work/source"
+    (cd "$root" && xargs cp -r --parents -t "$work/source")
+    cmake -S "$work/source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHOUSE_TESTS=OFF \
+        >"$work/log" 2>&1
+}
+
+if ! sed -n 's/^!//p' "$root/.dockerignore" | configures; then
+    tail -n 20 "$work/log"
+    echo 'FAILED: the image cannot be configured from what .dockerignore lets through'
+    exit 1
+fi
+for target in hedgerow hedgerow-agent hedgerow-coordinator; do
+    grep -q "^build $target: phony" "$work/build/build.ninja" || { echo "FAILED: no $target"; exit 1; }
+done
+# It could fail: without one of the folders it does.
+if sed -n 's/^!//p' "$root/.dockerignore" | grep -v '^tests/' | configures; then
+    echo 'FAILED: a build without tests/support is configured all the same'
+    exit 1
+fi
+echo 'test_context: passed'
