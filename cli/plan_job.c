@@ -94,6 +94,18 @@ static void print_warning(const struct answer *answer, size_t stage)
     }
 }
 
+/* Comparisons that tell no two records apart: allowed, and mostly a slip of the pen. */
+static void print_notes(const struct job *job, size_t stage)
+{
+    const struct query_set *set = &job->stage[stage].queries;
+    for (size_t i = 0; i < set->count; i++) {
+        struct why note = {""};
+        if (query_has_note(&set->query[i], &note)) {
+            (void)printf("\nNOTE: stage %zu: %s\n", stage + 1, note.text);
+        }
+    }
+}
+
 static const char *trust_of(const struct job_plan *plan)
 {
     return job_trust_name(plan->job.trust);
@@ -159,6 +171,7 @@ static void print_text(const struct answer *answer)
     print_trusts(answer);
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);
+        print_notes(job, i);
     }
 }
 

@@ -104,7 +104,7 @@ bool query_has_note(const struct query *query, struct why *note)
     const size_t at = query->where.outside_at;
     if (at != 0) {
         why_set(note,
-                "character %zu of \"%s\": it lies outside the column's public range, to which all "
+                "character %zu of \"%s\" lies outside the column's public range, to which all "
                 "values are clamped: every record answers this comparison alike",
                 at, query->text);
     }

@@ -14,6 +14,19 @@ expect 0 "$hedgerow" plan job "$root/compose/sensors/job.yml"
 
 expect 0 "$hedgerow" plan job "$job" --agents 5 --json
 cp "$work/out" "$work/well.json"
+cat >"$work/slip.yml" <<'YAML'
+hedgerow: 1
+job: slip
+data:
+  label: {column: death, positive: "1", negative: "0"}
+  features: [{column: age, centre: 74, half_width: 24}]
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1}
+cohort: {minimum: 3, deadline_s: 30}
+stages: [{task: query, queries: ["count: age >= 65", "count: age >= 650"], batch: 1254, share: 1, grid_bits: 10}]
+YAML
+expect 0 "$hedgerow" plan job "$work/slip.yml"
+prints 'NOTE: stage 1: character 15 of "count: age >= 650" lies outside'
+[ "$(grep -c NOTE "$work/out")" -eq 1 ] || fault 'a note on a question that is in order'
 sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
 expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5
 prints 'WARNING: the noise of stage 2 drowns its signal'
