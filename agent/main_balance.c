@@ -183,11 +183,27 @@ static void amount_text(char text[AMOUNT_BYTES], struct price price)
                    price.epsilon_micro == UINT64_MAX ? "without bound" : epsilon, delta);
 }
 
-static void print_amount(const char *what, struct price price)
+/* After Gaussian noise no pure epsilon is left, and none is needed: the divergence counts. */
+static void left_text(char text[AMOUNT_BYTES], const struct balance *balance)
 {
-    char text[AMOUNT_BYTES];
-    amount_text(text, price);
-    (void)printf("%-6s %s\n", what, text);
+    const struct price left = left_of(balance);
+    char delta[DECIMAL_TEXT_BYTES];
+    amount_text(text, left);
+    if (balance->spent.epsilon_micro == UINT64_MAX) {
+        decimal_format(delta, sizeof delta, left.delta_atto, DELTA_DECIMALS);
+        (void)snprintf(text, AMOUNT_BYTES, "what the divergence leaves, delta %s", delta);
+    }
+}
+
+static void print_limit(const struct balance *balance)
+{
+    char limit[AMOUNT_BYTES];
+    char spent[AMOUNT_BYTES];
+    char left[AMOUNT_BYTES];
+    amount_text(limit, balance->filter.limit);
+    amount_text(spent, spent_of(balance));
+    left_text(left, balance);
+    (void)printf("limit  %s\nspent  %s\nleft   %s\n", limit, spent, left);
 }
 
 /* What all charges come to at one moment that was fixed beforehand, such as a job's end, at the
@@ -230,7 +246,7 @@ static void print_job(const struct ledger_found *found, size_t index)
 
     hex_encode(hex, id.byte, DIGEST_BYTES);
     amount_text(spent, spent_of(&balance));
-    amount_text(left, left_of(&balance));
+    left_text(left, &balance);
     (void)printf("job    %-24.24s spent %s%s%s\n", name[0] != '\0' ? name : hex, spent,
                  balance.limited ? "; left " : "", balance.limited ? left : "");
 }
@@ -242,9 +258,7 @@ void balance_print(const struct ledger_found *found)
     double fixed = fixed_epsilon(found);
 
     (void)printf("%zu answers\n", found->answer_count);
-    print_amount("limit", total.filter.limit);
-    print_amount("spent", spent_of(&total));
-    print_amount("left", left_of(&total));
+    print_limit(&total);
     print_odometer(&total);
     if (!isnan(fixed)) {
         (void)printf(
@@ -252,9 +266,7 @@ void balance_print(const struct ledger_found *found)
     }
     if (window.limited) {
         (void)printf("of any %" PRIu32 " days (allowance_days)\n", found->policy->allowance_days);
-        print_amount("limit", window.filter.limit);
-        print_amount("spent", spent_of(&window));
-        print_amount("left", left_of(&window));
+        print_limit(&window);
         print_odometer(&window);
     }
     for (size_t i = 0; i < ledger_job_count(found->ledger); i++) {

@@ -75,9 +75,10 @@ static enum status print_answer(struct ledger_print *print, const struct record 
     decimal_format(delta, sizeof delta, cost.delta_atto, DELTA_DECIMALS);
     event_text(event, sizeof event, charge);
     if (print->charges == NULL) {
-        (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-8s  %10s  %8s  %.16s  %s\n", when,
+        (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-10s  %10s  %8s  %-16.16s  %s\n", when,
                      name[0] != '\0' ? name : id, record->as.answer.round, record->as.answer.task,
-                     unbounded ? "-" : epsilon, delta, answer, event);
+                     unbounded ? "-" : epsilon, delta,
+                     digest_is_none(&record->as.answer.answer) ? "-" : answer, event);
         return STATUS_OK;
     }
     json_t *entry = json_pack(
@@ -198,7 +199,7 @@ static enum status print_journal(struct ledger_print *print, const struct site *
         return STATUS_NO_MEMORY;
     }
     if (!json) {
-        (void)printf("%-20s  %-24s  %5s  %-8s  %10s  %8s  %-16s  %s\n", "when", "job", "round",
+        (void)printf("%-20s  %-24s  %5s  %-10s  %10s  %8s  %-16s  %s\n", "when", "job", "round",
                      "task", "epsilon", "delta", "answer", "event");
     }
     enum status status = replay(print, site, why);

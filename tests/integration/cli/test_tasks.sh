@@ -43,6 +43,9 @@ job gauss central 1 0.00001 <<'YML'
   - {task: update, loss: logistic, rounds: 10, batch: 200, clip: 0.5, rate: 4, noise: gaussian}
 YML
 run gauss
+expect 0 "$programs/hedgerow-agent" ledger --config "$work/gauss/agents/hospital-1/agent.yml"
+prints 'left   what the divergence leaves, delta 0.00001'
+grep -q ' update  .*  -  *discrete_gaussian' "$work/out" || fault 'a digest of an exact answer is shown'
 job plays central 4 0.00001 <<'YML'
   - {task: fit, loss: logistic, lambdas: [0.05], share: 0.5, experts: {shifts: [0.25]}}
   - {task: losses, strategy: rwm, loss: zero_one, rounds: 4, batch: 50, share: 0.5}
