@@ -106,7 +106,9 @@ void simulation_show(const struct simulation *simulation)
                       result->agent[i].epsilon_spent, result->agent[i].epsilon_left);
     }
     if (result->agent_count > 0 && result->agent[0].delta_spent > 0) {
-        (void)fprintf(out, "  spent: at delta %.3g\n", result->agent[0].delta_spent);
+        (void)fprintf(out,
+                      "  spent: at delta %.3g; left: of the site's own epsilon, at its own delta\n",
+                      result->agent[0].delta_spent);
     }
     if (isfinite(result->regret.bound) && isfinite(result->regret.average)) {
         (void)fprintf(

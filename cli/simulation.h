@@ -100,6 +100,11 @@ MUST_USE enum status simulation_answers(struct simulation *simulation);
 
 struct dataset;
 
+/** Reads a table that the simulator wrote, by the job's schema, into data: dataset_free, also on
+ * failure. Fails as dataset_read, and with STATUS_IO where it cannot be opened. */
+MUST_USE enum status simulation_read(struct simulation *simulation, struct dataset *data,
+                                     const char *path);
+
 /** Tells the model's forecasts of the first few streams' last days (held: one data set a stream);
  * none without --streams. */
 MUST_USE enum status simulation_forecast(struct simulation *simulation, const struct dataset *held,

@@ -9,7 +9,6 @@
 #include "learn/permutation.h"
 #include "query/query_run.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,15 +56,7 @@ static enum status read_share(struct simulation *simulation, struct dataset *dat
     if (!simulation_path(simulation, path, "agents/%s/data.csv", agent)) {
         return STATUS_NO_MEMORY;
     }
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL) {
-        why_set(&simulation->why, "%s: %s", path, strerror(errno));
-        return STATUS_IO;
-    }
-    enum status status =
-        dataset_read(data, file, path, &simulation->job.schema, DATASET_LEARN, &simulation->why);
-    (void)fclose(file);
-    return status;
+    return simulation_read(simulation, data, path);
 }
 
 static enum status asked_read(struct asked *asked, struct simulation *simulation)

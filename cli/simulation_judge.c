@@ -40,7 +40,7 @@ struct judgement {
     double *score; /* (held.record_count, outputs), owned */
 };
 
-static enum status read_share(struct simulation *simulation, struct dataset *data, const char *path)
+enum status simulation_read(struct simulation *simulation, struct dataset *data, const char *path)
 {
     memset(data, 0, sizeof *data);
     FILE *file = fopen(path, "rbe");
@@ -69,7 +69,7 @@ static enum status read_all(struct simulation *simulation, struct judgement *jud
     for (size_t i = 0; i < held && status == STATUS_OK; i++) {
         part[i] = &judgement->held_part[i];
         status = simulation_held_path(simulation, path, i)
-                     ? read_share(simulation, &judgement->held_part[i], path)
+                     ? simulation_read(simulation, &judgement->held_part[i], path)
                      : STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {
@@ -82,7 +82,7 @@ static enum status read_all(struct simulation *simulation, struct judgement *jud
         if (!simulation_path(simulation, path, "agents/%s/data.csv", name)) {
             return STATUS_NO_MEMORY;
         }
-        status = read_share(simulation, &judgement->share[i], path);
+        status = simulation_read(simulation, &judgement->share[i], path);
     }
     if (status == STATUS_OK) {
         status = dataset_concat(&judgement->pooled, part, simulation->agent_count);
