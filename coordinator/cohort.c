@@ -1,5 +1,7 @@
 #include "coordinator/cohort.h"
 
+#include "base/bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +9,14 @@ static void member_clear(struct member *member)
 {
     free(member->own);
     member->own = NULL;
+    bytes_wipe(&member->answer, sizeof member->answer);
+}
+
+void cohort_forget_answers(struct cohort *cohort)
+{
+    for (size_t i = 0; i < cohort->count; i++) {
+        bytes_wipe(&cohort->member[i].answer, sizeof cohort->member[i].answer);
+    }
 }
 
 void cohort_free(struct cohort *cohort)
@@ -69,6 +79,7 @@ enum status cohort_set_roster(struct cohort *cohort, const struct peer *peer, si
         }
     }
     qsort(grown, used, sizeof *grown, by_name);
+    cohort_forget_answers(cohort);
     free(cohort->member);
     cohort->member = grown;
     cohort->count = used;

@@ -45,7 +45,12 @@ void cohort_free(struct cohort *cohort);
 /** Returns the admitted member of that name, or NULL. */
 struct member *cohort_find(struct cohort *cohort, const struct peer *peer);
 
-/** A new round: all standings back to silent, members who left dropped, own models freed. */
+/** Wipes the digests of what was offered, for when the round is over: that of an exact answer of few
+ * possible values tells which it was. */
+void cohort_forget_answers(struct cohort *cohort);
+
+/** A new round: all standings back to silent, members who left dropped, answers forgotten and own
+ * models freed. */
 void cohort_begin_round(struct cohort *cohort);
 
 /** Returns how many members have that standing (admitted or not). */

@@ -70,6 +70,7 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     begin_record(c, event, true);
     enum status status = list_agents(&c->committing, &c->cohort);
     aggregate_free(&c->aggregate);
+    cohort_forget_answers(&c->cohort);
     return status == STATUS_OK ? coordinator_commit(c, effects, (struct slice){0}) : status;
 }
 
@@ -116,6 +117,7 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
                   c->outcome.rounds_closed, why.text);
     }
     closing_free(&closing);
+    cohort_forget_answers(&c->cohort);
     return status;
 }
 

@@ -310,6 +310,36 @@ Test(central, no_exact_number_is_given_back_unwiped)
     }
 }
 
+static void expect_no_digests(const char *when)
+{
+    for (size_t i = 0; i < bench.coordinator->cohort.count; i++) {
+        cr_expect(digest_is_none(&bench.coordinator->cohort.member[i].answer), "%s: agent %zu",
+                  when, i);
+    }
+}
+
+/* Whoever reads the memory later tries the few sums that there can be. */
+Test(central, the_digest_of_an_exact_answer_ends_with_its_round)
+{
+    central_init(&bench, "0", ASK);
+    central_greet(&bench);
+    while (!bench.coordinator->outcome.finished) {
+        central_answer(&bench, small);
+        expect_no_digests("closed");
+    }
+    central_free(&bench);
+    central_init(&bench, "0", ASK);
+    central_greet(&bench);
+    const int64_t words[16] = {0};
+    cr_assert(central_count(&bench) <= 16);
+    central_offer(&bench, 0, words, central_count(&bench));
+    central_send(&bench, 0, words, central_count(&bench));
+    central_wait(&bench, 11000);
+    cr_assert(bench.coordinator->outcome.failed);
+    expect_no_digests("failed");
+    central_free(&bench);
+}
+
 /* A sum that wrapped would tell a draw on which side of 2^63 it was: whoever knows the rest would learn
  * another agent's exact sum. Bounded answers cannot wrap. */
 Test(central, an_answer_beyond_its_bounds_is_in_no_sum)
