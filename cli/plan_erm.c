@@ -55,7 +55,7 @@ static enum status read_loss(struct request *request, struct why *why)
 {
     struct loss *loss = &request->fit.loss;
     if (loss_from_name(&loss->kind, house_name(request->loss)) != STATUS_OK ||
-        loss->kind == LOSS_ZERO_ONE) {
+        !loss_is_learnable(*loss)) {
         why_set(why, "--loss must be hinge, logistic, least_squares, pinball, absolute, huber or "
                      "epsilon_insensitive");
         return STATUS_INVALID;

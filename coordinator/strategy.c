@@ -2,12 +2,16 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "experts/linear_learner.h"
 #include "query/bar.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PLAYS_SAID_BYTES = 512 }; /* longer ones are cut */
 
 const struct strategy_kind *strategy_kind(const struct job *job, const struct stage *stage)
 {
@@ -82,4 +86,39 @@ double *closing_take_means(struct closing *closing, double divisor)
     }
     closing->sum = NULL;
     return (double *)(void *)bytes;
+}
+
+enum status strategy_tell_plays(struct outcome_round *round, const struct outcome *outcome,
+                                const struct job *job, const struct record *record)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(job, record->as.round.round, &within);
+    const size_t k = outcome->expert_count;
+    size_t used = 0;
+
+    if (stage->loss.kind != LOSS_LINEAR || within + 1 < stage->rounds) {
+        return STATUS_OK;
+    }
+    uint64_t *plays = calloc(k, sizeof *plays);
+    double *answer = calloc(k, sizeof *answer);
+    round->said = calloc(1, PLAYS_SAID_BYTES);
+    if (plays == NULL || answer == NULL || round->said == NULL) {
+        free(plays);
+        free(answer);
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = outcome->round_count - stage->rounds; i < outcome->round_count; i++) {
+        plays[outcome->round[i].chosen]++;
+    }
+    linear_learner_answer(answer, plays, k);
+    for (size_t i = 0; i < k && used < PLAYS_SAID_BYTES; i++) {
+        if (plays[i] > 0) {
+            int bytes = snprintf(round->said + used, PLAYS_SAID_BYTES - used, "%s%.3g %s",
+                                 used > 0 ? " + " : "", answer[i], outcome->expert[i].name);
+            used += bytes > 0 ? (size_t)bytes : 0;
+        }
+    }
+    free(plays);
+    free(answer);
+    return STATUS_OK;
 }

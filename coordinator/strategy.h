@@ -61,6 +61,11 @@ extern const struct strategy_kind strategy_update;
 /** Returns the entry of a stage. */
 const struct strategy_kind *strategy_kind(const struct job *job, const struct stage *stage);
 
+/** For tell: after the last round of a losses stage that judges directions (loss linear) says how often
+ * each was played, LinearLearner's answer. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status strategy_tell_plays(struct outcome_round *round, const struct outcome *outcome,
+                                         const struct job *job, const struct record *record);
+
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);
 

@@ -123,11 +123,8 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
                         const struct job *job, const struct stage *stage,
                         const struct record *record)
 {
-    (void)job;
-    (void)outcome;
-    (void)record;
     round->regret_bound = stage->plan.regret_bound + stage->plan.cap_probability;
-    return STATUS_OK;
+    return strategy_tell_plays(round, outcome, job, record);
 }
 
 const struct strategy_kind strategy_hedge = {.close = close, .add = add, .tell = tell};

@@ -140,7 +140,6 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
                         const struct job *job, const struct stage *stage,
                         const struct record *record)
 {
-    (void)job;
     size_t k = outcome->expert_count;
     round->loss = malloc(k * sizeof *round->loss);
     round->weight = malloc(k * sizeof *round->weight);
@@ -151,7 +150,7 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
     rwm_probabilities(round->weight, &outcome->rwm);
     round->regret_average = outcome_regret_average(outcome);
     round->regret_bound = outcome_regret_bound(outcome).tight;
-    return STATUS_OK;
+    return strategy_tell_plays(round, outcome, job, record);
 }
 
 const struct strategy_kind strategy_losses = {.close = close, .add = add, .tell = tell};

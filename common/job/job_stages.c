@@ -132,8 +132,8 @@ static enum status check_loss(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "loss_parameter",
                             idle ? "is not read by this loss: remove it" : why.text);
     }
-    if (!stage_has(drafting, index, "loss")) {
-        return STATUS_OK;
+    if (!stage_has(drafting, index, "loss") || loss.kind == LOSS_LINEAR) {
+        return STATUS_OK; /* linear reads no label */
     }
     const bool number = drafting->job->schema.label.kind == LABEL_NUMBER;
     if (number ? loss_is_classification(loss)

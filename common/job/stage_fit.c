@@ -55,7 +55,7 @@ enum status stage_build_fits(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
     struct stage *stage = &drafting->job->stage[index];
-    if (draft->loss == LOSS_ZERO_ONE) {
+    if (!loss_is_learnable(stage->loss)) {
         return stage_refuse(drafting, index, "loss",
                             "zero_one cannot be minimised: write logistic or hinge");
     }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { SEARCH_STEPS = 24 };
+enum { SEARCH_STEPS = 12 };
 
 static enum hedge_strategy hedge_of(enum strategy strategy)
 {

@@ -62,7 +62,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     struct stage *stage = &drafting->job->stage[index];
     struct why why = {{0}};
 
-    if (draft->loss == LOSS_ZERO_ONE) {
+    if (!loss_is_learnable(stage->loss)) {
         return stage_refuse(drafting, index, "loss",
                             "zero_one has no gradient: write logistic or hinge");
     }

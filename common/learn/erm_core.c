@@ -118,6 +118,7 @@ struct core_box core_box(struct loss loss, double y)
         return (struct core_box){-1, 1, loss.parameter};
     case LOSS_LOGISTIC:
     case LOSS_ZERO_ONE:
+    case LOSS_LINEAR:
     case LOSS_HUBER:
     case LOSS_SQUARED:
         break;

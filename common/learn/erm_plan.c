@@ -106,7 +106,7 @@ static enum status plan_box(struct erm_plan *plan, const struct core *core, doub
 
 static enum status check_numbers(const struct core *core, struct why *why)
 {
-    if (core->loss.kind == LOSS_ZERO_ONE) {
+    if (!loss_is_learnable(core->loss)) {
         return refuse(why, "a fit cannot minimise the zero_one loss: take logistic or hinge");
     }
     if (!(core->lambda >= 1e-12 && core->lambda <= 1e6)) {

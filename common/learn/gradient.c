@@ -37,7 +37,7 @@ enum status gradient_check(const struct gradient *gradient, size_t row_count, st
         why_set(why, "an update needs features, and at least one output");
         return STATUS_INVALID;
     }
-    if (gradient->loss.kind == LOSS_ZERO_ONE) {
+    if (!loss_is_learnable(gradient->loss)) {
         why_set(why, "the zero-one loss has no gradient: take logistic or hinge");
         return STATUS_INVALID;
     }

@@ -51,6 +51,8 @@ double loss_value(struct loss loss, double f, double y)
         return huber(residual, loss.parameter);
     case LOSS_SQUARED:
         return residual * residual;
+    case LOSS_LINEAR:
+        return fmin(fmax((1 + f) / 2, 0), 1);
     }
     CHECK(false);
 }
@@ -74,7 +76,7 @@ double loss_clamped(struct loss loss, double f, double y)
     double value = 0;
     if (loss.kind == LOSS_LOGISTIC) {
         value = logistic_at_even_pace(y * f);
-    } else if (loss_is_classification(loss)) {
+    } else if (loss_is_classification(loss) || loss.kind == LOSS_LINEAR) {
         value = loss_value(loss, f, y);
     } else {
         value = loss_value(loss, f, y) / largest(loss);
@@ -101,6 +103,7 @@ double loss_derivative(struct loss loss, double f, double y)
     case LOSS_SQUARED:
         return -2 * residual;
     case LOSS_ZERO_ONE:
+    case LOSS_LINEAR:
         break;
     }
     CHECK(false);
@@ -121,6 +124,7 @@ double loss_lipschitz(struct loss loss, double bound_y, double kappa, double lam
     case LOSS_SQUARED:
         return bound_y * (kappa / sqrt(lambda) + 2) * up;
     case LOSS_ZERO_ONE:
+    case LOSS_LINEAR:
         break;
     }
     CHECK(false);
@@ -136,6 +140,11 @@ double loss_ball(struct loss loss, double bound_y, double kappa, double lambda)
     const double by_value = sqrt(at_zero / lambda);
     const double by_slope = kappa * loss_lipschitz(loss, bound_y, kappa, lambda) / (2 * lambda);
     return fmin(by_value, by_slope) * up;
+}
+
+bool loss_is_learnable(struct loss loss)
+{
+    return loss.kind != LOSS_ZERO_ONE && loss.kind != LOSS_LINEAR;
 }
 
 bool loss_is_classification(struct loss loss)
@@ -190,7 +199,8 @@ const char *loss_name(enum loss_kind kind)
         [LOSS_LOGISTIC] = "logistic", [LOSS_HINGE] = "hinge",
         [LOSS_ZERO_ONE] = "zero_one", [LOSS_PINBALL] = "pinball",
         [LOSS_ABSOLUTE] = "absolute", [LOSS_INSENSITIVE] = "insensitive",
-        [LOSS_HUBER] = "huber",       [LOSS_SQUARED] = "squared"};
+        [LOSS_HUBER] = "huber",       [LOSS_SQUARED] = "squared",
+        [LOSS_LINEAR] = "linear"};
     CHECK((unsigned)kind < LOSS_KINDS);
     return name[kind];
 }

@@ -16,10 +16,12 @@ enum loss_kind {
     LOSS_PINBALL,     /* max(tau (y-f), (tau-1) (y-f)), 0 < tau < 1: its minimiser is a quantile */
     LOSS_ABSOLUTE,    /* |y-f| */
     LOSS_INSENSITIVE, /* max(0, |y-f| - e), 0 <= e <= 1 */
-    LOSS_HUBER,  /* (y-f)^2/2 for |y-f| <= delta, else delta (|y-f| - delta/2), 0 < delta <= 2 */
-    LOSS_SQUARED /* (y-f)^2 */
+    LOSS_HUBER,   /* (y-f)^2/2 for |y-f| <= delta, else delta (|y-f| - delta/2), 0 < delta <= 2 */
+    LOSS_SQUARED, /* (y-f)^2 */
+    LOSS_LINEAR   /* (1+f)/2, within [0, 1]: for judging directions, whatever the label (algorithm
+                         17 of Dwork and Roth, its losses mapped from [-1, 1]) */
 };
-enum { LOSS_KINDS = LOSS_SQUARED + 1 };
+enum { LOSS_KINDS = LOSS_LINEAR + 1 };
 
 struct loss {
     enum loss_kind kind;
@@ -60,6 +62,9 @@ double loss_lipschitz(struct loss loss, double bound_y, double kappa, double lam
  */
 double loss_ball(struct loss loss, double bound_y, double kappa, double lambda);
 
+/** Returns whether it can be minimised: not zero_one and linear. */
+bool loss_is_learnable(struct loss loss);
+
 /** Classification: y is +1 or -1 (logistic, hinge, zero_one). Regression: the others. */
 bool loss_is_classification(struct loss loss);
 bool loss_is_regression(struct loss loss);
@@ -75,8 +80,8 @@ bool loss_has_parameter(enum loss_kind kind);
  * with STATUS_INVALID. */
 MUST_USE enum status loss_check(struct loss loss, struct why *why);
 
-/** Returns "logistic", "hinge", "zero_one", "pinball", "absolute", "insensitive", "huber" or
- * "squared". */
+/** Returns "logistic", "hinge", "zero_one", "pinball", "absolute", "insensitive", "huber",
+ * "squared" or "linear". */
 const char *loss_name(enum loss_kind kind);
 
 /** Finds a loss by its name. Fails with STATUS_NOT_FOUND. */

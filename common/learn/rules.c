@@ -198,7 +198,7 @@ enum status rule_concentration(struct stated *gap, double mean_loss, double epsi
 
 static enum status check_fit(const struct rule_fit *fit, struct why *why)
 {
-    if (fit->loss.kind == LOSS_ZERO_ONE) {
+    if (!loss_is_learnable(fit->loss)) {
         return refuse(why, "zero_one is for judging a model: no fit minimises it");
     }
     enum status status = loss_check(fit->loss, why);

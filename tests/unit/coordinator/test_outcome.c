@@ -264,3 +264,21 @@ Test(outcome, an_unknown_horizon_forgets_after_one_two_and_four_rounds)
     cr_assert(outcome.finished);
     cr_assert_eq(outcome.regret.rounds, 7);
 }
+
+/* Picks 0, 3, 3, and 1 in the end: the mean of the vectors played. */
+Test(outcome, a_stage_that_judges_directions_says_how_often_each_was_played)
+{
+    const uint32_t picks[] = {0, 3, 3, 1};
+    cr_assert_eq(add_fit(0, 0), STATUS_OK);
+    cr_assert_eq(add_fit(1, 0), STATUS_OK);
+    job.stage[1].loss.kind = LOSS_LINEAR;
+    job.stage[1].rounds = 4;
+    job.stage[1].batches = 4;
+    for (uint32_t i = 0; i < 4; i++) {
+        cr_assert_eq(add_losses(2 + i, picks[i], 1), STATUS_OK);
+        cr_assert((outcome.round[2 + i].said != NULL) == (i == 3));
+    }
+    cr_assert_str_eq(outcome.round[5].said,
+                     "0.25 average, lambda 0.1 + 0.25 average, lambda 0.1, threshold +0.5 + 0.5 "
+                     "b, lambda 0.1");
+}

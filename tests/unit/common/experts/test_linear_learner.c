@@ -3,6 +3,8 @@
 
 #include "experts/linear_learner.h"
 
+#include "dp/encode.h"
+#include "learn/loss.h"
 #include "noise/exponential.h"
 #include "tests/support/seeded_random.h"
 
@@ -22,6 +24,18 @@ Test(linear_learner, losses_are_in_the_unit_interval)
     }
     linear_learner_losses(loss, x, 8, 0);
     cr_expect(loss[0] == 0 && loss[1] == 1);
+}
+
+/* What agents send for a direction, loss `linear` of its feature, is the learner's own loss. */
+Test(linear_learner, a_jobs_losses_are_the_learners)
+{
+    const double x[] = {-1, 1, 0, 0.5, -0.3, 0.77, -2, 7, -INFINITY, NAN, 1e-9, 0.999999};
+    int64_t loss[12];
+    linear_learner_losses(loss, x, 12, BITS);
+    for (int i = 0; i < 12; i++) {
+        double value = loss_clamped((struct loss){.kind = LOSS_LINEAR}, x[i], i % 2 == 0 ? 1 : -1);
+        cr_expect_eq(encode_value(value, BITS), loss[i], "%d", i);
+    }
 }
 
 /* ln P(0|x)/P(0|x') of a draw of exp(-eta L) with eta = 1/one. */
