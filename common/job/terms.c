@@ -9,6 +9,7 @@
 #include "experts/rwm.h"
 #include "job/kind.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,8 +155,8 @@ static enum status tell_online(struct terms *terms, const struct terms_setting *
     for (uint32_t within = 0; within < stage->rounds && status == STATUS_OK; within++) {
         char what[TERMS_TEXT_BYTES];
         const struct round_rows rows = round_rows(stage, within, setting->records);
-        (void)snprintf(what, sizeof what, "one prediction of the average after %llu records",
-                       (unsigned long long)(rows.first + rows.count));
+        (void)snprintf(what, sizeof what, "one prediction of the average after %" PRIu64 " records",
+                       rows.first + rows.count);
         status = tell_score(terms, setting, within, what, why);
     }
     return status;
