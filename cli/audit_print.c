@@ -1,11 +1,12 @@
 #include "cli/audit.h"
+#include "cli/json_print.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BAR = 26, DIGITS = 17 };
+enum { BAR = 26 };
 
 static const char *const kinds[] = {
     [AUDIT_AT_LEAST] = "at-least", [AUDIT_AT_MOST] = "at-most", [AUDIT_AMONG] = "among"};
@@ -156,14 +157,5 @@ enum status audit_print_json(const struct audit_finding *finding, size_t count,
         }
     }
     json_t *object = audits == NULL ? NULL : json_pack("{s:o}", "audits", audits);
-    char *text = object == NULL ? NULL
-                                : json_dumps(object, JSON_INDENT(1) | JSON_PRESERVE_ORDER |
-                                                         JSON_REAL_PRECISION(DIGITS));
-    if (text != NULL) {
-        (void)puts(text);
-    }
-    json_decref(object);
-    enum status status = text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-    free(text);
-    return status;
+    return json_print(object);
 }

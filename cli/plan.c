@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DIGITS = 17 };
-
 enum status plan_number(double *number, const char *option, const char *text, struct why *why)
 {
     if (text == NULL) {
@@ -44,20 +42,6 @@ bool plan_account(json_t *object, const char *key, const struct account *account
                                                     : json_null());
     return good && plan_set(object, "low", plan_real(account->low)) &&
            plan_set(object, "high", plan_real(account->high));
-}
-
-enum status plan_print(json_t *object)
-{
-    char *text = object == NULL ? NULL
-                                : json_dumps(object, JSON_INDENT(1) | JSON_PRESERVE_ORDER |
-                                                         JSON_REAL_PRECISION(DIGITS));
-    if (text != NULL) {
-        (void)puts(text);
-    }
-    json_decref(object);
-    enum status status = text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-    free(text);
-    return status;
 }
 
 enum exit_code plan_fail(const struct command *command, enum status status, const struct why *why)

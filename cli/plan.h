@@ -41,9 +41,6 @@ bool plan_set(json_t *object, const char *key, json_t *value);
  * low and high. False without memory. */
 bool plan_account(json_t *object, const char *key, const struct account *account);
 
-/** Prints the object, which it takes (NULL without memory), with 17 digits, to standard output. */
-MUST_USE enum status plan_print(json_t *object);
-
 /** Ends a part: the sentence, or the status's own text when there is none. */
 enum exit_code plan_fail(const struct command *command, enum status status, const struct why *why);
 

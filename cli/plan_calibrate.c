@@ -1,5 +1,6 @@
 #include "account/calibrate.h"
 
+#include "cli/json_print.h"
 #include "cli/plan.h"
 #include "cli/plan_events.h"
 #include "config/options.h"
@@ -54,7 +55,7 @@ static enum status print_json(const struct calibration *calibration,
     }
     json_decref(list);
     json_decref(account);
-    return plan_print(object);
+    return json_print(object);
 }
 
 static void print_text(const struct calibration *calibration, const struct plan_events *events,

@@ -1,5 +1,6 @@
 #include "cli/plan.h"
 
+#include "cli/json_print.h"
 #include "cli/plan_events.h"
 #include "config/options.h"
 
@@ -44,7 +45,7 @@ static enum status print_json(const struct account *account, const struct questi
         json_decref(object);
         object = NULL;
     }
-    return plan_print(object);
+    return json_print(object);
 }
 
 static void print_bound(const struct account *account, enum accountant accountant)

@@ -1,4 +1,5 @@
 #include "account/calibrate.h"
+#include "cli/json_print.h"
 #include "cli/plan.h"
 #include "cli/plan_fields.h"
 #include "cli/plan_lines.h"
@@ -217,7 +218,7 @@ static enum status print_json(const struct row *row, size_t count, const struct 
         json_decref(object);
         object = NULL;
     }
-    return plan_print(object);
+    return json_print(object);
 }
 
 static void print_row(const struct row *row)

@@ -1,5 +1,6 @@
 #include "cli/plan_job.h"
 
+#include "cli/json_print.h"
 #include "cli/plan.h"
 #include "config/config.h"
 #include "config/options.h"
@@ -319,7 +320,7 @@ static enum status print_json(const struct answer *answer)
         json_decref(object);
         object = NULL;
     }
-    return plan_print(object);
+    return json_print(object);
 }
 
 static enum status check_records(const struct answer *answer, const struct request *request,

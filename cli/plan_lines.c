@@ -1,5 +1,6 @@
 #include "cli/plan_lines.h"
 
+#include "cli/json_print.h"
 #include "cli/plan.h"
 
 #include <math.h>
@@ -44,5 +45,5 @@ enum status plan_lines_json(const struct plan_line *line, size_t count)
         json_decref(object);
         object = NULL;
     }
-    return plan_print(object);
+    return json_print(object);
 }

@@ -47,7 +47,7 @@ static void study_show(FILE *out, const struct study *study)
                   sqrt(variance / n));
 }
 
-static enum exit_code print_json(const struct simulation *simulation)
+static enum exit_code print_result(const struct simulation *simulation)
 {
     char *text = NULL;
     if (result_to_json(&text, &simulation->result) != STATUS_OK) {
@@ -94,7 +94,7 @@ static enum exit_code once(const struct command *command, const struct request *
             show_figures(simulation->progress, study);
         }
         if (request->json) {
-            code = print_json(simulation);
+            code = print_result(simulation);
         }
     }
     simulation_free(simulation);

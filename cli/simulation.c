@@ -151,7 +151,10 @@ enum exit_code simulation_run(struct simulation *simulation)
     simulation->why.text[0] = '\0';
     simulation->lock = -1;
     result_init(&simulation->result);
-    status = simulation_load(simulation);
+    status = simulation_programs(simulation);
+    if (status == STATUS_OK) {
+        status = simulation_load(simulation);
+    }
     if (status == STATUS_OK && simulation->job.cohort_min > simulation->agent_count) {
         why_set(&simulation->why, "%s wants at least %u agents (cohort.minimum), and there are %zu",
                 simulation->job_path, simulation->job.cohort_min, simulation->agent_count);

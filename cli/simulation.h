@@ -73,6 +73,9 @@ bool simulation_held_path(const struct simulation *simulation,
 MUST_USE enum status simulation_streams_load(struct simulation *simulation);
 MUST_USE enum status simulation_streams_split(struct simulation *simulation);
 
+/** Looks whether the programs to start are there, before anything is written. */
+MUST_USE enum status simulation_programs(struct simulation *simulation);
+
 /** Reads job and data, applies --set, checks that the shares suffice. Nothing is written yet. */
 MUST_USE enum status simulation_load(struct simulation *simulation);
 

@@ -101,6 +101,26 @@ static uint64_t seed_of(const struct simulation *simulation, size_t number)
     return simulation->seed * (SIMULATION_AGENTS_MAX + 1) + number;
 }
 
+static const char *coordinator_program(const struct simulation *simulation)
+{
+    return simulation->seeded ? "hedgerow-coordinator-seeded" : "hedgerow-coordinator";
+}
+
+static const char *agent_program(const struct simulation *simulation)
+{
+    return simulation->seeded ? "hedgerow-agent-seeded" : "hedgerow-agent";
+}
+
+enum status simulation_programs(struct simulation *simulation)
+{
+    char path[SIMULATION_PATH_BYTES];
+    enum status status =
+        children_program(path, sizeof path, coordinator_program(simulation), &simulation->why);
+    return status != STATUS_OK
+               ? status
+               : children_program(path, sizeof path, agent_program(simulation), &simulation->why);
+}
+
 static enum status start(struct simulation *simulation, const char *program, const char *name,
                          const char *settings, size_t number)
 {
@@ -131,16 +151,14 @@ static enum status start(struct simulation *simulation, const char *program, con
 
 static enum status start_all(struct simulation *simulation)
 {
-    enum status status = start(
-        simulation, simulation->seeded ? "hedgerow-coordinator-seeded" : "hedgerow-coordinator",
-        "coordinator", "coordinator/coordinator.yml", 0);
+    enum status status = start(simulation, coordinator_program(simulation), "coordinator",
+                               "coordinator/coordinator.yml", 0);
     for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
         char name[CHILD_NAME_BYTES];
         char settings[128];
         simulation_agent_name(simulation, name, i - 1);
         (void)snprintf(settings, sizeof settings, "agents/%s/agent.yml", name);
-        status = start(simulation, simulation->seeded ? "hedgerow-agent-seeded" : "hedgerow-agent",
-                       name, settings, i);
+        status = start(simulation, agent_program(simulation), name, settings, i);
     }
     return status;
 }

@@ -213,7 +213,7 @@ static enum status tell_losses(struct terms *terms, const struct terms_setting *
     const size_t k = setting->experts;
     const double eta = rwm_eta_free(k, stage->rounds);
     (void)snprintf(line->what, sizeof line->what,
-                   "the mean loss of each of %zu experts, each of %u rounds", k, stage->rounds);
+                   "the mean loss of each of %zu experts (rounds: %u)", k, stage->rounds);
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
     line->burden = line->noise / sqrt((double)stage->rounds) / TERMS_TENTH;
@@ -262,7 +262,7 @@ static enum status tell_update(struct terms *terms, const struct terms_setting *
     }
     const double clip = ldexp((double)stage->gradient.clip, -(int)stage->grid_bits);
     (void)snprintf(line->what, sizeof line->what,
-                   "each of %zu coordinates of the mean gradient, each of %u rounds",
+                   "each of %zu coordinates of the mean gradient (rounds: %u)",
                    round_width(setting->job), stage->rounds);
     (void)snprintf(line->unit, sizeof line->unit, "gradient");
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;

@@ -3,6 +3,7 @@
 
 #include "learn/model.h"
 #include "learn/model_private.h"
+#include "json/json_text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -30,21 +31,6 @@ static const char *output_text(const struct model *model)
                  "a monotone score, not a calibrated probability";
 }
 
-/* Returns the text, or NULL without memory. Into a buffer of the right size: json_dumps grows its
- * own, and where growing fails inside a key it goes on without the rest of the key. */
-static char *dumped(const json_t *root)
-{
-    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(17);
-    const size_t size = json_dumpb(root, NULL, 0, flags);
-    char *text = size == 0 ? NULL : malloc(size + 1);
-    if (text == NULL || json_dumpb(root, text, size, flags) != size) {
-        free(text);
-        return NULL;
-    }
-    text[size] = '\0';
-    return text;
-}
-
 enum status model_to_json(char **text, const struct model *model)
 {
     json_t *weights = json_array();
@@ -61,7 +47,7 @@ enum status model_to_json(char **text, const struct model *model)
         model->lambda, "output", output_text(model), "schema", model_schema_to_json(&model->schema),
         "weights", weights);
     whole = whole && root != NULL && json_is_object(json_object_get(root, "schema"));
-    *text = whole ? dumped(root) : NULL;
+    *text = whole ? json_text(root, 2, 17) : NULL;
     json_decref(root);
     return *text != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "report/result.h"
+#include "json/json_text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -245,7 +246,7 @@ enum status result_to_json(char **text, const struct result *result)
     put(&writer, root, "version", json_string(result->version));
     if (!writer.failed) {
         /* 15 digits: 0.003 stays 0.003. model.json holds the chosen model exactly. */
-        *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+        *text = json_text(root, 1, 15);
     }
     json_decref(root);
     if (writer.failed) {

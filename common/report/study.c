@@ -1,6 +1,7 @@
 #include "report/study.h"
 
 #include "base/check.h"
+#include "json/json_text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -191,7 +192,7 @@ enum status study_to_json(char **json, const struct study *study)
     if (root == NULL || !is_whole(root, study)) {
         status = STATUS_INVALID;
     } else {
-        *json = json_dumps(root, JSON_INDENT(1));
+        *json = json_text(root, 1, 17);
         status = *json == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
     json_decref(root);

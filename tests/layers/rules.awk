@@ -33,7 +33,7 @@ BEGIN {
     foreign["wire.pb-c.h"] = "^common/protocol/wire"
     foreign["journal.pb-c.h"] = "^common/protocol/wire"
     foreign["yaml.h"] = "^common/config/"
-    foreign["jansson.h"] = "^common/(learn/model|report/|io/log_sink)|^(cli|agent|coordinator)/"
+    foreign["jansson.h"] = "^common/(json/|learn/model|report/|io/log_sink)|^(cli|agent|coordinator)/"
     foreign["immintrin.h"] = "^common/noise/laplace_kernel_"
     foreign["mpfr.h"] = "^common/(noise|account)/"
     foreign["gmp.h"] = "^common/(noise|account)/"

@@ -377,8 +377,12 @@ Test(config, refuses_a_text_without_its_version)
         enum status status;
         const char *message;
     } list[] = {
-        {"", STATUS_INVALID, "x.yml:1:1: the file is empty"},
-        {"# only this\n", STATUS_INVALID, "x.yml:1:1: the file is empty"},
+        {"", STATUS_INVALID,
+         "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/OPERATIONS.md "
+         "have examples"},
+        {"# only this\n", STATUS_INVALID,
+         "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/OPERATIONS.md "
+         "have examples"},
         {"7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
         {"- 7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
         {"count: 7\n", STATUS_INVALID,

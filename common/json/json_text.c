@@ -1,0 +1,19 @@
+/* json_text.c - written into a buffer of the right size. json_dumps grows a buffer of its own, and
+ * where growing fails inside a key it goes on without the rest of the key. */
+
+#include "json/json_text.h"
+
+#include <stdlib.h>
+
+char *json_text(const json_t *root, unsigned indent, unsigned digits)
+{
+    const size_t flags = JSON_INDENT(indent) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(digits);
+    const size_t size = json_dumpb(root, NULL, 0, flags);
+    char *text = size == 0 ? NULL : malloc(size + 1);
+    if (text == NULL || json_dumpb(root, text, size, flags) != size) {
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
