@@ -210,7 +210,7 @@ enum status job_on_loaded(struct participant *p, const struct event *event, stru
         permutation_draw(p->order, p->data.record_count, &p->name.id);
     }
     p->job_phase = JOB_READY;
-    log_event(p->options.log, LOG_INFO, "job-joined", NULL, "ready for job \"%s\", %u rounds",
+    log_event(p->options.log, LOG_INFO, "job-joined", NULL, "ready for job \"%s\", rounds: %u",
               p->job.name, (unsigned)job_round_count(&p->job));
     return participant_hello(p, event->now_ms, effects);
 }

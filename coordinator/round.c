@@ -147,7 +147,7 @@ static enum status on_start(struct coordinator *c, const struct event *event,
         return STATUS_OK;
     }
     log_event(c->options.log, LOG_INFO, "job-resumed", NULL,
-              "%" PRIu32 " rounds are in the journal: going on with the next",
+              "rounds in the journal: %" PRIu32 "; going on with the next",
               c->outcome.rounds_closed);
     return coordinator_open(c, event->now_ms, effects);
 }

@@ -67,7 +67,7 @@ static enum status add_model(struct outcome *outcome, const struct stage *stage)
             outcome_add_experts(&expert, outcome, 1, (struct slice){model, outcome->width * 8});
     }
     if (status == STATUS_OK) {
-        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "update of %s, %u rounds",
+        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "update of %s, rounds: %u",
                        loss_name(stage->loss.kind), stage->rounds);
     }
     free(model);
