@@ -11,6 +11,7 @@
 #include "learn/erm_core.h"
 
 #include "learn/dense.h"
+#include "learn/features_normal.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -28,19 +29,10 @@ struct dual {
     double *size; /* (m) K_ii */
     size_t *left; /* (m) the records still looked at, the first `count` of them */
     size_t count;
-    uint64_t state; /* of the order */
-    double gap;     /* of the last pass, by the way */
-    double worst;   /* violation of the last pass */
+    struct public_random random; /* of the order, which is a matter of speed alone */
+    double gap;                  /* of the last pass, by the way */
+    double worst;                /* violation of the last pass */
 };
-
-static uint64_t draw_below(uint64_t *state, uint64_t bound)
-{
-    *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    uint64_t z = *state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (z ^ (z >> 31)) % bound; /* the order is a matter of speed alone */
-}
 
 static double score(const struct dual *dual, size_t i)
 {
@@ -94,7 +86,7 @@ static void pass(struct dual *dual, double patience)
     dual->gap = 0;
     dual->worst = 0;
     for (size_t k = 0; k < dual->count; k++) {
-        const size_t other = k + draw_below(&dual->state, dual->count - k);
+        const size_t other = k + public_random_next(&dual->random) % (dual->count - k);
         const size_t i = dual->left[other];
         dual->left[other] = dual->left[k];
         dual->left[k] = i;
@@ -186,7 +178,7 @@ static void start(struct dual *dual)
 enum status dual_descend(double *w, bool *certified, const struct core *core, uint64_t most)
 {
     const size_t n = core->by_gram ? core->m : core->d;
-    struct dual dual = {.core = core};
+    struct dual dual = {.core = core, .random = public_random_from(0)};
     enum status status = STATUS_NO_MEMORY;
     dual.w = core_numbers(n, 1);
     dual.a = core_numbers(core->m, 1);

@@ -52,10 +52,20 @@ static double per_term(const struct core *core)
            (fmax(slope, 1) + swing * kappa * kappa * slope / (2 * core->lambda));
 }
 
+static double inner_terms(const struct core *core)
+{
+    return core->by_gram ? core->entry_error : core_terms(core->d);
+}
+
 double core_rounding(const struct core *core)
 {
-    const double inner = core->by_gram ? core->entry_error : core_terms(core->d);
-    return 4 * (core_terms(core->m) + inner + 32) * per_term(core);
+    return 4 * (core_terms(core->m) + inner_terms(core) + 32) * per_term(core);
+}
+
+double core_score_rounding(const struct core *core)
+{
+    const double size = core_slope(core->loss) / (2 * core->lambda);
+    return 4 * (inner_terms(core) + 32) * DBL_EPSILON / 2 * core->kappa * core->kappa * size;
 }
 
 /* Of one step of a slow method. */
@@ -174,7 +184,7 @@ enum status core_plan(struct erm_plan *plan, const struct core *core, struct why
                 steps, plan->flops);
         return STATUS_INVALID;
     }
-    plan->rounding = core_rounding(core);
+    plan->rounding = core_score_rounding(core);
     plan->steps = (uint64_t)steps;
     return STATUS_OK;
 }

@@ -28,12 +28,6 @@ static const char *const names[] = {[RULE_LEAST_SQUARES_FIXED] = "least_squares_
                                     [RULE_LEAST_SQUARES_BALANCED] = "least_squares_balanced",
                                     [RULE_LIPSCHITZ] = "lipschitz"};
 
-const char *rule_name(enum rule rule)
-{
-    CHECK((size_t)rule < RULES);
-    return names[rule];
-}
-
 enum status rule_from_name(enum rule *rule, const char *name)
 {
     for (unsigned i = 0; i < RULES; i++) {

@@ -31,10 +31,8 @@ struct rule_choice {
     struct stated rate; /* the error is at most a constant, that does not depend on m, times this */
 };
 
-/** Returns "least_squares_fixed", "least_squares_balanced" or "lipschitz". */
-const char *rule_name(enum rule rule);
-
-/** Finds a rule by its name. Fails with STATUS_NOT_FOUND. */
+/** Finds a rule by its name: "least_squares_fixed", "least_squares_balanced" or "lipschitz". Fails
+ * with STATUS_NOT_FOUND. */
 MUST_USE enum status rule_from_name(enum rule *rule, const char *name);
 
 /**

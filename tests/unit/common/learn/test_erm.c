@@ -1,33 +1,14 @@
-/* The solvers: known answers, fast against plain, public numbers of steps, and what is refused. */
+/* The solvers: fast against plain, public numbers of steps, and what is refused. */
 
-#include "learn/dense.h"
 #include "learn/erm.h"
 #include "learn/erm_core.h"
 
 #include "tests/support/seeded_random.h"
-#include "wdbc.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
-
-/* tests/vectors/erm.json */
-static const struct known {
-    enum loss_kind loss;
-    double lambda;
-    double objective;
-    double norm;
-} known[] = {
-    {LOSS_LOGISTIC, 0.1, 0.6565400071978322, 0.5239291955934487},
-    {LOSS_LOGISTIC, 0.01, 0.554211878369916, 2.5173773195789613},
-    {LOSS_LOGISTIC, 0.001, 0.3643907272904344, 9.483232334660444},
-    {LOSS_LOGISTIC, 0.0001, 0.19373173167083202, 23.350524712134565},
-    {LOSS_HINGE, 0.1, 0.8023324062019204, 1.3140957215163402},
-    {LOSS_HINGE, 0.01, 0.5214867953295433, 3.4530121962332756},
-    {LOSS_HINGE, 0.001, 0.2616621179287755, 8.989315247797487},
-    {LOSS_HINGE, 0.0001, 0.13223026205234148, 18.85591258036142},
-};
 
 static struct erm_problem problem_of(enum loss_kind loss, double lambda, double tolerance,
                                      const struct dataset *data)
@@ -37,32 +18,6 @@ static struct erm_problem problem_of(enum loss_kind loss, double lambda, double 
                                 .tolerance = tolerance,
                                 .record_count = data->record_count,
                                 .feature_count = data->feature_count};
-}
-
-Test(erm, meets_independent_answers)
-{
-    struct dataset data = wdbc_load();
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        /* At the smallest lambda a certain 1e-6 is out of reach of the hinge's double precision. */
-        const double tolerance =
-            known[i].loss == LOSS_HINGE && known[i].lambda < 0.001 ? 2e-5 : 1e-6;
-        const struct erm_problem problem =
-            problem_of(known[i].loss, known[i].lambda, tolerance, &data);
-        struct erm_plan plan;
-        struct why why = {{0}};
-        double w[31];
-        cr_assert(erm_plan(&plan, &problem, &why) == STATUS_OK, "%s", why.text);
-        cr_assert(erm_solve(w, &problem, &data, &why) == STATUS_OK);
-        const double objective = erm_objective(w, &problem, &data);
-        const double norm = sqrt(dense_dot(w, w, 31));
-        cr_log_info("%s %g: %.1f steps, objective off by %.2e, norm by %.2e (distance %.2e)",
-                    loss_name(known[i].loss), known[i].lambda, (double)plan.steps,
-                    objective - known[i].objective, norm - known[i].norm, plan.distance);
-        cr_assert(fabs(objective - known[i].objective) < 1e-6, "%s %g: %.10f",
-                  loss_name(known[i].loss), known[i].lambda, objective);
-        cr_assert(fabs(norm - known[i].norm) <= plan.distance + 1e-5);
-    }
-    dataset_free(&data);
 }
 
 static struct dataset random_data(uint64_t seed, size_t m, size_t d)

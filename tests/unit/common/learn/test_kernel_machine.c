@@ -223,3 +223,24 @@ Test(kernel_machine, an_answer_errs_by_no_more_than_its_sensitivity_counts)
     cr_expect_gt(naive_most, 1.5, "the sum one by one errs by %g of the bound only", naive_most);
     kernel_model_free(&model);
 }
+
+/* A certificate grants coefficients three times the size that slopes have. For the logistic loss,
+ * whose curvature is a quarter, the certificate's own rounding error would not cover an answer. */
+Test(kernel_machine, what_an_answer_may_err_by_covers_every_coefficient_that_is_certified)
+{
+    for (int k = 0; k < EVERY; k++) {
+        for (int j = 0; j < 4; j++) {
+            const double slope =
+                every[k].kind == LOSS_SQUARED ? 2 : loss_lipschitz(every[k], 1, 1, 1);
+            const double kappa = kernel_kappa(kernels[j]);
+            for (double lambda = 0.001; lambda < 200; lambda *= 10) {
+                struct kernel_problem problem = {every[k], kernels[j], lambda, 0.01, 500, 1000};
+                struct erm_plan plan;
+                const double size = 3 * slope / (2 * lambda);
+                const double entry = (kernel_rounding(kernels[j], 1000) + 2) * kappa * kappa;
+                cr_assert(kernel_plan(&plan, &problem, NULL) == STATUS_OK);
+                cr_assert(plan.rounding >= entry * size * 0x1p-53, "%d %d %g", k, j, lambda);
+            }
+        }
+    }
+}
