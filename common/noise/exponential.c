@@ -18,18 +18,16 @@
  * the truth, by less than 15 units or 3.75 * 2^-62; rounding down to a multiple of 2^-62 adds one.
  * A slack of 8 has room left. tests/unit/common/noise/test_exponential.c holds it against MPFR.
  *
- * The exact answer is lazy, as in laplace_exact.c: U is known to as many bits as were drawn,
- * exp(-eta d) lies between two MPFR numbers rounded down and up, and both are refined until they
- * are apart. exp of a non-zero rational is no binary fraction, and exp(0) = 1 is exact, so that
- * ends with probability 1. */
+ * The exact answer is lazy.c's: (whole + U) 2^-62 is a drawn number that begins with 62 bits. exp of
+ * a non-zero rational is no binary fraction, and exp(0) = 1 is exact, so that it ends. */
 
 #include "noise/exponential.h"
 
+#include "noise/lazy.h"
 #include "noise/mask.h"
 #include "noise/whole.h"
 
-#include <gmp.h>
-#include <mpfr.h>
+#include "base/bytes.h"
 
 enum { WORD_BITS = 64, PRECISION_BITS = 256, RATE_BITS = 63, MARGIN = 8 };
 
@@ -39,20 +37,14 @@ enum { RATE_EXPONENT_MAX = 7 };
 #define LN_2      UINT64_C(0xb17217f7d1cf79ab) /* floor(2^64 ln 2) */
 #define REST_MASK ((UINT64_C(1) << 60) - 1)    /* of a fraction: what four bits leave */
 
-/* distance * eta, rounded towards `toward`. */
-static void exponent_of(mpfr_t out, const struct noise_exponential *exponential, uint64_t distance,
-                        mpfr_rnd_t toward)
+/* distance * eta as a quotient, both initialised. */
+static void exponent_of(mpz_t numerator, mpz_t denominator,
+                        const struct noise_exponential *exponential, uint64_t distance)
 {
-    mpz_t product;
-    mpz_t factor;
-    mpz_inits(product, factor, NULL);
-    whole_set_u64(product, exponential->numerator);
-    whole_set_u64(factor, distance);
-    mpz_mul(product, product, factor);
-    mpfr_set_z(out, product, toward); /* at most 128 bits: exact */
-    whole_set_u128(factor, exponential->denominator);
-    mpfr_div_z(out, out, factor, toward);
-    mpz_clears(product, factor, NULL);
+    whole_set_u64(numerator, exponential->numerator);
+    whole_set_u64(denominator, distance);
+    mpz_mul(numerator, numerator, denominator);
+    whole_set_u128(denominator, exponential->denominator);
 }
 
 enum status noise_exponential_init(struct noise_exponential *exponential, uint64_t numerator,
@@ -65,9 +57,12 @@ enum status noise_exponential_init(struct noise_exponential *exponential, uint64
     mpfr_t rate;
     mpfr_t ln_2;
     mpz_t digits;
+    mpz_t divisor;
     mpfr_inits2(PRECISION_BITS, rate, ln_2, NULL);
-    mpz_init(digits);
-    exponent_of(rate, exponential, 1, MPFR_RNDU);
+    mpz_inits(digits, divisor, NULL);
+    exponent_of(digits, divisor, exponential, 1);
+    mpfr_set_z(rate, digits, MPFR_RNDU);
+    mpfr_div_z(rate, rate, divisor, MPFR_RNDU);
     mpfr_const_log2(ln_2, MPFR_RNDD);
     mpfr_div(rate, rate, ln_2, MPFR_RNDU);
     if (mpfr_get_exp(rate) > RATE_EXPONENT_MAX) {
@@ -85,7 +80,7 @@ enum status noise_exponential_init(struct noise_exponential *exponential, uint64
     exponential->distance_max =
         shift > 0 ? UINT64_C(1) << (WORD_BITS - RATE_EXPONENT_MAX - 1) : UINT64_MAX;
     mpfr_clears(rate, ln_2, NULL);
-    mpz_clear(digits);
+    mpz_clears(digits, divisor, NULL);
     mpfr_free_cache();
     return STATUS_OK;
 }
@@ -154,85 +149,30 @@ void noise_exponential_floor(const struct noise_exponential *exponential, uint64
     }
 }
 
-/* A real number in [0, 1), drawn bit by bit: it lies in [value, value + 1) * 2^-bits. */
-struct lazy_fraction {
-    mpz_t value;
-    mpfr_prec_t bits;
+/* What an exact decision is about. */
+struct question {
+    const struct noise_exponential *exponential;
+    uint64_t distance;
 };
 
-static enum status lazy_extend(struct lazy_fraction *fraction, const struct random *random)
+static void enclose(const void *self, mpfr_t low, mpfr_t high)
 {
-    uint64_t word = 0;
-    enum status status = random_fill(random, &word, sizeof word);
-    if (status == STATUS_OK) {
-        mpz_t low;
-        mpz_init(low);
-        whole_set_u64(low, word);
-        mpz_mul_2exp(fraction->value, fraction->value, WORD_BITS);
-        mpz_add(fraction->value, fraction->value, low);
-        mpz_clear(low);
-        fraction->bits += WORD_BITS;
-    }
-    return status;
-}
-
-enum order { ORDER_UNDECIDED, ORDER_ABOVE, ORDER_NOT_ABOVE };
-
-/* 2^(62 + bits) exp(-eta distance) against (whole + fraction) 2^bits, as far as the bits tell. */
-static enum order compare(const struct lazy_fraction *fraction,
-                          const struct noise_exponential *exponential, uint64_t distance,
-                          uint64_t whole)
-{
-    enum order order = ORDER_UNDECIDED;
-    const unsigned long bits = (unsigned long)fraction->bits;
-    mpfr_t low;
-    mpfr_t high;
-    mpz_t edge;
-
-    mpz_init(edge);
-    mpfr_inits2(PRECISION_BITS + fraction->bits, low, high, NULL);
-    exponent_of(low, exponential, distance, MPFR_RNDU);
-    mpfr_neg(low, low, MPFR_RNDN);
-    mpfr_exp(low, low, MPFR_RNDD);
-    mpfr_mul_2ui(low, low, NOISE_EXPONENTIAL_BITS + bits, MPFR_RNDD);
-    exponent_of(high, exponential, distance, MPFR_RNDD);
-    mpfr_neg(high, high, MPFR_RNDN);
-    mpfr_exp(high, high, MPFR_RNDU);
-    mpfr_mul_2ui(high, high, NOISE_EXPONENTIAL_BITS + bits, MPFR_RNDU);
-
-    whole_set_u64(edge, whole);
-    mpz_mul_2exp(edge, edge, bits);
-    mpz_add(edge, edge, fraction->value);
-    if (mpfr_cmp_z(high, edge) <= 0) {
-        order = ORDER_NOT_ABOVE;
-    }
-    mpz_add_ui(edge, edge, 1);
-    if (mpfr_cmp_z(low, edge) >= 0) {
-        order = ORDER_ABOVE;
-    }
-    mpfr_clears(low, high, NULL);
-    mpz_clear(edge);
-    return order;
+    const struct question *question = self;
+    mpz_t numerator;
+    mpz_t denominator;
+    mpz_inits(numerator, denominator, NULL);
+    exponent_of(numerator, denominator, question->exponential, question->distance);
+    lazy_enclose_exponential(low, high, numerator, denominator);
+    mpz_clears(numerator, denominator, NULL);
 }
 
 enum status noise_exponential_above(const struct noise_exponential *exponential,
                                     const struct random *random, uint64_t distance, uint64_t whole,
                                     bool *above)
 {
-    struct lazy_fraction fraction = {.bits = 0};
-    enum order order = ORDER_UNDECIDED;
-    enum status status = STATUS_OK;
-
-    mpz_init(fraction.value);
-    while (status == STATUS_OK && order == ORDER_UNDECIDED) {
-        order = compare(&fraction, exponential, distance, whole);
-        if (order == ORDER_UNDECIDED) {
-            status = lazy_extend(&fraction, random);
-        }
-    }
-    *above = order == ORDER_ABOVE;
-    mpz_set_ui(fraction.value, 0);
-    mpz_clear(fraction.value);
-    mpfr_free_cache();
+    struct question question = {.exponential = exponential, .distance = distance};
+    const struct real given = {.enclose = enclose, .self = &question};
+    enum status status = lazy_is_below(random, whole, NOISE_EXPONENTIAL_BITS, &given, above);
+    bytes_wipe(&question, sizeof question);
     return status;
 }

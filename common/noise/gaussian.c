@@ -20,24 +20,20 @@
 
 #include "noise/gaussian.h"
 
-#include "noise/bernoulli_private.h"
+#include "noise/lazy.h"
 #include "noise/whole.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
 
-#include <gmp.h>
 #include <math.h>
 #include <string.h>
 
 enum { SIGMAS = 8, BLOCK_VALUES = 512 };
 
-/* k^2/(2 sigma^2), rounded towards `toward`. */
-static void exponent_of(mpfr_t out, struct noise_scale sigma, uint128 k, mpfr_rnd_t toward)
+/* k^2/(2 sigma^2) as a quotient, both initialised. */
+static void quotient_of(mpz_t above, mpz_t below, struct noise_scale sigma, uint128 k)
 {
-    mpz_t above;
-    mpz_t below;
-    mpz_inits(above, below, NULL);
     whole_set_u128(above, k);
     whole_set_u128(below, sigma.denominator);
     mpz_mul(above, above, below);
@@ -45,20 +41,29 @@ static void exponent_of(mpfr_t out, struct noise_scale sigma, uint128 k, mpfr_rn
     whole_set_u128(below, sigma.numerator);
     mpz_mul(below, below, below);
     mpz_mul_2exp(below, below, 1);
-    mpfr_set_z(out, above, toward);
-    mpfr_div_z(out, out, below, toward);
+}
+
+/* The same to the nearest. */
+static void exponent_of(mpfr_t out, struct noise_scale sigma, uint128 k)
+{
+    mpz_t above;
+    mpz_t below;
+    mpz_inits(above, below, NULL);
+    quotient_of(above, below, sigma, k);
+    mpfr_set_z(out, above, MPFR_RNDN);
+    mpfr_div_z(out, out, below, MPFR_RNDN);
     mpz_clears(above, below, NULL);
 }
 
 static void enclose(const void *self, uint128 k, mpfr_t low, mpfr_t high)
 {
     const struct noise_gaussian *noise = self;
-    exponent_of(low, noise->sigma, k, MPFR_RNDU);
-    mpfr_neg(low, low, MPFR_RNDN);
-    mpfr_exp(low, low, MPFR_RNDD);
-    exponent_of(high, noise->sigma, k, MPFR_RNDD);
-    mpfr_neg(high, high, MPFR_RNDN);
-    mpfr_exp(high, high, MPFR_RNDU);
+    mpz_t above;
+    mpz_t below;
+    mpz_inits(above, below, NULL);
+    quotient_of(above, below, noise->sigma, k);
+    lazy_enclose_exponential(low, high, above, below);
+    mpz_clears(above, below, NULL);
 }
 
 /* The bits of the largest power of two that is at most sigma/8, but at least 1. */
@@ -100,16 +105,16 @@ static void expand(const void *self, uint64_t start, unsigned size_bits, mpfr_t 
     mpfr_t part;
     mpfr_inits2(TABLE_PRECISION, linear, square, part, NULL);
 
-    exponent_of(value, sigma, center, MPFR_RNDN);
+    exponent_of(value, sigma, center);
     mpfr_neg(value, value, MPFR_RNDN);
     mpfr_exp(value, value, MPFR_RNDN);
-    exponent_of(square, sigma, half, MPFR_RNDN);
+    exponent_of(square, sigma, half);
     mpfr_mul_2ui(square, square, 1, MPFR_RNDN); /* y^2 */
     mpfr_set_ui(linear, 0, MPFR_RNDN);
     if (half > 0) { /* x y = y^2 c/h, and c/h is whole: bins begin at multiples of their size */
         mpfr_t ratio;
         mpfr_init2(ratio, TABLE_PRECISION);
-        noise_set_u64(ratio, center / half, MPFR_RNDN);
+        whole_set_real(ratio, center / half, MPFR_RNDN);
         CHECK(center % half == 0);
         mpfr_mul(linear, square, ratio, MPFR_RNDN);
         mpfr_clear(ratio);

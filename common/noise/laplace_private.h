@@ -9,22 +9,10 @@
 
 #include <mpfr.h>
 
-/* A real number known to lie between two. */
-struct bounds {
-    mpfr_t low;
-    mpfr_t high;
-};
-
-void bounds_init(struct bounds *bounds, mpfr_prec_t precision);
-void bounds_clear(struct bounds *bounds);
-
-/** Bounds 2^51 P(digit at this position <= digit), below and above the truth at any precision. Uses
- * scale and low_bits alone. */
-void noise_exact_distribution(struct bounds *out, const struct noise_geometric *noise,
+/** Encloses 2^51 P(digit at this position <= digit), at any precision. Uses scale and low_bits
+ * alone. */
+void noise_exact_distribution(mpfr_t low, mpfr_t high, const struct noise_geometric *noise,
                               size_t position, uint64_t digit);
-
-/** Bounds exp(-low/s), below and above the truth at any precision. Uses scale alone. */
-void noise_exact_exponential(struct bounds *out, const struct noise_geometric *noise, uint64_t low);
 
 /** Fills mass and left of one digit: mass[d] <= 2^51 P(d), less than 2 below. `position` counts
  * from 0, the lowest; scale and low_bits of noise are set. */

@@ -11,13 +11,11 @@
 
 #include "noise/share_private.h"
 
-#include "noise/bernoulli_private.h"
 #include "noise/whole.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
 
-#include <gmp.h>
 #include <string.h>
 
 enum { SCALES = 32, OCTAVE_BITS = 4, BLOCK_VALUES = 256 };
@@ -57,10 +55,10 @@ static void enclose(const void *self, uint128 k, mpfr_t low, mpfr_t high)
     mpfr_add(part, part, r, MPFR_RNDN);
     mpfr_log(part, part, MPFR_RNDN);
     mpfr_sub(sum, sum, part, MPFR_RNDN);
-    noise_set_u64(r, noise->scale.denominator, MPFR_RNDN);
+    whole_set_real(r, noise->scale.denominator, MPFR_RNDN);
     set_sum(part, k, 0, MPFR_RNDN);
     mpfr_mul(part, part, r, MPFR_RNDN);
-    noise_set_u64(r, noise->scale.numerator, MPFR_RNDN);
+    whole_set_real(r, noise->scale.numerator, MPFR_RNDN);
     mpfr_div(part, part, r, MPFR_RNDN);
     mpfr_sub(sum, sum, part, MPFR_RNDN);
 

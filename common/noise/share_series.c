@@ -31,7 +31,7 @@
 
 #include "noise/share_private.h"
 
-#include "noise/bernoulli_private.h"
+#include "noise/whole.h"
 
 #include "base/check.h"
 
@@ -80,7 +80,7 @@ static void find_w(mpfr_t w, uint64_t center, uint64_t shares)
     mpfr_init2(part, TABLE_PRECISION);
     mpfr_set_ui(part, 1, MPFR_RNDN);
     mpfr_div_ui(part, part, 2 * shares, MPFR_RNDN);
-    noise_set_u64(w, center, MPFR_RNDN);
+    whole_set_real(w, center, MPFR_RNDN);
     mpfr_add(w, w, part, MPFR_RNDN);
     mpfr_clear(part);
 }
@@ -171,8 +171,8 @@ void share_series_init(struct share_series *series, const struct noise_share *no
     }
     mpfr_set_si(series->two_delta, 1 - (long)noise->shares, MPFR_RNDN);
     mpfr_div_ui(series->two_delta, series->two_delta, noise->shares, MPFR_RNDN);
-    noise_set_u64(series->rate, noise->scale.denominator, MPFR_RNDN);
-    noise_set_u64(w, noise->scale.numerator, MPFR_RNDN);
+    whole_set_real(series->rate, noise->scale.denominator, MPFR_RNDN);
+    whole_set_real(w, noise->scale.numerator, MPFR_RNDN);
     mpfr_div(series->rate, series->rate, w, MPFR_RNDN);
     find_weights(series, noise->shares);
     find_w(w, SHARE_UNIT_END, noise->shares);
@@ -210,7 +210,7 @@ static void multiply_decay(mpfr_t value, const struct share_series *series, uint
 {
     mpfr_t decay;
     mpfr_init2(decay, TABLE_PRECISION);
-    noise_set_u64(decay, center, MPFR_RNDN);
+    whole_set_real(decay, center, MPFR_RNDN);
     mpfr_mul(decay, decay, series->rate, MPFR_RNDN);
     mpfr_neg(decay, decay, MPFR_RNDN);
     mpfr_exp(decay, decay, MPFR_RNDN);
@@ -247,7 +247,7 @@ void share_expand(const void *self, uint64_t start, unsigned size_bits, mpfr_t *
     uint64_t lowest = start < SHARE_UNIT_END ? SHARE_UNIT_END : start;
     unsigned terms = terms_needed((double)lowest, &tail);
     find_w(w, center, noise->shares);
-    noise_set_u64(eta, half, MPFR_RNDN);
+    whole_set_real(eta, half, MPFR_RNDN);
     mpfr_mul(slope, eta, noise->series->rate, MPFR_RNDN);
     mpfr_div(eta, eta, w, MPFR_RNDN);
     if (start < SHARE_UNIT_END) {

@@ -15,7 +15,7 @@
  * at least as fast.
  *
  * a(k) itself is compared through a polynomial of the offset in fixed point whose error is bounded
- * (table_make.c). A third word within that bound is decided by noise_bernoulli_decide from
+ * (table_make.c). A third word within that bound is decided by lazy.c from
  * enclosures of f: the polynomial decides how often that happens and never what is drawn.
  *
  * Where both sides are wanted the last bit of the third word is the sign, and minus zero is
@@ -27,7 +27,8 @@
 
 #include "noise/table.h"
 
-#include "noise/bernoulli_private.h"
+#include "noise/lazy.h"
+#include "noise/whole.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -124,7 +125,7 @@ void noise_table_enclose(const struct noise_table *table, size_t bin, unsigned l
 {
     mpfr_t mass;
     mpfr_init2(mass, WORD_BITS);
-    noise_set_u64(mass, table->mass[bin], MPFR_RNDN);
+    whole_set_real(mass, table->mass[bin], MPFR_RNDN);
     table->shape.enclose(table->shape.self, k, low, high);
     mpfr_mul(low, low, table->factor, MPFR_RNDD);
     mpfr_mul_2ui(low, low, size_bits, MPFR_RNDD);
@@ -168,8 +169,8 @@ static enum status decide(const struct noise_table *table, const struct random *
         question.size_bits += zeros + 1;
     }
     if (status == STATUS_OK) {
-        status = noise_bernoulli_decide(random, (uint64_t)fraction_of(word[2]), TABLE_UNIT_BITS,
-                                        &probability, &below);
+        status = lazy_is_below(random, (uint64_t)fraction_of(word[2]), TABLE_UNIT_BITS,
+                               &probability, &below);
     }
     trial->accept = below ? 1 : 0;
     trial->value = with_sign((uint64_t)question.k, word[2] & (uint64_t)table->shape.both_sides,

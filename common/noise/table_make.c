@@ -11,12 +11,11 @@
  * 40 covers the last two. K is chosen last, so that the masses fill 2^64 but for 2^20 words and
  * what their rounding up costs. */
 
-#include "noise/bernoulli_private.h"
 #include "noise/table.h"
+#include "noise/whole.h"
 
 #include "base/check.h"
 
-#include <gmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +160,7 @@ static void scale_bin(struct noise_table *table, struct draft *draft, size_t b)
 {
     struct noise_bin *bin = &table->bin[b];
     wanted_mass(draft->part, table, draft, b);
-    noise_set_u64(draft->value, table->mass[b], MPFR_RNDN);
+    whole_set_real(draft->value, table->mass[b], MPFR_RNDN);
     mpfr_div(draft->part, draft->part, draft->value, MPFR_RNDD);
     mpfr_mul_2ui(draft->part, draft->part, TABLE_UNIT_BITS, MPFR_RNDD);
     int64_t factor = mpfr_get_si(draft->part, MPFR_RNDD);

@@ -1,5 +1,4 @@
 #include "noise/bernoulli.h"
-#include "noise/bernoulli_private.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -134,35 +133,5 @@ Test(bernoulli, a_failing_source_leaves_no_coin)
         for (size_t i = 0; i < 2000; i++) {
             cr_assert_eq(coins[i], 0);
         }
-    }
-}
-
-/* A probability of which the enclosure is wide for long: still decided by the bits of U alone. */
-static void enclose_third(const void *self, mpfr_t low, mpfr_t high)
-{
-    const unsigned *slack = self;
-    mpfr_set_ui(low, 1, MPFR_RNDN);
-    mpfr_div_ui(low, low, 3, MPFR_RNDD);
-    mpfr_set_ui(high, 1, MPFR_RNDN);
-    mpfr_div_ui(high, high, 3, MPFR_RNDU);
-    mpfr_t wide;
-    mpfr_init2(wide, 64);
-    mpfr_set_ui_2exp(wide, 1, (long)*slack - (long)mpfr_get_prec(low), MPFR_RNDN);
-    mpfr_sub(low, low, wide, MPFR_RNDD);
-    mpfr_add(high, high, wide, MPFR_RNDU);
-    mpfr_clear(wide);
-}
-
-Test(bernoulli, decides_for_any_probability_that_can_be_enclosed)
-{
-    const unsigned slack = 150;
-    const struct real third = {.enclose = enclose_third, .self = &slack};
-    for (int above = 0; above < 2; above++) {
-        struct script script = {.word = {UINT64_C(0x5555555555555555), 0}};
-        struct random random = {.fill = script_fill, .self = &script};
-        bool below = above == 1;
-        script.word[1] = UINT64_C(0x5555555555555555) + (above == 1 ? 1 : UINT64_MAX);
-        cr_assert_eq(noise_bernoulli_decide(&random, 1, 2, &third, &below), STATUS_OK);
-        cr_assert_eq(below, above == 0);
     }
 }

@@ -2,7 +2,6 @@
  * them above 1, polynomials that are never further from the truth than their margin, and ties that
  * take the exact path. */
 
-#include "noise/bernoulli_private.h"
 #include "noise/gaussian.h"
 #include "noise/share.h"
 #include "tests/support/seeded_random.h"
