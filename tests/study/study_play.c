@@ -12,19 +12,38 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRID_BITS = 10, GOOD = 3, LOCAL_AGENTS = 5 };
+enum { GRID_BITS = 10, GOOD = 3, LOCAL_AGENTS = 5, SURE = 6 };
 
-static void fall(int64_t *loss, unsigned kind, uint64_t round, uint64_t rounds, int64_t one,
+/* The step of a play, for a loss of 1. */
+static double eta_of(const struct study_play *play)
+{
+    const struct hedge_game *game = &play->game;
+    return play->way >= STUDY_NOT_PRIVATE
+               ? play->eta
+               : (double)game->draw_micro * (double)game->one / (2e6 * (double)game->sensitivity);
+}
+
+/* The adversary knows the strategy and its eta, and not its chances. While two halves take turns in
+ * losing the play loses eta/8 a round; then, for so long that exp(-eta L) is sure of it, one expert
+ * never loses and all others always do, which costs ln k/eta: the two terms of the bound. */
+static bool adversary_parts(const struct study_play *play, uint64_t round)
+{
+    return (double)(play->rounds - round) <= SURE / eta_of(play);
+}
+
+static void fall(int64_t *loss, const struct study_play *play, uint64_t round,
                  struct seeded_random *dice)
 {
-    const size_t best = (size_t)(10 * round / rounds) % STUDY_EXPERTS;
+    const int64_t one = (int64_t)play->game.one;
+    const size_t best = (size_t)(10 * round / play->rounds) % STUDY_EXPERTS;
+    const bool parts = adversary_parts(play, round);
     for (size_t i = 0; i < STUDY_EXPERTS; i++) {
-        if (kind == 0) {
+        if (play->kind == 0) {
             loss[i] = seeded_random_unit(dice) < (i == GOOD ? 0.4 : 0.5) ? one : 0;
-        } else if (kind == 1) {
+        } else if (play->kind == 1) {
             loss[i] = one * (i == best ? 3 : i == GOOD ? 4 : 5) / 8;
         } else {
-            loss[i] = (i == 0 ? round : round / 5 + i) % 2 == 0 ? one : 0;
+            loss[i] = (parts ? i > 0 : (round + i) % 2 == 0) ? one : 0;
         }
     }
 }
@@ -147,7 +166,7 @@ enum status study_play_run(struct study_outcome *outcome, const struct study_pla
             memset(memory.segment[1], 0, sizeof memory.segment[1]);
         }
         status = next_expert(&expert, &memory, play, &random, why);
-        fall(memory.latest, play->kind, round, play->rounds, (int64_t)play->game.one, &dice);
+        fall(memory.latest, play, round, &dice);
         for (size_t i = 0; i < STUDY_EXPERTS && play->fault == STUDY_PEEKING; i++) {
             memory.latest[i] = i == expert ? (int64_t)play->game.one : 0;
         }
