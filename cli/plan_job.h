@@ -13,7 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PLAN_ADVICE_BYTES = 256, PLAN_ADVICE_MAX = 8, PLAN_CHANGES_MAX = 2 * JOB_STAGES_MAX + 4 };
+enum {
+    PLAN_ADVICE_BYTES = 512,
+    PLAN_ADVICE_MAX = 12,
+    PLAN_CHANGES_MAX = 2 * JOB_STAGES_MAX + 4,
+    PLAN_PATH_BYTES = 128,
+    PLAN_SET_BYTES = 16 * 1024 /* a list of as many lambdas as a job may have */
+};
 
 struct job_plan {
     struct job job;                     /* owned */
@@ -30,9 +36,11 @@ struct job_source {
     struct terms_size size; /* records 0: as many as the job says or needs */
 };
 
+/* Large: never on a stack that is small. */
 struct job_changes {
-    char set[PLAN_CHANGES_MAX][PLAN_ADVICE_BYTES]; /* "privacy.epsilon=2" */
+    char set[PLAN_CHANGES_MAX][PLAN_SET_BYTES]; /* "privacy.epsilon=2" */
     size_t count;
+    bool cut;               /* a change did not fit: there is no such job */
     struct terms_size size; /* 0: as the source's */
 };
 
@@ -62,10 +70,11 @@ struct job_advice {
 };
 
 /**
- * Looks for what would help a stage: a larger epsilon, more records, more agents, the other trust, a
- * larger lambda, fewer experts; the least of each that is enough, where one is.
+ * Looks for what would help a stage: a larger epsilon, more records, more agents, larger or fewer lambdas,
+ * fewer experts, fewer rounds, later releases of a stream, fewer Fourier features, the other trust; the
+ * least change of each that is enough, where one is.
  *
- * Returns how many there are. Cost: some dozens of plans.
+ * Returns how many there are: only such as lower the stage's burden. Cost: some dozens of plans.
  */
 size_t job_advise(struct job_advice advice[static PLAN_ADVICE_MAX], const struct job_source *source,
                   const struct job_plan *plan, size_t stage);

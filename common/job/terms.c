@@ -199,6 +199,25 @@ static double prior_least(const struct terms_setting *setting)
     return least / sum;
 }
 
+/* Where the horizon is unknown the play forgets after 1, 2, 4, .. rounds, each with its own eta. The best
+ * expert of all rounds is no better than the best of each segment: their bounds add up. */
+static double play_bound(const struct terms_setting *setting, double noise)
+{
+    const struct stage *stage = setting->stage;
+    const size_t k = setting->experts;
+    const uint64_t rounds = stage->rounds;
+    double sum = 0;
+    for (uint64_t first = 0; first < rounds;) {
+        const uint64_t length = stage->doubling ? first + 1 : rounds;
+        const uint64_t played = length < rounds - first ? length : rounds - first;
+        const double bound =
+            regret_bound(k, prior_least(setting), played, rwm_eta_free(k, length), noise).tight;
+        sum += (double)played * fmin(1, bound);
+        first += played;
+    }
+    return sum / (double)rounds;
+}
+
 static enum status tell_losses(struct terms *terms, const struct terms_setting *setting,
                                struct why *why)
 {
@@ -210,17 +229,15 @@ static enum status tell_losses(struct terms *terms, const struct terms_setting *
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
-    const size_t k = setting->experts;
-    const double eta = rwm_eta_free(k, stage->rounds);
     (void)snprintf(line->what, sizeof line->what,
-                   "the mean loss of each of %zu experts (rounds: %u)", k, stage->rounds);
+                   "the mean loss of each of %zu experts (rounds: %u)", setting->experts,
+                   stage->rounds);
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
     line->burden = line->noise / sqrt((double)stage->rounds) / TERMS_TENTH;
     line->measure = "over all rounds an expert's mean loss is a tenth off";
-    terms->regret =
-        fmin(1, regret_bound(k, prior_least(setting), stage->rounds, eta, line->noise).tight);
-    terms->regret_free = regret_bound(k, prior_least(setting), stage->rounds, eta, 0).tight;
+    terms->regret = play_bound(setting, line->noise);
+    terms->regret_free = play_bound(setting, 0);
     return STATUS_OK;
 }
 
@@ -266,8 +283,13 @@ static enum status tell_update(struct terms *terms, const struct terms_setting *
                    round_width(setting->job), stage->rounds);
     (void)snprintf(line->unit, sizeof line->unit, "gradient");
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
-    line->burden = line->noise * sqrt(width / (double)stage->rounds) / (clip / 2);
-    line->measure = "averaged over the rounds, the noise is half the clip";
+    const double averaged = line->noise * sqrt(width / (double)stage->rounds) / (clip / 2);
+    const double single = line->noise * sqrt(width) / clip;
+    line->burden = fmax(averaged, single);
+    line->measure = averaged >= single
+                        ? "averaged over the rounds, the noise is half the clip"
+                        : "one round's noise is as large as the clip: it moves more than any "
+                          "gradient";
     return STATUS_OK;
 }
 

@@ -117,6 +117,63 @@ Test(terms, of_losses_are_the_mean_s_noise_and_a_bound)
     job_free(&job);
 }
 
+/* One round, two, two of four: the play forgets twice, and its last segment is cut short. */
+Test(terms, of_an_unknown_horizon_add_the_segments_up)
+{
+    read_job(HEAD PRIVACY("local", "0") COHORT FIT
+             "  - {task: losses, loss: zero_one, rounds: 5, horizon: doubling, batch: 100, "
+             "share: 0.5, grid_bits: 16}\n");
+    struct terms terms = tell(1, 4);
+    const double two = sqrt(log(2) / 4);
+    const double eta = sqrt(8 * log(2) / 4);
+    const double part = fmin(1, eta / 8 + log(2) / (eta * 2));
+    const double all = (fmin(1, sqrt(log(2) / 2)) + 2 * two + 2 * part) / 5;
+    close_to(terms.regret_free, all, 1e-9, "the sum of three");
+    cr_assert(terms.regret_free > 1.5 * sqrt(log(2) / 10), "not the known horizon's");
+    cr_assert(terms.regret > terms.regret_free && terms.regret <= 1);
+    terms_free(&terms);
+    job_free(&job);
+}
+
+Test(terms, of_many_experts_promise_no_regret_above_one)
+{
+    read_job(
+        HEAD PRIVACY("local", "0") COHORT
+        "  - {task: statistics, lambdas: [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08], share: "
+        "0.5, batch: 100}\n"
+        "  - {task: losses, loss: zero_one, rounds: 1, batch: 1, share: 0.5, grid_bits: 16}\n");
+    struct terms terms = tell(1, 4);
+    cr_assert_eq(terms.regret_free, 1);
+    cr_assert_eq(terms.regret, 1);
+    terms_free(&terms);
+    job_free(&job);
+}
+
+/* Averaged over many rounds small noise looks smaller still: one step must not be all noise. */
+Test(terms, of_an_update_look_at_one_step_too)
+{
+    read_job(
+        HEAD PRIVACY("local", "0") COHORT
+        "  - {task: update, loss: logistic, rounds: 1, batch: 500, clip: 0.5, rate: 1, share: 1, "
+        "grid_bits: 16}\n");
+    struct terms once = tell(0, 4);
+    const double noise = sqrt(2) * 2 * 0.5 / 500 / 2;
+    close_to(once.line[0].noise, noise, 1e-3, "a round");
+    close_to(once.line[0].burden, noise * sqrt(3) / 0.25, 1e-3, "half the clip");
+    terms_free(&once);
+    job_free(&job);
+    read_job(
+        HEAD PRIVACY("local", "0") COHORT
+        "  - {task: update, loss: logistic, rounds: 400, batch: 500, clip: 0.5, rate: 1, share: 1, "
+        "grid_bits: 16}\n");
+    struct terms many = tell(0, 4);
+    close_to(many.line[0].noise, 400 * noise, 1e-3, "a four hundredth of the budget");
+    close_to(many.line[0].burden, 400 * noise * sqrt(3) / 0.5, 1e-3, "the clip");
+    cr_assert(many.line[0].burden > 1, "too many rounds");
+    terms_free(&many);
+    job_free(&job);
+}
+
 Test(terms, of_a_play_are_its_plan)
 {
     read_job(HEAD PRIVACY("central", "0.000001") COHORT FIT LOSSES);

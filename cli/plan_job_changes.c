@@ -1,0 +1,311 @@
+/* What can be changed about a job so that its noise hides less: each change as `--set` would write it. A
+ * change that does not fit is dropped whole, for half of it would be another job. */
+
+#include "cli/plan_job_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BIT(task) (1u << (unsigned)(task))
+#define ALL       (~0u)
+
+/* A list under way, as YAML. */
+struct list {
+    char text[PLAN_SET_BYTES - PLAN_PATH_BYTES];
+    size_t used;
+    size_t count;
+    bool cut;
+};
+
+static void list_add(struct list *list, double value)
+{
+    const size_t room = sizeof list->text - list->used;
+    const int size =
+        snprintf(list->text + list->used, room, "%s%.9g", list->count > 0 ? ", " : "", value);
+    list->cut = list->cut || size < 0 || (size_t)size >= room;
+    list->used += list->cut ? 0 : (size_t)size;
+    list->count++;
+}
+
+static void change(struct job_changes *changes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void change(struct job_changes *changes, const char *format, ...)
+{
+    va_list arguments;
+    if (changes->count == PLAN_CHANGES_MAX) {
+        changes->cut = true;
+        return;
+    }
+    char *set = changes->set[changes->count++];
+    va_start(arguments, format);
+    const int size = vsnprintf(set, PLAN_SET_BYTES, format, arguments);
+    va_end(arguments);
+    changes->cut = changes->cut || size < 0 || size >= PLAN_SET_BYTES;
+}
+
+static void say(char words[static PLAN_ADVICE_BYTES], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Behind what was said before. */
+static void say(char words[static PLAN_ADVICE_BYTES], const char *format, ...)
+{
+    const size_t used = strlen(words);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(words + used, PLAN_ADVICE_BYTES - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Up, to two digits. */
+static double rounded(double x)
+{
+    const double step = pow(10, floor(log10(x)) - 1);
+    return ceil(x / step - 1e-9) * step;
+}
+
+static double fewer(size_t count, double factor)
+{
+    return ceil((double)count / factor);
+}
+
+static const struct stage *stage_of(const struct job_trial *trial)
+{
+    return &trial->plan->job.stage[trial->stage];
+}
+
+static bool larger_epsilon(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                           const struct job_trial *trial, double factor)
+{
+    const double epsilon = rounded((double)trial->plan->job.epsilon_micro * 1e-6 * factor);
+    change(changes, "privacy.epsilon=%.6f", epsilon);
+    say(words, "privacy.epsilon: %.6g", epsilon);
+    return true;
+}
+
+static bool more_records(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                         const struct job_trial *trial, double factor)
+{
+    const struct job_plan *plan = trial->plan;
+    const struct stage *stage = stage_of(trial);
+    const double old_records = (double)plan->size.records;
+    if (stage->batch == 0) {
+        const double records = rounded(old_records * factor);
+        changes->size.records = (uint64_t)records;
+        if (plan->job.trust == TRUST_CENTRAL) {
+            change(changes, "cohort.records=%.0f", records);
+        }
+        say(words, "%.0f records of each agent", records);
+        return true;
+    }
+    const double batch = rounded((double)stage->batch * factor);
+    const double needed = (double)stage->first + batch * (double)stage->batches;
+    change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
+    if (plan->job.records_least > 0) {
+        change(changes, "cohort.records=%.0f", fmax(old_records, needed));
+    }
+    say(words, "batch: %.0f", batch);
+    return true;
+}
+
+static bool more_agents(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                        const struct job_trial *trial, double factor)
+{
+    const double agents =
+        fmin(ceil((double)trial->plan->size.agents * factor), (double)JOB_AGENTS_MAX);
+    changes->size.agents = (size_t)agents;
+    if (trial->plan->job.trust == TRUST_CENTRAL) {
+        change(changes, "cohort.minimum=%.0f", agents);
+    }
+    say(words, "%.0f agents%s", agents,
+        trial->plan->job.trust == TRUST_CENTRAL ? ", cohort.minimum likewise" : "");
+    return true;
+}
+
+/* Capped at 1, as least squares asks; what meets there is one release. */
+static bool larger_lambda(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                          const struct job_trial *trial, double factor)
+{
+    const struct stage *stage = stage_of(trial);
+    struct list list = {.used = 0};
+    double last = 0;
+    for (size_t i = 0; i < stage->lambda_count; i++) {
+        const double lambda = fmax(stage->lambda[i], fmin(rounded(stage->lambda[i] * factor), 1));
+        if (list.count == 0 || lambda != last) {
+            list_add(&list, lambda);
+        }
+        last = lambda;
+    }
+    changes->cut = changes->cut || list.cut;
+    change(changes, "stages[%zu].lambdas=[%s]", trial->stage, list.text);
+    say(words, "lambdas: [%.160s%s]", list.text, list.used > 160 ? " .." : "");
+    return true;
+}
+
+/* Every lambda is a release and takes its part of the share: evenly fewer, the largest among them. */
+static bool fewer_lambdas(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                          const struct job_trial *trial, double factor)
+{
+    const struct stage *stage = stage_of(trial);
+    const double count = fewer(stage->lambda_count, factor);
+    struct list list = {.used = 0};
+    double lambda = 0;
+    if (count >= (double)stage->lambda_count) {
+        return false;
+    }
+    for (size_t i = 0; i < (size_t)count; i++) {
+        /* Of lists that do not rise too, the largest is kept. */
+        const size_t end = (i + 1) * stage->lambda_count / (size_t)count;
+        lambda = 0;
+        for (size_t j = i * stage->lambda_count / (size_t)count; j < end; j++) {
+            lambda = fmax(lambda, stage->lambda[j]);
+        }
+        list_add(&list, lambda);
+    }
+    changes->cut = changes->cut || list.cut;
+    change(changes, "stages[%zu].lambdas=[%s]", trial->stage, list.text);
+    say(words, "fewer releases: lambdas: [%.140s%s]", list.text, list.used > 140 ? " .." : "");
+    return true;
+}
+
+/* The whole table of experts anew, with the first so many shifts: without own models there is no weight of
+ * theirs either. */
+static void change_experts(struct job_changes *changes, const struct job_plan *plan, size_t index,
+                           size_t shifts)
+{
+    const struct stage *stage = &plan->job.stage[index];
+    struct list list = {.used = 0};
+    for (size_t i = 0; i < shifts; i++) {
+        list_add(&list, stage->shift[i]);
+    }
+    changes->cut = changes->cut || list.cut;
+    change(changes, "stages[%zu].experts={own: false%s%s%s}", index,
+           shifts > 0 ? ", shifts: [" : "", list.text, shifts > 0 ? "]" : "");
+}
+
+/* The agents' own models go, and moved thresholds and lambdas of every stage before become fewer. */
+static bool fewer_experts(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                          const struct job_trial *trial, double factor)
+{
+    const struct job_plan *plan = trial->plan;
+    const struct stage *judging = stage_of(trial);
+    bool found = false;
+    if (judging->task == TASK_SELECT && !judging->among_experts) {
+        return false;
+    }
+    say(words, "fewer experts:");
+    for (size_t i = 0; i < trial->stage; i++) {
+        const struct stage *stage = &plan->job.stage[i];
+        const size_t lambdas = (size_t)fewer(stage->lambda_count, factor);
+        const size_t shifts = (size_t)floor((double)stage->shift_count / factor);
+        if (!stage->experts_own && shifts == stage->shift_count && lambdas == stage->lambda_count) {
+            continue;
+        }
+        say(words, "%s stage %zu with", found ? ";" : "", i + 1);
+        const bool fewer_shifts = stage->experts_own || shifts < stage->shift_count;
+        if (fewer_shifts) {
+            change_experts(changes, plan, i, shifts);
+            say(words, " %s%zu of %zu shifts", stage->experts_own ? "own: false, " : "", shifts,
+                stage->shift_count);
+        }
+        if (lambdas < stage->lambda_count) {
+            struct job_trial before = {trial->source, plan, i};
+            char said[PLAN_ADVICE_BYTES] = "";
+            (void)fewer_lambdas(changes, said, &before, factor);
+            say(words, "%s %zu of %zu lambdas", fewer_shifts ? "," : "", lambdas,
+                stage->lambda_count);
+        }
+        found = true;
+    }
+    return found;
+}
+
+/* As many records in fewer rounds: each one's share of the budget or its batch grows by more than what
+ * fewer rounds average out. */
+static bool fewer_rounds(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                         const struct job_trial *trial, double factor)
+{
+    const struct stage *stage = stage_of(trial);
+    const double rounds = fewer(stage->rounds, factor);
+    if (rounds >= (double)stage->rounds) {
+        return false;
+    }
+    change(changes, "stages[%zu].rounds=%.0f", trial->stage, rounds);
+    say(words, "rounds: %.0f", rounds);
+    if (stage->task == TASK_LOSSES) {
+        const double batch = floor((double)stage->batch * (double)stage->rounds / rounds);
+        change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
+        say(words, ", batch: %.0f, of the same records", batch);
+    }
+    return true;
+}
+
+static bool later_releases(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                           const struct job_trial *trial, double factor)
+{
+    const struct job_plan *plan = trial->plan;
+    const struct stage *stage = stage_of(trial);
+    const double old_t0 = (double)stage->online.t0;
+    const double t0 = rounded(old_t0 * factor);
+    change(changes, "stages[%zu].t0=%.0f", trial->stage, t0);
+    if (plan->job.records_least > 0) {
+        change(changes, "cohort.records=%.0f",
+               ceil((double)plan->size.records * fmax(1, t0 / old_t0)) + 1);
+    }
+    say(words, "t0: %.0f", t0);
+    return true;
+}
+
+static bool fewer_features(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                           const struct job_trial *trial, double factor)
+{
+    const struct feature_map *map = &trial->plan->job.schema.map;
+    const double features = 2 * fewer(map->feature_count / 2, factor);
+    if (map->kind != MAP_FOURIER || features >= (double)map->feature_count) {
+        return false;
+    }
+    change(changes, "data.map.features=%.0f", features);
+    say(words, "data.map.features: %.0f", features);
+    return true;
+}
+
+void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                      const struct job_plan *plan)
+{
+    const bool central = plan->job.trust != TRUST_CENTRAL;
+    bool without_own = false;
+    change(changes, "privacy.trust=%s", central ? "central" : "local");
+    if (central) {
+        change(changes, "cohort.records=%" PRIu64, plan->size.records);
+    }
+    for (size_t i = 0; i < plan->job.stage_count; i++) {
+        const struct stage *stage = &plan->job.stage[i];
+        if (central && stage->experts_own) {
+            change_experts(changes, plan, i, stage->shift_count);
+            without_own = true;
+        }
+        if (stage->task == TASK_SELECT) {
+            change(changes, "stages[%zu].strategy=%s", i,
+                   strategy_name(central ? STRATEGY_PERMUTE_AND_FLIP : STRATEGY_NOISY_MIN));
+        }
+        if (stage->task == TASK_LOSSES && !central) {
+            change(changes, "stages[%zu].strategy=%s", i, strategy_name(STRATEGY_RWM));
+        }
+    }
+    say(words, "trust: %s%s", central ? "central" : "local", without_own ? ", own: false" : "");
+}
+
+const struct job_remedy job_remedies[] = {
+    {ALL, larger_epsilon},
+    {ALL & ~BIT(TASK_ONLINE), more_records},
+    {BIT(TASK_ONLINE), later_releases},
+    {ALL, more_agents},
+    {BIT(TASK_FIT) | BIT(TASK_PREDICT), larger_lambda},
+    {BIT(TASK_FIT) | BIT(TASK_PREDICT), fewer_lambdas},
+    {BIT(TASK_LOSSES) | BIT(TASK_SELECT), fewer_experts},
+    {BIT(TASK_LOSSES) | BIT(TASK_UPDATE), fewer_rounds},
+    {BIT(TASK_FIT) | BIT(TASK_ONLINE) | BIT(TASK_STATISTICS) | BIT(TASK_UPDATE), fewer_features}};
+const size_t job_remedy_count = sizeof job_remedies / sizeof *job_remedies;
