@@ -102,7 +102,9 @@ static enum status plan_row(struct row *row, enum hedge_strategy strategy,
                                         request->beta, &reason);
     }
     if (status == STATUS_OK && request->doubling) {
-        status = hedge_doubling(&row->doubling, strategy, &request->problem, &reason);
+        struct hedge_plan whole;
+        status = hedge_doubling(&whole, NULL, strategy, &request->problem, &reason);
+        row->doubling = whole.regret_bound;
     }
     if (status != STATUS_OK) {
         /* Theorem 11.2 alone is that narrow: the others may still be planned. */

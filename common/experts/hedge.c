@@ -39,6 +39,7 @@ struct terms {
     double epsilon;
     double delta;
     double rho;
+    double rho_max; /* infinite where there is no limit */
 };
 
 const char *hedge_strategy_name(enum hedge_strategy strategy)
@@ -92,6 +93,9 @@ static enum status check(const struct hedge_problem *problem, enum hedge_strateg
     if (strategy == HEDGE_THEOREM && problem->delta == 0) {
         return refuse(why, "theorem 11.2 needs a delta above 0");
     }
+    if (!(problem->rho_max >= 0)) {
+        return refuse(why, "rho_max must be above 0, or 0 where there is no such limit");
+    }
     return (unsigned)strategy < HEDGE_STRATEGIES ? STATUS_OK : refuse(why, "no such strategy");
 }
 
@@ -103,7 +107,8 @@ static struct terms terms_of(const struct hedge_problem *problem)
                           .coins = 1,
                           .eta_free = rwm_eta_free(problem->experts, problem->rounds),
                           .epsilon = problem->epsilon,
-                          .delta = problem->delta};
+                          .delta = problem->delta,
+                          .rho_max = problem->rho_max > 0 ? problem->rho_max : INFINITY};
     if (problem->records > 0) {
         uint64_t participations = problem->participations == 0 ? 1 : problem->participations;
         terms.coins = participations < problem->rounds ? participations : problem->rounds;
@@ -132,6 +137,15 @@ double hedge_cost(const struct privacy_event *event, size_t count, double delta)
         least = fmin(least, renyi_epsilon(event, count, delta));
     }
     return least;
+}
+
+double hedge_rho(const struct privacy_event *event, size_t count)
+{
+    double rho = 0;
+    for (size_t i = 0; i < count; i++) {
+        rho += (double)event[i].count * event[i].parameter * event[i].parameter / 8;
+    }
+    return rho * up;
 }
 
 double hedge_coin_range(double moved, double p)
@@ -165,7 +179,14 @@ static void plan_draws(struct hedge_plan *plan, const struct terms *terms, doubl
 static bool rwm_fits(const struct terms *terms, double range)
 {
     struct privacy_event event = ranged(range, (uint64_t)terms->rounds);
-    return hedge_cost(&event, 1, terms->delta) <= terms->epsilon;
+    return hedge_cost(&event, 1, terms->delta) <= terms->epsilon &&
+           hedge_rho(&event, 1) <= terms->rho_max;
+}
+
+/* Of T draws that rho_max allows. */
+static double range_max(const struct terms *terms)
+{
+    return 2 * sqrt(2 * terms->rho_max / terms->rounds) * down;
 }
 
 /* The largest range of T draws: 2 sqrt(2 rho/T), or epsilon/T, is known to be enough but for
@@ -173,7 +194,7 @@ static bool rwm_fits(const struct terms *terms, double range)
 static double rwm_range(const struct terms *terms)
 {
     double low = fmax(2 * sqrt(2 * terms->rho / terms->rounds), terms->epsilon / terms->rounds);
-    low *= down;
+    low = fmin(low * down, range_max(terms));
     while (!rwm_fits(terms, low)) {
         low *= SHRINK;
     }
@@ -215,16 +236,16 @@ static double board_share(const struct terms *terms, const struct board *board)
     const double coin = board->coin_range;
     const double draw = board->draw_range;
     const double pure = (coins * coin + draws * draw) / terms->epsilon;
-    return terms->delta == 0
-               ? pure
-               : fmin(pure, (coins * coin * coin + draws * draw * draw) / (8 * terms->rho));
+    const double rho = (coins * coin * coin + draws * draw * draw) / 8;
+    return fmax(terms->delta == 0 ? pure : fmin(pure, rho / terms->rho), rho / terms->rho_max);
 }
 
 static bool board_fits(const struct terms *terms, const struct board *board)
 {
     struct privacy_event event[2] = {ranged(board->coin_range, terms->coins),
                                      ranged(board->draw_range, board->draws)};
-    return hedge_cost(event, 2, terms->delta) <= terms->epsilon;
+    return hedge_cost(event, 2, terms->delta) <= terms->epsilon &&
+           hedge_rho(event, 2) <= terms->rho_max;
 }
 
 /* The largest eta that fits at this p, up to eta_free; by the closed form, or by the accountant. */
@@ -390,7 +411,8 @@ enum status hedge_plan(struct hedge_plan *plan, enum hedge_strategy strategy,
     switch (strategy) {
     case HEDGE_THEOREM:
         plan_draws(plan, &terms,
-                   2 * terms.epsilon / sqrt(32 * terms.rounds * -log(terms.delta)) * down);
+                   fmin(2 * terms.epsilon / sqrt(32 * terms.rounds * -log(terms.delta)) * down,
+                        range_max(&terms)));
         break;
     case HEDGE_RWM:
         plan->rho = terms.rho;

@@ -30,6 +30,8 @@ struct hedge_problem {
     double records;  /* >= 1: a round's loss is the mean over so many records, of all agents,
                                 and the unit is one record; 0: the unit is a whole round */
     uint32_t participations; /* rounds that a record takes part in, at most; 0: 1; above T: T */
+    double rho_max; /* > 0: sum of range^2/8 over draws and coins is at most this, too, so that one
+                       zCDP charge covers several plans; 0: no such limit. Not of epochs */
 };
 
 struct hedge_plan {
@@ -104,23 +106,29 @@ MUST_USE enum status hedge_high_probability(double *tight, double *textbook,
                                             struct why *why);
 
 /** Doubling, for epochs and for an unknown horizon: segment number s = 0, 1, .. is the rounds 2^s -
- * 1 .. 2^(s+1) - 2, counted from 0. Returns the segment of a round, and whether it begins there. */
+ * 1 .. 2^(s+1) - 2, counted from 0. Returns the segment of a round, whether it begins there, and how
+ * many segments so many rounds have. */
 unsigned hedge_segment(uint64_t round);
 bool hedge_segment_begins(uint64_t round);
+size_t hedge_segment_count(uint64_t rounds);
 
 /**
- * Bounds the average regret when the horizon is unknown: every segment forgets all losses before it
- * and plays its own plan for 2^s rounds and the whole budget; a round's losses are paid for in one
- * segment only (parallel composition). The last segment may be cut short.
+ * Plans a play whose horizon is unknown: every segment forgets all losses before it and plays its own
+ * plan for 2^s rounds and the whole budget; a round's losses are paid for in one segment only (parallel
+ * composition). The last segment may be cut short.
  *
- * problem  in  rounds: how many are played in the end; participations at most 1, or the unit is
- *              round: a record of two segments would pay twice
+ * whole    out  both bounds on the average regret, cap_probability in them, and privacy_is_free where
+ *               it is in every segment; the rest is zero
+ * segment  out  (hedge_segment_count(rounds)) their plans; may be NULL; not written for epochs, which
+ *               never knows its horizon: its own plan is `whole`
+ * problem  in   rounds: how many are played in the end; participations at most 1, or the unit is
+ *               round: a record of two segments would pay twice
  *
- * Fails as hedge_plan does for each segment. Returns the sum of (length bound), at most the rounds
- * played in each, over T: E regret <= sum over segments, as min of sums >= sum of mins. epochs
- * never knows its horizon: its own bound.
+ * Fails as hedge_plan does for each segment. The bounds are the sum of (length bound), at most the
+ * rounds played in each, over T: E regret <= sum over segments, as min of sums >= sum of mins.
  */
-MUST_USE enum status hedge_doubling(double *regret_bound, enum hedge_strategy strategy,
+MUST_USE enum status hedge_doubling(struct hedge_plan *whole, struct hedge_plan *segment,
+                                    enum hedge_strategy strategy,
                                     const struct hedge_problem *problem, struct why *why);
 
 #endif

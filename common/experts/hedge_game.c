@@ -71,7 +71,8 @@ static bool fits(const struct hedge_game *game, const struct hedge_problem *prob
     for (size_t i = 0; i < count; i++) {
         event[i] = charge_event(&charge[i]);
     }
-    return hedge_cost(event, count, problem->delta) <= problem->epsilon;
+    return hedge_cost(event, count, problem->delta) <= problem->epsilon &&
+           (problem->rho_max <= 0 || hedge_rho(event, count) <= problem->rho_max);
 }
 
 /* The largest draw_micro from the first one down for which everything fits. */

@@ -2,7 +2,9 @@
  * many rounds there will be. Hoeffding 1963 for the first (independent draws in [0,1]); restarts
  * for the second (Cesa-Bianchi and Lugosi 2006, section 2.3). */
 
-#include "experts/hedge.h"
+#include "experts/hedge_play.h"
+
+#include "base/check.h"
 
 #include <math.h>
 
@@ -40,11 +42,22 @@ bool hedge_segment_begins(uint64_t round)
     return ((round + 1) & round) == 0;
 }
 
-enum status hedge_doubling(double *regret_bound, enum hedge_strategy strategy,
-                           const struct hedge_problem *problem, struct why *why)
+size_t hedge_segment_count(uint64_t rounds)
 {
-    double sum = 0;
-    *regret_bound = 0;
+    return rounds == 0 ? 0 : hedge_segment(rounds - 1) + (size_t)1;
+}
+
+/* Of one segment, at most the rounds played in it. */
+static double lost(double length, double left, double bound)
+{
+    return fmin(length * bound, fmin(length, left));
+}
+
+enum status hedge_doubling(struct hedge_plan *whole, struct hedge_plan *segment,
+                           enum hedge_strategy strategy, const struct hedge_problem *problem,
+                           struct why *why)
+{
+    *whole = (struct hedge_plan){0};
     if (problem->participations > 1) {
         why_set(why, "with an unknown horizon a record may take part in one round only: in two "
                      "segments it would pay twice");
@@ -55,23 +68,56 @@ enum status hedge_doubling(double *regret_bound, enum hedge_strategy strategy,
         return STATUS_INVALID;
     }
     if (strategy == HEDGE_EPOCHS) {
-        struct hedge_plan plan;
-        enum status status = hedge_plan(&plan, strategy, problem, why);
-        *regret_bound = plan.regret_bound;
-        return status;
+        return hedge_plan(whole, strategy, problem, why);
     }
+    struct hedge_plan sum = {.privacy_is_free = true};
     for (uint64_t first = 0; first < problem->rounds; first = 2 * first + 1) {
-        struct hedge_problem segment = *problem;
+        struct hedge_problem part = *problem;
         struct hedge_plan plan;
-        segment.rounds = first + 1;
-        enum status status = hedge_plan(&plan, strategy, &segment, why);
+        part.rounds = first + 1;
+        enum status status = hedge_plan(&plan, strategy, &part, why);
         if (status != STATUS_OK) {
             return status;
         }
-        const double length = (double)(first + 1);
+        if (segment != NULL) {
+            segment[hedge_segment(first)] = plan;
+        }
+        const double length = (double)part.rounds;
         const double left = (double)(problem->rounds - first);
-        sum += fmin(length * (plan.regret_bound + plan.cap_probability), fmin(length, left));
+        sum.regret_bound += lost(length, left, plan.regret_bound + plan.cap_probability);
+        sum.regret_bound_textbook +=
+            lost(length, left, plan.regret_bound_textbook + plan.cap_probability);
+        sum.privacy_is_free = sum.privacy_is_free && plan.privacy_is_free;
     }
-    *regret_bound = sum / (double)problem->rounds;
+    sum.regret_bound /= (double)problem->rounds;
+    sum.regret_bound_textbook /= (double)problem->rounds;
+    *whole = sum;
     return STATUS_OK;
+}
+
+enum status hedge_games_init(struct hedge_game *game, const struct hedge_plan *plan,
+                             enum hedge_strategy strategy, const struct hedge_problem *problem,
+                             struct hedge_grid grid, struct why *why)
+{
+    const size_t count = hedge_segment_count(problem->rounds);
+    enum status status = STATUS_OK;
+    CHECK(strategy != HEDGE_EPOCHS);
+    for (size_t s = 0; s < count && status == STATUS_OK; s++) {
+        const uint64_t length = UINT64_C(1) << s;
+        struct hedge_problem part = *problem;
+        part.rounds = length;
+        status = hedge_game_init(&game[s], &plan[s], strategy, &part, grid, why);
+        game[s].first = length - 1;
+        game[s].rounds = s + 1 < count ? length : problem->rounds - game[s].first + 1;
+    }
+    return status;
+}
+
+const struct hedge_game *hedge_game_at(const struct hedge_game *game, size_t count, uint64_t round)
+{
+    size_t at = 0;
+    while (at + 1 < count && game[at + 1].first <= round) {
+        at++;
+    }
+    return &game[at];
 }

@@ -25,7 +25,7 @@ enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_gam
     if (state->drawn) {
         return HEDGE_DUE_NOTHING;
     }
-    if (state->round == 0) {
+    if (state->round == game->first) {
         return HEDGE_DUE_START;
     }
     switch (game->strategy) {
@@ -45,10 +45,10 @@ enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_gam
 
 bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_game *game)
 {
-    return state->round < game->rounds && state->expert < game->experts &&
-           state->draws <= game->draws_max && state->draws <= state->round &&
-           !(state->tossed && game->strategy != HEDGE_DARTBOARD) &&
-           !(state->tossed && state->round == 0);
+    const uint64_t played = state->round - game->first;
+    return state->round >= game->first && played < game->rounds && state->expert < game->experts &&
+           state->draws <= game->draws_max && state->draws <= played &&
+           !(state->tossed && game->strategy != HEDGE_DARTBOARD) && !(state->tossed && played == 0);
 }
 
 size_t hedge_charges(struct charge charge[2], const struct hedge_game *game)
@@ -84,7 +84,8 @@ struct charge hedge_charge(const struct hedge_state *state, const struct hedge_g
                             .epsilon_micro = game->draw_micro,
                             .count = 1,
                             .pass = *stage,
-                            .row_count = state->round};
+                            .row_first = game->first,
+                            .row_count = state->round - game->first};
     if (due == HEDGE_DUE_COIN) {
         charge.epsilon_micro = game->coin_micro;
         charge.count = game->coins;
@@ -218,6 +219,7 @@ enum status hedge_play(struct hedge_state *state, const struct hedge_game *game,
         status = draw_uniform(random, game->experts, &chosen);
         if (status == STATUS_OK) {
             state->expert = chosen;
+            state->draws = 0; /* the game before, if there was one, is forgotten */
             state->drawn = true;
         }
         return status;

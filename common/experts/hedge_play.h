@@ -14,7 +14,8 @@
 struct hedge_game {
     enum hedge_strategy strategy;
     size_t experts;
-    uint64_t rounds;
+    uint64_t first;       /* the round it begins with: 0, or its segment's */
+    uint64_t rounds;      /* that it plays, from first on */
     uint64_t one;         /* what a mean loss of 1 is in one round's sums: records 2^grid_bits */
     uint64_t sensitivity; /* that draws are told, sums' grid units; at least what one unit moves */
     uint64_t draw_micro;  /* epsilon of one draw, or of one pick */
@@ -32,9 +33,9 @@ struct hedge_grid {
 
 /* All that a play remembers; the journal holds it. Zero before the first round. */
 struct hedge_state {
-    uint64_t round;  /* being played, from 0 */
+    uint64_t round;  /* being played, from 0, through all games */
     uint64_t expert; /* to play when nothing is due */
-    uint64_t draws;  /* that looked at losses, so far */
+    uint64_t draws;  /* that looked at losses, so far in this game */
     bool tossed;     /* this round's coin has fallen, or there was none to toss */
     bool drawn;      /* this round's expert is chosen */
 };
@@ -50,8 +51,8 @@ enum hedge_due {
 
 /* Exact sums of k losses each, in grid units; the ones that are not due may be NULL. */
 struct hedge_losses {
-    const int64_t *cumulative; /* of all rounds before this one */
-    const int64_t *latest;     /* of the round before this one */
+    const int64_t *cumulative; /* of the game's rounds before this one */
+    const int64_t *latest;     /* of the round before this one, of the same game */
     const int64_t *segment;    /* of the last whole segment (hedge_segment) before this round */
 };
 
@@ -70,7 +71,25 @@ MUST_USE enum status hedge_game_init(struct hedge_game *game, const struct hedge
                                      const struct hedge_problem *problem, struct hedge_grid grid,
                                      struct why *why);
 
-/** Writes what the whole stage costs one unit, for ledgers: one charge, or draws and coins; returns
+/**
+ * Makes the games of a play whose horizon is unknown, one a segment. One draw more than the problem
+ * has rounds is played, to choose what is left in the end: it belongs to the segment of the last
+ * round, whose plan has paid for it, as the first of its draws looks at no losses.
+ *
+ * game     out  (hedge_segment_count(problem->rounds))
+ * plan     in   as many, of hedge_doubling for the same problem; not for epochs
+ *
+ * Fails and ensures as hedge_game_init, for each of them: a unit is in the losses of one.
+ */
+MUST_USE enum status hedge_games_init(struct hedge_game *game, const struct hedge_plan *plan,
+                                      enum hedge_strategy strategy,
+                                      const struct hedge_problem *problem, struct hedge_grid grid,
+                                      struct why *why);
+
+/** Returns the game that a round belongs to. */
+const struct hedge_game *hedge_game_at(const struct hedge_game *game, size_t count, uint64_t round);
+
+/** Writes what the whole game costs one unit, for ledgers: one charge, or draws and coins; returns
  * how many. Pass and rows are for the caller to fill in. */
 size_t hedge_charges(struct charge charge[2], const struct hedge_game *game);
 
@@ -81,10 +100,10 @@ bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_ga
 enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_game *game);
 
 /**
- * Returns the charge of what is due (not START, NOTHING): its rows are rounds, [0, T) in all. Coins
+ * Returns the charge of what is due (not START, NOTHING): its rows are the game's rounds. Coins
  * and picks are charges of the pass `stage`, on the rounds they look at, so that their largest
  * counts; each draw is a pass of its own, `stage` with the round's number added in bytes 0 to 7 and
- * byte 8 flipped. A ledger that was paid by this never holds more than hedge_charges.
+ * byte 8 flipped. A ledger that was paid by this for one game never holds more than hedge_charges.
  */
 struct charge hedge_charge(const struct hedge_state *state, const struct hedge_game *game,
                            const struct digest *stage);
@@ -108,7 +127,7 @@ MUST_USE enum status hedge_play(struct hedge_state *state, const struct hedge_ga
                                 struct grant **grant, const struct random *random,
                                 const struct hedge_losses *losses);
 
-/** Goes on to the next round. CHECKs that nothing is due. */
+/** Goes on to the next round, which may be another game's. CHECKs that nothing is due. */
 void hedge_next(struct hedge_state *state, const struct hedge_game *game);
 
 #endif

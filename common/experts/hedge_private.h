@@ -11,6 +11,9 @@
  * decides which of them comes next; rounded up. */
 double hedge_cost(const struct privacy_event *event, size_t count, double delta);
 
+/** Returns sum of range^2/8, what the events cost in zCDP, rounded up. */
+double hedge_rho(const struct privacy_event *event, size_t count);
+
 /** Returns the bounded range of a bit that keeps with probability (1-p) exp(-x) when x moves by at
  * most `moved` and is never negative: moved + ln(1 + (1-p)(1-exp(-moved))/p), rounded up. */
 double hedge_coin_range(double moved, double p);

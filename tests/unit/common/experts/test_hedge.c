@@ -282,16 +282,17 @@ Test(hedge, segments_double)
 /* The sum by hand; and it is worse than knowing the horizon, by not too much. */
 Test(hedge, an_unknown_horizon_costs_a_constant)
 {
-    double bound = 0;
+    struct hedge_plan whole;
     double sum = 0;
     struct hedge_problem problem = usual;
     problem.records = 100;
     for (int strategy = HEDGE_THEOREM; strategy <= HEDGE_DARTBOARD; strategy++) {
-        cr_assert(hedge_doubling(&bound, (enum hedge_strategy)strategy, &problem, NULL) ==
+        cr_assert(hedge_doubling(&whole, NULL, (enum hedge_strategy)strategy, &problem, NULL) ==
                   STATUS_OK);
         const struct hedge_plan known = plan_of((enum hedge_strategy)strategy, &problem);
-        cr_expect(bound > known.regret_bound && bound < 4.5 * known.regret_bound, "%g of %g", bound,
-                  known.regret_bound);
+        cr_expect(whole.regret_bound > known.regret_bound &&
+                      whole.regret_bound < 4.5 * known.regret_bound,
+                  "%g of %g", whole.regret_bound, known.regret_bound);
     }
     problem.rounds = 7;
     for (uint64_t length = 1; length <= 4; length *= 2) {
@@ -300,13 +301,13 @@ Test(hedge, an_unknown_horizon_costs_a_constant)
         const struct hedge_plan plan = plan_of(HEDGE_RWM, &segment);
         sum += (double)length * fmin(1, plan.regret_bound);
     }
-    cr_assert(hedge_doubling(&bound, HEDGE_RWM, &problem, NULL) == STATUS_OK);
-    cr_expect(fabs(bound - sum / 7) < 1e-12);
+    cr_assert(hedge_doubling(&whole, NULL, HEDGE_RWM, &problem, NULL) == STATUS_OK);
+    cr_expect(fabs(whole.regret_bound - sum / 7) < 1e-12);
     problem.rounds = 9; /* two rounds of the segment of 8: not more than they can lose */
-    cr_assert(hedge_doubling(&bound, HEDGE_RWM, &problem, NULL) == STATUS_OK);
-    cr_expect(bound <= (sum + 2) / 9 + 1e-12);
+    cr_assert(hedge_doubling(&whole, NULL, HEDGE_RWM, &problem, NULL) == STATUS_OK);
+    cr_expect(whole.regret_bound <= (sum + 2) / 9 + 1e-12);
     problem.participations = 2;
-    cr_expect(hedge_doubling(&bound, HEDGE_RWM, &problem, NULL) == STATUS_INVALID);
+    cr_expect(hedge_doubling(&whole, NULL, HEDGE_RWM, &problem, NULL) == STATUS_INVALID);
 }
 
 /* The bound of epochs at one epoch, minimised by brute force. */
