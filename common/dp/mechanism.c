@@ -39,13 +39,17 @@ enum status mechanism_scale(struct noise_scale *scale, uint64_t sensitivity_l1,
         why_set(why, "an answer needs a sensitivity and an epsilon above 0");
         return STATUS_INVALID;
     }
-    if (!reduce(scale, (uint128)sensitivity_l1 * EPSILON_MICRO_ONE, epsilon_micro)) {
+    const uint128 numerator = (uint128)sensitivity_l1 * EPSILON_MICRO_ONE;
+    if (!reduce(scale, numerator, epsilon_micro)) {
+        const bool in_range = 16 * numerator >= epsilon_micro && numerator <= (uint128)epsilon_micro
+                                                                                  << 40;
         char epsilon[DECIMAL_TEXT_BYTES];
         decimal_format(epsilon, sizeof epsilon, epsilon_micro, EPSILON_DECIMALS);
-        why_set(why,
-                "noise for sensitivity %" PRIu64 " grid steps at epsilon %s is outside the scales "
-                "1/16 .. 2^40: choose another grid or epsilon",
-                sensitivity_l1, epsilon);
+        why_set(why, "noise for sensitivity %" PRIu64 " grid steps at epsilon %s %s",
+                sensitivity_l1, epsilon,
+                in_range ? "has a scale that is no fraction of 64-bit numbers: choose a coarser "
+                           "grid, or an epsilon of fewer digits"
+                         : "is outside the scales 1/16 .. 2^40: choose another grid or epsilon");
         return STATUS_INVALID;
     }
     return STATUS_OK;

@@ -1,3 +1,4 @@
+#include "base/wide.h"
 #include "dp/mechanism.h"
 #include "noise/gaussian.h"
 #include "tests/support/seeded_random.h"
@@ -50,6 +51,43 @@ Test(mechanism, a_scale_that_cannot_be_is_refused_by_parameters_alone)
         cr_expect_eq(mechanism_scale(&scale, row[i].sensitivity, row[i].epsilon_micro, &why),
                      STATUS_INVALID, "row %zu", i);
         cr_expect(scale.numerator == 0 && why.text[0] != '\0');
+        bool names_the_range = strstr(why.text, "1/16 .. 2^40") != NULL;
+        bool names_the_fraction = strstr(why.text, "no fraction of 64-bit numbers") != NULL;
+        cr_expect(names_the_range == (i >= 2 && i < 6), "row %zu: %s", i, why.text);
+        cr_expect(names_the_fraction == (i >= 6), "row %zu: %s", i, why.text);
+    }
+}
+
+/* The largest sensitivity and epsilon there are, and the last scales on either side of the range. */
+Test(mechanism, scales_at_every_end_are_exact_or_refused)
+{
+    static const struct {
+        uint64_t sensitivity;
+        uint64_t epsilon_micro;
+        struct noise_scale scale; /* 0 where refused */
+    } row[] = {
+        {UINT64_MAX, UINT64_MAX, {1000000, 1}},
+        {UINT64_MAX, UINT64_MAX - 1, {0}}, /* near a million, but a fraction of 84 bits */
+        {UINT64_MAX, 16777215, {0}},
+        {UINT64_C(1) << 63, UINT64_C(1) << 43, {UINT64_C(1048576000000), 1}},
+        {(UINT64_C(1) << 40) - 1, 1000000, {(UINT64_C(1) << 40) - 1, 1}},
+        {1, 16000000, {1, 16}},
+        {1, 15999999, {1000000, 15999999}},
+        {UINT64_C(1152921504606),
+         UINT64_C(18446744073709),
+         {UINT64_C(1152921504606000000), UINT64_C(18446744073709)}},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct noise_scale scale = {1, 1};
+        bool possible = row[i].scale.denominator > 0;
+        enum status status =
+            mechanism_scale(&scale, row[i].sensitivity, row[i].epsilon_micro, NULL);
+        cr_expect_eq(status, possible ? STATUS_OK : STATUS_INVALID, "row %zu", i);
+        /* the same number, whatever its lowest terms are */
+        cr_expect((uint128)scale.numerator * row[i].scale.denominator ==
+                      (uint128)row[i].scale.numerator * scale.denominator,
+                  "row %zu: %lu/%lu", i, (unsigned long)scale.numerator,
+                  (unsigned long)scale.denominator);
     }
 }
 
