@@ -7,8 +7,10 @@
  * - A draw of bounded range epsilon can be randomised response with epsilon/2: its losses are
  *   +-epsilon/2, and the exponential mechanism between two outcomes whose scores trade places is
  *   just that (Dong, Durfee, Rogers 2020, at the middle of the shift).
- * - Of a Poisson-sampled event the curve is that of one record added or removed. For replace-one it
- *   is only an upper bound, and a sampled pure event is known by its amplified epsilon alone.
+ * - Of Poisson-sampled noise the curve is that of one record added or removed. For replace-one it is
+ *   the certain part: a record may be replaced by one that adds nothing (a count of what only the
+ *   first one is), which changes as much as leaving it out, and no more than the sensitivity. Any
+ *   other sampled event is left out: it is known by an upper bound alone.
  */
 
 #include "account/account.h"
@@ -67,11 +69,11 @@ static bool certain(struct privacy_event *out, const struct privacy_event *event
 {
     *out = *event;
     if (event->sampling < 1) {
-        bool exact =
-            event->neighbours == NEIGHBOURS_ADD_REMOVE &&
-            (event->mechanism == MECHANISM_LAPLACE || event->mechanism == MECHANISM_GAUSSIAN);
-        out->count = exact ? event->count : 0;
-        return exact;
+        bool known =
+            event->mechanism == MECHANISM_LAPLACE || event->mechanism == MECHANISM_GAUSSIAN;
+        out->neighbours = NEIGHBOURS_ADD_REMOVE;
+        out->count = known ? event->count : 0;
+        return known && event->neighbours == NEIGHBOURS_ADD_REMOVE;
     }
     if (event->mechanism == MECHANISM_EXPONENTIAL) {
         out->mechanism = MECHANISM_PURE;

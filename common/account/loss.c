@@ -16,6 +16,17 @@
  * rounding where (e^step - 1)^2 is not, so both bounds are of the t (1 - t) that can be meant. drift
  * and variance add these up: they make the lower bound of pld.c.
  *
+ * Bounded range e. The losses of one draw lie in [t - e, t] for some t in [0, e], which an adversary may
+ * choose anew for every draw. For given t the hockey-stick curve is largest when they are the two ends
+ * alone (H_a is an expectation of a convex function of P/Q, whose mean is 1): q (e^t - a), with q =
+ * (e^(e-t) - 1)/(e^e - 1) (Dong, Durfee, Rogers 2020). Over t that is largest at t = (e + ln a)/2:
+ *
+ *     H_a = (e^(e/2) - sqrt(a))^2/(e^e - 1), e^-e <= a <= e^e.
+ *
+ * It is convex and its own reflection, so a pair has it, and dominates every draw in both orders: the
+ * losses have density e^(l/2) under P and e^(-l/2) under Q on [-e, e], but for one factor. Laplace noise
+ * without its two single losses.
+ *
  * Sampling. With mu_0 the output without the record and mu_1 with it, P = (1-q) mu_0 + q mu_1, Q =
  * mu_0 (record removed; added: the other way round). A record replaced is another pair: (1-q) mu_0
  * + q mu_1 against (1-q) mu_0 + q mu_1'. With a = 1 + q (e^eps - 1) >= 1, b = a^-1 e^eps q:
@@ -99,6 +110,7 @@ void loss_range(double *least, double *largest, const struct loss_part *part)
         break;
     case LOSS_LAPLACE:
     case LOSS_GAUSSIAN:
+    case LOSS_RANGE:
     default:
         base_range(&low, &high, part);
         low = loss_of(low, part->sampling);
@@ -127,7 +139,7 @@ struct loss_grid loss_natural(const struct loss_part *part)
     } else if (part->kind == LOSS_DISCRETE_GAUSSIAN) {
         step = part->shift / (part->size * part->size);
     } else if (part->kind == LOSS_RESPONSE ||
-               (part->kind == LOSS_LAPLACE && part->side != LOSS_BOTH)) {
+               (part->kind != LOSS_GAUSSIAN && part->side != LOSS_BOTH)) {
         step = largest - least;
     }
     return (struct loss_grid){least, step};
@@ -218,11 +230,12 @@ static double base_masses(double *p, double *q, const struct loss_part *part, do
                           double to)
 {
     double a = part->size;
-    if (part->kind == LOSS_LAPLACE) {
-        double part_mass = -expm1((from - to) / 2) / 2;
+    if (part->kind != LOSS_GAUSSIAN) {
+        double whole = part->kind == LOSS_LAPLACE ? 2 : -expm1(-a);
+        double part_mass = -expm1((from - to) / 2) / whole;
         *p = part_mass * exp((to - a) / 2);
         *q = part_mass * exp((-a - from) / 2);
-        return (12 + a) * ROUNDING;
+        return (16 + a) * ROUNDING;
     }
     double x = from / a + a / 2; /* the outcome, in standard deviations */
     double y = to / a + a / 2;
@@ -266,6 +279,9 @@ static void put_ends(struct loss_law *law, const struct loss_part *part)
         law->infinite += TAIL_MASS;
         put(law, 0, TAIL_MASS, 0);
         law->drift += TAIL_MASS * (2 * largest + 1000);
+        return;
+    }
+    if (part->kind == LOSS_RANGE) {
         return;
     }
     double near = 0.5;
@@ -320,7 +336,7 @@ static enum status allocate(struct loss_law *law, const struct loss_part *part)
     CHECK(cells < 0x1p40);
     law->count = cells > 1 ? (size_t)cells + 1 : 2;
     if (law->grid.offset + (double)(law->count - 1) * law->grid.step < largest &&
-        (part->kind == LOSS_LAPLACE || part->kind == LOSS_GAUSSIAN)) {
+        !loss_is_lattice(part)) {
         law->count++; /* a loss of next to nothing, above a grid point, is one nonetheless */
     }
     law->log_mass = calloc(law->count, sizeof law->log_mass[0]);
@@ -351,6 +367,7 @@ enum status loss_law_init(struct loss_law *law, const struct loss_part *part, st
         break;
     case LOSS_LAPLACE:
     case LOSS_GAUSSIAN:
+    case LOSS_RANGE:
     default:
         fill_real(law, part);
         break;

@@ -14,8 +14,9 @@ enum loss_kind {
     LOSS_RESPONSE,         /* randomised response: the worst of everything pure */
     LOSS_DISCRETE_LAPLACE, /* one integer */
     LOSS_DISCRETE_GAUSSIAN,
-    LOSS_LAPLACE, /* one real number, perhaps sampled */
-    LOSS_GAUSSIAN
+    LOSS_LAPLACE, /* one real number, perhaps sampled; as are the next two */
+    LOSS_GAUSSIAN,
+    LOSS_RANGE /* the worst of everything of bounded range, at every shift at once: see loss.c */
 };
 
 /* Which pair of neighbours' outputs, when records are sampled. */
@@ -29,9 +30,9 @@ enum loss_side {
 struct loss_part {
     enum loss_kind kind;
     enum loss_side side;
-    double size;     /* RESPONSE, LAPLACE: epsilon; GAUSSIAN: mu; discrete ones: scale or sigma */
-    double shift;    /* of the discrete ones: the sensitivity, whole */
-    double sampling; /* of LAPLACE and GAUSSIAN; 1 for the others */
+    double size;  /* RESPONSE, LAPLACE, RANGE: epsilon; GAUSSIAN: mu; discrete ones: scale, sigma */
+    double shift; /* of the discrete ones: the sensitivity, whole */
+    double sampling; /* of LAPLACE, GAUSSIAN, RANGE; 1 for the others */
     double slack;    /* the true masses are within this factor of the model's */
     double count;    /* of runs, whole */
 };

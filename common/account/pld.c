@@ -46,6 +46,12 @@ bool pld_covers(const struct privacy_event *event)
     return event->sampling >= 1 || event->mechanism != MECHANISM_DISCRETE_GAUSSIAN;
 }
 
+static bool has_real_losses(enum mechanism mechanism)
+{
+    return mechanism == MECHANISM_LAPLACE || mechanism == MECHANISM_GAUSSIAN ||
+           mechanism == MECHANISM_EXPONENTIAL;
+}
+
 static struct loss_part part_of(const struct privacy_event *event)
 {
     double ratio = event->sensitivity / event->parameter;
@@ -54,9 +60,11 @@ static struct loss_part part_of(const struct privacy_event *event)
     struct loss_part part = {LOSS_RESPONSE, LOSS_REMOVE, 0, 1, 1, 0, (double)event->count};
     part.size = event->parameter;
     part.shift = event->sensitivity;
-    if (event->mechanism == MECHANISM_LAPLACE || event->mechanism == MECHANISM_GAUSSIAN) {
-        part.kind = event->mechanism == MECHANISM_LAPLACE ? LOSS_LAPLACE : LOSS_GAUSSIAN;
-        part.size = ratio;
+    if (has_real_losses(event->mechanism)) {
+        part.kind = event->mechanism == MECHANISM_LAPLACE    ? LOSS_LAPLACE
+                    : event->mechanism == MECHANISM_GAUSSIAN ? LOSS_GAUSSIAN
+                                                             : LOSS_RANGE;
+        part.size = part.kind == LOSS_RANGE ? event->parameter : ratio;
         part.sampling = fmax(event->sampling, SAMPLING_MIN);
         part.side = sampled && replace ? LOSS_BOTH : LOSS_REMOVE;
         part.shift = 1;

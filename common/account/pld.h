@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
-/** Returns whether the accountant covers this event: every mechanism unsampled (EXPONENTIAL by its
- * pure curve, which is valid and loose: then low is 0), LAPLACE and GAUSSIAN also sampled. */
+/** Returns whether the accountant covers this event: every mechanism unsampled, LAPLACE, GAUSSIAN and
+ * EXPONENTIAL also sampled, PURE and DISCRETE_LAPLACE then by their amplified epsilon. low is 0 where
+ * the pair of an event is only an upper bound: EXPONENTIAL, and what is replaced in a sample. */
 bool pld_covers(const struct privacy_event *event);
 
 /**

@@ -1,7 +1,8 @@
 /* One run alone: the hockey-stick curve itself.
  *
  * Randomised response: epsilon = e + ln(1 - delta (1 + e^-e)). Laplace noise: delta = 1 -
- * e^((epsilon - e)/2), e = sensitivity/scale. Gaussian noise, mu = sensitivity/sigma (any number of
+ * e^((epsilon - e)/2), e = sensitivity/scale. Bounded range e: delta (1 - e^-e) = (1 - e^((epsilon -
+ * e)/2))^2 (loss.c). Gaussian noise, mu = sensitivity/sigma (any number of
  * runs is one with mu = sqrt(sum of squares)): delta = N(mu/2 - epsilon/mu) - e^epsilon N(-mu/2 -
  * epsilon/mu) (Balle and Wang 2018, theorem 8). Sampled with rate q: delta_q(ln(1 + q (e^epsilon -
  * 1))) = q delta(epsilon) for the record removed, the larger of the two directions at epsilon >= 0
@@ -18,7 +19,7 @@ bool pld_single_covers(const struct loss_part *part)
 {
     return part->count <= 1 && part->slack <= 0 &&
            (part->kind == LOSS_RESPONSE || part->kind == LOSS_LAPLACE ||
-            part->kind == LOSS_GAUSSIAN);
+            part->kind == LOSS_GAUSSIAN || part->kind == LOSS_RANGE);
 }
 
 /* ln erfc(x), relative error of erfc below 1e-11 for x > 25 and some roundings times x^2 below. */
@@ -67,18 +68,22 @@ static struct interval base_epsilon(const struct loss_part *part, double delta)
 {
     double e = part->size;
     double value = 0;
+    double slack = SLACK * (e + delta);
     if (part->kind == LOSS_GAUSSIAN) {
         return (struct interval){gaussian_epsilon(e, delta * (1 + SLACK), false),
                                  gaussian_epsilon(e, delta * (1 - SLACK), true)};
     }
     if (part->kind == LOSS_LAPLACE) {
         value = e + 2 * log1p(-delta);
+    } else if (part->kind == LOSS_RANGE) {
+        double root = sqrt(delta * -expm1(-e));
+        value = e + 2 * log1p(-root);
+        slack += SLACK * root / (1 - root);
     } else {
         double inside = delta * (1 + exp(-e));
         value = inside < 1 ? e + log1p(-inside) : 0;
     }
-    double slack = SLACK * (e + delta);
-    return (struct interval){fmax(0, value - slack), value > 0 ? value + slack : 0};
+    return (struct interval){fmax(0, value - slack), fmax(0, value + slack)};
 }
 
 static struct interval base_delta(const struct loss_part *part, double epsilon)
@@ -91,9 +96,14 @@ static struct interval base_delta(const struct loss_part *part, double epsilon)
     } else if (epsilon >= e * (1 + SLACK)) {
         return (struct interval){0, 0};
     } else {
-        value = part->kind == LOSS_LAPLACE ? -expm1((epsilon - e) / 2)
-                                           : -expm1(epsilon - e) / (1 + exp(-e));
+        value = -expm1((epsilon - e) / 2);
         error = SLACK * (value + e + epsilon);
+        if (part->kind == LOSS_RANGE) { /* its square, so as to be as good relative to it */
+            error = (2 * value + error) * error / -expm1(-e);
+            value *= value / -expm1(-e);
+        } else if (part->kind == LOSS_RESPONSE) {
+            value = -expm1(epsilon - e) / (1 + exp(-e));
+        }
     }
     return (struct interval){fmax(0, value - error), fmin(1, fmax(0, value + error))};
 }
