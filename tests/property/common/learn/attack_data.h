@@ -20,6 +20,9 @@ enum attack {
     ATTACK_TINY,       /* norms of 0.02: almost no curvature but the regulariser's */
     ATTACK_SEPARABLE,  /* labels by the first coordinate, however small it is */
     ATTACK_ZERO,       /* features all zero */
+    ATTACK_CONSTANT,   /* every column but the first is constant */
+    ATTACK_NEAR,       /* one record over and over, but for 1e-9 */
+    ATTACK_SCALES,     /* norms from 1 down to 1e-8 */
     ATTACK_COUNT
 };
 
@@ -43,6 +46,20 @@ static inline void attack_record(double *x, double *y, size_t d, size_t i, enum 
             x[j] = j == axis ? 1 : 0;
         }
         *y = attack == ATTACK_CONFLICT && i % 2 == 1 ? -1 : 1;
+    }
+    if (attack == ATTACK_CONSTANT || attack == ATTACK_NEAR) {
+        const double all = 1 / sqrt((double)d + 1); /* the one column has room up to twice that */
+        for (size_t j = 0; j < d; j++) {
+            const bool moves = attack == ATTACK_NEAR || j == 0;
+            x[j] = all * (1 - 1e-9 + (moves ? 1e-9 * x[j] : 0));
+            x[j] *= attack == ATTACK_CONSTANT && moves ? 2 * seeded_random_unit(random) - 1 : 1;
+        }
+    }
+    if (attack == ATTACK_SCALES) {
+        const double shrink = pow(10, -(double)(i % 9));
+        for (size_t j = 0; j < d; j++) {
+            x[j] *= shrink;
+        }
     }
     if (attack == ATTACK_SEPARABLE) {
         *y = x[0] > 0 ? 1 : -1;
