@@ -11,6 +11,7 @@
 #include "account/responses.h"
 #include "account/spare.h"
 #include "account/upward.h"
+#include "base/wide.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -38,7 +39,8 @@ static size_t group(struct response *groups, const struct privacy_event *events,
     qsort(groups, kept, sizeof *groups, compare);
     for (size_t i = 0; i < kept; i++) {
         if (merged > 0 && groups[merged - 1].epsilon == groups[i].epsilon) {
-            groups[merged - 1].count += groups[i].count;
+            uint64_t *times = &groups[merged - 1].count;
+            *times = saturating_add(*times, groups[i].count);
         } else {
             groups[merged++] = groups[i];
         }

@@ -239,6 +239,24 @@ Test(pure, epsilon_of_each_mechanism)
     cr_assert(isnan(out.high) && isnan(advanced_delta(&event, 1, 1)));
 }
 
+/* 2048 times 2^53 runs are 2^64, which a counter of 64 bits takes for none; with ten more, for ten. The
+ * mean loss alone is count epsilon tanh(epsilon/2). */
+Test(pure, counts_that_add_up_to_2_to_the_64_are_not_forgotten)
+{
+    static struct privacy_event list[2049];
+    for (size_t i = 0; i < 2048; i++) {
+        list[i] = event_of(MECHANISM_PURE, 1e-3, 0x1p53);
+    }
+    list[2048] = event_of(MECHANISM_PURE, 1e-3, 10);
+    double mean = 0x1p64 * 1e-3 * tanh(0.5e-3);
+    for (size_t count = 2048; count <= 2049; count++) {
+        struct interval out = optimal(list, count, 1e-6);
+        cr_expect(out.high >= mean, "%zu events: %.17g, not %.17g", count, out.high, mean);
+        cr_assert_eq(optimal_delta(&out, list, count, 1), STATUS_OK);
+        cr_expect_geq(out.high, 0.999);
+    }
+}
+
 Test(pure, limits)
 {
     struct privacy_event event = event_of(MECHANISM_PURE, 800, 1000);
