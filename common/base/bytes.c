@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+bool slice_is(struct slice slice, const char *text)
+{
+    return slice.size == strlen(text) &&
+           (slice.size == 0 || memcmp(slice.data, text, slice.size) == 0);
+}
+
 bool digest_equal(const struct digest *a, const struct digest *b)
 {
     unsigned difference = 0;

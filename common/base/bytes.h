@@ -17,6 +17,9 @@ struct slice {
     size_t size;
 };
 
+/** Returns whether the bytes are the text's, without its final zero. */
+bool slice_is(struct slice slice, const char *text);
+
 /* A SHA-256 digest, or a 32-byte key or identifier. All zero means "none". */
 struct digest {
     uint8_t byte[DIGEST_BYTES];

@@ -6,11 +6,6 @@
 
 static const size_t no_field = SIZE_MAX;
 
-static bool slice_is(struct slice slice, const char *text)
-{
-    return slice.size == strlen(text) && memcmp(slice.data, text, slice.size) == 0;
-}
-
 static double *grown(double *old, size_t old_count, size_t new_count)
 {
     if (new_count > SIZE_MAX / sizeof *old) {

@@ -11,11 +11,6 @@
  */
 static const double bound_slack = 1e-9;
 
-static bool slice_is(struct slice slice, const char *text)
-{
-    return slice.size == strlen(text) && memcmp(slice.data, text, slice.size) == 0;
-}
-
 static bool slice_is_missing(struct slice slice)
 {
     return slice.size == 0 || slice_is(slice, "NA");

@@ -92,11 +92,6 @@ void reader_init(struct reader *reader, struct slice text, const struct schema *
     reader_advance(reader);
 }
 
-static bool slice_is(struct slice slice, const char *text)
-{
-    return slice.size == strlen(text) && memcmp(slice.data, text, slice.size) == 0;
-}
-
 bool reader_is(const struct reader *reader, const char *text)
 {
     const struct token *token = &reader->token;

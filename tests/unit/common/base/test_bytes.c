@@ -21,6 +21,14 @@ Test(bytes, digits_are_read_back_and_nothing_else_is)
     }
 }
 
+Test(bytes, a_slice_is_a_text_in_its_whole_length)
+{
+    cr_assert(slice_is((struct slice){"NA", 2}, "NA") && slice_is((struct slice){NULL, 0}, ""));
+    cr_assert_not(slice_is((struct slice){"NA", 2}, "N") ||
+                  slice_is((struct slice){"NA", 1}, "NA"));
+    cr_assert_not(slice_is((struct slice){"NA", 2}, "na") || slice_is((struct slice){"N", 2}, "N"));
+}
+
 Test(bytes, digests_differ_by_any_bit)
 {
     struct digest one = {{0}};
