@@ -258,6 +258,20 @@ Test(encode, the_l2_clip_holds_for_any_integers)
     clip_l2(NULL, 0, 5);
 }
 
+/* Squares that add up to 2^130 - 1, by fifteen of 2^126 and four that make 2^126 - 1: as the sum is
+ * halved what is rounded up carries through all of its lower 128 bits. */
+Test(encode, the_l2_norm_is_rounded_up_through_every_bit)
+{
+    int64_t values[19] = {INT64_C(2858080959463517995), INT64_C(2737851369718294375),
+                          INT64_C(6464651287157748022), INT64_C(5254942299604063527)};
+    for (size_t i = 4; i < 19; i++) {
+        values[i] = INT64_MIN;
+    }
+    clip_l2(values, 19, INT64_C(1) << 62); /* an eighth of 2^65 */
+    cr_assert(within_l2(values, 19, INT64_C(1) << 62));
+    cr_assert(values[0] == INT64_C(2858080959463517995) / 8 && values[18] == INT64_MIN / 8);
+}
+
 /* The encoded distance of two vectors against the real one in steps: less than sqrt(count) more. */
 Test(encode, rounding_costs_less_than_the_root_of_the_length_in_l2)
 {

@@ -136,11 +136,24 @@ Test(noise, cells_hold_every_mass_once)
 {
     struct seeded_random seeded;
     seeded_random_init(&seeded, 9);
+    const uint64_t whole = UINT64_C(1) << (DIGIT_BITS - CELL_BITS);
     for (size_t i = 0; i < SCALES + 2000; i++) {
         struct noise_geometric noise;
         memset(&noise, 0, sizeof noise);
         if (i < SCALES) {
             cr_assert_eq(noise_geometric_init(&noise, scales[i]), STATUS_OK);
+        } else if (i < SCALES + 40) { /* exactly a cell each, but for one, or two, or more */
+            for (size_t position = 0; position < NOISE_DIGITS; position++) {
+                struct noise_digit *digit = &noise.digit[position];
+                for (size_t d = 0; d < NOISE_BASE; d++) {
+                    digit->mass[d] = whole;
+                }
+                size_t uneven = i - SCALES < NOISE_BASE ? i - SCALES : 0;
+                digit->mass[uneven] -= position * (i + 1);
+                digit->mass[NOISE_BASE - 1 - uneven] -= i % 3;
+                digit->left = position * (i + 1) + i % 3;
+                noise_digit_cells(digit);
+            }
         } else { /* any masses at all */
             for (size_t position = 0; position < NOISE_DIGITS; position++) {
                 struct noise_digit *digit = &noise.digit[position];

@@ -1,0 +1,146 @@
+/* Who knows the noise knows the answer: once a vector is drawn, what was drawn is where the caller
+ * wants it and nowhere on the stack, nor are the random words that tell it. */
+
+#include "noise/bernoulli.h"
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
+#include "noise/share.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { VALUES = 700, WORDS_MAX = 16000, STACK_BYTES = 1 << 20 };
+
+enum sampler { LAPLACE, GEOMETRIC, GAUSSIAN, SHARE, BERNOULLI, PLANTED, SAMPLERS };
+
+/* A run, on a stack of its own. */
+struct run {
+    enum sampler sampler;
+    struct noise_laplace laplace;
+    struct noise_gaussian gaussian;
+    struct noise_share share;
+    struct noise_bernoulli bernoulli;
+    struct seeded_random seeded;
+    int64_t values[VALUES];
+    uint8_t coins[VALUES];
+    uint64_t word[WORDS_MAX]; /* handed out */
+    size_t words;
+    enum status status;
+};
+
+/* Leaves no copy of its own on the stack. */
+static enum status recording_fill(void *self, void *out, size_t bytes)
+{
+    struct run *run = self;
+    for (size_t i = 0; i < bytes / 8; i++) {
+        cr_assert_lt(run->words, WORDS_MAX);
+        run->word[run->words] = seeded_random_word(&run->seeded);
+        memcpy((uint8_t *)out + 8 * i, &run->word[run->words++], 8);
+    }
+    return STATUS_OK;
+}
+
+/* A sampler that forgets to wipe. */
+static enum status draw_carelessly(const struct random *random, int64_t *values)
+{
+    uint64_t word[VALUES];
+    enum status status = random_fill(random, word, sizeof word);
+    for (size_t i = 0; i < VALUES; i++) {
+        values[i] = (int64_t)(word[i] >> 20);
+    }
+    return status;
+}
+
+static void *draw(void *argument)
+{
+    struct run *run = argument;
+    const struct random random = {.fill = recording_fill, .self = run};
+    if (run->sampler == LAPLACE) {
+        run->status = noise_laplace_draw(&run->laplace, &random, run->values, VALUES);
+    } else if (run->sampler == GEOMETRIC) {
+        run->status = noise_geometric_draw(&run->laplace.magnitude, &random, run->values, VALUES);
+    } else if (run->sampler == GAUSSIAN) {
+        run->status = noise_gaussian_draw(&run->gaussian, &random, run->values, VALUES);
+    } else if (run->sampler == SHARE) {
+        run->status = noise_share_draw(&run->share, &random, run->values, VALUES);
+    } else if (run->sampler == BERNOULLI) {
+        run->status = noise_bernoulli_draw(&run->bernoulli, &random, run->coins, VALUES);
+    } else {
+        run->status = draw_carelessly(&random, run->values);
+    }
+    return NULL;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    const uint64_t *first = a;
+    const uint64_t *second = b;
+    return *first < *second ? -1 : *first > *second ? 1 : 0;
+}
+
+/* How many of the stack's words are secret (secrets): a drawn value, a magnitude or a word. */
+static size_t found(const uint64_t *stack, uint64_t *secret, size_t secrets)
+{
+    size_t count = 0;
+    qsort(secret, secrets, sizeof *secret, compare_words);
+    for (size_t i = 0; i < STACK_BYTES / 8; i++) {
+        count += bsearch(&stack[i], secret, secrets, sizeof *secret, compare_words) != NULL;
+    }
+    return count;
+}
+
+/* Runs the sampler at scale 2^40, where a value is one of very many; counts what it leaves. */
+static size_t leaves(struct run *run)
+{
+    static uint64_t secret[WORDS_MAX + 2 * VALUES];
+    uint64_t *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t secrets = 0;
+    cr_assert(stack != MAP_FAILED);
+    seeded_random_init(&run->seeded, 77);
+    cr_assert_eq(pthread_attr_init(&attributes), 0);
+    cr_assert_eq(pthread_attr_setstack(&attributes, stack, STACK_BYTES), 0);
+    cr_assert_eq(pthread_create(&thread, &attributes, draw, run), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    cr_assert_eq(pthread_attr_destroy(&attributes), 0);
+    cr_assert_eq(run->status, STATUS_OK);
+    memcpy(secret, run->word, run->words * sizeof *secret);
+    secrets = run->words;
+    for (size_t i = 0; i < VALUES && run->sampler != BERNOULLI; i++) {
+        uint64_t value = (uint64_t)run->values[i];
+        secret[secrets++] = value;
+        secret[secrets++] = 0 - value;
+    }
+    size_t left = found(stack, secret, secrets);
+    cr_assert_eq(munmap(stack, STACK_BYTES), 0);
+    return left;
+}
+
+/* Registers of the last trials may have been saved, no more. */
+Test(wiped, nothing_that_was_drawn_is_left_on_the_stack)
+{
+    static struct run run;
+    const struct noise_scale scale = {UINT64_C(1) << 40, 1};
+    for (int sampler = 0; sampler < SAMPLERS; sampler++) {
+        memset(&run, 0, sizeof run);
+        run.sampler = (enum sampler)sampler;
+        cr_assert_eq(noise_laplace_init(&run.laplace, scale), STATUS_OK);
+        cr_assert_eq(noise_gaussian_init(&run.gaussian, scale), STATUS_OK);
+        cr_assert_eq(noise_share_init(&run.share, scale, 3), STATUS_OK);
+        cr_assert_eq(noise_bernoulli_init(&run.bernoulli, 1, 1), STATUS_OK);
+        size_t left = leaves(&run);
+        noise_gaussian_free(&run.gaussian);
+        noise_share_free(&run.share);
+        if (sampler == PLANTED) {
+            cr_expect_geq(left, VALUES, "the search finds what is there: %zu", left);
+        } else {
+            cr_expect_lt(left, 8, "sampler %d: %zu words", sampler, left);
+        }
+    }
+}
