@@ -1,8 +1,11 @@
-/* Every allocation fails once, at every position: a table, a schema's copy and a model are then not
- * there at all, never shorter, and nothing is leaked (run under ASan). */
+/* Every allocation fails once, at every position: a table, a schema's copy, a model and a fit are then
+ * not there at all, never shorter, and nothing is leaked (run under ASan). */
 
 #include "learn/dataset.h"
+#include "learn/gradient.h"
+#include "learn/kernel_machine.h"
 #include "learn/model.h"
+#include "learn/moments.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -169,5 +172,74 @@ Test(learn_memory, failing_anywhere_leaves_nothing_out_of_a_model)
         }
         json_set_alloc_funcs(json_memory, free);
         free(whole);
+    }
+}
+
+enum { FIT_FEATURES = 3 };
+
+/* Two records so alike that descent gives up on the absolute loss, and the sure method follows. */
+static double fit_x[] = {1, 0, 0, 1 - 0x1p-15, 0, 0};
+static double fit_y[] = {1, 0.25};
+
+/* By features where d <= m, by the records' products where not, or by a kernel. */
+static enum status fit_at(enum loss_kind loss, size_t d, bool kernel, struct why *why)
+{
+    const double lambda = 1e-4;
+    const double tolerance = 1e-3;
+    const struct dataset data = {.record_count = 2, .feature_count = d, .x = fit_x, .y = fit_y};
+    const struct erm_problem fit = {{loss, 0}, lambda, tolerance, 2, d};
+    const struct kernel_problem machine = {{loss, 0}, {.kind = KERNEL_LINEAR}, lambda, tolerance, 2,
+                                           d};
+    struct kernel_model model;
+    double w[FIT_FEATURES];
+    if (!kernel) {
+        return erm_solve(w, &fit, &data, why);
+    }
+    const enum status status = kernel_fit(&model, &machine, &data, why);
+    cr_assert((model.alpha != NULL) == (status == STATUS_OK));
+    kernel_model_free(&model);
+    return status;
+}
+
+Test(learn_memory, failing_anywhere_gives_no_fit)
+{
+    const enum loss_kind losses[] = {LOSS_SQUARED, LOSS_LOGISTIC, LOSS_ABSOLUTE};
+    for (int way = 0; way < 9; way++) {
+        const size_t d = way / 3 == 0 ? 1 : FIT_FEATURES;
+        long position = 0;
+        bool survived = false;
+        for (; !survived && position < 1000; position++) {
+            struct why why = {{0}};
+            countdown = position;
+            const enum status status = fit_at(losses[way % 3], d, way / 3 == 2, &why);
+            survived = countdown >= 0;
+            countdown = -1;
+            cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "%d at %ld: %s", way,
+                         position, why.text);
+            cr_assert(survived || why.text[0] != '\0');
+        }
+        cr_assert(survived && position > 6, "only %ld allocations were seen", position);
+    }
+}
+
+Test(learn_memory, failing_anywhere_gives_no_sum)
+{
+    const struct gradient gradient = {{LOSS_LOGISTIC, 0}, 1, 1, 10, GRADIENT_L1, 1000};
+    const struct gradient_rows rows = {.x = fit_x, .y = fit_y, .row_count = 1};
+    const struct moments moments = {.feature_count = 1, .grid_bits = 10, .bound_y = 1};
+    for (int task = 0; task < 2; task++) {
+        bool survived = false;
+        for (long position = 0; !survived && position < 100; position++) {
+            const double weight = 0;
+            int64_t sum[2] = {7, 7};
+            countdown = position;
+            const enum status status = task == 0 ? gradient_sum(sum, &gradient, &weight, &rows)
+                                                 : moments_sum(sum, &moments, fit_x, fit_y, 1);
+            survived = countdown >= 0;
+            countdown = -1;
+            cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY);
+            cr_assert((sum[0] == 0) == !survived, "nothing is left of a sum that failed");
+        }
+        cr_assert(survived);
     }
 }
