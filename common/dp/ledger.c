@@ -28,16 +28,15 @@ static struct row_range charge_rows(const struct charge *charge)
                               .end = charge->row_first + charge->row_count};
 }
 
-/* A charge that is not valid has no event: its numbers are taken as they are. */
+/* A charge that is not valid has no event, and so no bound. */
 static struct costs costs_of(const struct ledger *ledger, const struct charge *charge)
 {
+    const struct cost unbounded = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     struct costs costs = {0};
     bool valid = charge_is_valid(charge);
     for (size_t i = 0; i < ALLOWANCE_COUNT; i++) {
-        struct cost raw = {charge->epsilon_micro, charge->delta_atto,
-                           ledger->filter[i].order > 0 ? UINT64_MAX : 0};
         if (ledger->limited[i]) {
-            costs.in[i] = valid ? filter_cost(&ledger->filter[i], charge) : raw;
+            costs.in[i] = valid ? filter_cost(&ledger->filter[i], charge) : unbounded;
         }
     }
     if (!ledger->limited[ALLOWANCE_JOB]) {

@@ -55,9 +55,10 @@ void ledger_at(struct ledger *ledger, const struct occasion *occasion);
 
 /**
  * Counts a charge that the journal holds. Never refuses, also beyond the limit: what was spent was
- * spent. A charge that is not valid is added in full; a pass in which rows were paid for twice
- * costs the sum of its charges in place of the largest. But for the window the order is irrelevant;
- * there it is the journal's, each charge after ledger_at with its record's time.
+ * spent. A charge that is not valid has no bound, so that nothing is spent after it; a pass in which
+ * rows were paid for twice costs the sum of its charges in place of the largest. But for the window
+ * the order is irrelevant; there it is the journal's, each charge after ledger_at with its record's
+ * time.
  *
  * Fails with STATUS_NO_MEMORY; nothing is counted then, and the program must not go on.
  * Cost: O(1) for a pass restored in the order of its rows; memory O(passes + gaps in their rows +

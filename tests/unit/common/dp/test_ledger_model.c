@@ -73,8 +73,7 @@ static struct wide price_of(const struct model *model, const struct charge *char
     const struct filter *filter = &model->filter[which];
     struct charge counted = *charge;
     if (!charge_is_valid(charge)) {
-        return (struct wide){
-            {charge->epsilon_micro, charge->delta_atto, filter->order > 0 ? UINT64_MAX : 0}};
+        return (struct wide){{UINT64_MAX, UINT64_MAX, UINT64_MAX}};
     }
     counted.count = model->flaw == FLAW_IGNORES_COUNT ? 1 : counted.count;
     struct cost cost = filter_cost(filter, &counted);
@@ -219,6 +218,14 @@ static enum status model_spend(struct model *model, const struct charge *charge)
     return STATUS_OK;
 }
 
+/* What is no charge; a ledger that has to restore it never spends again. */
+static void spoil(struct charge *charge, uint64_t how)
+{
+    charge->row_count = how == 0 ? 0 : charge->row_count;
+    charge->pass = how == 1 ? (struct digest){{0}} : charge->pass;
+    charge->epsilon_micro = how == 2 ? 0 : charge->epsilon_micro;
+}
+
 static struct charge any_charge(struct seeded_random *seeded, const struct digest *job)
 {
     struct charge charge = {
@@ -230,13 +237,7 @@ static struct charge any_charge(struct seeded_random *seeded, const struct diges
     };
     switch (seeded_random_below(seeded, 24)) {
     case 0:
-        charge.row_count = 0;
-        break;
-    case 1:
-        charge.pass = (struct digest){{0}};
-        break;
-    case 2:
-        charge.epsilon_micro = 0;
+        spoil(&charge, seeded_random_below(seeded, 3));
         break;
     case 3:
     case 4:
