@@ -81,7 +81,8 @@ MUST_USE enum status ledger_restore(struct ledger *ledger, const struct charge *
  * is about its own charges, with whatever else was answered taken as known. Decision, sentence and
  * time depend on charges alone, of which only the pass's name is not public: it tells whether the
  * records are still those that the pass began with (docs/PROTOCOL.md, 7 I).
- * Deviation: a clock that is set forward ends a window's days early; nothing here can tell.
+ * Deviation: a clock that is set forward ends a window's days early, and nothing here can tell: one
+ * more allowance each time, then none until the true time has come as far. Total and job know no clock.
  */
 MUST_USE enum status ledger_spend(struct ledger *ledger, struct grant **grant,
                                   const struct charge *charge, struct why *why);

@@ -127,3 +127,62 @@ Test(ledger_allowances, with_delta_more_fits_than_the_sum)
     cr_assert_eq(spend(ledger, 200, 2000000, "divergence would reach"), STATUS_EXHAUSTED);
     ledger_free(ledger);
 }
+
+static const struct allowances yearly = {
+    .total = {100000000, 0}, .window = {3000000, 0}, .window_days = 365};
+
+/* Days since 1970: a year of 366 of them is longer than 365 days, and a charge of the day after a leap
+ * day is free a year later. */
+Test(ledger_allowances, a_window_counts_days_and_knows_no_years)
+{
+    enum { LEAP_DAY = 21243 /* 29 February 2028 */ };
+    struct ledger *ledger = ledger_open(&yearly);
+    at(ledger, 1, LEAP_DAY - 365); /* 1 March 2027 */
+    cr_assert_eq(spend(ledger, 1, 3000000, NULL), STATUS_OK);
+    at(ledger, 1, LEAP_DAY);
+    cr_assert_eq(spend(ledger, 2, 1, "allowance_days"), STATUS_EXHAUSTED);
+    at(ledger, 1, LEAP_DAY + 1);
+    cr_assert_eq(spend(ledger, 2, 3000000, NULL), STATUS_OK);
+    at(ledger, 1, LEAP_DAY + 1 + 365); /* 1 March 2029 */
+    cr_assert_eq(spend(ledger, 3, 1, "allowance_days"), STATUS_EXHAUSTED);
+    at(ledger, 1, LEAP_DAY + 2 + 365);
+    cr_assert_eq(spend(ledger, 3, 3000000, NULL), STATUS_OK);
+    ledger_free(ledger);
+}
+
+/* What a wrong clock can do: one more allowance for each time it is set forward, then nothing until the
+ * true time has come that far; also when a restart comes between. A question at a wrong time does
+ * nothing. */
+Test(ledger_allowances, a_clock_set_forward_frees_one_allowance_and_then_holds_all)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        struct ledger *ledger = ledger_open(&yearly);
+        struct charge charge = charge_of(9, 1);
+        at(ledger, 1, 20000);
+        cr_assert_eq(spend(ledger, 1, 3000000, NULL), STATUS_OK);
+        at(ledger, 1, 90000);
+        cr_assert_eq(ledger_check(ledger, &charge, NULL), STATUS_OK);
+        at(ledger, 1, 20001);
+        cr_assert_eq(spend(ledger, 2, 1, "allowance_days"), STATUS_EXHAUSTED, "asked, not spent");
+        at(ledger, 1, 25000);
+        cr_assert_eq(spend(ledger, 2, 3000000, NULL), STATUS_OK, "set forward by 5000 days");
+        if (restarts > 0) {
+            ledger_free(ledger);
+            ledger = ledger_open(&yearly);
+            for (uint8_t pass = 1; pass <= 2; pass++) {
+                struct charge paid = charge_of(pass, 3000000);
+                at(ledger, 1, pass == 1 ? 20000 : 25000);
+                cr_assert_eq(ledger_restore(ledger, &paid), STATUS_OK);
+            }
+        }
+        for (int64_t day = 20001; day <= 25365; day += 149) {
+            at(ledger, 1, day);
+            cr_assert_eq(spend(ledger, 3, 1, "allowance_days"), STATUS_EXHAUSTED);
+        }
+        at(ledger, 1, INT64_MIN / DAY_MS);
+        cr_assert_eq(spend(ledger, 3, 1, "allowance_days"), STATUS_EXHAUSTED);
+        at(ledger, 1, 25366);
+        cr_assert_eq(spend(ledger, 3, 3000000, NULL), STATUS_OK);
+        ledger_free(ledger);
+    }
+}
