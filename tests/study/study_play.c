@@ -171,7 +171,7 @@ enum status study_play_run(struct study_outcome *outcome, const struct study_pla
             memory.latest[i] = i == expert ? (int64_t)play->game.one : 0;
         }
         suffered += memory.latest[expert];
-        expected += mean_loss(&memory, play);
+        expected += play->expects ? mean_loss(&memory, play) : 0;
         if (status == STATUS_OK) {
             status = play->fault == STUDY_BLIND && play->way < STUDY_NOT_PRIVATE
                          ? STATUS_OK

@@ -21,12 +21,13 @@ enum study_fault {
 /* The strategies of experts/hedge.h, then these two. */
 enum { STUDY_NOT_PRIVATE = HEDGE_STRATEGIES, STUDY_LOCAL, STUDY_WAYS };
 
-/* Everything a play needs. way, kind, rounds and fault are the caller's, the rest is prepared. */
+/* Everything a play needs. The first five are the caller's, the rest is prepared. */
 struct study_play {
     unsigned way;
     unsigned kind;
     uint64_t rounds;
     enum study_fault fault;
+    bool expects;           /* the outcome's mean is wanted, too */
     struct hedge_game game; /* of the private ways; the others use `one` alone */
     double eta;             /* not private, local */
     double sigma;           /* local: of the noise on a mean loss */
@@ -36,13 +37,14 @@ struct study_play {
 /* Of one play: regret per round, and what it is in the mean over the draws. */
 struct study_outcome {
     double regret;
-    double expected;
+    double expected; /* 0 unless asked for */
 };
 
 /**
  * Plans a way of playing for epsilon 1, and delta 10^-6 where the way has one. Kinds of losses: 0
  * stochastic: fair coins, expert 3's better by a tenth; 1 switching: every tenth of the rounds another
- * expert is best, 3 in all; 2 adversarial: whoever leads loses next, and nobody is better in the end.
+ * expert is best, 3 in all; 2 adversarial: fixed by somebody who knows the strategy and its eta: two
+ * halves take turns in losing, and at the end all experts but one lose.
  *
  * bound  out  of the average regret in the mean
  *
