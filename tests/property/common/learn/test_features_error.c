@@ -137,7 +137,7 @@ Test(features_error, fourier_errs_like_the_root_of_its_frequencies)
     for (int k = 0; k < KERNELS; k++) {
         fixture.schema.map.kernel = kernels[k];
         for (size_t count = 64; count < WIDEST; count *= 8) {
-            const double limit = sqrt(2 * log(2 * 190 / 1e-6) / (double)(count / 2));
+            const double limit = sqrt(2 * log(2 * 190 / 1e-6) / (0.5 * (double)count));
             fixture.schema.map.feature_count = count;
             const double most = error_of(&fixture, 1).most;
             cr_log_info("%s %g, %zu features: off by %.4f of %.4f", kernel_name(kernels[k].kind),

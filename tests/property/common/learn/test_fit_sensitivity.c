@@ -211,7 +211,8 @@ Test(fit_sensitivity, on_the_grid_needs_one_more_per_coordinate)
     const size_t d = 9;
     size_t beyond_planted = 0;
     const size_t m = 200;
-    for (double lambda = 0.01; lambda < 1; lambda *= 1.003) {
+    for (int step = 0; step < 1500; step++) {
+        const double lambda = 0.01 * pow(1.003, step);
         struct seeded_random random;
         seeded_random_init(&random, 23);
         struct dataset data = attack_data(ATTACK_ZERO, m, d, &random);

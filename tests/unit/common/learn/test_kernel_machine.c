@@ -233,7 +233,8 @@ Test(kernel_machine, what_an_answer_may_err_by_covers_every_coefficient_that_is_
             const double slope =
                 every[k].kind == LOSS_SQUARED ? 2 : loss_lipschitz(every[k], 1, 1, 1);
             const double kappa = kernel_kappa(kernels[j]);
-            for (double lambda = 0.001; lambda < 200; lambda *= 10) {
+            for (int power = -3; power <= 2; power++) {
+                const double lambda = pow(10, power);
                 struct kernel_problem problem = {every[k], kernels[j], lambda, 0.01, 500, 1000};
                 struct erm_plan plan;
                 const double size = 3 * slope / (2 * lambda);
