@@ -70,6 +70,10 @@ static const struct way ways[] = {
      "  - {task: update, loss: hinge, rounds: 3, batch: 8, clip: 0.5, clip_all: 0.05, rate: 1,\n"
      "     noise: gaussian, grid_bits: 16}\n",
      0.95},
+    {"update of a round, clipped together, Laplace", "round", "local", "0",
+     "  - {task: update, loss: hinge, rounds: 3, batch: 8, clip: 0.5, clip_all: 0.05, rate: 1,\n"
+     "     share: 1, grid_bits: 16}\n",
+     0.95},
     {"query", "record", "local", "0",
      "  - {task: query, queries: [\"count: a > 0\", \"histogram: b by 0.5\", \"mean: a\"],\n"
      "     batch: 24, share: 1, grid_bits: 10}\n",

@@ -1,0 +1,323 @@
+/* What an answer looks at, beside how far it moves: the rows that its charge names and no others, the
+ * lambda of its own round, and the coins of the rate that is charged. Fixed seeds: no false alarms. */
+
+#include "agent/task.h"
+#include "dp/encode.h"
+#include "dp/sampling.h"
+#include "experts/hedge.h"
+#include "learn/erm.h"
+#include "learn/kernel_machine.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { M = 24, COLUMNS = 2, D = 3, EXPERTS = 3, TEXT_BYTES = 4096, TRIALS = 20 };
+
+static const char HEAD[] = "hedgerow: 1\n"
+                           "job: trial\n"
+                           "data:\n"
+                           "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+                           "  features:\n"
+                           "    - {column: a, centre: 0, half_width: 1}\n"
+                           "    - {column: b, centre: 0, half_width: 1}\n"
+                           "cohort: {minimum: 2, records: 24, deadline_s: 30}\n";
+
+/* Whose losses an answer holds: its own round's; all up to it; the last whole segment's; both the
+ * second, and behind it the first. */
+enum looks { AT_ITS_OWN, AT_ALL_BEFORE, AT_THE_SEGMENT, AT_ALL_BEFORE_AND_ITS_OWN };
+
+struct way {
+    const char *name;
+    const char *trust;
+    const char *stages; /* the last one is tried */
+    enum looks looks;
+};
+
+#define FIT "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6, 0.7], share: 0.5}\n"
+
+static const struct way ways[] = {
+    {"losses", "local",
+     FIT "  - {task: losses, loss: logistic, rounds: 6, batch: 4, share: 0.5, grid_bits: 20}\n",
+     AT_ITS_OWN},
+    {"plays of the RWM", "central",
+     FIT "  - {task: losses, strategy: rwm, loss: logistic, rounds: 6, batch: 4, share: 0.5}\n",
+     AT_ALL_BEFORE},
+    {"plays by epochs", "central",
+     FIT "  - {task: losses, strategy: epochs, loss: logistic, rounds: 6, batch: 4, share: 0.5}\n",
+     AT_THE_SEGMENT},
+    {"plays of the dartboard", "central",
+     FIT
+     "  - {task: losses, strategy: dartboard, loss: logistic, rounds: 6, batch: 4, share: 0.5}\n",
+     AT_ALL_BEFORE_AND_ITS_OWN},
+    {"update", "local",
+     "  - {task: update, loss: logistic, rounds: 6, batch: 4, batches: 6, clip: 1, rate: 1,\n"
+     "     share: 1, grid_bits: 20}\n",
+     AT_ITS_OWN},
+    {"query", "central",
+     "  - {task: query, queries: [\"mean: a\", \"histogram: b by 0.5\"], batch: 5, share: 1,\n"
+     "     grid_bits: 10}\n",
+     AT_ITS_OWN},
+    {"select", "central",
+     "  - {task: select, candidates: {stumps: [a, b], thresholds: 5}, batch: 5, share: 1}\n",
+     AT_ITS_OWN},
+    {"select among experts", "central",
+     FIT "  - {task: select, loss: logistic, batch: 5, share: 0.5, grid_bits: 20}\n", AT_ITS_OWN},
+    {"statistics", "local",
+     "  - {task: statistics, lambdas: [0.1], batch: 5, share: 1, grid_bits: 16}\n", AT_ITS_OWN},
+};
+
+struct world {
+    struct job job;
+    double x[M * D];
+    double raw[M * COLUMNS];
+    double y[M];
+    size_t order[M];
+    double experts[EXPERTS * D];
+    struct dataset data;
+    struct seeded_random coins;
+    struct random random;
+    struct task_input input;
+};
+
+static void draw_record(struct world *w, struct seeded_random *seeded, size_t i)
+{
+    const double scale = schema_scale(D);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        w->raw[i * COLUMNS + j] = 2 * seeded_random_unit(seeded) - 1;
+        w->x[i * D + j] = w->raw[i * COLUMNS + j] * scale;
+    }
+    w->x[i * D + COLUMNS] = scale;
+    w->y[i] = seeded_random_below(seeded, 2) == 0 ? -1 : 1;
+}
+
+static void world_init(struct world *w, const char *trust, const char *stages,
+                       struct seeded_random *seeded)
+{
+    char text[TEXT_BYTES];
+    struct why why = {{0}};
+    int size = snprintf(text, sizeof text,
+                        "%sprivacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: 4, "
+                        "delta: 0.00001}\nstages:\n%s",
+                        HEAD, trust, stages);
+    memset(w, 0, sizeof *w);
+    cr_assert_eq(job_parse(&w->job, (struct slice){text, (size_t)size}, "trial", &why), STATUS_OK,
+                 "%s", why.text);
+    for (size_t i = 0; i < M; i++) {
+        w->order[i] = (i * 7) % M;
+        draw_record(w, seeded, i);
+    }
+    for (size_t i = 0; i < EXPERTS * D; i++) {
+        w->experts[i] = 4 * seeded_random_unit(seeded) - 2;
+    }
+    w->data = (struct dataset){.record_count = M,
+                               .feature_count = D,
+                               .column_count = COLUMNS,
+                               .x = w->x,
+                               .y = w->y,
+                               .raw = w->raw};
+    w->random = seeded_random_interface(&w->coins);
+    const struct stage *stage = &w->job.stage[w->job.stage_count - 1];
+    w->input =
+        (struct task_input){.job = &w->job,
+                            .stage = stage,
+                            .data = &w->data,
+                            .order = w->order,
+                            .random = &w->random,
+                            .experts = round_input(stage, 0) == INPUT_NONE ? NULL : w->experts,
+                            .expert_count = round_input(stage, 0) == INPUT_EXPERTS ? EXPERTS : 0};
+}
+
+static struct private_vector answer(struct world *w, uint32_t within)
+{
+    struct private_vector vector;
+    struct why why = {{0}};
+    w->input.within = within;
+    seeded_random_init(&w->coins, 77);
+    cr_assert_eq(task_run(&vector, &w->input, &why), STATUS_OK, "%s", why.text);
+    return vector;
+}
+
+static struct round_rows joined(struct round_rows first, struct round_rows last)
+{
+    return (struct round_rows){first.first, last.first + last.count - first.first};
+}
+
+/* The rows that the answer's first part (or its second) may look at. */
+static struct round_rows rows_of(const struct world *w, enum looks looks, bool second)
+{
+    const struct stage *stage = w->input.stage;
+    const uint32_t within = w->input.within;
+    const struct round_rows own = round_rows(stage, within, M);
+    if (looks == AT_ITS_OWN || second) {
+        return own;
+    }
+    if (looks == AT_THE_SEGMENT) {
+        const uint32_t first = (UINT32_C(1) << (hedge_segment((uint64_t)within + 1) - 1)) - 1;
+        return joined(round_rows(stage, first, M), round_rows(stage, 2 * first, M));
+    }
+    return joined(round_rows(stage, 0, M), own);
+}
+
+/* Draws all records anew, but for the rows at hand. */
+static void replace_others(struct world *w, struct round_rows rows, struct seeded_random *seeded)
+{
+    for (uint64_t i = 0; i < M; i++) {
+        if (i < rows.first || i >= rows.first + rows.count) {
+            draw_record(w, seeded, w->order[i]);
+        }
+    }
+}
+
+static void expect_blind(struct world *w, const struct way *way, bool second,
+                         struct seeded_random *seeded)
+{
+    const uint32_t within = w->input.within;
+    const struct round_rows rows = rows_of(w, way->looks, second);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct private_vector before = answer(w, within);
+        replace_others(w, rows, seeded);
+        struct private_vector after = answer(w, within);
+        const size_t half = way->looks == AT_ALL_BEFORE_AND_ITS_OWN ? before.count / 2 : 0;
+        const size_t begin = second ? half : 0;
+        const size_t count = half > 0 ? half : before.count;
+        cr_expect_arr_eq(before.value + begin, after.value + begin, count * sizeof *before.value,
+                         "%s, round %u: rows are seen that it does not look at", way->name, within);
+        private_vector_free(&before);
+        private_vector_free(&after);
+    }
+    /* And it does look: each of its own rows, drawn anew, shows in some trial. */
+    for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
+        bool seen = false;
+        for (int trial = 0; trial < TRIALS && !seen; trial++) {
+            struct private_vector before = answer(w, within);
+            draw_record(w, seeded, w->order[i]);
+            struct private_vector after = answer(w, within);
+            seen = memcmp(before.value, after.value, before.count * sizeof *before.value) != 0;
+            private_vector_free(&before);
+            private_vector_free(&after);
+        }
+        cr_expect(seen, "%s, round %u: row %u does not count", way->name, within, (unsigned)i);
+    }
+}
+
+Test(task_rows, an_answer_looks_at_the_rows_that_it_is_charged_for_and_at_each_of_them)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct seeded_random seeded;
+        struct world w;
+        seeded_random_init(&seeded, 300 + i);
+        world_init(&w, ways[i].trust, ways[i].stages, &seeded);
+        for (uint32_t within = 0; within < w.input.stage->rounds; within++) {
+            w.input.within = within;
+            expect_blind(&w, &ways[i], false, &seeded);
+            if (ways[i].looks == AT_ALL_BEFORE_AND_ITS_OWN) {
+                w.input.within = within;
+                expect_blind(&w, &ways[i], true, &seeded);
+            }
+        }
+        job_free(&w.job);
+    }
+}
+
+/* A rate that is charged and not kept, or coins that are tossed and not looked at, give another sum. */
+Test(task_rows, sampled_records_are_those_of_coins_at_the_charged_rate)
+{
+    struct seeded_random seeded;
+    struct seeded_random stream;
+    struct world w;
+    const size_t half = M / 2;
+    size_t taken = 0;
+    seeded_random_init(&seeded, 5);
+    world_init(&w, "local",
+               "  - {task: update, loss: logistic, rounds: 3, batch: 24, sampling: 0.25, clip: 1,\n"
+               "     rate: 1, noise: gaussian, grid_bits: 20}\n",
+               &seeded);
+    cr_assert_eq(w.input.stage->charge.sampling_nano, 250000000);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        uint8_t coin[M];
+        int64_t sum[D];
+        draw_record(&w, &seeded, 0);
+        struct private_vector vector = answer(&w, 1);
+        seeded_random_init(&stream, 77);
+        struct random random = seeded_random_interface(&stream);
+        cr_assert_eq(sampling_draw(&random, coin, M, w.input.stage->charge.sampling_nano),
+                     STATUS_OK);
+        const struct gradient_rows rows = {
+            .x = w.x, .y = w.y, .row = w.order, .row_count = M, .taking = coin};
+        cr_assert_eq(gradient_sum(sum, &w.input.stage->gradient, w.experts, &rows), STATUS_OK);
+        cr_assert_arr_eq(vector.value, sum, sizeof sum);
+        taken = 0;
+        for (size_t i = 0; i < M; i++) {
+            taken += coin[i];
+        }
+        private_vector_free(&vector);
+    }
+    cr_assert(taken > 0 && taken < half, "%zu: the stream shows a sample, not all", taken);
+    job_free(&w.job);
+}
+
+/* The bound is that of the round's lambda, and of the tolerance that the job says. */
+Test(task_rows, a_fit_has_the_lambda_of_its_round_and_the_tolerance_of_its_job)
+{
+    struct seeded_random seeded;
+    struct world w;
+    seeded_random_init(&seeded, 6);
+    world_init(&w, "local",
+               "  - {task: fit, loss: hinge, lambdas: [0.5, 0.05], tolerance: 0.001, share: 1,\n"
+               "     grid_bits: 24}\n",
+               &seeded);
+    for (uint32_t within = 0; within < 2; within++) {
+        const struct stage *stage = w.input.stage;
+        const struct erm_problem problem = {.loss = stage->loss,
+                                            .lambda = stage->lambda[within],
+                                            .tolerance = stage->tolerance,
+                                            .record_count = M,
+                                            .feature_count = D};
+        double weights[D];
+        int64_t steps[D];
+        struct private_vector vector = answer(&w, within);
+        cr_assert_eq(erm_solve(weights, &problem, &w.data, NULL), STATUS_OK);
+        encode_vector(steps, weights, D, stage->grid_bits);
+        cr_expect_arr_eq(vector.value, steps, sizeof steps, "round %u", within);
+        private_vector_free(&vector);
+    }
+    job_free(&w.job);
+}
+
+Test(task_rows, a_kernel_model_has_the_lambda_of_its_round_and_the_tolerance_of_its_job)
+{
+    struct seeded_random seeded;
+    struct world w;
+    seeded_random_init(&seeded, 7);
+    world_init(
+        &w, "local",
+        "  - {task: predict, loss: hinge, lambdas: [0.5, 0.05], tolerance: 0.0001, share: 1,\n"
+        "     points: [[1, 1], [0.1, -0.3]], kernel: {kind: gaussian, gamma: 2},\n"
+        "     grid_bits: 24}\n",
+        &seeded);
+    for (uint32_t within = 0; within < 2; within++) {
+        const struct stage *stage = w.input.stage;
+        const struct kernel_problem problem = {.loss = stage->loss,
+                                               .kernel = stage->kernel,
+                                               .lambda = stage->lambda[within],
+                                               .tolerance = stage->tolerance,
+                                               .record_count = M,
+                                               .feature_count = D};
+        double f[2];
+        struct kernel_model model;
+        struct private_vector vector = answer(&w, within);
+        cr_assert_eq(kernel_fit(&model, &problem, &w.data, NULL), STATUS_OK);
+        kernel_predict(f, &model, stage->point, 2);
+        for (size_t i = 0; i < 2; i++) {
+            f[i] = fmin(fmax(f[i], -1), 1);
+            cr_expect_eq(vector.value[i], encode_value(f[i], stage->grid_bits), "round %u", within);
+        }
+        kernel_model_free(&model);
+        private_vector_free(&vector);
+    }
+    job_free(&w.job);
+}
