@@ -81,7 +81,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
          "is missing: add PUBLIC records, for example `points: [[70, F], [50, M]]`"},
         {"rounds", BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
          BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
-         "is for a losses stage (a fit has one per lambda): remove it",
+         "is for a losses, online or update stage (others have as many as they need): remove it",
          "is missing: add it, for example `rounds: 12`"},
         {"batch", LOOKING, LOOKING, "is for tasks that look at so many records: remove it",
          "is missing: add it, for example `batch: 100`"},

@@ -53,6 +53,9 @@ MUST_USE enum status stage_set_draws(const struct drafting *drafting);
  * the job's limit, by what an agent's ledger will admit. */
 MUST_USE enum status stage_set_sigma(const struct drafting *drafting);
 
+/** Refuses a loss that only judges. */
+MUST_USE enum status stage_check_learnable(const struct drafting *drafting, size_t index);
+
 /** Reads what fit and predict share: a round and a charge per lambda, tolerance, experts. */
 MUST_USE enum status stage_build_fits(const struct drafting *drafting, size_t index);
 

@@ -51,18 +51,30 @@ enum status stage_build_experts(const struct drafting *drafting, size_t index)
     return stage_keep(&stage->shift, draft->shift, draft->shift_count);
 }
 
+enum status stage_check_learnable(const struct drafting *drafting, size_t index)
+{
+    const bool number = drafting->job->schema.label.kind == LABEL_NUMBER;
+    return loss_is_learnable(drafting->job->stage[index].loss)
+               ? STATUS_OK
+               : stage_refuse(drafting, index, "loss",
+                              number ? "judges experts, and none can be learned by it: write "
+                                       "squared or huber"
+                                     : "judges experts, and none can be learned by it: write "
+                                       "logistic or hinge");
+}
+
 enum status stage_build_fits(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
     struct stage *stage = &drafting->job->stage[index];
-    if (!loss_is_learnable(stage->loss)) {
-        return stage_refuse(drafting, index, "loss",
-                            "zero_one cannot be minimised: write logistic or hinge");
+    enum status status = stage_check_learnable(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
     }
     stage->rounds = (uint32_t)draft->lambda_count;
     stage->tolerance = draft->tolerance;
     stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds; /* each is a release */
-    enum status status = stage_build_lambdas(drafting, index);
+    status = stage_build_lambdas(drafting, index);
     if (status == STATUS_OK) {
         status = stage_build_experts(drafting, index);
     }

@@ -28,6 +28,11 @@ static enum status fill(double *weight, const struct drafting *drafting, size_t 
                           "names something that is no feature by itself: write a "
                           "number's column or a lag, for example lag_7, and no map");
         }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(from->feature[i], from->feature[j]) == 0) {
+                return refuse(drafting, index, "names one feature twice: add the weights up");
+            }
+        }
         weight[feature] +=
             (from->weight_count > 0 ? from->weight[i] : share) / schema_constant(schema);
     }

@@ -32,6 +32,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     uint64_t times[ONLINE_RELEASES_MAX];
     size_t count = 0;
     struct why why = {{0}};
+    const bool has_theta = draft->theta > 0.5 && draft->theta < 1;
 
     if (schema_output_count(schema) > 1) {
         return stage_refuse(drafting, index, "task",
@@ -46,7 +47,7 @@ static enum status build(const struct drafting *drafting, size_t index)
                                             .grid_bits = stage->grid_bits,
                                             .feature_count = schema_feature_count(schema)};
     if (online_check(&stage->online, &why) != STATUS_OK) {
-        return stage_refuse(drafting, index, "t0", why.text);
+        return stage_refuse(drafting, index, has_theta ? "t0" : "theta", why.text);
     }
     online_release_times(&stage->online, records_max, times, &count);
     if (draft->rounds > count) {

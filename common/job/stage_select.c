@@ -21,11 +21,22 @@ static enum status build_candidates(const struct drafting *drafting, size_t inde
     for (size_t i = 0; i < request.predicate_count; i++) {
         predicate[i] = draft->predicate[i];
     }
+    if (stage_has(drafting, index, "grid_bits")) {
+        return stage_refuse(drafting, index, "grid_bits",
+                            "is not read where candidates' errors are counted: remove it");
+    }
     stage->grid_bits = 0; /* errors are whole numbers */
     enum status status =
         candidates_init(&stage->candidates, &drafting->job->schema, &request, &why);
-    return status == STATUS_INVALID ? stage_refuse(drafting, index, "candidates", why.text)
-                                    : status;
+    if (status == STATUS_INVALID) {
+        return stage_refuse(drafting, index, "candidates", why.text);
+    }
+    if (status == STATUS_OK && stage_has(drafting, index, "candidates.thresholds") &&
+        !candidates_have_thresholds(&stage->candidates)) {
+        return stage_refuse(drafting, index, "candidates.thresholds",
+                            "is for stumps of numbers, and there are none: remove it");
+    }
+    return status;
 }
 
 static enum status build(const struct drafting *drafting, size_t index)
@@ -51,9 +62,11 @@ static enum status build(const struct drafting *drafting, size_t index)
     }
     stage->among_experts = stage_has(drafting, index, "loss");
     if (stage->among_experts == stage_has(drafting, index, "candidates")) {
-        return stage_refuse(drafting, index, "candidates",
-                            "or loss: write one of them, `candidates: {stumps: [age]}` to select "
-                            "among those, or `loss: zero_one` to select among the experts so far");
+        return stage_refuse(
+            drafting, index, "candidates",
+            "and loss exclude each other, and one must be there: write `candidates: "
+            "{stumps: [age]}` to select among those, or `loss: zero_one` to select "
+            "among the experts so far");
     }
     for (size_t i = 0; stage->among_experts; i++) {
         if (i == index) {

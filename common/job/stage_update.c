@@ -55,16 +55,38 @@ static enum status build_charge(const struct drafting *drafting, size_t index)
     return stage_take_gaussian(drafting, index);
 }
 
+/* Wishes that nobody would hear. */
+static enum status check_idle(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    if (drafting->job->stage[index].strategy == STRATEGY_AVERAGE &&
+        stage_has(drafting, index, "momentum")) {
+        return stage_refuse(drafting, index, "momentum",
+                            "is not read by the strategy average: remove it, or write strategy: "
+                            "momentum");
+    }
+    if (draft->batches > draft->rounds) {
+        return stage_refuse(
+            drafting, index, "batches",
+            "makes parts that no round looks at: write as many as there are rounds, "
+            "or fewer");
+    }
+    return STATUS_OK;
+}
+
 static enum status build(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
     const struct schema *schema = &drafting->job->schema;
     struct stage *stage = &drafting->job->stage[index];
     struct why why = {{0}};
+    enum status status = stage_check_learnable(drafting, index);
 
-    if (!loss_is_learnable(stage->loss)) {
-        return stage_refuse(drafting, index, "loss",
-                            "zero_one has no gradient: write logistic or hinge");
+    if (status == STATUS_OK) {
+        status = check_idle(drafting, index);
+    }
+    if (status != STATUS_OK) {
+        return status;
     }
     stage->rounds = draft->rounds;
     stage->batch = draft->batch;

@@ -50,15 +50,9 @@ static size_t cell_of(const struct candidates *candidates, const struct column *
     return cell;
 }
 
-/* Whether the column's question holds throughout that cell. */
-static bool holds_in(const struct column *column, size_t question, size_t cell)
-{
-    return column->kind == COLUMN_CATEGORY ? cell == question : cell > question;
-}
-
 static enum status refuse(struct why *why, const char *name, const char *remedy)
 {
-    why_set(why, "candidates, %.100s: %s", name, remedy);
+    why_set(why, "%.100s: %s", name, remedy);
     return STATUS_INVALID;
 }
 
@@ -73,7 +67,7 @@ static enum status take_columns(struct candidates *out, const struct candidates_
             found++;
         }
         if (found == out->schema.column_count) {
-            return refuse(why, name, "the schema has no such column");
+            return refuse(why, name, "data.features has no such column: write the name of one");
         }
         for (size_t j = 0; j < i; j++) {
             if (out->column[j] == found) {
@@ -100,6 +94,13 @@ static enum status take_predicates(struct candidates *out, const struct candidat
         if (predicate_parse(&out->predicate[i], text, &out->schema, &inner) != STATUS_OK) {
             return refuse(why, text.data, inner.text);
         }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(out->predicate_text[j], request->predicate[i]) == 0) {
+                return refuse(why, text.data,
+                              "it is there twice, and would be paid twice: remove "
+                              "one");
+            }
+        }
         memcpy(out->predicate_text[i], text.data, text.size);
     }
     return STATUS_OK;
@@ -113,14 +114,17 @@ enum status candidates_init(struct candidates *out, const struct schema *schema,
                                .predicate_count = request->predicate_count};
     enum status status = STATUS_INVALID;
     if (schema->label.kind != LABEL_SIGN) {
-        why_set(why, "candidates predict a label of two classes; this schema's is another kind");
+        why_set(why, "predict a label of two classes, and the label is another: write query or "
+                     "fit in place of select");
         goto done;
     }
     if (request->column_count + request->predicate_count == 0 ||
         request->column_count > CANDIDATES_COLUMNS_MAX ||
         request->threshold_count > CANDIDATES_THRESHOLDS_MAX ||
         request->predicate_count > CANDIDATES_PREDICATES_MAX) {
-        why_set(why, "candidates: give 1 to %d columns or predicates, and at most %d thresholds",
+        why_set(why,
+                "are none, or too many: write 1 to %d stumps or predicates, and at most %d "
+                "thresholds",
                 CANDIDATES_COLUMNS_MAX, CANDIDATES_THRESHOLDS_MAX);
         goto done;
     }
@@ -162,6 +166,15 @@ size_t candidates_count(const struct candidates *candidates)
         questions += questions_of(candidates, column_of(candidates, i));
     }
     return 2 * questions;
+}
+
+bool candidates_have_thresholds(const struct candidates *candidates)
+{
+    bool found = false;
+    for (size_t i = 0; i < candidates->column_count; i++) {
+        found = found || column_of(candidates, i)->kind == COLUMN_NUMBER;
+    }
+    return found;
 }
 
 size_t candidates_cells(const struct candidates *candidates)
@@ -285,21 +298,6 @@ double candidates_error_deviation(const struct candidates *candidates, size_t ca
                ? of_cell
                : of_cell / 2 *
                      sqrt((double)cells_of(candidates, column_of(candidates, place.column)));
-}
-
-int candidates_predict(const struct candidates *candidates, size_t candidate, const struct row *row)
-{
-    const struct place place = find(candidates, candidate);
-    bool holds = false;
-    CHECK(row->column_count == candidates->schema.column_count);
-    if (place.column == candidates->column_count) {
-        holds = predicate_holds(&candidates->predicate[place.question], row);
-    } else {
-        const struct column *column = column_of(candidates, place.column);
-        const double value = row->cell[candidates->column[place.column]];
-        holds = holds_in(column, place.question, cell_of(candidates, column, value));
-    }
-    return holds == (candidate % 2 == 0) ? 1 : -1;
 }
 
 void candidates_name(char *text, size_t text_bytes, const struct candidates *candidates,

@@ -64,6 +64,9 @@ void candidates_free(struct candidates *candidates);
  * candidate 2 q + 1 with -1. Public. */
 size_t candidates_count(const struct candidates *candidates);
 
+/** Returns whether some stump is of a column of numbers. */
+bool candidates_have_thresholds(const struct candidates *candidates);
+
 /** Returns how many whole numbers tell all their errors. */
 size_t candidates_cells(const struct candidates *candidates);
 
@@ -97,10 +100,6 @@ double candidates_error_deviation(const struct candidates *candidates, size_t ca
 
 /** Returns the index of the least score, the first of equals: for scores from released sums. */
 size_t candidates_best(const int64_t *score, size_t count);
-
-/** Returns the candidate's prediction, +1 or -1. CHECKs candidate < candidates_count. */
-int candidates_predict(const struct candidates *candidates, size_t candidate,
-                       const struct row *row);
 
 /** Writes the question that the candidate answers with +1, such as "age >= 71.5"; cut to fit. */
 void candidates_name(char *text, size_t text_bytes, const struct candidates *candidates,

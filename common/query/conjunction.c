@@ -38,13 +38,3 @@ size_t conjunction_learn(bool *kept, const double *share, size_t count, double t
     }
     return kept_count;
 }
-
-bool conjunction_holds(const struct predicate *feature, const bool *kept, size_t count,
-                       const struct row *row)
-{
-    bool holds = true;
-    for (size_t i = 0; i < count; i++) {
-        holds = holds && (!kept[i] || predicate_holds(&feature[i], row));
-    }
-    return holds;
-}

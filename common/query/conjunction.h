@@ -48,8 +48,4 @@ MUST_USE enum status conjunction_question(char text[static QUERY_TEXT_BYTES], co
  */
 size_t conjunction_learn(bool *kept, const double *share, size_t count, double tolerance);
 
-/** Answers whether all kept features, of (count), hold for the record; true when none is kept. */
-bool conjunction_holds(const struct predicate *feature, const bool *kept, size_t count,
-                       const struct row *row);
-
 #endif

@@ -86,16 +86,3 @@ void query_set_add(int64_t *sum, const struct query_set *set, uint32_t round,
         }
     }
 }
-
-void query_set_sum(int64_t *sum, const struct query_set *set, uint32_t round,
-                   const double *threshold, const double *cells, size_t record_count,
-                   size_t column_count, const double *labels)
-{
-    memset(sum, 0, query_set_cells(set, round) * sizeof *sum);
-    CHECK(record_count <= (size_t)INT64_MAX >> (set->grid_bits + 1));
-    for (size_t i = 0; i < record_count; i++) {
-        const struct row row = {
-            .cell = cells + i * column_count, .column_count = column_count, .label = labels[i]};
-        query_set_add(sum, set, round, threshold, &row);
-    }
-}

@@ -66,10 +66,4 @@ uint64_t query_set_sensitivity_l1(const struct query_set *set, uint32_t round);
 void query_set_add(int64_t *sum, const struct query_set *set, uint32_t round,
                    const double *threshold, const struct row *row);
 
-/** The same for a table: cells (record_count, column_count), labels (record_count); sum is set, not
- * added to. */
-void query_set_sum(int64_t *sum, const struct query_set *set, uint32_t round,
-                   const double *threshold, const double *cells, size_t record_count,
-                   size_t column_count, const double *labels);
-
 #endif

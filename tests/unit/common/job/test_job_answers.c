@@ -180,9 +180,10 @@ Test(job_answers, refusals_of_predict_name_place_and_remedy)
     expect(central, PREDICT KERNEL ", points: [[70, F]], experts: {own: true}}",
            "job.yml:11:130: stages[0].experts.own: needs trust local: otherwise only the noisy "
            "average is released");
-    expect(local,
-           "{task: predict, loss: zero_one, lambdas: [1], share: 1, " KERNEL ", points: [[70, F]]}",
-           "job.yml:11:27: stages[0].loss: zero_one cannot be minimised: write logistic or hinge");
+    expect(
+        local,
+        "{task: predict, loss: zero_one, lambdas: [1], share: 1, " KERNEL ", points: [[70, F]]}",
+        "job.yml:11:27: stages[0].loss: judges experts, and none can be learned by it: write logistic or hinge");
 }
 
 /* A kernel machine's Gram matrix has an end. */

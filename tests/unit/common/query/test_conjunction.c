@@ -96,7 +96,10 @@ static int broken(learner learn, double tau, double epsilon, double beta, uint64
         (void)learn(kept, share, FEATURES, tau);
         for (int i = 0; i < RECORDS_MAX; i++) { /* fresh records, to judge it by */
             fill(cell, &label, &seeded);
-            const bool holds = conjunction_holds(predicate, kept, FEATURES, &row);
+            bool holds = true; /* all kept ones */
+            for (size_t j = 0; j < FEATURES; j++) {
+                holds = holds && (!kept[j] || predicate_holds(&predicate[j], &row));
+            }
             missed += label > 0 && !holds;
             wrong += label < 0 && holds;
         }

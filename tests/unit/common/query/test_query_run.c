@@ -95,8 +95,11 @@ static void run_all(struct query_answer *answer, const struct query_set *set,
     for (uint32_t round = 0; round < set->round_count; round++) {
         int64_t sum[CELLS_MAX];
         const size_t cells = query_set_cells(set, round);
-        query_set_sum(sum, set, round, run.threshold, table->cell, RECORDS, TOY_COLUMNS,
-                      table->label);
+        memset(sum, 0, cells * sizeof *sum);
+        for (size_t i = 0; i < RECORDS; i++) {
+            const struct row row = {table->cell + i * TOY_COLUMNS, TOY_COLUMNS, table->label[i]};
+            query_set_add(sum, set, round, run.threshold, &row);
+        }
         for (uint32_t i = 0; i < claimed->draws && noise != NULL; i++) {
             cr_assert(noise_laplace_add(noise, &random, sum, cells) == STATUS_OK);
         }
