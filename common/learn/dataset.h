@@ -20,7 +20,8 @@ struct dataset {
                             prediction; owned */
     size_t column_count; /* the schema's */
     double *raw;         /* (m, column_count) cells: a number transformed and clamped to centre +-
-                            half_width, a category's index; NULL unless the schema keeps them; owned */
+                            half_width, a category's index; NULL unless the schema keeps them;
+                            owned */
     size_t *clamped;     /* (column_count) values out of their public bounds. Private: computed from
                             the records, for the institution's own operator only; owned */
     size_t label_clamped; /* the same of a number's label */

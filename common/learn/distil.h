@@ -1,5 +1,5 @@
-/* distil.h - a linear model that follows what is already released: the answers of models that stay at
- * home, at public points. Post-processing, from public numbers alone. */
+/* distil.h - a linear model that follows what is already released: the answers of models that stay
+ * at home, at public points. Post-processing, from public numbers alone. */
 
 #ifndef LEARN_DISTIL_H
 #define LEARN_DISTIL_H
@@ -24,9 +24,9 @@ MUST_USE enum status distil_check(const struct distil *problem, struct why *why)
 double distil_flops(const struct distil *problem);
 
 /**
- * Fits w = argmin (1/q) sum (<w, x_j> - y_j)^2 + lambda ||w||^2, y_j the answer brought back to -1 .. 1,
- * where the exact one was, and lambda = min(deviation^2, 1)/q, but at least 10^-4: the posterior mean of
- * weights with a standard normal prior, were the noise normal.
+ * Fits w = argmin (1/q) sum (<w, x_j> - y_j)^2 + lambda ||w||^2, y_j the answer brought back to -1
+ * .. 1, where the exact one was, and lambda = min(deviation^2, 1)/q, but at least 10^-4: the
+ * posterior mean of weights with a standard normal prior, were the noise normal.
  *
  * w       out  (d)
  * answer  in   (q) released; may lie outside of -1 .. 1

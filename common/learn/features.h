@@ -11,7 +11,8 @@
 struct features; /* a schema's map, ready to be applied */
 
 /**
- * Prepares a schema's map. n = schema_value_count, p = schema_plain_count, d = schema_feature_count.
+ * Prepares a schema's map. n = schema_value_count, p = schema_plain_count, d =
+ * schema_feature_count.
  *
  * schema  in  keeps; everything in it is as schema_check wants it
  *
@@ -45,9 +46,9 @@ double features_label(const struct label *label, double value);
  * fourier:  phi(x) = c sqrt(2/D) (cos w_1.x, sin w_1.x, cos w_2.x, ...), D/2 frequencies w of the
  *           kernel's spectral density, drawn in integers (features_normal.h). The unpaired form
  *           sqrt(2/D) cos(w.x + b) has norms above 1 and is not used.
- * nystrom:  phi(x) = c L^-1 (K(x, l_1), ..., K(x, l_k)), L L^T = K(l, l): the same inner products as
- *           with the symmetric root K^(-1/2), by a rotation, and exact at the landmarks. A vector
- *           that rounding has taken out of the unit ball is divided by its norm.
+ * nystrom:  phi(x) = c L^-1 (K(x, l_1), ..., K(x, l_k)), L L^T = K(l, l): the same inner products
+ *           as with the symmetric root K^(-1/2), by a rotation, and exact at the landmarks. A
+ *           vector that rounding has taken out of the unit ball is divided by its norm.
  * Ensures ||out||_2 <= 1 in the reals; no number below 2^-400 but 0.
  * What holds of sameness: the frequencies come from integers and from IEEE 754's own operations,
  * and are the same bits everywhere. cos, sin, exp and log1p are the mathematical library's: two

@@ -46,8 +46,8 @@ static bool coin_half(struct public_random *random)
     }
 }
 
-/* True with probability exp(-x q), q = (2k + x)/(2k + 2): a falling run from x each of whose members
- * survives with probability q. */
+/* True with probability exp(-x q), q = (2k + x)/(2k + 2): a falling run from x each of whose
+ * members survives with probability q. */
 static bool coin_part(struct public_random *random, uint64_t k, uint64_t x)
 {
     uint64_t last = x;

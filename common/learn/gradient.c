@@ -3,10 +3,11 @@
  * gives, for
  *
  *     floor(y + 1/2), |y| < 2^50 (steps.h);
- *     trunc(v C / s), |v| C < 2^53, 0 < s: the quotient of two whole numbers that is not whole lies at
- *     least 1/s below the next, and rounding moves it by at most v C 2^-53 / s < 1/s: never across;
- *     ceil(sqrt(q)), q < 2^52: the root of k^2 + 1 lies more than 2^-28 above k, half the distance of
- *     doubles there: rounding does not bring it down to k. (From 2^52 on it does.)
+ *     trunc(v C / s), |v| C < 2^53, 0 < s: the quotient of two whole numbers that is not whole lies
+ *     at least 1/s below the next, and rounding moves it by at most v C 2^-53 / s < 1/s: never
+ *     across;
+ *     ceil(sqrt(q)), q < 2^52: the root of k^2 + 1 lies more than 2^-28 above k, half the distance
+ *     of doubles there: rounding does not bring it down to k. (From 2^52 on it does.)
  *
  * A record for which one of these conditions fails takes dp/encode.h's own way. A record that fits
  * goes through the same multiplication and division, by its own norm. */
@@ -84,7 +85,8 @@ static void encode_steps(double *step, const double *x, size_t count, double slo
     }
 }
 
-/* Sums of non-negative whole numbers: exact when the result is below STEPS_EXACT, else at least STEPS_EXACT. */
+/* Sums of non-negative whole numbers: exact when the result is below STEPS_EXACT, else at least
+ * STEPS_EXACT. */
 static double sum_of_sizes(const double *step, size_t count)
 {
     double lane[LANES] = {0};

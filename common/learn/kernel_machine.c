@@ -91,8 +91,8 @@ done:
     return status;
 }
 
-/* Kahan's sum: two roundings of all the terms' sizes and no more, however many they are, where one by
- * one they could err by more than core_rounding counts. */
+/* Kahan's sum: two roundings of all the terms' sizes and no more, however many they are, where one
+ * by one they could err by more than core_rounding counts. */
 void kernel_predict(double *f, const struct kernel_model *model, const double *points, size_t count)
 {
     const size_t d = model->feature_count;

@@ -26,8 +26,9 @@ double metrics_accuracy(const double *f, const struct dataset *data);
  * own class's alone; a tie counts as wrong. */
 double metrics_class_accuracy(const double *f, size_t outputs, const struct dataset *data);
 
-/** Two classes: computes the area under the ROC curve: the share of (positive, negative) pairs in the
- * right order, ties half; 0.5 when a class is absent. Cost O(m log m). Fails with STATUS_NO_MEMORY.
+/** Two classes: computes the area under the ROC curve: the share of (positive, negative) pairs in
+ * the right order, ties half; 0.5 when a class is absent. Cost O(m log m). Fails with
+ * STATUS_NO_MEMORY.
  */
 MUST_USE enum status metrics_auc(double *auc, const double *f, const struct dataset *data);
 

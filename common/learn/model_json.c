@@ -1,5 +1,5 @@
-/* Reading is strict both ways: a key too many is as wrong as one too few, since either means that the
- * file is not what its reader takes it for. */
+/* Reading is strict both ways: a key too many is as wrong as one too few, since either means that
+ * the file is not what its reader takes it for. */
 
 #include "learn/model.h"
 #include "learn/model_private.h"

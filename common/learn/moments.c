@@ -1,6 +1,6 @@
-/* moments.c - the worst t of the L1 bound is searched on a grid of angles, t = cos(angle); what lies
- * between two of them is bounded by the slope. Solved by Cholesky: a matrix that is not positive
- * definite is noticed there, and needs more regularisation. */
+/* moments.c - the worst t of the L1 bound is searched on a grid of angles, t = cos(angle); what
+ * lies between two of them is bounded by the slope. Solved by Cholesky: a matrix that is not
+ * positive definite is noticed there, and needs more regularisation. */
 
 #include "learn/moments.h"
 

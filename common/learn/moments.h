@@ -20,8 +20,8 @@ struct moments {
 
 enum { MOMENTS_FEATURES_MAX = 4096 };
 
-/** Checks the numbers: in range, the grid within ENCODE_BITS_MAX, and the sum over row_count records
- * below 2^62. Fails with STATUS_INVALID. */
+/** Checks the numbers: in range, the grid within ENCODE_BITS_MAX, and the sum over row_count
+ * records below 2^62. Fails with STATUS_INVALID. */
 MUST_USE enum status moments_check(const struct moments *moments, size_t row_count,
                                    struct why *why);
 
@@ -33,12 +33,12 @@ size_t moments_count(const struct moments *moments);
  *
  * Over the reals, with t = |<x, x'>|, norms at most 1: the Frobenius norm of x x^T - x' x'^T is at
  * most sqrt(2 - 2 t^2), and ||x y - x' y'||_2 at most M sqrt(2 + 2 t). L1: the whole matrix sums to
- * at most d times its Frobenius norm, its diagonal to at most 2, the upper triangle to half of both:
- * 1 + d sqrt((1 - t^2)/2) + M sqrt(2 d (1 + t)), at the worst t. L2: the root of 2 - 2 t^2 + M^2 (2 +
- * 2 t), at t = M^2/2. The grid adds moments_count, or its root (dp/encode.h).
+ * at most d times its Frobenius norm, its diagonal to at most 2, the upper triangle to half of
+ * both: 1 + d sqrt((1 - t^2)/2) + M sqrt(2 d (1 + t)), at the worst t. L2: the root of 2 - 2 t^2 +
+ * M^2 (2 + 2 t), at t = M^2/2. The grid adds moments_count, or its root (dp/encode.h).
  *
- * Deviation: the sum of the parts' own bounds is d + 1 + 2 M sqrt(d), by a third more in L1 at d = 8
- * (14.7 against 11.0): a record that turns x y round leaves x x^T where it is.
+ * Deviation: the sum of the parts' own bounds is d + 1 + 2 M sqrt(d), by a third more in L1 at d =
+ * 8 (14.7 against 11.0): a record that turns x y round leaves x x^T where it is.
  */
 uint64_t moments_sensitivity_l1(const struct moments *moments);
 uint64_t moments_sensitivity_l2(const struct moments *moments);
@@ -69,13 +69,13 @@ struct moments_release {
 };
 
 /**
- * Solves (A + lambda_used I) w = b, A and b the decoded means: the minimiser of the mean (f - y)^2 +
- * lambda_used ||w||^2, were there no noise.
+ * Solves (A + lambda_used I) w = b, A and b the decoded means: the minimiser of the mean (f - y)^2
+ * + lambda_used ||w||^2, were there no noise.
  *
  * w            out  (d)
- * lambda_used  out  lambda plus the edge 2 deviation sqrt(d) g/record_count that the eigenvalues of a
- *                   symmetric matrix of noise nearly keep to (Wigner), doubled until the system is
- *                   positive definite: of pure noise one in six has to be (d = 12, Laplace)
+ * lambda_used  out  lambda plus the edge 2 deviation sqrt(d) g/record_count that the eigenvalues of
+ *                   a symmetric matrix of noise nearly keep to (Wigner), doubled until the system
+ *                   is positive definite: of pure noise one in six has to be (d = 12, Laplace)
  *
  * Fails with STATUS_NO_MEMORY.
  * Privacy: post-processing of what is released; also the doubling is.

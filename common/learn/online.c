@@ -1,24 +1,24 @@
 /* Stochastic gradient descent on a regularised square loss, and its influences.
  *
- * With A = I - eta (x x^T + lambda I): w_{t+1} = A_t w_t + eta_t y_t x_t. As eta_t lambda_t = 1/(t +
- * t0) and eta_t kappa^2 <= 1 - 1/t0 (from t0^theta >= kappa^2 + 1), ||A_t|| <= 1 - 1/(t + t0): this
- * holds up to eta kappa^2 = 2 (1 - eta lambda), so that the condition needs no rounding down.
+ * With A = I - eta (x x^T + lambda I): w_{t+1} = A_t w_t + eta_t y_t x_t. As eta_t lambda_t = 1/(t
+ * + t0) and eta_t kappa^2 <= 1 - 1/t0 (from t0^theta >= kappa^2 + 1), ||A_t|| <= 1 - 1/(t + t0):
+ * this holds up to eta kappa^2 = 2 (1 - eta lambda), so that the condition needs no rounding down.
  *
  *  (a) ||w_{t+1}|| <= (1 - 1/(t+t0)) ||w_t|| + kappa M (t+t0)^-theta. Times t + t0, and summed:
  *      u ||w_t|| <= kappa M sum_{j<t} (j+t0)^(1-theta) <= kappa M t u^(1-theta), and t <= u.
- *  (b) A record replaced at s: |<w_s, x> - y| <= (kappa^2 + 1) M (s+t0)^(1-theta) by (a), twice, hence
- *      ||w_{s+1} - w'_{s+1}|| <= 2 kappa (kappa^2 + 1) M (s+t0)^(1 - 2 theta).
- *  (c) From s + 1 on both streams apply the same A: the distance shrinks by prod (j+t0-1)/(j+t0), j =
- *      s+1 .. t-1, which is (s+t0)/u. Together Delta_2(s, t); it grows with s.
- *  (d) Releases at u_1 < u_2 < .., each at least twice the one before, of scale Delta_2(t_j - 1, t_j)/
- *      epsilon: a record at s pays ((s+t0)/u_j)^(2 - 2 theta) epsilon at each after s, a geometric
- *      series below 1/(1 - 2^-(2 - 2 theta)) epsilon.
+ *  (b) A record replaced at s: |<w_s, x> - y| <= (kappa^2 + 1) M (s+t0)^(1-theta) by (a), twice,
+ *      hence ||w_{s+1} - w'_{s+1}|| <= 2 kappa (kappa^2 + 1) M (s+t0)^(1 - 2 theta).
+ *  (c) From s + 1 on both streams apply the same A: the distance shrinks by prod (j+t0-1)/(j+t0),
+ *      j = s+1 .. t-1, which is (s+t0)/u. Together Delta_2(s, t); it grows with s.
+ *  (d) Releases at u_1 < u_2 < .., each at least twice the one before, of scale Delta_2(t_j - 1,
+ *      t_j)/epsilon: a record at s pays ((s+t0)/u_j)^(2 - 2 theta) epsilon at each after s, a
+ *      geometric series below 1/(1 - 2^-(2 - 2 theta)) epsilon.
  *
  * Rounding. With e = 2^-53 and v = j + t0, a step errs by at most e (3 ||w|| + eta kappa ((D + 2)
- * kappa ||w|| + 6 |r|)) <= e kappa M v^(1-theta) (3 + (D + 8)(kappa^2 + 1) v^-theta) to first order;
- * errors shrink as in (c), the sum over j of v/u times it is at most half of online_rounding, which
- * takes t times the largest term. Norms that exceed kappa by the rounding of a dot product, and the
- * rounding of the bounds themselves, are in slack(). */
+ * kappa ||w|| + 6 |r|)) <= e kappa M v^(1-theta) (3 + (D + 8)(kappa^2 + 1) v^-theta) to first
+ * order; errors shrink as in (c), the sum over j of v/u times it is at most half of
+ * online_rounding, which takes t times the largest term. Norms that exceed kappa by the rounding of
+ * a dot product, and the rounding of the bounds themselves, are in slack(). */
 
 #include "learn/online.h"
 
@@ -89,7 +89,8 @@ static double shrink_of(const double *x, size_t count, double kappa)
     return fmin(shrink, 1);
 }
 
-/* Residuals this small are taken for 0, so that no product of theirs is subnormal: dense_flushed. */
+/* Residuals this small are taken for 0, so that no product of theirs is subnormal:
+ * dense_flushed. */
 static double flushed(double residual)
 {
     return fabs(residual) < 0x1p-100 ? 0 : residual;
@@ -158,7 +159,8 @@ double online_sensitivity_point(const struct online_problem *problem, uint64_t t
            pow(stream_age(problem, t), 1 - 2 * problem->theta) * (1 + 8 * DBL_EPSILON);
 }
 
-/* How far position s moves the release at t in the L1 norm, in grid steps, before it is made whole. */
+/* How far position s moves the release at t in the L1 norm, in grid steps, before it is made
+ * whole. */
 static double influence_l1(const struct online_problem *problem, uint64_t s, uint64_t t)
 {
     const double root = sqrt((double)problem->feature_count) * (1 + 4 * DBL_EPSILON);
@@ -188,7 +190,8 @@ static enum status to_whole(uint64_t *whole, double value, struct why *why)
     return STATUS_OK;
 }
 
-/* How many bits more bring the sensitivity to `least`; those of a rounded-off step are not counted. */
+/* How many bits more bring the sensitivity to `least`; those of a rounded-off step are not
+ * counted. */
 static unsigned finer_bits(const struct online_problem *problem, uint64_t t, double least)
 {
     const double more = least / influence_l1(problem, t - 1, t);

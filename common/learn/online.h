@@ -1,7 +1,8 @@
-/* online.h - kernel regression on a stream, in constant memory: w_{t+1} = w_t - eta_t [(<w_t, x_t> -
- * y_t) x_t + lambda_t w_t], w_0 = 0, eta_t = (t + t0)^-theta, lambda_t = (t + t0)^(theta - 1), on
- * explicit features x (random Fourier features of a kernel, say). One replaced record anywhere in the
- * stream moves everything learned after it, and every release after it: this header says how far.
+/* online.h - kernel regression on a stream, in constant memory: w_{t+1} = w_t - eta_t [(<w_t, x_t>
+ * - y_t) x_t + lambda_t w_t], w_0 = 0, eta_t = (t + t0)^-theta, lambda_t = (t + t0)^(theta - 1), on
+ * explicit features x (random Fourier features of a kernel, say). One replaced record anywhere in
+ * the stream moves everything learned after it, and every release after it: this header says how
+ * far.
  *
  * Positions s and times t count from 0; w_t has seen the records 0 .. t-1. u = t - 1 + t0. */
 

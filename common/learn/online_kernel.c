@@ -1,5 +1,5 @@
-/* The exact kernel form: the record at t enters with the coefficient -eta_t (f_t(x_t) - y_t), and all
- * before it shrink by 1 - eta_t lambda_t. Plain loops; the oracle of online_run. */
+/* The exact kernel form: the record at t enters with the coefficient -eta_t (f_t(x_t) - y_t), and
+ * all before it shrink by 1 - eta_t lambda_t. Plain loops; the oracle of online_run. */
 
 #include "learn/online.h"
 

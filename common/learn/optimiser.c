@@ -1,5 +1,5 @@
-/* optimiser.c - see optimiser.h for the methods. The weights of the averages depend on the round alone,
- * so the average is kept as a running mean and the state needs no counter. */
+/* optimiser.c - see optimiser.h for the methods. The weights of the averages depend on the round
+ * alone, so the average is kept as a running mean and the state needs no counter. */
 
 #include "learn/optimiser.h"
 

@@ -1,5 +1,5 @@
-/* optimiser.h - what the coordinator makes of released mean gradients: steps, momentum, Adam, and the
- * average of the weights it passes through. All of it is post-processing of public numbers. */
+/* optimiser.h - what the coordinator makes of released mean gradients: steps, momentum, Adam, and
+ * the average of the weights it passes through. All of it is post-processing of public numbers. */
 
 #ifndef LEARN_OPTIMISER_H
 #define LEARN_OPTIMISER_H

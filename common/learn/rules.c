@@ -1,14 +1,15 @@
 /* The formulas of Nie and Wang, corrected, each behind a check of its range.
  *
- * The error of least squares. Let f be the minimiser, b Laplace noise of scale s = 2 M kappa^2 (kappa+1)/
- * (lambda^(3/2) m epsilon), drawn afresh for each point. An answer at one point is epsilon-DP, so swapping
- * a record for a fresh one changes its mean loss by a factor of at most e^epsilon <= 1 + 2 epsilon: E(f+b)
- * <= (1 + 2 epsilon) (E_z(f) + 2 s^2) in the mean. E_z(f) + lambda ||f||^2 <= E_z(f_lambda) + lambda
- * ||f_lambda||^2, whose mean is E(f_rho) + D(lambda), D(lambda) <= lambda^min(2r,1) A. Hence
+ * The error of least squares. Let f be the minimiser, b Laplace noise of scale s = 2 M kappa^2
+ * (kappa+1)/(lambda^(3/2) m epsilon), drawn afresh for each point. An answer at one point is
+ * epsilon-DP, so swapping a record for a fresh one changes its mean loss by a factor of at most
+ * e^epsilon <= 1 + 2 epsilon: E(f+b) <= (1 + 2 epsilon) (E_z(f) + 2 s^2) in the mean. E_z(f) +
+ * lambda ||f||^2 <= E_z(f_lambda) + lambda ||f_lambda||^2, whose mean is E(f_rho) + D(lambda),
+ * D(lambda) <= lambda^min(2r,1) A. Hence
  *     E(f+b) - (1 + 2 epsilon) E(f_rho) <= 8 (1 + 2 epsilon) M^2 kappa^4 (kappa+1)^2/(lambda^3 m^2
  *     epsilon^2) + (1 + 2 epsilon) A lambda^min(2r,1),
- * and the rules' lambda makes both terms the rate. For the balanced rule add 2 epsilon E(f_rho) <= 2
- * epsilon M^2. */
+ * and the rules' lambda makes both terms the rate. For the balanced rule add 2 epsilon E(f_rho) <=
+ * 2 epsilon M^2. */
 
 #include "learn/rules.h"
 

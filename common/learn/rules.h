@@ -1,9 +1,11 @@
 /* rules.h - how to choose lambda and epsilon from the number of records, and what error the theory
- * promises. Every number comes with the range in which its theorem holds; outside it, none is given.
+ * promises. Every number comes with the range in which its theorem holds; outside it, none is
+ * given.
  *
  * m records of ONE institution when it learns alone (trust local), not the federation's. r: the
  * regression function lies in the range of L_K^r. beta: the approximation error is at most c
- * lambda^beta. kappa = sup sqrt(K(x,x)). Errors are in the mean, for records drawn independently. */
+ * lambda^beta. kappa = sup sqrt(K(x,x)). Errors are in the mean, for records drawn
+ * independently. */
 
 #ifndef LEARN_RULES_H
 #define LEARN_RULES_H
@@ -47,8 +49,8 @@ MUST_USE enum status rule_from_name(enum rule *rule, const char *name);
  *
  * Fails with STATUS_INVALID: outside these ranges. Ensures lambda <= 1.
  * Source: Nie and Wang 2017, "Error Analysis and Variable Selection", theorems 2 and 3; the same,
- * "Perturbation of convex risk minimization", 2017. Deviation: balanced epsilon is a power of 1/m; one
- * copy of the paper prints 1/sqrt(m), which loses the rate (rule_balanced_exponent).
+ * "Perturbation of convex risk minimization", 2017. Deviation: balanced epsilon is a power of 1/m;
+ * one copy of the paper prints 1/sqrt(m), which loses the rate (rule_balanced_exponent).
  */
 MUST_USE enum status rule_choose(struct rule_choice *choice, enum rule rule, double records,
                                  double exponent, double epsilon, struct why *why);
@@ -68,21 +70,22 @@ struct rule_terms {
 };
 
 /**
- * Bounds the error of least squares: fixed, E(f_z + b) - (1 + 2 epsilon) E(f_rho) <= C_eps rate, C_eps =
- * 24 M^2 kappa^4 (kappa+1)^2/epsilon^2 + (1 + 2 epsilon) A; balanced, E(f_z + b) - E(f_rho) <= (2 M^2 +
- * 24 M^2 kappa^4 (kappa+1)^2 + (1 + 2 epsilon) A) rate; A = (kappa^(4r-2) + kappa^(4r-4) + 2)
- * source_norm^2. b is drawn afresh for every point answered.
+ * Bounds the error of least squares: fixed, E(f_z + b) - (1 + 2 epsilon) E(f_rho) <= C_eps rate,
+ * C_eps = 24 M^2 kappa^4 (kappa+1)^2/epsilon^2 + (1 + 2 epsilon) A; balanced, E(f_z + b) - E(f_rho)
+ * <= (2 M^2 + 24 M^2 kappa^4 (kappa+1)^2 + (1 + 2 epsilon) A) rate; A = (kappa^(4r-2) +
+ * kappa^(4r-4) + 2) source_norm^2. b is drawn afresh for every point answered.
  *
- * Fails with STATUS_INVALID: a field out of its range, rule lipschitz, epsilon > 1 (the 24 is 8 (1 + 2
- * epsilon)). Source: theorems 2 and 3. Deviation: the factor 1 + 2 epsilon on the last term was lost; a
- * sample error whose mean is zero is left out, and with it the assumption that |f_lambda| <= M.
+ * Fails with STATUS_INVALID: a field out of its range, rule lipschitz, epsilon > 1 (the 24 is 8 (1
+ * + 2 epsilon)). Source: theorems 2 and 3. Deviation: the factor 1 + 2 epsilon on the last term was
+ * lost; a sample error whose mean is zero is left out, and with it the assumption that |f_lambda|
+ * <= M.
  */
 MUST_USE enum status rule_error(struct stated *error, enum rule rule,
                                 const struct rule_terms *terms, struct why *why);
 
 /** Bounds |E(empirical - true mean loss)| of an epsilon-DP learner, losses >= 0 of mean at most
- * mean_loss, empirical or true: 2 mean_loss epsilon. Fails with STATUS_INVALID: epsilon above 1.25, where
- * e^epsilon - 1 <= 2 epsilon ends. Source: theorem 1. */
+ * mean_loss, empirical or true: 2 mean_loss epsilon. Fails with STATUS_INVALID: epsilon above 1.25,
+ * where e^epsilon - 1 <= 2 epsilon ends. Source: theorem 1. */
 MUST_USE enum status rule_concentration(struct stated *gap, double mean_loss, double epsilon,
                                         struct why *why);
 
@@ -103,8 +106,8 @@ struct rule_sensitivity {
 };
 
 /**
- * Bounds the sensitivity of regularised empirical risk minimisation, gamma = 2; rounded up. Take the
- * smaller.
+ * Bounds the sensitivity of regularised empirical risk minimisation, gamma = 2; rounded up. Take
+ * the smaller.
  *
  * Fails with STATUS_INVALID: a field out of its range.
  * Privacy: replace-one; noise of scale sensitivity/epsilon on ONE point's answer costs epsilon.

@@ -76,8 +76,8 @@ static double tail(double x, double logarithm, double agents)
     return (logarithm - agents * log1p(-x * x)) / x;
 }
 
-/* The number of scales that a sum of `agents` Laplace variables exceeds with probability exp(-logarithm)
- * at most. Every x gives such a number: the search need not be exact. */
+/* The number of scales that a sum of `agents` Laplace variables exceeds with probability
+ * exp(-logarithm) at most. Every x gives such a number: the search need not be exact. */
 static double sum_tail(double logarithm, double agents)
 {
     double low = 0;

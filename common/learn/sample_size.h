@@ -1,5 +1,5 @@
-/* sample_size.h - how many records a private answer needs, before any is looked at. Replace-one, all n
- * records in one place or summed, noise added once unless said otherwise. */
+/* sample_size.h - how many records a private answer needs, before any is looked at. Replace-one,
+ * all n records in one place or summed, noise added once unless said otherwise. */
 
 #ifndef LEARN_SAMPLE_SIZE_H
 #define LEARN_SAMPLE_SIZE_H
@@ -24,12 +24,12 @@ struct pac_request {
 };
 
 /**
- * Plans a private pick from a finite class by its errors (exponential mechanism or permute-and-flip):
- * n = max(4 ln(2|C|/beta)/(epsilon alpha), 8 ln(4|C|/beta)/alpha^2).
+ * Plans a private pick from a finite class by its errors (exponential mechanism or
+ * permute-and-flip): n = max(4 ln(2|C|/beta)/(epsilon alpha), 8 ln(4|C|/beta)/alpha^2).
  *
  * Fails with STATUS_INVALID: a field out of its range, or 2^53 records or more.
- * Source: Dwork and Roth, section 11.1; half of alpha and of beta for the noise (excess 2 (ln|C| + ln
- * 2/beta)/(epsilon n)), the other half for Hoeffding's inequality at alpha/4 on every candidate.
+ * Source: Dwork and Roth, section 11.1; half of alpha and of beta for the noise (excess 2 (ln|C| +
+ * ln 2/beta)/(epsilon n)), the other half for Hoeffding's inequality at alpha/4 on every candidate.
  */
 MUST_USE enum status sample_size_pac(struct sample_size *size, const struct pac_request *request,
                                      struct why *why);
@@ -43,13 +43,15 @@ struct sq_request {
 };
 
 /**
- * Plans J statistical queries of range [0,1], answered with discrete Laplace noise of L1 sensitivity J:
- * n = max(2 J z/(epsilon tau), 2 ln(4J/beta)/tau^2). Noise added once: z = ln(2J/beta). By N agents: z =
- * min over 0 < x < 1 of (ln(4J/beta) - N ln(1 - x^2))/x, about sqrt(N) times as much (Chernoff's bound on
- * a sum of N Laplace variables, whose generating function is above the discrete ones').
+ * Plans J statistical queries of range [0,1], answered with discrete Laplace noise of L1
+ * sensitivity J: n = max(2 J z/(epsilon tau), 2 ln(4J/beta)/tau^2). Noise added once: z =
+ * ln(2J/beta). By N agents: z = min over 0 < x < 1 of (ln(4J/beta) - N ln(1 - x^2))/x, about
+ * sqrt(N) times as much (Chernoff's bound on a sum of N Laplace variables, whose generating
+ * function is above the discrete ones').
  *
  * Fails with STATUS_INVALID: a field out of its range, or 2^53 records or more.
- * Source: Dwork and Roth, section 11.1; halves as above. A grid adds at most one of its steps to tau.
+ * Source: Dwork and Roth, section 11.1; halves as above. A grid adds at most one of its steps to
+ * tau.
  */
 MUST_USE enum status sample_size_sq(struct sample_size *size, const struct sq_request *request,
                                     struct why *why);

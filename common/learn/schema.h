@@ -127,9 +127,9 @@ double schema_constant(const struct schema *schema);
 
 /**
  * Checks what a schema may be: names present and distinct, no column that is the label, finite
- * numbers, half_width > 0, 2 to SCHEMA_CATEGORIES_MAX distinct categories (3 for classes), a missing
- * value that is in range, rising lags, a map within its limits and landmarks that are apart.
- * Fails with STATUS_INVALID (`why` names the column) or STATUS_NO_MEMORY.
+ * numbers, half_width > 0, 2 to SCHEMA_CATEGORIES_MAX distinct categories (3 for classes), a
+ * missing value that is in range, rising lags, a map within its limits and landmarks that are
+ * apart. Fails with STATUS_INVALID (`why` names the column) or STATUS_NO_MEMORY.
  */
 MUST_USE enum status schema_check(const struct schema *schema, struct why *why);
 

@@ -1,5 +1,5 @@
-/* What a schema may be. Job texts are refused earlier and with their place (common/job); this is the
- * last word, and the only one for model files. */
+/* What a schema may be. Job texts are refused earlier and with their place (common/job); this is
+ * the last word, and the only one for model files. */
 
 #include "learn/features.h"
 #include "learn/schema.h"

@@ -1,4 +1,5 @@
-/* steps.h - the rounding of dp/encode.h without leaving the doubles, so that loops over it vectorise. */
+/* steps.h - the rounding of dp/encode.h without leaving the doubles, so that loops over it
+ * vectorise. */
 
 #ifndef LEARN_STEPS_H
 #define LEARN_STEPS_H

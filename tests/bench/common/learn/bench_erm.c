@@ -1,5 +1,5 @@
-/* bench_erm.c - the solvers beside Debian's liblinear (where it is installed) on synthetic records, at
- * the same gap, and kernel ridge beside the bare Cholesky factorisation of a matrix of its size.
+/* bench_erm.c - the solvers beside Debian's liblinear (where it is installed) on synthetic records,
+ * at the same gap, and kernel ridge beside the bare Cholesky factorisation of a matrix of its size.
  *
  *     bench_erm [RECORDS [FEATURES [KERNEL_RECORDS]]]      100000, 100 and 4000 unless told
  */
@@ -19,10 +19,10 @@
 #include <linear.h>
 #endif
 
-/* The best that double precision lets be promised. */
 static double ours(const struct dataset *data, struct loss loss, double lambda, double tolerance,
                    double best, const char *what);
 
+/* Fitted as finely as double precision lets be promised. */
 static double optimum(const struct dataset *data, struct loss loss, double lambda)
 {
     double best = NAN;
@@ -40,7 +40,8 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Correlated features, norms at most 1, labels by a noisy plane: about a tenth on its wrong side. */
+/* Correlated features, norms at most 1, labels by a noisy plane: about a tenth on its wrong
+ * side. */
 static struct dataset draw(size_t m, size_t d)
 {
     struct seeded_random random;

@@ -1,5 +1,6 @@
-/* bench_gradient.c - nanoseconds per record of gradient_sum, beside the plain definition (encode_value
- * and the clip of dp/encode.h, one record after the other), and per record of moments_sum. */
+/* bench_gradient.c - nanoseconds per record of gradient_sum, beside the plain definition
+ * (encode_value and the clip of dp/encode.h, one record after the other), and per record of
+ * moments_sum. */
 
 #include "base/check.h"
 #include "dp/encode.h"

@@ -3,10 +3,10 @@
  *
  *     study_update TABLE.csv JOB.yml SEEDS < SETTINGS
  *
- * The job gives the columns. SETTINGS: a line for each row of the answer, as in `logistic laplace local
- * 8 1 32 0.5 none`: loss, noise, trust, rounds, clip, rate, momentum, average; `ridge` for the loss is
- * one release of second moments, its rate lambda, the rest of the line unused. The privacy is epsilon 1
- * for all rounds together, and delta 1e-5 if Gaussian. */
+ * The job gives the columns. SETTINGS: a line for each row of the answer, as in `logistic laplace
+ * local 8 1 32 0.5 none`: loss, noise, trust, rounds, clip, rate, momentum, average; `ridge` for
+ * the loss is one release of second moments, its rate lambda, the rest of the line unused. The
+ * privacy is epsilon 1 for all rounds together, and delta 1e-5 if Gaussian. */
 
 #include "tests/study/study_update.h"
 #include "base/check.h"

@@ -1,5 +1,5 @@
-/* Every allocation fails once, at every position: a table, a schema's copy, a model and a fit are then
- * not there at all, never shorter, and nothing is leaked (run under ASan). */
+/* Every allocation fails once, at every position: a table, a schema's copy, a model and a fit are
+ * then not there at all, never shorter, and nothing is leaked (run under ASan). */
 
 #include "learn/dataset.h"
 #include "learn/gradient.h"

@@ -1,5 +1,5 @@
-/* The sure method's distance where the minimiser is known, and at so few steps that its bound is not
- * yet drowned. Every loss on every attack: test_certified. */
+/* The sure method's distance where the minimiser is known, and at so few steps that its bound is
+ * not yet drowned. Every loss on every attack: test_certified. */
 
 #include "learn/erm.h"
 

@@ -69,9 +69,9 @@ struct error {
     double share;
 };
 
-/* Features that project K(x, .) onto what the landmarks span err by the product of what is left of x
- * and of x', which is at most the root of (1 - ||phi||^2) (1 - ||phi'||^2). `stretch` is 1, but where
- * a fault is planted. */
+/* Features that project K(x, .) onto what the landmarks span err by the product of what is left of
+ * x and of x', which is at most the root of (1 - ||phi||^2) (1 - ||phi'||^2). `stretch` is 1, but
+ * where a fault is planted. */
 static struct error error_of(const struct fixture *fixture, double stretch)
 {
     const struct schema *schema = &fixture->schema;

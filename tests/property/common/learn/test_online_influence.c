@@ -1,6 +1,6 @@
-/* No record of a stream moves what is learned, or all that is released, further than is charged for;
- * the bounds are nearly reached, and each planted one that is smaller is exceeded. Seeds are fixed:
- * nothing here can fail by chance. */
+/* No record of a stream moves what is learned, or all that is released, further than is charged
+ * for; the bounds are nearly reached, and each planted one that is smaller is exceeded. Seeds are
+ * fixed: nothing here can fail by chance. */
 
 #include "learn/online.h"
 
@@ -249,9 +249,9 @@ Test(online_influence, the_doubling_schedule_costs_what_is_charged)
     cr_assert(factor <= online_endless_factor(problem.theta) * (1 + 1e-6));
 }
 
-/* A grid that is coarse against the influence, and an adversary who keeps both weights on either side
- * of a rounding edge: a faded influence still flips it at every release. The series over the reals is
- * exceeded, and what is charged is not. */
+/* A grid that is coarse against the influence, and an adversary who keeps both weights on either
+ * side of a rounding edge: a faded influence still flips it at every release. The series over the
+ * reals is exceeded, and what is charged is not. */
 Test(online_influence, a_coarse_grid_costs_more_than_the_series)
 {
     const struct online_problem problem = {

@@ -92,8 +92,8 @@ Test(predict_sensitivity, holds_for_every_loss_and_kernel)
     cr_assert(largest > 0.5, "half the bound would be caught");
 }
 
-/* Records far from each other in a narrow kernel: each has its coefficient to itself, y/(2 lambda m)
- * for the hinge, and f there turns by 1/(lambda m): the whole bound. */
+/* Records far from each other in a narrow kernel: each has its coefficient to itself, y/(2 lambda
+ * m) for the hinge, and f there turns by 1/(lambda m): the whole bound. */
 Test(predict_sensitivity, is_reached_by_the_hinge)
 {
     struct seeded_random random;

@@ -1,7 +1,7 @@
 /* A search for the worst neighbours: small steps over the records, the replaced one, the labels and
  * the point that is answered, keeping what moves a fit's weights or a kernel machine's answer
- * further. For every loss, with every way from records to features and every kernel, nothing that it
- * finds exceeds the bound, and most of it is reached. Seeds are fixed: nothing here can fail by
+ * further. For every loss, with every way from records to features and every kernel, nothing that
+ * it finds exceeds the bound, and most of it is reached. Seeds are fixed: nothing here can fail by
  * chance. */
 
 #include "learn/features.h"

@@ -17,8 +17,8 @@ static void fill(struct seeded_random *random, double *x, size_t count)
     }
 }
 
-/* Within the errors that core_terms grants, at sizes around the block's; sums of a thousand terms of
- * up to 1 in a single chain would not always be. */
+/* Within the errors that core_terms grants, at sizes around the block's; sums of a thousand terms
+ * of up to 1 in a single chain would not always be. */
 Test(erm_core, products_by_features_agree_with_plain_loops)
 {
     static double x[MOST * 40];

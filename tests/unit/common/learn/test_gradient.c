@@ -71,7 +71,8 @@ static void record_by_the_book(int64_t *value, const struct problem *problem, si
     }
 }
 
-/* The real gradients of the first rows, each clipped to an L1 norm of C steps, summed; encoded last. */
+/* The real gradients of the first rows, each clipped to an L1 norm of C steps, summed; encoded
+ * last. */
 static void sum_then_encode(int64_t *sum, const struct problem *problem)
 {
     const struct gradient *gradient = &problem->gradient;
@@ -191,7 +192,8 @@ Test(gradient, is_the_sum_of_encoded_and_clipped_gradients_to_the_last_bit)
     cr_assert(differences(ROUNDED_TO_EVEN) > 10);
 }
 
-/* The L2 norm of (k, 1), k = 2^26 - 1, is a hair above k: beyond 2^52 a double's root would be k. */
+/* The L2 norm of (k, 1), k = 2^26 - 1, is a hair above k: beyond 2^52 a double's root would be
+ * k. */
 Test(gradient, a_norm_a_hair_above_a_whole_number_is_rounded_up)
 {
     for (unsigned bits = 20; bits <= 30; bits++) {

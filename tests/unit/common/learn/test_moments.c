@@ -1,5 +1,5 @@
-/* Second moments: encoding, the sensitivity against neighbours sought out by climbing, and ridge from
- * sums with noise. */
+/* Second moments: encoding, the sensitivity against neighbours sought out by climbing, and ridge
+ * from sums with noise. */
 
 #include "learn/moments.h"
 

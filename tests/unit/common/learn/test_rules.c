@@ -89,8 +89,8 @@ Test(rules, choose_a_lambda_of_at_most_one)
     }
 }
 
-/* The terms are balanced where the rule says, and nowhere else; with 1/sqrt(m) in place of 1/m, as one
- * copy of the paper prints it, the promised rate is lost. */
+/* The terms are balanced where the rule says, and nowhere else; with 1/sqrt(m) in place of 1/m, as
+ * one copy of the paper prints it, the promised rate is lost. */
 Test(rules, balance_at_the_right_power)
 {
     for (int step = 1; step < 60; step++) {
@@ -134,8 +134,9 @@ Test(rules, error_bounds_take_their_constants)
     cr_assert(strstr(why.text, "kappa") != NULL);
 }
 
-/* Theorem 1, exactly: m coins of which each shows 1 with probability p; the exponential mechanism picks
- * the face to bet on; its mean loss is the share of wrong bets. Returns E(true - empirical). */
+/* Theorem 1, exactly: m coins of which each shows 1 with probability p; the exponential mechanism
+ * picks the face to bet on; its mean loss is the share of wrong bets. Returns E(true -
+ * empirical). */
 static double optimism(unsigned m, double p, double epsilon, double *mean_true)
 {
     double gap = 0;

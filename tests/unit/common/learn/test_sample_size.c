@@ -15,8 +15,8 @@ Test(sample_size, pac_keeps_both_halves_and_no_more)
             const double c = request.candidates;
             struct sample_size size;
             cr_assert(sample_size_pac(&size, &request, NULL) == STATUS_OK);
-            /* Noise: excess 2 (ln|C| + ln(2/beta))/(epsilon n) is alpha/2; sampling: alpha/4 at most on
-             * every candidate but with probability beta/2. */
+            /* Noise: excess 2 (ln|C| + ln(2/beta))/(epsilon n) is alpha/2; sampling: alpha/4 at
+             * most on every candidate but with probability beta/2. */
             const double excess = 2 * (log(c) + log(2 / 0.05)) / (0.5 * size.for_noise);
             const double missed = 2 * c * exp(-2 * size.for_sampling * alpha * alpha / 16);
             cr_assert(excess <= alpha / 2 && excess > 0.999 * alpha / 2);
