@@ -109,6 +109,17 @@ Test(noise_kernel, every_kernel_gives_what_the_plain_one_gives, .timeout = 100)
     cr_assert_leq(open, kernels * SCALES * ROUNDS * 3 / 4, "and blocks that are not");
 }
 
+Test(noise_kernel, the_fastest_that_the_processor_has_is_taken)
+{
+    struct noise_geometric noise;
+    size_t kernels = 1;
+    while (noise_kernel_at(kernels) != NULL) {
+        kernels++;
+    }
+    cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){1, 1}), STATUS_OK);
+    cr_assert_eq(noise.kernel, noise_kernel_at(kernels - 1));
+}
+
 /* Kernels with a fault each. */
 
 static bool with_a_lower_factor(const struct noise_geometric *noise, enum trial_kind kind,
