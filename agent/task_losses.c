@@ -77,6 +77,7 @@ static void take_means(int64_t *value, const struct task_input *input)
 enum status task_losses(int64_t *value, const struct task_input *input)
 {
     const uint64_t play = (uint64_t)input->within + 1;
+    uint64_t first = 0;
     enum status status;
     if (input->stage->task == TASK_SELECT || !round_is_drawn(input->job, input->stage)) {
         return add_rounds(value, input, input->within, 1);
@@ -87,8 +88,9 @@ enum status task_losses(int64_t *value, const struct task_input *input)
         take_means(value, input);
         return status;
     }
-    status = add_rounds(value, input, 0, play);
-    if (status == STATUS_OK && input->stage->strategy == STRATEGY_DARTBOARD) {
+    first = round_game(input->stage, play)->first; /* a play that begins anew looks at nothing */
+    status = add_rounds(value, input, first, play - first);
+    if (status == STATUS_OK && input->stage->strategy == STRATEGY_DARTBOARD && first < play) {
         status = add_rounds(value + input->expert_count, input, input->within, 1);
     }
     take_means(value, input);

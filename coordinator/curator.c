@@ -9,6 +9,9 @@ struct curator {
     const struct job *job;
     const struct random *random;
     struct ledger *ledger;
+    struct ledger
+        *purse; /* of the game that is played: what its draws and coins cost; NULL before */
+    const struct hedge_game *game;
 };
 
 enum status curator_new(struct curator **out, const struct job *job, const struct random *random)
@@ -30,6 +33,7 @@ enum status curator_new(struct curator **out, const struct job *job, const struc
 void curator_free(struct curator *curator)
 {
     if (curator != NULL) {
+        ledger_free(curator->purse);
         ledger_free(curator->ledger);
         free(curator);
     }
@@ -38,6 +42,12 @@ void curator_free(struct curator *curator)
 struct balance curator_balance(const struct curator *curator)
 {
     return ledger_balance(curator->ledger, ALLOWANCE_TOTAL);
+}
+
+struct balance curator_purse(const struct curator *curator)
+{
+    return curator->purse == NULL ? (struct balance){0}
+                                  : ledger_balance(curator->purse, ALLOWANCE_TOTAL);
 }
 
 /* As every agent's own charge: a pass is named by the round it begins with. */
@@ -55,13 +65,26 @@ static struct charge charge_of(const struct curator *curator, uint32_t round)
     return charge;
 }
 
-/* A stage's plays have passes of their own, apart from every round's. */
-static struct charge charge_of_play(const struct curator *curator, const struct hedge_state *state,
-                                    const struct stage *stage)
+/* Opens a purse when a game begins. A unit is in the losses of one game of the stage: so each has a
+ * purse of its own, of which the dearest is what the ledger paid. Twice the limit goes in, because the
+ * cost of every draw is rounded up by itself, and games are planned to the last digit. */
+static enum status take_purse(struct curator *curator, const struct hedge_game *game)
 {
-    struct digest pass = {{0}};
-    pass.byte[DIGEST_BYTES - 1] = (uint8_t)(1 + (stage - curator->job->stage));
-    return hedge_charge(state, &stage->game, &pass);
+    const struct price limit = {2 * curator->job->epsilon_micro, curator->job->delta_atto};
+    if (curator->game == game) {
+        return STATUS_OK;
+    }
+    ledger_free(curator->purse);
+    curator->purse = ledger_new(limit);
+    curator->game = curator->purse == NULL ? NULL : game;
+    return curator->purse == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* In a purse there is one stage. */
+static struct charge charge_of_play(const struct hedge_state *state, const struct hedge_game *game)
+{
+    const struct digest pass = {{1}};
+    return hedge_charge(state, game, &pass);
 }
 
 /* What was due between two plays: a coin, and a draw if there is one more. */
@@ -69,18 +92,22 @@ static enum status restore_play(struct curator *curator, const struct stage *sta
                                 const struct hedge_state *before, const struct hedge_state *after)
 {
     struct hedge_state state = *before;
-    enum status status = STATUS_OK;
     state.drawn = true;
-    hedge_next(&state, &stage->game);
-    enum hedge_due due = hedge_due(&state, &stage->game);
-    if (due == HEDGE_DUE_COIN) {
-        struct charge coin = charge_of_play(curator, &state, stage);
-        status = ledger_restore(curator->ledger, &coin);
+    hedge_next(&state, round_game(stage, state.round));
+    const struct hedge_game *game = round_game(stage, state.round);
+    const enum hedge_due due = hedge_due(&state, game);
+    if (due == HEDGE_DUE_START || due == HEDGE_DUE_NOTHING) {
+        return STATUS_OK;
+    }
+    enum status status = take_purse(curator, game);
+    if (status == STATUS_OK && due == HEDGE_DUE_COIN) {
+        const struct charge coin = charge_of_play(&state, game);
+        status = ledger_restore(curator->purse, &coin);
         state.tossed = true;
     }
     if (status == STATUS_OK && after->draws > before->draws) {
-        struct charge draw = charge_of_play(curator, &state, stage);
-        status = ledger_restore(curator->ledger, &draw);
+        const struct charge draw = charge_of_play(&state, game);
+        status = ledger_restore(curator->purse, &draw);
     }
     return status;
 }
@@ -94,18 +121,29 @@ enum status curator_restore(struct curator *curator, uint32_t round,
     if (curator->job->trust != TRUST_CENTRAL) {
         return STATUS_OK;
     }
-    if (stage->task == TASK_LOSSES) {
-        return restore_play(curator, stage, before, after);
-    }
-    return ledger_restore(curator->ledger, &charge);
+    const enum status status = ledger_restore(curator->ledger, &charge);
+    return status == STATUS_OK && stage->task == TASK_LOSSES
+               ? restore_play(curator, stage, before, after)
+               : status;
+}
+
+enum status curator_open_play(struct curator *curator, uint32_t round, struct why *why)
+{
+    struct grant *grant = NULL;
+    const enum status status = curator_spend(curator, &grant, round, why);
+    grant_free(grant);
+    return status;
 }
 
 enum status curator_spend_play(struct curator *curator, struct grant **grant,
                                const struct hedge_state *state, const struct stage *stage,
                                struct why *why)
 {
-    struct charge charge = charge_of_play(curator, state, stage);
-    return ledger_spend(curator->ledger, grant, &charge, why);
+    const struct hedge_game *game = round_game(stage, state->round);
+    const struct charge charge = charge_of_play(state, game);
+    *grant = NULL;
+    const enum status status = take_purse(curator, game);
+    return status == STATUS_OK ? ledger_spend(curator->purse, grant, &charge, why) : status;
 }
 
 enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,

@@ -33,7 +33,7 @@ static void scale(const struct closing *closing)
 
 static enum status play(struct hedge_state *state, struct closing *closing)
 {
-    const struct hedge_game *game = &closing->stage->game;
+    const struct hedge_game *game = round_game(closing->stage, state->round);
     const size_t k = closing->outcome->expert_count;
     const struct hedge_losses losses = {.cumulative = closing->sum,
                                         .latest = closing->sum + (closing->count - k),
@@ -57,14 +57,18 @@ static enum status play(struct hedge_state *state, struct closing *closing)
 static enum status close(struct closing *closing)
 {
     struct hedge_state state = {0};
+    struct why why = {{0}};
     if (closing->within > 0) {
         state = closing->outcome->hedge;
     }
-    CHECK(closing->outcome->expert_count == closing->stage->game.experts);
+    CHECK(closing->outcome->expert_count == closing->stage->game->experts);
     scale(closing);
-    enum status status = play(&state, closing); /* the first round's, before any loss */
+    enum status status = curator_open_play(closing->curator, closing->record->as.round.round, &why);
     if (status == STATUS_OK) {
-        hedge_next(&state, &closing->stage->game);
+        status = play(&state, closing); /* the first round's, before any loss */
+    }
+    if (status == STATUS_OK) {
+        hedge_next(&state, round_game(closing->stage, state.round));
         status = play(&state, closing);
     }
     bytes_wipe(closing->sum, closing->count * sizeof *closing->sum);
@@ -87,11 +91,15 @@ static enum status close(struct closing *closing)
 /* One play later: at most one draw, where one may be due, and another expert only by a draw or as the
  * one to begin with. */
 static bool can_follow(const struct hedge_state *before, const struct hedge_state *after,
-                       const struct hedge_game *game)
+                       const struct stage *stage)
 {
     struct hedge_state next = *before;
     next.drawn = true;
-    hedge_next(&next, game);
+    hedge_next(&next, round_game(stage, before->round));
+    const struct hedge_game *game = round_game(stage, next.round);
+    if (hedge_due(&next, game) == HEDGE_DUE_START) {
+        return after->draws == 0;
+    }
     if (after->draws == before->draws) {
         return before->round == 0 || after->expert == before->expert;
     }
@@ -110,8 +118,8 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
         outcome_forget_stage(outcome);
     }
     if (state.round != (uint64_t)within + 1 || state.expert != record->as.round.chosen ||
-        !hedge_state_is_valid(&state, &stage->game) ||
-        !can_follow(&outcome->hedge, &state, &stage->game)) {
+        !hedge_state_is_valid(&state, round_game(stage, state.round)) ||
+        !can_follow(&outcome->hedge, &state, stage)) {
         return STATUS_CORRUPT;
     }
     outcome->hedge_before = outcome->hedge;

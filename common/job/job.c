@@ -75,6 +75,7 @@ void job_free(struct job *job)
         free(job->stage[i].forecaster_weights);
         free(job->stage[i].point);
         free(job->stage[i].point_name);
+        free(job->stage[i].game);
         query_set_free(&job->stage[i].queries);
         free(job->stage[i].conjunction);
         candidates_free(&job->stage[i].candidates);

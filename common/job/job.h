@@ -106,8 +106,10 @@ struct stage {
 
     struct hedge_plan plan; /* losses under central trust */
     struct hedge_game
-        game; /* losses under central trust: a play more than rounds, as the last answer
-                               decides one, too; its losses are sums over cohort_min agents */
+        *game; /* (game_count) losses under central trust: a play more than rounds, as the last answer
+                  decides one, too; its losses are sums over cohort_min agents. One game, or, where
+                  the horizon is unknown, one a segment; owned */
+    size_t game_count;
 
     struct gradient gradient; /* update */
     int64_t clip_sum;         /* update, units round and agent: the norm of an agent's whole vector,

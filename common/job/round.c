@@ -18,6 +18,11 @@ bool round_is_drawn(const struct job *job, const struct stage *stage)
     return job->trust == TRUST_CENTRAL && stage_kind(stage->task)->is_drawn;
 }
 
+const struct hedge_game *round_game(const struct stage *stage, uint64_t play)
+{
+    return hedge_game_at(stage->game, stage->game_count, play);
+}
+
 size_t round_width(const struct job *job)
 {
     return schema_output_count(&job->schema) * schema_feature_count(&job->schema);

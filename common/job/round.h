@@ -21,6 +21,10 @@ size_t round_state_count(const struct job *job, const struct stage *stage);
  * for: under central trust, judging and selecting. */
 bool round_is_drawn(const struct job *job, const struct stage *stage);
 
+/** Returns the game that a play belongs to, of a losses stage under central trust. Play number
+ * `within` + 1 follows round `within`, and looks at rounds of its own game alone. */
+const struct hedge_game *round_game(const struct stage *stage, uint64_t play);
+
 /** Returns the numbers of one model: outputs * features. */
 size_t round_width(const struct job *job);
 

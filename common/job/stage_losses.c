@@ -1,14 +1,22 @@
 /* `losses`: the experts judged on fresh records, round by round. Under local trust the noisy sums feed
  * the RWM; under central trust the coordinator plays on exact ones, and the draws are what is paid
- * for: one charge for all of them, on whatever rows. */
+ * for: one charge for all of them, on whatever rows. Where the horizon is unknown that charge covers
+ * every segment's game: a record is in the rounds of one. */
 
+#include "account/renyi.h"
+#include "base/check.h"
 #include "dp/encode.h"
 #include "job/kind.h"
 #include "learn/sensitivity.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-enum { SEARCH_STEPS = 12 };
+enum { SEARCH_STEPS = 12, SEGMENTS_MAX = 17 }; /* 100,000 rounds are the most */
+
+/* Where sigma is looked for, and the least that remains of it when charges are made whole. */
+#define SIGMA_MICRO_MAX (UINT64_C(1) << 52)
+#define SIGMA_ROOM      1e-5
 
 static enum hedge_strategy hedge_of(enum strategy strategy)
 {
@@ -18,27 +26,50 @@ static enum hedge_strategy hedge_of(enum strategy strategy)
                                             : HEDGE_RWM;
 }
 
-/* A draw and a coin are two events, and an answer has one charge: the sum of their epsilons where the
- * stage's own can pay for it, else that of the Gaussian which costs at least as much at every Renyi
- * order (rho = sum of range^2/8; Cesar and Rogers 2021). */
-static struct charge joined(const struct charge *charge, size_t count, const struct filter *filter,
+/* What all events of a game come to, by three measures. */
+struct parts {
+    uint64_t epsilon_micro;
+    double rho; /* sum of range^2/8 */
+    struct cost cost;
+};
+
+static struct parts parts_of(const struct hedge_game *game, const struct filter *filter)
+{
+    struct charge charge[2];
+    struct parts parts = {0};
+    const size_t count = hedge_charges(charge, game);
+    for (size_t i = 0; i < count; i++) {
+        const double range = (double)charge[i].epsilon_micro * 1e-6;
+        charge[i].pass = (struct digest){{1}};
+        charge[i].row_count = 1;
+        parts.cost = cost_add(parts.cost, filter_cost(filter, &charge[i]));
+        parts.rho += (double)charge_count(&charge[i]) * range * range / 8;
+        parts.epsilon_micro += charge_count(&charge[i]) * charge[i].epsilon_micro;
+    }
+    return parts;
+}
+
+/* Draws and coins are several events, in several games, and an answer has one charge: the sum of a
+ * game's epsilons where so much may be paid, else that of the Gaussian which costs at least as much at
+ * every Renyi order (rho = sum of range^2/8; Cesar and Rogers 2021); of several games the most, as a
+ * unit is in one of them. */
+static struct charge joined(const struct stage *stage, const struct filter *filter,
                             uint64_t epsilon_micro)
 {
     struct charge whole = {.mechanism = MECHANISM_PURE};
-    struct cost parts = {0};
+    struct charge charge[2];
+    struct cost most = {0};
     double rho = 0;
 
-    if (count == 1) {
+    if (stage->game_count == 1 && hedge_charges(charge, stage->game) == 1) {
         return charge[0];
     }
-    for (size_t i = 0; i < count; i++) {
-        struct charge one = charge[i];
-        double range = (double)one.epsilon_micro * 1e-6;
-        one.pass = (struct digest){{1}};
-        one.row_count = 1;
-        parts = cost_add(parts, filter_cost(filter, &one));
-        rho += (double)charge_count(&one) * range * range / 8;
-        whole.epsilon_micro += charge_count(&one) * one.epsilon_micro;
+    for (size_t i = 0; i < stage->game_count; i++) {
+        const struct parts parts = parts_of(&stage->game[i], filter);
+        most = cost_max(most, parts.cost);
+        rho = fmax(rho, parts.rho);
+        whole.epsilon_micro =
+            parts.epsilon_micro > whole.epsilon_micro ? parts.epsilon_micro : whole.epsilon_micro;
     }
     if (filter->order == 0 || whole.epsilon_micro <= epsilon_micro) {
         return whole;
@@ -47,7 +78,7 @@ static struct charge joined(const struct charge *charge, size_t count, const str
                             .sigma_micro = (uint64_t)(1e6 * (1 - 1e-9) / sqrt(2 * rho)),
                             .pass = {{1}},
                             .row_count = 1};
-    while (whole.sigma_micro > 1 && filter_cost(filter, &whole).renyi_nano < parts.renyi_nano) {
+    while (whole.sigma_micro > 1 && filter_cost(filter, &whole).renyi_nano < most.renyi_nano) {
         whole.sigma_micro -= 1 + whole.sigma_micro / 1000000;
     }
     whole.row_count = 0;
@@ -55,33 +86,86 @@ static struct charge joined(const struct charge *charge, size_t count, const str
     return whole;
 }
 
+/* Of units above the record the mean loss of an agent's round is one record's. */
+static uint64_t records_of(const struct job *job, const struct stage *stage)
+{
+    return job->unit == UNIT_RECORD ? (uint64_t)job->cohort_min * stage->batch : job->cohort_min;
+}
+
+static struct hedge_problem problem_of(const struct job *job, size_t index, uint64_t epsilon_micro,
+                                       uint64_t delta_atto)
+{
+    const struct stage *stage = &job->stage[index];
+    return (struct hedge_problem){.experts = job_experts_at(job, index, 1),
+                                  .rounds = stage->rounds,
+                                  .epsilon = (double)epsilon_micro * 1e-6,
+                                  .delta = (double)delta_atto * 1e-18,
+                                  .records = (double)records_of(job, stage),
+                                  .participations = job->unit == UNIT_AGENT ? stage->rounds : 1};
+}
+
 /* Plans the stage's play for this epsilon and delta. */
 static enum status plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
                               uint64_t delta_atto, struct why *why)
 {
     struct stage *stage = &job->stage[index];
-    /* Of units above the record the mean loss of an agent's round is one record's. */
-    const uint64_t records =
-        job->unit == UNIT_RECORD ? (uint64_t)job->cohort_min * stage->batch : job->cohort_min;
     const enum hedge_strategy strategy = hedge_of(stage->strategy);
-    const struct hedge_problem problem = {
-        .experts = job_experts_at(job, index, 1),
-        .rounds = (uint64_t)stage->rounds + 1,
-        .epsilon = (double)epsilon_micro * 1e-6,
-        .delta = strategy == HEDGE_EPOCHS ? 0 : (double)delta_atto * 1e-18,
-        .records = (double)records,
-        .participations = job->unit == UNIT_AGENT ? stage->rounds : 1};
-    struct charge charge[2];
+    struct hedge_problem problem =
+        problem_of(job, index, epsilon_micro, strategy == HEDGE_EPOCHS ? 0 : delta_atto);
+    problem.rounds++;
     enum status status = hedge_plan(&stage->plan, strategy, &problem, why);
     if (status == STATUS_OK) {
-        status = hedge_game_init(&stage->game, &stage->plan, strategy, &problem,
-                                 (struct hedge_grid){records, stage->grid_bits}, why);
+        status =
+            hedge_game_init(stage->game, &stage->plan, strategy, &problem,
+                            (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
     }
     if (status == STATUS_OK) {
-        size_t count = hedge_charges(charge, &stage->game);
-        stage->charge = joined(charge, count, &job->filter, epsilon_micro);
+        stage->charge = joined(stage, &job->filter, epsilon_micro);
     }
     return status;
+}
+
+/* The same where the horizon is unknown, for every segment, each within rho_max as well. */
+static enum status plan_segments(struct job *job, size_t index, uint64_t delta_atto, double rho_max,
+                                 struct why *why)
+{
+    struct stage *stage = &job->stage[index];
+    const enum hedge_strategy strategy = hedge_of(stage->strategy);
+    struct hedge_problem problem = problem_of(job, index, stage->epsilon_micro, delta_atto);
+    struct hedge_plan plan[SEGMENTS_MAX];
+    CHECK(stage->game_count <= SEGMENTS_MAX);
+    problem.rho_max = rho_max;
+    enum status status = hedge_doubling(&stage->plan, plan, strategy, &problem, why);
+    if (status == STATUS_OK) {
+        status =
+            hedge_games_init(stage->game, plan, strategy, &problem,
+                             (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
+    }
+    return status;
+}
+
+/* Makes room for the games: there is something to choose, and eta is not free. */
+static enum status prepare_games(const struct drafting *drafting, size_t index)
+{
+    struct stage *stage = &drafting->job->stage[index];
+    if (job_experts_at(drafting->job, index, 1) < 2) {
+        return stage_refuse(drafting, index, "task",
+                            "has one expert, and nothing to choose: add lambdas or shifts");
+    }
+    if (stage->doubling && stage->strategy == STRATEGY_EPOCHS) {
+        return stage_refuse(drafting, index, "horizon",
+                            "is for strategies whose eta follows from the number of rounds; epochs "
+                            "picks anew when they have doubled, and never knows it: remove it");
+    }
+    if (stage->doubling && drafting->job->unit == UNIT_AGENT) {
+        return stage_refuse(drafting, index, "horizon",
+                            "is known under unit agent: every start spends the whole budget on the "
+                            "rounds that follow it, and an agent takes part in all of them; remove "
+                            "it, or write unit: record or unit: round");
+    }
+    stage->game_count = stage->doubling ? hedge_segment_count(stage->rounds) : 1;
+    stage->game = calloc(stage->game_count, sizeof *stage->game);
+    return stage->game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 static enum status build(const struct drafting *drafting, size_t index)
@@ -115,16 +199,11 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (job->trust == TRUST_LOCAL) {
         return STATUS_OK;
     }
-    if (stage->doubling) {
-        return stage_refuse(drafting, index, "horizon",
-                            "is known under trust central, where eta is paid for by the number of "
-                            "rounds: remove it");
+    enum status status = prepare_games(drafting, index);
+    if (status != STATUS_OK || stage->doubling) {
+        return status; /* segments are planned when all other stages are known */
     }
-    if (job_experts_at(job, index, 1) < 2) {
-        return stage_refuse(drafting, index, "task",
-                            "has one expert, and nothing to choose: add lambdas or shifts");
-    }
-    enum status status = plan_draws(job, index, stage->epsilon_micro, job->delta_atto, &why);
+    status = plan_draws(job, index, stage->epsilon_micro, job->delta_atto, &why);
     return status == STATUS_INVALID ? stage_refuse(drafting, index, "strategy", why.text) : status;
 }
 
@@ -164,15 +243,100 @@ static enum status lower(struct job *job, size_t index, struct why *why)
                     : plan_draws(job, index, share, 0, why);
 }
 
+static struct charge gaussian_of(uint64_t sigma_micro)
+{
+    return (struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN, .sigma_micro = sigma_micro};
+}
+
+static double rho_of_share(const struct job *job, size_t index)
+{
+    const double epsilon = (double)job->stage[index].epsilon_micro * 1e-6;
+    return job->delta_atto == 0 ? 0 : zcdp_from_epsilon(epsilon, (double)job->delta_atto * 1e-18);
+}
+
+/* What segments are taken to cost until they are planned: their shares in zCDP if the job admits that,
+ * else pure epsilon, with which they were built. */
+static void suppose_segments(struct job *job)
+{
+    for (int pure = job->delta_atto == 0; pure < 2; pure++) {
+        for (size_t i = 0; i < job->stage_count; i++) {
+            struct stage *stage = &job->stage[i];
+            const double sigma = 1 / sqrt(2 * rho_of_share(job, i));
+            if (stage->game_count > 0 && stage->doubling) {
+                stage->charge = pure ? (struct charge){.mechanism = MECHANISM_PURE,
+                                                       .epsilon_micro = stage->epsilon_micro}
+                                     : gaussian_of((uint64_t)ceil(1e6 * sigma));
+            }
+        }
+        if (is_admitted(job)) {
+            return;
+        }
+    }
+}
+
+/* What the job's limit leaves the stage in zCDP, were it charged as Gaussian noise, but for what makes
+ * a charge whole; 0 where there is no delta for it. */
+static double rho_left(struct job *job, size_t index)
+{
+    struct charge *charge = &job->stage[index].charge;
+    uint64_t bad = 0;
+    uint64_t good = SIGMA_MICRO_MAX;
+    *charge = gaussian_of(good);
+    if (job->delta_atto == 0 || !is_admitted(job)) {
+        return 0;
+    }
+    while (good - bad > 1 + bad / 1000000) {
+        charge->sigma_micro = bad + (good - bad) / 2;
+        *(is_admitted(job) ? &good : &bad) = charge->sigma_micro;
+    }
+    const double sigma = ((double)good * (1 + SIGMA_ROOM) + 2) * 1e-6;
+    return 1 / (2 * sigma * sigma);
+}
+
+/* One charge covers the games of all segments: the longest one's eta is what the budget allows, by
+ * pure epsilon or by zCDP, whichever is more; short ones, which could do with less care, are held to
+ * the same. */
+static enum status set_segments(struct job *job, size_t index, struct why *why)
+{
+    struct stage *stage = &job->stage[index];
+    const double longest = ldexp(1, (int)stage->game_count - 1);
+    const double epsilon = (double)stage->epsilon_micro * 1e-6;
+    const double rho = fmin(rho_left(job, index), rho_of_share(job, index));
+    if (rho <= 0 && job->delta_atto > 0 && stage->strategy == STRATEGY_THEOREM) {
+        return STATUS_EXHAUSTED;
+    }
+    const bool pure = rho <= 0 || (stage->strategy != STRATEGY_THEOREM &&
+                                   epsilon / longest >= 2 * sqrt(2 * rho / longest));
+    enum status status = plan_segments(job, index, pure ? 0 : job->delta_atto, pure ? 0 : rho, why);
+    if (status == STATUS_OK) {
+        stage->charge = joined(stage, &job->filter, stage->epsilon_micro);
+        stage->charge = is_admitted(job) ? stage->charge : joined(stage, &job->filter, 0);
+    }
+    return status;
+}
+
+static enum status set_draws(struct job *job, size_t index, struct why *why)
+{
+    if (job->stage[index].doubling) {
+        return set_segments(job, index, why);
+    }
+    return is_admitted(job) ? STATUS_OK : lower(job, index, why);
+}
+
 enum status stage_set_draws(const struct drafting *drafting)
 {
     struct job *job = drafting->job;
+    suppose_segments(job);
     for (size_t i = 0; i < job->stage_count; i++) {
         struct why why = {{0}};
-        if (job->stage[i].task != TASK_LOSSES || job->trust != TRUST_CENTRAL || is_admitted(job)) {
+        if (job->stage[i].task != TASK_LOSSES || job->trust != TRUST_CENTRAL) {
             continue;
         }
-        if (lower(job, i, &why) != STATUS_OK || !is_admitted(job)) {
+        const enum status status = set_draws(job, i, &why);
+        if (status == STATUS_INVALID && job->stage[i].doubling) {
+            return stage_refuse(drafting, i, "strategy", why.text);
+        }
+        if (status != STATUS_OK || !is_admitted(job)) {
             return stage_refuse(drafting, i, "share",
                                 "leaves the draws no eta beside the other stages: lower theirs, or "
                                 "raise privacy.epsilon or delta");

@@ -51,7 +51,6 @@ struct checker {
     /* under central trust */
     double *state; /* (width) of the gradient rounds so far, owned */
     struct hedge_state play;
-    bool coin_paid;      /* of the stage under way */
     struct cost curator; /* what the durable rounds have cost */
 };
 

@@ -189,7 +189,7 @@ static void check_selection(struct world *world, const struct node *node, const 
     }
 }
 
-/* One play, and what it costs. */
+/* One play, which looks at no round of another segment. */
 static void play(struct world *world, const struct stage *stage, const int64_t *sum, size_t experts,
                  size_t count, const struct random *random)
 {
@@ -197,20 +197,14 @@ static void play(struct world *world, const struct stage *stage, const int64_t *
     const struct hedge_losses losses = {
         .cumulative = sum, .latest = sum + (count - experts), .segment = sum};
     const struct digest pass = {{1}};
+    const struct hedge_game *game = round_game(stage, checker->play.round);
     enum hedge_due due;
-    while ((due = hedge_due(&checker->play, &stage->game)) != HEDGE_DUE_NOTHING) {
+    while ((due = hedge_due(&checker->play, game)) != HEDGE_DUE_NOTHING) {
         struct grant *grant = NULL;
         if (due != HEDGE_DUE_START) {
-            struct charge charge = hedge_charge(&checker->play, &stage->game, &pass);
-            struct cost cost = filter_cost(&world->fixture.job.filter, &charge);
-            const bool coin = due == HEDGE_DUE_COIN;
-            if (!coin || !checker->coin_paid) {
-                checker->curator = cost_add(checker->curator, cost);
-            }
-            checker->coin_paid = checker->coin_paid || coin;
-            grant = grant_for(charge);
+            grant = grant_for(hedge_charge(&checker->play, game, &pass));
         }
-        if (hedge_play(&checker->play, &stage->game, &grant, random, &losses) != STATUS_OK) {
+        if (hedge_play(&checker->play, game, &grant, random, &losses) != STATUS_OK) {
             abort();
         }
     }
@@ -234,10 +228,9 @@ static void check_play(struct world *world, const struct node *node, const struc
     }
     if (within == 0) {
         checker->play = (struct hedge_state){0};
-        checker->coin_paid = false;
         play(world, stage, sum, experts, count, &random);
     }
-    hedge_next(&checker->play, &stage->game);
+    hedge_next(&checker->play, round_game(stage, checker->play.round));
     play(world, stage, sum, experts, count, &random);
     const int64_t kept[] = {(int64_t)checker->play.round, (int64_t)checker->play.expert,
                             (int64_t)checker->play.draws};
@@ -262,14 +255,16 @@ void central_on_round(struct world *world, const struct node *node, const struct
         abort();
     }
     world->tally.central_rounds++;
+    struct charge charge = stage->charge;
+    charge.pass = (struct digest){{1}};
+    charge.row_count = 1;
+    if (within == round_pass(stage, within)) { /* its other rounds are about other records */
+        checker->curator = cost_add(checker->curator, filter_cost(&job->filter, &charge));
+    }
     if (stage->task == TASK_LOSSES) {
         check_play(world, node, stage, within, record, count);
         return;
     }
-    struct charge charge = stage->charge;
-    charge.pass = (struct digest){{1}};
-    charge.row_count = 1;
-    checker->curator = cost_add(checker->curator, filter_cost(&job->filter, &charge));
     if (stage->task == TASK_FIT) {
         check_fit(world, node, record, blob);
     } else if (stage->task == TASK_UPDATE) {
