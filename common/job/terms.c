@@ -254,10 +254,10 @@ static enum status tell_play(struct terms *terms, const struct terms_setting *se
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
     terms->regret = fmin(stage->plan.regret_bound + stage->plan.cap_probability, 1);
-    terms->regret_free = free_plan.regret_bound;
+    terms->regret_free = stage->doubling ? play_bound(setting, 0) : free_plan.regret_bound;
     (void)snprintf(line->what, sizeof line->what,
-                   "the expert played, of %zu: regret that privacy adds to the bound",
-                   setting->experts);
+                   "the expert played, of %zu%s: regret that privacy adds to the bound",
+                   setting->experts, stage->doubling ? ", anew after 1, 2, 4, .. rounds" : "");
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->bar = fmax(terms->regret - terms->regret_free, 0);
     line->burden = line->bar / TERMS_TENTH;
