@@ -28,6 +28,14 @@ double dense_dot(const double *a, const double *b, size_t count)
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
+void dense_add(struct dense_sum *sum, double term)
+{
+    const double whole = term - sum->lost;
+    const double next = sum->value + whole;
+    sum->lost = (next - sum->value) - whole;
+    sum->value = next;
+}
+
 void dense_axpy(double *y, double factor, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

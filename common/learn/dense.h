@@ -14,6 +14,16 @@ double dense_flushed(double x);
 /** Returns sum a_i b_i over count, in eight interleaved partial sums. */
 double dense_dot(const double *a, const double *b, size_t count);
 
+/* A sum that errs by two roundings of all its terms' sizes and no more, however many they are, where
+ * one by one they err by as many as there are. Zeroed at its start. */
+struct dense_sum {
+    double value;
+    double lost; /* of value, by the last addition */
+};
+
+/** Adds a term. Source: Kahan 1965. */
+void dense_add(struct dense_sum *sum, double term);
+
 /** y += factor * x, count numbers. */
 void dense_axpy(double *y, double factor, const double *x, size_t count);
 

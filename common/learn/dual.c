@@ -119,7 +119,7 @@ static double full_gap(struct dual *dual)
 {
     const struct core *core = dual->core;
     const double scale = 1 / (2 * core->lambda * (double)core->m);
-    double gap = 0;
+    struct dense_sum gap = {0};
     for (size_t i = 0; i < core->m; i++) {
         dual->c[i] = scale * dual->a[i];
     }
@@ -132,10 +132,10 @@ static double full_gap(struct dual *dual)
     }
     for (size_t i = 0; i < core->m; i++) {
         const double width = core_box(core->loss, core->y[i]).width;
-        gap += loss_value(core->loss, dual->f[i], core->y[i]) -
-               dual->a[i] * (core->y[i] - dual->f[i]) + width * fabs(dual->a[i]);
+        dense_add(&gap, loss_value(core->loss, dual->f[i], core->y[i]) -
+                            dual->a[i] * (core->y[i] - dual->f[i]) + width * fabs(dual->a[i]));
     }
-    return gap / (double)core->m;
+    return gap.value / (double)core->m;
 }
 
 /* Runs until the gap is at most target. Returns the gap reached. */

@@ -91,23 +91,17 @@ done:
     return status;
 }
 
-/* Kahan's sum: two roundings of all the terms' sizes and no more, however many they are, where one
- * by one they could err by more than core_rounding counts. */
+/* One by one the terms' roundings could come to more than core_score_rounding counts. */
 void kernel_predict(double *f, const struct kernel_model *model, const double *points, size_t count)
 {
     const size_t d = model->feature_count;
     for (size_t i = 0; i < count; i++) {
-        double sum = 0;
-        double lost = 0;
+        struct dense_sum sum = {0};
         for (size_t j = 0; j < model->record_count; j++) {
-            const double term =
-                model->alpha[j] * kernel_value(model->kernel, points + i * d, model->x + j * d, d) -
-                lost;
-            const double next = sum + term;
-            lost = (next - sum) - term;
-            sum = next;
+            dense_add(&sum, model->alpha[j] *
+                                kernel_value(model->kernel, points + i * d, model->x + j * d, d));
         }
-        f[i] = sum;
+        f[i] = sum.value;
     }
 }
 

@@ -43,3 +43,17 @@ Test(dense, flushes_what_would_lead_to_subnormal_numbers)
     cr_assert(dense_flushed(1e-100) == 1e-100 && dense_flushed(-2) == -2);
     cr_assert(dense_flushed(INFINITY) == INFINITY && isnan(dense_flushed(NAN)));
 }
+
+/* 2^20 thirds: each plain addition rounds, and most in the same direction. */
+Test(dense, a_long_sum_errs_by_two_roundings)
+{
+    struct dense_sum sum = {0};
+    double plain = 0;
+    for (int i = 0; i < 1 << 20; i++) {
+        dense_add(&sum, 1 / 3.0);
+        plain += 1 / 3.0;
+    }
+    const double exact = ldexp(1 / 3.0, 20);
+    cr_assert(fabs(sum.value - exact) <= 2 * 0x1p-53 * exact);
+    cr_assert(fabs(plain - exact) > 1000 * 0x1p-53 * exact);
+}
