@@ -35,6 +35,7 @@ struct way {
     const char *trust;
     const char *stages; /* the last one is tried */
     enum looks looks;
+    bool restarts; /* all before: but for the segments before the play's */
 };
 
 #define FIT "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6, 0.7], share: 0.5}\n"
@@ -53,6 +54,15 @@ static const struct way ways[] = {
      FIT
      "  - {task: losses, strategy: dartboard, loss: logistic, rounds: 6, batch: 4, share: 0.5}\n",
      AT_ALL_BEFORE_AND_ITS_OWN},
+    {"plays of the RWM, horizon unknown", "central",
+     FIT
+     "  - {task: losses, strategy: rwm, horizon: doubling, loss: logistic, rounds: 6, batch: 4,\n"
+     "     share: 0.5}\n",
+     AT_ALL_BEFORE, true},
+    {"plays of the dartboard, horizon unknown", "central",
+     FIT "  - {task: losses, strategy: dartboard, horizon: doubling, loss: logistic, rounds: 3,\n"
+         "     batch: 8, share: 0.5}\n",
+     AT_ALL_BEFORE_AND_ITS_OWN, true},
     {"update", "local",
      "  - {task: update, loss: logistic, rounds: 6, batch: 4, batches: 6, clip: 1, rate: 1,\n"
      "     share: 1, grid_bits: 20}\n",
@@ -146,12 +156,17 @@ static struct round_rows joined(struct round_rows first, struct round_rows last)
     return (struct round_rows){first.first, last.first + last.count - first.first};
 }
 
-/* The rows that the answer's first part (or its second) may look at. */
-static struct round_rows rows_of(const struct world *w, enum looks looks, bool second)
+/* The rows that the answer's first part (or its second) may look at: none, where the play after this
+ * round begins anew. After the last round nothing does. */
+static struct round_rows rows_of(const struct world *w, const struct way *way, bool second)
 {
     const struct stage *stage = w->input.stage;
+    const enum looks looks = way->looks;
     const uint32_t within = w->input.within;
     const struct round_rows own = round_rows(stage, within, M);
+    if (way->restarts && within + 1 < stage->rounds && hedge_segment_begins(within + 1)) {
+        return (struct round_rows){0};
+    }
     if (looks == AT_ITS_OWN || second) {
         return own;
     }
@@ -159,7 +174,8 @@ static struct round_rows rows_of(const struct world *w, enum looks looks, bool s
         const uint32_t first = (UINT32_C(1) << (hedge_segment((uint64_t)within + 1) - 1)) - 1;
         return joined(round_rows(stage, first, M), round_rows(stage, 2 * first, M));
     }
-    return joined(round_rows(stage, 0, M), own);
+    const uint32_t first = way->restarts ? (UINT32_C(1) << hedge_segment(within)) - 1 : 0;
+    return joined(round_rows(stage, first, M), own);
 }
 
 /* Draws all records anew, but for the rows at hand. */
@@ -176,7 +192,7 @@ static void expect_blind(struct world *w, const struct way *way, bool second,
                          struct seeded_random *seeded)
 {
     const uint32_t within = w->input.within;
-    const struct round_rows rows = rows_of(w, way->looks, second);
+    const struct round_rows rows = rows_of(w, way, second);
     for (int trial = 0; trial < TRIALS; trial++) {
         struct private_vector before = answer(w, within);
         replace_others(w, rows, seeded);
@@ -219,6 +235,33 @@ Test(task_rows, an_answer_looks_at_the_rows_that_it_is_charged_for_and_at_each_o
                 expect_blind(&w, &ways[i], true, &seeded);
             }
         }
+        job_free(&w.job);
+    }
+}
+
+/* Planted: sums that do not restart, as those of a known horizon do not, show a record in the plays of
+ * two segments, and it would pay twice. */
+Test(task_rows, sums_that_do_not_restart_are_caught)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct seeded_random seeded;
+        struct world w;
+        bool seen[2] = {false};
+        seeded_random_init(&seeded, 400 + i);
+        world_init(&w, ways[i].trust, ways[i].stages, &seeded);
+        for (int planted = 0; planted < 2 && ways[i].restarts; planted++) {
+            struct stage *stage = &w.job.stage[w.job.stage_count - 1];
+            stage->game_count = planted == 1 ? 1 : stage->game_count;
+            const uint32_t last = stage->rounds - 1;
+            struct private_vector before = answer(&w, last);
+            draw_record(&w, &seeded, w.order[0]); /* of the first round, a segment by itself */
+            struct private_vector after = answer(&w, last);
+            seen[planted] =
+                memcmp(before.value, after.value, before.count * sizeof *before.value) != 0;
+            private_vector_free(&before);
+            private_vector_free(&after);
+        }
+        cr_expect(!seen[0] && seen[1] == ways[i].restarts, "%s", ways[i].name);
         job_free(&w.job);
     }
 }
