@@ -286,3 +286,59 @@ Test(filter_limits, what_is_no_charge_is_never_cheap)
         }
     }
 }
+
+/* The conversion in long double, and the least level of the odometer that holds a divergence. */
+static long double converted(const struct filter *filter, long double divergence, long double delta)
+{
+    long double order = filter->order;
+    return divergence + log1pl(-1 / order) - (logl(delta) + logl(order)) / (order - 1);
+}
+
+static long double level_above(const struct filter *filter, uint64_t renyi_nano)
+{
+    for (int level = -12; level < 12; level++) {
+        long double bound = (long double)filter->renyi_max * exp2l((long double)level / 4);
+        if ((long double)renyi_nano <= bound * (1 - 1e-9L)) {
+            return bound;
+        }
+    }
+    return INFINITY;
+}
+
+/* At one moment: the divergence converted at D/2, never above E while admitted. At every moment at once:
+ * the level that holds it, at a 24th of D/2. Both at most the pure sum, and not less than the formula. */
+Test(filter_limits, what_is_said_to_be_spent_is_not_less_than_the_formulas)
+{
+    static const struct price limits[] = {
+        {1000000, 1000000000000}, {5000000, 100000000}, {200000, 100000000000000}};
+    for (size_t i = 0; i < 3; i++) {
+        struct filter filter = filter_new(limits[i]);
+        long double half = (long double)(limits[i].delta_atto / 2) * 1e-18L;
+        unsigned by_level = 0;
+        for (uint64_t part = 1; part < 1000000; part = part * 5 / 4 + 1) {
+            uint64_t renyi = (uint64_t)((long double)filter.renyi_max * part / 250000.0L);
+            struct cost sums = {UINT64_MAX, 0, renyi};
+            long double once = fmaxl(0, converted(&filter, renyi * 1e-9L, half)) * 1e6L;
+            uint64_t said = filter_epsilon(&filter, &sums);
+            if (filter_admits(&filter, &sums)) {
+                cr_expect_leq(said, limits[i].epsilon_micro);
+                once = fminl(once, (long double)limits[i].epsilon_micro);
+            }
+            cr_expect((long double)said >= once - 1e-6L && (long double)said <= once + 2,
+                      "[%zu] %lu, not %.20Lg", i, (unsigned long)said, once);
+            long double level = level_above(&filter, renyi);
+            uint64_t always = filter_odometer(&filter, &sums);
+            if (isinf(level)) {
+                cr_expect_eq(always, UINT64_MAX);
+                continue;
+            }
+            long double wanted = fmaxl(0, converted(&filter, level * 1e-9L, half / 24)) * 1e6L;
+            by_level++;
+            cr_expect((long double)always >= wanted - 1.1L && (long double)always <= wanted + 2,
+                      "[%zu] %lu, not %.20Lg", i, (unsigned long)always, wanted);
+            sums.epsilon_micro = always - 1;
+            cr_expect_eq(filter_odometer(&filter, &sums), always - 1, "the sum where it is less");
+        }
+        cr_expect_gt(by_level, 10);
+    }
+}
