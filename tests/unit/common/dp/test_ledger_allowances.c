@@ -186,3 +186,17 @@ Test(ledger_allowances, a_clock_set_forward_frees_one_allowance_and_then_holds_a
         ledger_free(ledger);
     }
 }
+
+Test(ledger_allowances, without_an_allowance_of_its_own_a_job_is_counted_all_the_same)
+{
+    struct ledger *ledger = ledger_open(&yearly);
+    at(ledger, 1, 20000);
+    cr_assert_eq(spend(ledger, 1, 700000, NULL), STATUS_OK);
+    at(ledger, 2, 20000);
+    cr_assert_eq(spend(ledger, 2, 300000, NULL), STATUS_OK);
+    cr_assert_eq(ledger_balance(ledger, ALLOWANCE_JOB).spent.epsilon_micro, 300000);
+    struct digest job;
+    cr_assert_eq(ledger_job(ledger, 0, &job).spent.epsilon_micro, 700000);
+    cr_assert_not(ledger_job(ledger, 0, &job).limited);
+    ledger_free(ledger);
+}
