@@ -4,9 +4,10 @@
  *     bench_noise [--json]
  *
  * The reference asks for few bytes at a time; it gets them from a buffer, so that it is measured
- * and not the cost of asking. Every figure is the median of RUNS runs, which take turns, so that a
- * loaded machine loads all of them alike; the least of them stands beside it. Prints a table, or a
- * JSON object; checks nothing. Use an optimised build and an idle machine. */
+ * and not the cost of asking. Every figure is the median of RUNS runs, in the process's own time,
+ * which take turns, so that a loaded machine loads all of them alike; the least of them stands
+ * beside it. Prints a table, or a JSON object; checks nothing. Use an optimised build and an idle
+ * machine: another one's caches and a sibling's core still cost time. */
 
 #include "base/check.h"
 #include "crypto/random.h"
@@ -44,7 +45,7 @@ static const struct {
 static double now_ns(void)
 {
     struct timespec now;
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
