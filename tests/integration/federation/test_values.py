@@ -1,0 +1,287 @@
+"""test_values.py - every task through real processes: what is released is the right answer, with the noise of
+the stated size, at the stated price in every ledger; and exact sums are in no file.
+
+values.py computes the exact answers anew. With discrete Laplace noise of scale s, |noise|/s sums over n draws
+to Gamma(n) but for 1/s; a verdict rejects what is outside its two tails of 1e-8. There are fewer than 40
+verdicts, so that a right program fails less than once in 10^6 runs. Half and twice the noise, another round's
+answer and a written sum are planted.
+"""
+
+import csv
+import json
+import math
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+import federation as fed
+import journals
+import values
+from federation import expect
+
+AGENTS = 2
+RECORDS = 200  # of each agent: a fifth of 500 is held out
+REJECT = 1e-8
+POINTS = [(60, "F", "a", 1.2), (70, "M", "b", 0.8), (75, "F", "c", 1.6), (80, "M", "a", 3), (90, "F", "b", 2.2)]
+LAMBDAS = [0.3 + i / 50 for i in range(10)]
+TIMES = [21, 61, 141]  # t0 = 20, doubled
+
+
+class Site:
+    pass
+
+
+def gamma_tails(count, total):
+    """P(Gamma(count) <= total) and P(>= total): a Poisson number of that mean reaches count, or does not."""
+    def upto(last):
+        return sum(math.exp(k * math.log(total) - total - math.lgamma(k + 1)) for k in range(last + 1))
+    above = upto(count - 1)
+    below = sum(math.exp(k * math.log(total) - total - math.lgamma(k + 1))
+                for k in range(count, count + 40 + int(12 * math.sqrt(total) + total)))
+    return below, above
+
+
+def judge(what, sizes):
+    """sizes: |noise| in units of the scale that was to be."""
+    below, above = gamma_tails(len(sizes), max(sum(sizes), 1e-9))
+    print(f"{what}: {len(sizes)} values, mean size {sum(sizes) / len(sizes):.3f}")
+    expect(min(below, above) > REJECT, f"{what}: {len(sizes)} values of noise, {sum(sizes) / len(sizes):.3f} of "
+           "their scale on average, and 1 is right")
+
+
+def sizes_of(released, exact, scale):
+    expect(len(released) == len(exact), f"{len(released)} numbers, and {len(exact)} are right")
+    return [abs(a - b) / scale for a, b in zip(released, exact)]
+
+
+def watch(folders, ended, answers):
+    """Keeps every noisy vector that an agent commits; it is dropped once its round is over."""
+    witnesses = [journals.Witness(folder) for folder in folders]
+    while not ended.wait(0.005):
+        for witness in witnesses:
+            if witness.database is None:
+                witness.attach()
+    for index, witness in enumerate(witnesses):
+        for records in witness.commits() if witness.database is not None else ():
+            for _, record, blob in records:
+                if record.get("kind") == "answer" and blob:
+                    answers[index][record["round"]] = struct.unpack(f"<{len(blob) // 8}q", blob)
+        witness.close()
+
+
+class Run:
+    """A simulated federation, and all that it left."""
+
+    def __init__(self, programs, folder, kind, privacy, stages, data_map=""):
+        self.folder = pathlib.Path(folder) / "out"
+        self.kind = kind
+        table = pathlib.Path(folder) / "people.csv"
+        with table.open("w", encoding="ascii", newline="") as file:
+            csv.writer(file).writerows([values.COLUMNS, *values.draw_people(random.Random(3), 500)])
+        job = pathlib.Path(folder) / "job.yml"
+        job.write_text(f"hedgerow: 1\njob: values\ndata:\n  label: {{{values.LABELS[kind]}}}\n"
+                       f"  features: {values.FEATURES}\n{data_map}privacy: {{neighbours: replace_one, {privacy}}}\n"
+                       f"cohort: {{minimum: {AGENTS}, records: {RECORDS}, deadline_s: 60}}\nstages:\n"
+                       + "".join(f"  - {stage}\n" for stage in stages))
+        self.homes = [self.folder / "agents" / f"hospital-{i + 1}" for i in range(AGENTS)]
+        self.answers = [{} for _ in self.homes]
+        ended = threading.Event()
+        watching = threading.Thread(target=watch, args=([home / "state" for home in self.homes], ended, self.answers))
+        watching.start()
+        done = subprocess.run([f"{programs}/hedgerow", "simulate", job, "--out", self.folder, "--data", table,
+                               "--agents", str(AGENTS)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        ended.set()
+        watching.join()
+        expect(done.returncode == 0, f"simulate ended with {done.returncode}: {done.stdout.decode()}")
+        self.sites = [self.site(home) for home in self.homes]
+        self.ledgers = [json.loads(subprocess.run(
+            [f"{programs}/hedgerow-agent", "ledger", "--json", "--config", "agent.yml"], cwd=home,
+            stdout=subprocess.PIPE, check=True).stdout) for home in self.homes]
+        self.rounds = [(record, blob) for _, record, blob in journals.read(self.folder / "coordinator" / "state")
+                       if record.get("kind") == "round"]
+        self.result = json.loads((self.folder / "result.json").read_text())
+
+    def site(self, home):
+        site = Site()
+        with (home / "data.csv").open(encoding="ascii") as file:
+            site.rows = list(csv.DictReader(file))
+        expect(len(site.rows) == RECORDS, f"{len(site.rows)} records, and {RECORDS} are right")
+        site.x = [values.features(row) for row in site.rows]
+        site.mapped = site.x
+        site.y = [values.label(row, self.kind) for row in site.rows]
+        digest = next(record["job"] for _, record, _ in journals.read(home / "state") if record.get("kind") == "job")
+        if len(digest) != 32:
+            digest = next(value for _, value in journals.fields(digest))
+        site.order = values.public_order(digest, RECORDS)
+        return site
+
+    def model(self, at):
+        """The first expert that a round made, or the state it came to."""
+        width = values.D * values.outputs(self.kind)
+        return struct.unpack_from(f"<{width}d", self.rounds[at][1])
+
+    def expect_charges(self, wanted):
+        """wanted: task and epsilon of every round, in order."""
+        for ledger in self.ledgers:
+            charges = [(charge["task"], charge["epsilon"]) for charge in ledger["charges"]]
+            expect(len(charges) == len(wanted) and all(
+                a[0] == b[0] and abs(a[1] - b[1]) < 2e-6 for a, b in zip(charges, wanted)),
+                f"the ledger has {charges}, and {wanted} are right")
+            expect(abs(ledger["spent"]["epsilon"] - sum(epsilon for _, epsilon in wanted)) < 1e-4,
+                   f"spent: {ledger['spent']}")
+
+    def expect_nowhere(self, vectors):
+        """No two neighbours of an exact vector lie in any file as they would in memory, and no number as text. The
+        simulator's own result says what is exact, and that it is the simulator's."""
+        pairs = {struct.pack("<2q", *pair) for vector in vectors for pair in zip(vector, vector[1:]) if 0 not in pair}
+        texts = {str(abs(v)).encode() for vector in vectors for v in vector if abs(v) >= 10 ** 8}
+        mine = {self.folder / name for name in ("result.json", "report.html", "model.json", "held-out.csv")}
+        for path in self.folder.rglob("*"):
+            if not path.is_file() or path in mine or path.name == "data.csv":
+                continue
+            content = path.read_bytes()
+            expect(not any(pair in content for pair in pairs), f"{path} holds an exact sum")
+            expect(texts.isdisjoint(re.findall(rb"(?<![\d.])\d{9,}(?![\d.])", content)), f"{path} tells an exact sum")
+
+
+def totals(vectors):
+    return [sum(column) for column in zip(*vectors)]
+
+
+def points_text():
+    return "[" + ", ".join("[" + ", ".join(str(v) for v in point) + "]" for point in POINTS) + "]"
+
+
+def point_features():
+    return [values.features(dict(zip(("age", "sex", "site", "kappa"), point))) for point in POINTS]
+
+
+def exact_update(run, first, rounds, batch_of):
+    """Replays the stage, which begins at the model so far, from the released sums: the weights that each round was
+    asked at, and the last ones."""
+    width = values.D * values.outputs(run.kind)
+    weights, speed, asked = list(run.model(first - 1)) if first > 0 else [0.0] * width, [0.0] * width, []
+    for within in range(rounds):
+        asked.append(weights[:])
+        total = totals([answers[first + within] for answers in run.answers])
+        speed = [0.5 * v + g / 2 ** 16 / (AGENTS * batch_of) for v, g in zip(speed, total)]
+        weights = [w - 0.7 * v for w, v in zip(weights, speed)]
+    return asked, weights
+
+
+def local(_, programs, kind):
+    """Every agent's own noise: fit, statistics, update, losses, and what they cost."""
+    lambdas = ", ".join(str(value) for value in LAMBDAS)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(programs, folder, kind, "unit: record, trust: local, epsilon: 400", [
+            f"{{task: fit, loss: squared, lambdas: [{lambdas}], share: 0.25, grid_bits: 20}}",
+            "{task: statistics, lambdas: [0.5], batch: 200, share: 0.25, grid_bits: 20}",
+            "{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: 6, batch: 200, clip: 0.5,"
+            " rate: 0.7, share: 0.25, grid_bits: 16}",
+            "{task: losses, loss: hinge, rounds: 10, batch: 20, share: 0.25, grid_bits: 16}"])
+        fits, updates = len(LAMBDAS), 6
+        asked, last = exact_update(run, fits + 1, updates, RECORDS)
+        expect(max(abs(a - b) for a, b in zip(last, run.model(fits + updates))) < 1e-9, "other steps were taken")
+        experts = [run.model(at) for at in range(fits + 2)]
+        experts[fits + 1] = run.model(fits + updates)
+        found = {"fit": [], "statistics": [], "update": [], "losses": []}
+        for site, answers in zip(run.sites, run.answers):
+            expect(len(answers) == fits + 1 + updates + 10, f"{len(answers)} answers of an agent were seen")
+            for at, value in enumerate(LAMBDAS):
+                exact = [values.encode(v, 20) for v in values.ridge(site, kind, value)]
+                scale = values.ridge_sensitivity(kind, RECORDS, value, 1e-6, 20) / (100 / fits)
+                found["fit"] += sizes_of(answers[at], exact, scale)
+            found["statistics"] += sizes_of(answers[fits], values.moments(site, kind, 20),
+                                            values.moments_sensitivity(kind, 20) / 100)
+            for within in range(updates):
+                exact = values.gradients(site, kind, asked[within], 2 ** 15, 16)
+                found["update"] += sizes_of(answers[fits + 1 + within], exact, 2 * 2 ** 15 / (100 / updates))
+            for within in range(10):
+                rows = site.order[20 * within:20 * within + 20]
+                exact = values.hinge_losses(site, rows, experts, kind, 16)
+                found["losses"] += sizes_of(answers[fits + 1 + updates + within], exact, len(experts) * 2 ** 16 / 100)
+        for task, sizes in found.items():
+            judge(f"{kind}, {task}", sizes)
+        everything = sum(found.values(), [])
+        for factor in (0.5, 2):
+            fed.must_fail(f"{factor} times the noise", judge, "planted", [factor * size for size in everything])
+        wrong = sizes_of(run.answers[0][0], [values.encode(v, 20) for v in values.ridge(run.sites[1], kind, 0.3)], 100)
+        fed.must_fail("another agent's answer", judge, "planted", wrong)
+        run.expect_charges([("fit", 100 / fits)] * fits + [("statistics", 100)] + [("update", 100 / updates)] * updates
+                           + [("losses", 100)] + [("losses", 0)] * 9)
+
+
+def central(_, programs):
+    """One draw on the sum of all; and the exact sums are nowhere."""
+    lambdas = ", ".join(str(value) for value in LAMBDAS)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(programs, folder, "number", "unit: record, trust: central, epsilon: 400", [
+            f"{{task: fit, loss: squared, lambdas: [{lambdas}], share: 0.2, grid_bits: 30}}",
+            f"{{task: predict, loss: squared, lambdas: [0.3], kernel: {{gamma: 1}}, points: {points_text()},"
+            " share: 0.2, grid_bits: 30}",
+            "{task: online, rounds: 3, t0: 20, theta: 0.75, share: 0.2, grid_bits: 34}",
+            f"{{task: query, queries: {json.dumps(values.QUERIES)}, batch: 200, share: 0.2, grid_bits: 24}}",
+            "{task: statistics, lambdas: [0.5], batch: 200, share: 0.2, grid_bits: 30}"])
+        fits, secret, found = len(LAMBDAS), [], {"fit": [], "predict": [], "online": [], "query": []}
+
+        def compare(task, at, each, bits, scale):
+            """bits: of means, which the round made a model of; None: the sum stands in the record."""
+            secret.extend(each + [totals(each)])
+            released = run.rounds[at][0]["sum"]
+            if bits is not None:
+                released = [AGENTS * 2 ** bits * v for v in run.model(at)]
+            found[task] += sizes_of(released, totals(each), scale)
+
+        for at, value in enumerate(LAMBDAS):
+            each = [[values.encode(v, 30) for v in values.ridge(site, "number", value)] for site in run.sites]
+            compare("fit", at, each, 30, values.ridge_sensitivity("number", RECORDS, value, 1e-6, 30) / (80 / fits))
+        points = point_features()
+        each = [[values.encode(v, 30) for v in values.kernel_answers(site, 0.3, points)] for site in run.sites]
+        one = (values.ridge_sensitivity("number", RECORDS, 0.3, 1e-6, 30) - values.D) / math.sqrt(values.D)
+        compare("predict", fits, each, None, len(POINTS) * one / 80)
+        streams = [values.stream(site, site.order, 0.75, 20, TIMES, 34) for site in run.sites]
+        for index, size in enumerate(values.stream_sensitivity(values.D, 0.75, 20, TIMES, 34)):
+            compare("online", fits + 1 + index, [stream[index] for stream in streams], 34, size / 80)
+        compare("query", fits + 4, [values.query_cells(site, 24) for site in run.sites], None,
+                values.QUERIES_NORM * 2 ** 24 / 80)
+        for task, sizes in found.items():
+            judge(f"central, {task}", sizes)
+        secret += [values.moments(site, "number", 30) for site in run.sites]
+        run.expect_nowhere(secret)
+        (run.folder / "planted").write_bytes(struct.pack("<2q", *secret[0][:2]))
+        fed.must_fail("an exact sum as bytes", run.expect_nowhere, secret)
+        (run.folder / "planted").write_text(f'{{"sum": {secret[-1][0]}}}')
+        fed.must_fail("an exact sum as text", run.expect_nowhere, secret)
+        run.expect_charges([("fit", 80 / fits)] * fits + [("predict", 80), ("online", 80), ("online", 0), ("online", 0),
+                                                          ("query", 80), ("statistics", 80)])
+
+
+def whole_agents(_, programs):
+    """Unit agent: all records of an agent may be others, and every round is paid for anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(programs, folder, "sign", "unit: agent, trust: local, epsilon: 400", [
+            "{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: 6, batch: 200, clip: 0.5,"
+            " clip_all: 0.05, rate: 0.7, share: 0.5, grid_bits: 16}",
+            f"{{task: query, queries: {json.dumps(values.QUERIES)}, batch: 200, share: 0.5, grid_bits: 12}}"])
+        asked, _last = exact_update(run, 0, 6, RECORDS)
+        clipped, asking = [], []
+        for site, answers in zip(run.sites, run.answers):
+            for within in range(6):
+                exact = values.clip(values.gradients(site, "sign", asked[within], 2 ** 15, 16), 10 * 2 ** 16)
+                clipped += sizes_of(answers[within], exact, 2 * 10 * 2 ** 16 / (200 / 6))
+            asking += sizes_of(answers[6], values.query_cells(site, 12), RECORDS * values.QUERIES_NORM * 2 ** 12 / 200)
+        judge("agent, update clipped together", clipped)
+        judge("agent, query", asking)
+        run.expect_charges([("update", 200 / 6)] * 6 + [("query", 200)])
+
+
+if __name__ == "__main__":
+    chosen = fed.options()
+    cases = [(f"local-{kind}", local, {"programs": chosen.programs, "kind": kind}) for kind in ("sign", "classes")]
+    cases += [(name, run, {"programs": chosen.programs}) for name, run in (("central", central), ("agents", whole_agents))]
+    sys.exit(fed.run_cases([case for case in cases if chosen.only in case[0]]))
