@@ -254,23 +254,42 @@ static double rho_of_share(const struct job *job, size_t index)
     return job->delta_atto == 0 ? 0 : zcdp_from_epsilon(epsilon, (double)job->delta_atto * 1e-18);
 }
 
-/* What segments are taken to cost until they are planned: their shares in zCDP if the job admits that,
- * else pure epsilon, with which they were built. */
+/* Whether a draw of the longest segment may cost more by pure epsilon than by zCDP; theorem 11.2 has
+ * no pure form. */
+static bool is_better_pure(const struct job *job, size_t index, double rho)
+{
+    const struct stage *stage = &job->stage[index];
+    const double longest = ldexp(1, (int)stage->game_count - 1);
+    const double epsilon = (double)stage->epsilon_micro * 1e-6;
+    return rho <= 0 || (stage->strategy != STRATEGY_THEOREM &&
+                        epsilon / longest >= 2 * sqrt(2 * rho / longest));
+}
+
+static bool suppose(struct job *job, bool pure)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        struct stage *stage = &job->stage[i];
+        if (stage->doubling && stage->game_count > 0) {
+            stage->charge = pure
+                                ? (struct charge){.mechanism = MECHANISM_PURE,
+                                                  .epsilon_micro = stage->epsilon_micro}
+                                : gaussian_of((uint64_t)ceil(1e6 / sqrt(2 * rho_of_share(job, i))));
+        }
+    }
+    return is_admitted(job);
+}
+
+/* What segments are taken to cost until they are planned: their shares by zCDP, or by pure epsilon
+ * where that is better for all of them or the job admits nothing else. */
 static void suppose_segments(struct job *job)
 {
-    for (int pure = job->delta_atto == 0; pure < 2; pure++) {
-        for (size_t i = 0; i < job->stage_count; i++) {
-            struct stage *stage = &job->stage[i];
-            const double sigma = 1 / sqrt(2 * rho_of_share(job, i));
-            if (stage->game_count > 0 && stage->doubling) {
-                stage->charge = pure ? (struct charge){.mechanism = MECHANISM_PURE,
-                                                       .epsilon_micro = stage->epsilon_micro}
-                                     : gaussian_of((uint64_t)ceil(1e6 * sigma));
-            }
-        }
-        if (is_admitted(job)) {
-            return;
-        }
+    bool pure = true;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        pure = pure && (!job->stage[i].doubling || job->stage[i].game_count == 0 ||
+                        is_better_pure(job, i, rho_of_share(job, i)));
+    }
+    if (!(pure && suppose(job, true)) && !(job->delta_atto > 0 && suppose(job, false))) {
+        (void)suppose(job, true); /* whatever else is too much is seen later */
     }
 }
 
@@ -299,14 +318,14 @@ static double rho_left(struct job *job, size_t index)
 static enum status set_segments(struct job *job, size_t index, struct why *why)
 {
     struct stage *stage = &job->stage[index];
-    const double longest = ldexp(1, (int)stage->game_count - 1);
-    const double epsilon = (double)stage->epsilon_micro * 1e-6;
+    const struct charge whole = {.mechanism = MECHANISM_PURE,
+                                 .epsilon_micro = stage->epsilon_micro};
     const double rho = fmin(rho_left(job, index), rho_of_share(job, index));
     if (rho <= 0 && job->delta_atto > 0 && stage->strategy == STRATEGY_THEOREM) {
         return STATUS_EXHAUSTED;
     }
-    const bool pure = rho <= 0 || (stage->strategy != STRATEGY_THEOREM &&
-                                   epsilon / longest >= 2 * sqrt(2 * rho / longest));
+    stage->charge = whole;
+    const bool pure = rho <= 0 || (is_better_pure(job, index, rho) && is_admitted(job));
     enum status status = plan_segments(job, index, pure ? 0 : job->delta_atto, pure ? 0 : rho, why);
     if (status == STATUS_OK) {
         stage->charge = joined(stage, &job->filter, stage->epsilon_micro);

@@ -23,6 +23,13 @@ static const char PLAYS[] =
     " grid_bits: 10}\n"
     "  - {task: losses, strategy: epochs, loss: zero_one, rounds: 4, batch: 3, share: 0.1,"
     " grid_bits: 10}\n";
+static const char SEGMENTS[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.4, tolerance: 0.01, grid_bits: 10,"
+    " experts: {own: false, shifts: [0.25]}}\n"
+    "  - {task: losses, strategy: dartboard, horizon: doubling, loss: zero_one, rounds: 5, batch: 2,"
+    " share: 0.3, grid_bits: 10}\n"
+    "  - {task: losses, strategy: rwm, horizon: doubling, loss: zero_one, rounds: 7, batch: 1,"
+    " share: 0.3, grid_bits: 10}\n";
 static const char UPDATE[] =
     "  - {task: update, loss: logistic, rounds: 4, batch: 12, clip: 1, rate: 1, noise: gaussian,"
     " grid_bits: 10}\n";
@@ -45,6 +52,25 @@ static bool costs_equal(struct cost a, struct cost b)
            a.renyi_nano == b.renyi_nano;
 }
 
+/* What a game's plays came to is no more than the stage has paid, by the purse's own measure; the cost
+ * of each is rounded up by itself. */
+static void check_purse(struct balance purse, uint32_t round)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&bench.job, round, &within);
+    struct charge charge = stage->charge;
+    if (stage->task != TASK_LOSSES || !purse.limited) {
+        return;
+    }
+    charge.pass = (struct digest){{1}};
+    charge.row_count = 1;
+    const struct cost paid = filter_cost(&purse.filter, &charge);
+    cr_assert(purse.spent.epsilon_micro <= paid.epsilon_micro &&
+                  purse.spent.renyi_nano <= paid.renyi_nano + 2 * stage->rounds,
+              "round %u: %llu of %llu", round, (unsigned long long)purse.spent.epsilon_micro,
+              (unsigned long long)paid.epsilon_micro);
+}
+
 /* After every round the program begins anew: what it has paid, which question it asks next and which model
  * it has chosen are what they were. */
 static void check_recovery(const char *delta, const char *stages, uint64_t seed)
@@ -58,6 +84,8 @@ static void check_recovery(const char *delta, const char *stages, uint64_t seed)
         struct artifact input = bench.invite.as.invite.input;
         const uint32_t chosen = bench.coordinator->outcome.chosen;
         const uint32_t round = bench.invite.as.invite.round;
+        const struct balance purse = curator_purse(bench.coordinator->curator);
+        check_purse(purse, bench.coordinator->outcome.rounds_closed - 1);
         cr_assert_eq(central_restart(&bench), STATUS_OK);
         central_greet(&bench);
         struct cost restored = curator_balance(bench.coordinator->curator).spent;
@@ -65,14 +93,14 @@ static void check_recovery(const char *delta, const char *stages, uint64_t seed)
                   round, (unsigned long long)spent.epsilon_micro,
                   (unsigned long long)spent.renyi_nano, (unsigned long long)restored.epsilon_micro,
                   (unsigned long long)restored.renyi_nano);
+        cr_assert(costs_equal(purse.spent, curator_purse(bench.coordinator->curator).spent));
         cr_assert_eq(bench.coordinator->outcome.chosen, chosen);
         cr_assert(digest_equal(&bench.invite.as.invite.input.digest, &input.digest));
         cr_assert_eq(bench.invite.as.invite.input.bytes, input.bytes);
     }
     struct cost price = round_cost(&bench.job, &bench.job.filter, job_round_count(&bench.job));
     struct cost spent = curator_balance(bench.coordinator->curator).spent;
-    cr_assert(spent.epsilon_micro <= price.epsilon_micro && spent.renyi_nano <= price.renyi_nano,
-              "the agents have paid as much");
+    cr_assert(costs_equal(spent, price), "the agents have paid as much");
     cr_assert_gt(spent.epsilon_micro, 0);
     central_free(&bench);
 }
@@ -81,6 +109,8 @@ Test(central, a_restart_after_any_round_has_paid_what_was_paid)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         check_recovery("0", PLAYS, seed);
+        check_recovery("0", SEGMENTS, seed);
+        check_recovery("0.000001", SEGMENTS, seed);
     }
     check_recovery("0.000001", UPDATE, 1);
     check_recovery("0", ASK, 1);
@@ -243,6 +273,50 @@ Test(central, plays_that_cannot_follow_are_refused)
     central_free(&bench);
 }
 
+/* Three rounds of the dartboard, then the first play of the segment of four: by then there are no draws. */
+Test(central, plays_that_cannot_follow_in_a_segment_are_refused)
+{
+    central_init(&bench, "0", SEGMENTS);
+    central_greet(&bench);
+    central_answer(&bench, small);
+    central_answer(&bench, small);
+    cr_assert_eq(add_play(1, 0, 1), STATUS_CORRUPT, "a segment begins with a draw");
+    cr_assert_eq(add_play(1, 3, 0), STATUS_OK);
+    cr_assert_eq(add_play(2, 1, 0), STATUS_CORRUPT, "another expert without a draw");
+    cr_assert_eq(add_play(2, 1, 1), STATUS_OK);
+    cr_assert_eq(add_play(3, 1, 1), STATUS_CORRUPT, "a draw that the segment before has made");
+    cr_assert_eq(add_play(3, 2, 0), STATUS_OK, "any expert may begin a segment");
+    cr_assert_eq(add_play(4, 2, 2), STATUS_CORRUPT, "two draws at once");
+    cr_assert_eq(add_play(4, 0, 1), STATUS_OK);
+    cr_assert_eq(add_play(5, 0, 3), STATUS_CORRUPT, "more draws than plays");
+    cr_assert_eq(add_play(5, 3, 2), STATUS_OK, "the last pick is a draw of its segment");
+    central_free(&bench);
+}
+
+/* Of seven rounds the last pick is the fourth draw of the segment of four, and costs nothing that its
+ * game has not paid for; a game of one draw less could not make it. */
+Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
+{
+    central_init(&bench, "0", SEGMENTS);
+    seeded_random_init(&bench.seeded, 8);
+    central_greet(&bench);
+    while (!bench.coordinator->outcome.finished) {
+        central_answer(&bench, small);
+    }
+    struct record record = central_last(&bench);
+    const struct stage *stage = &bench.job.stage[2];
+    struct charge charge[2];
+    cr_assert_eq(stage->game_count, 3);
+    cr_assert(stage->game[2].first == 3 && stage->game[2].rounds == 5);
+    cr_assert_eq(hedge_charges(charge, &stage->game[2]), 1);
+    cr_assert(record.as.round.sum[0] == 7 && record.as.round.sum[2] == 4);
+    const struct balance purse = curator_purse(bench.coordinator->curator);
+    cr_assert_eq(purse.spent.epsilon_micro, 4 * charge[0].epsilon_micro);
+    cr_assert_eq(charge[0].count, 4);
+    record_free(&record);
+    central_free(&bench);
+}
+
 /* Marks that no other memory holds one after another: in an agent's answer, and, doubled, in the sum. */
 static const int64_t mark[] = {11, 9, 7};
 
@@ -284,7 +358,7 @@ Test(central, an_exact_number_that_is_given_back_unwiped_is_seen)
 
 Test(central, no_exact_number_is_given_back_unwiped)
 {
-    static const char *const stages[] = {FIT, ASK, PLAYS, UPDATE};
+    static const char *const stages[] = {FIT, ASK, PLAYS, SEGMENTS, UPDATE};
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
         central_init(&bench, stages[i] == UPDATE ? "0.000001" : "0", stages[i]);
         central_greet(&bench);

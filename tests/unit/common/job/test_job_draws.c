@@ -1,6 +1,7 @@
-/* Exact sums that a draw looks at must not wrap, whoever answers: draws have no noise to hide it in. */
+/* Exact sums that a draw looks at must not wrap, whoever answers: draws have no noise to hide it in. And
+ * what draws cost where nobody knows how many there will be. */
 
-#include "job/job.h"
+#include "job/round.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -38,4 +39,155 @@ Test(job_draws, sums_over_all_agents_fit)
     cr_assert_eq(parse(31, &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(parse(60, &why), STATUS_INVALID);
     cr_assert(strstr(why.text, "overflow") != NULL, "%s", why.text);
+}
+
+static const char SEGMENTS[] =
+    "hedgerow: 1\n"
+    "job: segments\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "privacy: {unit: %s, neighbours: replace_one, trust: central, epsilon: %s, delta: %s}\n"
+    "cohort: {minimum: 2, join_deadline_s: 10, deadline_s: 10, records: 100}\n"
+    "stages:\n"
+    "  - {task: update, loss: hinge, rounds: 1, batch: 1, clip: 1, rate: 1, share: %s}\n"
+    "  - {task: losses, strategy: %s, horizon: doubling, loss: zero_one, rounds: %u, batch: 1,"
+    " share: 0.2, grid_bits: 10, forecasters: [{name: one, features: [a], weights: [1]}]}\n";
+
+struct trial {
+    const char *unit;
+    const char *epsilon;
+    const char *delta;
+    const char *before; /* share of the stage before */
+    const char *strategy;
+    unsigned rounds;
+};
+
+static enum status parse_segments(struct job *job, const struct trial *trial, struct why *why)
+{
+    char text[2048];
+    int size = snprintf(text, sizeof text, SEGMENTS, trial->unit, trial->epsilon, trial->delta,
+                        trial->before, trial->strategy, trial->rounds);
+    *why = (struct why){{0}};
+    return job_parse(job, (struct slice){text, (size_t)size}, "job", why);
+}
+
+static struct cost cost_of(const struct filter *filter, struct charge charge)
+{
+    charge.pass = (struct digest){{1}};
+    charge.row_count = 1;
+    return filter_cost(filter, &charge);
+}
+
+static struct cost game_cost(const struct filter *filter, const struct hedge_game *game)
+{
+    struct charge charge[2];
+    struct cost sums = {0};
+    const size_t count = hedge_charges(charge, game);
+    for (size_t i = 0; i < count; i++) {
+        sums = cost_add(sums, cost_of(filter, charge[i]));
+    }
+    return sums;
+}
+
+static bool covers(struct cost whole, struct cost part)
+{
+    return part.epsilon_micro <= whole.epsilon_micro && part.renyi_nano <= whole.renyi_nano;
+}
+
+/* Round 2^s - 1 begins game s; the last one has the last pick as well. */
+static void check_layout(const struct stage *stage)
+{
+    uint64_t plays = 0;
+    for (size_t s = 0; s < stage->game_count; s++) {
+        const struct hedge_game *game = &stage->game[s];
+        cr_expect_eq(game->first, plays);
+        cr_expect(s + 1 == stage->game_count || game->rounds == UINT64_C(1) << s);
+        cr_expect(game->draws_max <= UINT64_C(1) << s, "as many as it has rounds");
+        for (uint64_t play = game->first; play < game->first + game->rounds; play++) {
+            cr_expect(round_game(stage, play) == game);
+        }
+        plays += game->rounds;
+    }
+    cr_expect_eq(plays, stage->rounds + 1);
+}
+
+/* Every agent pays one charge, whatever its ledger's own limit and order are: it costs at least what any
+ * of the games does. The charge of the longest game alone would not, of some jobs. */
+Test(job_draws, with_an_unknown_horizon_one_charge_covers_every_game)
+{
+    static const struct trial trials[] = {
+        {"record", "1", "0.000001", "0.1", "rwm", 100},
+        {"record", "1", "0.000001", "0.1", "dartboard", 100},
+        {"round", "1", "0.000001", "0.1", "rwm", 1000},
+        {"round", "1", "0.000001", "0.1", "dartboard", 31},
+        {"round", "1", "0.000001", "0.1", "theorem", 100},
+        {"round", "1", "0.000001", "0.8", "rwm", 100}, /* which leaves zCDP nothing */
+        {"round", "1", "0.000001", "0.1", "rwm", 3},   /* where pure epsilon is better */
+        {"round", "0.1", "0", "0.4", "dartboard", 63},
+        {"record", "5", "0", "0.4", "rwm", 1},
+        {"round", "20", "0.01", "0.1", "dartboard", 90},
+    };
+    static const struct price limits[] = {{1000000, 1000000000000}, {100000, 1000}, {20000000, 0}};
+    unsigned dearer = 0;
+    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse_segments(&job, &trials[i], &why), STATUS_OK, "%zu: %s", i, why.text);
+        const struct stage *stage = &job.stage[1];
+        const struct cost price = round_cost(&job, &job.filter, job_round_count(&job));
+        cr_expect(filter_admits(&job.filter, &price));
+        check_layout(stage);
+        for (size_t j = 0; j < sizeof limits / sizeof limits[0]; j++) {
+            const struct filter filter = filter_new(limits[j]);
+            const struct cost whole = cost_of(&filter, stage->charge);
+            const struct cost last = game_cost(&filter, &stage->game[stage->game_count - 1]);
+            for (size_t s = 0; s < stage->game_count; s++) {
+                const struct cost part = game_cost(&filter, &stage->game[s]);
+                cr_expect(covers(whole, part), "job %zu, limit %zu, game %zu", i, j, s);
+                dearer += !covers(last, part);
+            }
+        }
+        job_free(&job);
+    }
+    cr_expect_gt(dearer, 0);
+}
+
+/* The bound is the sum of the segments', and worse than that of a known horizon, which a stage without
+ * the key has. */
+Test(job_draws, an_unknown_horizons_bound_is_the_sum_of_its_segments)
+{
+    const struct trial trial = {"record", "1", "0", "0.4", "rwm", 100};
+    const struct hedge_problem problem = {
+        .experts = 2, .rounds = 100, .epsilon = 0.2, .records = 2, .participations = 1};
+    struct hedge_plan whole;
+    struct job job;
+    struct why why;
+    cr_assert_eq(parse_segments(&job, &trial, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(hedge_doubling(&whole, NULL, HEDGE_RWM, &problem, NULL), STATUS_OK);
+    cr_expect_eq(job.stage[1].plan.regret_bound, whole.regret_bound);
+    cr_expect_eq(job.stage[1].plan.regret_bound_textbook, whole.regret_bound_textbook);
+    job_free(&job);
+}
+
+Test(job_draws, an_unknown_horizon_is_refused_where_it_means_nothing_or_is_paid_twice)
+{
+    static const struct {
+        struct trial trial;
+        const char *said;
+    } refused[] = {
+        {{"record", "1", "0", "0.4", "epochs", 10}, "picks anew when they have doubled"},
+        {{"agent", "1", "0.000001", "0.1", "rwm", 10}, "an agent takes part in all of them"},
+        {{"record", "1", "0", "0.1", "theorem", 10}, "needs a delta"},
+        {{"record", "6", "0.00001", "0.1", "theorem", 10}, "holds for epsilon up to 1"},
+        {{"record", "1", "0.000001", "0.8", "theorem", 10}, "leaves the draws no eta"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct job job;
+        struct why why;
+        cr_expect_eq(parse_segments(&job, &refused[i].trial, &why), STATUS_INVALID, "%zu", i);
+        cr_expect(strstr(why.text, refused[i].said) != NULL, "%s", why.text);
+        job_free(&job);
+    }
 }
