@@ -74,13 +74,13 @@ static void show_quality(FILE *out, const struct result *result)
     char line[RESULT_NAME_BYTES + 32];
     (void)snprintf(line, sizeof line, "chosen: %s", chosen);
     if (isfinite(result->error.root_mean_square)) {
-        (void)fprintf(out, "\n  %-56s root mean square error\n",
-                      "on the held-out fifth (simulator only)");
-        (void)fprintf(out, "  %-56s  %10.4g (mean absolute %.4g)\n", line,
-                      result->error.root_mean_square, result->error.mean_absolute);
-        (void)fprintf(out, "  %-56s  %10.4g\n",
-                      "pooled least squares, not private (simulator only)", result->error.pooled);
-        (void)fprintf(out, "  %-56s  %10.4g\n", "always their mean", result->error.constant);
+        (void)fprintf(out, "\n  %-49s %12s %13s\n", "on the held-out fifth (simulator only)",
+                      "RMS error", "mean absolute");
+        (void)fprintf(out, "  %-49s %12.4g %13.4g\n", line, result->error.root_mean_square,
+                      result->error.mean_absolute);
+        (void)fprintf(out, "  %-49s %12.4g\n", "pooled least squares, not private",
+                      result->error.pooled);
+        (void)fprintf(out, "  %-49s %12.4g\n", "always their mean", result->error.constant);
         return;
     }
     (void)fprintf(out, "\n  %-56s accuracy    AUC\n", "on the held-out fifth (simulator only)");
@@ -112,14 +112,17 @@ void simulation_show(const struct simulation *simulation)
     }
     if (isfinite(result->regret.bound) && isfinite(result->regret.average)) {
         (void)fprintf(
-            out, "\n  regret %.4f per round, at most %.4f expected (the textbook's form: %.4f)\n",
+            out,
+            "\n  regret: the choice cost %.4f more loss a round than always the best expert,\n"
+            "  by the released losses; at most %.4f is expected (the textbook: %.4f)\n",
             result->regret.average, result->regret.bound, result->regret.textbook);
     }
     if (isfinite(result->regret.bound) && !isfinite(result->regret.average)) {
         (void)fprintf(
             out,
-            "\n  regret at most %.4f per round expected (the textbook's form: %.4f); under "
-            "trust\n  central nobody may know what was reached\n",
+            "\n  regret: the choice is expected to cost at most %.4f more loss a round than always\n"
+            "  the best expert (the textbook: %.4f); under trust central nobody may know what\n"
+            "  it did cost\n",
             result->regret.bound, result->regret.textbook);
     }
     if (!result->private) {
@@ -135,11 +138,14 @@ void simulation_show(const struct simulation *simulation)
 
 static void announce(const struct simulation *simulation)
 {
-    (void)fprintf(simulation->progress,
-                  "%s%s: %zu agents and a coordinator, %zu records to learn from, %zu held out%s\n",
-                  simulation->seeded ? "NOT PRIVATE (--seed) " : "", simulation->job.name,
-                  simulation->agent_count, simulation->record_count - simulation->held_count,
-                  simulation->held_count, simulation->stream != NULL ? ", of each stream" : "");
+    (void)fprintf(
+        simulation->progress,
+        "%s%s: %zu agents and a coordinator,\n%zu records to learn from, %zu held out%s\n",
+        simulation->seeded ? "NOT PRIVATE (--seed) " : "", simulation->job.name,
+        simulation->agent_count, simulation->record_count - simulation->held_count,
+        simulation->held_count, simulation->stream != NULL ? ", of each stream" : "");
+    (void)fprintf(simulation->progress, "\n  %-10s %7s %7s %8s  %s\n", "stage", "round", "agents",
+                  "epsilon", "model so far");
     (void)fflush(simulation->progress);
 }
 

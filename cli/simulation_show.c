@@ -5,22 +5,30 @@
 #include <math.h>
 #include <string.h>
 
+enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22, QUESTION_WIDTH = 28 };
+
 static void show_answers(FILE *out, const struct result *result)
 {
     if (result->answer_count > 0) {
-        (void)fprintf(out, "\n  %-56s %10s  %-23s %10s\n", "answers", "released",
+        (void)fprintf(out, "\n  %-*s %9s  %-20s %9s\n", QUESTION_WIDTH, "answers", "released",
                       "95 % bar (noise)", "exact*");
     }
     for (size_t i = 0; i < result->answer_count; i++) {
         const struct result_answer *answer = &result->answer[i];
         char bar[64];
         (void)snprintf(bar, sizeof bar, "%.5g to %.5g", answer->low, answer->high);
-        (void)fprintf(out, "  %-56s %10.5g  %-23s ", answer->name, answer->value, bar);
-        if (isfinite(answer->exact)) {
-            (void)fprintf(out, "%10.5g  %s\n", answer->exact, answer->unit);
+        if (strlen(answer->name) > QUESTION_WIDTH) {
+            (void)fprintf(out, "  %s\n  %*s", answer->name, QUESTION_WIDTH, "");
         } else {
-            (void)fprintf(out, "%10s  %s\n", "-", answer->unit);
+            (void)fprintf(out, "  %-*s", QUESTION_WIDTH, answer->name);
         }
+        (void)fprintf(out, " %9.5g  %-20s ", answer->value, bar);
+        if (isfinite(answer->exact)) {
+            (void)fprintf(out, "%9.5g", answer->exact);
+        } else {
+            (void)fprintf(out, "%9s", "-");
+        }
+        (void)fprintf(out, "  %s\n", answer->unit);
     }
     if (result->answer_count > 0) {
         (void)fputs("  * simulator only: the same question without noise, on the same records\n",
@@ -44,6 +52,16 @@ static void show_epsilon(FILE *out, double epsilon, double delta)
     }
 }
 
+/* What does not fit beside its noise has a line of its own: 80 columns. */
+static void show_line(FILE *out, const char *what, const char *noise)
+{
+    if (strlen(what) > WHAT_WIDTH || strlen(what) + strlen(noise) > WHAT_WIDTH + NOISE_WIDTH) {
+        (void)fprintf(out, "    %s\n    %*s %s\n", what, WHAT_WIDTH, "", noise);
+    } else {
+        (void)fprintf(out, "    %-*s %s\n", WHAT_WIDTH, what, noise);
+    }
+}
+
 static void show_releases(FILE *out, const struct result *result)
 {
     if (result->release_count > 0) {
@@ -58,12 +76,13 @@ static void show_releases(FILE *out, const struct result *result)
             show_epsilon(out, release->epsilon, release->delta);
             (void)fputs("\n", out);
         }
-        (void)fprintf(out, "    %-76s ", release->what);
+        char noise[RESULT_NAME_BYTES + 64];
         if (isfinite(release->noise)) {
-            (void)fprintf(out, "+- %.3g %s\n", release->noise, release->unit);
+            (void)snprintf(noise, sizeof noise, "+- %.3g %s", release->noise, release->unit);
         } else {
-            (void)fprintf(out, "at most %.3g %s\n", release->bar, release->unit);
+            (void)snprintf(noise, sizeof noise, "at most %.3g %s", release->bar, release->unit);
         }
+        show_line(out, release->what, noise);
     }
 }
 

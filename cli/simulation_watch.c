@@ -44,6 +44,26 @@ static bool tail_line(struct tail *tail)
     return false;
 }
 
+/* A closed round as a row of a table: the coordinator's own words name each figure, which a log needs
+ * and a terminal of 80 columns has no room for. Words of another form are shown as they are. */
+static void show_round(FILE *out, const char *text)
+{
+    char stage[16];
+    char round[16];
+    char agents[8];
+    char epsilon[24];
+    int read = 0;
+    const char *model = strstr(text, "model: ");
+    const int found = sscanf(text, "%15s round %15s agents %7s epsilon %23s%n", stage, round,
+                             agents, epsilon, &read);
+    if (found != 4 || read == 0 || model == NULL) {
+        (void)fprintf(out, "  %s\n", text);
+        return;
+    }
+    (void)fprintf(out, "  %-10s %7s %7s %8s  %s\n", stage, round, agents, epsilon,
+                  model + strlen("model: "));
+}
+
 /* Shows what a person wants to see: the closed rounds, and anything wrong. */
 static void show_line(const struct simulation *simulation, const char *line)
 {
@@ -55,7 +75,7 @@ static void show_line(const struct simulation *simulation, const char *line)
     if (event != NULL && level != NULL && text != NULL) {
         bool wrong = strcmp(level, "warning") == 0 || strcmp(level, "error") == 0;
         if (strcmp(event, "round-closed") == 0) {
-            (void)fprintf(simulation->progress, "  %s\n", text);
+            show_round(simulation->progress, text);
         } else if (wrong && strcmp(event, "not-private") != 0) {
             (void)fprintf(simulation->progress, "  %s: %s\n", level, text);
         }

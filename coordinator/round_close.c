@@ -158,8 +158,8 @@ static void log_closed(const struct coordinator *c, const struct record *record)
     decimal_format(epsilon, sizeof epsilon, spent.epsilon_micro, EPSILON_DECIMALS);
     decimal_format(delta, sizeof delta, spent.delta_atto, DELTA_DECIMALS);
     log_event(c->options.log, LOG_INFO, "round-closed", NULL,
-              "%-6s round %2" PRIu32 "/%" PRIu32 "  agents %2" PRIu32 "  epsilon %s%s%s  %6.2f s  "
-              "model: %s",
+              "%-10s round %2" PRIu32 "/%" PRIu32 "  agents %2" PRIu32
+              "  epsilon %s%s%s  %6.2f s  model: %s",
               task_name(stage->task), round + 1, job_round_count(c->options.job),
               record->as.round.agent_count, epsilon, spent.delta_atto > 0 ? " delta " : "",
               spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0,

@@ -88,11 +88,20 @@ static void quality(FILE *page, const struct result *result)
     (void)fputs("<section>\n<h2>How good is it?</h2>\n", page);
     if (isfinite(result->error.root_mean_square)) {
         (void)fputs(
-            "<p>The label is a number: the error of the chosen model, of the records\xe2\x80\x99 "
-            "mean, and of least squares on pooled records stands above, each on held-out "
-            "records. Every candidate\xe2\x80\x99s released loss stands in the tables below.</p>\n"
-            "</section>\n",
+            "<p>What is predicted is a number. The chosen model\xe2\x80\x99s error on records "
+            "that nobody learned from, beside that of always answering their mean, and of "
+            "least squares on everybody\xe2\x80\x99s records in one place. Each "
+            "candidate\xe2\x80\x99s released loss stands in the tables below.</p>\n"
+            "<div class=\"cards\">\n",
             page);
+        figure(page,
+               &(struct chart){"chart-error", "dots", "Error",
+                               "How far off a prediction is: the root of the mean square, in the "
+                               "unit of what is predicted.",
+                               "Dot plot of the error of the chosen model, the pooled model "
+                               "and the constant.",
+                               true, true});
+        (void)fputs("</div>\n</section>\n", page);
         return;
     }
     if (isfinite(result->accuracy)) {

@@ -37,7 +37,7 @@ static void error_tiles(FILE *page, const struct result *result)
         (void)fputs("pinball ", page);
         html_number(page, result->error.pinball, 3);
     } else {
-        (void)fputs("in the label\xe2\x80\x99s own unit", page);
+        (void)fputs("in the unit of what is predicted", page);
     }
     (void)fputs("</div></div>\n", page);
 }

@@ -22,6 +22,11 @@
   function decimal(v) { return Number(v).toFixed(3); }
   /* As in the terminal: the first round is 1. */
   function number(round) { return round.round + 1; }
+  /* The next round figure: the top of a scale. */
+  function roundUp(v) {
+    var power = Math.pow(10, Math.floor(Math.log10(v)));
+    return power * [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].find(function (m) { return m * power >= v * (1 - 1e-9); });
+  }
   function known(v) { return typeof v === "number" && isFinite(v); }
 
   var c = {};
@@ -149,6 +154,17 @@
     dots(id, rows, lines, field === "auc" ? decimal : percent, title);
   }
 
+  /* A label that is a number. */
+  function errors(id) {
+    var e = data.error || {}, lines = [];
+    var rows = [{ name: "chosen: " + (data.chosen || ""), value: e.root_mean_square, kind: "chosen" },
+      { name: "pooled, not private", value: e.pooled, kind: "pooled" },
+      { name: "always the mean", value: e.constant, kind: "plain" }].filter(function (r) { return known(r.value); });
+    rows.forEach(function (r) { if (r.kind !== "chosen") { lines.push({ at: r.value, colour: c[r.kind] }); } });
+    rows.sort(function (a, b) { return a.value - b.value; });
+    dots(id, rows, lines, decimal, "root mean square error on held-out records, lower is better");
+  }
+
   function lossesRounds() {
     return data.rounds.filter(function (r) { return Array.isArray(r.losses) && !r.failed; });
   }
@@ -181,7 +197,7 @@
     plugin.labels.filter = function (item) { return item.text === "chosen" || item.text === "average over all experts"; };
     draw(id, { type: "line", data: { labels: labels, datasets: sets }, options: base({
       interaction: { mode: "nearest", intersect: false },
-      scales: { x: axis("round", { grid: { display: false } }), y: axis("mean loss, noise included") },
+      scales: { x: axis("round", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("mean loss, noise included") },
       plugins: { legend: plugin }
     }) });
   }
@@ -209,7 +225,7 @@
     }
     draw(id, { type: few ? "bar" : "line", data: { labels: rounds.map(number), datasets: sets }, options: base({
       interaction: { mode: "index", intersect: false },
-      scales: { x: axis("round", { stacked: few, grid: { display: false } }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
+      scales: { x: axis("round", { stacked: few, grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
       plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + percent(t.raw); } } } }
     }) });
   }
@@ -235,13 +251,13 @@
     if (rounds.length === 0) { return; }
     var dot = rounds.length === 1 ? 4 : 0, last = rounds[rounds.length - 1];
     /* The first rounds' guarantee is so loose that it would flatten all the rest. */
-    var ceiling = known(last.regret_bound) ? Math.min(4 * last.regret_bound, 1.05 * Math.max.apply(null, rounds.map(function (r) { return r.regret_bound; }))) : undefined;
+    var ceiling = known(last.regret_bound) && last.regret_bound > 0 ? roundUp(Math.min(4 * last.regret_bound, 1.05 * Math.max.apply(null, rounds.map(function (r) { return r.regret_bound; })))) : undefined;
     draw(id, { type: "line", data: { labels: rounds.map(number), datasets: [
       { label: "average regret so far", data: rounds.map(function (r) { return r.regret_average; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: dot },
       { label: "what theory guarantees", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
     ] }, options: base({
       interaction: { mode: "index", intersect: false },
-      scales: { x: axis("round", { grid: { display: false } }), y: axis("loss per round", { suggestedMin: 0, max: ceiling }) },
+      scales: { x: axis("round", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("loss per round", { suggestedMin: 0, max: ceiling }) },
       plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + Number(t.raw).toFixed(4); } } } }
     }) });
   }
@@ -253,7 +269,7 @@
         { label: "forecast", data: f.forecast, borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2, pointRadius: 0 }
       ] }, options: base({
         interaction: { mode: "index", intersect: false },
-        scales: { x: axis("day", { grid: { display: false } }), y: axis("") },
+        scales: { x: axis("day", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("in the unit of the figure", { beginAtZero: true }) },
         plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + decimal(t.raw); } } } }
       }) });
     });
@@ -269,6 +285,7 @@
     var b = data.baseline || {};
     quality("chart-accuracy", "accuracy", b.pooled_accuracy, b.majority, "accuracy on held-out records");
     quality("chart-auc", "auc", b.pooled_auc, null, "AUC on held-out records");
+    errors("chart-error");
     meanLosses("chart-mean-losses");
     losses("chart-losses");
     weights("chart-weights");

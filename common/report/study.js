@@ -4,19 +4,29 @@
   var data = JSON.parse(document.getElementById("data").textContent);
   var dark = window.matchMedia("(prefers-color-scheme: dark)");
   var hues = ["#1f7a4d", "#3b7ea1", "#c08a2d", "#a5523f", "#7a5ea8", "#5f7f8f", "#b86b92", "#6b8e4e"];
+  var lighter = ["#58c98d", "#6fb4d8", "#e0a84a", "#e08b74", "#b39ddb", "#9dbccb", "#e3a0c3", "#a9c98c"];
   var charts = [];
 
   function colour(name, fallback) {
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim() || fallback;
   }
-  function short(v) { return Number(Number(v).toPrecision(3)).toString(); }
+  function short(v) {
+    v = Number(Number(v).toPrecision(3));
+    return Math.abs(v) >= 10000 ? v.toLocaleString("en-US") : v.toString();
+  }
+  /* A power of ten always; 2 and 5 times it where there are few powers. */
+  function stands(v, scale) {
+    var power = Math.pow(10, Math.floor(Math.log10(v) + 1e-9)), digit = Math.round(v / power);
+    var decades = Math.log10(scale.max / scale.min);
+    return digit === 1 || (decades < 2.5 && (digit === 2 || digit === 5));
+  }
 
   function axis(title, log, soft, grid) {
     return {
       type: log ? "logarithmic" : "linear",
       title: { display: true, text: title, color: soft },
-      ticks: { color: soft, maxRotation: 0, callback: function (v) {
-        return !log || Number.isInteger(Math.round(1e6 * Math.log10(v)) / 1e6) ? short(v) : "";
+      ticks: { color: soft, maxRotation: 0, autoSkip: !log, callback: function (v) {
+        return !log || stands(v, this) ? short(v) : "";
       } },
       grid: { color: grid, drawBorder: false }
     };
@@ -29,7 +39,7 @@
     charts.push(new Chart(canvas, {
       type: "scatter",
       data: { datasets: chart.series.map(function (s) {
-        var hue = hues[s.hue] || soft, bound = s.line === "bound";
+        var hue = (dark.matches && !plain ? lighter : hues)[s.hue] || soft, bound = s.line === "bound";
         return {
           label: s.name, showLine: true, borderColor: hue, backgroundColor: hue,
           borderDash: bound ? [6, 4] : [], borderWidth: bound ? 1.5 : 2, pointRadius: bound ? 0 : 3.5,
@@ -64,6 +74,12 @@
 
   all(false);
   dark.addEventListener("change", function () { all(false); });
-  window.addEventListener("beforeprint", function () { all(true); });
-  window.addEventListener("afterprint", function () { all(false); });
+  window.addEventListener("beforeprint", function () {
+    all(true);
+    document.querySelectorAll("details").forEach(function (d) { d.dataset.was = d.open ? "1" : ""; d.open = true; });
+  });
+  window.addEventListener("afterprint", function () {
+    all(false);
+    document.querySelectorAll("details").forEach(function (d) { d.open = d.dataset.was === "1"; });
+  });
 })();

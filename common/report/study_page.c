@@ -91,15 +91,30 @@ static void charts(FILE *page, const struct study *study)
     (void)fputs("</div>\n</section>\n", page);
 }
 
+/* Words stand at the left, figures at the right: a column without one number is of words. */
+static bool is_text(const struct study *study, size_t column)
+{
+    bool text = true;
+    for (size_t row = 0; row < study->row_count; row++) {
+        char *end = NULL;
+        (void)strtod(study->cell[row][column], &end);
+        text = text && end == study->cell[row][column];
+    }
+    return text;
+}
+
 static void table(FILE *page, const struct study *study)
 {
+    bool text[STUDY_COLUMNS_MAX];
     if (study->row_count == 0) {
         return;
     }
-    (void)fputs("<section>\n<h2>The figures</h2>\n<div class=\"scroll\"><table>\n<thead><tr>",
+    (void)fputs("<section>\n<h2>The figures</h2>\n<details><summary>All that was measured</summary>"
+                "<div class=\"scroll\"><table>\n<thead><tr>",
                 page);
     for (size_t i = 0; i < study->column_count; i++) {
-        (void)fputs("<th scope=\"col\">", page);
+        text[i] = is_text(study, i);
+        (void)fprintf(page, "<th scope=\"col\"%s>", text[i] ? " class=\"text\"" : "");
         html_text(page, study->column[i]);
         (void)fputs("</th>", page);
     }
@@ -107,13 +122,13 @@ static void table(FILE *page, const struct study *study)
     for (size_t row = 0; row < study->row_count; row++) {
         (void)fputs("<tr>", page);
         for (size_t i = 0; i < study->column_count; i++) {
-            (void)fputs("<td>", page);
+            (void)fputs(text[i] ? "<td class=\"text\">" : "<td>", page);
             html_text(page, study->cell[row][i]);
             (void)fputs("</td>", page);
         }
         (void)fputs("</tr>\n", page);
     }
-    (void)fputs("</tbody></table></div>\n</section>\n", page);
+    (void)fputs("</tbody></table></div></details>\n</section>\n", page);
 }
 
 static void foot(FILE *page)

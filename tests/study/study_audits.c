@@ -33,13 +33,27 @@ struct pair {
     uint64_t sensitivity[WIDTH_MAX]; /* of the scale: sensitivity 10^6 / micro */
     uint64_t micro;
     struct noise_laplace noise[WIDTH_MAX];
-    bool tells; /* the release holds a number that the noise does not touch: plain */
+    bool tells; /* the release lets a number be had that the noise does not touch */
+    bool point; /* it is a point of the expansion, `plain`; else the difference of two values */
     int64_t plain[2];
 };
 
 static double scale_of(const struct pair *pair, size_t i)
 {
     return (double)pair->sensitivity[i] * 1e6 / (double)pair->micro;
+}
+
+/* What anybody reads off a release that tells: of a function plus b, seen at two points, the values'
+ * difference; of an expansion whose coefficient carries b, its point. */
+static enum status read_off(int64_t *score, const struct pair *pair, const struct random *random,
+                            unsigned side)
+{
+    int64_t b = 0;
+    const enum status status = noise_laplace_draw(&pair->noise[0], random, &b, 1);
+    const int64_t first = pair->value[side][0] + b;
+    const int64_t second = pair->value[side][1] + b;
+    *score = pair->point ? pair->plain[side] : first - second;
+    return status;
 }
 
 static enum status draw(void *self, const struct random *random, unsigned side, int64_t *score,
@@ -49,6 +63,10 @@ static enum status draw(void *self, const struct random *random, unsigned side, 
     enum status status = STATUS_OK;
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
         double ratio = 0;
+        if (pair->tells) {
+            status = read_off(&score[run], pair, random, side);
+            continue;
+        }
         for (size_t i = 0; i < pair->width && status == STATUS_OK; i++) {
             int64_t released = 0;
             status = noise_laplace_draw(&pair->noise[i], random, &released, 1);
@@ -57,7 +75,7 @@ static enum status draw(void *self, const struct random *random, unsigned side, 
                                  fabs((double)(released - pair->value[0][i]));
             ratio += apart / scale_of(pair, i);
         }
-        score[run] = pair->tells ? pair->plain[side] : (int64_t)rint(SCORE_ONE * ratio);
+        score[run] = (int64_t)rint(SCORE_ONE * ratio);
     }
     return status;
 }
@@ -91,11 +109,7 @@ static enum status kernel_pair(struct pair *pair, enum study_release release, st
             for (size_t i = 0; i < POINTS; i++) {
                 pair->value[side][i] = encode_value(fmax(-1, fmin(1, f[i])), GRID_BITS);
             }
-            /* What anybody computes from the release: a difference of two of the function's values,
-             * in which b is gone; a point of the expansion. */
-            pair->plain[side] = release == RELEASE_KERNEL
-                                    ? encode_value(model.x[0], GRID_BITS)
-                                    : pair->value[side][0] - pair->value[side][1];
+            pair->plain[side] = encode_value(model.x[0], GRID_BITS);
         }
         kernel_model_free(&model);
     }
@@ -106,6 +120,7 @@ static enum status kernel_pair(struct pair *pair, enum study_release release, st
     pair->sensitivity[1] = pair->sensitivity[0];
     pair->width = charged;
     pair->tells = release != RELEASE_ANSWERS;
+    pair->point = release == RELEASE_KERNEL;
     return status;
 }
 
