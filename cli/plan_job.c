@@ -1,7 +1,5 @@
-#include "cli/plan_job.h"
-
-#include "cli/json_print.h"
 #include "cli/plan.h"
+#include "cli/plan_job_private.h"
 #include "config/config.h"
 #include "config/options.h"
 
@@ -15,15 +13,6 @@ struct request {
     uint64_t agents;
     uint64_t records;
     bool json;
-};
-
-/* A whole answer: the plan, and the same job under the other trust, where there is one. */
-struct answer {
-    struct job_source source;
-    struct job_plan plan;
-    struct job_plan other;
-    bool has_other;
-    struct why no_other;
 };
 
 static void print_epsilon(struct price price)
@@ -74,7 +63,7 @@ static void print_stage(const struct job_plan *plan, size_t index)
     }
 }
 
-static void print_warning(const struct answer *answer, size_t stage)
+static void print_warning(const struct job_answer *answer, size_t stage)
 {
     struct job_advice advice[PLAN_ADVICE_MAX];
     const struct terms_line *worst = job_plan_worst(&answer->plan, stage);
@@ -107,16 +96,6 @@ static void print_notes(const struct job *job, size_t stage)
     }
 }
 
-static const char *trust_of(const struct job_plan *plan)
-{
-    return job_trust_name(plan->job.trust);
-}
-
-static bool other_is_better(const struct answer *answer)
-{
-    return answer->has_other && job_plan_burden(&answer->other) < job_plan_burden(&answer->plan);
-}
-
 static void print_line_under(const struct job_plan *plan, size_t stage)
 {
     const struct terms_line *worst = job_plan_worst(plan, stage);
@@ -129,15 +108,15 @@ static void print_line_under(const struct job_plan *plan, size_t stage)
     (void)printf("  %-28s", text);
 }
 
-static void print_trusts(const struct answer *answer)
+static void print_trusts(const struct job_answer *answer)
 {
     const struct job_plan *plan = &answer->plan;
     if (!answer->has_other) {
         (void)printf("\nUnder the other trust there is no such job: %s\n", answer->no_other.text);
         return;
     }
-    (void)printf("\n%-20s  %-28s  %s\n", "noise by trust", trust_of(plan),
-                 trust_of(&answer->other));
+    (void)printf("\n%-20s  %-28s  %s\n", "noise by trust", job_plan_trust(plan),
+                 job_plan_trust(&answer->other));
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         (void)printf("  %zu %-16s", i + 1, task_name(plan->job.stage[i].task));
         print_line_under(plan, i);
@@ -148,19 +127,19 @@ static void print_trusts(const struct answer *answer)
         }
         (void)printf("\n");
     }
-    const struct job_plan *better = other_is_better(answer) ? &answer->other : plan;
-    (void)printf("Trust %s drowns less in noise here%s.\n", trust_of(better),
+    const struct job_plan *better = job_answer_other_is_better(answer) ? &answer->other : plan;
+    (void)printf("Trust %s drowns less in noise here%s.\n", job_plan_trust(better),
                  better->job.trust == TRUST_CENTRAL
                      ? "; it asks every agent to send exact sums to the coordinator"
                      : ", and asks nobody to be trusted with exact sums");
 }
 
-static void print_text(const struct answer *answer)
+static void print_text(const struct job_answer *answer)
 {
     const struct job_plan *plan = &answer->plan;
     const struct job *job = &plan->job;
-    (void)printf("%s, trust %s, %zu agents with %llu records each\n", job->name, trust_of(plan),
-                 plan->size.agents, (unsigned long long)plan->size.records);
+    (void)printf("%s, trust %s, %zu agents with %llu records each\n", job->name,
+                 job_plan_trust(plan), plan->size.agents, (unsigned long long)plan->size.records);
     for (size_t i = 0; i < job->stage_count; i++) {
         print_stage(plan, i);
     }
@@ -176,154 +155,7 @@ static void print_text(const struct answer *answer)
     }
 }
 
-static bool put_price(json_t *object, struct price price)
-{
-    return plan_set(object, "epsilon", plan_real((double)price.epsilon_micro * 1e-6)) &&
-           plan_set(object, "delta", plan_real((double)price.delta_atto * 1e-18));
-}
-
-static json_t *price_json(struct price price)
-{
-    json_t *object = json_object();
-    if (object != NULL && !put_price(object, price)) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static bool add(json_t *array, json_t *value, bool good)
-{
-    return json_array_append_new(array, value) == 0 && good;
-}
-
-static json_t *line_json(const struct terms_line *line)
-{
-    json_t *object = json_object();
-    bool good = plan_set(object, "what", json_string(line->what));
-    good = plan_set(object, "unit", json_string(line->unit)) && good;
-    good = plan_set(object, "noise", plan_real(line->noise)) && good;
-    good = plan_set(object, "bar", plan_real(line->bar)) && good;
-    good = plan_set(object, "burden", plan_real(line->burden)) && good;
-    good = plan_set(object, "drowned_when", json_string(line->measure)) && good;
-    if (!good) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static json_t *advice_json(const struct answer *answer, size_t stage)
-{
-    struct job_advice advice[PLAN_ADVICE_MAX];
-    const struct terms_line *worst = job_plan_worst(&answer->plan, stage);
-    json_t *array = json_array();
-    bool good = array != NULL;
-    if (worst == NULL || worst->burden <= 1) {
-        return array;
-    }
-    const size_t count = job_advise(advice, &answer->source, &answer->plan, stage);
-    for (size_t i = 0; i < count && good; i++) {
-        good = add(array,
-                   json_pack("{s:s, s:s, s:f, s:b}", "change", advice[i].change, "noise",
-                             advice[i].figure, "burden", advice[i].burden, "enough",
-                             advice[i].burden <= 1),
-                   good);
-    }
-    if (!good) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
-}
-
-static json_t *stage_json(const struct answer *answer, const struct job_plan *plan, size_t index)
-{
-    const struct stage *stage = &plan->job.stage[index];
-    const struct terms *terms = &plan->stage[index];
-    const struct terms_line *worst = job_plan_worst(plan, index);
-    json_t *object = json_object();
-    json_t *lines = json_array();
-    bool good = object != NULL && lines != NULL;
-    for (size_t i = 0; i < terms->line_count && good; i++) {
-        good = add(lines, line_json(&terms->line[i]), good);
-    }
-    good = plan_set(object, "task", json_string(task_name(stage->task))) && good;
-    good = plan_set(object, "strategy", json_string(strategy_name(stage->strategy))) && good;
-    good = plan_set(object, "mechanism", json_string(terms->mechanism)) && good;
-    good = plan_set(object, "passes", json_integer(terms->passes)) && good;
-    good = plan_set(object, "charge_epsilon",
-                    terms->charge.epsilon_micro == 0
-                        ? json_null()
-                        : plan_real((double)terms->charge.epsilon_micro * 1e-6)) &&
-           good;
-    good = plan_set(object, "charge_sigma", plan_real(terms->sigma)) && good;
-    good = plan_set(object, "sampling", plan_real(terms->sampling)) && good;
-    good = put_price(object, terms->price) && good;
-    good = plan_set(object, "regret_bound", plan_real(terms->regret)) && good;
-    good = plan_set(object, "regret_bound_without_privacy", plan_real(terms->regret_free)) && good;
-    good = plan_set(object, "releases", json_incref(lines)) && good;
-    good = plan_set(object, "drowned", json_boolean(worst != NULL && worst->burden > 1)) && good;
-    if (plan == &answer->plan) {
-        good = plan_set(object, "advice", advice_json(answer, index)) && good;
-    }
-    json_decref(lines);
-    if (!good) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static json_t *plan_json(const struct answer *answer, const struct job_plan *plan)
-{
-    json_t *object = json_object();
-    json_t *stages = json_array();
-    bool good = object != NULL && stages != NULL;
-    for (size_t i = 0; i < plan->job.stage_count && good; i++) {
-        good = add(stages, stage_json(answer, plan, i), good);
-    }
-    good = plan_set(object, "job", json_string(plan->job.name)) && good;
-    good = plan_set(object, "trust", json_string(trust_of(plan))) && good;
-    good = plan_set(object, "agents", json_integer((json_int_t)plan->size.agents)) && good;
-    good = plan_set(object, "records", json_integer((json_int_t)plan->size.records)) && good;
-    good = plan_set(object, "price", price_json(plan->price)) && good;
-    good = plan_set(object, "limit",
-                    price_json((struct price){plan->job.epsilon_micro, plan->job.delta_atto})) &&
-           good;
-    good = plan_set(object, "admitted", json_boolean(plan->admitted)) && good;
-    good = plan_set(object, "burden", plan_real(job_plan_burden(plan))) && good;
-    good = plan_set(object, "stages", json_incref(stages)) && good;
-    json_decref(stages);
-    if (!good) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static enum status print_json(const struct answer *answer)
-{
-    json_t *object = plan_json(answer, &answer->plan);
-    bool good = object != NULL;
-    if (answer->has_other) {
-        good = good && plan_set(object, "other_trust", plan_json(answer, &answer->other));
-    } else {
-        good = good && plan_set(object, "other_trust", json_null()) &&
-               plan_set(object, "no_other_trust", json_string(answer->no_other.text));
-    }
-    good =
-        good &&
-        plan_set(object, "better_trust",
-                 json_string(trust_of(other_is_better(answer) ? &answer->other : &answer->plan)));
-    if (!good) {
-        json_decref(object);
-        object = NULL;
-    }
-    return json_print(object);
-}
-
-static enum status check_records(const struct answer *answer, const struct request *request,
+static enum status check_records(const struct job_answer *answer, const struct request *request,
                                  struct why *why)
 {
     const uint64_t needed = job_records_min(&answer->plan.job);
@@ -340,7 +172,8 @@ static enum status check_records(const struct answer *answer, const struct reque
     return STATUS_OK;
 }
 
-static enum status answer_job(struct answer *answer, const struct request *request, struct why *why)
+static enum status answer_job(struct job_answer *answer, const struct request *request,
+                              struct why *why)
 {
     enum status status = job_plan_make(&answer->plan, &answer->source, NULL, why);
     if (status == STATUS_OK) {
@@ -352,7 +185,7 @@ static enum status answer_job(struct answer *answer, const struct request *reque
     answer->has_other = job_plan_other_trust(&answer->other, &answer->source, &answer->plan,
                                              &answer->no_other) == STATUS_OK;
     if (request->json) {
-        return print_json(answer);
+        return job_answer_json(answer);
     }
     print_text(answer);
     return STATUS_OK;
@@ -380,7 +213,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     if (options_read(option, sizeof option / sizeof *option, count, argument, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
-    struct answer *answer = calloc(1, sizeof *answer);
+    struct job_answer *answer = calloc(1, sizeof *answer);
     enum status status =
         answer == NULL ? STATUS_NO_MEMORY : config_load(&text, &size, request.path, &why);
     if (status == STATUS_OK) {
@@ -412,8 +245,16 @@ const struct command command_plan_job = {
         "  JOB.yml      the job, for example compose/hospitals/job.yml\n"
         "  --agents N   that answer every round (the job's cohort.minimum)\n"
         "  --records N  of each agent, at least (what the job says, or its stages need)\n"
-        "  --json       the same as one object; burden above 1 is drowned, as drowned_when says\n\n"
+        "  --json       the same as one object\n\n"
+        "The object: job, unit, trust, agents, records; price and limit {epsilon, delta}, admitted;\n"
+        "burden, the largest of all; other_trust, the same without advice, or null beside the sentence\n"
+        "no_other_trust; better_trust; and for each of stages: task, strategy, mechanism, passes\n"
+        "(charges), charge_epsilon or charge_sigma of one, sampling; epsilon, delta of the stage by\n"
+        "itself; regret_bound, regret_bound_without_privacy; drowned; notes; advice, each with change,\n"
+        "noise, burden, enough; releases, each with what, unit, noise (one standard deviation), bar\n"
+        "(95 % stay within), burden (above 1: drowned) and drowned_when. null: there is none.\n\n"
         "example:\n"
-        "  hedgerow plan job compose/hospitals/job.yml --agents 5\n",
+        "  hedgerow plan job compose/hospitals/job.yml --agents 5\n"
+        "  hedgerow plan job compose/sensors/job.yml --agents 20 --json\n",
     .run = run,
 };

@@ -1,10 +1,25 @@
-/* plan_job_private.h - what the makers of changes and the search among them share. Inside the planner of
- * jobs only. */
+/* plan_job_private.h - what the planner of jobs is made of. Inside it only. */
 
 #ifndef CLI_PLAN_JOB_PRIVATE_H
 #define CLI_PLAN_JOB_PRIVATE_H
 
 #include "cli/plan_job.h"
+
+/* A whole answer: the plan, and the same job under the other trust, where there is one. */
+struct job_answer {
+    struct job_source source;
+    struct job_plan plan;
+    struct job_plan other;
+    bool has_other;
+    struct why no_other;
+};
+
+/** Returns the plan's trust by name, and whether less noise drowns under the other. */
+const char *job_plan_trust(const struct job_plan *plan);
+bool job_answer_other_is_better(const struct job_answer *answer);
+
+/** Prints all of it as one JSON object. */
+MUST_USE enum status job_answer_json(const struct job_answer *answer);
 
 /* What is to be helped: a stage of a planned job. */
 struct job_trial {
