@@ -13,10 +13,7 @@ enum status task_query(int64_t *value, const struct task_input *input)
 
     CHECK(data->raw != NULL && rows.first + rows.count <= data->record_count);
     for (uint64_t i = rows.first; status == STATUS_OK && i < rows.first + rows.count; i++) {
-        size_t at = input->order[i];
-        const struct row row = {.cell = data->raw + at * data->column_count,
-                                .column_count = data->column_count,
-                                .label = data->y[at]};
+        const struct row row = row_of_dataset(data, input->order[i]);
         query_set_add(value, set, input->within,
                       input->experts != NULL ? input->experts : start.threshold, &row);
     }

@@ -28,15 +28,16 @@ const struct strategy_kind *strategy_kind(const struct job *job, const struct st
                                                                     : kind[stage->task];
 }
 
-struct query_noise strategy_noise(const struct job *job, const struct stage *stage, uint32_t within,
-                                  uint32_t agent_count)
+struct query_noise strategy_noise(const struct outcome *outcome, const struct job *job,
+                                  const struct stage *stage, uint32_t within, uint32_t agent_count)
 {
     const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     struct round_bounds bounds;
     struct why why = {{0}};
 
     CHECK(!round_is_drawn(job, stage));
-    CHECK(round_bounds(&bounds, job, stage, within, job_records_min(job), 0, &why) == STATUS_OK);
+    CHECK(round_bounds(&bounds, job, stage, within, job_records_min(job), outcome->expert_count,
+                       &why) == STATUS_OK);
     return (struct query_noise){
         .is_gaussian = gaussian,
         .scale = gaussian ? (double)bounds.sensitivity * (double)stage->charge.sigma_micro * 1e-6

@@ -78,9 +78,10 @@ void strategy_name_fits(struct outcome_expert *expert, const struct stage *stage
                         const struct record *record, const char *made);
 
 /** Returns the noise on every number of the round's sum, from public numbers alone: what an agent with
- * the fewest records that the job allows may have added, once for each agent under local trust. */
-struct query_noise strategy_noise(const struct job *job, const struct stage *stage, uint32_t within,
-                                  uint32_t agent_count);
+ * the fewest records that the job allows may have added, once for each agent under local trust. Of a
+ * judgement among the outcome's experts. */
+struct query_noise strategy_noise(const struct outcome *outcome, const struct job *job,
+                                  const struct stage *stage, uint32_t within, uint32_t agent_count);
 
 /** Frees what a closing owns. */
 void closing_free(struct closing *closing);

@@ -78,19 +78,14 @@ done:
     return status;
 }
 
-/* Of the mean of n agents' summed losses over `batch` records each, every sum with discrete Laplace
- * noise of scale s = sensitivity/epsilon in grid steps, whose variance is below 2 s^2. Unit: loss^2. */
-static double variance_of(const struct job *job, const struct stage *stage, size_t expert_count,
-                          size_t agent_count)
+/* Of the noise on the experts' mean losses. Unit: loss^2. */
+static double variance_of(const struct outcome *outcome, const struct job *job,
+                          const struct stage *stage, uint32_t agent_count)
 {
-    struct round_bounds bounds;
-    double epsilon = (double)stage->charge.epsilon_micro * 1e-6;
-    if (round_bounds(&bounds, job, stage, 0, stage->batch, expert_count, NULL) != STATUS_OK) {
-        return INFINITY; /* never: the job was checked for more experts */
-    }
-    double scale = ldexp((double)bounds.sensitivity, -(int)stage->grid_bits) /
-                   (epsilon * (double)stage->batch);
-    return 2 * scale * scale / (double)agent_count;
+    const struct query_noise noise = strategy_noise(outcome, job, stage, 0, agent_count);
+    const double deviation = ldexp(query_noise_deviation(&noise), -(int)stage->grid_bits) /
+                             ((double)agent_count * (double)stage->batch);
+    return deviation * deviation;
 }
 
 static enum status observe(struct outcome *outcome, const struct job *job,
@@ -107,7 +102,7 @@ static enum status observe(struct outcome *outcome, const struct job *job,
         regret_observe(&outcome->regret, probability, loss);
         rwm_observe(&outcome->rwm, loss);
         outcome->segment_rounds++;
-        outcome->variance_sum += variance_of(job, stage, k, record->as.round.agent_count);
+        outcome->variance_sum += variance_of(outcome, job, stage, record->as.round.agent_count);
     }
     free(loss);
     free(probability);

@@ -33,7 +33,7 @@ static enum status follow(double *w, const struct closing *closing, const double
 static double deviation_of(const struct closing *closing, uint32_t draws)
 {
     const struct query_noise noise =
-        strategy_noise(closing->job, closing->stage, closing->within, draws);
+        strategy_noise(closing->outcome, closing->job, closing->stage, closing->within, draws);
     return ldexp(query_noise_deviation(&noise), -(int)closing->stage->grid_bits);
 }
 
@@ -137,10 +137,9 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
     const double width = number ? label->half_width : 1;
     const double agents = (double)record->as.round.agent_count;
     uint32_t within;
-    (void)outcome;
     (void)job_stage_of(job, record->as.round.round, &within);
     const struct query_noise noise =
-        strategy_noise(job, stage, within, record->as.round.agent_count);
+        strategy_noise(outcome, job, stage, within, record->as.round.agent_count);
     const double step = width * ldexp(1, -(int)stage->grid_bits) / agents;
     const double bar = step * query_noise_bar(&noise, 0, doubt);
 

@@ -18,16 +18,6 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
-static struct query_noise noise_of(const struct job *job, const struct stage *stage,
-                                   uint32_t within, uint32_t agent_count)
-{
-    const double epsilon = (double)stage->charge.epsilon_micro * 1e-6;
-    struct round_bounds bounds;
-    CHECK(round_bounds(&bounds, job, stage, within, stage->batch, 0, NULL) == STATUS_OK);
-    return (struct query_noise){.scale = (double)bounds.sensitivity / epsilon,
-                                .draws = job->trust == TRUST_LOCAL ? agent_count : 1};
-}
-
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
@@ -45,7 +35,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     if (status != STATUS_OK) {
         return status;
     }
-    const struct query_noise noise = noise_of(job, stage, within, agent_count);
+    const struct query_noise noise = strategy_noise(outcome, job, stage, within, agent_count);
     query_run_observe(&outcome->queries, record->as.round.sum, &noise,
                       (uint64_t)agent_count * stage->batch);
     return outcome_set_state(outcome, outcome->queries.threshold, stage->queries.count,

@@ -53,7 +53,7 @@ static enum status close(struct closing *closing)
     const struct stage *stage = closing->stage;
     const uint32_t agent_count = closing->record->as.round.agent_count;
     const struct query_noise noise =
-        strategy_noise(closing->job, stage, closing->within, agent_count);
+        strategy_noise(closing->outcome, closing->job, stage, closing->within, agent_count);
     const size_t count = moments_count(&stage->moments);
     const size_t row_count = job_experts_of_round(stage, agent_count);
     const size_t per_lambda = row_count / stage->lambda_count * closing->outcome->width;

@@ -1,6 +1,7 @@
 #include "query/conjunction.h"
 
 #include "base/check.h"
+#include "query/predicate.h"
 
 #include <stdio.h>
 #include <string.h>

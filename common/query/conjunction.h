@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/why.h"
 #include "learn/schema.h"
-#include "query/predicate.h"
 #include "query/query.h"
 
 #include <stdbool.h>

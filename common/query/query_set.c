@@ -1,7 +1,5 @@
 #include "query/query_set.h"
 
-#include "base/check.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -283,5 +283,6 @@ def whole_agents(_, programs):
 if __name__ == "__main__":
     chosen = fed.options()
     cases = [(f"local-{kind}", local, {"programs": chosen.programs, "kind": kind}) for kind in ("sign", "classes")]
-    cases += [(name, run, {"programs": chosen.programs}) for name, run in (("central", central), ("agents", whole_agents))]
+    cases += [("central", central, {"programs": chosen.programs})]
+    cases += [("agents", whole_agents, {"programs": chosen.programs})]
     sys.exit(fed.run_cases([case for case in cases if chosen.only in case[0]]))
