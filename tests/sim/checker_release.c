@@ -189,6 +189,25 @@ static void check_selection(struct world *world, const struct node *node, const 
     }
 }
 
+/* What a play costs its game, by the measure of the curator's purse; a unit is in one coin. */
+static void pay(struct world *world, const struct hedge_game *game, const struct charge *charge,
+                bool coin)
+{
+    struct checker *checker = &world->checker;
+    const struct price limit = {2 * world->fixture.job.epsilon_micro,
+                                world->fixture.job.delta_atto};
+    const struct filter filter = filter_new(limit);
+    if (checker->game != game) {
+        checker->game = game;
+        checker->purse = (struct cost){0};
+        checker->coin_paid = false;
+    }
+    if (!coin || !checker->coin_paid) {
+        checker->purse = cost_add(checker->purse, filter_cost(&filter, charge));
+    }
+    checker->coin_paid = checker->coin_paid || coin;
+}
+
 /* One play, which looks at no round of another segment. */
 static void play(struct world *world, const struct stage *stage, const int64_t *sum, size_t experts,
                  size_t count, const struct random *random)
@@ -202,7 +221,11 @@ static void play(struct world *world, const struct stage *stage, const int64_t *
     while ((due = hedge_due(&checker->play, game)) != HEDGE_DUE_NOTHING) {
         struct grant *grant = NULL;
         if (due != HEDGE_DUE_START) {
-            grant = grant_for(hedge_charge(&checker->play, game, &pass));
+            const struct charge charge = hedge_charge(&checker->play, game, &pass);
+            pay(world, game, &charge, due == HEDGE_DUE_COIN);
+            grant = grant_for(charge);
+        } else if (checker->play.round > 0) {
+            world->tally.plays_anew++;
         }
         if (hedge_play(&checker->play, game, &grant, random, &losses) != STATUS_OK) {
             abort();

@@ -43,6 +43,16 @@ static const struct {
                          " batch: 12, share: 0.4}\n"},
 };
 
+/* Of the same rounds as TRIAL_PLAYS: two segments each, of which the second one's last play is the last
+ * pick. */
+static const char SEGMENTS[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5,"
+    " tolerance: 0.01, grid_bits: 10, experts: {own: false, shifts: [0.25]}}\n"
+    "  - {task: losses, strategy: dartboard, horizon: doubling, loss: zero_one, rounds: 3,"
+    " batch: 4, share: 0.3, grid_bits: 10}\n"
+    "  - {task: losses, strategy: rwm, horizon: doubling, loss: zero_one, rounds: 2, batch: 4,"
+    " share: 0.2, grid_bits: 10}\n";
+
 /* Of the same rounds and prices as TRIAL_LOCAL. */
 static const char ANSWERS[] =
     "  - {task: statistics, lambdas: [0.5, 0.9], share: 0.3, batch: 12, grid_bits: 10}\n"
@@ -81,10 +91,13 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
     const char *const local[] = {[LOCAL_FITS] = text_of[TRIAL_LOCAL].stages,
                                  [LOCAL_ANSWERS] = ANSWERS,
                                  [LOCAL_STREAM] = STREAM};
-    int size = snprintf(
-        fixture->text_bytes, sizeof fixture->text_bytes, HEAD, text_of[plan->trial].privacy,
-        plan->cohort_min, plan->join_deadline_s, plan->deadline_s, text_of[plan->trial].records,
-        plan->trial == TRIAL_LOCAL ? local[plan->local] : text_of[plan->trial].stages);
+    const char *const stages = plan->trial == TRIAL_LOCAL ? local[plan->local]
+                               : plan->trial == TRIAL_PLAYS && plan->doubling
+                                   ? SEGMENTS
+                                   : text_of[plan->trial].stages;
+    int size = snprintf(fixture->text_bytes, sizeof fixture->text_bytes, HEAD,
+                        text_of[plan->trial].privacy, plan->cohort_min, plan->join_deadline_s,
+                        plan->deadline_s, text_of[plan->trial].records, stages);
     fixture->text = (struct slice){.data = fixture->text_bytes, .size = (size_t)size};
     if (job_parse(&fixture->job, fixture->text, "sim", &why) != STATUS_OK) {
         fprintf(stderr, "the simulator's job is not valid: %s\n", why.text);

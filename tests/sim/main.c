@@ -72,6 +72,7 @@ static bool run(struct tally *tally, char *text, uint64_t seed, enum planted pla
     plan_calm(&calm, seed);
     calm.trial = plan.trial;
     calm.local = plan.local;
+    calm.doubling = plan.doubling;
     world_init(&world, &plan, verbose);
     if (plan.earlier) {
         world_init(&earlier, &calm, false);

@@ -57,6 +57,7 @@ void plan_calm(struct plan *plan, uint64_t seed)
     plan->seed = seed;
     plan->trial = trial_of(seed);
     plan->local = seed % 14 == 8 ? LOCAL_ANSWERS : seed % 28 == 15 ? LOCAL_STREAM : LOCAL_FITS;
+    plan->doubling = seed % 2 == 0;
     plan->cohort_min = between(&dice, 2, 3);
     plan->deadline_s = between(&dice, 5, 20);
     plan->join_deadline_s = between(&dice, 5, 20);

@@ -86,6 +86,7 @@ struct node {
     ENTRY(declines)                                                                                \
     ENTRY(answers_sent_again)                                                                      \
     ENTRY(central_rounds)                                                                          \
+    ENTRY(plays_anew)                                                                              \
     ENTRY(records_changed)
 
 struct tally {
