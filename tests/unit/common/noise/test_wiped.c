@@ -6,15 +6,13 @@
 #include "noise/laplace.h"
 #include "noise/laplace_kernel.h"
 #include "noise/share.h"
+#include "tests/support/dead_stack.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { VALUES = 700, WORDS_MAX = 16000, STACK_BYTES = 1 << 20 };
+enum { VALUES = 700, WORDS_MAX = 16000 };
 
 enum sampler { LAPLACE, GEOMETRIC, GAUSSIAN, SHARE, BERNOULLI, PLANTED, SAMPLERS };
 
@@ -77,40 +75,14 @@ static void *draw(void *argument)
     return NULL;
 }
 
-static int compare_words(const void *a, const void *b)
-{
-    const uint64_t *first = a;
-    const uint64_t *second = b;
-    return *first < *second ? -1 : *first > *second ? 1 : 0;
-}
-
-/* How many of the stack's words are secret (secrets): a drawn value, a magnitude or a word. */
-static size_t found(const uint64_t *stack, uint64_t *secret, size_t secrets)
-{
-    size_t count = 0;
-    qsort(secret, secrets, sizeof *secret, compare_words);
-    for (size_t i = 0; i < STACK_BYTES / 8; i++) {
-        count += bsearch(&stack[i], secret, secrets, sizeof *secret, compare_words) != NULL;
-    }
-    return count;
-}
-
 /* Runs the sampler at scale 2^40, where a value is one of very many; counts what it leaves. */
 static size_t leaves(struct run *run)
 {
     static uint64_t secret[WORDS_MAX + 2 * VALUES];
-    uint64_t *stack =
-        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    pthread_attr_t attributes;
-    pthread_t thread;
     size_t secrets = 0;
-    cr_assert(stack != MAP_FAILED);
     seeded_random_init(&run->seeded, 77);
-    cr_assert_eq(pthread_attr_init(&attributes), 0);
-    cr_assert_eq(pthread_attr_setstack(&attributes, stack, STACK_BYTES), 0);
-    cr_assert_eq(pthread_create(&thread, &attributes, draw, run), 0);
-    cr_assert_eq(pthread_join(thread, NULL), 0);
-    cr_assert_eq(pthread_attr_destroy(&attributes), 0);
+    uint64_t *stack = dead_stack_of(draw, run);
+    cr_assert_not_null(stack);
     cr_assert_eq(run->status, STATUS_OK);
     memcpy(secret, run->word, run->words * sizeof *secret);
     secrets = run->words;
@@ -119,9 +91,7 @@ static size_t leaves(struct run *run)
         secret[secrets++] = value;
         secret[secrets++] = 0 - value;
     }
-    size_t left = found(stack, secret, secrets);
-    cr_assert_eq(munmap(stack, STACK_BYTES), 0);
-    return left;
+    return dead_stack_count(stack, secret, secrets);
 }
 
 /* Registers of the last trials may have been saved. What a sampler that forgets a wipe leaves is

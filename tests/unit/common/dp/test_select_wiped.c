@@ -1,0 +1,115 @@
+/* Weights tell scores, and random words tell the choice: once it is made neither is on the stack. */
+
+#include "dp/select_private.h"
+#include "noise/laplace_kernel.h"
+#include "tests/support/dead_stack.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+enum { COUNT = 1000, WORDS_MAX = 8000 };
+
+enum selection { EXPONENTIAL, FLIP, NOISY, PLANTED, SELECTIONS };
+
+struct run {
+    enum selection selection;
+    struct noise_exponential decay;
+    struct noise_laplace noise;
+    struct seeded_random seeded;
+    int64_t scores[COUNT];
+    uint64_t word[WORDS_MAX]; /* handed out */
+    size_t words;
+    size_t chosen;
+    enum status status;
+};
+
+static enum status recording_fill(void *self, void *out, size_t bytes)
+{
+    struct run *run = self;
+    for (size_t i = 0; i < bytes / 8; i++) {
+        cr_assert_lt(run->words, WORDS_MAX);
+        run->word[run->words] = seeded_random_word(&run->seeded);
+        memcpy((uint8_t *)out + 8 * i, &run->word[run->words++], 8);
+    }
+    return STATUS_OK;
+}
+
+/* A selection that forgets to wipe; the address sanitizer would move its words off the stack. */
+__attribute__((no_sanitize("address"))) static enum status choose_carelessly(const struct run *run,
+                                                                             size_t *chosen)
+{
+    uint64_t weight[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        weight[i] = (uint64_t)run->scores[i];
+    }
+    noise_exponential_floor(&run->decay, weight, weight, COUNT);
+    *chosen = weight[0] < weight[1] ? 0 : 1;
+    return STATUS_OK;
+}
+
+static void *choose(void *argument)
+{
+    struct run *run = argument;
+    const struct random random = {.fill = recording_fill, .self = run};
+    if (run->selection == EXPONENTIAL) {
+        run->status =
+            select_draw_exponential(&run->decay, &random, &run->chosen, run->scores, COUNT);
+    } else if (run->selection == FLIP) {
+        run->status = select_draw_flip(&run->decay, &random, &run->chosen, run->scores, COUNT);
+    } else if (run->selection == NOISY) {
+        run->status = select_draw_noisy(&run->noise, &random, &run->chosen, run->scores, COUNT);
+    } else {
+        run->status = choose_carelessly(run, &run->chosen);
+    }
+    return NULL;
+}
+
+/* What a selection leaves of the random words, of all weights and of all distances; scores are wide
+ * apart, so that none of them looks like anything else. */
+static size_t leaves(struct run *run)
+{
+    static uint64_t secret[WORDS_MAX + 2 * COUNT];
+    seeded_random_init(&run->seeded, 78);
+    for (size_t i = 0; i < COUNT; i++) {
+        run->scores[i] = (int64_t)seeded_random_below(&run->seeded, UINT64_C(1) << 40);
+    }
+    run->scores[COUNT / 2] = 0; /* the best: scores are distances */
+    uint64_t *stack = dead_stack_of(choose, run);
+    cr_assert_not_null(stack);
+    cr_assert(run->status == STATUS_OK && run->chosen < COUNT);
+    memcpy(secret, run->word, run->words * sizeof *secret);
+    size_t secrets = run->words;
+    for (size_t i = 0; i < COUNT; i++) {
+        uint64_t distance = (uint64_t)run->scores[i];
+        if (distance != 0) {
+            secret[secrets++] = distance;
+            noise_exponential_floor(&run->decay, &secret[secrets++], &distance, 1);
+        }
+    }
+    return dead_stack_count(stack, secret, secrets);
+}
+
+/* Registers of the last candidates may have been saved. What a forgotten wipe leaves is hundreds.
+ * Without optimisation a vector kernel has every temporary on the stack: the noise is then looked
+ * at with the plain one. */
+Test(select, nothing_of_a_choice_is_left_on_the_stack)
+{
+    static struct run run;
+    for (int selection = 0; selection < SELECTIONS; selection++) {
+        memset(&run, 0, sizeof run);
+        run.selection = (enum selection)selection;
+        cr_assert_eq(noise_exponential_init(&run.decay, 1, UINT64_C(1) << 40), STATUS_OK);
+        cr_assert_eq(noise_laplace_init(&run.noise, (struct noise_scale){UINT64_C(1) << 40, 1}),
+                     STATUS_OK);
+#ifndef __OPTIMIZE__
+        run.noise.magnitude.kernel = &noise_kernel_plain;
+#endif
+        size_t left = leaves(&run);
+        if (selection == PLANTED) {
+            cr_expect_gt(left, COUNT / 2, "the search finds what is there: %zu", left);
+        } else {
+            cr_expect_lt(left, 30, "selection %d: %zu words", selection, left);
+        }
+    }
+}
