@@ -224,7 +224,7 @@ static void ridge(size_t m)
     double *matrix = calloc(m * m, sizeof *matrix);
     double bare = HUGE_VAL;
     double whole = HUGE_VAL;
-    for (int i = 0; i < 3 && matrix != NULL; i++) {
+    for (int i = 0; i < 10 && matrix != NULL; i++) {
         struct kernel_model model;
         struct why why = {{0}};
         kernel_gram(matrix, problem.kernel, data.x, m, 20);
