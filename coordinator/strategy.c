@@ -7,11 +7,12 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAYS_SAID_BYTES = 512 }; /* longer ones are cut */
+enum { PLAYS_NAMED_MAX = 500 }; /* with names of OUTCOME_NAME_BYTES: a text of moderate length */
 
 const struct strategy_kind *strategy_kind(const struct job *job, const struct stage *stage)
 {
@@ -56,6 +57,27 @@ void closing_shift(double *model, const struct closing *closing)
     }
 }
 
+enum status strategy_say(struct outcome_round *round, const char *between, const char *format, ...)
+{
+    const size_t used = round->said != NULL ? strlen(round->said) : 0;
+    const size_t gap = used > 0 ? strlen(between) : 0;
+    va_list words;
+    va_start(words, format);
+    const int bytes = vsnprintf(NULL, 0, format, words);
+    va_end(words);
+    CHECK(bytes >= 0);
+    char *grown = realloc(round->said, used + gap + (size_t)bytes + 1);
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    round->said = grown;
+    memcpy(grown + used, between, gap);
+    va_start(words, format);
+    (void)vsnprintf(grown + used + gap, (size_t)bytes + 1, format, words);
+    va_end(words);
+    return STATUS_OK;
+}
+
 void closing_free(struct closing *closing)
 {
     if (closing->sum != NULL) {
@@ -95,15 +117,15 @@ enum status strategy_tell_plays(struct outcome_round *round, const struct outcom
     uint32_t within;
     const struct stage *stage = job_stage_of(job, record->as.round.round, &within);
     const size_t k = outcome->expert_count;
-    size_t used = 0;
+    size_t named = 0;
+    enum status status = STATUS_OK;
 
     if (stage->loss.kind != LOSS_LINEAR || within + 1 < stage->rounds) {
         return STATUS_OK;
     }
     uint64_t *plays = calloc(k, sizeof *plays);
     double *answer = calloc(k, sizeof *answer);
-    round->said = calloc(1, PLAYS_SAID_BYTES);
-    if (plays == NULL || answer == NULL || round->said == NULL) {
+    if (plays == NULL || answer == NULL) {
         free(plays);
         free(answer);
         return STATUS_NO_MEMORY;
@@ -112,14 +134,15 @@ enum status strategy_tell_plays(struct outcome_round *round, const struct outcom
         plays[outcome->round[i].chosen]++;
     }
     linear_learner_answer(answer, plays, k);
-    for (size_t i = 0; i < k && used < PLAYS_SAID_BYTES; i++) {
+    for (size_t i = 0; i < k && named <= PLAYS_NAMED_MAX && status == STATUS_OK; i++) {
         if (plays[i] > 0) {
-            int bytes = snprintf(round->said + used, PLAYS_SAID_BYTES - used, "%s%.3g %s",
-                                 used > 0 ? " + " : "", answer[i], outcome->expert[i].name);
-            used += bytes > 0 ? (size_t)bytes : 0;
+            status = named < PLAYS_NAMED_MAX
+                         ? strategy_say(round, " + ", "%.3g %s", answer[i], outcome->expert[i].name)
+                         : strategy_say(round, " + ", "others");
+            named++;
         }
     }
     free(plays);
     free(answer);
-    return STATUS_OK;
+    return status;
 }

@@ -66,6 +66,11 @@ const struct strategy_kind *strategy_kind(const struct job *job, const struct st
 MUST_USE enum status strategy_tell_plays(struct outcome_round *round, const struct outcome *outcome,
                                          const struct job *job, const struct record *record);
 
+/** Adds words to what the history says of a round, behind `between` where something stands already. Fails
+ * with STATUS_NO_MEMORY. */
+MUST_USE enum status strategy_say(struct outcome_round *round, const char *between,
+                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);
 

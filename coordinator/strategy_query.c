@@ -4,10 +4,7 @@
 #include "coordinator/strategy.h"
 #include "query/conjunction.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-enum { CONJUNCTION_SAID_BYTES = 512 }; /* longer ones are cut */
 
 /* Where the next round of quantiles asks goes to the agents as it is; all else follows from the
  * sums in the journal. */
@@ -50,27 +47,20 @@ static enum status tell_conjunction(struct outcome_round *round, const struct ou
     const struct query_answer *answer = round->answer + (round->answer_count - count);
     double share[QUERY_SET_MAX] = {0};
     bool kept[QUERY_SET_MAX] = {false};
-    size_t used = 0;
+    enum status status = STATUS_OK;
 
-    round->said = calloc(1, CONJUNCTION_SAID_BYTES);
-    if (round->said == NULL) {
-        return STATUS_NO_MEMORY;
-    }
     for (size_t i = 0; i < count; i++) {
         share[i] = answer[i].value / (double)outcome->queries.record_count;
     }
     if (conjunction_learn(kept, share, count, stage->conjunction_tolerance) == 0) {
-        (void)snprintf(round->said, CONJUNCTION_SAID_BYTES,
-                       "none of the features: any record may be positive");
+        return strategy_say(round, "", "none of the features: any record may be positive");
     }
-    for (size_t i = 0; i < count && used < CONJUNCTION_SAID_BYTES; i++) {
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         if (kept[i]) {
-            int bytes = snprintf(round->said + used, CONJUNCTION_SAID_BYTES - used, "%s(%s)",
-                                 used > 0 ? " and " : "", stage->conjunction[i]);
-            used += bytes > 0 ? (size_t)bytes : 0;
+            status = strategy_say(round, " and ", "(%s)", stage->conjunction[i]);
         }
     }
-    return STATUS_OK;
+    return status;
 }
 
 static enum status tell(struct outcome_round *round, const struct outcome *outcome,

@@ -4,7 +4,6 @@
 #include "coordinator/strategy.h"
 #include "dp/select.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,16 +96,12 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
 {
     (void)job;
     const size_t chosen = (size_t)record->as.round.sum[0];
-    round->said = calloc(1, CANDIDATES_NAME_BYTES);
-    if (round->said == NULL) {
-        return STATUS_NO_MEMORY;
-    }
     if (stage->among_experts) {
-        (void)snprintf(round->said, CANDIDATES_NAME_BYTES, "%s", outcome->expert[chosen].name);
-    } else {
-        candidates_name(round->said, CANDIDATES_NAME_BYTES, &stage->candidates, chosen);
+        return strategy_say(round, "", "%s", outcome->expert[chosen].name);
     }
-    return STATUS_OK;
+    char name[CANDIDATES_NAME_BYTES];
+    candidates_name(name, sizeof name, &stage->candidates, chosen);
+    return strategy_say(round, "", "%s", name);
 }
 
 const struct strategy_kind strategy_select = {.close = close, .add = add, .tell = tell};

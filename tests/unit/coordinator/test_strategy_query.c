@@ -65,6 +65,49 @@ Test(strategy_query, tells_answers_and_the_conjunction_that_was_learned)
     job_free(&job);
 }
 
+/* A rule without its last features would be another rule. */
+Test(strategy_query, a_long_conjunction_is_told_to_its_end)
+{
+    enum { FEATURES = 40 };
+    char text[8192];
+    char expected[8192] = "";
+    int64_t sum[FEATURES] = {0};
+    struct why why = {{0}};
+    struct job job;
+    struct outcome outcome;
+    struct record begin = {.kind = RECORD_JOB};
+    struct record record = {.kind = RECORD_ROUND};
+
+    (void)snprintf(text, sizeof text, TEXT, "record");
+    size_t used = (size_t)(strstr(text, "queries:") - text);
+    used += (size_t)snprintf(text + used, sizeof text - used,
+                             "batch: 100, share: 1, grid_bits: 4, conjunction: {positive: \"y == "
+                             "1\", features: [");
+    for (int i = 0; i < FEATURES; i++) {
+        char feature[64];
+        (void)snprintf(feature, sizeof feature, "u > 0.%02d or u < 0.%02d and y == 1", i, i + 1);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s\"%s\"", i > 0 ? ", " : "",
+                                 feature);
+        (void)snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s(%s)",
+                       i > 0 ? " and " : "", feature);
+    }
+    (void)snprintf(text + used, sizeof text - used, "]}}\n");
+    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
+                 why.text);
+    begin.as.job.job.id.byte[0] = 1;
+    record.as.round.job.byte[0] = 1;
+    record.as.round.agent = agents;
+    record.as.round.agent_count = 2;
+    record.as.round.sum = sum;
+    record.as.round.sum_count = FEATURES;
+    outcome_init(&outcome, &job, true);
+    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
+    cr_assert_str_eq(outcome.round[0].said, expected);
+    outcome_free(&outcome);
+    job_free(&job);
+}
+
 Test(strategy_query, bars_follow_the_noise_of_the_unit)
 {
     struct job record;
