@@ -184,11 +184,12 @@ static void charts(FILE *page, const struct result *result)
                &(struct chart){"chart-weights", "", "Weights over rounds",
                                "The chance of each candidate to be played in the next round.",
                                "Area chart of the experts' weights per round.", false, false});
-        figure(page, &(struct chart){"chart-regret", "low", "Regret beside its bound",
-                                     "How much worse than always playing the best candidate, per "
-                                     "round, and the most it can be expected to be.",
-                                     "Line chart of the average regret and its bound per round.",
-                                     true, false});
+        figure(page, &(struct chart){
+                         "chart-regret", "low", "Regret beside its bound",
+                         "How much worse than always playing the best candidate, per "
+                         "round, and the most it can be expected to be: after the first "
+                         "rounds that says little, and may lie above the picture.",
+                         "Line chart of the average regret and its bound per round.", true, false});
         (void)fputs("</div>\n</section>\n", page);
     }
     html_releases(page, result);

@@ -116,7 +116,8 @@
     var low = Math.min.apply(null, all), high = Math.max.apply(null, all), step = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001].find(function (s) {
       return (high - low) / s >= 2;
     }) || 0.1;
-    low = step * Math.floor(low / step - 0.15); high = step * Math.ceil(high / step + 0.15);
+    /* rounded: 0.7000000000000001 costs the scale a tick */
+    low = Number((step * Math.floor(low / step - 0.15)).toFixed(6)); high = Number((step * Math.ceil(high / step + 0.15)).toFixed(6));
     draw(id, {
       type: "line",
       data: {

@@ -12,7 +12,7 @@
   }
   function short(v) {
     v = Number(Number(v).toPrecision(3));
-    return Math.abs(v) >= 10000 ? v.toLocaleString("en-US") : v.toString();
+    return Math.abs(v) >= 1000 ? v.toLocaleString("en-US") : v.toString();
   }
   /* A power of ten always; 2 and 5 times it where there are few powers. */
   function stands(v, scale) {

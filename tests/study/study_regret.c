@@ -261,8 +261,8 @@ enum status study_regret(struct study *study, const struct study_request *reques
     (void)snprintf(study->title, sizeof study->title, "What privacy costs the experts");
     (void)snprintf(
         study->lede, sizeof study->lede,
-        "Ten experts, (1, 10^-6) for a whole round's losses replaced, epochs pure epsilon 1: "
-        "loss per round beyond the best expert in hindsight. Central trust: the coordinator's "
+        "Regret is loss per round beyond the best expert's in hindsight. Ten experts; epsilon 1 "
+        "and delta 0.000001 for a whole round's losses replaced, epochs at delta 0. Central trust: the coordinator's "
         "own machine, every draw exact and paid for. Local: five agents of %d records a round, "
         "epsilon 1 a record, noise on every loss.",
         STUDY_AGENT_RECORDS);
