@@ -54,16 +54,6 @@ enum status noise_geometric_init(struct noise_geometric *noise, struct noise_sca
     return STATUS_OK;
 }
 
-/* A cell that means `below` for its first `threshold` words, `from` for the others. */
-static uint64_t cell_of(uint64_t threshold, size_t below, size_t from)
-{
-    if (threshold == CELL) { /* would not fit */
-        threshold = 0;
-        from = below;
-    }
-    return threshold << THRESHOLD_SHIFT | (uint64_t)below << OUTCOME_BITS | (uint64_t)from;
-}
-
 /* n outcomes with n - 1 cells' worth of mass: the smallest has less than a cell, and the largest at
  * least what it lacks (else all n together would have less than n - 1 cells). The two fill a cell,
  * the smallest is gone, and n - 1 outcomes with n - 2 cells' worth remain. */
@@ -87,8 +77,8 @@ void noise_digit_cells(struct noise_digit *digit)
                 large = i;
             }
         }
-        CHECK(rest[small] <= CELL && rest[large] >= CELL - rest[small]);
-        digit->cell[cell] = cell_of(rest[small], small, large);
+        CHECK(rest[small] < CELL && rest[large] >= CELL - rest[small]);
+        digit->cell[cell] = rest[small] << THRESHOLD_SHIFT | small << OUTCOME_BITS | large;
         rest[large] -= CELL - rest[small];
         gone[small] = true;
     }
