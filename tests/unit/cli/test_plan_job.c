@@ -64,19 +64,35 @@ static const struct job_advice *find(const struct job_advice *advice, size_t cou
     return NULL;
 }
 
+/* The stage's burden with these changes; INFINITY where there is no such job. */
+static double burden_of(const struct job_source *source, size_t stage,
+                        const struct job_changes *changes)
+{
+    struct job_plan *plan = malloc(sizeof *plan);
+    struct why why = {""};
+    cr_assert_not_null(plan);
+    if (job_plan_make(plan, source, changes, &why) != STATUS_OK) {
+        free(plan);
+        return INFINITY;
+    }
+    const double burden = job_plan_worst(plan, stage)->burden;
+    give_back(plan);
+    return burden;
+}
+
 static double burden_with(const struct job_source *source, size_t stage, const char *set,
                           struct terms_size size)
 {
-    struct job_changes changes = {.count = set != NULL, .size = size};
-    struct job_plan *plan = malloc(sizeof *plan);
-    struct why why = {""};
+    struct job_changes *changes = calloc(1, sizeof *changes);
+    cr_assert_not_null(changes);
+    changes->count = set != NULL;
+    changes->size = size;
     if (set != NULL) {
-        (void)snprintf(changes.set[0], PLAN_ADVICE_BYTES, "%s", set);
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "%s", set);
     }
-    cr_assert(plan != NULL && job_plan_make(plan, source, &changes, &why) == STATUS_OK, "%s",
-              why.text);
-    const double burden = job_plan_worst(plan, stage)->burden;
-    give_back(plan);
+    const double burden = burden_of(source, stage, changes);
+    free(changes);
+    cr_assert(isfinite(burden), "%s", set);
     return burden;
 }
 
@@ -125,6 +141,187 @@ Test(plan_job, tells_no_advice_that_makes_it_worse)
         }
         give_back(plan);
     }
+}
+
+#define COLUMNS_OF(trust_, epsilon_, records_)                                                     \
+    "hedgerow: 1\njob: slip\ndata:\n"                                                              \
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
+    "  features: [{column: u, centre: 50, half_width: 10}, {column: v, centre: 0, half_width: "    \
+    "1}]\nprivacy: {unit: record, neighbours: replace_one, trust: " trust_ ", epsilon: " epsilon_  \
+    ", delta: 0.000001}\ncohort: {minimum: 5, records: " records_ ", deadline_s: 1}\nstages:\n"
+#define MAPPED                                                                                     \
+    "hedgerow: 1\njob: slip\ndata:\n"                                                              \
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
+    "  features: [{column: u, centre: 50, half_width: 10}]\n"                                      \
+    "  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 400, seed: 1}\n"                 \
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1}\n"                 \
+    "cohort: {minimum: 5, records: 1000, deadline_s: 1}\nstages:\n"
+#define TEN  "0.01, 0.011, 0.012, 0.013, 0.014, 0.015, 0.016, 0.017, 0.018, 0.019"
+#define MANY TEN ", 0.02, 0.021, 0.022, 0.023, 0.024, 0.025, 0.026, 0.027, 0.028, 0.029"
+
+/* What a newcomer does wrong: each job, and what must be among the advice. */
+static const struct {
+    const char *text;
+    const char *advice[3];
+} slips[] = {
+    {COLUMNS_OF("local", "0.01",
+                "1000") "  - {task: fit, loss: logistic, lambdas: [0.05], share: 1}\n",
+     {"privacy.epsilon: ", "lambdas: [", "trust: central"}},
+    {COLUMNS_OF("local", "0.3", "1000") "  - {task: fit, loss: logistic, lambdas: [" TEN
+                                        "], share: 1}\n",
+     {"fewer releases: lambdas: [", "lambdas: [", NULL}},
+    {COLUMNS_OF("local", "1", "12") "  - {task: fit, loss: logistic, lambdas: [0.05], share: 1}\n",
+     {"privacy.epsilon: ", "lambdas: [", NULL}},
+    {COLUMNS_OF("local", "1",
+                "100") "  - {task: query, queries: [\"count: u >= 60\"], batch: 5, share: 1}\n",
+     {"batch: ", "privacy.epsilon: ", NULL}},
+    {COLUMNS_OF(
+         "local", "1",
+         "1000") "  - {task: query, queries: [\"quantile: 0.5 of u in 24 rounds\"], batch: 100, share: 1}\n",
+     {"batch: ", "privacy.epsilon: ", NULL}},
+    {COLUMNS_OF(
+         "local", "1",
+         "1000") "  - {task: statistics, lambdas: [" MANY
+                 "], batch: 800, share: 0.5, experts: {shifts: [0.1, 0.2, 0.3, "
+                 "0.4]}}\n  - {task: losses, loss: zero_one, rounds: 4, batch: 40, share: 0.5}\n",
+     {"fewer experts: ", "rounds: ", "batch: "}},
+    {COLUMNS_OF("local", "0.4",
+                "1000") "  - {task: statistics, lambdas: [" MANY "], batch: 800, share: 0.5}\n"
+                        "  - {task: select, loss: zero_one, batch: 40, share: 0.5}\n",
+     {"fewer experts: ", "batch: ", "trust: central"}},
+    {COLUMNS_OF(
+         "local", "0.4",
+         "1000") "  - {task: fit, loss: logistic, lambdas: [0.3], share: 0.5, experts: {shifts: [0.1]}}\n"
+                 "  - {task: losses, loss: zero_one, rounds: 1000, batch: 1, share: 0.5}\n",
+     {"rounds: ", "batch: ", NULL}},
+    {COLUMNS_OF(
+         "local", "1",
+         "1000") "  - {task: update, loss: logistic, rounds: 1000, batch: 500, clip: 0.5, rate: 1, share: 1}\n",
+     {"rounds: ", "batch: ", "privacy.epsilon: "}},
+    {COLUMNS_OF(
+         "central", "1",
+         "1000") "  - {task: update, loss: logistic, rounds: 100000, batch: 500, clip: 0.5, rate: 1, noise: gaussian}\n",
+     {"rounds: ", "batch: ", "privacy.epsilon: "}},
+    {COLUMNS_OF("local", "1",
+                "400") "  - {task: online, rounds: 2, t0: 20, share: 1, grid_bits: 30}\n",
+     {"t0: ", "privacy.epsilon: ", NULL}},
+    {COLUMNS_OF(
+         "local", "0.2",
+         "400") "  - {task: predict, loss: squared, lambdas: [0.05], kernel: {kind: gaussian, gamma: 1}, points: [[50, 0], "
+                "[60, 0]], share: 1}\n",
+     {"lambdas: [", "privacy.epsilon: ", NULL}},
+    {COLUMNS_OF(
+         "local", "1",
+         "1000") "  - {task: select, candidates: {stumps: [u], thresholds: 1000}, batch: 60, share: 1}\n",
+     {"trust: central", "batch: ", NULL}},
+    {COLUMNS_OF(
+         "central", "0.01",
+         "1000") "  - {task: fit, loss: logistic, lambdas: [0.5], share: 0.5, experts: {shifts: [0.1]}}\n"
+                 "  - {task: losses, loss: zero_one, rounds: 10, batch: 4, share: 0.5}\n",
+     {"privacy.epsilon: ", "batch: ", NULL}},
+    {MAPPED "  - {task: fit, loss: logistic, lambdas: [0.05], share: 1}\n",
+     {"data.map.features: ", "lambdas: [", NULL}},
+};
+
+/* "rounds: 3, batch: 40, of the same records": makes the changes that the words say, as a person would.
+ * Returns false where they do not say them all. */
+static bool follow(struct job_changes *changes, const char *words, const struct job_plan *plan,
+                   size_t stage)
+{
+    double number;
+    char list[PLAN_ADVICE_BYTES];
+    size_t batch;
+    const size_t records = plan->size.records;
+    size_t needed = records;
+    const char *more = strstr(words, "which needs ");
+    if (more != NULL) {
+        (void)sscanf(more, "which needs %zu", &needed);
+    }
+    if (strncmp(words, "fewer releases: ", 16) == 0) {
+        words += 16;
+    }
+    if (sscanf(words, "privacy.epsilon: %lf", &number) == 1) {
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "privacy.epsilon=%.9g", number);
+    } else if (sscanf(words, "data.map.features: %lf", &number) == 1) {
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "data.map.features=%.9g", number);
+    } else if (sscanf(words, "batch: %lf", &number) == 1) {
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "stages[%zu].batch=%.9g", stage, number);
+    } else if (sscanf(words, "t0: %lf", &number) == 1) {
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "stages[%zu].t0=%.9g", stage, number);
+    } else if (sscanf(words, "lambdas: [%500[^].]", list) == 1 && strstr(words, " ..") == NULL) {
+        (void)sscanf(words, "lambdas: [%500[^]]", list);
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "stages[%zu].lambdas=[%s]", stage, list);
+    } else if (sscanf(words, "rounds: %lf", &number) == 1) {
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "stages[%zu].rounds=%.9g", stage, number);
+        if (sscanf(words, "rounds: %*f, batch: %zu", &batch) == 1) {
+            (void)snprintf(changes->set[1], PLAN_SET_BYTES, "stages[%zu].batch=%zu", stage, batch);
+            changes->count = 2;
+        }
+    } else if (strstr(words, " agents") != NULL && sscanf(words, "%lf", &number) == 1) {
+        changes->size.agents = (size_t)number;
+        (void)snprintf(changes->set[0], PLAN_SET_BYTES, "cohort.minimum=%.9g",
+                       strstr(words, "minimum") != NULL ? number : plan->job.cohort_min);
+    } else {
+        return false;
+    }
+    changes->count = changes->count > 0 ? changes->count : 1;
+    (void)snprintf(changes->set[changes->count++], PLAN_SET_BYTES, "cohort.records=%zu", needed);
+    return true;
+}
+
+Test(plan_job, warns_newcomers_and_what_it_says_helps_as_much_as_it_says)
+{
+    size_t followed = 0;
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        struct job_source source;
+        struct job_advice advice[PLAN_ADVICE_MAX];
+        struct job_plan *plan = plan_of(&source, slips[i].text);
+        const size_t stage = plan->job.stage_count - 1;
+        const double burden = job_plan_worst(plan, stage)->burden;
+        cr_expect(burden > 1, "slip %zu: %g, no warning", i, burden);
+        const size_t count = job_advise(advice, &source, plan, stage);
+        for (size_t j = 0; j < 3 && slips[i].advice[j] != NULL; j++) {
+            cr_expect(find(advice, count, slips[i].advice[j]) != NULL, "slip %zu: no %s", i,
+                      slips[i].advice[j]);
+        }
+        for (size_t j = 0; j < count; j++) {
+            struct job_changes *changes = calloc(1, sizeof *changes);
+            cr_assert_not_null(changes);
+            cr_expect(advice[j].burden < burden, "slip %zu: %s", i, advice[j].change);
+            if (follow(changes, advice[j].change, plan, stage)) {
+                const double then = burden_of(&source, stage, changes);
+                cr_expect_float_eq(then, advice[j].burden, 1e-6 * then, "slip %zu: %s: %g, not %g",
+                                   i, advice[j].change, then, advice[j].burden);
+                followed++;
+            }
+            free(changes);
+        }
+        give_back(plan);
+    }
+    cr_expect(followed >= 45, "%zu of the advice was followed", followed);
+}
+
+/* A list that is cut short is another job, whose lambdas share the budget among fewer. */
+Test(plan_job, plans_all_of_a_long_list_of_lambdas_or_none)
+{
+    static char text[16384];
+    struct job_source source;
+    struct job_advice advice[PLAN_ADVICE_MAX];
+    char *end = text + sprintf(text, "%s  - {task: fit, loss: logistic, share: 1, lambdas: [",
+                               HEAD("local", "1"));
+    for (int i = 0; i < 200; i++) {
+        end += sprintf(end, "%s%.6f", i > 0 ? ", " : "", 0.01 + 0.000123 * i);
+    }
+    (void)sprintf(end, "]}\n");
+    struct job_plan *plan = plan_of(&source, text);
+    const size_t count = job_advise(advice, &source, plan, 0);
+    const struct job_advice *lambdas = find(advice, count, "lambdas: [");
+    cr_assert(lambdas != NULL && strstr(lambdas->change, " ..") != NULL);
+    const double burden = job_plan_worst(plan, 0)->burden;
+    /* Each at most 100 times as large, beside a ball that shrinks by the root: a tenth is the best that
+     * there can be, and a list of a tenth of them would promise more. */
+    cr_assert(burden > 1 && lambdas->burden > burden / 11, "%g of %g", lambdas->burden, burden);
+    give_back(plan);
 }
 
 Test(plan_job, advises_each_task_what_helps_it)
