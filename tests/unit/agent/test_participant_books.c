@@ -1,0 +1,172 @@
+/* What an agent takes part in, books and says of it: nothing is computed that cannot be paid, the charge
+ * of a round is booked once and on its own day, and no line of the log depends on a record or on how
+ * long it was computed with. */
+
+#include "tests/unit/agent/asked.h"
+
+#include "learn/gradient.h"
+#include "learn/permutation.h"
+
+/* Its records are not even read. */
+Test(participant_books, a_job_under_a_wrong_name_or_above_the_policy_is_not_joined)
+{
+    init();
+    name_job(2);
+    bench.job.id.byte[0] ^= 1;
+    restart();
+    ask_and_wait(0);
+    cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 0, "wrong name");
+    end();
+    init();
+    bench.policy.epsilon_micro = 999999;
+    restart();
+    ask_and_wait(0);
+    cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 1, "above the policy");
+    end();
+}
+
+Test(participant_books, a_site_with_too_few_records_takes_no_part)
+{
+    init();
+    bench.records = "a,y\n0.1,1\n0.9,0\n0.2,1\n";
+    restart();
+    ask_and_wait(0);
+    cr_expect(bench.works == 1 && bench.offers == 0 && bench.declines == 0);
+    end();
+}
+
+Test(participant_books, the_bytes_of_a_closed_round_are_forgotten)
+{
+    init();
+    struct message release = {.kind = MESSAGE_RELEASE, .as.release.job = bench.job.id};
+    ask_and_wait(0);
+    say(&release, (struct slice){0});
+    cr_expect_eq(bench.forgets, 1, "in the journal");
+    struct message pull = {.kind = MESSAGE_PULL, .as.pull.job = bench.job.id};
+    pull.as.pull.length = 8 * WIDTH;
+    say(&pull, (struct slice){0});
+    cr_expect_eq(bench.chunks, 0, "and in memory");
+    end();
+}
+
+/* The answer, with the same noise every time, of the round that has or has not the third record. */
+static struct digest answer_of(const char *records, bool with_third)
+{
+    size_t order[RECORD_COUNT];
+    init();
+    bench.records = records;
+    restart();
+    permutation_draw(order, RECORD_COUNT, &bench.job.id);
+    const bool first_has = order[0] == 2 || order[1] == 2;
+    ask_and_wait(first_has == with_third ? 0 : 1);
+    cr_assert_eq(bench.offers, 1);
+    end();
+    return bench.offer.as.offer.answer;
+}
+
+Test(participant_books, which_records_a_round_looks_at_does_not_depend_on_them)
+{
+    static const char *const others[] = {OTHERS, "a,y\n0.1,1\n0.9,0\n-0.9,1\n0.7,0\n",
+                                         "a,y\n0.1,1\n0.9,0\n0.5,0\n0.7,0\n",
+                                         "a,y\n0.1,1\n0.9,0\n0,0\n0.7,0\n"};
+    const struct digest without = answer_of(RECORDS, false);
+    const struct digest with = answer_of(RECORDS, true);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const struct digest same = answer_of(others[i], false);
+        const struct digest other = answer_of(others[i], true);
+        cr_expect(digest_equal(&same, &without), "table %zu", i);
+        cr_expect_not(digest_equal(&other, &with), "table %zu: the batch that has it", i);
+    }
+}
+
+/* The job's text costs 1; records that changed since make the rest of its pass another one. */
+Test(participant_books, what_the_jobs_allowance_does_not_cover_is_declined_uncomputed)
+{
+    init();
+    bench.policy.job_epsilon_micro = 1000000;
+    restart();
+    ask_and_wait(0);
+    cr_assert_eq(bench.offers, 1);
+    bench.records = OTHERS;
+    restart();
+    ask_and_wait(1);
+    cr_assert(bench.declines == 1 && bench.offers == 0);
+    cr_assert_eq(bench.works, 1, "the records were read, and nothing computed");
+    end();
+}
+
+/* Another job, on the same day and a window later, in the same program or after a restart. */
+Test(participant_books, an_answer_is_booked_on_its_own_day)
+{
+    for (int again = 0; again < 2; again++) {
+        init();
+        bench.policy.allowance_days = 30;
+        bench.policy.allowance_epsilon_micro = 1000000;
+        restart();
+        ask_and_wait(0);
+        cr_assert_eq(bench.offers, 1);
+        name_job(2);
+        if (again == 1) {
+            restart();
+        } else {
+            join();
+        }
+        bench.offers = bench.declines = 0;
+        ask_and_wait(0);
+        cr_expect(bench.offers == 0 && bench.declines == 1, "restarted %d times", again);
+        bench.wall_ms += 31 * day_ms;
+        ask_and_wait(1);
+        cr_expect_eq(bench.offers, 1, "restarted %d times", again);
+        end();
+    }
+}
+
+/* The whole log of a job, whatever level is asked for. */
+static const char *log_of(int64_t work_takes_ms)
+{
+    init();
+    bench.work_takes_ms = work_takes_ms;
+    for (uint32_t round = 0; round < 2; round++) {
+        const int64_t asked_ms = bench.now_ms;
+        ask(round);
+        wait_until(asked_ms + 3 * SLOT_MS);
+        wait_until(asked_ms + 4 * SLOT_MS);
+    }
+    cr_assert_eq(bench.offers, 2);
+    end();
+    return bench.said;
+}
+
+Test(participant_books, the_log_holds_no_exact_number)
+{
+    struct job job;
+    struct why why = {{0}};
+    struct dataset data;
+    size_t order[RECORD_COUNT];
+    const char *said = log_of(0);
+    cr_assert_eq(job_parse(&job, (struct slice){TEXT, sizeof TEXT - 1}, "job", &why), STATUS_OK);
+    cr_assert_eq(load(&bench, &data, &job.schema, &why), STATUS_OK);
+    permutation_draw(order, RECORD_COUNT, &bench.job.id);
+    for (size_t round = 0; round < 2; round++) {
+        int64_t sum[WIDTH];
+        const struct gradient_rows rows = {
+            .x = data.x, .y = data.y, .row = order + 2 * round, .row_count = 2};
+        cr_assert_eq(gradient_sum(sum, &job.stage[0].gradient, state, &rows), STATUS_OK);
+        for (size_t i = 0; i < WIDTH; i++) {
+            char digits[32];
+            (void)snprintf(digits, sizeof digits, "%lld", (long long)llabs(sum[i]));
+            cr_assert_gt(strlen(digits), 5, "too short to be told from other numbers");
+            cr_expect(strstr(said, digits) == NULL, "%s in\n%s", digits, said);
+        }
+    }
+    dataset_free(&data);
+    job_free(&job);
+}
+
+Test(participant_books, the_log_does_not_tell_how_long_it_was_computed)
+{
+    static char early[LOG_BYTES];
+    memcpy(early, log_of(SLOT_MS + 10), LOG_BYTES);
+    cr_assert_str_eq(log_of(SLOT_MS + 90), early);
+    cr_assert(strstr(early, "slot-overrun") != NULL);
+}
