@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-enum { COUNT = 1000, WORDS_MAX = 8000 };
+enum { COUNT = 1000, WORDS_MAX = 8000, BLOCK = 256 /* select.c's */ };
 
 enum selection { EXPONENTIAL, FLIP, NOISY, PLANTED, SELECTIONS };
 
@@ -65,16 +65,17 @@ static void *choose(void *argument)
     return NULL;
 }
 
-/* What a selection leaves of the random words, of all weights and of all distances; scores are wide
+/* What a selection leaves of the random words, of all weights, distances and noise; scores are wide
  * apart, so that none of them looks like anything else. */
 static size_t leaves(struct run *run)
 {
-    static uint64_t secret[WORDS_MAX + 2 * COUNT];
+    static uint64_t secret[WORDS_MAX + 4 * COUNT];
     seeded_random_init(&run->seeded, 78);
     for (size_t i = 0; i < COUNT; i++) {
         run->scores[i] = (int64_t)seeded_random_below(&run->seeded, UINT64_C(1) << 40);
     }
     run->scores[COUNT / 2] = 0; /* the best: scores are distances */
+    struct seeded_random again = run->seeded;
     uint64_t *stack = dead_stack_of(choose, run);
     cr_assert_not_null(stack);
     cr_assert(run->status == STATUS_OK && run->chosen < COUNT);
@@ -85,6 +86,15 @@ static size_t leaves(struct run *run)
         if (distance != 0) {
             secret[secrets++] = distance;
             noise_exponential_floor(&run->decay, &secret[secrets++], &distance, 1);
+        }
+    }
+    for (size_t done = 0; done < COUNT && run->selection == NOISY; done += BLOCK) {
+        const struct random random = seeded_random_interface(&again);
+        size_t block = COUNT - done < BLOCK ? COUNT - done : BLOCK;
+        int64_t drawn[BLOCK];
+        cr_assert_eq(noise_laplace_draw(&run->noise, &random, drawn, block), STATUS_OK);
+        for (size_t i = 0; i < block; i++) {
+            secret[secrets++] = (uint64_t)drawn[i];
         }
     }
     return dead_stack_count(stack, secret, secrets);

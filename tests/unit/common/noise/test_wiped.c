@@ -75,10 +75,26 @@ static void *draw(void *argument)
     return NULL;
 }
 
+/* The pairs whose differences the shares are, drawn again: part (2 * VALUES). */
+static size_t draw_parts(uint64_t *part, struct run *run)
+{
+    enum { BLOCK = 512 }; /* share.c's */
+    const struct random random = seeded_random_interface(&run->seeded);
+    seeded_random_init(&run->seeded, 77);
+    for (size_t done = 0; done < 2 * VALUES; done += BLOCK) {
+        size_t block = 2 * VALUES - done < BLOCK ? 2 * VALUES - done : BLOCK;
+        cr_assert_eq(noise_table_draw(&run->share.table, &random, part + done, block), STATUS_OK);
+    }
+    for (size_t i = 0; i < VALUES; i++) {
+        cr_assert_eq((uint64_t)run->values[i], part[2 * i] - part[2 * i + 1]);
+    }
+    return 2 * VALUES;
+}
+
 /* Runs the sampler at scale 2^40, where a value is one of very many; counts what it leaves. */
 static size_t leaves(struct run *run)
 {
-    static uint64_t secret[WORDS_MAX + 2 * VALUES];
+    static uint64_t secret[WORDS_MAX + 4 * VALUES];
     size_t secrets = 0;
     seeded_random_init(&run->seeded, 77);
     uint64_t *stack = dead_stack_of(draw, run);
@@ -90,6 +106,9 @@ static size_t leaves(struct run *run)
         uint64_t value = (uint64_t)run->values[i];
         secret[secrets++] = value;
         secret[secrets++] = 0 - value;
+    }
+    if (run->sampler == SHARE) {
+        secrets += draw_parts(&secret[secrets], run);
     }
     return dead_stack_count(stack, secret, secrets);
 }
