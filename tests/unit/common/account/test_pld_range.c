@@ -65,7 +65,8 @@ Test(pld_range, of_draws_alone_is_their_own_law)
 Test(pld_range, of_one_draw_is_the_formula_and_ends_where_it_does)
 {
     struct privacy_event event = event_of(MECHANISM_EXPONENTIAL, 1, 1);
-    for (double epsilon = 0; epsilon < 1; epsilon += 0.0625) {
+    for (unsigned i = 0; i < 16; i++) {
+        double epsilon = i / 16.0;
         double gap = exp(0.5) - exp(epsilon / 2);
         double truth = gap * gap / expm1(1);
         double delta = delta_at(&event, 1, epsilon).high;

@@ -110,7 +110,8 @@ Test(filter_limits, the_divergence_of_any_limit_converts_to_at_most_that)
         }
         used++;
         long double order = filter.order;
-        long double delta = (long double)(limit.delta_atto / 2) * 1e-18L;
+        const uint64_t half = limit.delta_atto / 2;
+        long double delta = (long double)half * 1e-18L;
         long double most = (long double)limit.epsilon_micro * 1e-6L;
         long double epsilon = (long double)filter.renyi_max * 1e-9L + log1pl(-1 / order) -
                               (logl(delta) + logl(order)) / (order - 1);
@@ -313,7 +314,8 @@ Test(filter_limits, what_is_said_to_be_spent_is_not_less_than_the_formulas)
         {1000000, 1000000000000}, {5000000, 100000000}, {200000, 100000000000000}};
     for (size_t i = 0; i < 3; i++) {
         struct filter filter = filter_new(limits[i]);
-        long double half = (long double)(limits[i].delta_atto / 2) * 1e-18L;
+        const uint64_t half_atto = limits[i].delta_atto / 2;
+        long double half = (long double)half_atto * 1e-18L;
         unsigned by_level = 0;
         for (uint64_t part = 1; part < 1000000; part = part * 5 / 4 + 1) {
             uint64_t renyi = (uint64_t)((long double)filter.renyi_max * part / 250000.0L);
