@@ -10,8 +10,28 @@ prints 'noise by trust'
 prints 'Trust central drowns less in noise here'
 says_not WARNING
 says_not DROWNED
+# Every job that is shipped is left alone, by as many agents as its federation has.
+for shipped in "$root"/compose/*/*.yml; do
+    case $shipped in
+    */docker-compose.yml) continue ;;
+    */sensors/*) agents=20 ;;
+    *) agents=5 ;;
+    esac
+    expect 0 "$hedgerow" plan job "$shipped" --agents "$agents"
+    says_not WARNING
+    says_not DROWNED
+    says_not 'NO LEDGER'
+    expect 0 "$hedgerow" plan job "$shipped" --agents "$agents" --json
+    python3 -m json.tool "$work/out" >"$work/tool" || fault "not JSON: $shipped"
+done
+# The smallest federation that the sensors' job allows drowns in its first release, and is told so.
 expect 0 "$hedgerow" plan job "$root/compose/sensors/job.yml"
+prints 'WARNING: the noise of stage 1 drowns its signal (one prediction of the average after 751 records)'
+prints ' agents  '
+prints 't0: '
 
+expect 0 "$hedgerow" plan job --help
+cp "$work/out" "$work/help"
 expect 0 "$hedgerow" plan job "$job" --agents 5 --json
 cp "$work/out" "$work/well.json"
 cat >"$work/slip.yml" <<'YAML'
@@ -27,6 +47,9 @@ YAML
 expect 0 "$hedgerow" plan job "$work/slip.yml"
 prints 'NOTE: stage 1: character 15 of "count: age >= 650" lies outside'
 [ "$(grep -c NOTE "$work/out")" -eq 1 ] || fault 'a note on a question that is in order'
+expect 0 "$hedgerow" plan job "$work/slip.yml" --json
+python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert len(notes) == 1, notes' \
+    "$work/out" || fault 'the note as JSON'
 sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
 expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5
 prints 'WARNING: the noise of stage 2 drowns its signal'
@@ -45,6 +68,22 @@ assert fit["charge_epsilon"] == 0.7 and fit["passes"] == 1 and fit["charge_sigma
 assert losses["regret_bound_without_privacy"] < losses["regret_bound"] < 1
 assert not fit["drowned"] and not losses["drowned"] and fit["advice"] == [] and losses["advice"] == []
 assert well["other_trust"]["trust"] == "central" and well["better_trust"] == "central"
+# Every key is there, also where it is null, and --help tells of each.
+keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "burden", "stages"}
+assert set(well) == keys | {"other_trust", "better_trust"} and set(well["other_trust"]) == keys, set(well)
+assert well["unit"] == "record" and well["price"].keys() == well["limit"].keys() == {"epsilon", "delta"}
+stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "charge_sigma", "sampling", "epsilon", "delta",
+              "regret_bound", "regret_bound_without_privacy", "releases", "drowned"}
+release_keys = {"what", "unit", "noise", "bar", "burden", "drowned_when"}
+for stage in well["stages"] + drowned["stages"]:
+    assert set(stage) == stage_keys | {"advice", "notes"}, set(stage)
+    assert all(set(release) == release_keys for release in stage["releases"])
+    assert all(set(advice) == {"change", "noise", "burden", "enough"} for advice in stage["advice"])
+assert all(set(stage) == stage_keys for stage in well["other_trust"]["stages"])
+told = (folder / "help").read_text()
+for key in keys | stage_keys | release_keys | {"other_trust", "no_other_trust", "better_trust", "advice", "notes", "change", "enough"}:
+    assert key in told, key
+assert [stage["passes"] for stage in well["stages"]] == [1, 1]
 for stage in drowned["stages"]:
     assert stage["drowned"] and stage["releases"][0]["burden"] > 1
     assert any(advice["enough"] and advice["burden"] <= 1 for advice in stage["advice"]), stage
@@ -62,6 +101,15 @@ expect 3 "$hedgerow" plan job "$job" --records 100
 says 'the job needs 1254 of each agent'
 expect 3 "$hedgerow" plan job "$job" --agents 2
 says 'at least 3 (cohort.minimum)'
+# Whatever is wrong: nothing but JSON is on standard output.
+for wrong in "3 $work/nowhere.yml" "3 $work/bad.yml" "3 $job --records 100" "3 $job --agents 2" "2 $job --agents x" \
+    "2 $job --records 1" "2 $job --records 0.5" "2 $job --records -3" "2 $job --agents" "2 $job $job" "2 $job --noise 1"; do
+    read -ra words <<<"$wrong"
+    expect "${words[0]}" "$hedgerow" plan job --json "${words[@]:1}"
+    [ ! -s "$work/out" ] || fault "an answer to a wrong request: $wrong"
+    [ -s "$work/err" ] || fault "no sentence about: $wrong"
+done
+expect 1 sh -c "'$hedgerow' plan job '$job' --json >/dev/full"
 expect 2 "$hedgerow" plan job
 expect 2 "$hedgerow" plan job "$job" --agents 0
 expect 2 "$hedgerow" plan job "$job" --agents 257
