@@ -150,7 +150,7 @@ static void who_saw_what(FILE *page, const struct result *result)
     (void)fputs(is_central(result)
                     ? "the coordinator was sent exact sums, which it is trusted with, and let "
                       "nothing out without noise.</p>\n"
-                    : "the coordinator was sent only sums that carry noise.</p>\n",
+                    : "the coordinator was sent only answers that carry noise.</p>\n",
                 page);
 }
 
@@ -327,7 +327,7 @@ void html_summary(FILE *page, const struct result *result)
         (void)fputs("The job has not come to its end.", page);
     }
     (void)fputs(
-        "</h1>\n<p class=\"lede\">Private federated learning: institutions answer with sums over "
+        "</h1>\n<p class=\"lede\">Private federated learning: institutions answer with figures of "
         "their records, a coordinator adds them up, and nothing is released without noise that "
         "hides any one record.</p>\n",
         page);

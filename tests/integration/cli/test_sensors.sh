@@ -35,7 +35,7 @@ stages:
       - {name: as last week, features: [lag_7]}
 YML
 expect 0 "$hedgerow" simulate "$work/job.yml" --out "$work/small" --seed 5 --data "$work/wide.csv" --streams "$work/streams.csv"
-prints 'online round  3/23'
+prints 'online        3/23 '
 prints 'chosen: as last week'
 python3 - "$work" <<'PY' || fault 'the streams'
 import csv, json, pathlib, sys
@@ -100,6 +100,11 @@ says 'this job is about no series'
 # What is shipped, with fewer rounds: twenty stations, each charged what the job says.
 expect 0 "$hedgerow" simulate "$sensors/job.yml" --out "$work/sensors" --seed 1 --data "$sensors/chicago.csv" \
     --streams "$sensors/stations.csv" --set 'stages[2].rounds=15'
+# One table whatever a stage is called, in 80 columns.
+prints 'statistics    3/18 '
+[ "$(awk '/^  (online|statistics|losses) / && substr($0, 38, 2) == "  " && substr($0, 40, 1) != " "' "$work/out" | wc -l)" -eq 18 ] ||
+    fault 'the rounds are not aligned'
+! grep -v "$work" "$work/out" | grep -E '.{81}' || fault 'a line does not fit 80 columns'
 python3 - "$work" <<'PY' || fault 'the shipped federation'
 import json, pathlib, sys
 result = json.loads((pathlib.Path(sys.argv[1]) / "sensors/result.json").read_text())

@@ -32,7 +32,8 @@ gone() {
 
 # A private run: every promised file, a line for each round, the ledger's sums, mode 0700.
 expect 0 "$hedgerow" simulate "$job" --out "$work/a"
-prints 'fit    round  1/'
+prints 'fit            1/7 '
+! grep -v "$work" "$work/out" | grep -E '.{81}' || fault 'a line does not fit 80 columns'
 prints 'pooled, not private (simulator only)'
 says_not 'NOT PRIVATE'
 python3 - "$work/a" "$programs" <<'PY' || fault 'the result of a private run'

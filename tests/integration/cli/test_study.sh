@@ -36,6 +36,7 @@ says 'excess needs 256 records'
 expect 0 study excess --out "$work/o" --rounds 4096 --runs 3
 prints 'NOT PRIVATE'
 prints 'holds'
+! grep -v "$work" "$work/out" | grep -E '.{81}' || fault 'a line does not fit 80 columns'
 cp "$work/o/excess.json" "$work/first.json"
 expect 0 study concentration --out "$work/o" --runs 2000
 expect 0 study excess --out "$work/o" --rounds 4096 --runs 3 --json
@@ -47,7 +48,7 @@ expect 0 study excess --out "$work/o" --rounds 4096 --runs 3 --seed 2
 ! cmp -s "$work/o/excess.json" "$work/first.json" || fault 'another seed gave the same study'
 python3 - "$work/o" <<'PYTHON' || fault 'the reports are not what they should be'
 import json, re, sys
-for name, claims in ("excess", 5), ("concentration", 3):
+for name, claims in ("excess", 6), ("concentration", 3):
     study = json.load(open(f"{sys.argv[1]}/{name}.json"))
     assert study["study"] == name and study["private"] is False and study["holds"] is True
     assert len(study["claims"]) == claims and study["charts"]

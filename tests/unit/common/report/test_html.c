@@ -108,7 +108,7 @@ Test(html, promises_no_more_than_the_trust_gives)
     struct result result = example_result();
     char *page = drawn(&result);
     cr_assert(strstr(page, "adds its noise itself") != NULL);
-    cr_assert(strstr(page, "sums that carry noise") != NULL);
+    cr_assert(strstr(page, "answers that carry noise") != NULL);
     free(page);
     (void)snprintf(result.privacy.trust, RESULT_NAME_BYTES, "central");
     result.regret.average = NAN;
@@ -120,7 +120,7 @@ Test(html, promises_no_more_than_the_trust_gives)
     }
     page = drawn(&result);
     cr_assert(strstr(page, "adds its noise itself") == NULL);
-    cr_assert(strstr(page, "sums that carry noise") == NULL);
+    cr_assert(strstr(page, "answers that carry noise") == NULL);
     cr_assert(strstr(page, "exact sums") != NULL);
     cr_assert(strstr(page, "at most 0.5000 worse per round") != NULL, "the bound is shown");
     cr_assert(strstr(page, "nobody may know") != NULL);
