@@ -342,5 +342,8 @@ Test(filter_limits, what_is_said_to_be_spent_is_not_less_than_the_formulas)
             cr_expect_eq(filter_odometer(&filter, &sums), always - 1, "the sum where it is less");
         }
         cr_expect_gt(by_level, 10);
+        struct cost failed = {1, limits[i].delta_atto / 2 + 1, 1};
+        cr_expect_eq(filter_epsilon(&filter, &failed), UINT64_MAX, "no epsilon at D");
+        cr_expect_eq(filter_odometer(&filter, &failed), UINT64_MAX);
     }
 }
