@@ -316,3 +316,91 @@ Test(hedge_play, a_play_with_nothing_due_stops_the_program, .signal = SIGABRT)
     cr_assert(hedge_play(&state, &game, &none, &(struct random){.fill = NULL},
                          &(struct hedge_losses){NULL}) == STATUS_OK);
 }
+
+/* Where the horizon is unknown: what falls due in each of the plays, the last pick among them, out of a
+ * ledger for each game. Returns how many plays looked at nothing. */
+static unsigned play_segments(const struct hedge_game *game, size_t games, uint64_t rounds)
+{
+    struct seeded_random seeded;
+    struct hedge_state state = {0};
+    int64_t sums[K] = {0};
+    const struct hedge_losses losses = {sums, sums, sums};
+    const struct digest stage = {{9}};
+    struct ledger *ledger = NULL;
+    unsigned starts = 0;
+    seeded_random_init(&seeded, rounds);
+    const struct random random = seeded_random_interface(&seeded);
+    for (uint64_t play = 0; play <= rounds; play++) {
+        const struct hedge_game *now = hedge_game_at(game, games, play);
+        enum hedge_due due;
+        while ((due = hedge_due(&state, now)) != HEDGE_DUE_NOTHING) {
+            struct grant *grant = NULL;
+            if (due == HEDGE_DUE_START) {
+                cr_assert(play == now->first && ++starts > 0);
+                ledger_free(ledger);
+                ledger = ledger_new((struct price){UINT64_MAX - 1, 0});
+            } else {
+                const struct charge charge = hedge_charge(&state, now, &stage);
+                cr_assert(charge.row_first >= now->first && charge.row_count > 0);
+                cr_assert(charge.row_first + charge.row_count == play, "nothing that is to come");
+                cr_assert(ledger_spend(ledger, &grant, &charge, NULL) == STATUS_OK);
+            }
+            cr_assert(hedge_play(&state, now, &grant, &random, &losses) == STATUS_OK);
+        }
+        struct charge charge[2];
+        uint64_t most = 0;
+        for (size_t i = 0; i < hedge_charges(charge, now); i++) {
+            most += charge[i].epsilon_micro * charge_count(&charge[i]);
+        }
+        cr_assert(ledger_spent(ledger).epsilon_micro <= most, "play %d", (int)play);
+        cr_assert(hedge_state_is_valid(&state, now));
+        hedge_next(&state, now);
+    }
+    cr_assert(game->strategy == HEDGE_DARTBOARD || state.draws == game[games - 1].rounds - 1);
+    ledger_free(ledger);
+    return starts;
+}
+
+Test(hedge_play, an_unknown_horizon_begins_anew_and_has_paid_for_its_last_pick)
+{
+    static const uint64_t rounds[] = {1, 2, 3, 7, 8, 100};
+    for (int strategy = HEDGE_THEOREM; strategy <= HEDGE_DARTBOARD; strategy++) {
+        for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
+            struct hedge_problem problem = usual;
+            struct hedge_plan whole;
+            struct hedge_plan plan[7];
+            struct hedge_game game[7];
+            const size_t games = hedge_segment_count(rounds[i]);
+            problem.rounds = rounds[i];
+            cr_assert(games <= 7);
+            cr_assert(hedge_doubling(&whole, plan, (enum hedge_strategy)strategy, &problem, NULL) ==
+                      STATUS_OK);
+            cr_assert(hedge_games_init(game, plan, (enum hedge_strategy)strategy, &problem,
+                                       unit_grid, NULL) == STATUS_OK);
+            cr_expect_eq(play_segments(game, games, rounds[i]), games, "one start a segment");
+        }
+    }
+}
+
+/* The charge of a game whose eta is held to rho_max costs no more than that in zCDP, and nearly as
+ * much. */
+Test(hedge_play, a_plan_keeps_the_rho_that_it_is_held_to)
+{
+    for (int strategy = HEDGE_RWM; strategy <= HEDGE_DARTBOARD; strategy++) {
+        for (uint64_t rounds = 1; rounds <= 1024; rounds *= 32) {
+            struct hedge_problem problem = usual;
+            struct charge charge[2];
+            double rho = 0;
+            problem.rounds = rounds;
+            problem.rho_max = 0.001;
+            const struct hedge_game game =
+                game_of((enum hedge_strategy)strategy, &problem, unit_grid);
+            const size_t count = hedge_charges(charge, &game);
+            for (size_t i = 0; i < count; i++) {
+                const double range = (double)charge[i].epsilon_micro / 1e6;
+                rho += (double)charge_count(&charge[i]) * range * range / 8;
+            }
+            cr_expect(rho <= problem.rho_max && rho > 0.98 * problem.rho_max, "%g", rho);
+        }
+    }
+}
