@@ -27,8 +27,10 @@ from federation import expect
 AGENTS = 2
 RECORDS = 200  # of each agent: a fifth of 500 is held out
 REJECT = 1e-8
-POINTS = [(60, "F", "a", 1.2), (70, "M", "b", 0.8), (75, "F", "c", 1.6), (80, "M", "a", 3), (90, "F", "b", 2.2)]
-LAMBDAS = [0.3 + i / 50 for i in range(10)]
+POINTS = [(50 + i / 4, "FM"[i % 2], "abc"[i % 3], 0.5 + i / 100) for i in range(190)]
+LAMBDAS = [0.3 + i / 50 for i in range(20)]
+UPDATES = 12
+MOMENTS = 3
 TIMES = [21, 61, 141]  # t0 = 20, doubled
 
 
@@ -80,6 +82,7 @@ class Run:
     def __init__(self, programs, folder, kind, privacy, stages, data_map=""):
         self.folder = pathlib.Path(folder) / "out"
         self.kind = kind
+        self.width = values.D * values.outputs(kind)
         table = pathlib.Path(folder) / "people.csv"
         with table.open("w", encoding="ascii", newline="") as file:
             csv.writer(file).writerows([values.COLUMNS, *values.draw_people(random.Random(3), 500)])
@@ -122,8 +125,7 @@ class Run:
 
     def model(self, at):
         """The first expert that a round made, or the state it came to."""
-        width = values.D * values.outputs(self.kind)
-        return struct.unpack_from(f"<{width}d", self.rounds[at][1])
+        return struct.unpack_from(f"<{self.width}d", self.rounds[at][1])
 
     def expect_charges(self, wanted):
         """wanted: task and epsilon of every round, in order."""
@@ -164,8 +166,8 @@ def point_features():
 def exact_update(run, first, rounds, batch_of):
     """Replays the stage, which begins at the model so far, from the released sums: the weights that each round was
     asked at, and the last ones."""
-    width = values.D * values.outputs(run.kind)
-    weights, speed, asked = list(run.model(first - 1)) if first > 0 else [0.0] * width, [0.0] * width, []
+    weights = list(run.model(first - 1)) if first > 0 else [0.0] * run.width
+    speed, asked = [0.0] * run.width, []
     for within in range(rounds):
         asked.append(weights[:])
         total = totals([answers[first + within] for answers in run.answers])
@@ -180,31 +182,31 @@ def local(_, programs, kind):
     with tempfile.TemporaryDirectory() as folder:
         run = Run(programs, folder, kind, "unit: record, trust: local, epsilon: 400", [
             f"{{task: fit, loss: squared, lambdas: [{lambdas}], share: 0.25, grid_bits: 20}}",
-            "{task: statistics, lambdas: [0.5], batch: 200, share: 0.25, grid_bits: 20}",
-            "{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: 6, batch: 200, clip: 0.5,"
-            " rate: 0.7, share: 0.25, grid_bits: 16}",
-            "{task: losses, loss: hinge, rounds: 10, batch: 20, share: 0.25, grid_bits: 16}"])
-        fits, updates = len(LAMBDAS), 6
-        asked, last = exact_update(run, fits + 1, updates, RECORDS)
-        expect(max(abs(a - b) for a, b in zip(last, run.model(fits + updates))) < 1e-9, "other steps were taken")
-        experts = [run.model(at) for at in range(fits + 2)]
-        experts[fits + 1] = run.model(fits + updates)
+            *["{task: statistics, lambdas: [0.5], batch: 200, share: 0.083, grid_bits: 20}"] * MOMENTS,
+            f"{{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: {UPDATES}, batch: 200,"
+            " clip: 0.5, rate: 0.7, share: 0.25, grid_bits: 16}",
+            "{task: losses, loss: hinge, rounds: 5, batch: 40, share: 0.25, grid_bits: 16}"])
+        fits, first = len(LAMBDAS), len(LAMBDAS) + MOMENTS
+        asked, last = exact_update(run, first, UPDATES, RECORDS)
+        expect(max(abs(a - b) for a, b in zip(last, run.model(first + UPDATES - 1))) < 1e-9, "other steps were taken")
+        experts = [run.model(at) for at in range(first)] + [run.model(first + UPDATES - 1)]
         found = {"fit": [], "statistics": [], "update": [], "losses": []}
         for site, answers in zip(run.sites, run.answers):
-            expect(len(answers) == fits + 1 + updates + 10, f"{len(answers)} answers of an agent were seen")
+            expect(len(answers) == first + UPDATES + 5, f"{len(answers)} answers of an agent were seen")
             for at, value in enumerate(LAMBDAS):
                 exact = [values.encode(v, 20) for v in values.ridge(site, kind, value)]
                 scale = values.ridge_sensitivity(kind, RECORDS, value, 1e-6, 20) / (100 / fits)
                 found["fit"] += sizes_of(answers[at], exact, scale)
-            found["statistics"] += sizes_of(answers[fits], values.moments(site, kind, 20),
-                                            values.moments_sensitivity(kind, 20) / 100)
-            for within in range(updates):
+            exact = values.moments(site, kind, 20)
+            for at in range(fits, first):
+                found["statistics"] += sizes_of(answers[at], exact, values.moments_sensitivity(kind, 20) / 33.2)
+            for within in range(UPDATES):
                 exact = values.gradients(site, kind, asked[within], 2 ** 15, 16)
-                found["update"] += sizes_of(answers[fits + 1 + within], exact, 2 * 2 ** 15 / (100 / updates))
-            for within in range(10):
-                rows = site.order[20 * within:20 * within + 20]
+                found["update"] += sizes_of(answers[first + within], exact, 2 * 2 ** 15 / (100 / UPDATES))
+            for within in range(5):
+                rows = site.order[40 * within:40 * within + 40]
                 exact = values.hinge_losses(site, rows, experts, kind, 16)
-                found["losses"] += sizes_of(answers[fits + 1 + updates + within], exact, len(experts) * 2 ** 16 / 100)
+                found["losses"] += sizes_of(answers[first + UPDATES + within], exact, len(experts) * 2 ** 16 / 100)
         for task, sizes in found.items():
             judge(f"{kind}, {task}", sizes)
         everything = sum(found.values(), [])
@@ -212,20 +214,20 @@ def local(_, programs, kind):
             fed.must_fail(f"{factor} times the noise", judge, "planted", [factor * size for size in everything])
         wrong = sizes_of(run.answers[0][0], [values.encode(v, 20) for v in values.ridge(run.sites[1], kind, 0.3)], 100)
         fed.must_fail("another agent's answer", judge, "planted", wrong)
-        run.expect_charges([("fit", 100 / fits)] * fits + [("statistics", 100)] + [("update", 100 / updates)] * updates
-                           + [("losses", 100)] + [("losses", 0)] * 9)
+        run.expect_charges([("fit", 100 / fits)] * fits + [("statistics", 33.2)] * MOMENTS
+                           + [("update", 100 / UPDATES)] * UPDATES + [("losses", 100)] + [("losses", 0)] * 4)
 
 
 def central(_, programs):
     """One draw on the sum of all; and the exact sums are nowhere."""
     lambdas = ", ".join(str(value) for value in LAMBDAS)
     with tempfile.TemporaryDirectory() as folder:
-        run = Run(programs, folder, "number", "unit: record, trust: central, epsilon: 400", [
+        run = Run(programs, folder, "number", "unit: record, trust: central, epsilon: 1000", [
             f"{{task: fit, loss: squared, lambdas: [{lambdas}], share: 0.2, grid_bits: 30}}",
             f"{{task: predict, loss: squared, lambdas: [0.3], kernel: {{gamma: 1}}, points: {points_text()},"
             " share: 0.2, grid_bits: 30}",
             "{task: online, rounds: 3, t0: 20, theta: 0.75, share: 0.2, grid_bits: 34}",
-            f"{{task: query, queries: {json.dumps(values.QUERIES)}, batch: 200, share: 0.2, grid_bits: 24}}",
+            *[f"{{task: query, queries: {json.dumps(values.QUERIES)}, batch: 200, share: 0.1, grid_bits: 24}}"] * 2,
             "{task: statistics, lambdas: [0.5], batch: 200, share: 0.2, grid_bits: 30}"])
         fits, secret, found = len(LAMBDAS), [], {"fit": [], "predict": [], "online": [], "query": []}
 
@@ -239,16 +241,17 @@ def central(_, programs):
 
         for at, value in enumerate(LAMBDAS):
             each = [[values.encode(v, 30) for v in values.ridge(site, "number", value)] for site in run.sites]
-            compare("fit", at, each, 30, values.ridge_sensitivity("number", RECORDS, value, 1e-6, 30) / (80 / fits))
+            compare("fit", at, each, 30, values.ridge_sensitivity("number", RECORDS, value, 1e-6, 30) / (200 / fits))
         points = point_features()
         each = [[values.encode(v, 30) for v in values.kernel_answers(site, 0.3, points)] for site in run.sites]
         one = (values.ridge_sensitivity("number", RECORDS, 0.3, 1e-6, 30) - values.D) / math.sqrt(values.D)
-        compare("predict", fits, each, None, len(POINTS) * one / 80)
+        compare("predict", fits, each, None, len(POINTS) * one / 200)
         streams = [values.stream(site, site.order, 0.75, 20, TIMES, 34) for site in run.sites]
         for index, size in enumerate(values.stream_sensitivity(values.D, 0.75, 20, TIMES, 34)):
-            compare("online", fits + 1 + index, [stream[index] for stream in streams], 34, size / 80)
-        compare("query", fits + 4, [values.query_cells(site, 24) for site in run.sites], None,
-                values.QUERIES_NORM * 2 ** 24 / 80)
+            compare("online", fits + 1 + index, [stream[index] for stream in streams], 34, size / 200)
+        each = [values.query_cells(site, 24) for site in run.sites]
+        for at in (fits + 4, fits + 5):
+            compare("query", at, each, None, values.QUERIES_NORM * 2 ** 24 / 100)
         for task, sizes in found.items():
             judge(f"central, {task}", sizes)
         secret += [values.moments(site, "number", 30) for site in run.sites]
@@ -257,27 +260,46 @@ def central(_, programs):
         fed.must_fail("an exact sum as bytes", run.expect_nowhere, secret)
         (run.folder / "planted").write_text(f'{{"sum": {secret[-1][0]}}}')
         fed.must_fail("an exact sum as text", run.expect_nowhere, secret)
-        run.expect_charges([("fit", 80 / fits)] * fits + [("predict", 80), ("online", 80), ("online", 0), ("online", 0),
-                                                          ("query", 80), ("statistics", 80)])
+        run.expect_charges([("fit", 200 / fits)] * fits + [
+            ("predict", 200), ("online", 200), ("online", 0), ("online", 0), ("query", 100), ("query", 100),
+            ("statistics", 200)])
 
 
 def whole_agents(_, programs):
     """Unit agent: all records of an agent may be others, and every round is paid for anew."""
     with tempfile.TemporaryDirectory() as folder:
         run = Run(programs, folder, "sign", "unit: agent, trust: local, epsilon: 400", [
-            "{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: 6, batch: 200, clip: 0.5,"
-            " clip_all: 0.05, rate: 0.7, share: 0.5, grid_bits: 16}",
+            "{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: 12, batch: 200, clip: 0.5,"
+            " clip_all: 0.01, rate: 0.7, share: 0.5, grid_bits: 16}",
             f"{{task: query, queries: {json.dumps(values.QUERIES)}, batch: 200, share: 0.5, grid_bits: 12}}"])
-        asked, _last = exact_update(run, 0, 6, RECORDS)
+        asked, _last = exact_update(run, 0, UPDATES, RECORDS)
         clipped, asking = [], []
         for site, answers in zip(run.sites, run.answers):
-            for within in range(6):
-                exact = values.clip(values.gradients(site, "sign", asked[within], 2 ** 15, 16), 10 * 2 ** 16)
-                clipped += sizes_of(answers[within], exact, 2 * 10 * 2 ** 16 / (200 / 6))
-            asking += sizes_of(answers[6], values.query_cells(site, 12), RECORDS * values.QUERIES_NORM * 2 ** 12 / 200)
+            for within in range(UPDATES):
+                most = 2 * 2 ** 16  # clip_all of the mean over 200 records
+                exact = values.clip(values.gradients(site, "sign", asked[within], 2 ** 15, 16), most)
+                clipped += sizes_of(answers[within], exact, 2 * most / (200 / UPDATES))
+            asking += sizes_of(answers[UPDATES], values.query_cells(site, 12),
+                               RECORDS * values.QUERIES_NORM * 2 ** 12 / 200)
         judge("agent, update clipped together", clipped)
         judge("agent, query", asking)
-        run.expect_charges([("update", 200 / 6)] * 6 + [("query", 200)])
+        run.expect_charges([("update", 200 / UPDATES)] * UPDATES + [("query", 200)])
+
+
+def mapped_streams(_, programs):
+    """Online regression on random Fourier features, every agent's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(programs, folder, "number", "unit: record, trust: local, epsilon: 100",
+                  ["{task: online, rounds: 3, t0: 20, theta: 0.75, share: 1, grid_bits: 34}"],
+                  "  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 40, seed: 42}\n")
+        found = []
+        for site, answers in zip(run.sites, run.answers):
+            site.mapped = values.fourier(site.x, 1, 40, 42)
+            exact = values.stream(site, site.order, 0.75, 20, TIMES, 34)
+            for at, size in enumerate(values.stream_sensitivity(41, 0.75, 20, TIMES, 34)):
+                found += sizes_of(answers[at], exact[at], size / 100)
+        judge("mapped, online", found)
+        run.expect_charges([("online", 100), ("online", 0), ("online", 0)])
 
 
 if __name__ == "__main__":
@@ -285,4 +307,5 @@ if __name__ == "__main__":
     cases = [(f"local-{kind}", local, {"programs": chosen.programs, "kind": kind}) for kind in ("sign", "classes")]
     cases += [("central", central, {"programs": chosen.programs})]
     cases += [("agents", whole_agents, {"programs": chosen.programs})]
+    cases += [("mapped", mapped_streams, {"programs": chosen.programs})]
     sys.exit(fed.run_cases([case for case in cases if chosen.only in case[0]]))

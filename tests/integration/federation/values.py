@@ -169,12 +169,54 @@ def stream_sensitivity(width, theta, t0, times, bits):
     return [factor * (math.sqrt(width) * moved(t - 1, t) * 2 ** bits + width) for t in times]
 
 
+def public_normals(seed):
+    """Karney's algorithm N on 48-bit uniform numbers of splitmix64."""
+    def words():
+        state = seed
+        while True:
+            state = (state + 0x9e3779b97f4a7c15) & MASK
+            yield mixed(state)
+
+    word = words()
+
+    def falls(last, k=None, x=0):
+        """Whether a falling run has an even length; each member survives with (2 k + x)/(2 k + 2)."""
+        even = True
+        while True:
+            here = next(word) >> 16
+            if here >= last or (k is not None and (next(word) >> 16) * (2 * k + 2) >= (2 * k << 48) + x):
+                return even
+            last, even = here, not even
+
+    while True:
+        k = 0
+        while falls(1 << 47):
+            k += 1
+        if not all(falls(1 << 47) for _ in range(k * (k - 1))):
+            continue
+        x = next(word) >> 16
+        if all(falls(x, k, x) for _ in range(k + 1)):
+            size = (((k << 48) + x) * 2 + 1) / 2 ** 49
+            yield -size if next(word) >> 63 else size
+
+
+def fourier(rows, gamma, count, seed):
+    """Pairs of a cosine and a sine for a Gaussian kernel, then the constant."""
+    normal = public_normals(seed)
+    frequencies = [[math.sqrt(2 * gamma) * next(normal) for _ in range(D)] for _ in range(count // 2)]
+    out = []
+    for x in rows:
+        turns = [dot(w, x) for w in frequencies]
+        out.append([f(turn) / math.sqrt(count) for turn in turns for f in (math.cos, math.sin)] + [math.sqrt(0.5)])
+    return out
+
+
 def mean_cell(values, low, high, bits):
     half = 2 ** bits // 2
     return sum(encode((clamp(v, low, high) - low) / (high - low), bits) - half for v in values)
 
 
-QUERIES = ["count: age >= 65 and sex == M", "mean: age where sex == F", "histogram: site", "histogram: age by 4",
+QUERIES = ["count: age >= 65 and sex == M", "mean: age where sex == F", "histogram: site", "histogram: age by 0.5",
            "count: not (kappa < 1 or site == b)", "mean: kappa"]
 QUERIES_NORM = 1 + 1.5 + 2 + 2 + 1 + 1
 
@@ -182,7 +224,7 @@ QUERIES_NORM = 1 + 1.5 + 2 + 2 + 1 + 1
 def query_cells(site, bits):
     one = 2 ** bits
     ages = [float(r["age"]) for r in site.rows]
-    cuts = range(52, 98, 4)
+    cuts = [50.5 + i / 2 for i in range(95)]
     women = [float(r["age"]) for r in site.rows if r["sex"] == "F"]
     out = [one * sum(a >= 65 and r["sex"] == "M" for a, r in zip(ages, site.rows))]
     out += [mean_cell(women, 50, 98, bits), one * len(women)]
