@@ -197,7 +197,7 @@ static enum status run_careful(const struct noise_table *table, const struct ran
     return status;
 }
 
-/* value (trials + 1): the accepted ones, gathered without a branch. */
+/* value (trials): the accepted ones, gathered without a branch. */
 static enum status run(const struct noise_table *table, const struct random *random,
                        const uint64_t *word, size_t trials, uint64_t *value, size_t *accepted)
 {
@@ -217,7 +217,7 @@ enum status noise_table_draw(const struct noise_table *table, const struct rando
                              uint64_t *values, size_t count)
 {
     uint64_t word[TRIAL_WORDS * BLOCK_TRIALS];
-    uint64_t value[BLOCK_TRIALS + 1];
+    uint64_t value[BLOCK_TRIALS];
     size_t done = 0;
     enum status status = STATUS_OK;
 

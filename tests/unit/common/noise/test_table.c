@@ -336,6 +336,37 @@ Test(table, the_tail_is_drawn_exactly)
     noise_share_free(&share);
 }
 
+/* The same for what trials are compared with, bins and tail, to the last bit of a low precision. */
+Test(table, acceptance_probabilities_are_enclosed_at_any_precision)
+{
+    mpfr_t bound[2];
+    mpfr_t truth[2];
+    mpfr_inits2(900, truth[0], truth[1], NULL);
+    for (size_t i = 0; i < 2 * SCALES; i++) {
+        struct noise_gaussian gaussian;
+        struct noise_share share;
+        cr_assert_eq(noise_gaussian_init(&gaussian, scales[i / 2]), STATUS_OK);
+        cr_assert_eq(noise_share_init(&share, scales[i / 2], 3), STATUS_OK);
+        const struct noise_table *table = i % 2 == 0 ? &gaussian.table : &share.table;
+        for (size_t b = 0; b <= table->bins;
+             b += b + 29 > table->bins && b < table->bins ? 1 : 29) {
+            const struct noise_bin *bin = &table->bin[b];
+            noise_table_enclose(table, b, bin->size_bits + 1, bin->start, truth[0], truth[1]);
+            for (mpfr_prec_t precision = 20; precision < 200; precision += 13) {
+                mpfr_inits2(precision, bound[0], bound[1], NULL);
+                noise_table_enclose(table, b, bin->size_bits + 1, bin->start, bound[0], bound[1]);
+                cr_expect(mpfr_lessequal_p(bound[0], truth[0]), "table %zu bin %zu", i, b);
+                cr_expect(mpfr_greaterequal_p(bound[1], truth[1]), "table %zu bin %zu", i, b);
+                mpfr_clears(bound[0], bound[1], NULL);
+            }
+        }
+        noise_gaussian_free(&gaussian);
+        noise_share_free(&share);
+    }
+    mpfr_clears(truth[0], truth[1], NULL);
+    mpfr_free_cache();
+}
+
 /* Enclosures of few bits hold those of many, wherever the table may ask. */
 Test(table, enclosures_hold_the_truth_at_any_precision)
 {
