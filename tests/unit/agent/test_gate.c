@@ -1,6 +1,7 @@
 #include "agent/gate.h"
 
 #include "crypto/digest.h"
+#include "dp/mechanism.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -84,6 +85,11 @@ Test(gate, a_round_is_answered_once_whatever_is_asked)
     cr_assert_eq(answer(gate, 3, 100000, 1, &record, &blob), STATUS_INVALID);
     cr_assert_eq(answer(gate, 2, 100000, 1, &record, &blob), STATUS_INVALID);
     cr_assert_eq(gate_spent(gate).epsilon_micro, 100000, "a refusal costs nothing");
+    struct private_vector vector = vector_of(1);
+    struct gate_request paid = request_of(3, 100000);
+    paid.charge.pass.byte[0] = 99; /* rows that the ledger would admit */
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &paid, NULL), STATUS_INVALID);
+    cr_assert_eq(gate_spent(gate).epsilon_micro, 100000);
     cr_assert_eq(answer(gate, 4, 100000, 1, &record, &blob), STATUS_OK);
     gate_free(gate);
 }
@@ -148,6 +154,45 @@ Test(gate, values_are_clipped_to_their_public_bounds)
     cr_assert_eq(answer(outside, 0, 100000, 1000000, &record, &blob), STATUS_OK);
     cr_assert_arr_eq(first, blob.data, sizeof first);
     gate_free(outside);
+}
+
+/* The bytes are the vector with the mechanism's own noise for the whole of the stated sensitivity, from
+ * the same stream: half of it, or a coordinate without, would be other bytes. */
+Test(gate, what_leaves_has_the_noise_of_its_charge_laplace_and_gaussian)
+{
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        const struct price limit = {UINT64_MAX, DELTA_ATTO_ONE / 10};
+        struct gate *gate = NULL;
+        struct grant *grant = NULL;
+        struct private_vector vector = vector_of(7);
+        struct gate_request request = request_of(0, 500000);
+        int64_t expected[COUNT] = {7, 7, 7, 7};
+        struct seeded_random twin;
+        struct record record;
+        struct slice blob;
+        if (gaussian == 1) {
+            request.charge.mechanism = MECHANISM_DISCRETE_GAUSSIAN;
+            request.charge.epsilon_micro = 0;
+            request.charge.sigma_micro = 3000000;
+        }
+        seeded_random_init(&seeded, 7);
+        seeded_random_init(&twin, 7);
+        source = seeded_random_interface(&seeded);
+        const struct random same = seeded_random_interface(&twin);
+        cr_assert_eq(gate_new(&gate, &(struct allowances){.total = limit}, &source), STATUS_OK);
+        struct ledger *ledger = ledger_new(limit);
+        cr_assert_eq(ledger_spend(ledger, &grant, &request.charge, NULL), STATUS_OK);
+        cr_assert_eq(gaussian == 1 ? mechanism_gaussian(&grant, &same, expected, COUNT, 4)
+                                   : mechanism_laplace(&grant, &same, expected, COUNT, 4),
+                     STATUS_OK);
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+        cr_assert_eq(blob.size, sizeof expected);
+        for (size_t i = 0; i < COUNT; i++) {
+            cr_expect_eq((int64_t)load_u64((const uint8_t *)blob.data + 8 * i), expected[i]);
+        }
+        ledger_free(ledger);
+        gate_free(gate);
+    }
 }
 
 Test(gate, recovery_brings_back_charge_cursor_and_the_same_bytes)
