@@ -401,7 +401,7 @@ static size_t close_round(double *value, const struct bench *bench, int64_t *sum
                               .outcome = &outcome,
                               .cohort = &cohort,
                               .random = &bench->random,
-                              .sum = must(malloc(count * sizeof *sum)),
+                              .sum = must(calloc(count + 1, sizeof *sum)),
                               .count = count,
                               .record = &record};
     memcpy(closing.sum, sum, count * sizeof *sum);
