@@ -66,11 +66,10 @@ static struct charge charge_of(const struct curator *curator, uint32_t round)
 }
 
 /* Opens a purse when a game begins. A unit is in the losses of one game of the stage: so each has a
- * purse of its own, of which the dearest is what the ledger paid. Twice the limit goes in, because the
- * cost of every draw is rounded up by itself, and games are planned to the last digit. */
+ * purse of its own, with the job's limit, and the dearest is what the ledger paid. */
 static enum status take_purse(struct curator *curator, const struct hedge_game *game)
 {
-    const struct price limit = {2 * curator->job->epsilon_micro, curator->job->delta_atto};
+    const struct price limit = {curator->job->epsilon_micro, curator->job->delta_atto};
     if (curator->game == game) {
         return STATUS_OK;
     }

@@ -189,21 +189,18 @@ static void check_selection(struct world *world, const struct node *node, const 
     }
 }
 
-/* What a play costs its game, by the measure of the curator's purse; a unit is in one coin. */
+/* What a play costs its game; a unit is in one coin. */
 static void pay(struct world *world, const struct hedge_game *game, const struct charge *charge,
                 bool coin)
 {
     struct checker *checker = &world->checker;
-    const struct price limit = {2 * world->fixture.job.epsilon_micro,
-                                world->fixture.job.delta_atto};
-    const struct filter filter = filter_new(limit);
     if (checker->game != game) {
         checker->game = game;
         checker->purse = (struct cost){0};
         checker->coin_paid = false;
     }
     if (!coin || !checker->coin_paid) {
-        checker->purse = cost_add(checker->purse, filter_cost(&filter, charge));
+        checker->purse = cost_add(checker->purse, filter_cost(&world->fixture.job.filter, charge));
     }
     checker->coin_paid = checker->coin_paid || coin;
 }

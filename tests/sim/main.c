@@ -73,6 +73,7 @@ static bool run(struct tally *tally, char *text, uint64_t seed, enum planted pla
     calm.trial = plan.trial;
     calm.local = plan.local;
     calm.doubling = plan.doubling;
+    calm.cohort_min = plan.cohort_min; /* what the games are made for, and charged */
     world_init(&world, &plan, verbose);
     if (plan.earlier) {
         world_init(&earlier, &calm, false);
