@@ -64,6 +64,13 @@ static const struct job_advice *find(const struct job_advice *advice, size_t cou
     return NULL;
 }
 
+static bool has_unit(const struct job_advice *advice, size_t count, const char *beginning,
+                     const char *unit)
+{
+    const struct job_advice *found = find(advice, count, beginning);
+    return found != NULL && strstr(found->figure, unit) != NULL;
+}
+
 /* The stage's burden with these changes; INFINITY where there is no such job. */
 static double burden_of(const struct job_source *source, size_t stage,
                         const struct job_changes *changes)
@@ -338,13 +345,13 @@ Test(plan_job, advises_each_task_what_helps_it)
     size_t count = job_advise(advice, &source, plan, 0);
     cr_assert(find(advice, count, "lambdas: [") != NULL);
     cr_assert(find(advice, count, "trust: central") != NULL);
-    cr_assert(strstr(find(advice, count, "privacy.epsilon")->figure, "weight") != NULL);
+    cr_assert(has_unit(advice, count, "privacy.epsilon", "weight"));
     count = job_advise(advice, &source, plan, 1);
     cr_assert(find(advice, count, "lambdas: [") == NULL);
     cr_assert(find(advice, count, "fewer experts") != NULL);
     const struct job_advice *batch = find(advice, count, "batch: ");
     cr_assert(batch != NULL && strstr(batch->change, "records of each agent") != NULL);
-    cr_assert(strstr(find(advice, count, "privacy.epsilon")->figure, "loss") != NULL);
+    cr_assert(has_unit(advice, count, "privacy.epsilon", "loss"));
     give_back(plan);
     plan = plan_of(&source, HEAD("local", "0.5") QUERY);
     cr_assert(burden_with(&source, 0, NULL, (struct terms_size){12, 0}) <
