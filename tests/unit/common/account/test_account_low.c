@@ -86,4 +86,8 @@ Test(account_low, low_of_a_mixed_list_is_at_least_that_of_its_certain_part)
     struct account all = epsilon_of(events, 2, 1e-6);
     cr_expect(all.low > part.low * 1.01 && all.high > part.high * 1.01);
     cr_expect(all.low <= all.high);
+    events[1].mechanism = MECHANISM_PURE;
+    events[1].sampling = 0.5; /* of which nothing is certain: it is left out, and no more than it */
+    all = epsilon_of(events, 2, 1e-6);
+    cr_expect(fabs(all.low / part.low - 1) < 1e-3 && all.high > part.high);
 }
