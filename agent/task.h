@@ -9,6 +9,7 @@
 #include "base/why.h"
 #include "job/round.h"
 #include "learn/dataset.h"
+#include "query/predicate.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,15 @@ struct task_input {
                                    the round's input; NULL without one */
     size_t expert_count;
 };
+
+/** Returns record i of the public order as questions see it; borrows the data, which keep raw values. */
+static inline struct row task_row(const struct task_input *input, uint64_t i)
+{
+    const size_t at = input->order[i];
+    return (struct row){.cell = input->data->raw + at * input->data->column_count,
+                        .column_count = input->data->column_count,
+                        .label = input->data->y[at]};
+}
 
 /**
  * Computes a round's exact answer. The time it takes and whether it succeeds depend on sizes alone.

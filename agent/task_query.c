@@ -13,7 +13,7 @@ enum status task_query(int64_t *value, const struct task_input *input)
 
     CHECK(data->raw != NULL && rows.first + rows.count <= data->record_count);
     for (uint64_t i = rows.first; status == STATUS_OK && i < rows.first + rows.count; i++) {
-        const struct row row = row_of_dataset(data, input->order[i]);
+        const struct row row = task_row(input, i);
         query_set_add(value, set, input->within,
                       input->experts != NULL ? input->experts : start.threshold, &row);
     }

@@ -13,7 +13,7 @@ enum status task_select(int64_t *value, const struct task_input *input)
     }
     CHECK(data->raw != NULL && rows.first + rows.count <= data->record_count);
     for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
-        const struct row row = row_of_dataset(data, input->order[i]);
+        const struct row row = task_row(input, i);
         candidates_add(value, &input->stage->candidates, &row);
     }
     return STATUS_OK;

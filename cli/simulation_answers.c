@@ -86,7 +86,10 @@ static uint64_t add_all(int64_t *sum, const struct asked *asked, const struct st
         const struct dataset *data = &asked->share[agent];
         const struct round_rows rows = round_rows(stage, within, data->record_count);
         for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
-            const struct row row = row_of_dataset(data, asked->order[agent][i]);
+            const size_t at = asked->order[agent][i];
+            const struct row row = {.cell = data->raw + at * data->column_count,
+                                    .column_count = data->column_count,
+                                    .label = data->y[at]};
             query_set_add(sum, &stage->queries, within, threshold, &row);
         }
         record_count += rows.count;

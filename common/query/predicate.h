@@ -13,7 +13,6 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/why.h"
-#include "learn/dataset.h"
 #include "learn/schema.h"
 
 #include <stdbool.h>
@@ -54,14 +53,6 @@ struct row {
     size_t column_count; /* the schema's */
     double label;        /* as its kind says: +1 or -1, scaled to [-1, 1], or an index */
 };
-
-/** Returns a record of a table that keeps its raw values; borrows them. */
-static inline struct row row_of_dataset(const struct dataset *data, size_t at)
-{
-    return (struct row){.cell = data->raw + at * data->column_count,
-                        .column_count = data->column_count,
-                        .label = data->y[at]};
-}
 
 /**
  * Reads a predicate.
