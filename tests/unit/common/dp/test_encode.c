@@ -272,6 +272,22 @@ Test(encode, the_l2_norm_is_rounded_up_through_every_bit)
     cr_assert(values[0] == INT64_C(2858080959463517995) / 8 && values[18] == INT64_MIN / 8);
 }
 
+/* The norm is a hair above 2^66, by a 9 whose square, 81, has the digits 1 1 0 1 to the base of 4 in
+ * which the sum is shortened. Where a digit of 1 is lost 64 values fill the bound, and the 9 is one
+ * too many. */
+Test(encode, the_l2_norm_is_rounded_up_by_the_least_that_is_lost)
+{
+    const int64_t bound = INT64_MAX - 7; /* a multiple of 8 */
+    int64_t values[65];
+    for (size_t i = 0; i < 64; i++) {
+        values[i] = INT64_MIN;
+    }
+    values[64] = 9;
+    clip_l2(values, 65, bound);
+    cr_assert(within_l2(values, 65, bound));
+    cr_assert(values[64] == 1 && values[0] > -(bound / 8));
+}
+
 /* The encoded distance of two vectors against the real one in steps: less than sqrt(count) more. */
 Test(encode, rounding_costs_less_than_the_root_of_the_length_in_l2)
 {
