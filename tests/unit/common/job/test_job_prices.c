@@ -172,6 +172,72 @@ Test(job_prices, each_class_is_a_fit_and_a_fit_looks_at_all_rows)
     job_free(&job);
 }
 
+/* With an offset a polynomial's kappa is not 1. */
+Test(job_prices, each_class_and_each_point_is_answered_by_the_kernel_of_the_job)
+{
+    static const struct trial trial = {
+        CLASSES FEATURES,
+        "record",
+        "local",
+        "0",
+        "",
+        "  - {task: predict, loss: hinge, lambdas: [2], share: 1, points: [[0.5], [1]],"
+        " kernel: {kind: polynomial, degree: 2, offset: 1}, grid_bits: 20}\n"};
+    struct job job;
+    must_parse(&job, &trial);
+    const struct stage *stage = &job.stage[0];
+    const struct kernel_problem problem = {
+        .loss = stage->loss,
+        .kernel = {.kind = KERNEL_POLYNOMIAL, .degree = 2, .offset = 1, .rate = stage->kernel.rate},
+        .lambda = 2,
+        .tolerance = stage->tolerance,
+        .record_count = 1000,
+        .feature_count = 2};
+    uint64_t all = 0;
+    cr_assert_eq(sensitivity_predict_l1(&all, &problem, 3 * 2, 20, NULL), STATUS_OK);
+    cr_expect_eq(sensitivity(&job, 1000, 0), all);
+    job_free(&job);
+}
+
+/* As stage_statistics.c proves it: two blocks differ, and each of d (d + 3)/2 numbers by a step. */
+Test(job_prices, moments_of_classes_differ_in_two_blocks)
+{
+    static const struct trial trial = {CLASSES FEATURES,
+                                       "record",
+                                       "local",
+                                       "0",
+                                       "",
+                                       "  - {task: statistics, lambdas: [0.1], batch: 4, share: 1,"
+                                       " grid_bits: 30}\n"};
+    struct job job;
+    must_parse(&job, &trial);
+    const double exact = ldexp(1 + 2 / sqrt(2) + 2 * sqrt(2), 30);
+    const double found = (double)sensitivity(&job, 100, 0);
+    cr_expect(found >= exact + 5 && found <= exact * (1 + 1e-9) + 6, "%.17g", found - exact);
+    job_free(&job);
+}
+
+Test(job_prices, a_selection_among_experts_is_paid_for_as_what_it_is)
+{
+    static const char *const strategy[] = {"noisy_min", "permute_and_flip", "exponential"};
+    for (size_t i = 0; i < 3; i++) {
+        char stages[1024];
+        const struct trial trial = {SIGNS FEATURES,  "record", i == 0 ? "local" : "central", "0",
+                                    ", records: 50", stages};
+        struct job job;
+        (void)snprintf(stages, sizeof stages,
+                       "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6], share: 0.5}\n"
+                       "  - {task: select, strategy: %s, loss: zero_one, batch: 4, share: 0.5,"
+                       " grid_bits: 10}\n",
+                       strategy[i]);
+        must_parse(&job, &trial);
+        cr_expect_eq(sensitivity(&job, 100, 5), i == 0 ? 5 * 1024 : 1024, "%s", strategy[i]);
+        cr_expect_eq(job.stage[1].charge.mechanism, i == 2 ? MECHANISM_EXPONENTIAL : MECHANISM_PURE,
+                     "%s", strategy[i]);
+        job_free(&job);
+    }
+}
+
 Test(job_prices, central_noise_covers_the_agent_with_the_fewest_records)
 {
     struct trial trial = {
