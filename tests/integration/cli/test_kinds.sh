@@ -37,7 +37,7 @@ job series squared <<'YML'
   features: [{column: warm, centre: 15, half_width: 20}]
 YML
 run series "$work/days.csv"
-grep -qF 'root mean square error' "$work/series.shown" || fault 'no error is shown for a number'
+grep -qF 'RMS error' "$work/series.shown" || fault 'no error is shown for a number'
 python3 - "$work" <<'PY' || fault 'the series'
 import csv, json, pathlib, sys
 folder = pathlib.Path(sys.argv[1])
