@@ -23,8 +23,8 @@ MUST_USE enum status curator_restore(struct curator *curator, uint32_t round,
                                      const struct hedge_state *before,
                                      const struct hedge_state *after);
 
-/** What is spent, beside the limit; and what the plays of the game under way have come to, beside the
- * purse that they are paid from: all zero before the first. */
+/** What is spent, beside the limit; and what the plays of the game under way have come to: all zero
+ * before the first. */
 struct balance curator_balance(const struct curator *curator);
 struct balance curator_purse(const struct curator *curator);
 

@@ -106,21 +106,21 @@ MUST_USE enum status hedge_high_probability(double *tight, double *textbook,
                                             struct why *why);
 
 /** Doubling, for epochs and for an unknown horizon: segment number s = 0, 1, .. is the rounds 2^s -
- * 1 .. 2^(s+1) - 2, counted from 0. Returns the segment of a round, whether it begins there, and how
- * many segments so many rounds have. */
+ * 1 .. 2^(s+1) - 2, counted from 0. Returns the segment of a round, whether it begins there, and
+ * how many segments so many rounds have. */
 unsigned hedge_segment(uint64_t round);
 bool hedge_segment_begins(uint64_t round);
 size_t hedge_segment_count(uint64_t rounds);
 
 /**
- * Plans a play whose horizon is unknown: every segment forgets all losses before it and plays its own
- * plan for 2^s rounds and the whole budget; a round's losses are paid for in one segment only (parallel
- * composition). The last segment may be cut short.
+ * Plans a play whose horizon is unknown: every segment forgets all losses before it and plays its
+ * own plan for 2^s rounds and the whole budget; a round's losses are paid for in one segment only
+ * (parallel composition). The last segment may be cut short.
  *
- * whole    out  both bounds on the average regret, cap_probability in them, and privacy_is_free where
- *               it is in every segment; the rest is zero
- * segment  out  (hedge_segment_count(rounds)) their plans; may be NULL; not written for epochs, which
- *               never knows its horizon: its own plan is `whole`
+ * whole    out  both bounds on the average regret, cap_probability in them, and privacy_is_free
+ *               where it is in every segment; the rest is zero
+ * segment  out  (hedge_segment_count(rounds)) their plans; may be NULL; not written for epochs,
+ *               which never knows its horizon: its own plan is `whole`
  * problem  in   rounds: how many are played in the end; participations at most 1, or the unit is
  *               round: a record of two segments would pay twice
  *

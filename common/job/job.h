@@ -104,11 +104,11 @@ struct stage {
 
     struct online_problem online; /* online: the stream */
 
-    struct hedge_plan plan; /* losses under central trust */
-    struct hedge_game
-        *game; /* (game_count) losses under central trust: a play more than rounds, as the last answer
-                  decides one, too; its losses are sums over cohort_min agents. One game, or, where
-                  the horizon is unknown, one a segment; owned */
+    /* losses under central trust: a play more than rounds, as the last answer decides one, too, of
+     * losses that are sums over cohort_min agents. One game, or, where the horizon is unknown, one
+     * a segment, and of the plan the bounds alone */
+    struct hedge_plan plan;
+    struct hedge_game *game; /* (game_count) owned */
     size_t game_count;
 
     struct gradient gradient; /* update */

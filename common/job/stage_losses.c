@@ -1,7 +1,7 @@
-/* `losses`: the experts judged on fresh records, round by round. Under local trust the noisy sums feed
- * the RWM; under central trust the coordinator plays on exact ones, and the draws are what is paid
- * for: one charge for all of them, on whatever rows. Where the horizon is unknown that charge covers
- * every segment's game: a record is in the rounds of one. */
+/* `losses`: the experts judged on fresh records, round by round. Under local trust the noisy sums
+ * feed the RWM; under central trust the coordinator plays on exact ones, and the draws are what is
+ * paid for: one charge for all of them, on whatever rows. Where the horizon is unknown that charge
+ * covers every segment's game: a record is in the rounds of one. */
 
 #include "account/renyi.h"
 #include "base/check.h"
@@ -50,9 +50,9 @@ static struct parts parts_of(const struct hedge_game *game, const struct filter 
 }
 
 /* Draws and coins are several events, in several games, and an answer has one charge: the sum of a
- * game's epsilons where so much may be paid, else that of the Gaussian which costs at least as much at
- * every Renyi order (rho = sum of range^2/8; Cesar and Rogers 2021); of several games the most, as a
- * unit is in one of them. */
+ * game's epsilons where so much may be paid, else that of the Gaussian which costs at least as much
+ * at every Renyi order (rho = sum of range^2/8; Cesar and Rogers 2021); of several games the most,
+ * as a unit is in one of them. */
 static struct charge joined(const struct stage *stage, const struct filter *filter,
                             uint64_t epsilon_micro)
 {
@@ -254,8 +254,8 @@ static double rho_of_share(const struct job *job, size_t index)
     return job->delta_atto == 0 ? 0 : zcdp_from_epsilon(epsilon, (double)job->delta_atto * 1e-18);
 }
 
-/* Whether a draw of the longest segment may cost more by pure epsilon than by zCDP; theorem 11.2 has
- * no pure form. */
+/* Whether a draw of the longest segment may cost more by pure epsilon than by zCDP; theorem 11.2
+ * has no pure form. */
 static bool is_better_pure(const struct job *job, size_t index, double rho)
 {
     const struct stage *stage = &job->stage[index];
@@ -293,8 +293,8 @@ static void suppose_segments(struct job *job)
     }
 }
 
-/* What the job's limit leaves the stage in zCDP, were it charged as Gaussian noise, but for what makes
- * a charge whole; 0 where there is no delta for it. */
+/* What the job's limit leaves the stage in zCDP, were it charged as Gaussian noise, but for what
+ * makes a charge whole; 0 where there is no delta for it. */
 static double rho_left(struct job *job, size_t index)
 {
     struct charge *charge = &job->stage[index].charge;
@@ -313,8 +313,8 @@ static double rho_left(struct job *job, size_t index)
 }
 
 /* One charge covers the games of all segments: the longest one's eta is what the budget allows, by
- * pure epsilon or by zCDP, whichever is more; short ones, which could do with less care, are held to
- * the same. */
+ * pure epsilon or by zCDP, whichever is more; short ones, which could do with less care, are held
+ * to the same. */
 static enum status set_segments(struct job *job, size_t index, struct why *why)
 {
     struct stage *stage = &job->stage[index];

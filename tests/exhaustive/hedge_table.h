@@ -1,5 +1,5 @@
-/* hedge_table.h - the probabilities of a play's coins and draws, by bisection of the random words that
- * decide them, and a walk through all that can happen on which the running code decides. */
+/* hedge_table.h - the probabilities of a play's coins and draws, by bisection of the random words
+ * that decide them, and a walk through all that can happen on which the running code decides. */
 
 #ifndef TESTS_EXHAUSTIVE_HEDGE_TABLE_H
 #define TESTS_EXHAUSTIVE_HEDGE_TABLE_H

@@ -1,10 +1,10 @@
-/* A play whose horizon is unknown, on a toy domain: 3 experts, 5 rounds in segments of 1, 2 and 4 (cut
- * short), so that plays 2 of the second and 4, 5 of the third look at losses; each round's losses one
- * of three vectors, all 243 histories and every outcome, with its probability from the decisions of
- * the running code (hedge_table.h). One replaced round must not change any of them by more than
- * e^epsilon, epsilon being what the dearest of the games can spend, or what was planned for each;
- * with a delta, not by more than the delta that was planned for. Planted: sums that do not restart, so
- * that a round is paid for in two games, break it. */
+/* A play whose horizon is unknown, on a toy domain: 3 experts, 5 rounds in segments of 1, 2 and 4
+ * (cut short), so that plays 2 of the second and 4, 5 of the third look at losses; each round's
+ * losses one of three vectors, all 243 histories and every outcome, with its probability from the
+ * decisions of the running code (hedge_table.h). One replaced round must not change any of them by
+ * more than e^epsilon, epsilon being what the dearest of the games can spend, or what was planned
+ * for each; with a delta, not by more than the delta that was planned for. Planted: sums that do
+ * not restart, so that a round is paid for in two games, break it. */
 
 #include "tests/exhaustive/hedge_table.h"
 
@@ -196,8 +196,8 @@ static void plan(struct hedge_game *game, enum hedge_strategy strategy, double e
         STATUS_OK);
 }
 
-/* As planned: pure epsilon, and epsilon 0.2 at delta 0.1, where every draw costs more than pure epsilon would
- * allow. */
+/* As planned: pure epsilon, and epsilon 0.2 at delta 0.1, where the draws cost more than pure
+ * epsilon would allow. */
 Test(hedge_segments, plans_keep_their_epsilon_and_delta, .timeout = 200)
 {
     static const enum hedge_strategy strategies[] = {HEDGE_RWM, HEDGE_DARTBOARD};

@@ -43,8 +43,8 @@ static const struct {
                          " batch: 12, share: 0.4}\n"},
 };
 
-/* Of the same rounds as TRIAL_PLAYS: two segments each, of which the second one's last play is the last
- * pick. */
+/* Of the same rounds as TRIAL_PLAYS: two segments each, of which the second one's last play is the
+ * last pick. */
 static const char SEGMENTS[] =
     "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5,"
     " tolerance: 0.01, grid_bits: 10, experts: {own: false, shifts: [0.25]}}\n"
