@@ -176,6 +176,17 @@ def exact_update(run, first, rounds, batch_of):
     return asked, weights
 
 
+def stream_scales(run, width, epsilon, draws):
+    """What the run's result states of a prediction's noise (in days, of a half width of 20), as the scale of one draw
+    in grid steps: never more than the plain bound needs, which a sharper one may go below."""
+    stated = [line["noise"] for line in run.result["releases"] if line["task"] == "online"]
+    scales = [noise / 20 * AGENTS * 2 ** 34 / math.sqrt(2 * draws) for noise in stated]
+    plain = [size / epsilon for size in values.stream_sensitivity(width, 0.75, 20, TIMES, 34)]
+    expect(len(scales) == len(plain) and all(0 < a <= b * 1.000001 for a, b in zip(scales, plain)),
+           f"stated scales {scales}, and {plain} are enough")
+    return scales
+
+
 def local(_, programs, kind):
     """Every agent's own noise: fit, statistics, update, losses, and what they cost."""
     lambdas = ", ".join(str(value) for value in LAMBDAS)
@@ -247,8 +258,8 @@ def central(_, programs):
         one = (values.ridge_sensitivity("number", RECORDS, 0.3, 1e-6, 30) - values.D) / math.sqrt(values.D)
         compare("predict", fits, each, None, len(POINTS) * one / 200)
         streams = [values.stream(site, site.order, 0.75, 20, TIMES, 34) for site in run.sites]
-        for index, size in enumerate(values.stream_sensitivity(values.D, 0.75, 20, TIMES, 34)):
-            compare("online", fits + 1 + index, [stream[index] for stream in streams], 34, size / 200)
+        for index, scale in enumerate(stream_scales(run, values.D, 200, draws=1)):
+            compare("online", fits + 1 + index, [stream[index] for stream in streams], 34, scale)
         each = [values.query_cells(site, 24) for site in run.sites]
         for at in (fits + 4, fits + 5):
             compare("query", at, each, None, values.QUERIES_NORM * 2 ** 24 / 100)
@@ -296,8 +307,8 @@ def mapped_streams(_, programs):
         for site, answers in zip(run.sites, run.answers):
             site.mapped = values.fourier(site.x, 1, 40, 42)
             exact = values.stream(site, site.order, 0.75, 20, TIMES, 34)
-            for at, size in enumerate(values.stream_sensitivity(41, 0.75, 20, TIMES, 34)):
-                found += sizes_of(answers[at], exact[at], size / 100)
+            for at, scale in enumerate(stream_scales(run, 41, 100, draws=AGENTS)):
+                found += sizes_of(answers[at], exact[at], scale)
         judge("mapped, online", found)
         run.expect_charges([("online", 100), ("online", 0), ("online", 0)])
 
