@@ -135,6 +135,26 @@ Test(terms, of_an_unknown_horizon_add_the_segments_up)
     job_free(&job);
 }
 
+/* Beside the same without privacy, not beside what a known horizon would promise. */
+Test(terms, of_a_play_with_an_unknown_horizon_are_those_of_its_segments)
+{
+    read_job(HEAD PRIVACY("central", "0") COHORT FIT
+             "  - {task: losses, loss: zero_one, rounds: 5, horizon: doubling, batch: 100, "
+             "share: 0.5, grid_bits: 16}\n");
+    struct terms terms = tell(1, 4);
+    const double two = sqrt(log(2) / 4);
+    const double eta = sqrt(8 * log(2) / 4);
+    const double part = fmin(1, eta / 8 + log(2) / (eta * 2));
+    cr_assert_eq(job.stage[1].game_count, 3);
+    cr_assert_float_eq(terms.regret, fmin(1, job.stage[1].plan.regret_bound), 1e-12);
+    close_to(terms.regret_free, (fmin(1, sqrt(log(2) / 2)) + 2 * two + 2 * part) / 5, 1e-9,
+             "the sum of three");
+    cr_assert(terms.regret >= terms.regret_free * (1 - 1e-12));
+    cr_assert_not_null(strstr(terms.line[0].what, "anew after 1, 2, 4"));
+    terms_free(&terms);
+    job_free(&job);
+}
+
 Test(terms, of_many_experts_promise_no_regret_above_one)
 {
     read_job(
