@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SHOWN_MAX = 8 };
+enum { SHOWN_MAX = 8, REAL_BITS = 52, NOISE_SCALE_TIGHT = 5 };
 
 struct request {
     struct online_problem problem;
@@ -46,7 +46,7 @@ static void print_text(const struct request *request, const struct plan_line *li
         }
         (void)printf("%s\n", releases > SHOWN_MAX ? ", .." : "");
     }
-    if (line[1].value > problem->bound / 2) {
+    if (line[NOISE_SCALE_TIGHT].value > problem->bound / 2) {
         (void)printf(
             "\nThe noise drowns the answers, which lie between -%g and %g: wait longer, take "
             "a larger theta or\na larger epsilon.\n",
@@ -77,17 +77,26 @@ static enum exit_code run(const struct command *command, int count, char **argum
     size_t releases = 0;
     online_release_times(problem, (uint64_t)request.time, times, &releases);
     /* The geometric series, cut short. */
-    const double endless = request.epsilon * online_endless_factor(problem->theta);
+    const double endless = request.epsilon * online_endless_factor(2 - 2 * problem->theta);
     const double so_far = -expm1((2 * problem->theta - 2) * log(2) * (double)releases);
     const double sensitivity = online_sensitivity_point(problem, (uint64_t)request.time);
+    const double tight = online_influence_point(problem, (uint64_t)request.time);
+    struct online_problem real = *problem;
+    real.grid_bits = REAL_BITS;
     const struct plan_line line[] = {
         {"sensitivity", sensitivity, "answer",
-         "every record so far, wherever it stands; in the reals"},
+         "every record so far, wherever it stands; in the reals, as published"},
         {"noise_scale", sensitivity / request.epsilon, "answer",
          "the mean size of the noise on ONE point of ONE release"},
         {"stream_epsilon", endless, "epsilon",
          "an endless stream, released whenever t - 1 + t0 has doubled; in the reals"},
         {"stream_epsilon_so_far", endless * so_far, "epsilon", "the same, ended at --time"},
+        {"sensitivity_tight", tight, "answer", "as hedgerow bounds it, and jobs use it"},
+        {"noise_scale_tight", tight / request.epsilon, "answer", "with that"},
+        {"stream_epsilon_tight", request.epsilon * online_endless_factor(1 - problem->theta),
+         "epsilon", "an endless stream with that: smaller steps fade more slowly against it"},
+        {"stream_epsilon_tight_so_far", request.epsilon * online_stream_factor(&real, releases),
+         "epsilon", "the same, ended at --time"},
         {"releases", (double)releases, "releases", "on that schedule, up to --time"}};
     enum { LINES = sizeof line / sizeof *line };
     enum status status = STATUS_OK;

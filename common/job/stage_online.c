@@ -14,7 +14,7 @@
  *     sum over the c records of sum_j m(s, j) epsilon/(c ceil(F Delta_j)) <= c (epsilon/c) = epsilon.
  *
  * An agent that misses a release has released less. Without the factor F a row that came early pays
- * for every later release anew: up to 1/(1 - 2^-(2 - 2 theta)) times epsilon. */
+ * for every later release anew: up to 1/(1 - 2^-(1 - theta)) times epsilon. */
 
 #include "base/check.h"
 #include "job/kind.h"

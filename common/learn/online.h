@@ -36,8 +36,8 @@ MUST_USE enum status online_check(const struct online_problem *problem, struct w
  * x  in      (count, D), row by row  a longer one is shrunk to the norm kappa
  * y  in      (count)  clamped to [-M, M]; no number counts as 0
  *
- * Ensures the same w for the same records however they are cut into calls; and ||w_t||_2 <= kappa M
- * u^(1 - theta), up to online_rounding. Privacy: w is exact: it leaves only through the gate.
+ * Ensures the same w for the same records however they are cut into calls; and ||w_t||_2 <=
+ * online_norm, up to online_rounding. Privacy: w is exact: it leaves only through the gate.
  * Cost: 4 D multiplications a record, the same for all records; no allocation.
  * Source: Nie and Wang 2017, "A Study on Differential Private Online Learning", (3). Deviation:
  * features in place of an expansion over the records, which would carry every record.
@@ -61,16 +61,30 @@ void online_run_kernel(double *alpha, const struct online_problem *problem, cons
  * 2^-52 kappa M t (3 u^(1-theta) + (D + 16)(kappa^2 + 1) u^(1 - 2 theta)). Public. t >= 1. */
 double online_rounding(const struct online_problem *problem, uint64_t t);
 
+/** Bounds ||w_t||_2 in the reals, rounded up; 0 at t = 0: the smaller of kappa M t ((t0 + u)/2)^(1
+ * - theta)/u and M sqrt(u^(1 - theta) (1 - (1 - t/u)^(3 - theta))/((2 - q) (3 - theta))), q =
+ * kappa^2 t0^(1 - theta)/(t0 - 1). Grows with t. In the kernel's norm the same holds of f_t. */
+double online_norm(const struct online_problem *problem, uint64_t t);
+
 /**
  * Bounds ||w_t - w'_t||_2 for streams that differ in the record at position s < t (replace-one):
- * 2 kappa (kappa^2 + 1) M (s + t0)^(2 - 2 theta)/u + 2 online_rounding, rounded up.
+ * S(online_norm(s)) (s + t0)^(1 - theta)/u + 2 online_rounding, rounded up, where S(W) = max_d
+ * kappa^2 W sin(2d) + 2 kappa M sin(d) is how far apart two records can push weights of norm W.
+ * Grows with s, but for the rounding.
  *
- * Source: the proof is in online.c. Deviation: Nie and Wang bound the last record's influence only.
+ * Source: the proof is in online_influence.c. Deviation: Nie and Wang bound the last record's
+ * influence only, and answers by kappa^2 M u^(1 - theta): never less, 9 times more at theta 3/4, u
+ * = 1,500.
  */
 double online_influence_l2(const struct online_problem *problem, uint64_t s, uint64_t t);
 
-/** Returns C_t = 2 kappa^2 (kappa^2 + 1) M / u^(2 theta - 1), t >= 1, rounded up: no record moves
- * f_t(x) further, at any x, in the reals. Source: their (17); their (12) lacks a kappa. */
+/** Returns the most that f_t(x) moves at any x, t >= 1, in the reals, rounded up: kappa u^-theta
+ * S(online_norm(t - 1)). Holds of the exact kernel form too. At most online_sensitivity_point. */
+double online_influence_point(const struct online_problem *problem, uint64_t t);
+
+/** Returns C_t = 2 kappa^2 (kappa^2 + 1) M / u^(2 theta - 1), t >= 1, rounded up: the published
+ * form of the same, their (17); their (12) lacks a kappa. For plans and studies: no release rests
+ * on it. */
 double online_sensitivity_point(const struct online_problem *problem, uint64_t t);
 
 /**
@@ -105,12 +119,15 @@ void online_release_times(const struct online_problem *problem, uint64_t T, uint
  *
  * releases  in  at most ONLINE_RELEASES_MAX, CHECKed, with t_j <= 2^ONLINE_TIME_MAX_LOG2; 0 costs 0
  *
- * Ensures at most online_endless_factor, up to what rounding to the grid adds: D/Delta_1 a release.
+ * Ensures at most online_endless_factor(1 - theta), up to what rounding to the grid adds:
+ * D/Delta_1 a release.
  * Privacy: charge epsilon times this once, at the start, for replace-one at any position.
  */
 double online_stream_factor(const struct online_problem *problem, size_t releases);
 
-/** Returns 1/(1 - 2^-(2 - 2 theta)), rounded up: the same for an endless stream in the reals. */
-double online_endless_factor(double theta);
+/** Returns 1/(1 - 2^-decay), rounded up: the same for an endless stream in the reals whose records
+ * fade like u^-decay against the bound. decay above 0, CHECKed: at least 1 - theta here, 2 - 2
+ * theta with the published form. */
+double online_endless_factor(double decay);
 
 #endif

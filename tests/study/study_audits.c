@@ -182,6 +182,11 @@ static enum status stream_pair(struct pair *pair, bool doubling, struct why *why
             pair->value[side][pair->width] = encode_value(w[side], STREAM_BITS);
         }
         status = online_sensitivity_l1(&problem, t, &pair->sensitivity[pair->width], why);
+        if (!doubling && status == STATUS_OK) {
+            /* The paper's noise, for one coordinate; kappa = 1. */
+            const double theirs = online_sensitivity_point(&problem, t);
+            pair->sensitivity[pair->width] = (uint64_t)ceil(ldexp(theirs, STREAM_BITS));
+        }
         pair->width++;
     }
     if (doubling && status == STATUS_OK) {

@@ -103,7 +103,7 @@ static void stream_total(struct study *study, const struct study_request *reques
         ten = t == 10 ? total : ten;
         if (t == 1 || t == 2 || t == 5 || t == 10 || t == 20 || t == 50 || t == SECONDS) {
             study_point(line, t, total);
-            study_point(ours, t, online_endless_factor(0.75));
+            study_point(ours, t, online_endless_factor(0.5));
         }
     }
     study_claim(

@@ -246,7 +246,7 @@ Test(online_influence, the_doubling_schedule_costs_what_is_charged)
     cr_assert(releases == 6 && paid <= factor && paid > 0.9 * factor);
     /* Planted: one release's charge; halving at each release; a charge for the last alone. */
     cr_assert(paid > 1 && paid > 2);
-    cr_assert(factor <= online_endless_factor(problem.theta) * (1 + 1e-6));
+    cr_assert(factor <= online_endless_factor(1 - problem.theta) * (1 + 1e-6));
 }
 
 /* A grid that is coarse against the influence, and an adversary who keeps both weights on either
@@ -284,8 +284,8 @@ Test(online_influence, a_coarse_grid_costs_more_than_the_series)
     }
     const double factor = online_stream_factor(&problem, count);
     cr_log_info("%zu releases: %g of %g, the series %g", count, paid, factor,
-                online_endless_factor(problem.theta));
-    cr_assert(paid <= factor && paid > online_endless_factor(problem.theta));
+                online_endless_factor(1 - problem.theta));
+    cr_assert(paid <= factor && paid > online_endless_factor(1 - problem.theta));
 }
 
 /* The paper's noise at every step, each claimed to cost epsilon once. */
