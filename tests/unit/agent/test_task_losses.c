@@ -125,6 +125,39 @@ Test(task_losses, one_replaced_record_moves_it_by_at_most_its_sensitivity_and_ca
     cr_assert_gt(largest_distance(LOSS_HINGE), ((uint64_t)K << BITS) * 9 / 10);
 }
 
+/* However far the scores are apart: every class costs an even part, and all of them one. */
+Test(task_losses, of_several_classes_a_record_costs_at_most_one)
+{
+    static const enum loss_kind kinds[] = {LOSS_LOGISTIC, LOSS_HINGE, LOSS_ZERO_ONE};
+    enum { CLASSES = 3, OWN = K / CLASSES };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct seeded_random seeded;
+        struct fixture f;
+        int64_t most = 0;
+        seeded_random_init(&seeded, 40 + i);
+        fixture_init(&f, &seeded, kinds[i]);
+        f.job.schema.label.kind = LABEL_CLASSES;
+        f.job.schema.label.class_count = CLASSES;
+        f.input.expert_count = OWN; /* of CLASSES models each */
+        for (size_t j = 0; j < K * D; j++) {
+            f.experts[j] *= 50;
+        }
+        for (size_t j = 0; j < M; j++) {
+            f.y[j] = (double)seeded_random_below(&seeded, CLASSES);
+        }
+        for (uint32_t within = 0; within < ROUNDS; within++) {
+            int64_t value[OWN] = {0};
+            f.input.within = within;
+            cr_assert_eq(task_losses(value, &f.input), STATUS_OK);
+            for (size_t k = 0; k < OWN; k++) {
+                cr_expect(value[k] >= 0 && value[k] <= (int64_t)BATCH << BITS, "loss %zu", i);
+                most = value[k] > most ? value[k] : most;
+            }
+        }
+        cr_expect_gt(2 * most, (int64_t)BATCH << BITS, "so that twice of it would be seen");
+    }
+}
+
 Test(task_losses, rounds_look_at_disjoint_rows)
 {
     struct seeded_random seeded;

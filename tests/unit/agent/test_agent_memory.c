@@ -1,0 +1,134 @@
+/* What an agent gives back to the heap: no exact answer, no exact weights and no copy of a record, whose
+ * bytes would wait there for whoever reads the memory or a crash's image of it. */
+
+#include "agent/gate.h"
+#include "agent/task.h"
+#include "learn/erm.h"
+#include "tests/support/seeded_random.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { M = 4, D = 3, COUNT = 5 };
+
+/* Three words behind one another that are looked for in all memory that is given back. */
+static unsigned char needle[24];
+static volatile size_t found; /* free is not expected to change anything */
+
+void __real_free(void *memory);
+size_t malloc_usable_size(void *memory);
+void __wrap_free(void *memory);
+
+void __wrap_free(void *memory)
+{
+    const size_t bytes = memory == NULL ? 0 : malloc_usable_size(memory);
+    for (size_t at = 0; at + sizeof needle <= bytes; at += 8) {
+        found += memcmp((const unsigned char *)memory + at, needle, sizeof needle) == 0;
+    }
+    __real_free(memory);
+}
+
+static void look_for(const void *words)
+{
+    memcpy(needle, words, sizeof needle);
+    found = 0;
+}
+
+/* Planted: a test of its own, as the heap stays marked. */
+Test(agent_memory, what_is_given_back_unwiped_is_seen)
+{
+    static const int64_t mark[3] = {1011, 1009, 1007};
+    volatile int64_t *leak = malloc(64);
+    look_for(mark);
+    for (size_t i = 0; i < 3; i++) {
+        leak[2 + i] = mark[i];
+    }
+    free((void *)(uintptr_t)leak);
+    cr_assert_eq(found, 1);
+}
+
+static struct private_vector marked(void)
+{
+    static const int64_t mark[COUNT] = {1013, 1011, 1009, 1007, 1005};
+    struct private_vector vector = {.count = COUNT, .low = -2000, .high = 2000, .sensitivity = 4};
+    vector.value = malloc(sizeof mark);
+    memcpy(vector.value, mark, sizeof mark);
+    look_for(mark + 1);
+    return vector;
+}
+
+/* Answered, committed and closed; left at the end; refused; drawn and never committed. */
+Test(agent_memory, no_exact_answer_is_given_back_unwiped)
+{
+    const struct allowances allowances = {.total = {.epsilon_micro = 2000000}};
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 7);
+    const struct random random = seeded_random_interface(&seeded);
+    for (int way = 0; way < 4; way++) {
+        struct gate *gate = NULL;
+        struct record record;
+        struct slice blob;
+        struct private_vector vector = marked();
+        struct gate_request request = {.job = {{1}}, .task = "query", .exact = true};
+        request.charge.epsilon_micro = way == 2 ? 3000000 : 1000000;
+        request.charge.pass.byte[0] = 1;
+        request.charge.row_count = 1;
+        cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
+        const enum status status = gate_answer(gate, &record, &blob, &vector, &request, NULL);
+        cr_expect_eq(status, way == 2 ? STATUS_EXHAUSTED : STATUS_OK);
+        if (way < 2) {
+            gate_committed(gate, 1);
+        }
+        if (way == 0) {
+            (void)gate_drop(gate);
+        }
+        gate_free(gate);
+        cr_expect_eq(found, 0, "way %d", way);
+    }
+}
+
+static const char TEXT[] =
+    "hedgerow: 1\njob: memory\ndata:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "    - {column: b, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, deadline_s: 10}\n"
+    "stages:\n"
+    "  - {task: fit, loss: logistic, lambdas: [0.5], share: 0.5, grid_bits: 20}\n"
+    "  - {task: statistics, lambdas: [0.5], batch: 4, share: 0.5, grid_bits: 20}\n";
+
+Test(agent_memory, no_record_and_no_exact_weight_is_given_back_unwiped)
+{
+    double x[M * D] = {0.1, 0.2, 0.5, -0.3, 0.4, 0.5, 0.25, -0.1, 0.5, 0.3, 0.35, 0.5};
+    double y[M] = {1, -1, 1, -1};
+    const size_t order[M] = {0, 1, 2, 3};
+    const struct dataset data = {.record_count = M, .feature_count = D, .x = x, .y = y};
+    double weights[D];
+    struct job job;
+    struct why why = {{0}};
+    cr_assert_eq(job_parse(&job, (struct slice){TEXT, sizeof TEXT - 1}, "job", &why), STATUS_OK,
+                 "%s", why.text);
+    const struct erm_problem problem = {.loss = job.stage[0].loss,
+                                        .lambda = 0.5,
+                                        .tolerance = job.stage[0].tolerance,
+                                        .record_count = M,
+                                        .feature_count = D};
+    cr_assert_eq(erm_solve(weights, &problem, &data, NULL), STATUS_OK);
+    for (size_t stage = 0; stage < 2; stage++) {
+        const struct task_input input = {
+            .job = &job, .stage = &job.stage[stage], .data = &data, .order = order};
+        for (int what = 0; what < 2; what++) {
+            struct private_vector vector;
+            look_for(what == 0 ? weights : x + D);
+            cr_assert_eq(task_run(&vector, &input, &why), STATUS_OK, "%s", why.text);
+            cr_expect_eq(found, 0, "stage %zu, %s", stage, what == 0 ? "weights" : "a record");
+            look_for(vector.value);
+            private_vector_free(&vector);
+            cr_expect_eq(found, 0, "stage %zu, the answer", stage);
+        }
+    }
+    job_free(&job);
+}
