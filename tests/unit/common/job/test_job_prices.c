@@ -91,6 +91,26 @@ Test(job_prices, every_pass_that_is_begun_is_paid_for)
     }
 }
 
+/* Four rounds of a quarter of the records: amplified, each is paid for, and nearly all is used. */
+Test(job_prices, sampled_rounds_are_all_paid_for)
+{
+    static const struct trial trial = {SIGNS FEATURES,
+                                       "record",
+                                       "local",
+                                       "0",
+                                       "",
+                                       "  - {task: update, loss: hinge, rounds: 4, batch: 4,"
+                                       " sampling: 0.25, clip: 1, rate: 1, share: 0.9,"
+                                       " grid_bits: 10}\n"};
+    struct job job;
+    must_parse(&job, &trial);
+    const struct cost whole = round_cost(&job, &job.filter, 4);
+    cr_expect(whole.epsilon_micro <= 900000 && whole.epsilon_micro > 899900, "%u",
+              (unsigned)whole.epsilon_micro);
+    cr_expect_gt(job.stage[0].charge.epsilon_micro, 225000, "before sampling, each is more");
+    job_free(&job);
+}
+
 /* The sigma that stands beside another stage is less than the one that stands alone for as many rounds,
  * and the whole is what a fresh ledger admits. */
 Test(job_prices, gaussian_rounds_are_paid_for_beside_the_others_passes)
