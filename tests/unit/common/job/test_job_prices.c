@@ -279,6 +279,27 @@ Test(job_prices, central_noise_covers_the_agent_with_the_fewest_records)
     job_free(&job);
 }
 
+/* A ledger with a low order has the stage's one charge cost what its events do, but for each event's
+ * rounding to a billionth. */
+static void check_order(const struct charge *charge, const struct charge *event, size_t count)
+{
+    const struct filter filter = filter_new((struct price){30000000, DELTA_ATTO_ONE / 20});
+    struct charge one = *charge;
+    uint64_t parts = 0;
+    uint64_t roundings = 0;
+    one.pass.byte[0] = 1;
+    one.row_count = 1;
+    const uint64_t whole = filter_cost(&filter, &one).renyi_nano;
+    for (size_t i = 0; i < count; i++) {
+        one = event[i];
+        one.pass.byte[0] = 1;
+        one.row_count = 1;
+        parts += filter_cost(&filter, &one).renyi_nano;
+        roundings += charge_count(&one);
+    }
+    cr_expect_leq(parts, whole + roundings);
+}
+
 /* Twelve rounds of four records, at least three agents: of unit record one of twelve, once; of unit
  * round one of three, once; of unit agent one of three, in every round. */
 Test(job_prices, a_play_is_planned_for_the_unit)
@@ -324,6 +345,7 @@ Test(job_prices, a_play_is_planned_for_the_unit)
             cr_expect(charge_same_event(&expected[j], &found[j]), "%s, unit %s, event %zu",
                       strategy[kind], row[i % 3].unit, j);
         }
+        check_order(&job.stage[0].charge, expected, count);
         const struct cost whole = round_cost(&job, &job.filter, 12);
         cr_expect(filter_admits(&job.filter, &whole), "%s, unit %s", strategy[kind],
                   row[i % 3].unit);
