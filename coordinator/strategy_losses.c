@@ -42,39 +42,48 @@ static bool begins(const struct stage *stage, uint32_t within)
     return within == 0 || (stage->doubling && hedge_segment_begins(within));
 }
 
-static enum status close(struct closing *closing)
+/* The weights from which the next round's expert is drawn: of what was seen since the play began, or,
+ * where it begins anew with that round, those that it begins with. */
+static enum status weigh(struct rwm *rwm, const struct closing *closing)
 {
     const struct outcome *outcome = closing->outcome;
     const struct stage *stage = closing->stage;
-    struct record *record = closing->record;
-    size_t k = outcome->expert_count;
-    struct rwm rwm = {0};
-    size_t pick = 0;
+    const size_t k = outcome->expert_count;
+    const uint32_t next = closing->within + 1;
+    if (next < stage->rounds && begins(stage, next)) {
+        return begin(rwm, outcome, stage, next);
+    }
     double *mean = malloc(k * sizeof *mean);
     enum status status = mean == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    if (status == STATUS_OK) {
+        status = begins(stage, closing->within) ? begin(rwm, outcome, stage, closing->within)
+                                                : rwm_init(rwm, k, outcome->rwm.eta);
+    }
+    if (status == STATUS_OK) {
+        if (!begins(stage, closing->within)) {
+            rwm_observe(rwm, outcome->rwm.loss); /* with what the experts began with */
+        }
+        mean_losses(mean, stage, closing->record);
+        rwm_observe(rwm, mean);
+    }
+    free(mean);
+    return status;
+}
+
+static enum status close(struct closing *closing)
+{
+    struct rwm rwm = {0};
+    size_t pick = 0;
 
     closing_keep_sum(closing);
-    if (status == STATUS_OK) {
-        status = begins(stage, closing->within) ? begin(&rwm, outcome, stage, closing->within)
-                                                : rwm_init(&rwm, k, outcome->rwm.eta);
-    }
-    if (status != STATUS_OK) {
-        goto done;
-    }
-    if (!begins(stage, closing->within)) {
-        rwm_observe(&rwm, outcome->rwm.loss); /* with what the experts began with */
-    }
-    mean_losses(mean, stage, record);
-    rwm_observe(&rwm, mean);
-    if (closing->within + 1 == stage->rounds) {
+    enum status status = weigh(&rwm, closing);
+    if (status == STATUS_OK && closing->within + 1 == closing->stage->rounds) {
         pick = rwm_leader(&rwm);
-    } else {
+    } else if (status == STATUS_OK) {
         status = rwm_draw(&rwm, closing->random, &pick);
     }
-    record->as.round.chosen = (uint32_t)pick;
-done:
+    closing->record->as.round.chosen = (uint32_t)pick;
     rwm_free(&rwm);
-    free(mean);
     return status;
 }
 
