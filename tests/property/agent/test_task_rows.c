@@ -148,6 +148,9 @@ static struct private_vector answer(struct world *w, uint32_t within)
     w->input.within = within;
     seeded_random_init(&w->coins, 77);
     cr_assert_eq(task_run(&vector, &w->input, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(vector.count,
+                 round_answer_count(&w->job, w->input.stage, within, w->input.expert_count),
+                 "its length says nothing of the records");
     return vector;
 }
 
