@@ -269,6 +269,19 @@ Test(task_rows, sums_that_do_not_restart_are_caught)
     }
 }
 
+/* Noise under central trust is for so many: a site with fewer takes no part, whatever its stages need. */
+Test(task_rows, a_site_has_as_many_records_as_the_job_says)
+{
+    struct seeded_random seeded;
+    struct world w;
+    seeded_random_init(&seeded, 8);
+    world_init(&w, "central", "  - {task: fit, loss: logistic, lambdas: [0.5], share: 1}\n",
+               &seeded);
+    cr_expect_eq(task_check(&w.job, w.input.stage, M, NULL), STATUS_OK);
+    cr_expect_eq(task_check(&w.job, w.input.stage, M - 1, NULL), STATUS_INVALID);
+    job_free(&w.job);
+}
+
 /* A rate that is charged and not kept, or coins that are tossed and not looked at, give another sum. */
 Test(task_rows, sampled_records_are_those_of_coins_at_the_charged_rate)
 {
