@@ -83,6 +83,11 @@ if ask("select", rule="lipschitz", records=10, exponent=1)["error_bound"] is not
 answer = ask("online", theta=0.75, t0=5, kappa=1, bound=1, time=100, epsilon=1)
 if answer["releases"] != 4 or not near(answer["stream_epsilon_so_far"], sum(2 ** (-j / 2) for j in range(4))):
     faults.append(f"a stream so far: {answer}")
+# The bound that jobs use, beside the published form; the formulas of learn/online.h, computed apart.
+known = {"sensitivity_tight": 0.0780037072180407, "stream_epsilon_tight": 1 / (1 - 2**-0.25),
+         "stream_epsilon_tight_so_far": 3.0152830266931336}
+if any(not near(answer[key], value) for key, value in known.items()):
+    faults.append(f"a stream, bounded tightly: {answer}")
 
 pac = ask("pac", candidates=1000, alpha=0.05, beta=0.1, epsilon=0.5)
 noise, sampling = 4 * math.log(20000) / (0.5 * 0.05), 8 * math.log(40000) / 0.05**2
