@@ -70,7 +70,7 @@ const char *hedge_strategy_name(enum hedge_strategy strategy);
  * Fails with STATUS_INVALID: a field is out of its range; theorem with epsilon > 1 (it rests on a
  * form of advanced composition that holds up to 1) or delta 0; no eta is left.
  * Privacy: (epsilon, delta) for adaptively chosen losses, replace-one, one unit.
- * Cost: some milliseconds; dartboard a tenth of a second.
+ * Cost: some milliseconds; dartboard some tens of them.
  *
  * Bound of epochs, for rounds drawn independently from one law with means mu. Let a pick look at m
  * rounds with sums S and noise Z of scale s = 2 c/(n epsilon), and D_i = mu_i - (S_i + Z_i)/m. The

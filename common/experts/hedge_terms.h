@@ -1,0 +1,40 @@
+/* hedge_terms.h - a problem in the terms that the formulas of all strategies share. For the planner's
+ * own files. */
+
+#ifndef EXPERTS_HEDGE_TERMS_H
+#define EXPERTS_HEDGE_TERMS_H
+
+#include "account/event.h"
+#include "experts/hedge.h"
+
+/* n = records, c = participations, T = rounds */
+struct hedge_terms {
+    double rounds;
+    double round_share; /* how far one unit moves one round's mean loss: 1, or 1/n */
+    double total_share; /* and the cumulative one: 1, or c/n */
+    uint64_t coins;     /* rounds that one unit moves: 1, or c */
+    double eta_free;    /* sqrt(8 ln k/T); 0 for one expert */
+    double epsilon;
+    double delta;
+    double rho;     /* that (epsilon, delta) allows */
+    double rho_max; /* infinite where there is no limit */
+};
+
+/** Returns so many draws, or coins, of this bounded range. */
+struct privacy_event hedge_ranged(double range, uint64_t count);
+
+/** Whether the events are within epsilon, by the accountant, and within rho_max. */
+bool hedge_fits(const struct hedge_terms *terms, const struct privacy_event *event, size_t count);
+
+/**
+ * Plans the dartboard: all of the plan but its bounds on the regret.
+ *
+ * plan  in-out  left as it is for one expert
+ *
+ * Fails with STATUS_INVALID: no eta above 0 is within the budget. Cost: about 350 questions of
+ * hedge_fits.
+ */
+MUST_USE enum status hedge_plan_dartboard(struct hedge_plan *plan, const struct hedge_terms *terms,
+                                          struct why *why);
+
+#endif
