@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "experts/linear_learner.h"
-#include "query/bar.h"
 
 #include <assert.h>
 #include <math.h>
@@ -32,18 +31,13 @@ const struct strategy_kind *strategy_kind(const struct job *job, const struct st
 struct query_noise strategy_noise(const struct outcome *outcome, const struct job *job,
                                   const struct stage *stage, uint32_t within, uint32_t agent_count)
 {
-    const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     struct round_bounds bounds;
     struct why why = {{0}};
 
     CHECK(!round_is_drawn(job, stage));
     CHECK(round_bounds(&bounds, job, stage, within, job_records_min(job), outcome->expert_count,
                        &why) == STATUS_OK);
-    return (struct query_noise){
-        .is_gaussian = gaussian,
-        .scale = gaussian ? (double)bounds.sensitivity * (double)stage->charge.sigma_micro * 1e-6
-                          : (double)bounds.sensitivity * 1e6 / (double)stage->charge.epsilon_micro,
-        .draws = job->trust == TRUST_LOCAL ? agent_count : 1};
+    return round_noise(job, stage, &bounds, agent_count);
 }
 
 /* f moves by the shift: the last feature is the constant. */

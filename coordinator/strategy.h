@@ -11,7 +11,6 @@
 #include "coordinator/curator.h"
 #include "coordinator/outcome.h"
 #include "job/round.h"
-#include "query/bar.h"
 
 /* A round at its end. w = round_width */
 struct closing {

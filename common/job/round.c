@@ -55,6 +55,18 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
     return status;
 }
 
+struct query_noise round_noise(const struct job *job, const struct stage *stage,
+                               const struct round_bounds *bounds, size_t agents)
+{
+    const struct charge *charge = &stage->charge;
+    const bool gaussian = charge->mechanism == MECHANISM_DISCRETE_GAUSSIAN;
+    return (struct query_noise){
+        .is_gaussian = gaussian,
+        .scale = gaussian ? (double)bounds->sensitivity * (double)charge->sigma_micro * 1e-6
+                          : (double)bounds->sensitivity * 1e6 / (double)charge->epsilon_micro,
+        .draws = job->trust == TRUST_CENTRAL ? 1 : (uint32_t)agents};
+}
+
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)
 {
     const struct stage_kind *kind = stage_kind(stage->task);

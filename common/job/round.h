@@ -6,6 +6,7 @@
 #define JOB_ROUND_H
 
 #include "job/job.h"
+#include "query/bar.h"
 
 enum round_input {
     INPUT_NONE,
@@ -50,6 +51,12 @@ struct round_bounds {
 MUST_USE enum status round_bounds(struct round_bounds *out, const struct job *job,
                                   const struct stage *stage, uint32_t within, uint64_t record_count,
                                   size_t expert_count, struct why *why);
+
+/** Returns the noise on every number of a round's sum over so many agents (1 .. QUERY_DRAWS_MAX): each
+ * agent's own under local trust, else one for all. Where the stage draws, the Laplace noise that scores
+ * of these bounds would carry for its epsilon. */
+struct query_noise round_noise(const struct job *job, const struct stage *stage,
+                               const struct round_bounds *bounds, size_t agents);
 
 /* The rows that a round looks at, in the job's public order: what its charge is for. */
 struct round_rows {

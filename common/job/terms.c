@@ -30,22 +30,26 @@ void terms_free(struct terms *terms)
     }
 }
 
+enum status terms_noise(struct query_noise *noise, const struct terms_setting *setting,
+                        uint32_t within, struct why *why)
+{
+    struct round_bounds bounds;
+    enum status status = round_bounds(&bounds, setting->job, setting->stage, within,
+                                      setting->records, setting->experts, why);
+    if (status == STATUS_OK) {
+        *noise = round_noise(setting->job, setting->stage, &bounds, setting->agents);
+    }
+    return status;
+}
+
 /* Standard deviation of the noise on one whole number of the sum over all agents: grid steps. */
 static enum status deviation(double *steps, const struct terms_setting *setting, uint32_t within,
                              struct why *why)
 {
-    const struct charge *charge = &setting->stage->charge;
-    struct round_bounds bounds;
-    enum status status = round_bounds(&bounds, setting->job, setting->stage, within,
-                                      setting->records, setting->experts, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    *steps = charge->mechanism == MECHANISM_PURE
-                 ? sqrt(2) * (double)bounds.sensitivity / ((double)charge->epsilon_micro * 1e-6)
-                 : (double)bounds.sensitivity * (double)charge->sigma_micro * 1e-6;
-    *steps *= terms_is_central(setting) ? 1 : sqrt((double)setting->agents);
-    return STATUS_OK;
+    struct query_noise noise = {0};
+    enum status status = terms_noise(&noise, setting, within, why);
+    *steps = query_noise_deviation(&noise);
+    return status;
 }
 
 struct terms_line *terms_add_line(struct terms *terms)

@@ -7,22 +7,6 @@
 
 static const double bar_misses = 0.05;
 
-/* The noise that the answers of questions and candidates carry: Laplace always. */
-static enum status noise_of(struct query_noise *noise, const struct terms_setting *setting,
-                            uint32_t within, struct why *why)
-{
-    struct round_bounds bounds;
-    enum status status = round_bounds(&bounds, setting->job, setting->stage, within,
-                                      setting->records, setting->experts, why);
-    if (status == STATUS_OK) {
-        const double epsilon = (double)setting->stage->charge.epsilon_micro * 1e-6;
-        *noise = (struct query_noise){
-            .scale = (double)bounds.sensitivity / epsilon,
-            .draws = terms_is_central(setting) ? 1 : (uint32_t)setting->agents};
-    }
-    return status;
-}
-
 /* A mean's numerator is divided by the records that match; how many is not public. */
 static void tell_mean(struct terms_line *line, const struct query *query,
                       const struct query_noise *noise, double step, double records)
@@ -65,7 +49,7 @@ enum status terms_tell_queries(struct terms *terms, const struct terms_setting *
     const double step = ldexp(1, -(int)stage->grid_bits);
     const double records = (double)setting->agents * (double)stage->batch;
     struct query_noise noise = {0};
-    enum status status = noise_of(&noise, setting, 0, why);
+    enum status status = terms_noise(&noise, setting, 0, why);
     for (size_t i = 0; i < stage->queries.count && status == STATUS_OK; i++) {
         struct terms_line *line = terms_add_line(terms);
         if (line == NULL) {
@@ -100,7 +84,7 @@ enum status terms_tell_select(struct terms *terms, const struct terms_setting *s
     const double records = (double)setting->agents * (double)stage->batch;
     const char *what = among_experts ? "experts" : "candidates";
     struct query_noise noise = {0};
-    enum status status = noise_of(&noise, setting, 0, why);
+    enum status status = terms_noise(&noise, setting, 0, why);
     struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;

@@ -16,10 +16,10 @@ struct terms_setting {
     size_t experts;
 };
 
-static inline bool terms_is_central(const struct terms_setting *setting)
-{
-    return setting->job->trust == TRUST_CENTRAL;
-}
+/** The noise on every number of the sum of round `within`. Fails as round_bounds does; noise is then left
+ * as it is. */
+MUST_USE enum status terms_noise(struct query_noise *noise, const struct terms_setting *setting,
+                                 uint32_t within, struct why *why);
 
 /** Adds a line of which nothing is known yet. Returns NULL without memory. */
 struct terms_line *terms_add_line(struct terms *terms);
