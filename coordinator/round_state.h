@@ -1,6 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
- * messages, time), round_pull.c (how answers come in) and round_close.c (from the last answer to the
- * release). Nothing else includes it. */
+ * time), round_message.c (what agents say), round_pull.c (how answers come in) and round_close.c (from
+ * the last answer to the release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -58,6 +58,10 @@ MUST_USE enum status coordinator_invite(struct coordinator *c, const struct peer
 
 /** What the open round's question goes with; none where the stage has no input. */
 struct artifact coordinator_input(const struct coordinator *c);
+
+/* round_message.c */
+MUST_USE enum status coordinator_on_message(struct coordinator *c, const struct event *event,
+                                            struct effects *effects);
 
 /* round_pull.c */
 MUST_USE enum status coordinator_on_offer(struct coordinator *c, const struct event *event,

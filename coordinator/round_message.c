@@ -1,0 +1,140 @@
+/* What an agent's frame does. Every frame is hostile until it has been compared with what this round
+ * expects; what does not fit is dropped with a log line that names the peer, and state is unchanged. */
+
+#include "coordinator/round_state.h"
+#include "protocol/wire.h"
+
+#include <inttypes.h>
+
+static enum status on_hello(struct coordinator *c, const struct event *event, struct member *member,
+                            const struct message *message, struct effects *effects)
+{
+    bool same = digest_equal(&message->as.hello.job, &c->outcome.job_name.id);
+    struct message welcome = {.kind = MESSAGE_WELCOME};
+
+    if (message->as.hello.version != PROTOCOL_VERSION) {
+        log_event(c->options.log, LOG_WARN, "version-differs", member->peer.name,
+                  "speaks protocol version %u, this coordinator %u: upgrade the older one",
+                  (unsigned)message->as.hello.version, (unsigned)PROTOCOL_VERSION);
+    }
+    if (!member->seen) {
+        log_event(c->options.log, LOG_INFO, "agent-present", member->peer.name, "is present");
+    }
+    if (c->phase < PHASE_JOINING) {
+        return STATUS_OK; /* the job has no durable name yet */
+    }
+    member->seen = true;
+    member->ready =
+        same && message->as.hello.ready && message->as.hello.version == PROTOCOL_VERSION;
+    member->rounds_closed = same ? message->as.hello.rounds_closed : 0;
+    welcome.as.welcome.version = PROTOCOL_VERSION;
+    welcome.as.welcome.job = c->outcome.job_name;
+    welcome.as.welcome.rounds_closed = c->outcome.rounds_closed;
+    enum status status = coordinator_send(c, effects, &member->peer, &welcome, (struct slice){0});
+    if (status != STATUS_OK || !same) {
+        return status;
+    }
+    if (member->rounds_closed < c->outcome.rounds_closed) {
+        status = coordinator_release(c, &member->peer, effects);
+    }
+    if (status == STATUS_OK && c->phase == PHASE_OPEN && member->ready &&
+        member->standing == STANDING_SILENT) {
+        status = coordinator_invite(c, &member->peer, event->now_ms, effects);
+    }
+    return status;
+}
+
+static void on_decline(struct coordinator *c, struct member *member, const struct message *message)
+{
+    if (c->phase == PHASE_OPEN && member->standing == STANDING_SILENT &&
+        message->as.decline.round == c->outcome.rounds_closed &&
+        digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
+        member->standing = STANDING_DECLINED;
+        log_event(c->options.log, LOG_INFO, "agent-declined", member->peer.name,
+                  "declined round %" PRIu32, c->outcome.rounds_closed);
+    }
+}
+
+static enum status on_fetch(struct coordinator *c, const struct member *member,
+                            const struct message *message, struct effects *effects)
+{
+    const struct digest *digest = &message->as.fetch.digest;
+    uint64_t offset = message->as.fetch.offset;
+    uint32_t length = message->as.fetch.length;
+    struct message piece = {.kind = MESSAGE_PIECE};
+    struct slice source = {0};
+
+    if (c->phase < PHASE_JOINING) {
+        return STATUS_OK;
+    }
+    if (digest_equal(digest, &c->text_digest)) {
+        source = c->options.text;
+    } else if (c->outcome.artifact.bytes > 0 && digest_equal(digest, &c->outcome.artifact.digest)) {
+        source = (struct slice){c->outcome.weights, (size_t)c->outcome.artifact.bytes};
+    } else if (c->outcome.state_artifact.bytes > 0 &&
+               digest_equal(digest, &c->outcome.state_artifact.digest)) {
+        source = (struct slice){c->outcome.state, (size_t)c->outcome.state_artifact.bytes};
+    }
+    if (offset >= source.size || length > source.size - offset) {
+        return STATUS_OK;
+    }
+    piece.as.piece.digest = *digest;
+    piece.as.piece.offset = offset;
+    return coordinator_send(c, effects, &member->peer, &piece,
+                            (struct slice){(const uint8_t *)source.data + offset, length});
+}
+
+static enum status dispatch(struct coordinator *c, const struct event *event, struct member *member,
+                            const struct message *message, struct effects *effects)
+{
+    switch (message->kind) {
+    case MESSAGE_HELLO:
+        return on_hello(c, event, member, message, effects);
+    case MESSAGE_OFFER:
+        return coordinator_on_offer(c, event, member, message, effects);
+    case MESSAGE_CHUNK:
+        return coordinator_on_chunk(c, event, member, message, effects);
+    case MESSAGE_DECLINE:
+        on_decline(c, member, message);
+        return STATUS_OK;
+    case MESSAGE_FETCH:
+        return on_fetch(c, member, message, effects);
+    case MESSAGE_ENROL: /* the transport's business, under a token */
+    case MESSAGE_WELCOME:
+    case MESSAGE_INVITE:
+    case MESSAGE_PULL:
+    case MESSAGE_RELEASE:
+    case MESSAGE_PIECE:
+    case MESSAGE_ENROLLED:
+    case MESSAGE_KIND_COUNT:
+        break;
+    }
+    log_event(c->options.log, LOG_WARN, "message-unexpected", member->peer.name,
+              "sent a message that agents do not send (%s): ignored",
+              message_kind_name(message->kind));
+    return STATUS_OK;
+}
+
+enum status coordinator_on_message(struct coordinator *c, const struct event *event,
+                                   struct effects *effects)
+{
+    struct message message;
+    struct member *member = cohort_find(&c->cohort, &event->as.message.peer);
+
+    if (member == NULL) {
+        log_event(c->options.log, LOG_WARN, "stranger", event->as.message.peer.name,
+                  "is not admitted: its frame is dropped");
+        return STATUS_OK;
+    }
+    enum status status =
+        wire_decode(&message, event->as.message.control, event->as.message.payload);
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        log_event(c->options.log, LOG_WARN, "frame-refused", member->peer.name,
+                  "sent a frame that is not of this protocol: %s", status_text(status));
+        return STATUS_OK;
+    }
+    return dispatch(c, event, member, &message, effects);
+}
