@@ -8,6 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char CENTRAL_FIT[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5, tolerance: 0.01, grid_bits: 10,"
+    " experts: {own: false, shifts: [0.25]}}\n";
+const char CENTRAL_PLAYS[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5, tolerance: 0.01, grid_bits: 10,"
+    " experts: {own: false, shifts: [0.25]}}\n"
+    "  - {task: losses, strategy: dartboard, loss: zero_one, rounds: 3, batch: 4, share: 0.2,"
+    " grid_bits: 10}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 4, share: 0.2,"
+    " grid_bits: 10}\n"
+    "  - {task: losses, strategy: epochs, loss: zero_one, rounds: 4, batch: 3, share: 0.1,"
+    " grid_bits: 10}\n";
+const char CENTRAL_SEGMENTS[] =
+    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.4, tolerance: 0.01, grid_bits: 10,"
+    " experts: {own: false, shifts: [0.25]}}\n"
+    "  - {task: losses, strategy: dartboard, horizon: doubling, loss: zero_one, rounds: 5, batch: 2,"
+    " share: 0.3, grid_bits: 10}\n"
+    "  - {task: losses, strategy: rwm, horizon: doubling, loss: zero_one, rounds: 7, batch: 1,"
+    " share: 0.3, grid_bits: 10}\n";
+const char CENTRAL_UPDATE[] =
+    "  - {task: update, loss: logistic, rounds: 4, batch: 12, clip: 1, rate: 1, noise: gaussian,"
+    " grid_bits: 10}\n";
+const char CENTRAL_ASK[] =
+    "  - {task: query, queries: [\"count: a >= 0.5\", \"quantile: 0.5 of b\"], batch: 12,"
+    " share: 0.6, grid_bits: 10}\n"
+    "  - {task: select, candidates: {stumps: [a, b], thresholds: 4, predicates: [\"a >= 0.2\"]},"
+    " batch: 12, share: 0.4}\n";
+
 enum { TEXT_BYTES = 4096 };
 
 static const char HEAD[] =

@@ -35,7 +35,15 @@ struct central {
     int exit_code;
 };
 
-/** Starts a job of these stages (YAML lines), with epsilon 4 and this delta, each agent at least
+/** Stages (YAML lines) of moderate size: of a fit, of plays of every strategy after it, with a known
+ * horizon or without, of an update (which needs a delta), of questions and a choice. */
+extern const char CENTRAL_FIT[];
+extern const char CENTRAL_PLAYS[];
+extern const char CENTRAL_SEGMENTS[];
+extern const char CENTRAL_UPDATE[];
+extern const char CENTRAL_ASK[];
+
+/** Starts a job of these stages, with epsilon 4 and this delta, each agent at least
  * 12 records, two agents at least. */
 void central_init(struct central *bench, const char *delta, const char *stages);
 void central_free(struct central *bench);

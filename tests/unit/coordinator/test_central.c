@@ -1,5 +1,5 @@
 /* The coordinator under central trust: what it pays, what it writes down, what it remembers after a
- * crash, and that nothing exact outlives its round. */
+ * crash. */
 
 #include "central.h"
 
@@ -10,34 +10,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char FIT[] =
-    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5, tolerance: 0.01, grid_bits: 10,"
-    " experts: {own: false, shifts: [0.25]}}\n";
-static const char PLAYS[] =
-    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5, tolerance: 0.01, grid_bits: 10,"
-    " experts: {own: false, shifts: [0.25]}}\n"
-    "  - {task: losses, strategy: dartboard, loss: zero_one, rounds: 3, batch: 4, share: 0.2,"
-    " grid_bits: 10}\n"
-    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 4, share: 0.2,"
-    " grid_bits: 10}\n"
-    "  - {task: losses, strategy: epochs, loss: zero_one, rounds: 4, batch: 3, share: 0.1,"
-    " grid_bits: 10}\n";
-static const char SEGMENTS[] =
-    "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.4, tolerance: 0.01, grid_bits: 10,"
-    " experts: {own: false, shifts: [0.25]}}\n"
-    "  - {task: losses, strategy: dartboard, horizon: doubling, loss: zero_one, rounds: 5, batch: 2,"
-    " share: 0.3, grid_bits: 10}\n"
-    "  - {task: losses, strategy: rwm, horizon: doubling, loss: zero_one, rounds: 7, batch: 1,"
-    " share: 0.3, grid_bits: 10}\n";
-static const char UPDATE[] =
-    "  - {task: update, loss: logistic, rounds: 4, batch: 12, clip: 1, rate: 1, noise: gaussian,"
-    " grid_bits: 10}\n";
-static const char ASK[] =
-    "  - {task: query, queries: [\"count: a >= 0.5\", \"quantile: 0.5 of b\"], batch: 12,"
-    " share: 0.6, grid_bits: 10}\n"
-    "  - {task: select, candidates: {stumps: [a, b], thresholds: 4, predicates: [\"a >= 0.2\"]},"
-    " batch: 12, share: 0.4}\n";
 
 static struct central bench;
 
@@ -107,12 +79,12 @@ static void check_recovery(const char *delta, const char *stages, uint64_t seed)
 Test(central, a_restart_after_any_round_has_paid_what_was_paid)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        check_recovery("0", PLAYS, seed);
-        check_recovery("0", SEGMENTS, seed);
-        check_recovery("0.000001", SEGMENTS, seed);
+        check_recovery("0", CENTRAL_PLAYS, seed);
+        check_recovery("0", CENTRAL_SEGMENTS, seed);
+        check_recovery("0.000001", CENTRAL_SEGMENTS, seed);
     }
-    check_recovery("0.000001", UPDATE, 1);
-    check_recovery("0", ASK, 1);
+    check_recovery("0.000001", CENTRAL_UPDATE, 1);
+    check_recovery("0", CENTRAL_ASK, 1);
 }
 
 static size_t states_kept(void)
@@ -126,7 +98,7 @@ static size_t states_kept(void)
 
 Test(central, of_an_updates_states_the_latest_is_kept)
 {
-    central_init(&bench, "0.000001", UPDATE);
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
     central_greet(&bench);
     for (int round = 0; round < 4; round++) {
         central_answer(&bench, small);
@@ -139,7 +111,7 @@ Test(central, of_an_updates_states_the_latest_is_kept)
 /* A failed round has no state: forgetting the one before it left a journal that could not be read. */
 Test(central, a_round_that_fails_leaves_the_state_before_it)
 {
-    central_init(&bench, "0.000001", UPDATE);
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
     central_greet(&bench);
     central_answer(&bench, small);
     central_answer(&bench, small);
@@ -158,7 +130,7 @@ Test(central, the_answer_of_an_agent_that_began_anew_counts)
 {
     int64_t first[3] = {1, 2, 3};
     int64_t second[3] = {5, 6, 7};
-    central_init(&bench, "0.000001", UPDATE);
+    central_init(&bench, "0.000001", CENTRAL_UPDATE);
     central_greet(&bench);
     central_offer(&bench, 0, first, 3);
     cr_assert_eq(bench.pulls, 1);
@@ -175,7 +147,7 @@ Test(central, the_answer_of_an_agent_that_began_anew_counts)
 /* Noise that a copy of the source draws is what lies between the released sum and the exact one. */
 Test(central, released_is_the_exact_sum_and_noise_drawn_once)
 {
-    central_init(&bench, "0", ASK);
+    central_init(&bench, "0", CENTRAL_ASK);
     central_greet(&bench);
     const size_t count = central_count(&bench);
     struct seeded_random copy = bench.seeded;
@@ -210,7 +182,7 @@ Test(central, released_is_the_exact_sum_and_noise_drawn_once)
 /* One candidate, one number in the journal; the scores favour none by so much that only noise decides. */
 Test(central, a_selection_releases_a_candidate_and_no_sum)
 {
-    central_init(&bench, "0", ASK);
+    central_init(&bench, "0", CENTRAL_ASK);
     central_greet(&bench);
     while (!bench.coordinator->outcome.finished) {
         central_answer(&bench, small);
@@ -224,7 +196,7 @@ Test(central, a_selection_releases_a_candidate_and_no_sum)
 
 Test(central, a_play_releases_the_chosen_expert_and_no_loss)
 {
-    central_init(&bench, "0", PLAYS);
+    central_init(&bench, "0", CENTRAL_PLAYS);
     central_greet(&bench);
     for (uint32_t round = 0; !bench.coordinator->outcome.finished; round++) {
         central_answer(&bench, small);
@@ -258,7 +230,7 @@ static enum status add_play(int64_t round, int64_t expert, int64_t draws)
 
 Test(central, plays_that_cannot_follow_are_refused)
 {
-    central_init(&bench, "0", PLAYS);
+    central_init(&bench, "0", CENTRAL_PLAYS);
     central_greet(&bench);
     central_answer(&bench, small);
     central_answer(&bench, small);
@@ -275,7 +247,7 @@ Test(central, plays_that_cannot_follow_are_refused)
 /* Three rounds of the dartboard, then the first play of the segment of four: by then there are no draws. */
 Test(central, plays_that_cannot_follow_in_a_segment_are_refused)
 {
-    central_init(&bench, "0", SEGMENTS);
+    central_init(&bench, "0", CENTRAL_SEGMENTS);
     central_greet(&bench);
     central_answer(&bench, small);
     central_answer(&bench, small);
@@ -296,7 +268,7 @@ Test(central, plays_that_cannot_follow_in_a_segment_are_refused)
  * game has not paid for; a game of one draw less could not make it. */
 Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
 {
-    central_init(&bench, "0", SEGMENTS);
+    central_init(&bench, "0", CENTRAL_SEGMENTS);
     seeded_random_init(&bench.seeded, 8);
     central_greet(&bench);
     while (!bench.coordinator->outcome.finished) {
@@ -316,103 +288,6 @@ Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
     central_free(&bench);
 }
 
-/* Marks that no other memory holds one after another: in an agent's answer, and, doubled, in the sum. */
-static const int64_t mark[] = {11, 9, 7};
-
-static size_t marks_freed;
-
-void __real_free(void *memory);
-size_t malloc_usable_size(void *memory);
-void __wrap_free(void *memory);
-
-void __wrap_free(void *memory)
-{
-    const size_t bytes = memory == NULL ? 0 : malloc_usable_size(memory);
-    for (size_t at = 0; at + sizeof mark <= bytes; at += 8) {
-        int64_t word[3];
-        memcpy(word, (const unsigned char *)memory + at, sizeof word);
-        const int64_t times = word[0] / mark[0];
-        marks_freed += (times == 1 || times == 2) && word[0] == times * mark[0] &&
-                       word[1] == times * mark[1] && word[2] == times * mark[2];
-    }
-    __real_free(memory);
-}
-
-static int64_t marked(size_t agent, size_t place)
-{
-    (void)agent;
-    return mark[place % 3];
-}
-
-/* Planted: memory given back unwiped is seen. It stays marked in the heap: a test of its own. */
-Test(central, an_exact_number_that_is_given_back_unwiped_is_seen)
-{
-    volatile int64_t *leak = malloc(64);
-    for (size_t i = 0; i < 3; i++) {
-        leak[2 + i] = 2 * mark[i];
-    }
-    free((void *)(uintptr_t)leak);
-    cr_assert_eq(marks_freed, 1);
-}
-
-Test(central, no_exact_number_is_given_back_unwiped)
-{
-    static const char *const stages[] = {FIT, ASK, PLAYS, SEGMENTS, UPDATE};
-    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-        central_init(&bench, stages[i] == UPDATE ? "0.000001" : "0", stages[i]);
-        central_greet(&bench);
-        marks_freed = 0;
-        while (!bench.coordinator->outcome.finished) {
-            central_answer(&bench, marked);
-        }
-        central_free(&bench);
-        cr_assert_eq(marks_freed, 0, "stage %zu", i);
-        /* also when the round fails, and at a sudden end */
-        central_init(&bench, stages[i] == UPDATE ? "0.000001" : "0", stages[i]);
-        central_greet(&bench);
-        int64_t words[64];
-        for (size_t j = 0; j < 64; j++) {
-            words[j] = mark[j % 3];
-        }
-        central_offer(&bench, 0, words, central_count(&bench));
-        central_send(&bench, 0, words, central_count(&bench));
-        central_wait(&bench, 11000);
-        cr_assert(bench.coordinator->outcome.failed);
-        central_free(&bench);
-        cr_assert_eq(marks_freed, 0, "stage %zu, failed", i);
-    }
-}
-
-static void expect_no_digests(const char *when)
-{
-    for (size_t i = 0; i < bench.coordinator->cohort.count; i++) {
-        cr_expect(digest_is_none(&bench.coordinator->cohort.member[i].answer), "%s: agent %zu",
-                  when, i);
-    }
-}
-
-/* Whoever reads the memory later tries the few sums that there can be. */
-Test(central, the_digest_of_an_exact_answer_ends_with_its_round)
-{
-    central_init(&bench, "0", ASK);
-    central_greet(&bench);
-    while (!bench.coordinator->outcome.finished) {
-        central_answer(&bench, small);
-        expect_no_digests("closed");
-    }
-    central_free(&bench);
-    central_init(&bench, "0", ASK);
-    central_greet(&bench);
-    const int64_t words[16] = {0};
-    cr_assert(central_count(&bench) <= 16);
-    central_offer(&bench, 0, words, central_count(&bench));
-    central_send(&bench, 0, words, central_count(&bench));
-    central_wait(&bench, 11000);
-    cr_assert(bench.coordinator->outcome.failed);
-    expect_no_digests("failed");
-    central_free(&bench);
-}
-
 /* A sum that wrapped would tell a draw on which side of 2^63 it was: whoever knows the rest would learn
  * another agent's exact sum. Bounded answers cannot wrap. */
 Test(central, an_answer_beyond_its_bounds_is_in_no_sum)
@@ -420,7 +295,7 @@ Test(central, an_answer_beyond_its_bounds_is_in_no_sum)
     static const int64_t beyond[] = {INT64_MAX, INT64_MIN, -1, 1 + (INT64_C(3 * 4) << 10)};
     for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
         int64_t words[16] = {0};
-        central_init(&bench, "0", PLAYS);
+        central_init(&bench, "0", CENTRAL_PLAYS);
         central_greet(&bench);
         central_answer(&bench, small);
         central_answer(&bench, small);

@@ -19,9 +19,6 @@ static const char FIT[] =
     " grid_bits: 10}\n"
     "  - {task: losses, strategy: epochs, loss: zero_one, rounds: 4, batch: 3, share: 0.1,"
     " grid_bits: 10}\n";
-static const char UPDATE[] =
-    "  - {task: update, loss: logistic, rounds: 4, batch: 12, clip: 1, rate: 1, noise: gaussian,"
-    " grid_bits: 10}\n";
 static const char ASK[] =
     "  - {task: query, queries: [\"count: a >= 0.5\", \"quantile: 0.5 of b\"], batch: 12,"
     " share: 0.6, grid_bits: 10}\n"
@@ -67,12 +64,12 @@ static int64_t scattered(size_t agent, size_t place)
 
 Test(central_traces, the_log_holds_no_exact_number)
 {
-    static const char *const stages[] = {FIT, UPDATE, ASK};
+    static const char *const stages[] = {FIT, CENTRAL_UPDATE, ASK};
     static const char *const exact[] = {"4007", "3989", "7996", "983", "977", "1960"};
     const struct log log = {.write = note, .level = LOG_DEBUG};
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
         said_bytes = 0;
-        central_init(&bench, stages[i] == UPDATE ? "0.000001" : "0", stages[i]);
+        central_init(&bench, stages[i] == CENTRAL_UPDATE ? "0.000001" : "0", stages[i]);
         bench.coordinator->options.log = &log;
         central_greet(&bench);
         while (!bench.coordinator->outcome.finished) {
@@ -105,13 +102,13 @@ Test(central_traces, the_sum_of_a_round_that_failed_is_gone)
 /* The job's price is all that its coordinator may spend; what it cannot pay for is wiped, not released. */
 Test(central_traces, a_sum_that_cannot_be_paid_is_wiped)
 {
-    static const char *const stages[] = {UPDATE, ASK};
+    static const char *const stages[] = {CENTRAL_UPDATE, ASK};
     for (size_t i = 0; i < 2; i++) {
         struct curator *curator = NULL;
         struct why why = {{0}};
         int64_t sum[3] = {11, 9, 7};
         static const int64_t nothing[3] = {0};
-        central_init(&bench, stages[i] == UPDATE ? "0.000001" : "0", stages[i]);
+        central_init(&bench, stages[i] == CENTRAL_UPDATE ? "0.000001" : "0", stages[i]);
         const uint64_t epsilon_micro = bench.job.epsilon_micro;
         const uint64_t price_micro = bench.job.stage[0].charge.epsilon_micro;
         bench.job.epsilon_micro = price_micro > 0 ? price_micro - 1 : epsilon_micro / 100;
