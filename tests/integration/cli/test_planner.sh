@@ -148,7 +148,7 @@ prints 'epsilon <= 1.25, lambda <= 1'
 changed "$online"
 expect 0 plan "${command[@]}"
 prints 'releases after the records 6, 16, 36, 76'
-changed "$online" --time 5
+changed "$online" --time 5 --epsilon 0.2
 expect 0 plan "${command[@]}"
 prints 'The noise drowns the answers'
 says_not 'after the records'
