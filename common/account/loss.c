@@ -29,9 +29,9 @@
  *
  * Sampling. With mu_0 the output without the record and mu_1 with it, P = (1-q) mu_0 + q mu_1, Q =
  * mu_0 (record removed; added: the other way round). A record replaced is another pair: (1-q) mu_0
- * + q mu_1 against (1-q) mu_0 + q mu_1'. With a = 1 + q (e^eps - 1) >= 1, b = a^-1 e^eps q:
- * advanced joint convexity (Balle, Barthe, Gaboardi 2018, theorem 2) bounds its H_a by q times
- * H_(e^eps) of mu_1 against a mixture of mu_0 and mu_1', at most q H_(e^eps)(S), which IS the
+ * + q mu_1 against (1-q) mu_0 + q mu_1'. With a = 1 + q (e^eps - 1) >= 1, advanced joint
+ * convexity (Balle, Barthe, Gaboardi 2018, theorem 2) makes its H_a q times H_(e^eps) of mu_1
+ * against (1-b) mu_0 + b mu_1', b = a e^-eps, at most q H_(e^eps)(S), which IS the
  * remove pair's H_a. In both orders; and H_a(P, Q) = 1 - a + a H_(1/a)(Q, P) turns that into a
  * bound for a < 1, where the remove pair's own curve, being the add pair's, is SMALLER: the remove
  * pair alone dominates one run but not several. The pair that has the remove pair's curve at a >= 1
