@@ -1,0 +1,214 @@
+#include "timed.h"
+
+#include "crypto/digest.h"
+#include "protocol/wire.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char TEXT[] =
+    "hedgerow: 1\n"
+    "job: timing\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "    - {column: b, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, join_deadline_s: 10, deadline_s: 10}\n"
+    "stages:\n"
+    "  - {task: fit, loss: logistic, lambdas: [0.5], share: 0.6, tolerance: 0.01, grid_bits: 10}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 2, share: 0.4,"
+    " grid_bits: %u}\n";
+
+static enum status load(void *self, struct dataset *out, const struct schema *schema,
+                        struct why *why)
+{
+    const struct timed *bench = self;
+    return dataset_parse(out, (struct slice){bench->records, strlen(bench->records)}, "records",
+                         schema, DATASET_LEARN, why);
+}
+
+static void keep(void *self, const struct job *job, const double *weights, size_t count, bool final)
+{
+    struct timed *bench = self;
+    (void)job;
+    (void) final;
+    cr_assert_eq(count, DIM);
+    memcpy(bench->kept, weights, sizeof bench->kept);
+}
+
+static void step(struct timed *bench, struct event *event)
+{
+    event->now_ms = bench->now_ms;
+    effects_clear(&bench->effects);
+    cr_assert_eq(bench->machine.step(bench->machine.self, event, &bench->effects), STATUS_OK);
+    for (size_t i = 0; i < bench->effects.count; i++) {
+        const struct effect *effect = &bench->effects.item[i];
+        if (effect->kind == EFFECT_SEND) {
+            struct sent *sent = &bench->sent[bench->sent_count++];
+            cr_assert_lt(bench->sent_count, SENT_MAX);
+            sent->at_ms = bench->now_ms;
+            sent->size = effect->as.send.control.size;
+            memcpy(sent->control, effect->as.send.control.data, sent->size);
+        } else if (effect->kind == EFFECT_WORK) {
+            bench->works++;
+            bench->worked_ms = bench->now_ms + bench->work_takes_ms;
+        } else if (effect->kind == EFFECT_COMMIT) {
+            struct slice body = effect->as.commit.body;
+            memcpy(bench->body[bench->body_count], body.data, body.size);
+            bench->body_size[bench->body_count++] = body.size;
+            bench->sent[bench->sent_count++] = (struct sent){.at_ms = bench->now_ms};
+            bench->committing++;
+        }
+    }
+}
+
+void timed_settle(struct timed *bench)
+{
+    while (bench->worked_ms <= bench->now_ms || bench->committing > 0) {
+        struct event event = {.kind = EVENT_COMMITTED};
+        if (bench->committing > 0) {
+            event.as.committed.sequence = bench->body_count - --bench->committing;
+        } else {
+            bench->machine.work(bench->machine.self);
+            bench->worked_ms = NEVER;
+            event.kind = EVENT_WORKED;
+        }
+        step(bench, &event);
+    }
+}
+
+void timed_give(struct timed *bench, const struct message *message, struct slice payload)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    struct event event = {.kind = EVENT_MESSAGE, .as.message.payload = payload};
+    event.as.message.control = (struct slice){control, wire_encode(control, message)};
+    step(bench, &event);
+}
+
+void timed_tick(struct timed *bench)
+{
+    if (bench->machine.wake_ms(bench->machine.self) <= bench->now_ms) {
+        step(bench, &(struct event){.kind = EVENT_TICK});
+    }
+}
+
+void timed_name_job(struct job_name *job, struct slice text, uint8_t nonce)
+{
+    static const char label[] = "hedgerow job 1";
+    memset(job, 0, sizeof *job);
+    job->nonce.byte[0] = nonce;
+    struct slice parts[] = {{label, sizeof label - 1}, {job->nonce.byte, DIGEST_BYTES}, text};
+    digest_sha256(&job->id, parts, 3);
+    digest_sha256(&job->text_digest, &text, 1);
+    job->text_bytes = (uint32_t)text.size;
+}
+
+void timed_start(struct timed *bench)
+{
+    struct participant_options options = {.policy = &bench->policy,
+                                          .source = {load, bench},
+                                          .random = &bench->random,
+                                          .model = {keep, bench},
+                                          .heartbeat_ms = 70,
+                                          .silence_ms = 100000};
+    cr_assert_eq(participant_new(&bench->participant, &options), STATUS_OK);
+    bench->machine = participant_machine(bench->participant);
+    for (size_t i = 0; i < bench->body_count; i++) {
+        struct event record = {.kind = EVENT_RECORD, .as.record.sequence = i + 1};
+        record.as.record.body = (struct slice){bench->body[i], bench->body_size[i]};
+        step(bench, &record);
+    }
+    step(bench, &(struct event){.kind = EVENT_START});
+}
+
+void timed_init(struct timed *bench, unsigned grid_bits)
+{
+    memset(bench, 0, sizeof *bench);
+    bench->sent = calloc(SENT_MAX, sizeof *bench->sent);
+    bench->policy = (struct policy){.epsilon_micro = 5000000,
+                                    .cohort_min = 1,
+                                    .task_allowed = {true, true},
+                                    .trust_allowed = {true},
+                                    .message_bytes_max = 1 << 20,
+                                    .answer_slot_ms = SLOT_MS};
+    seeded_random_init(&bench->seeded, 1);
+    bench->random = seeded_random_interface(&bench->seeded);
+    bench->records = "a,b,y\n0.1,0.2,1\n0.3,0.1,0\n0.5,0.5,1\n0.9,0.4,0\n0.2,0.2,1\n";
+    bench->worked_ms = NEVER;
+    (void)snprintf(bench->text, sizeof bench->text, TEXT, grid_bits);
+    timed_name_job(&bench->job, (struct slice){bench->text, strlen(bench->text)}, 1);
+    cr_assert_eq(effects_init(&bench->effects, 1 << 16), STATUS_OK);
+    timed_start(bench);
+}
+
+void timed_stop(struct timed *bench)
+{
+    participant_free(bench->participant);
+    bench->participant = NULL;
+    bench->committing = 0;
+    bench->worked_ms = NEVER;
+}
+
+void timed_free(struct timed *bench)
+{
+    timed_stop(bench);
+    effects_free(&bench->effects);
+    free(bench->sent);
+}
+
+struct message timed_welcome(const struct job_name *job)
+{
+    struct message message = {.kind = MESSAGE_WELCOME};
+    message.as.welcome.version = PROTOCOL_VERSION;
+    message.as.welcome.job = *job;
+    return message;
+}
+
+void timed_join(struct timed *bench)
+{
+    struct message welcome = timed_welcome(&bench->job);
+    struct message piece = {.kind = MESSAGE_PIECE, .as.piece.digest = bench->job.text_digest};
+    timed_give(bench, &welcome, (struct slice){0});
+    timed_give(bench, &piece, (struct slice){bench->text, bench->job.text_bytes});
+    timed_settle(bench);
+}
+
+struct artifact timed_experts(const double *weights, size_t count)
+{
+    struct artifact artifact = {.bytes = count * DIM * 8};
+    struct slice bytes = {weights, artifact.bytes};
+    digest_sha256(&artifact.digest, &bytes, 1);
+    return artifact;
+}
+
+struct message timed_invitation(const struct timed *bench, uint32_t round,
+                                const struct artifact *input)
+{
+    struct message message = {.kind = MESSAGE_INVITE, .as.invite.job = bench->job.id};
+    message.as.invite.round = round;
+    if (input != NULL) {
+        message.as.invite.input = *input;
+    }
+    return message;
+}
+
+size_t timed_count(const struct timed *bench, enum message_kind kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bench->sent_count; i++) {
+        struct message message;
+        struct slice control = {bench->sent[i].control, bench->sent[i].size};
+        if (control.size == 0) {
+            continue;
+        }
+        cr_assert_eq(wire_decode(&message, control, (struct slice){NULL, 1}) == STATUS_OK ||
+                         wire_decode(&message, control, (struct slice){0}) == STATUS_OK,
+                     true);
+        count += message.kind == kind;
+    }
+    return count;
+}

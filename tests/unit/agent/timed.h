@@ -1,0 +1,71 @@
+/* timed.h - an agent whose computations take as long as a test wants, with its driver, its journal and a
+ * clock of milliseconds: what it sends and commits, and when. */
+
+#ifndef TESTS_UNIT_AGENT_TIMED_H
+#define TESTS_UNIT_AGENT_TIMED_H
+
+#include "agent/participant.h"
+#include "protocol/message.h"
+#include "tests/support/seeded_random.h"
+
+enum { SLOT_MS = 100, SENT_MAX = 4096, DIM = 3, NEVER = 1 << 30 };
+
+/* A moment and what was sent then; nothing when it was the journal that kept the program busy. */
+struct sent {
+    int64_t at_ms;
+    size_t size;
+    uint8_t control[CONTROL_BYTES_MAX];
+};
+
+/* One agent, its driver, and the other side. */
+struct timed {
+    struct policy policy;
+    struct seeded_random seeded;
+    struct random random;
+    struct participant *participant;
+    struct machine machine;
+    struct effects effects;
+    struct job_name job;
+    char text[2048];
+    const char *records;
+    int64_t now_ms;
+    int64_t work_takes_ms; /* of the next computation; the others take none */
+    int64_t worked_ms;     /* when it ends, or NEVER */
+    size_t works;
+    struct sent *sent; /* (sent_count) */
+    size_t sent_count;
+    uint8_t body[4][4096]; /* the journal */
+    size_t body_size[4];
+    size_t body_count;
+    uint64_t committing;
+    double kept[DIM]; /* the model that was published last */
+};
+
+/** Starts an agent with a journal, five records and the job of a fit and two rounds of losses, which has so
+ * many grid bits. */
+void timed_init(struct timed *bench, unsigned grid_bits);
+void timed_free(struct timed *bench);
+
+/** The program ends, and begins anew from its journal. */
+void timed_stop(struct timed *bench);
+void timed_start(struct timed *bench);
+
+/** A message comes in; what was asked of journal and computation is done, where its time has come; a
+ * wake-up is given where it is due. */
+void timed_give(struct timed *bench, const struct message *message, struct slice payload);
+void timed_settle(struct timed *bench);
+void timed_tick(struct timed *bench);
+
+/** The coordinator names the job and hands its text over. */
+void timed_join(struct timed *bench);
+
+void timed_name_job(struct job_name *job, struct slice text, uint8_t nonce);
+struct message timed_welcome(const struct job_name *job);
+struct artifact timed_experts(const double *weights, size_t count);
+struct message timed_invitation(const struct timed *bench, uint32_t round,
+                                const struct artifact *input);
+
+/** Returns how many messages of this kind were sent. */
+size_t timed_count(const struct timed *bench, enum message_kind kind);
+
+#endif
