@@ -209,7 +209,7 @@ static const struct {
          "central", "1",
          "1000") "  - {task: update, loss: logistic, rounds: 100000, batch: 500, clip: 0.5, rate: 1, noise: gaussian}\n",
      {"rounds: ", "batch: ", "privacy.epsilon: "}},
-    {COLUMNS_OF("local", "1",
+    {COLUMNS_OF("local", "0.2",
                 "400") "  - {task: online, rounds: 2, t0: 20, share: 1, grid_bits: 30}\n",
      {"t0: ", "privacy.epsilon: ", NULL}},
     {COLUMNS_OF(
