@@ -224,5 +224,6 @@ enum status study_play_prepare(struct study_play *play, double *bound, struct wh
                                          : rwm_eta_free(STUDY_EXPERTS, play->rounds);
     *bound = regret_bound(STUDY_EXPERTS, 1.0 / STUDY_EXPERTS, play->rounds, play->eta, play->sigma)
                  .tight;
+    play->eta *= play->fault == STUDY_HASTY ? 2 : 1;
     return status;
 }

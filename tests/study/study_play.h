@@ -14,8 +14,9 @@ enum { STUDY_EXPERTS = 10, STUDY_KINDS = 3, STUDY_AGENT_RECORDS = 100 };
 /* How a play goes wrong, for tests. */
 enum study_fault {
     STUDY_SOUND,
-    STUDY_BLIND,  /* never looks at a loss */
-    STUDY_PEEKING /* the losses look at the play first */
+    STUDY_BLIND,   /* never looks at a loss */
+    STUDY_PEEKING, /* the losses look at the play first */
+    STUDY_HASTY    /* twice the eta that is planned, where no privacy binds it */
 };
 
 /* The strategies of experts/hedge.h, then these two. */
