@@ -177,13 +177,13 @@ def exact_update(run, first, rounds, batch_of):
 
 
 def stream_scales(run, width, epsilon, draws):
-    """What the run's result states of a prediction's noise (in days, of a half width of 20), as the scale of one draw
-    in grid steps: never more than the plain bound needs, which a sharper one may go below."""
+    """The scale of one draw of every release, in grid steps; the run's result has to state the same, as a prediction's
+    noise in days, of a half width of 20."""
+    scales = [size / epsilon for size in values.stream_sensitivity(width, 0.75, 20, TIMES, 34)]
     stated = [line["noise"] for line in run.result["releases"] if line["task"] == "online"]
-    scales = [noise / 20 * AGENTS * 2 ** 34 / math.sqrt(2 * draws) for noise in stated]
-    plain = [size / epsilon for size in values.stream_sensitivity(width, 0.75, 20, TIMES, 34)]
-    expect(len(scales) == len(plain) and all(0 < a <= b * 1.000001 for a, b in zip(scales, plain)),
-           f"stated scales {scales}, and {plain} are enough")
+    stated = [noise / 20 * AGENTS * 2 ** 34 / math.sqrt(2 * draws) for noise in stated]
+    expect(len(stated) == len(scales) and all(abs(a / b - 1) < 1e-5 for a, b in zip(stated, scales)),
+           f"stated scales {stated}, computed {scales}")
     return scales
 
 

@@ -162,11 +162,21 @@ def stream(site, order, theta, t0, times, bits):
 
 
 def stream_sensitivity(width, theta, t0, times, bits):
-    """Of each release, and the factor that all of them share: a record early in the stream pays at every one."""
+    """Of each release, and the factor that all of them share: a record early in the stream pays at every one. Norms
+    and labels are at most 1; the proof is in common/learn/online_influence.c."""
+    def norm(t):
+        u, q = t - 1 + t0, t0 ** (1 - theta) / (t0 - 1)
+        pulled = u ** (1 - theta) * (1 - ((t0 - 1) / u) ** (3 - theta)) / ((2 - q) * (3 - theta))
+        return min(t * ((t0 + u) / 2) ** (1 - theta) / u, math.sqrt(pulled))
+
     def moved(s, t):
-        return 4 * (s + t0) ** (2 - 2 * theta) / (t - 1 + t0)
-    factor = max(sum(moved(at - 1, t) / moved(t - 1, t) for t in times[i:]) for i, at in enumerate(times))
-    return [factor * (math.sqrt(width) * moved(t - 1, t) * 2 ** bits + width) for t in times]
+        angles = (i * math.pi / 200000 for i in range(100001))
+        push = max(norm(s) * math.sin(2 * angle) + 2 * math.sin(angle) for angle in angles)
+        return push * (s + t0) ** (1 - theta) / (t - 1 + t0)
+
+    own = [moved(t - 1, t) for t in times]
+    factor = max(sum(moved(at - 1, t) / one for t, one in zip(times[i:], own[i:])) for i, at in enumerate(times))
+    return [factor * (math.sqrt(width) * one * 2 ** bits + width) for one in own]
 
 
 def public_normals(seed):
