@@ -21,7 +21,10 @@
  * from 1 to r of c^(-alpha-1) (r - c) dc <= (r - 1)^2/2. So the moment grows by at most
  * alpha (alpha - 1)/2 E_Q[(r - 1)^2], which is the moment of order 2, less 1, times alpha (alpha - 1)/2;
  * and by at most itself, less 1, because H_c(Q, P) <= H_c(P, Q) and the integral with (P, Q) in its
- * first place is the larger one. And replaced records of a sample never cost more than unsampled ones
+ * first place is the larger one. That takes curves to grow with the distance, as those of one number's
+ * noise and of continuous Gaussian vectors do. Of discrete Gaussian vectors the moments of whole orders
+ * do, exactly, and the curves but for what the grid makes of them: test_renyi_sampled.c tries whatever
+ * replaces two integers. And replaced records of a sample never cost more than unsampled ones
  * (renyi.c). */
 
 #include "account/sampled.h"

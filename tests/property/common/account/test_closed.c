@@ -157,12 +157,12 @@ Test(closed, sampled_gaussian_covers_replaced_records)
 {
     static const double sigmas[] = {0.5, 1, 2, 5};
     static const double rates[] = {0.01, 0.1, 0.5, 0.9, 0.99};
-    static const double orders[] = {2, 3, 4, 8};
+    static const double orders[] = {1.05, 1.5, 2, 3, 4, 8};
     static const double values[][2] = {{1, -1}, {-1, 1}, {1, -0.5}, {0.5, -1}, {1, 0}, {0, 1}};
     int caught = 0;
     for (size_t s = 0; s < 4; s++) {
         for (size_t r = 0; r < 5; r++) {
-            for (size_t o = 0; o < 4; o++) {
+            for (size_t o = 0; o < 6; o++) {
                 struct privacy_event event = {.mechanism = MECHANISM_GAUSSIAN,
                                               .neighbours = NEIGHBOURS_REPLACE_ONE,
                                               .parameter = sigmas[s],
