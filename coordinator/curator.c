@@ -9,8 +9,7 @@ struct curator {
     const struct job *job;
     const struct random *random;
     struct ledger *ledger;
-    struct ledger
-        *purse; /* of the game that is played: what its draws and coins cost; NULL before */
+    struct ledger *purse; /* pays the draws and coins of the game that is played; NULL before */
     const struct hedge_game *game;
 };
 
