@@ -74,17 +74,20 @@ static struct window window_of(const struct response *group, double cut)
     return window;
 }
 
-/* Fine enough for the spread of the loss, coarse enough for memory and time. */
+/* Fine enough for the spread of the loss, coarse enough for memory and time, and no finer than losses
+ * are known to. */
 static double step_of(const struct response *groups, size_t count, double cut)
 {
     double variance = 0;
     double width = 0;
+    double sum = 0;
     for (size_t i = 0; i < count; i++) {
         struct binomial binomial = response_binomial(&groups[i]);
         struct window window = window_of(&groups[i], cut);
         double loss = 2 * groups[i].epsilon;
         variance += binomial.trials * binomial.p * binomial.q * loss * loss;
         width += (window.last - window.first) * loss;
+        sum += binomial.trials * groups[i].epsilon;
     }
     double step = 0;
     double work = INFINITY;
@@ -100,7 +103,7 @@ static double step_of(const struct response *groups, size_t count, double cut)
         }
         fine *= 0.8;
     }
-    return step;
+    return fmax(step, 16 * DBL_EPSILON * sum);
 }
 
 /* Writes the group's masses, returns how many cells; *first gets the place of the lowest. */
@@ -196,7 +199,9 @@ static double solve(const struct lattice *lattice, double target)
         }
         delta += fraction * slope;
     }
-    return 0;
+    /* Where every loss is far above 0, delta goes on growing below the lowest. */
+    double rest = (target - delta) / (slope * (1 - fraction));
+    return rest > 0 && rest < 1 ? fmax(0, (lattice->first - 1) * lattice->step + log1p(-rest)) : 0;
 }
 
 static double delta_at(const struct lattice *lattice, double epsilon)

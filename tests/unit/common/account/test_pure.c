@@ -239,6 +239,30 @@ Test(pure, epsilon_of_each_mechanism)
     cr_assert(isnan(out.high) && isnan(advanced_delta(&event, 1, 1)));
 }
 
+/* Responses so strong that a lie is rarer than e^-60: all losses are next to their sum, and delta reaches a
+ * half, or 0.999, far below the lowest of them, where the lattice has no cell. With A the strong ones' sum and
+ * B the weak ones', A + ln(1 - delta) -+ B encloses the truth. */
+Test(pure, a_list_of_large_losses_alone_has_a_large_epsilon)
+{
+    static const double deltas[] = {1e-6, 0.1, 0.5, 0.999};
+    static const double weak[] = {1e-5, 80, 1000};
+    for (size_t i = 0; i < 12; i++) {
+        const double delta = deltas[i % 4];
+        const bool both = weak[i / 4] > 1;
+        const struct privacy_event list[] = {
+            event_of(MECHANISM_PURE, weak[i / 4], both ? 1366 : 765),
+            event_of(MECHANISM_PURE, weak[i / 4] > 900 ? 900 : 76, 1366)};
+        const double strong =
+            1366 * list[1].parameter + (both ? 1366 * list[0].parameter : 0) + log1p(-delta);
+        const double spread = both ? 0 : 765e-5;
+        const struct interval out = optimal(list, 2, delta);
+        cr_expect(out.high >= (strong - spread) * (1 - 1e-12) && out.low <= strong + spread,
+                  "[%zu] %.17g to %.17g, not %.17g", i, out.low, out.high, strong);
+        cr_expect(weak[i / 4] > 900 || out.high <= (strong + spread) * (1 + 1e-4), "[%zu] %.17g", i,
+                  out.high);
+    }
+}
+
 /* 2048 times 2^53 runs are 2^64, which a counter of 64 bits takes for none; with ten more, for ten. The
  * mean loss alone is count epsilon tanh(epsilon/2). */
 Test(pure, counts_that_add_up_to_2_to_the_64_are_not_forgotten)
