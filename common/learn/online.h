@@ -57,20 +57,20 @@ void online_run(double *w, const struct online_problem *problem, const double *x
 void online_run_kernel(double *alpha, const struct online_problem *problem, const double *gram,
                        const double *y, size_t count);
 
-/** Returns how far rounding can take a computed w_t from the exact one in the L2 norm, at most:
- * 2^-52 kappa M t (3 u^(1-theta) + (D + 16)(kappa^2 + 1) u^(1 - 2 theta)). Public. t >= 1. */
-double online_rounding(const struct online_problem *problem, uint64_t t);
-
 /** Bounds ||w_t||_2 in the reals, rounded up; 0 at t = 0: the smaller of kappa M t ((t0 + u)/2)^(1
  * - theta)/u and M sqrt(u^(1 - theta) (1 - (1 - t/u)^(3 - theta))/((2 - q) (3 - theta))), q =
  * kappa^2 t0^(1 - theta)/(t0 - 1). Grows with t. In the kernel's norm the same holds of f_t. */
 double online_norm(const struct online_problem *problem, uint64_t t);
 
+/** Returns how far rounding can take a computed w_t from the exact one in the L2 norm, at most:
+ * 2^-52 t (3 W + kappa (D + 16)(kappa W + M) u^-theta), W = online_norm(t). Public. t >= 1. */
+double online_rounding(const struct online_problem *problem, uint64_t t);
+
 /**
  * Bounds ||w_t - w'_t||_2 for streams that differ in the record at position s < t (replace-one):
  * S(online_norm(s)) (s + t0)^(1 - theta)/u + 2 online_rounding, rounded up, where S(W) = max_d
  * kappa^2 W sin(2d) + 2 kappa M sin(d) is how far apart two records can push weights of norm W.
- * Grows with s, but for the rounding.
+ * Grows with s.
  *
  * Source: the proof is in online_influence.c. Deviation: Nie and Wang bound the last record's
  * influence only, and answers by kappa^2 M u^(1 - theta): never less, 9 times more at theta 3/4, u
@@ -119,8 +119,8 @@ void online_release_times(const struct online_problem *problem, uint64_t T, uint
  *
  * releases  in  at most ONLINE_RELEASES_MAX, CHECKed, with t_j <= 2^ONLINE_TIME_MAX_LOG2; 0 costs 0
  *
- * Ensures at most online_endless_factor(1 - theta), up to what rounding to the grid adds:
- * D/Delta_1 a release.
+ * Ensures at most online_endless_factor(1 - theta), up to what roundings add: D/Delta_1 a release
+ * by the grid's, and online_rounding's share of Delta_2, a tenth after some 10^8 records.
  * Privacy: charge epsilon times this once, at the start, for replace-one at any position.
  */
 double online_stream_factor(const struct online_problem *problem, size_t releases);

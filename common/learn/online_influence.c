@@ -38,10 +38,10 @@
  * All this holds in any inner product space, so for the exact kernel form in the kernel's own;
  * there |f(x)| <= kappa ||f||.
  *
- * Rounding. With e = 2^-53, a step errs by at most e (3 ||w|| + eta kappa ((D + 2) kappa ||w|| + 6
- * |r|)) <= e kappa M v^(1-theta) (3 + (D + 8)(kappa^2 + 1) v^-theta) to first order, by (a); errors
- * shrink as in (d), the sum over j of v/u times it is at most half of online_rounding, which takes
- * t times the largest term. Norms that exceed kappa by the rounding of a dot product, and the
+ * Rounding. With e = 2^-53 and W = W_t, which no earlier norm exceeds, a step errs by at most
+ * e (3 W + eta kappa ((D + 2) kappa W + 6 |r|)), |r| <= kappa W + M, to first order; errors shrink
+ * as in (d), and eta v/u <= u^-theta, so that t e (3 W + kappa u^-theta (D + 8)(kappa W + M))
+ * bounds their sum: half of online_rounding. Norms that exceed kappa by the rounding of a dot product, and the
  * rounding of the bounds themselves, are in slack(). */
 
 #include "learn/online.h"
@@ -78,18 +78,6 @@ static double stream_age(const struct online_problem *problem, uint64_t t)
     return (double)(t - 1 + problem->t0);
 }
 
-double online_rounding(const struct online_problem *problem, uint64_t t)
-{
-    check(problem);
-    const double u = stream_age(problem, t);
-    const double kappa = problem->kappa;
-    const double d = (double)problem->feature_count;
-    return DBL_EPSILON * kappa * problem->bound * (double)t *
-           (3 * pow(u, 1 - problem->theta) +
-            (d + 16) * (kappa * kappa + 1) * pow(u, 1 - 2 * problem->theta)) *
-           slack(problem);
-}
-
 /* (a): for kappa so small that answers never come near the bound. */
 static double norm_small(const struct online_problem *problem, uint64_t t)
 {
@@ -117,6 +105,17 @@ double online_norm(const struct online_problem *problem, uint64_t t)
         return 0;
     }
     return fmin(norm_small(problem, t), norm_pulled_back(problem, t)) * slack(problem);
+}
+
+double online_rounding(const struct online_problem *problem, uint64_t t)
+{
+    check(problem);
+    const double norm = online_norm(problem, t);
+    const double kappa = problem->kappa;
+    const double d = (double)problem->feature_count;
+    const double eta = pow(stream_age(problem, t), -problem->theta);
+    return DBL_EPSILON * (double)t *
+           (3 * norm + kappa * eta * (d + 16) * (kappa * norm + problem->bound)) * slack(problem);
 }
 
 /* S of (c): how far apart (<w, x> - y) x can be for two records, ||w|| <= norm. */

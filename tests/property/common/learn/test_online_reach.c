@@ -1,7 +1,8 @@
 /* The bounds on what one record of a stream moves are nearly reached, whatever kappa, theta, t0 and
  * the position: by an adversary who first drives the weights as far out as they go, keeping every
- * answer where the step gains most, and then replaces a record by its mirror image. Bounds a quarter
- * lower, and those of wrong proofs, are exceeded. Nothing here is drawn: it cannot fail by chance. */
+ * answer where the step gains most, and then replaces a record by its mirror image. Bounds a
+ * quarter lower, and those of wrong proofs, are exceeded. Nothing is drawn, so nothing fails by
+ * chance. */
 
 #include "learn/online.h"
 
@@ -207,7 +208,7 @@ Test(online_reach, every_wrong_bound_is_exceeded)
     }
 }
 
-/* Between two releases or just before one: what the record pays for all that follow, on the grid. */
+/* Just before a release or after one: what the record pays for all that follow, on the grid. */
 Test(online_reach, the_doubling_schedule_pays_nearly_what_is_charged)
 {
     enum { RELEASES = 6 };
@@ -252,8 +253,8 @@ Test(online_reach, the_doubling_schedule_pays_nearly_what_is_charged)
     cr_assert(least > 0.75, "%g", least);
 }
 
-/* The exact kernel form, a Gaussian kernel: no answer moves further than the bound at a point, and a
- * point unlike all others moves nearly so far. */
+/* The exact kernel form, a Gaussian kernel: no answer moves further than the bound at a point, and
+ * a point unlike all others moves it 0.63 so far. */
 Test(online_reach, answers_of_the_exact_kernel_form_move_as_far_as_the_bound_at_a_point)
 {
     enum { COUNT = 80 };
