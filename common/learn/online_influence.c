@@ -41,8 +41,8 @@
  * Rounding. With e = 2^-53 and W = W_t, which no earlier norm exceeds, a step errs by at most
  * e (3 W + eta kappa ((D + 2) kappa W + 6 |r|)), |r| <= kappa W + M, to first order; errors shrink
  * as in (d), and eta v/u <= u^-theta, so that t e (3 W + kappa u^-theta (D + 8)(kappa W + M))
- * bounds their sum: half of online_rounding. Norms that exceed kappa by the rounding of a dot product, and the
- * rounding of the bounds themselves, are in slack(). */
+ * bounds their sum: half of online_rounding. Norms that exceed kappa by the rounding of a dot
+ * product, and the rounding of the bounds themselves, are in slack(). */
 
 #include "learn/online.h"
 

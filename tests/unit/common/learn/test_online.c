@@ -183,37 +183,51 @@ Test(online, a_short_record_stays_as_it_is)
     cr_assert(fabs(w[0] + moved) < 1e-15 && fabs(w[2] - 2 * moved) < 1e-15);
 }
 
-/* The same stream in a type with 11 more bits. */
-Test(online, rounding_stays_within_its_bound)
+/* The largest share of its bound that rounding takes on the way: the same stream in a type with 11
+ * more bits. */
+static double rounding_share(const struct online_problem *problem, struct seeded_random *random)
 {
     enum { COUNT = 20000, D = 4 };
-    struct seeded_random random;
     double w[D] = {0};
     long double exact[D] = {0};
     double most = 0;
-    seeded_random_init(&random, 2);
     for (uint64_t t = 0; t < COUNT; t++) {
         double x[D];
         for (size_t j = 0; j < D; j++) {
-            x[j] = seeded_random_unit(&random) - 0.5; /* at most 1 long */
+            x[j] = problem->kappa * (seeded_random_unit(random) - 0.5); /* at most kappa long */
         }
-        const double y = 2 * seeded_random_unit(&random) - 1;
-        online_run(w, &usual, x, &y, t, 1);
-        const long double v = (long double)(t + usual.t0);
+        const double y = problem->bound * (2 * seeded_random_unit(random) - 1);
+        online_run(w, problem, x, &y, t, 1);
+        const long double v = (long double)(t + problem->t0);
         long double residual = -y;
         for (size_t j = 0; j < D; j++) {
             residual += exact[j] * x[j];
         }
-        const long double eta = powl(v, -0.75L);
+        const long double eta = powl(v, -(long double)problem->theta);
         double off = 0;
         for (size_t j = 0; j < D; j++) {
-            exact[j] -= eta * (residual * x[j] + powl(v, -0.25L) * exact[j]);
+            exact[j] -= eta * residual * x[j] + exact[j] / v;
             off += fabs((double)(exact[j] - w[j]));
         }
-        cr_assert(off <= online_rounding(&usual, t + 1), "%zu: %g", (size_t)t, off);
-        most = fmax(most, off / online_rounding(&usual, t + 1));
+        most = fmax(most, off / online_rounding(problem, t + 1));
     }
-    cr_log_info("at most %g of the bound", most);
+    return most;
+}
+
+Test(online, rounding_stays_within_its_bound)
+{
+    static const double kappa[] = {1, 0.1, 3};
+    struct seeded_random random;
+    seeded_random_init(&random, 2);
+    for (size_t i = 0; i < sizeof kappa / sizeof *kappa; i++) {
+        struct online_problem problem = usual;
+        problem.kappa = kappa[i];
+        problem.bound = 10 * kappa[i];
+        problem.t0 = kappa[i] > 1 ? 22 : 5; /* 22^(3/4) = 10.2 >= 10 */
+        const double most = rounding_share(&problem, &random);
+        cr_log_info("kappa %g: at most %g of the bound", kappa[i], most);
+        cr_assert(most > 1e-3 && most <= 1, "%g", most);
+    }
     /* Both streams round: it is in the bound twice. */
     const uint64_t late = UINT64_C(1) << 40;
     cr_assert(online_influence_l2(&usual, 0, late) >= 2 * online_rounding(&usual, late));
