@@ -125,8 +125,10 @@ static void centre(struct cells *cells, const struct privacy_event *noise, int x
 {
     long double sum = 0;
     for (int i = 0; i < SPAN * SPAN; i++) {
-        const long double a = i / SPAN - SPAN / 2 - x;
-        const long double b = i % SPAN - SPAN / 2 - y;
+        const int row = i / SPAN - SPAN / 2 - x;
+        const int column = i % SPAN - SPAN / 2 - y;
+        const long double a = row;
+        const long double b = column;
         const long double s = noise->parameter;
         const long double mass =
             expl(noise->mechanism == MECHANISM_DISCRETE_GAUSSIAN ? -(a * a + b * b) / (2 * s * s)
