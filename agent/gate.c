@@ -347,8 +347,3 @@ struct price gate_spent(const struct gate *gate)
 {
     return ledger_spent(gate->ledger);
 }
-
-struct price gate_left(const struct gate *gate)
-{
-    return ledger_left(gate->ledger);
-}

@@ -108,8 +108,7 @@ bool gate_latest(const struct gate *gate, struct gate_answer_view *out);
  * there were bytes, whose record's blob can be forgotten. */
 bool gate_drop(struct gate *gate);
 
-/** What is spent and what is left of the data set's total. */
+/** What is spent of the data set's total. */
 struct price gate_spent(const struct gate *gate);
-struct price gate_left(const struct gate *gate);
 
 #endif

@@ -73,7 +73,7 @@ Test(gate, a_spent_budget_lets_nothing_out)
     cr_assert_eq(answer(gate, 1, 200000, 1, &record, &blob), STATUS_EXHAUSTED);
     cr_assert_eq(blob.size, 0);
     cr_assert(gate_latest(gate, &view) && view.round == 0);
-    cr_assert_eq(gate_left(gate).epsilon_micro, 100000);
+    cr_assert_eq(gate_spent(gate).epsilon_micro, 400000, "a refusal costs nothing");
     gate_free(gate);
 }
 
