@@ -64,6 +64,7 @@ struct terms_line *terms_add_line(struct terms *terms)
     return line;
 }
 
+/* Features have a norm of at most 1: a prediction's noise is at most a weight's. */
 static enum status tell_prediction(struct terms *terms, const struct terms_setting *setting,
                                    uint32_t within, double weight_noise)
 {
@@ -76,7 +77,7 @@ static enum status tell_prediction(struct terms *terms, const struct terms_setti
                    setting->stage->lambda[within]);
     (void)snprintf(line->unit, sizeof line->unit, "%s",
                    label->name[0] != '\0' ? label->name : "the label's unit");
-    line->noise = weight_noise * label->half_width; /* features have a norm of at most 1 */
+    line->noise = weight_noise * label->half_width;
     line->burden = 2 * weight_noise;
     line->measure = "half the label's half_width";
     return STATUS_OK;
@@ -111,8 +112,7 @@ static enum status tell_fit(struct terms *terms, const struct terms_setting *set
     return status;
 }
 
-/* Features have a norm of at most 1: a prediction's noise is at most a weight's.
- * A number of the agents' average, in units of the label's half_width as predictions are. */
+/* A number of the agents' average, in units of the label's half_width as predictions are. */
 static enum status tell_score(struct terms *terms, const struct terms_setting *setting,
                               uint32_t within, const char *what, struct why *why)
 {
