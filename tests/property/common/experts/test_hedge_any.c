@@ -95,3 +95,45 @@ Test(hedge_any, plans_and_games_keep_the_budget)
     cr_log_info("%d games", games);
     cr_assert(games > PROBLEMS);
 }
+
+/* Whether a dartboard of this p and eta keeps the budget: the formulas of hedge.h. */
+static bool board_fits(const struct hedge_problem *problem, double p, double eta)
+{
+    const double rounds = (double)problem->rounds;
+    const double n = problem->records > 0 ? problem->records : 1;
+    const double c = fmin(fmax(problem->participations, 1), rounds);
+    const double mean = rounds * (p - (1 - p) * expm1(-eta));
+    const double draws = fmin(ceil(mean + 6 * sqrt(mean)), rounds);
+    const struct privacy_event event[2] = {ranged(hedge_coin_range(eta / n, p), (uint64_t)c),
+                                           ranged(2 * eta * c / n, (uint64_t)draws)};
+    return hedge_cost(event, 2, problem->delta) <= problem->epsilon;
+}
+
+/* To the last digits at the p that is taken. Another p may be better by half the step that one more
+ * draw makes, and by what the search leaves. */
+Test(hedge_any, a_dartboards_eta_is_the_largest_at_its_p_and_nearly_at_any)
+{
+    static const double factor[] = {0.1, 0.5, 0.8, 0.95, 1.05, 1.25, 2, 10};
+    struct seeded_random dice;
+    int bound = 0;
+    seeded_random_init(&dice, 78);
+    for (int i = 0; i < PROBLEMS; i++) {
+        const struct hedge_problem problem = any_problem(&dice);
+        struct hedge_plan plan;
+        if (hedge_plan(&plan, HEDGE_DARTBOARD, &problem, NULL) != STATUS_OK ||
+            plan.privacy_is_free || problem.experts == 1) {
+            continue;
+        }
+        const double p = plan.refresh_probability;
+        const double slack = 1e-3 + 1 / (double)plan.refreshes_max;
+        bound++;
+        cr_expect(board_fits(&problem, p, plan.eta * (1 - 1e-9)), "problem %d", i);
+        cr_expect(!board_fits(&problem, p, plan.eta * (1 + 1e-9)), "problem %d: more fits", i);
+        for (size_t j = 0; j < sizeof factor / sizeof *factor; j++) {
+            cr_expect(p * factor[j] >= 1 ||
+                          !board_fits(&problem, p * factor[j], plan.eta * (1 + slack)),
+                      "problem %d, p %g: %g times as large is better", i, p, factor[j]);
+        }
+    }
+    cr_assert(bound > PROBLEMS / 3, "%d", bound);
+}
