@@ -252,8 +252,9 @@ static bool later_releases(struct job_changes *changes, char words[static PLAN_A
     const double t0 = rounded(old_t0 * factor);
     change(changes, "stages[%zu].t0=%.0f", trial->stage, t0);
     if (plan->job.records_least > 0) {
+        const double last = (double)(round_records(stage) - 1) / old_t0; /* release, in t0 */
         change(changes, "cohort.records=%.0f",
-               ceil((double)plan->size.records * fmax(1, t0 / old_t0)) + 1);
+               fmax((double)plan->job.records_least, last * t0 + 1));
     }
     say(words, "t0: %.0f", t0);
     return true;
