@@ -56,6 +56,33 @@ Test(closed, the_optimum_is_below_every_bound_that_knows_only_epsilons)
     }
 }
 
+/* From 10^-5 to 100 a run, so that all losses can be far from 0, and deltas up to next to 1: what the
+ * states or the lattice say and what the transform of loss laws says enclose one truth. */
+Test(closed, two_ways_to_the_optimum_overlap_for_weak_and_strong_responses)
+{
+    uint64_t state = SEED + 9;
+    for (int i = 0; i < LISTS / 2; i++) {
+        const double weak = pow(10, -5 + 5 * uniform(&state));
+        const double strong = 1 + 99 * uniform(&state);
+        struct privacy_event events[2] = {
+            {.parameter = weak, .count = 1 + (uint64_t)(2000 * uniform(&state))},
+            {.parameter = strong, .count = 1 + (uint64_t)(2000 * uniform(&state))}};
+        for (int j = 0; j < 2; j++) {
+            events[j].mechanism = MECHANISM_PURE;
+            events[j].sensitivity = 1;
+            events[j].sampling = 1;
+        }
+        const double tiny = pow(10, -9 * uniform(&state));
+        const double delta = i % 2 == 0 ? tiny / 2 : 1 - tiny / 2;
+        struct interval one = optimal(events, 2, delta);
+        struct interval other;
+        cr_assert_eq(pld_epsilon(&other, events, 2, delta), STATUS_OK);
+        cr_expect(one.high >= other.low && other.high >= one.low,
+                  "%g and %g, delta %g: [%.17g, %.17g], [%.17g, %.17g]", weak, strong, delta,
+                  one.low, one.high, other.low, other.high);
+    }
+}
+
 Test(closed, bounds_grow_with_epsilon_and_count_and_fall_with_delta)
 {
     static double (*const bounds[])(const struct privacy_event *, size_t, double) = {
