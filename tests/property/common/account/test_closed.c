@@ -257,7 +257,8 @@ Test(closed, two_runs_of_replaced_records_cost_more_than_of_removed_ones)
                                   .count = 2,
                                   .sampling = q};
     struct interval bound = {0, 0};
-    for (double epsilon = 0; epsilon < 3; epsilon += 0.5) {
+    for (int i = 0; i < 6; i++) {
+        const double epsilon = i / 2.0;
         cr_assert(pld_delta(&bound, &event, 1, epsilon) == STATUS_OK);
         cr_expect_gt(bound.high, two_runs(with, other, epsilon), "%g", epsilon);
     }

@@ -183,8 +183,8 @@ Test(renyi, limits)
     event.parameter = 800;
     cr_assert(renyi_divergence(&event, 1e9) <= 800);
     cr_assert_float_eq(renyi_divergence(&event, 1e9), 800, 1e-3);
-    for (double gap = 1e-15; gap < 1;
-         gap *= 10) { /* alpha -> 1: the relative entropy, from above */
+    for (int power = -15; power < 0; power++) { /* alpha -> 1: the relative entropy, from above */
+        const double gap = pow(10, power);
         event = event_of(MECHANISM_PURE, 1, 1);
         cr_assert(renyi_divergence(&event, 1 + gap) >= tanh(0.5));
         event.mechanism = MECHANISM_EXPONENTIAL;
@@ -197,7 +197,8 @@ Test(renyi, limits)
     cr_assert(isnan(zcdp_epsilon(&event, 1, 1e-6)) && isfinite(renyi_epsilon(&event, 1, 1e-6)));
     cr_assert_eq(zcdp_to_epsilon(0, 1e-6), 0);
     cr_assert(isinf(zcdp_to_epsilon(1, 0)) && zcdp_to_delta(1e6, 1) == 1);
-    for (double rho = 1e-12; rho < 1e7; rho *= 100) {
+    for (int power = -12; power < 7; power += 2) {
+        const double rho = pow(10, power);
         double epsilon = zcdp_to_epsilon(rho, 1e-300);
         cr_assert(isfinite(epsilon) && epsilon <= rho + 2 * sqrt(rho * 300 * log(10)));
         /* the margin for underflow, 2e-308, is 2e-8 of this delta */
