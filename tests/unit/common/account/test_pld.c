@@ -5,7 +5,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 
 static struct privacy_event event(enum mechanism mechanism, double parameter, double sensitivity,
                                   uint64_t count, double sampling)
