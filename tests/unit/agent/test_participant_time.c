@@ -125,10 +125,12 @@ Test(participant_time, a_longer_computation_shows_as_a_whole_slot)
     timed_free(&longer);
 }
 
-/* Reading the records takes as long as it takes; that, too, shows as whole slots only. */
-static void read_records(struct timed *bench, int64_t work_ms)
+/* Reading the records takes as long as it takes; that, too, shows as whole slots only. records: NULL for the
+ * bench's own. Meanwhile the coordinator asks for the first round, or tells a lie, all the time. */
+static void read_records(struct timed *bench, const char *records, enum lie lie, int64_t work_ms)
 {
     timed_init(bench, 10);
+    bench->records = records == NULL ? bench->records : records;
     bench->now_ms = 3;
     bench->work_takes_ms = work_ms;
     timed_join(bench);
@@ -137,7 +139,11 @@ static void read_records(struct timed *bench, int64_t work_ms)
         struct message invite = timed_invitation(bench, 0, NULL);
         bench->now_ms++;
         timed_settle(bench);
-        timed_give(bench, &invite, (struct slice){0});
+        if (lie == LIE_COUNT) {
+            timed_give(bench, &invite, (struct slice){0});
+        } else {
+            tell_lie(bench, lie);
+        }
         timed_settle(bench);
         timed_tick(bench);
     }
@@ -147,12 +153,43 @@ Test(participant_time, how_long_the_records_took_to_read_shows_as_whole_slots)
 {
     struct timed early;
     struct timed late;
-    read_records(&early, 110);
-    read_records(&late, 190);
+    read_records(&early, NULL, LIE_COUNT, 110);
+    read_records(&late, NULL, LIE_COUNT, 190);
     cr_assert_eq(early.works, 2);
     assert_same(&early, &late, LIE_COUNT);
     timed_free(&early);
     timed_free(&late);
+}
+
+static size_t first_sent_from(const struct timed *bench, int64_t from_ms)
+{
+    size_t sent = 0;
+    while (sent < bench->sent_count && bench->sent[sent].at_ms < from_ms) {
+        sent++;
+    }
+    return sent;
+}
+
+/* Records that will not do - a cell that is no number, too few of them - are found out sooner or later;
+ * that the agent hears again, of the job's end or of another job, shows at the slot alone. */
+Test(participant_time, when_unfit_records_are_found_out_shows_as_whole_slots)
+{
+    static const char *const unfit[] = {"a,b,y\n0.1,0.2,1\n0.3,none,0\n", "a,b,y\n0.1,0.2,1\n"};
+    for (size_t i = 0; i < 4; i++) {
+        const enum lie lie = i % 2 == 0 ? LIE_FAILED : LIE_OTHER_JOB;
+        const int64_t slot_ms = 3 + 2 * SLOT_MS;
+        struct timed early;
+        struct timed late;
+        read_records(&early, unfit[i / 2], lie, 110);
+        read_records(&late, unfit[i / 2], lie, 190);
+        cr_assert_eq(early.works, 1, "nothing is computed on them");
+        assert_same(&early, &late, lie);
+        const size_t sent = first_sent_from(&early, slot_ms);
+        cr_assert(sent < early.sent_count && early.sent[sent].at_ms <= slot_ms + 1,
+                  "it is seen then");
+        timed_free(&early);
+        timed_free(&late);
+    }
 }
 
 Test(participant_time, what_no_noise_can_cover_is_declined_before_anything_is_computed)

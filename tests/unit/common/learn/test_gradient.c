@@ -8,6 +8,7 @@
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -207,6 +208,68 @@ Test(gradient, a_norm_a_hair_above_a_whole_number_is_rounded_up)
         cr_assert_eq(gradient_sum(sum, &gradient, weights, &rows), STATUS_OK);
         cr_expect(sum[0] == (int64_t)k - 1 && sum[1] == 0, "%u bits", bits);
     }
+}
+
+/* The same (k, 1) from k = 2^27 - 1 on, where k^2 + 1 is above 2^52 and its root in doubles is k: a clip
+ * that is small enough for whole doubles must not let (k, 1) keep the clip. */
+Test(gradient, a_norm_whose_square_is_above_2_to_the_52_is_rounded_up)
+{
+    for (unsigned bits = 27; bits <= 40; bits++) {
+        const double k = ldexp(1, (int)bits) - 1;
+        const double x[2] = {ldexp(k, -(int)bits), ldexp(1, -(int)bits)};
+        const double y = -1;
+        const double weights[2] = {0};
+        const struct gradient gradient = {{LOSS_ABSOLUTE, 0}, 1, 2, bits, GRADIENT_L2, 1000};
+        const struct gradient_rows rows = {.x = x, .y = &y, .row_count = 1};
+        int64_t sum[2];
+        cr_assert_eq((int64_t)ceil(sqrt(k * k + 1)), (int64_t)k, "doubles do not tell");
+        cr_assert_eq(gradient_sum(sum, &gradient, weights, &rows), STATUS_OK);
+        cr_expect(sum[0] == 999 && sum[1] == 0, "%u bits: %" PRId64, bits, sum[0]);
+    }
+}
+
+/* v C = -1 modulo s = 2^30: the quotient v C / s lies 1/s below a whole number, and v C above 2^53 may
+ * be rounded up to it. */
+Test(gradient, a_quotient_of_products_above_2_to_the_53_is_not_rounded_up)
+{
+    enum { BITS = 30 };
+    const uint64_t s = UINT64_C(1) << BITS;
+    int misled = 0;
+    for (uint64_t c = (s >> 7) + 1; c < s; c += 2 + c / 1000 * 2) {
+        uint64_t inverse = c; /* Newton: right to 3 bits, 6, 12, .. */
+        for (int i = 0; i < 5; i++) {
+            inverse *= 2 - c * inverse;
+        }
+        const uint64_t v = s - inverse % s;
+        const double x[2] = {ldexp((double)v, -BITS), ldexp((double)(s - v), -BITS)};
+        const double y = -1;
+        const double weights[2] = {0};
+        const struct gradient gradient = {{LOSS_ABSOLUTE, 0}, 1, 2, BITS, GRADIENT_L1, (int64_t)c};
+        const struct gradient_rows rows = {.x = x, .y = &y, .row_count = 1};
+        const int64_t whole = (int64_t)((v * c) >> BITS);
+        int64_t sum[2];
+        misled += (int64_t)((double)v * (double)c / (double)s) != whole;
+        cr_assert_eq(gradient_sum(sum, &gradient, weights, &rows), STATUS_OK);
+        cr_expect_eq(sum[0], whole, "C = %" PRIu64, c);
+    }
+    cr_assert_gt(misled, 100, "doubles are wrong often enough: %d", misled);
+}
+
+/* Values of 52 bits, so many of them that a sum in doubles would lose the last ones. */
+Test(gradient, sums_above_2_to_the_53_are_whole_numbers)
+{
+    enum { ROWS = 1001 };
+    const size_t only[ROWS] = {0};
+    const int64_t value = (INT64_C(1) << 52) - 1;
+    const double x = ldexp((double)value, -52);
+    const double y = -1;
+    const double weight = 0;
+    const struct gradient gradient = {{LOSS_ABSOLUTE, 0}, 1, 1, 52, GRADIENT_L1, value};
+    const struct gradient_rows rows = {.x = &x, .y = &y, .row = only, .row_count = ROWS};
+    int64_t sum = 0;
+    cr_assert_eq(gradient_sum(&sum, &gradient, &weight, &rows), STATUS_OK);
+    cr_assert_eq(sum, ROWS * value);
+    cr_assert_neq((int64_t)(double)sum, sum, "a double does not hold it");
 }
 
 /* The largest distance, over adversarial neighbours, in units of the stated sensitivity. */

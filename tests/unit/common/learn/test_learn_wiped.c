@@ -1,0 +1,108 @@
+/* What sums over records give back to the heap: no partial sum, and no record's gradient, as doubles or as
+ * whole numbers. */
+
+#include "learn/gradient.h"
+#include "learn/moments.h"
+
+#include "dp/encode.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = 3 };
+
+/* That many words behind one another, looked for in all memory that is given back. */
+static unsigned char needle[WORDS * 8];
+static volatile size_t found; /* free is not expected to change anything */
+
+void __real_free(void *memory);
+size_t malloc_usable_size(void *memory);
+void __wrap_free(void *memory);
+
+void __wrap_free(void *memory)
+{
+    const size_t bytes = memory == NULL ? 0 : malloc_usable_size(memory);
+    for (size_t at = 0; at + sizeof needle <= bytes; at += 8) {
+        found += memcmp((const unsigned char *)memory + at, needle, sizeof needle) == 0;
+    }
+    __real_free(memory);
+}
+
+static void look_for_whole(const int64_t *value)
+{
+    memcpy(needle, value, sizeof needle);
+    found = 0;
+}
+
+static void look_for_doubles(const int64_t *value)
+{
+    double real[WORDS];
+    for (size_t i = 0; i < WORDS; i++) {
+        real[i] = (double)value[i];
+    }
+    memcpy(needle, real, sizeof needle);
+    found = 0;
+}
+
+/* Planted: a test of its own, as the heap stays marked. */
+Test(learn_wiped, what_is_given_back_unwiped_is_seen)
+{
+    static const int64_t mark[WORDS] = {1011, 1009, 1007};
+    for (int whole = 0; whole < 2; whole++) {
+        volatile unsigned char *leak = malloc(64);
+        if (whole == 1) {
+            look_for_whole(mark);
+        } else {
+            look_for_doubles(mark);
+        }
+        for (size_t i = 0; i < sizeof needle; i++) {
+            leak[16 + i] = needle[i];
+        }
+        free((void *)(uintptr_t)leak);
+        cr_assert_eq(found, 1);
+    }
+}
+
+Test(learn_wiped, no_partial_sum_of_moments_is_given_back_unwiped)
+{
+    const struct moments moments = {WORDS, 20, 1};
+    const double x[2 * WORDS] = {0.5, -0.25, 0.125, 0.375, 0.625, -0.0625};
+    const double y[2] = {1, -1};
+    int64_t sum[WORDS * (WORDS + 3) / 2];
+    cr_assert_eq(moments_sum(sum, &moments, x, y, 2), STATUS_OK);
+    look_for_doubles(sum);
+    cr_assert_eq(moments_sum(sum, &moments, x, y, 2), STATUS_OK);
+    cr_expect_eq(found, 0);
+}
+
+/* Few grid bits take the fast way, many the slow one. */
+Test(learn_wiped, no_record_s_gradient_and_no_partial_sum_is_given_back_unwiped)
+{
+    const double x[2 * WORDS] = {0.5, -0.25, 0.125, 0.375, 0.625, -0.0625};
+    const double y[2] = {1, 1};
+    const double weights[WORDS] = {0};
+    for (unsigned bits = 20; bits <= 50; bits += 30) {
+        const int64_t one = INT64_C(1) << bits;
+        const struct gradient gradient = {{LOSS_LOGISTIC, 0},        1, WORDS, bits, GRADIENT_L2,
+                                          bits == 20 ? one : 4 * one};
+        const struct gradient_rows both = {.x = x, .y = y, .row_count = 2};
+        const struct gradient_rows last = {.x = x + WORDS, .y = y + 1, .row_count = 1};
+        int64_t sum[WORDS];
+        int64_t record[WORDS];
+        cr_assert_eq(gradient_sum(record, &gradient, weights, &last), STATUS_OK);
+        cr_assert_eq(gradient_sum(sum, &gradient, weights, &both), STATUS_OK);
+        for (int what = 0; what < 4; what++) {
+            int64_t again[WORDS];
+            const int64_t *secret = what < 2 ? record : sum;
+            if (what % 2 == 0) {
+                look_for_doubles(secret);
+            } else {
+                look_for_whole(secret);
+            }
+            cr_assert_eq(gradient_sum(again, &gradient, weights, &both), STATUS_OK);
+            cr_expect_eq(found, 0, "%u bits, %d", bits, what);
+        }
+    }
+}
