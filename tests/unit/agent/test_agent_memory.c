@@ -3,6 +3,7 @@
 
 #include "agent/gate.h"
 #include "agent/task.h"
+#include "dp/sampling.h"
 #include "learn/erm.h"
 #include "tests/support/seeded_random.h"
 
@@ -131,4 +132,123 @@ Test(agent_memory, no_record_and_no_exact_weight_is_given_back_unwiped)
         }
     }
     job_free(&job);
+}
+
+static const char SAMPLED[] =
+    "hedgerow: 1\njob: sampled\ndata:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, deadline_s: 10}\n"
+    "stages:\n"
+    "  - {task: update, loss: logistic, rounds: 1, batch: 40, sampling: 0.5, clip: 1, rate: 1,\n"
+    "     share: 1, grid_bits: 20}\n";
+
+/* Whoever knows which records took part has none of the privacy that sampling adds. */
+Test(agent_memory, no_coin_of_who_takes_part_is_given_back_unwiped)
+{
+    enum { RECORDS = 40, FEATURES = 2 };
+    static double x[RECORDS * FEATURES];
+    static double y[RECORDS];
+    static size_t order[RECORDS];
+    static uint8_t coin[RECORDS];
+    const double weights[FEATURES] = {0.25, -0.5};
+    const struct dataset data = {
+        .record_count = RECORDS, .feature_count = FEATURES, .x = x, .y = y};
+    struct seeded_random seeded;
+    struct private_vector vector;
+    struct job job;
+    struct why why = {{0}};
+    for (size_t i = 0; i < RECORDS; i++) {
+        order[i] = i;
+        x[FEATURES * i] = 0.5;
+        y[i] = i % 2 == 0 ? 1 : -1;
+    }
+    cr_assert_eq(job_parse(&job, (struct slice){SAMPLED, sizeof SAMPLED - 1}, "job", &why),
+                 STATUS_OK, "%s", why.text);
+    const struct random random = seeded_random_interface(&seeded);
+    const struct task_input input = {.job = &job,
+                                     .stage = &job.stage[0],
+                                     .data = &data,
+                                     .order = order,
+                                     .random = &random,
+                                     .experts = weights};
+    seeded_random_init(&seeded, 11);
+    cr_assert_eq(sampling_draw(&random, coin, RECORDS, job.stage[0].charge.sampling_nano),
+                 STATUS_OK);
+    seeded_random_init(&seeded, 11);
+    look_for(coin);
+    cr_assert_eq(task_run(&vector, &input, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(seeded.drawn_bytes, 8 * RECORDS, "the coins that are looked for");
+    cr_expect_eq(found, 0);
+    private_vector_free(&vector);
+    job_free(&job);
+}
+
+/* A vector that no answer is made of: the round was answered, no noise is of the charge's kind, or the
+ * question is another one than before the program began anew. */
+Test(agent_memory, no_vector_that_is_declined_is_given_back_unwiped)
+{
+    const struct allowances allowances = {.total = {.epsilon_micro = 2000000}};
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 7);
+    const struct random random = seeded_random_interface(&seeded);
+    struct gate_request request = {.job = {{1}}, .round = 1, .task = "query", .exact = true};
+    struct gate *gate = NULL;
+    struct record record;
+    struct slice blob;
+    request.charge.epsilon_micro = 1000000;
+    request.charge.pass.byte[0] = 1;
+    request.charge.row_count = 1;
+    struct private_vector vector = marked();
+    cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+    gate_committed(gate, 1);
+    vector = marked();
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_INVALID);
+    cr_expect(found == 0 && vector.value == NULL, "answered before");
+    vector = marked();
+    request.round = 2;
+    request.exact = false;
+    request.charge.mechanism = MECHANISM_LAPLACE;
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_INVALID);
+    cr_expect(found == 0 && vector.value == NULL, "without noise");
+    gate_free(gate);
+    cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
+    request.charge.mechanism = MECHANISM_PURE;
+    request.exact = true;
+    cr_assert_eq(gate_restore(gate, &record, 1, (struct slice){0}), STATUS_OK);
+    vector = marked();
+    request.round = 1;
+    request.invitation.byte[0] ^= 1;
+    cr_assert_eq(gate_repeat(gate, &vector, &request, NULL), STATUS_INVALID);
+    cr_expect(found == 0 && vector.value == NULL, "another question");
+    gate_free(gate);
+}
+
+/* The bytes are gone when the round closes, not when the next answer takes their place. */
+Test(agent_memory, an_exact_answer_ends_with_its_round)
+{
+    const struct allowances allowances = {.total = {.epsilon_micro = 2000000}};
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 7);
+    const struct random random = seeded_random_interface(&seeded);
+    struct gate_request request = {.job = {{1}}, .task = "query", .exact = true};
+    struct gate *gate = NULL;
+    struct gate_answer_view view;
+    struct record record;
+    struct slice blob;
+    request.charge.epsilon_micro = 1000000;
+    request.charge.pass.byte[0] = 1;
+    request.charge.row_count = 1;
+    struct private_vector vector = marked();
+    cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+    gate_committed(gate, 1);
+    cr_assert(gate_latest(gate, &view) && view.bytes.size == 8 * COUNT);
+    (void)gate_drop(gate);
+    cr_expect(gate_latest(gate, &view) && view.bytes.size == 0 && view.bytes.data == NULL);
+    cr_expect_eq(found, 0);
+    gate_free(gate);
 }

@@ -3,6 +3,7 @@
 
 #include "dp/sampling.h"
 
+#include "tests/support/dead_stack.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -116,4 +117,65 @@ Test(sampling, without_randomness_nobody_takes_part)
     coins[0] = 1;
     cr_assert_eq(sampling_draw(&scripted, coins, 1, 500000000), STATUS_NO_RANDOM);
     cr_assert_eq(coins[0], 0);
+}
+
+/* Who knows the words knows who takes part. */
+enum { SAMPLED = 700 };
+
+struct recorded {
+    struct seeded_random seeded;
+    uint64_t word[SAMPLED]; /* handed out */
+    size_t words;
+    bool careless; /* planted: the coins are drawn without a wipe */
+};
+
+static enum status recording_fill(void *self, void *out, size_t bytes)
+{
+    struct recorded *recorded = self;
+    for (size_t i = 0; i < bytes / 8; i++) {
+        cr_assert_lt(recorded->words, SAMPLED);
+        recorded->word[recorded->words] = seeded_random_word(&recorded->seeded);
+        memcpy((uint8_t *)out + 8 * i, &recorded->word[recorded->words++], 8);
+    }
+    return STATUS_OK;
+}
+
+/* The address sanitizer would move the words off the stack. */
+__attribute__((no_sanitize("address"))) static enum status
+draw_carelessly(const struct random *random)
+{
+    uint64_t word[SAMPLED];
+    enum status status = random_fill(random, word, sizeof word);
+    for (size_t i = 0; i < SAMPLED; i++) {
+        coins[i] = word[i] >> 63 == 0 ? 1 : 0;
+    }
+    return status;
+}
+
+static void *draw_recorded(void *argument)
+{
+    struct recorded *recorded = argument;
+    const struct random random = {.fill = recording_fill, .self = recorded};
+    cr_assert_eq(recorded->careless ? draw_carelessly(&random)
+                                    : sampling_draw(&random, coins, SAMPLED, 500000000),
+                 STATUS_OK);
+    return NULL;
+}
+
+Test(sampling, the_words_of_the_coins_are_not_left_on_the_stack)
+{
+    static struct recorded recorded;
+    for (int careless = 0; careless < 2; careless++) {
+        memset(&recorded, 0, sizeof recorded);
+        recorded.careless = careless == 1;
+        seeded_random_init(&recorded.seeded, 8);
+        uint64_t *stack = dead_stack_of(draw_recorded, &recorded);
+        cr_assert(stack != NULL && recorded.words == SAMPLED);
+        const size_t left = dead_stack_count(stack, recorded.word, recorded.words);
+        if (careless == 1) {
+            cr_expect_gt(left, SAMPLED / 2, "the search finds what is there: %zu", left);
+        } else {
+            cr_expect_lt(left, 10, "%zu words", left); /* registers may have been saved */
+        }
+    }
 }

@@ -123,3 +123,89 @@ Test(select, nothing_of_a_choice_is_left_on_the_stack)
         }
     }
 }
+
+/* Of so many candidates the last part is one block and a candidate. */
+enum { PARTED = 52 * 1280 + 1, SPARED = 3, PREFIX_BITS = 192, LEFT_MAX = 30 };
+
+/* Hands out the words that the point `target` below `end` takes first, then others. */
+struct rigged {
+    struct noise_exponential decay;
+    struct seeded_random seeded;
+    uint128 target;
+    uint128 end;
+    unsigned calls;
+    size_t chosen;
+    enum status status;
+};
+
+static int64_t parted_scores[PARTED];
+
+/* Leaves nothing on the stack that is looked for. */
+static enum status rigged_fill(void *self, void *out, size_t bytes)
+{
+    struct rigged *rigged = self;
+    uint8_t *byte = out;
+    if (rigged->calls++ == 0) {
+        uint64_t word[3] = {0};
+        uint128 rest = rigged->target; /* long division: target 2^192 / end, and one more */
+        cr_assert_eq(bytes, sizeof word);
+        for (unsigned i = 0; i < PREFIX_BITS; i++) {
+            rest *= 2;
+            if (rest >= rigged->end) {
+                rest -= rigged->end;
+                word[2 - i / 64] |= UINT64_C(1) << (63 - i % 64);
+            }
+        }
+        for (unsigned i = 0; i < 3 && ++word[i] == 0; i++) {
+        }
+        cr_assert(select_point_of(word, rigged->end).below_end == rigged->target);
+        memcpy(byte, word, sizeof word);
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        byte[i] = (uint8_t)seeded_random_below(&rigged->seeded, 256);
+    }
+    return STATUS_OK;
+}
+
+static void *choose_parted(void *argument)
+{
+    struct rigged *rigged = argument;
+    const struct random random = {.fill = rigged_fill, .self = rigged};
+    rigged->status =
+        select_draw_exponential(&rigged->decay, &random, &rigged->chosen, parted_scores, PARTED);
+    return NULL;
+}
+
+/* The point falls on a spare unit, next to never: nothing is weighed a second
+ * time, which would write over what the first time left. Weights of the last blocks and the sums before
+ * the parts are looked for. */
+Test(select, nothing_of_the_weights_and_their_sums_is_left_when_no_part_is_weighed_again)
+{
+    static struct rigged rigged;
+    static uint64_t secret[PARTED * 2];
+    size_t secrets = 0;
+    uint128 sum = 0;
+    cr_assert_eq(noise_exponential_init(&rigged.decay, 1, UINT64_C(1) << 40), STATUS_OK);
+    seeded_random_init(&rigged.seeded, 79);
+    for (size_t i = 0; i < PARTED; i++) {
+        parted_scores[i] = 1 + (int64_t)seeded_random_below(&rigged.seeded, UINT64_C(1) << 40);
+    }
+    parted_scores[PARTED / 2] = 0; /* the best: scores are distances */
+    for (size_t i = 0; i < PARTED; i++) {
+        const uint64_t distance = (uint64_t)parted_scores[i];
+        uint64_t weight = 0;
+        noise_exponential_floor(&rigged.decay, &weight, &distance, 1);
+        sum += weight;
+        secret[secrets++] = weight;
+        secret[secrets++] = (uint64_t)sum;
+    }
+    rigged.target = sum + (uint128)SPARED * NOISE_EXPONENTIAL_SLACK;
+    rigged.end = sum + (uint128)PARTED * NOISE_EXPONENTIAL_SLACK;
+    uint64_t *stack = dead_stack_of(choose_parted, &rigged);
+    cr_assert_not_null(stack);
+    cr_assert(rigged.status == STATUS_OK && rigged.chosen == SPARED && rigged.calls == 1,
+              "the spare unit was taken");
+    const size_t left = dead_stack_count(stack, secret, secrets);
+    cr_expect_lt(left, LEFT_MAX, "%zu words", left);
+}
