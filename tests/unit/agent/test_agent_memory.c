@@ -5,47 +5,18 @@
 #include "agent/task.h"
 #include "dp/sampling.h"
 #include "learn/erm.h"
+#include "tests/support/given_back.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { M = 4, D = 3, COUNT = 5 };
 
-/* Three words behind one another that are looked for in all memory that is given back. */
-static unsigned char needle[24];
-static volatile size_t found; /* free is not expected to change anything */
-
-void __real_free(void *memory);
-size_t malloc_usable_size(void *memory);
-void __wrap_free(void *memory);
-
-void __wrap_free(void *memory)
-{
-    const size_t bytes = memory == NULL ? 0 : malloc_usable_size(memory);
-    for (size_t at = 0; at + sizeof needle <= bytes; at += 8) {
-        found += memcmp((const unsigned char *)memory + at, needle, sizeof needle) == 0;
-    }
-    __real_free(memory);
-}
-
-static void look_for(const void *words)
-{
-    memcpy(needle, words, sizeof needle);
-    found = 0;
-}
-
-/* Planted: a test of its own, as the heap stays marked. */
 Test(agent_memory, what_is_given_back_unwiped_is_seen)
 {
     static const int64_t mark[3] = {1011, 1009, 1007};
-    volatile int64_t *leak = malloc(64);
     look_for(mark);
-    for (size_t i = 0; i < 3; i++) {
-        leak[2 + i] = mark[i];
-    }
-    free((void *)(uintptr_t)leak);
+    give_back_unwiped();
     cr_assert_eq(found, 1);
 }
 

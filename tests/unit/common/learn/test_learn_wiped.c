@@ -3,38 +3,11 @@
 
 #include "learn/gradient.h"
 #include "learn/moments.h"
-
-#include "dp/encode.h"
+#include "tests/support/given_back.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { WORDS = 3 };
-
-/* That many words behind one another, looked for in all memory that is given back. */
-static unsigned char needle[WORDS * 8];
-static volatile size_t found; /* free is not expected to change anything */
-
-void __real_free(void *memory);
-size_t malloc_usable_size(void *memory);
-void __wrap_free(void *memory);
-
-void __wrap_free(void *memory)
-{
-    const size_t bytes = memory == NULL ? 0 : malloc_usable_size(memory);
-    for (size_t at = 0; at + sizeof needle <= bytes; at += 8) {
-        found += memcmp((const unsigned char *)memory + at, needle, sizeof needle) == 0;
-    }
-    __real_free(memory);
-}
-
-static void look_for_whole(const int64_t *value)
-{
-    memcpy(needle, value, sizeof needle);
-    found = 0;
-}
+enum { WORDS = GIVEN_BACK_WORDS };
 
 static void look_for_doubles(const int64_t *value)
 {
@@ -42,27 +15,18 @@ static void look_for_doubles(const int64_t *value)
     for (size_t i = 0; i < WORDS; i++) {
         real[i] = (double)value[i];
     }
-    memcpy(needle, real, sizeof needle);
-    found = 0;
+    look_for(real);
 }
 
-/* Planted: a test of its own, as the heap stays marked. */
 Test(learn_wiped, what_is_given_back_unwiped_is_seen)
 {
     static const int64_t mark[WORDS] = {1011, 1009, 1007};
-    for (int whole = 0; whole < 2; whole++) {
-        volatile unsigned char *leak = malloc(64);
-        if (whole == 1) {
-            look_for_whole(mark);
-        } else {
-            look_for_doubles(mark);
-        }
-        for (size_t i = 0; i < sizeof needle; i++) {
-            leak[16 + i] = needle[i];
-        }
-        free((void *)(uintptr_t)leak);
-        cr_assert_eq(found, 1);
-    }
+    look_for(mark);
+    give_back_unwiped();
+    cr_assert_eq(found, 1);
+    look_for_doubles(mark);
+    give_back_unwiped();
+    cr_assert_eq(found, 1);
 }
 
 Test(learn_wiped, no_partial_sum_of_moments_is_given_back_unwiped)
@@ -99,7 +63,7 @@ Test(learn_wiped, no_record_s_gradient_and_no_partial_sum_is_given_back_unwiped)
             if (what % 2 == 0) {
                 look_for_doubles(secret);
             } else {
-                look_for_whole(secret);
+                look_for(secret);
             }
             cr_assert_eq(gradient_sum(again, &gradient, weights, &both), STATUS_OK);
             cr_expect_eq(found, 0, "%u bits, %d", bits, what);

@@ -1,0 +1,50 @@
+/* given_back.h - what is in memory when it is given back to the heap: for one file of a test that is
+ * linked with -Wl,--wrap=free. */
+
+#ifndef SUPPORT_GIVEN_BACK_H
+#define SUPPORT_GIVEN_BACK_H
+
+#include <malloc.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GIVEN_BACK_WORDS = 3 };
+
+/* Words behind one another that are looked for in all memory that is given back, and how often they were
+ * seen; volatile, as free is not expected to change anything. */
+static unsigned char needle[GIVEN_BACK_WORDS * 8];
+static volatile size_t found;
+
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+void __wrap_free(void *memory)
+{
+    const size_t bytes = memory == NULL ? 0 : malloc_usable_size(memory);
+    for (size_t at = 0; at + sizeof needle <= bytes; at += 8) {
+        found += memcmp((const unsigned char *)memory + at, needle, sizeof needle) == 0;
+    }
+    __real_free(memory);
+}
+
+/** Looks for the first three words of these from now on. */
+static inline void look_for(const void *words)
+{
+    memcpy(needle, words, sizeof needle);
+    found = 0;
+}
+
+/** Plants the words: gives memory back that holds them. The heap stays marked, so that a test of its own
+ * should do it. */
+static inline void give_back_unwiped(void)
+{
+    volatile unsigned char *leak = malloc(64);
+    for (size_t i = 0; i < sizeof needle; i++) {
+        leak[16 + i] = needle[i];
+    }
+    free((void *)(uintptr_t)leak);
+}
+
+#endif
