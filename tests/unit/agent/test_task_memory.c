@@ -168,7 +168,8 @@ Test(task_memory, weights_of_a_stream)
     cr_assert_eq(job_parse(&f.job, (struct slice){STREAM, sizeof STREAM - 1}, "stream", &why),
                  STATUS_OK, "%s", why.text);
     f.input.stage = f.job.stage;
-    online_run(w, &f.job.stage[0].online, f.x, f.y, 0, M);
+    const struct round_rows rows = round_rows(f.job.stage, 0, M);
+    online_run(w, &f.job.stage[0].online, f.x, f.y, 0, (size_t)(rows.first + rows.count));
     expect_wiped(&f, w, "online");
     job_free(&f.job);
 }
