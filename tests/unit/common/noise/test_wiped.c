@@ -140,3 +140,22 @@ Test(wiped, nothing_that_was_drawn_is_left_on_the_stack)
         }
     }
 }
+
+Test(wiped, nothing_that_a_table_drew_is_left_when_randomness_ends)
+{
+    struct noise_gaussian gaussian;
+    struct seeded_random seeded;
+    const struct random random = seeded_random_interface(&seeded);
+    cr_assert_eq(noise_gaussian_init(&gaussian, (struct noise_scale){1000, 1}), STATUS_OK);
+    for (uint64_t after = 1; after < UINT64_C(24) * VALUES; after = 2 * after + 1) {
+        uint64_t values[VALUES];
+        memset(values, 0xa5, sizeof values);
+        seeded_random_init(&seeded, after);
+        seeded.failing_after = after;
+        cr_assert_eq(noise_table_draw(&gaussian.table, &random, values, VALUES), STATUS_NO_RANDOM);
+        for (size_t i = 0; i < VALUES; i++) {
+            cr_assert_eq(values[i], 0, "value %zu after %lu", i, (unsigned long)after);
+        }
+    }
+    noise_gaussian_free(&gaussian);
+}
