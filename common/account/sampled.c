@@ -22,9 +22,9 @@
  * alpha (alpha - 1)/2 E_Q[(r - 1)^2], which is the moment of order 2, less 1, times alpha (alpha - 1)/2;
  * and by at most itself, less 1, because H_c(Q, P) <= H_c(P, Q) and the integral with (P, Q) in its
  * first place is the larger one. That takes curves to grow with the distance, as those of one number's
- * noise and of continuous Gaussian vectors do. Of discrete Gaussian vectors the moments of whole orders
- * do, exactly, and the curves but for what the grid makes of them: test_renyi_sampled.c tries whatever
- * replaces two integers. And replaced records of a sample never cost more than unsampled ones
+ * noise and of continuous Gaussian vectors do. Those of discrete Gaussian vectors do but for what the
+ * grid makes of them: a charge for such a vector is an event of continuous noise here
+ * (gaussian_steps.h). And replaced records of a sample never cost more than unsampled ones
  * (renyi.c). */
 
 #include "account/sampled.h"

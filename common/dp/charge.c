@@ -1,5 +1,7 @@
 #include "dp/charge.h"
 
+#include "account/gaussian_steps.h"
+
 #include <math.h>
 
 static bool is_gaussian(enum mechanism mechanism)
@@ -42,6 +44,19 @@ static double moved(uint64_t value, double unit, double towards)
     return nextafter(nextafter((double)value / unit, towards), towards);
 }
 
+/* A sampled discrete Gaussian vector as the sampled continuous noise that costs no less; without an
+ * answer to that, as one that was not sampled, which costs no less either. */
+static void sampled_gaussian(struct privacy_event *event)
+{
+    const double sigma = gaussian_steps_sigma(event->parameter, SAMPLED_STEPS_MIN);
+    if (sigma > 0) {
+        event->mechanism = MECHANISM_GAUSSIAN;
+        event->parameter = sigma;
+    } else {
+        event->sampling = 1;
+    }
+}
+
 struct privacy_event charge_event(const struct charge *charge)
 {
     struct privacy_event event = {.mechanism = charge->mechanism,
@@ -68,6 +83,9 @@ struct privacy_event charge_event(const struct charge *charge)
     if (charge_sampling_nano(charge) < SAMPLING_NANO_ONE) {
         event.sampling =
             fmin(moved(charge_sampling_nano(charge), (double)SAMPLING_NANO_ONE, INFINITY), 1);
+        if (charge->mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
+            sampled_gaussian(&event);
+        }
     }
     if (charge->delta_atto > 0) {
         event.delta =

@@ -20,6 +20,10 @@ enum { EPSILON_DECIMALS = 6, DELTA_DECIMALS = 18, SAMPLING_DECIMALS = 9 };
 #define SAMPLING_NANO_ONE UINT64_C(1000000000)
 #define CHARGE_COUNT_MAX  (UINT64_C(1) << 53)
 
+/* The least L2 sensitivity, in grid steps, of an answer about a sample that gets Gaussian noise: its
+ * price takes the grid for that fine. */
+enum { SAMPLED_STEPS_MIN = 1024 };
+
 /* An amount of privacy: a limit, what was spent, what is left. */
 struct price {
     uint64_t epsilon_micro;
@@ -68,6 +72,9 @@ bool charge_same_event(const struct charge *a, const struct charge *b);
  * Deviation: a Gaussian's charge knows only sigma over sensitivity, so a discrete Gaussian becomes
  * an event of sensitivity 1: right for zCDP and Renyi sums (both depend on the ratio alone), but
  * privacy-loss distributions of vectors and of larger sensitivities can be worse than this event's.
+ * Where records are sampled, it becomes the continuous Gaussian that is proved to cost no less for a
+ * sensitivity of SAMPLED_STEPS_MIN or more (account/gaussian_steps.h), by all accountants; below
+ * sigma 1/4, an event that is not sampled.
  */
 struct privacy_event charge_event(const struct charge *charge);
 

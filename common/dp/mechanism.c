@@ -117,6 +117,9 @@ enum status mechanism_gaussian(struct grant **grant, const struct random *random
 
     enum status status =
         charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN ? STATUS_OK : STATUS_INVALID;
+    if (charge_sampling_nano(&charge) < SAMPLING_NANO_ONE && sensitivity_l2 < SAMPLED_STEPS_MIN) {
+        status = STATUS_INVALID; /* priced for a finer grid */
+    }
     if (status == STATUS_OK) {
         status = mechanism_sigma(&sigma, sensitivity_l2, charge.sigma_micro, NULL);
     }

@@ -65,7 +65,8 @@ MUST_USE enum status mechanism_sigma(struct noise_scale *sigma, uint64_t sensiti
  *                        rounded up to a whole number
  *
  * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY, or with STATUS_INVALID where mechanism_sigma does
- * or when the grant is not for MECHANISM_DISCRETE_GAUSSIAN; the spend stays.
+ * or when the grant is not for MECHANISM_DISCRETE_GAUSSIAN, or for a sample and sensitivity_l2 below
+ * SAMPLED_STEPS_MIN; the spend stays.
  * Ensures: sums wrap modulo 2^64, as in mechanism_laplace.
  * Privacy: rho = 10^12 / (2 sigma_micro^2) of zero-concentrated differential privacy for neighbours
  * within sensitivity_l2 (replace-one: twice the clip), hence the tight (epsilon, delta) conversions

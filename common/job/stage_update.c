@@ -55,6 +55,27 @@ static enum status build_charge(const struct drafting *drafting, size_t index)
     return stage_take_gaussian(drafting, index);
 }
 
+/* Gaussian noise on a sample is priced for a grid that is fine beside the clip. */
+static enum status check_grid(const struct drafting *drafting, size_t index)
+{
+    const struct stage *stage = &drafting->job->stage[index];
+    unsigned bits = stage->grid_bits;
+    for (uint64_t steps = gradient_sensitivity(&stage->gradient); steps < SAMPLED_STEPS_MIN;
+         steps *= 2) {
+        bits++;
+    }
+    if (bits == stage->grid_bits || stage->charge.sampling_nano == 0 ||
+        stage->charge.mechanism != MECHANISM_DISCRETE_GAUSSIAN) {
+        return STATUS_OK;
+    }
+    struct why why = {{0}};
+    why_set(&why,
+            "is too coarse for this clip, as sampled Gaussian rounds are priced for a "
+            "sensitivity of 1024 steps or more: write %u",
+            bits);
+    return stage_refuse(drafting, index, "grid_bits", why.text);
+}
+
 /* Wishes that nobody would hear. */
 static enum status check_idle(const struct drafting *drafting, size_t index)
 {
@@ -130,7 +151,8 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (optimiser_check(&stage->optimiser, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "rate", why.text);
     }
-    return build_charge(drafting, index);
+    status = build_charge(drafting, index);
+    return status == STATUS_OK ? check_grid(drafting, index) : status;
 }
 
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,

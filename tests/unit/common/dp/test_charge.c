@@ -91,3 +91,29 @@ Test(charge, its_event_is_never_cheaper)
         cr_assert_geq((long double)event.parameter * 1e6L, (long double)micro * (1 - 1e-15L));
     }
 }
+
+/* Curves of whole vectors are not those of continuous noise: a sample of them is priced with a little
+ * less noise than there is, or as no sample. */
+Test(charge, a_sampled_discrete_gaussian_is_priced_as_the_continuous_noise_that_bounds_it)
+{
+    struct charge charge = good;
+    charge.mechanism = MECHANISM_DISCRETE_GAUSSIAN;
+    charge.epsilon_micro = 0;
+    charge.sampling_nano = SAMPLING_NANO_ONE / 100;
+    for (uint64_t micro = 250001; micro < UINT64_C(1000000000); micro = micro * 3 / 2) {
+        charge.sigma_micro = micro;
+        const struct privacy_event event = charge_event(&charge);
+        cr_assert(event.mechanism == MECHANISM_GAUSSIAN && event.sampling < 0.011);
+        const double most = (double)micro / 1e6;
+        cr_assert(event.parameter < most && event.parameter > most * 0.99);
+        cr_assert(micro < 1000000 || event.parameter > most * (1 - 1e-5), "%g", event.parameter);
+    }
+    charge.sigma_micro = 249999;
+    struct privacy_event event = charge_event(&charge);
+    cr_assert(event.mechanism == MECHANISM_DISCRETE_GAUSSIAN && event.sampling == 1);
+    charge.sigma_micro = 2000000;
+    charge.sampling_nano = 0;
+    event = charge_event(&charge);
+    cr_assert(event.mechanism == MECHANISM_DISCRETE_GAUSSIAN && event.sampling == 1);
+    cr_assert(event.parameter > 2 * (1 - 1e-15), "what nobody sampled is proved as it is");
+}

@@ -144,7 +144,8 @@ Test(mechanism, a_grant_used_twice_stops_the_program, .signal = SIGABRT)
 }
 
 /* A grant for any mechanism: sigma_micro millionths of the sensitivity, or epsilon 1. */
-static struct grant *grant_for(enum mechanism mechanism, uint64_t sigma_micro)
+static struct grant *sampled_grant_for(enum mechanism mechanism, uint64_t sigma_micro,
+                                       uint64_t sampling_nano)
 {
     struct price limit = {.epsilon_micro = UINT64_C(1000000000000),
                           .delta_atto = DELTA_ATTO_ONE / 2};
@@ -152,6 +153,7 @@ static struct grant *grant_for(enum mechanism mechanism, uint64_t sigma_micro)
     struct charge charge = {.mechanism = mechanism,
                             .epsilon_micro = gaussian ? 0 : EPSILON_MICRO_ONE,
                             .sigma_micro = gaussian ? sigma_micro : 0,
+                            .sampling_nano = sampling_nano,
                             .pass = {{1}},
                             .row_count = 1};
     struct ledger *ledger = ledger_new(limit);
@@ -160,6 +162,11 @@ static struct grant *grant_for(enum mechanism mechanism, uint64_t sigma_micro)
     cr_assert_eq(ledger_spend(ledger, &grant, &charge, &why), STATUS_OK, "%s", why.text);
     ledger_free(ledger);
     return grant;
+}
+
+static struct grant *grant_for(enum mechanism mechanism, uint64_t sigma_micro)
+{
+    return sampled_grant_for(mechanism, sigma_micro, 0);
 }
 
 Test(mechanism, sigma_is_sensitivity_times_the_multiplier_in_lowest_terms)
@@ -207,6 +214,26 @@ Test(mechanism, adds_the_gaussian_noise_of_the_sigma_that_was_paid_for)
     cr_assert_eq(noise_gaussian_add(&noise, &random, expected, 100), STATUS_OK);
     cr_assert_arr_eq(values, expected, sizeof values);
     noise_gaussian_free(&noise);
+}
+
+/* A sample is priced for a grid of 1024 steps or more to the sensitivity. */
+Test(mechanism, gaussian_noise_on_a_sample_wants_a_fine_grid)
+{
+    for (uint64_t steps = SAMPLED_STEPS_MIN - 1; steps <= SAMPLED_STEPS_MIN; steps++) {
+        struct seeded_random seeded;
+        struct random random = seeded_random_interface(&seeded);
+        struct grant *grant =
+            sampled_grant_for(MECHANISM_DISCRETE_GAUSSIAN, 4500000, SAMPLING_NANO_ONE / 2);
+        int64_t values[2] = {7, -7};
+        seeded_random_init(&seeded, 6);
+        const enum status status = mechanism_gaussian(&grant, &random, values, 2, steps);
+        cr_assert_null(grant);
+        if (steps < SAMPLED_STEPS_MIN) {
+            cr_assert(status == STATUS_INVALID && values[0] == 0 && values[1] == 0);
+        } else {
+            cr_assert(status == STATUS_OK && values[0] != 0);
+        }
+    }
 }
 
 /* A grant for one mechanism is none for another: the spend stays, the answer does not. */

@@ -19,18 +19,36 @@ static const char TEXT[] =
     "cohort: {minimum: 1, join_deadline_s: 10, deadline_s: 10}\n"
     "stages:\n"
     "  - {task: update, loss: squared, rounds: 3, batch: 12, clip: 1, rate: 1, noise: gaussian,"
-    " grid_bits: 10%s%s}\n";
+    " grid_bits: %u%s%s}\n";
 
-static enum status parse(const char *series, const char *unit, const char *sampling,
-                         const char *clip, struct why *why)
+static enum status parse_on(unsigned bits, const char *series, const char *unit,
+                            const char *sampling, const char *clip, struct why *why)
 {
     char text[2048];
     struct job job;
-    int size = snprintf(text, sizeof text, TEXT, series, unit, sampling, clip);
+    int size = snprintf(text, sizeof text, TEXT, series, unit, bits, sampling, clip);
     *why = (struct why){{0}};
     enum status status = job_parse(&job, (struct slice){text, (size_t)size}, "job", why);
     job_free(&job);
     return status;
+}
+
+static enum status parse(const char *series, const char *unit, const char *sampling,
+                         const char *clip, struct why *why)
+{
+    return parse_on(10, series, unit, sampling, clip, why);
+}
+
+/* Twice the clip of 1 is 512 steps on the coarser grid, and 1024 on the finer one. */
+Test(job_sampling, wants_a_grid_that_its_price_holds_for)
+{
+    struct why why;
+    cr_assert_eq(parse_on(8, "", "record", "", "", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(parse_on(9, "", "record", ", sampling: 0.5", "", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(parse_on(8, "", "record", ", sampling: 0.5", "", &why), STATUS_INVALID);
+    cr_assert(strstr(why.text, "stages[0].grid_bits: is too coarse") != NULL &&
+                  strstr(why.text, "write 9") != NULL,
+              "%s", why.text);
 }
 
 Test(job_sampling, is_for_single_records_alone)
