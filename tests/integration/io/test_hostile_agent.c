@@ -6,12 +6,30 @@
 #include <criterion/criterion.h>
 #include <zmq.h>
 
+typedef void attack_fn(void *socket, void *context);
+
 static struct federation federation;
 static pid_t hostile;
+static int orders; /* the end of a pipe that tells the hostile process what to do */
 
+static void wait_for_orders(int from);
+
+/* The hostile process is made before any of this one's threads: a child of a process with threads gets
+ * their locks as they stood, and an address sanitizer's allocator may then wait for ever. */
 static void start(void)
 {
+    int ends[2];
     federation_start(&federation, 2, NULL);
+    cr_assert_eq(pipe(ends), 0);
+    hostile = fork();
+    cr_assert_geq(hostile, 0);
+    if (hostile == 0) {
+        close(ends[1]);
+        wait_for_orders(ends[0]);
+        _exit(0);
+    }
+    close(ends[0]);
+    orders = ends[1];
 }
 
 static void teardown(void)
@@ -19,6 +37,7 @@ static void teardown(void)
     if (hostile > 0) {
         kill(hostile, SIGKILL);
         waitpid(hostile, NULL, 0);
+        close(orders);
     }
     federation_stop(&federation);
 }
@@ -46,16 +65,20 @@ static void *bare_socket(void *context, const char *routing_id)
     return bare_socket_named(context, routing_id, routing_id == NULL ? 0 : strlen(routing_id));
 }
 
-static void attack(void (*how)(void *socket, void *context))
+static void wait_for_orders(int from)
 {
-    hostile = fork();
-    cr_assert_geq(hostile, 0);
-    if (hostile == 0) {
-        void *context = zmq_ctx_new();
-        how(bare_socket(context, NULL), context);
-        pause();
-        _exit(0);
+    attack_fn *how = NULL;
+    if (read(from, &how, sizeof how) != (ssize_t)sizeof how) {
+        return;
     }
+    void *context = zmq_ctx_new();
+    how(bare_socket(context, NULL), context);
+    pause();
+}
+
+static void attack(attack_fn *how)
+{
+    cr_assert_eq(write(orders, &how, sizeof how), (ssize_t)sizeof how);
 }
 
 static struct endpoint *honest_agent(void)
