@@ -115,7 +115,9 @@ enum status simulation_folder(struct simulation *simulation)
         return STATUS_INVALID;
     }
     if (mkdir(simulation->out, 0700) != 0 && errno != EEXIST) {
-        return fail(simulation, simulation->out);
+        why_set(&simulation->why, "%s: cannot be made: %s%s", simulation->out, strerror(errno),
+                errno == ENOENT ? "; remedy: make the folder above it" : "");
+        return STATUS_IO;
     }
     if (stat(simulation->out, &info) != 0 || !S_ISDIR(info.st_mode)) {
         why_set(&simulation->why, "%s is not a folder", simulation->out);

@@ -114,9 +114,15 @@ enum status simulation_split(struct simulation *simulation)
                            rows, &simulation->why);
     }
     (void)umask(mask);
+    /* What writes the shares knows no path of theirs. */
+    if (status == STATUS_IO && !ferror(file)) {
+        why_set(&simulation->why, "%s: the shares cannot be written: is the disk full?",
+                simulation->out);
+    }
     for (size_t i = 0; i <= simulation->agent_count; i++) {
         if (share[i] != NULL && fclose(share[i]) != 0 && status == STATUS_OK) {
-            why_set(&simulation->why, "%s: the shares cannot be written", simulation->out);
+            why_set(&simulation->why, "%s: the shares cannot be written: is the disk full?",
+                    simulation->out);
             status = STATUS_IO;
         }
     }

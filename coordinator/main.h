@@ -39,6 +39,10 @@ MUST_USE enum status office_read_key(struct office *office, struct why *why);
 MUST_USE enum status office_read_job(struct office *office, struct why *why);
 void office_free(struct office *office);
 
+/** Makes the folder for the results: before a job begins, for what it spends cannot be had back.
+ * Fails with STATUS_IO or STATUS_EXISTS where it cannot be made, or written into. */
+MUST_USE enum status office_make_out(const struct office *office, struct why *why);
+
 /** Writes result.json and model.json from the journal into the folder the settings name; the model
  * only of a job that did not fail. Fails with STATUS_AGAIN while the job is not over. */
 MUST_USE enum status office_publish(const struct office *office, bool seeded, uint64_t seed,

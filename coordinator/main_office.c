@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum status office_read_settings(struct office *office, const char *path, struct why *why)
 {
@@ -118,6 +119,27 @@ static enum status write_results(const struct office *office, const struct repla
     return status;
 }
 
+enum status office_make_out(const struct office *office, struct why *why)
+{
+    const char *out = office->settings.out;
+    struct stat info;
+    if (mkdir(out, 0755) != 0 && errno != EEXIST) {
+        why_set(why, "%s: cannot be made: %s%s", out, strerror(errno),
+                errno == ENOENT ? "; remedy: make the folder above it" : "");
+        return STATUS_IO;
+    }
+    if (stat(out, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        why_set(why, "%s: is not a folder, and the results are to go there; remedy: another `out`",
+                out);
+        return STATUS_EXISTS;
+    }
+    if (access(out, W_OK | X_OK) != 0) {
+        why_set(why, "%s: cannot be written into: %s", out, strerror(errno));
+        return STATUS_IO;
+    }
+    return STATUS_OK;
+}
+
 enum status office_publish(const struct office *office, bool seeded, uint64_t seed, struct why *why)
 {
     struct journal_sqlite_options journal_options = {
@@ -126,10 +148,6 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
     struct journal journal = {0};
     enum status status;
 
-    if (mkdir(office->settings.out, 0755) != 0 && errno != EEXIST) {
-        why_set(why, "%s: cannot be made: %s", office->settings.out, strerror(errno));
-        return STATUS_IO;
-    }
     outcome_init(&replay.outcome, &office->job, true);
     status = journal_sqlite_open(&journal, &journal_options, why);
     if (status == STATUS_OK) {

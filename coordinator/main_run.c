@@ -49,6 +49,11 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     if (status != STATUS_OK) {
         return status;
     }
+    status = office_make_out(&run->office, why); /* it may be inside the journal's folder */
+    if (status != STATUS_OK) {
+        journal_close(journal);
+        return status;
+    }
     status = coordinator_new(&run->coordinator, &options);
     if (status != STATUS_OK) {
         if (status == STATUS_INVALID) {

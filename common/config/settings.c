@@ -3,9 +3,10 @@
 #include "config/config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { KEY_HEX_DIGITS = 2 * DIGEST_BYTES };
+enum { KEY_HEX_DIGITS = 2 * DIGEST_BYTES, PORT_MAX = 65535 };
 
 /* memory_mb_max and message_mb_max are megabytes of 10^6 bytes. */
 #define MEGABYTE UINT64_C(1000000)
@@ -249,8 +250,10 @@ static enum status check_address(const struct config *config, const char *addres
         return config_refuse(config, why, key, "is no address: write it like tcp://host:7310");
     }
     size_t digits = strspn(colon + 1, "0123456789");
-    if (digits == 0 || digits > 5 || colon[1 + digits] != '\0') {
-        return config_refuse(config, why, key, "has no port: write it like tcp://host:7310");
+    if (digits == 0 || digits > 5 || colon[1 + digits] != '\0' ||
+        strtol(colon + 1, NULL, 10) > PORT_MAX) {
+        return config_refuse(config, why, key,
+                             "has no port up to 65535: write it like tcp://host:7310");
     }
     return STATUS_OK;
 }

@@ -58,7 +58,9 @@ enum status small_file_read(char *text, size_t size, size_t *used, const char *p
         why_set(why, "%s is not a regular file", path);
         status = STATUS_INVALID;
     } else if (kind == SMALL_FILE_SECRET && (about.st_mode & 077) != 0) {
-        why_set(why, "%s holds a secret that others than its owner may read; remedy: chmod 600 %s",
+        why_set(why,
+                "%s must hold a secret, and others than its owner may read it; remedy: chmod 600 "
+                "%s, if it is the right file",
                 path, path);
         status = STATUS_INVALID;
     } else {

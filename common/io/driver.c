@@ -29,8 +29,9 @@ static enum status look_at_roster(struct driver *driver, bool *changed)
     enum status status = roster_watch_look(&driver->watch, &driver->roster, changed, &why);
     if (status != STATUS_OK) {
         why_set(&driver->why, "%s", why.text);
-        log_event(driver->options->log, LOG_ERROR, "list-unreadable", NULL,
-                  "%s; the agents admitted so far stay admitted", why.text);
+        log_event(driver->options->log, LOG_ERROR, "list-unreadable", NULL, "%s; %s", why.text,
+                  driver->roster.count == 0 ? "nobody is admitted yet; remedy: `agents add`"
+                                            : "the agents admitted so far stay admitted");
     } else if (*changed) {
         endpoint_admit(driver->options->endpoint, &driver->roster);
         log_event(driver->options->log, LOG_INFO, "list-read", NULL, "the allow-list has %zu keys",

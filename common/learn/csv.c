@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,8 +109,12 @@ static enum status refill(struct csv *csv, struct why *why)
     csv->input_at = 0;
     csv->input_size = fread(csv->input, 1, sizeof csv->input, csv->file);
     if (csv->input_size == 0 && ferror(csv->file)) {
-        why_set(why, "%s: reading failed after line %zu: check the disk and the file's rights",
-                csv->name, csv->line);
+        if (errno == EISDIR) {
+            why_set(why, "%s: is a folder, not a table", csv->name);
+        } else {
+            why_set(why, "%s: reading failed after line %zu: check the disk and the file's rights",
+                    csv->name, csv->line);
+        }
         return STATUS_IO;
     }
     if (!csv->started) {

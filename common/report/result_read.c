@@ -374,8 +374,10 @@ enum status result_from_json(struct result *result, struct slice text, const cha
     root =
         json_loadb(text.data == NULL ? "" : text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL || !json_is_object(root)) {
-        why_set(why, "%s: not JSON of a result (line %d, column %d)", name,
-                root == NULL ? error.line : 1, root == NULL ? error.column : 1);
+        why_set(why,
+                "%s: line %d, column %d: not JSON of a result: name the result.json that a job, "
+                "or a simulation, wrote",
+                name, root == NULL ? error.line : 1, root == NULL ? error.column : 1);
     } else {
         status = read_root(&reader, result, root);
     }

@@ -118,10 +118,14 @@ static size_t find(const char *name)
 static enum status make_folder(const char *path, struct why *why)
 {
     struct stat found;
-    if (mkdir(path, 0755) != 0 &&
-        (errno != EEXIST || stat(path, &found) != 0 || !S_ISDIR(found.st_mode))) {
-        why_set(why, "%s: cannot be made: %s", path, strerror(errno));
+    if (mkdir(path, 0755) != 0 && errno != EEXIST) {
+        why_set(why, "%s: cannot be made: %s%s", path, strerror(errno),
+                errno == ENOENT ? "; remedy: make the folder above it" : "");
         return STATUS_IO;
+    }
+    if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode)) {
+        why_set(why, "%s is not a folder", path);
+        return STATUS_EXISTS;
     }
     return STATUS_OK;
 }

@@ -97,6 +97,9 @@ expect 0 "$hedgerow" report "$work/sim/result.json" --out "$work/report.html"
 cmp -s "$work/report.html" "$work/sim/report.html" || fault 'the report differs from the simulator'"'"'s'
 expect 3 "$hedgerow" report "$model" --out "$work/other.html"
 expect 3 "$hedgerow" report "$work/nowhere.json" --out "$work/other.html"
+expect 3 "$hedgerow" report "$work/empty.csv" --out "$work/other.html"
+says 'empty.csv: line 1'
+says 'name the result.json'
 [ ! -e "$work/other.html" ] || fault 'a page of something that is no result'
 
 finish

@@ -111,6 +111,13 @@ sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv"
 says 'bad.csv'
 [ ! -e "$work/d" ] || fault 'a refused simulation left a folder'
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work"
+says 'is a folder, not a table'
+expect 3 "$hedgerow" simulate "$job" --out "$work/no/d"
+says 'make the folder above it'
+# A disk that takes no more, as far as one file can tell.
+expect 3 bash -c "trap '' XFSZ; ulimit -f 20; exec '$hedgerow' simulate '$job' --out '$work/full'"
+says "$work/full: the shares cannot be written: is the disk full?"
 mkdir "$work/several"
 cp "$job" "$work/several/"
 expect 3 "$hedgerow" simulate "$work/several/job.yml" --out "$work/d"

@@ -24,8 +24,8 @@ expect 2 study excess --out "$work/o" --nonsense
 says 'there is no option --nonsense'
 [ ! -e "$work/o" ] || fault 'a folder was made by a wrong command line'
 touch "$work/file"
-expect 3 study excess --out "$work/file"
-says 'cannot be made'
+expect 7 study excess --out "$work/file"
+says 'is not a folder'
 expect 3 study accuracy --out "$work/o" --compose "$work/nowhere" --runs 2
 says "$work/nowhere/hospitals/update-local.yml"
 [ ! -e "$work/o/accuracy.json" ] || fault 'a study that failed wrote a report'

@@ -110,11 +110,44 @@ chmod 600 one/site
 sed 's/^state: .*/state: no\/such/' one/agent.yml >one/homeless.yml
 expect 3 "$agent" run --config one/homeless.yml
 says 'make the folder above it'
+sed "s/:$port/:99999/" one/agent.yml >one/port.yml
+expect 3 "$agent" run --config one/port.yml
+says 'port.yml:2:24: coordinator.address: has no port up to 65535'
+sed 's/^key: .*/key: site.pub/' one/agent.yml >one/public.yml
+expect 3 "$agent" run --config one/public.yml
+says 'if it is the right file'
+sed 's/^data: .*/data: state/' one/agent.yml >one/folder.yml
+mkdir one/state
+expect 3 "$agent" check --config one/folder.yml --timeout 1
+prints 'one/state: is a folder, not a table'
+rmdir one/state
 sed '7s/^[^,]*,/sixtythree,/' one/records.csv >one/broken.csv
 sed 's/records.csv/broken.csv/' one/agent.yml >one/broken.yml
 expect 3 "$agent" check --config one/broken.yml --timeout 1
 prints 'broken.csv: line 7, column age'
 says_not sixtythree
+
+# A coordinator whose results would have no place does not begin the job; one without a list admits nobody.
+placeless() { # CODE OUT
+    sed "s#^out: .*#out: $2#" office/coordinator.yml >office/placeless.yml
+    expect "$1" timeout 10 "$coordinator" run --config office/placeless.yml
+    says "office/$2: "
+    says remedy
+}
+placeless 7 job.yml
+placeless 3 no/such/out
+start() { # LOG COMMAND...
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 &
+    started+=($!)
+}
+start nobody.log "$coordinator" run --config office/coordinator.yml
+nobody=$!
+for _ in $(seq 100); do grep -q list-unreadable nobody.log && break || sleep 0.1; done
+grep -q 'nobody is admitted yet; remedy: `agents add`' nobody.log || fault 'what to do without a list is not told'
+kill -TERM $nobody
+wait $nobody || fault "a coordinator that is asked to stop ends with $?"
 
 # Tokens: only for an address that can be dialled; spent by one enrolment.
 expect 3 "$coordinator" agents add one --token one.token --config office/coordinator.yml
@@ -127,12 +160,6 @@ expect 0 "$coordinator" agents add two --key "$(tail -n 1 two/site.pub)" --confi
 expect 6 "$agent" enrol --config one/agent.yml --token one.token --timeout 1
 says 'nothing answers'
 
-start() { # LOG COMMAND...
-    local log=$1
-    shift
-    "$@" >"$log" 2>&1 &
-    started+=($!)
-}
 start office.log "$coordinator" run --config office/coordinator.yml
 office=$!
 expect 0 "$agent" enrol --config one/agent.yml --token one.token

@@ -141,7 +141,11 @@ Test(settings, refuse_with_place_and_remedy)
     expect_refused("tcp://[::1]:7310", "ipc:///tmp/x:1",
                    "a.yml:2:24: coordinator.address: is no address: write it like tcp://host:7310");
     expect_refused("tcp://[::1]:7310", "tcp://host:http",
-                   "a.yml:2:24: coordinator.address: has no port: write it like tcp://host:7310");
+                   "a.yml:2:24: coordinator.address: has no port up to 65535: write it like "
+                   "tcp://host:7310");
+    expect_refused("tcp://[::1]:7310", "tcp://host:65536",
+                   "a.yml:2:24: coordinator.address: has no port up to 65535: write it like "
+                   "tcp://host:7310");
     expect_refused("c.pub", "0000000000000000000000000000000000000000000000000000000000000000",
                    "a.yml:2:56: coordinator.public_key: is no key: all its digits are 0");
     expect_refused(", public_key: c.pub", "",
