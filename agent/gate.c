@@ -342,8 +342,3 @@ bool gate_drop(struct gate *gate)
     answer_drop_bytes(&gate->latest);
     return had;
 }
-
-struct price gate_spent(const struct gate *gate)
-{
-    return ledger_spent(gate->ledger);
-}

@@ -108,7 +108,4 @@ bool gate_latest(const struct gate *gate, struct gate_answer_view *out);
  * there were bytes, whose record's blob can be forgotten. */
 bool gate_drop(struct gate *gate);
 
-/** What is spent of the data set's total. */
-struct price gate_spent(const struct gate *gate);
-
 #endif

@@ -96,12 +96,8 @@ MUST_USE enum status ledger_check(const struct ledger *ledger, const struct char
  * one. */
 struct price ledger_would_cost(const struct ledger *ledger, const struct charge *charge);
 
-/** Of the total: what is spent in pure epsilon and own delta (it can exceed the limit), and left
- * (never below 0; delta: for charges with a delta of their own). */
-struct price ledger_spent(const struct ledger *ledger);
-struct price ledger_left(const struct ledger *ledger);
-
-/** One allowance as it stands: for ALLOWANCE_JOB, that of the job of the last ledger_at. */
+/** One allowance as it stands, which can be beyond its limit: for ALLOWANCE_JOB, that of the job of
+ * the last ledger_at. */
 struct balance ledger_balance(const struct ledger *ledger, enum allowance allowance);
 
 /** The jobs that were ever charged, in the order of their first charge: how many, and what number

@@ -18,20 +18,6 @@ struct cost ledger_job_spent(const struct ledger *ledger)
     return found == DIGEST_NOT_THERE ? (struct cost){0} : ledger->job[found];
 }
 
-struct price ledger_spent(const struct ledger *ledger)
-{
-    return (struct price){.epsilon_micro = ledger->total.epsilon_micro,
-                          .delta_atto = ledger->total.delta_atto};
-}
-
-struct price ledger_left(const struct ledger *ledger)
-{
-    const struct filter *filter = &ledger->filter[ALLOWANCE_TOTAL];
-    return (struct price){.epsilon_micro =
-                              less(filter->limit.epsilon_micro, ledger->total.epsilon_micro),
-                          .delta_atto = less(filter->own_delta_max, ledger->total.delta_atto)};
-}
-
 struct balance ledger_balance(const struct ledger *ledger, enum allowance allowance)
 {
     struct balance balance = {.limited = ledger->limited[allowance],

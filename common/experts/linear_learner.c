@@ -30,8 +30,3 @@ void linear_learner_answer(double *y, const uint64_t *plays, size_t d)
         y[i] = (double)plays[i] / sum;
     }
 }
-
-double linear_learner_regret(double bound)
-{
-    return 2 * bound;
-}

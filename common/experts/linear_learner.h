@@ -5,8 +5,6 @@
 #ifndef EXPERTS_LINEAR_LEARNER_H
 #define EXPERTS_LINEAR_LEARNER_H
 
-#include "base/status.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +19,7 @@
  * Privacy: one sample replaced moves each loss by at most 2^bits, so a draw of exp(-eta L) costs 2
  * eta. With the losses x_i themselves, which lie in [-1,1] and move by up to 2, the same eta costs
  * up to 4 eta - nearly reached for d >= 100, although the proof charges 2 eta.
- * Regret in units of x is twice that of these losses: linear_learner_regret.
+ * Regret in units of <x, y> is twice that of these losses.
  * Source: Dwork and Roth 2014, algorithm 17. Deviation: the map to [0,1].
  */
 void linear_learner_losses(int64_t *loss, const double *x, size_t d, unsigned bits);
@@ -29,8 +27,5 @@ void linear_learner_losses(int64_t *loss, const double *x, size_t d, unsigned bi
 /** Writes the mean of the basis vectors played: y_i = plays[i] / sum of plays. plays (d), together
  * > 0; a function of what was drawn, so it costs nothing. y (d) is in the simplex. */
 void linear_learner_answer(double *y, const uint64_t *plays, size_t d);
-
-/** Returns 2 bound: a regret of the losses (1 + x)/2 in the units of <x, y>. */
-double linear_learner_regret(double bound);
 
 #endif

@@ -11,7 +11,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 double rwm_eta_noisy(size_t count, uint64_t rounds, double sigma)
 {
@@ -69,40 +68,18 @@ size_t rwm_leader(const struct rwm *rwm)
     return leader;
 }
 
-static void normalise(double *weight, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += weight[i];
-    }
-    CHECK(isfinite(sum) && sum > 0);
-    for (size_t i = 0; i < count; i++) {
-        weight[i] /= sum;
-    }
-}
-
 void rwm_probabilities(double *probability, const struct rwm *rwm)
 {
     const double least = rwm->loss[rwm_leader(rwm)];
+    double sum = 0;
     for (size_t i = 0; i < rwm->count; i++) {
         probability[i] = exp(-rwm->eta * (rwm->loss[i] - least));
+        sum += probability[i];
     }
-    normalise(probability, rwm->count);
-}
-
-void rwm_reweight(double *weight, const double *loss, size_t count, double eta)
-{
-    double least = INFINITY;
-    /* The smallest loss among experts that still have weight: at least one factor is then 1 on a
-     * positive weight, and the sum cannot vanish. */
-    for (size_t i = 0; i < count; i++) {
-        CHECK(isfinite(loss[i]) && weight[i] >= 0);
-        least = weight[i] > 0 ? fmin(least, loss[i]) : least;
+    CHECK(sum >= 1); /* the leader's alone is 1 */
+    for (size_t i = 0; i < rwm->count; i++) {
+        probability[i] /= sum;
     }
-    for (size_t i = 0; i < count; i++) {
-        weight[i] = weight[i] > 0 ? weight[i] * exp(-eta * (loss[i] - least)) : 0;
-    }
-    normalise(weight, count);
 }
 
 enum status rwm_draw(const struct rwm *rwm, const struct random *random, size_t *expert)

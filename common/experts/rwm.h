@@ -43,13 +43,9 @@ void rwm_set_prior(struct rwm *rwm, const double *weight);
  * CHECKs that they are finite. */
 void rwm_observe(struct rwm *rwm, const double *loss);
 
-/** Writes the probabilities (k): softmax of -eta L, safe for any finite L (algorithm 16). */
+/** Writes the probabilities (k): softmax of -eta L, safe for any finite L (algorithm 16;
+ * algorithm 15, a factor a round, gives the same). */
 void rwm_probabilities(double *probability, const struct rwm *rwm);
-
-/** One step of algorithm 15: multiplies each weight by exp(-eta loss) and rescales them to sum to
- * 1; begins with 1/k each. The same distribution as rwm_probabilities. CHECKs that weights are
- * finite and sum to more than 0. */
-void rwm_reweight(double *weight, const double *loss, size_t count, double eta);
 
 /** Draws an expert from rwm_probabilities with 53 random bits. Fails with STATUS_NO_RANDOM. */
 MUST_USE enum status rwm_draw(const struct rwm *rwm, const struct random *random, size_t *expert);

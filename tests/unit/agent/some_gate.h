@@ -45,4 +45,14 @@ static inline struct gate_request request_of(uint32_t round, uint64_t epsilon_mi
     return request;
 }
 
+/* Whether just this much of the limit is spent: what is left can be, and no more. */
+static inline bool has_spent(struct gate *gate, uint64_t limit_micro, uint64_t spent_micro)
+{
+    const struct occasion occasion = {.job = {{1}}};
+    struct charge charge = request_of(UINT8_MAX - 1, limit_micro - spent_micro).charge;
+    const bool covered = gate_covers(gate, &charge, &occasion, NULL);
+    charge.epsilon_micro++;
+    return covered && !gate_covers(gate, &charge, &occasion, NULL);
+}
+
 #endif

@@ -22,7 +22,7 @@ struct arena_outcome {
     double regret;   /* per round, against the best expert in hindsight, of the losses that fell */
     double expected; /* the same of independent draws of exp(-eta L): what the mean should be */
     uint64_t draws;
-    struct price spent;
+    struct cost spent;
 };
 
 /* <p, latest> for p ~ exp(-eta cumulative). */
@@ -90,7 +90,7 @@ static inline struct arena_outcome arena_play(const struct hedge_game *game, are
     const struct arena_outcome outcome = {.regret = (double)(suffered - best) / all,
                                           .expected = (expected - (double)best) / all,
                                           .draws = state.draws,
-                                          .spent = ledger_spent(ledger)};
+                                          .spent = ledger_balance(ledger, ALLOWANCE_TOTAL).spent};
     ledger_free(ledger);
     return outcome;
 }

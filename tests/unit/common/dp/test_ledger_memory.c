@@ -68,11 +68,11 @@ static bool run_with_failure(long position, bool restore)
             cr_assert_eq(status, STATUS_NO_MEMORY);
             cr_assert_not(failed, "it failed twice");
             failed = true;
-            cr_assert_eq(ledger_spent(ledger).epsilon_micro, expected);
+            cr_assert_eq(ledger_balance(ledger, ALLOWANCE_TOTAL).spent.epsilon_micro, expected);
             cr_assert_eq(count_once(ledger, &charge, restore), STATUS_OK, "the second try");
         }
         expected++;
-        cr_assert_eq(ledger_spent(ledger).epsilon_micro, expected);
+        cr_assert_eq(ledger_balance(ledger, ALLOWANCE_TOTAL).spent.epsilon_micro, expected);
     }
     countdown = -1;
     ledger_free(ledger);

@@ -343,11 +343,11 @@ static bool run_history(uint64_t seed, enum flaw flaw)
             model_restore(&model, &charge);
         } else {
             struct grant *grant = NULL;
-            struct price before = ledger_spent(ledger);
+            struct cost before = ledger_balance(ledger, ALLOWANCE_TOTAL).spent;
             struct price cost = ledger_would_cost(ledger, &charge);
             enum status checked = ledger_check(ledger, &charge, NULL);
             enum status status = ledger_spend(ledger, &grant, &charge, NULL);
-            struct price after = ledger_spent(ledger);
+            struct cost after = ledger_balance(ledger, ALLOWANCE_TOTAL).spent;
             cr_assert_eq(status, checked);
             cr_assert_eq(grant != NULL, status == STATUS_OK);
             agree = status == model_spend(&model, &charge);
@@ -395,7 +395,7 @@ Test(ledger_model, the_order_of_the_journal_is_irrelevant_to_the_total)
             charge[i] = any_charge(&seeded, &(struct digest){{1}});
             charge[i].epsilon_micro <<= run % 5 == 0 ? 44 : 0; /* also where sums saturate */
         }
-        struct price first = {0};
+        struct cost first = {0};
         for (int order = 0; order < 4; order++) {
             struct ledger *ledger = ledger_new((struct price){0});
             for (size_t i = 0; i < 20; i++) {
@@ -405,7 +405,7 @@ Test(ledger_model, the_order_of_the_journal_is_irrelevant_to_the_total)
                 charge[j] = swapped;
                 cr_assert_eq(ledger_restore(ledger, &charge[i]), STATUS_OK);
             }
-            struct price spent = ledger_spent(ledger);
+            struct cost spent = ledger_balance(ledger, ALLOWANCE_TOTAL).spent;
             first = order == 0 ? spent : first;
             cr_assert_eq(spent.epsilon_micro, first.epsilon_micro);
             cr_assert_eq(spent.delta_atto, first.delta_atto);

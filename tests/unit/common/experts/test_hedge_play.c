@@ -35,7 +35,7 @@ static bool is_same(const struct hedge_state *a, const struct hedge_state *b)
 }
 
 /* A whole play on losses of nobody; checks every step. Returns what the ledger says was spent. */
-static struct price play_all(const struct hedge_game *game, uint64_t *draws)
+static struct cost play_all(const struct hedge_game *game, uint64_t *draws)
 {
     struct seeded_random seeded;
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX - 1, 0});
@@ -69,7 +69,7 @@ static struct price play_all(const struct hedge_game *game, uint64_t *draws)
         hedge_next(&state, game);
     }
     *draws = state.draws;
-    const struct price spent = ledger_spent(ledger);
+    const struct cost spent = ledger_balance(ledger, ALLOWANCE_TOTAL).spent;
     ledger_free(ledger);
     return spent;
 }
@@ -95,7 +95,7 @@ Test(hedge_play, charges_by_the_round_never_exceed_those_of_the_stage)
         struct charge charge[2];
         uint64_t draws = 0;
         uint64_t most = 0;
-        const struct price spent = play_all(&game, &draws);
+        const struct cost spent = play_all(&game, &draws);
         const size_t count = hedge_charges(charge, &game);
         for (size_t i = 0; i < count; i++) {
             most += charge[i].epsilon_micro * charge[i].count;
@@ -352,7 +352,8 @@ static unsigned play_segments(const struct hedge_game *game, size_t games, uint6
         for (size_t i = 0; i < hedge_charges(charge, now); i++) {
             most += charge[i].epsilon_micro * charge_count(&charge[i]);
         }
-        cr_assert(ledger_spent(ledger).epsilon_micro <= most, "play %d", (int)play);
+        cr_assert(ledger_balance(ledger, ALLOWANCE_TOTAL).spent.epsilon_micro <= most, "play %d",
+                  (int)play);
         cr_assert(hedge_state_is_valid(&state, now));
         hedge_next(&state, now);
     }

@@ -121,7 +121,7 @@ Test(linear_learner, regret_in_units_of_x_is_twice_that_of_the_losses)
         of_x[1] = fmin(of_x[1], total_x[i]);
         of_losses[1] = fmin(of_losses[1], total_loss[i]);
     }
-    cr_expect(fabs(of_x[0] - of_x[1] - linear_learner_regret(of_losses[0] - of_losses[1])) < 1e-9);
+    cr_expect(fabs(of_x[0] - of_x[1] - 2 * (of_losses[0] - of_losses[1])) < 1e-9);
     linear_learner_answer(y, plays, D);
     double sum = 0;
     for (int i = 0; i < D; i++) {
