@@ -10,7 +10,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-enum { AT_ONCE = 9, TURNS = 200, SECONDS_MAX = 20, PIECE_BYTES = 4096 };
+enum { AT_ONCE = 9, TURNS = 200, SECONDS_MAX = 60, PIECE_BYTES = 4096 };
 
 static const struct peer coordinator = {"coordinator"};
 static const struct peer agent = {"site"};
@@ -50,7 +50,7 @@ static void burst(const struct pair *pair, struct endpoint *from, const struct p
     }
 }
 
-Test(burst, of_a_turn_is_not_lost_on_a_working_connection, .timeout = 60)
+Test(burst, of_a_turn_is_not_lost_on_a_working_connection, .timeout = 600)
 {
     struct pair pair = {0};
     struct key_pair office;

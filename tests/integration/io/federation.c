@@ -1,5 +1,7 @@
 #include "federation.h"
 
+#include "tests/support/quiet_fork.h"
+
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <netinet/in.h>
@@ -80,7 +82,7 @@ void federation_start(struct federation *federation, int admitted,
         }
     }
     cr_assert_eq(pipe(ends), 0);
-    federation->process = fork();
+    federation->process = quiet_fork();
     cr_assert_geq(federation->process, 0);
     if (federation->process == 0) {
         close(ends[0]);
@@ -156,6 +158,17 @@ int federation_round_trip(struct endpoint *endpoint, int timeout_ms)
         }
     }
     return -1;
+}
+
+bool federation_told(struct endpoint *endpoint, const char *text)
+{
+    int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    bool answered = false;
+    while (!answered && strstr(endpoint_trouble(endpoint), text) == NULL &&
+           clock_now_ms() < until_ms) {
+        answered = federation_round_trip(endpoint, 100) >= 0;
+    }
+    return !answered && strstr(endpoint_trouble(endpoint), text) != NULL;
 }
 
 static bool is_logged(const struct federation *federation, const char *event, const char *peer)

@@ -27,7 +27,9 @@ enum { KIB_PER_MIB = 64 * 1024 };
 enum { KIB_PER_MIB = 1024 };
 #endif
 
-enum { FEDERATION_AGENTS = 6, PAYLOAD_MAX = 64 * 1024 };
+/* What must come is waited for so long that a machine that stands still is not taken for a program that
+ * does; nothing is expected to take a part of it. */
+enum { PATIENCE_MS = 60 * 1000, FEDERATION_AGENTS = 6, PAYLOAD_MAX = 64 * 1024 };
 
 struct federation {
     struct scratch scratch;
@@ -51,6 +53,9 @@ struct endpoint *federation_dial(const struct federation *federation, const stru
 
 /* Sends until an answer comes back; returns how long that took, -1 when it never came. */
 int federation_round_trip(struct endpoint *endpoint, int timeout_ms);
+
+/* Asks until the endpoint's trouble holds the text, up to PATIENCE_MS; false too when an answer comes. */
+bool federation_told(struct endpoint *endpoint, const char *text);
 
 /* Whether the coordinator's log has a line with both; waits for it up to timeout_ms. */
 bool federation_logged(const struct federation *federation, const char *event, const char *peer,

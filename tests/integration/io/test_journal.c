@@ -3,6 +3,7 @@
 #include "io/journal.h"
 
 #include "scratch.h"
+#include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -132,7 +133,7 @@ Test(journal, a_second_process_is_told_who_holds_it, .init = setup, .fini = tear
 {
     char holder[32];
     snprintf(holder, sizeof holder, "process %ld", (long)getpid());
-    pid_t child = fork();
+    pid_t child = quiet_fork();
     if (child == 0) {
         struct journal second;
         enum status status = open_kind(&second, "agent", false);

@@ -3,6 +3,7 @@
 #include "io/journal.h"
 
 #include "scratch.h"
+#include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -47,7 +48,7 @@ static void append_until_killed(const char *folder, int report)
     }
 }
 
-Test(journal_kill, nothing_acknowledged_is_lost, .timeout = 60)
+Test(journal_kill, nothing_acknowledged_is_lost, .timeout = 600)
 {
     struct scratch scratch;
     unsigned acknowledged = 0;
@@ -59,7 +60,7 @@ Test(journal_kill, nothing_acknowledged_is_lost, .timeout = 60)
         uint64_t sequence = 0;
         int result = 0;
         cr_assert_eq(pipe(ends), 0);
-        pid_t victim = fork();
+        pid_t victim = quiet_fork();
         if (victim == 0) {
             close(ends[0]);
             append_until_killed(scratch.folder, ends[1]);

@@ -3,6 +3,7 @@
 
 #include "crypto/random.h"
 #include "noise/laplace.h"
+#include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ static struct drawn draw_in_child(const struct random *random)
     struct drawn drawn;
     int ends[2];
     cr_assert_eq(pipe(ends), 0);
-    pid_t child = fork();
+    pid_t child = quiet_fork();
     if (child == 0) {
         draw(random, &drawn);
         ssize_t written = write(ends[1], &drawn, sizeof drawn);

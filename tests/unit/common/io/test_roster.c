@@ -1,6 +1,7 @@
 #include "io/roster.h"
 
 #include "scratch.h"
+#include "tests/support/quiet_fork.h"
 
 #include <criterion/criterion.h>
 #include <sys/stat.h>
@@ -157,7 +158,7 @@ Test(roster_edit, many_at_once_lose_nothing, .init = setup, .fini = teardown)
     enum { WRITERS = 4, EACH = 10 };
     const char *path = scratch_path(&scratch, "agents");
     for (int writer = 0; writer < WRITERS; writer++) {
-        if (fork() == 0) {
+        if (quiet_fork() == 0) {
             for (int i = 0; i < EACH; i++) {
                 char name[16];
                 struct digest key = {{1, (uint8_t)writer, (uint8_t)i}};

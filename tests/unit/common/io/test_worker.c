@@ -20,7 +20,7 @@ Test(worker, work_is_done_elsewhere_and_announced)
         cr_assert_eq(worker_start(worker, square, &number), STATUS_OK);
         cr_expect(worker_is_busy(worker));
         struct pollfd done = {.fd = worker_descriptor(worker), .events = POLLIN};
-        cr_assert_eq(poll(&done, 1, 5000), 1);
+        cr_assert_eq(poll(&done, 1, 60000), 1);
         cr_expect(worker_collect(worker));
         cr_expect(!worker_collect(worker));
     }

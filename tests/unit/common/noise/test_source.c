@@ -7,6 +7,7 @@
 #include "noise/gaussian.h"
 #include "noise/laplace_private.h"
 #include "noise/share.h"
+#include "tests/support/quiet_fork.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -129,7 +130,7 @@ static void fail_everywhere(const struct samplers *samplers, enum sampler sample
     cr_assert_geq(needed, count);
 }
 
-Test(source, that_fails_at_any_word_leaves_nothing_of_the_answer, .timeout = 60)
+Test(source, that_fails_at_any_word_leaves_nothing_of_the_answer, .timeout = 600)
 {
     static const struct noise_scale few[] = {{3, 1}, {3000, 1}};
     for (size_t i = 0; i < 4; i++) {
@@ -158,7 +159,7 @@ static enum status forking_fill(void *self, void *out, size_t bytes)
 {
     struct forking *forking = self;
     if (forking->calls++ == forking->fork_at) {
-        forking->child = fork();
+        forking->child = quiet_fork();
         cr_assert_geq(forking->child, 0);
     }
     return random_fill(&forking->real, out, bytes);
