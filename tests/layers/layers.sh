@@ -120,7 +120,12 @@ if [ -n "$build" ]; then
                 print library ": asks for " $1 ", which belongs to the outside world"
             }' >>"$work/violations"
     done
-    # What is installed holds nothing of the tests: no generator with a seed, no hook that kills.
+    # Three programs are installed, and hold nothing of the tests: no generator with a seed, no hook that
+    # kills.
+    find "$build" -name cmake_install.cmake -exec sed -n \
+        's|.* TYPE EXECUTABLE FILES ".*/bin/\(.*\)".*|\1|p' {} + | sort -u |
+        { grep -vxE 'hedgerow(-agent|-coordinator)?' || true; } |
+        sed 's|.*|bin/&: is installed, which only hedgerow, its agent and its coordinator may be|' >>"$work/violations"
     for program in hedgerow hedgerow-agent hedgerow-coordinator; do
         if [ ! -x "$build/bin/$program" ]; then
             complain "bin/$program: not built in $build; build everything before this check"

@@ -139,8 +139,8 @@ rm "$work/tree/common/learn/CMakeLists.txt"
 echo '#include "base/status.h"' >"$work/tree/common/learn/x.c"
 expect 'a room without a declaration' 'no CMakeLists.txt declares the library of common/learn'
 
-# What was built: an archive whose code looks at the clock, a program with a seeded generator, a simulator
-# with a foreign library, and the absence of everything else.
+# What was built: an archive whose code looks at the clock, a program with a seeded generator, one that is
+# installed, a simulator with a foreign library, and the absence of everything else.
 mkdir -p "$work/build/agent" "$work/build/bin"
 cat >"$work/built.c" <<'CODE'
 #include <time.h>
@@ -152,9 +152,11 @@ cc -c -o "$work/built.o" "$work/built.c"
 ar rcs "$work/build/agent/libagent.a" "$work/built.o"
 cc -o "$work/build/bin/hedgerow-agent" "$work/built.o"
 cc -o "$work/build/bin/sim" "$work/built.o" -Wl,--no-as-needed -lzmq
+echo 'file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/bin" TYPE EXECUTABLE FILES "/b/bin/hedgerow-agent-seeded")' \
+    >"$work/build/cmake_install.cmake"
 said=$("$here/layers.sh" "$work/tree" "$work/build" || true)
 for pattern in 'libagent.a: asks for time,' 'libdp.a: not built' 'bin/hedgerow-agent: holds code of tests' \
-    'bin/hedgerow: not built' 'bin/sim: is linked with zmq'; do
+    'bin/hedgerow: not built' 'bin/sim: is linked with zmq' 'bin/hedgerow-agent-seeded: is installed'; do
     if grep -qF "$pattern" <<<"$said"; then
         passed=$((passed + 1))
     else
