@@ -3,6 +3,8 @@
 
 #include "tests/support/seeded_random.h"
 
+#include "base/bytes.h"
+
 static uint64_t rotate_left(uint64_t word, unsigned by)
 {
     return word << by | word >> (64 - by);
@@ -29,6 +31,11 @@ static enum status seeded_fill(void *self, void *out, size_t bytes)
         return STATUS_NO_RANDOM;
     }
     seeded->drawn_bytes += bytes;
+    while (bytes >= 8 && seeded->rest_bytes == 0) {
+        store_u64(byte, next_word(seeded->state));
+        byte += 8;
+        bytes -= 8;
+    }
     while (bytes > 0) {
         if (seeded->rest_bytes == 0) {
             seeded->rest = next_word(seeded->state);

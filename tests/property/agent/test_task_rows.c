@@ -1,30 +1,16 @@
 /* What an answer looks at, beside how far it moves: the rows that its charge names and no others, the
  * lambda of its own round, and the coins of the rate that is charged. Fixed seeds: no false alarms. */
 
-#include "agent/task.h"
 #include "dp/encode.h"
 #include "dp/sampling.h"
 #include "experts/hedge.h"
 #include "learn/erm.h"
 #include "learn/kernel_machine.h"
-#include "tests/support/seeded_random.h"
+#include "tests/property/agent/world.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { M = 24, COLUMNS = 2, D = 3, EXPERTS = 3, TEXT_BYTES = 4096, TRIALS = 20 };
-
-static const char HEAD[] = "hedgerow: 1\n"
-                           "job: trial\n"
-                           "data:\n"
-                           "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-                           "  features:\n"
-                           "    - {column: a, centre: 0, half_width: 1}\n"
-                           "    - {column: b, centre: 0, half_width: 1}\n"
-                           "cohort: {minimum: 2, records: 24, deadline_s: 30}\n";
+enum { TRIALS = 20 };
 
 /* Whose losses an answer holds: its own round's; all up to it; the last whole segment's; both the
  * second, and behind it the first. */
@@ -37,8 +23,6 @@ struct way {
     enum looks looks;
     bool restarts; /* all before: but for the segments before the play's */
 };
-
-#define FIT "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6, 0.7], share: 0.5}\n"
 
 static const struct way ways[] = {
     {"losses", "local",
@@ -80,65 +64,11 @@ static const struct way ways[] = {
      "  - {task: statistics, lambdas: [0.1], batch: 5, share: 1, grid_bits: 16}\n", AT_ITS_OWN},
 };
 
-struct world {
-    struct job job;
-    double x[M * D];
-    double raw[M * COLUMNS];
-    double y[M];
-    size_t order[M];
-    double experts[EXPERTS * D];
-    struct dataset data;
-    struct seeded_random coins;
-    struct random random;
-    struct task_input input;
-};
-
-static void draw_record(struct world *w, struct seeded_random *seeded, size_t i)
+static void begin(struct world *w, const char *trust, const char *stages,
+                  struct seeded_random *seeded)
 {
-    const double scale = schema_scale(D);
-    for (size_t j = 0; j < COLUMNS; j++) {
-        w->raw[i * COLUMNS + j] = 2 * seeded_random_unit(seeded) - 1;
-        w->x[i * D + j] = w->raw[i * COLUMNS + j] * scale;
-    }
-    w->x[i * D + COLUMNS] = scale;
-    w->y[i] = seeded_random_below(seeded, 2) == 0 ? -1 : 1;
-}
-
-static void world_init(struct world *w, const char *trust, const char *stages,
-                       struct seeded_random *seeded)
-{
-    char text[TEXT_BYTES];
-    struct why why = {{0}};
-    int size = snprintf(text, sizeof text,
-                        "%sprivacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: 4, "
-                        "delta: 0.00001}\nstages:\n%s",
-                        HEAD, trust, stages);
-    memset(w, 0, sizeof *w);
-    cr_assert_eq(job_parse(&w->job, (struct slice){text, (size_t)size}, "trial", &why), STATUS_OK,
-                 "%s", why.text);
-    for (size_t i = 0; i < M; i++) {
-        w->order[i] = (i * 7) % M;
-        draw_record(w, seeded, i);
-    }
-    for (size_t i = 0; i < EXPERTS * D; i++) {
-        w->experts[i] = 4 * seeded_random_unit(seeded) - 2;
-    }
-    w->data = (struct dataset){.record_count = M,
-                               .feature_count = D,
-                               .column_count = COLUMNS,
-                               .x = w->x,
-                               .y = w->y,
-                               .raw = w->raw};
-    w->random = seeded_random_interface(&w->coins);
-    const struct stage *stage = &w->job.stage[w->job.stage_count - 1];
-    w->input =
-        (struct task_input){.job = &w->job,
-                            .stage = stage,
-                            .data = &w->data,
-                            .order = w->order,
-                            .random = &w->random,
-                            .experts = round_input(stage, 0) == INPUT_NONE ? NULL : w->experts,
-                            .expert_count = round_input(stage, 0) == INPUT_EXPERTS ? EXPERTS : 0};
+    const struct words words = {"record", trust, "0.00001", stages, false};
+    world_init(w, &words, seeded);
 }
 
 static struct private_vector answer(struct world *w, uint32_t within)
@@ -229,7 +159,7 @@ Test(task_rows, an_answer_looks_at_the_rows_that_it_is_charged_for_and_at_each_o
         struct seeded_random seeded;
         struct world w;
         seeded_random_init(&seeded, 300 + i);
-        world_init(&w, ways[i].trust, ways[i].stages, &seeded);
+        begin(&w, ways[i].trust, ways[i].stages, &seeded);
         for (uint32_t within = 0; within < w.input.stage->rounds; within++) {
             w.input.within = within;
             expect_blind(&w, &ways[i], false, &seeded);
@@ -251,7 +181,7 @@ Test(task_rows, sums_that_do_not_restart_are_caught)
         struct world w;
         bool seen[2] = {false};
         seeded_random_init(&seeded, 400 + i);
-        world_init(&w, ways[i].trust, ways[i].stages, &seeded);
+        begin(&w, ways[i].trust, ways[i].stages, &seeded);
         for (int planted = 0; planted < 2 && ways[i].restarts; planted++) {
             struct stage *stage = &w.job.stage[w.job.stage_count - 1];
             stage->game_count = planted == 1 ? 1 : stage->game_count;
@@ -275,8 +205,7 @@ Test(task_rows, a_site_has_as_many_records_as_the_job_says)
     struct seeded_random seeded;
     struct world w;
     seeded_random_init(&seeded, 8);
-    world_init(&w, "central", "  - {task: fit, loss: logistic, lambdas: [0.5], share: 1}\n",
-               &seeded);
+    begin(&w, "central", "  - {task: fit, loss: logistic, lambdas: [0.5], share: 1}\n", &seeded);
     cr_expect_eq(task_check(&w.job, w.input.stage, M, NULL), STATUS_OK);
     cr_expect_eq(task_check(&w.job, w.input.stage, M - 1, NULL), STATUS_INVALID);
     job_free(&w.job);
@@ -291,10 +220,10 @@ Test(task_rows, sampled_records_are_those_of_coins_at_the_charged_rate)
     const size_t half = M / 2;
     size_t taken = 0;
     seeded_random_init(&seeded, 5);
-    world_init(&w, "local",
-               "  - {task: update, loss: logistic, rounds: 3, batch: 24, sampling: 0.25, clip: 1,\n"
-               "     rate: 1, noise: gaussian, grid_bits: 20}\n",
-               &seeded);
+    begin(&w, "local",
+          "  - {task: update, loss: logistic, rounds: 3, batch: 24, sampling: 0.25, clip: 1,\n"
+          "     rate: 1, noise: gaussian, grid_bits: 20}\n",
+          &seeded);
     cr_assert_eq(w.input.stage->charge.sampling_nano, 250000000);
     for (int trial = 0; trial < TRIALS; trial++) {
         uint8_t coin[M];
@@ -325,10 +254,10 @@ Test(task_rows, a_fit_has_the_lambda_of_its_round_and_the_tolerance_of_its_job)
     struct seeded_random seeded;
     struct world w;
     seeded_random_init(&seeded, 6);
-    world_init(&w, "local",
-               "  - {task: fit, loss: hinge, lambdas: [0.5, 0.05], tolerance: 0.001, share: 1,\n"
-               "     grid_bits: 24}\n",
-               &seeded);
+    begin(&w, "local",
+          "  - {task: fit, loss: hinge, lambdas: [0.5, 0.05], tolerance: 0.001, share: 1,\n"
+          "     grid_bits: 24}\n",
+          &seeded);
     for (uint32_t within = 0; within < 2; within++) {
         const struct stage *stage = w.input.stage;
         const struct erm_problem problem = {.loss = stage->loss,
@@ -352,12 +281,11 @@ Test(task_rows, a_kernel_model_has_the_lambda_of_its_round_and_the_tolerance_of_
     struct seeded_random seeded;
     struct world w;
     seeded_random_init(&seeded, 7);
-    world_init(
-        &w, "local",
-        "  - {task: predict, loss: hinge, lambdas: [0.5, 0.05], tolerance: 0.0001, share: 1,\n"
-        "     points: [[1, 1], [0.1, -0.3]], kernel: {kind: gaussian, gamma: 2},\n"
-        "     grid_bits: 24}\n",
-        &seeded);
+    begin(&w, "local",
+          "  - {task: predict, loss: hinge, lambdas: [0.5, 0.05], tolerance: 0.0001, share: 1,\n"
+          "     points: [[1, 1], [0.1, -0.3]], kernel: {kind: gaussian, gamma: 2},\n"
+          "     grid_bits: 24}\n",
+          &seeded);
     for (uint32_t within = 0; within < 2; within++) {
         const struct stage *stage = w.input.stage;
         const struct kernel_problem problem = {.loss = stage->loss,

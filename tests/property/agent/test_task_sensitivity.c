@@ -3,36 +3,20 @@
  * And some pair must move nearly as far, so that a bound of half the size, or the one of a smaller
  * unit, would be caught here. Fixed seeds: no false alarms. */
 
-#include "agent/task.h"
-#include "tests/support/seeded_random.h"
+#include "tests/property/agent/world.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { M = 24, COLUMNS = 2, EXPERTS = 3, TEXT_BYTES = 4096, TRIALS = 400 };
-
-static const char HEAD[] = "hedgerow: 1\n"
-                           "job: trial\n"
-                           "data:\n"
-                           "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-                           "  features:\n"
-                           "    - {column: a, centre: 0, half_width: 1}\n"
-                           "    - {column: b, centre: 0, half_width: 1}\n"
-                           "cohort: {minimum: 2, records: 24, deadline_s: 30}\n";
+enum { TRIALS = 400 };
 
 struct way {
     const char *name;
     const char *unit;
     const char *trust;
     const char *delta;
-    const char *stages;   /* the last one is tried */
+    const char *stages;
     double reached_least; /* of the bound, by some pair */
 };
-
-#define FIT "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6, 0.7], share: 0.5}\n"
 
 static const struct way ways[] = {
     {"fit", "record", "local", "0",
@@ -104,67 +88,6 @@ static const struct way ways[] = {
      FIT "  - {task: select, loss: zero_one, batch: 24, share: 0.5, grid_bits: 4}\n", 1},
 };
 
-struct world {
-    struct job job;
-    double x[M * 3];
-    double raw[M * COLUMNS];
-    double y[M];
-    size_t order[M];
-    double experts[EXPERTS * 3];
-    struct dataset data;
-    struct task_input input;
-};
-
-/* A record near the corners as often as inside: there the bounds are met. */
-static void draw_record(struct world *w, struct seeded_random *seeded, size_t i)
-{
-    const double scale = schema_scale(3);
-    for (size_t j = 0; j < COLUMNS; j++) {
-        double value = 2 * seeded_random_unit(seeded) - 1;
-        if (seeded_random_below(seeded, 2) == 0) {
-            value = value < 0 ? -1 : 1;
-        }
-        w->raw[i * COLUMNS + j] = value;
-        w->x[i * 3 + j] = value * scale;
-    }
-    w->x[i * 3 + 2] = scale;
-    w->y[i] = seeded_random_below(seeded, 2) == 0 ? -1 : 1;
-}
-
-static void world_init(struct world *w, const struct way *way, struct seeded_random *seeded)
-{
-    char text[TEXT_BYTES];
-    struct why why = {{0}};
-    int size = snprintf(text, sizeof text,
-                        "%sprivacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: 4, "
-                        "delta: %s}\nstages:\n%s",
-                        HEAD, way->unit, way->trust, way->delta, way->stages);
-    memset(w, 0, sizeof *w);
-    cr_assert_eq(job_parse(&w->job, (struct slice){text, (size_t)size}, way->name, &why), STATUS_OK,
-                 "%s", why.text);
-    for (size_t i = 0; i < M; i++) {
-        w->order[i] = (i * 7) % M;
-        draw_record(w, seeded, i);
-    }
-    for (size_t i = 0; i < EXPERTS * 3; i++) {
-        w->experts[i] = 4 * seeded_random_unit(seeded) - 2;
-    }
-    w->data = (struct dataset){.record_count = M,
-                               .feature_count = 3,
-                               .column_count = COLUMNS,
-                               .x = w->x,
-                               .y = w->y,
-                               .raw = w->raw};
-    const struct stage *stage = &w->job.stage[w->job.stage_count - 1];
-    w->input =
-        (struct task_input){.job = &w->job,
-                            .stage = stage,
-                            .data = &w->data,
-                            .order = w->order,
-                            .experts = round_input(stage, 0) == INPUT_NONE ? NULL : w->experts,
-                            .expert_count = round_input(stage, 0) == INPUT_EXPERTS ? EXPERTS : 0};
-}
-
 /* As the bound is meant: L2 for Gaussian noise, the largest value for a draw, else L1. */
 static double distance(const struct world *w, const struct private_vector *a,
                        const struct private_vector *b)
@@ -207,7 +130,7 @@ static void replace(struct world *w, struct seeded_random *seeded)
     for (uint64_t i = rows.first + 1; i < rows.first + rows.count; i++) {
         size_t from = w->order[rows.first];
         size_t to = w->order[i];
-        memcpy(w->x + to * 3, w->x + from * 3, 3 * sizeof *w->x);
+        memcpy(w->x + to * D, w->x + from * D, D * sizeof *w->x);
         memcpy(w->raw + to * COLUMNS, w->raw + from * COLUMNS, COLUMNS * sizeof *w->raw);
         w->y[to] = w->y[from];
     }
@@ -221,7 +144,9 @@ Test(task_sensitivity, no_unit_moves_an_answer_further_than_its_bound_and_some_p
         double largest = 0;
         uint64_t bound = 0;
         seeded_random_init(&seeded, 100 + i);
-        world_init(&w, &ways[i], &seeded);
+        const struct words words = {ways[i].unit, ways[i].trust, ways[i].delta, ways[i].stages,
+                                    true};
+        world_init(&w, &words, &seeded);
         for (int trial = 0; trial < TRIALS; trial++) {
             replace(&w, &seeded); /* a unit of its own on either side */
             struct private_vector before = answer(&w);

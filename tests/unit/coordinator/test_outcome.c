@@ -1,10 +1,10 @@
 /* The history: what rounds make of the experts, the weights, the price and the regret; and that
  * records which cannot follow are refused. */
 
-#include "coordinator/outcome.h"
 #include "coordinator/strategy.h"
 
 #include "tests/support/seeded_random.h"
+#include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -32,13 +32,7 @@ static struct peer agents[2] = {{"a"}, {"b"}};
 
 static void setup(void)
 {
-    struct why why = {{0}};
-    struct record begin = {.kind = RECORD_JOB};
-    cr_assert_eq(job_parse(&job, (struct slice){TEXT, strlen(TEXT)}, "toy", &why), STATUS_OK, "%s",
-                 why.text);
-    outcome_init(&outcome, &job, true);
-    begin.as.job.job.id.byte[0] = 1;
-    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
+    history_begin(&job, &outcome, TEXT);
 }
 
 static void teardown(void)
@@ -47,20 +41,10 @@ static void teardown(void)
     job_free(&job);
 }
 
-static struct record round_record(uint32_t round)
-{
-    struct record record = {.kind = RECORD_ROUND};
-    record.as.round.job.byte[0] = 1;
-    record.as.round.round = round;
-    record.as.round.agent = agents;
-    record.as.round.agent_count = 2;
-    return record;
-}
-
 static enum status add_fit(uint32_t round, double base)
 {
     double rows[4 * 2];
-    struct record record = round_record(round);
+    struct record record = history_round(round, agents, 2);
     for (size_t i = 0; i < 8; i++) {
         rows[i] = base + (double)i;
     }
@@ -71,7 +55,7 @@ static enum status add_fit(uint32_t round, double base)
 static enum status add_losses(uint32_t round, uint32_t chosen, int64_t step)
 {
     int64_t sum[8];
-    struct record record = round_record(round);
+    struct record record = history_round(round, agents, 2);
     for (int64_t i = 0; i < 8; i++) {
         sum[i] = i * step;
     }
@@ -123,7 +107,7 @@ Test(outcome, the_price_is_one_charge_per_lambda_and_one_for_the_pass)
 
 Test(outcome, records_that_cannot_follow_are_refused)
 {
-    struct record record = round_record(0);
+    struct record record = history_round(0, agents, 2);
     struct record twice = {.kind = RECORD_JOB};
     double rows[8] = {0};
 
@@ -131,7 +115,7 @@ Test(outcome, records_that_cannot_follow_are_refused)
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){rows, 8}), STATUS_CORRUPT);
     record.as.round.chosen = 9;
     cr_assert_eq(outcome_add(&outcome, &job, &twice, (struct slice){0}), STATUS_CORRUPT);
-    record = round_record(0);
+    record = history_round(0, agents, 2);
     record.as.round.job.byte[0] = 2;
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){rows, sizeof rows}),
                  STATUS_CORRUPT, "another job's round");
@@ -141,7 +125,7 @@ Test(outcome, records_that_cannot_follow_are_refused)
 
 Test(outcome, a_failed_round_ends_the_job)
 {
-    struct record record = round_record(0);
+    struct record record = history_round(0, agents, 2);
     record.as.round.failed = true;
     record.as.round.agent_count = 0;
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
@@ -152,7 +136,7 @@ Test(outcome, a_failed_round_ends_the_job)
 Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
 {
     struct cohort cohort = {0};
-    struct record record = round_record(0);
+    struct record record = history_round(0, agents, 2);
     struct closing closing = {.job = &job,
                               .stage = &job.stage[0],
                               .outcome = &outcome,
@@ -200,7 +184,7 @@ Test(outcome, experts_begin_with_the_weights_the_job_gives_them)
 static uint32_t pick(const struct random *random, uint32_t within)
 {
     static const int64_t sum[8] = {160, 0, 160, 160, 160, 160, 160, 160};
-    struct record record = round_record(2 + within);
+    struct record record = history_round(2 + within, agents, 2);
     struct closing closing = {.job = &job,
                               .stage = &job.stage[1],
                               .within = within,

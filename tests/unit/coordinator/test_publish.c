@@ -3,6 +3,7 @@
 
 #include "coordinator/publish.h"
 #include "job/terms.h"
+#include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -33,17 +34,13 @@ static struct peer agents[2] = {{"hospital-2"}, {"hospital-1"}};
 
 static void add_round(uint32_t round, uint32_t chosen, const int64_t *sum, struct slice blob)
 {
-    struct record record = {.kind = RECORD_ROUND};
+    struct record record = history_round(round, agents, round == 0 ? 2 : 1);
     int64_t copy[2] = {0};
     if (sum != NULL) {
         memcpy(copy, sum, sizeof copy);
         record.as.round.sum = copy;
         record.as.round.sum_count = 2;
     }
-    record.as.round.job.byte[0] = 1;
-    record.as.round.round = round;
-    record.as.round.agent = agents;
-    record.as.round.agent_count = round == 0 ? 2 : 1;
     record.as.round.chosen = chosen;
     record.as.round.duration_ms = 250;
     cr_assert_eq(outcome_add(&outcome, &job, &record, blob), STATUS_OK);
@@ -54,13 +51,7 @@ static void setup(void)
     static const double first[4] = {1, 2, 3, 4};
     static const double second[4] = {5, 6, 7, 8.125};
     static const int64_t sum[2] = {80, 40};
-    struct why why = {{0}};
-    struct record begin = {.kind = RECORD_JOB};
-    cr_assert_eq(job_parse(&job, (struct slice){TEXT, strlen(TEXT)}, "toy", &why), STATUS_OK, "%s",
-                 why.text);
-    outcome_init(&outcome, &job, true);
-    begin.as.job.job.id.byte[0] = 1;
-    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
+    history_begin(&job, &outcome, TEXT);
     add_round(0, 0, NULL, (struct slice){first, sizeof first});
     add_round(1, 1, sum, (struct slice){0});
     add_round(2, 3, NULL, (struct slice){second, sizeof second});
@@ -159,29 +150,13 @@ Test(publish, terms_are_what_came_of_them, .init = setup, .fini = teardown)
     result_free(&result);
 }
 
-static void begin(const char *text)
-{
-    struct why why = {{0}};
-    struct record record = {.kind = RECORD_JOB};
-    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
-                 why.text);
-    outcome_init(&outcome, &job, true);
-    record.as.job.job.id.byte[0] = 1;
-    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
-}
-
 static void add_sum(uint32_t round, const int64_t *sum, size_t count)
 {
     int64_t copy[8] = {0};
-    struct record record = {.kind = RECORD_ROUND};
+    struct record record = history_round(round, agents, 2);
     memcpy(copy, sum, count * sizeof *sum);
     record.as.round.sum = copy;
     record.as.round.sum_count = count;
-    record.as.round.job.byte[0] = 1;
-    record.as.round.round = round;
-    record.as.round.agent = agents;
-    record.as.round.agent_count = 2;
-    record.as.round.chosen = 0;
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
 }
 
@@ -205,7 +180,7 @@ Test(publish, tells_answers_and_selections_of_a_job_without_a_model, .fini = tea
     struct why why = {""};
     char *text = NULL;
     const struct publish_options options = {.job = &job, .seconds = 1};
-    begin(QUESTIONS);
+    history_begin(&job, &outcome, QUESTIONS);
     add_sum(0, count, 1);
     add_sum(1, picked, 1);
     cr_assert(outcome.finished);
@@ -242,16 +217,13 @@ Test(publish, tells_no_gaussian_epsilon_without_its_delta, .fini = teardown)
 {
     struct result result;
     struct model model;
-    struct record record = {.kind = RECORD_ROUND};
+    struct record record = history_round(0, agents, 2);
     const struct publish_options options = {.job = &job, .seconds = 1};
-    begin(GRADIENTS);
+    history_begin(&job, &outcome, GRADIENTS);
     const size_t count = optimiser_state_count(&job.stage[0].optimiser);
     double *state = calloc(count, sizeof *state);
     cr_assert(state != NULL);
     state[0] = 0.5;
-    record.as.round.job.byte[0] = 1;
-    record.as.round.agent = agents;
-    record.as.round.agent_count = 2;
     record.as.round.blob_bytes = count * sizeof *state;
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){state, count * 8}), STATUS_OK);
     free(state);
@@ -285,7 +257,7 @@ Test(publish, tells_what_a_play_was_promised_and_not_what_it_came_to, .fini = te
     static const int64_t state[3] = {1, 0, 1};
     struct result result;
     const struct publish_options options = {.job = &job, .seconds = 1};
-    begin(PLAYS);
+    history_begin(&job, &outcome, PLAYS);
     add_round(0, 0, NULL, (struct slice){weights, sizeof weights});
     add_sum(1, state, 3);
     const struct hedge_plan *plan = &job.stage[1].plan;

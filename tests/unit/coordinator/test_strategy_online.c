@@ -1,9 +1,9 @@
 /* Releases of a stream become experts by their day; experts that a job writes down are there when
  * their stage begins, after every restart alike; the published history knows which were there when. */
 
-#include "coordinator/outcome.h"
 #include "coordinator/publish.h"
 #include "coordinator/strategy.h"
+#include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -33,13 +33,7 @@ static struct peer agents[2] = {{"a"}, {"b"}};
 
 static void setup(void)
 {
-    struct why why = {{0}};
-    struct record begin = {.kind = RECORD_JOB};
-    cr_assert_eq(job_parse(&job, (struct slice){TEXT, strlen(TEXT)}, "toy", &why), STATUS_OK, "%s",
-                 why.text);
-    outcome_init(&outcome, &job, true);
-    begin.as.job.job.id.byte[0] = 1;
-    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
+    history_begin(&job, &outcome, TEXT);
 }
 
 static void teardown(void)
@@ -48,20 +42,10 @@ static void teardown(void)
     job_free(&job);
 }
 
-static struct record round_record(uint32_t round)
-{
-    struct record record = {.kind = RECORD_ROUND};
-    record.as.round.job.byte[0] = 1;
-    record.as.round.round = round;
-    record.as.round.agent = agents;
-    record.as.round.agent_count = 2;
-    return record;
-}
-
 static enum status add_release(uint32_t round, size_t rows)
 {
     const double row[2 * WIDTH] = {1 + round, 2, 3, 4, 5, 6};
-    struct record record = round_record(round);
+    struct record record = history_round(round, agents, 2);
     record.as.round.chosen = round;
     return outcome_add(&outcome, &job, &record, (struct slice){row, rows * WIDTH * 8});
 }
@@ -70,7 +54,7 @@ static enum status add_losses(uint32_t round, size_t count)
 {
     const int64_t all[EXPERTS] = {160, 128, 96, 64, 32};
     int64_t sum[EXPERTS];
-    struct record record = round_record(round);
+    struct record record = history_round(round, agents, 2);
     memcpy(sum, all, sizeof sum);
     record.as.round.sum = sum;
     record.as.round.sum_count = (uint32_t)count;
@@ -135,7 +119,7 @@ Test(strategy_online, a_model_without_a_fit_is_one_of_squares)
 Test(strategy_online, closes_with_the_average)
 {
     int64_t *sum = malloc(WIDTH * sizeof *sum);
-    struct record record = round_record(0);
+    struct record record = history_round(0, agents, 2);
     for (int64_t j = 0; j < WIDTH; j++) {
         sum[j] = (j + 1) * (INT64_C(1) << 32);
     }
@@ -156,7 +140,7 @@ Test(strategy_online, closes_with_the_average)
 
 Test(strategy_online, records_that_cannot_follow_are_refused)
 {
-    struct record record = round_record(0);
+    struct record record = history_round(0, agents, 2);
     int64_t sum[WIDTH] = {0};
     const double row[WIDTH] = {0};
     cr_assert_eq(add_release(0, 0), STATUS_CORRUPT, "no model");

@@ -4,6 +4,7 @@
 #include "coordinator/strategy.h"
 #include "learn/distil.h"
 #include "learn/sensitivity.h"
+#include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -27,8 +28,6 @@ static void fixture_init(struct fixture *f, const char *label, const char *trust
                          const char *experts)
 {
     char text[2048];
-    struct why why = {{0}};
-    struct record begin = {.kind = RECORD_JOB};
     memset(f, 0, sizeof *f);
     (void)snprintf(text, sizeof text,
                    "hedgerow: 1\njob: toy\ndata:\n  label: %s\n"
@@ -41,18 +40,13 @@ static void fixture_init(struct fixture *f, const char *label, const char *trust
                    "tolerance: 0.000001, grid_bits: %d,\n     kernel: {kind: gaussian, gamma: 1}, "
                    "points: [[0], [50], [75], [100]], experts: {%s}}\n",
                    label, trust, RECORDS, BITS, experts);
-    cr_assert_eq(job_parse(&f->job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK,
-                 "%s", why.text);
-    outcome_init(&f->outcome, &f->job, true);
-    cr_assert_eq(outcome_add(&f->outcome, &f->job, &begin, (struct slice){0}), STATUS_OK);
+    history_begin(&f->job, &f->outcome, text);
     f->outputs = schema_output_count(&f->job.schema);
     for (size_t i = 0; i < AGENTS; i++) {
         (void)snprintf(f->agent[i].name, sizeof f->agent[i].name, "agent-%zu", i);
     }
     cr_assert_eq(cohort_set_roster(&f->cohort, f->agent, AGENTS), STATUS_OK);
-    f->record = (struct record){.kind = RECORD_ROUND};
-    f->record.as.round.agent = f->agent;
-    f->record.as.round.agent_count = AGENTS;
+    f->record = history_round(0, f->agent, AGENTS);
     f->closing = (struct closing){.job = &f->job,
                                   .stage = f->job.stage,
                                   .outcome = &f->outcome,

@@ -1,7 +1,7 @@
 /* `query`: the released sums are the answers, whatever journal they are read back from; a conjunction
  * keeps the features that hardly ever fail. */
 
-#include "coordinator/outcome.h"
+#include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -22,29 +22,17 @@ static const char TEXT[] =
 
 static struct peer agents[2] = {{"a"}, {"b"}};
 
-static void open_job(struct job *job, const char *unit)
+/* Counts of 80, then of `first` and `second` failures among 200 records. */
+static void answer(struct outcome *outcome, struct job *job, const char *unit, int64_t first,
+                   int64_t second)
 {
     char text[2048];
-    struct why why = {{0}};
-    int size = snprintf(text, sizeof text, TEXT, unit);
-    cr_assert_eq(job_parse(job, (struct slice){text, (size_t)size}, "toy", &why), STATUS_OK, "%s",
-                 why.text);
-}
-
-/* Counts of 80, then of `first` and `second` failures among 200 records. */
-static void answer(struct outcome *outcome, const struct job *job, int64_t first, int64_t second)
-{
     int64_t sum[3] = {80 << 4, first << 4, second << 4};
-    struct record begin = {.kind = RECORD_JOB};
-    struct record record = {.kind = RECORD_ROUND};
-    begin.as.job.job.id.byte[0] = 1;
-    record.as.round.job.byte[0] = 1;
-    record.as.round.agent = agents;
-    record.as.round.agent_count = 2;
+    struct record record = history_round(0, agents, 2);
+    (void)snprintf(text, sizeof text, TEXT, unit);
+    history_begin(job, outcome, text);
     record.as.round.sum = sum;
     record.as.round.sum_count = 3;
-    outcome_init(outcome, job, true);
-    cr_assert_eq(outcome_add(outcome, job, &begin, (struct slice){0}), STATUS_OK);
     cr_assert_eq(outcome_add(outcome, job, &record, (struct slice){0}), STATUS_OK);
     cr_assert(outcome->finished);
 }
@@ -53,13 +41,13 @@ Test(strategy_query, tells_answers_and_the_conjunction_that_was_learned)
 {
     struct job job;
     struct outcome outcome;
-    open_job(&job, "record");
-    answer(&outcome, &job, 15, 60);
+    answer(&outcome, &job, "record", 15, 60);
     cr_assert_eq(outcome.round[0].answer_count, 3);
     cr_assert_float_eq(outcome.round[0].answer[0].value, 80, 1e-9);
     cr_assert_str_eq(outcome.round[0].said, "(u > 0.5)", "0.075 is within 0.1, 0.3 is not");
     outcome_free(&outcome);
-    answer(&outcome, &job, 60, 60);
+    job_free(&job);
+    answer(&outcome, &job, "record", 60, 60);
     cr_assert_str_eq(outcome.round[0].said, "none of the features: any record may be positive");
     outcome_free(&outcome);
     job_free(&job);
@@ -72,11 +60,9 @@ Test(strategy_query, a_long_conjunction_is_told_to_its_end)
     char text[8192];
     char expected[8192] = "";
     int64_t sum[FEATURES] = {0};
-    struct why why = {{0}};
     struct job job;
     struct outcome outcome;
-    struct record begin = {.kind = RECORD_JOB};
-    struct record record = {.kind = RECORD_ROUND};
+    struct record record = history_round(0, agents, 2);
 
     (void)snprintf(text, sizeof text, TEXT, "record");
     size_t used = (size_t)(strstr(text, "queries:") - text);
@@ -92,16 +78,9 @@ Test(strategy_query, a_long_conjunction_is_told_to_its_end)
                        i > 0 ? " and " : "", feature);
     }
     (void)snprintf(text + used, sizeof text - used, "]}}\n");
-    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK, "%s",
-                 why.text);
-    begin.as.job.job.id.byte[0] = 1;
-    record.as.round.job.byte[0] = 1;
-    record.as.round.agent = agents;
-    record.as.round.agent_count = 2;
+    history_begin(&job, &outcome, text);
     record.as.round.sum = sum;
     record.as.round.sum_count = FEATURES;
-    outcome_init(&outcome, &job, true);
-    cr_assert_eq(outcome_add(&outcome, &job, &begin, (struct slice){0}), STATUS_OK);
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
     cr_assert_str_eq(outcome.round[0].said, expected);
     outcome_free(&outcome);
@@ -114,10 +93,8 @@ Test(strategy_query, bars_follow_the_noise_of_the_unit)
     struct job all;
     struct outcome of_record;
     struct outcome of_all;
-    open_job(&record, "record");
-    open_job(&all, "round");
-    answer(&of_record, &record, 0, 0);
-    answer(&of_all, &all, 0, 0);
+    answer(&of_record, &record, "record", 0, 0);
+    answer(&of_all, &all, "round", 0, 0);
     double ratio = of_all.round[0].answer[0].error / of_record.round[0].answer[0].error;
     cr_assert_float_eq(ratio, 100, 1e-6, "a whole batch replaced: %g", ratio);
     outcome_free(&of_record);

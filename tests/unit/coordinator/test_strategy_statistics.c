@@ -4,6 +4,7 @@
 #include "coordinator/strategy.h"
 
 #include "tests/support/seeded_random.h"
+#include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -34,8 +35,6 @@ static void fixture_init(struct fixture *f, enum label_kind kind, const char *tr
                          const char *noise)
 {
     char text[2048];
-    struct why why = {{0}};
-    struct record begin = {.kind = RECORD_JOB};
     memset(f, 0, sizeof *f);
     (void)snprintf(text, sizeof text,
                    "hedgerow: 1\njob: toy\ndata:\n  label: %s\n  features:\n"
@@ -46,17 +45,12 @@ static void fixture_init(struct fixture *f, enum label_kind kind, const char *tr
                    "cohort: {minimum: 2, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
                    "  - {task: statistics, lambdas: [0.1, 0.0001], batch: %d, grid_bits: %d, %s}\n",
                    labels[kind], trust, BATCH, BITS, noise);
-    cr_assert_eq(job_parse(&f->job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK,
-                 "%s", why.text);
-    outcome_init(&f->outcome, &f->job, true);
-    cr_assert_eq(outcome_add(&f->outcome, &f->job, &begin, (struct slice){0}), STATUS_OK);
+    history_begin(&f->job, &f->outcome, text);
     f->outputs = schema_output_count(&f->job.schema);
     for (size_t i = 0; i < AGENTS; i++) {
         (void)snprintf(f->agent[i].name, sizeof f->agent[i].name, "agent-%zu", i);
     }
-    f->record = (struct record){.kind = RECORD_ROUND};
-    f->record.as.round.agent = f->agent;
-    f->record.as.round.agent_count = AGENTS;
+    f->record = history_round(0, f->agent, AGENTS);
     const size_t count = round_answer_count(&f->job, f->job.stage, 0, 0);
     f->closing = (struct closing){.job = &f->job,
                                   .stage = f->job.stage,

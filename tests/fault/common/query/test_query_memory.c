@@ -3,33 +3,11 @@
 
 #include "query/candidates.h"
 #include "query/query_run.h"
+#include "tests/support/failing_memory.h"
 #include "tests/unit/common/query/toy_schema.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-/* The linker sends the allocations of the program's own objects here. */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-static long countdown = -1; /* allocations until the one that fails; below 0: none does */
-
-static bool fails_now(void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_calloc(count, size);
-}
 
 static const char *const text[] = {"mean: age", "quantile: 0.5 of age"};
 

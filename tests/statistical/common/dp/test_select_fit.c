@@ -113,22 +113,12 @@ typedef enum status (*draw)(const struct noise_exponential *decay, const struct 
 
 static const draw draw_of[2] = {select_draw_exponential, select_draw_flip};
 
-/* Words in place of bytes: these tests draw tens of millions. */
-static enum status fast_fill(void *self, void *out, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t word = seeded_random_word(self);
-        memcpy((uint8_t *)out + i, &word, 8);
-    }
-    return STATUS_OK;
-}
-
 /* p-value, against the row's probabilities, of draws by another row's scores and epsilon. */
 static double p_of(const struct row *row, const struct row *drawn, int kind, uint64_t draws,
                    uint64_t seed)
 {
     struct seeded_random seeded;
-    struct random random = {.fill = fast_fill, .self = &seeded};
+    struct random random = seeded_random_interface(&seeded);
     struct noise_exponential decay;
     uint64_t seen[SCORES_MAX] = {0};
     seeded_random_init(&seeded, seed);

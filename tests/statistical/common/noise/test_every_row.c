@@ -112,17 +112,6 @@ static struct row read_row(const json_t *json, enum law law)
     return row;
 }
 
-/* Words in place of bytes: millions are drawn. */
-static enum status fast_fill(void *self, void *out, size_t bytes)
-{
-    uint8_t *to = out;
-    for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t word = seeded_random_word(self);
-        memcpy(to + i, &word, bytes - i < 8 ? bytes - i : 8);
-    }
-    return STATUS_OK;
-}
-
 /* What draws a row's law; only the one that it needs is prepared. */
 struct sampler {
     struct noise_laplace laplace;
@@ -226,7 +215,7 @@ static double fit(const struct row *row, uint64_t times, uint64_t shares, uint64
 {
     static int64_t values[VALUES];
     struct seeded_random seeded;
-    struct random random = {.fill = fast_fill, .self = &seeded};
+    struct random random = seeded_random_interface(&seeded);
     uint64_t seen[BINS_MAX + 1] = {0};
     struct sampler sampler;
     size_t rounds = row->shares >= 100 ? LONG_ROUNDS : ROUNDS;

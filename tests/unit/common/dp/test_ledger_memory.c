@@ -1,35 +1,10 @@
 /* Every allocation of a ledger fails once, at every position: nothing is counted then. */
 
 #include "dp/ledger.h"
+#include "tests/support/failing_memory.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-static long countdown = -1; /* below 0: nothing fails */
-
-static bool fails(void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
 
 static enum status count_once(struct ledger *ledger, const struct charge *charge, bool restore)
 {

@@ -4,6 +4,7 @@
 #include "dp/sampling.h"
 
 #include "tests/support/dead_stack.h"
+#include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -14,31 +15,12 @@ enum { COINS = 1 << 20 };
 
 static uint8_t coins[COINS];
 
-/* Hands out given words. */
-struct script {
-    uint64_t word[4];
-    size_t next;
-    size_t count;
-};
-
-static enum status script_fill(void *self, void *out, size_t bytes)
-{
-    struct script *script = self;
-    for (size_t i = 0; i < bytes / 8; i++) {
-        if (script->next == script->count) {
-            return STATUS_NO_RANDOM;
-        }
-        memcpy((uint8_t *)out + 8 * i, &script->word[script->next++], 8);
-    }
-    return STATUS_OK;
-}
-
 static uint8_t first_coin(uint64_t rate_nano, struct script script)
 {
     struct random random = {.fill = script_fill, .self = &script};
     uint8_t coin = 9;
     cr_assert_eq(sampling_draw(&random, &coin, 1, rate_nano), STATUS_OK);
-    cr_assert_eq(script.next, script.count, "it read %zu words", script.next);
+    cr_assert_eq(script.used, script.count, "it read %zu words", script.used);
     return coin;
 }
 
@@ -46,17 +28,17 @@ Test(sampling, the_digits_of_the_rate_decide)
 {
     const uint64_t half = UINT64_C(1) << 63;
     const uint64_t third = 6148914685087602514; /* floor(0.333333333 * 2^64) */
-    cr_assert_eq(first_coin(500000000, (struct script){{half - 1}, 0, 1}), 1);
-    cr_assert_eq(first_coin(500000000, (struct script){{half + 1}, 0, 1}), 0);
-    cr_assert_eq(first_coin(500000000, (struct script){{half, 1}, 0, 2}), 0, "1/2 ends there");
-    cr_assert_eq(first_coin(333333333, (struct script){{third - 1}, 0, 1}), 1);
-    cr_assert_eq(first_coin(333333333, (struct script){{third + 1}, 0, 1}), 0);
+    cr_assert_eq(first_coin(500000000, (struct script){{half - 1}, 1, 0}), 1);
+    cr_assert_eq(first_coin(500000000, (struct script){{half + 1}, 1, 0}), 0);
+    cr_assert_eq(first_coin(500000000, (struct script){{half, 1}, 2, 0}), 0, "1/2 ends there");
+    cr_assert_eq(first_coin(333333333, (struct script){{third - 1}, 1, 0}), 1);
+    cr_assert_eq(first_coin(333333333, (struct script){{third + 1}, 1, 0}), 0);
     const uint64_t rest =
         1785942335423505384; /* floor(0.096816128 * 2^64), the remainder's digits */
-    cr_assert_eq(first_coin(333333333, (struct script){{third, rest - 1}, 0, 2}), 1);
-    cr_assert_eq(first_coin(333333333, (struct script){{third, rest + 1}, 0, 2}), 0);
-    cr_assert_eq(first_coin(0, (struct script){{1}, 0, 1}), 0);
-    cr_assert_eq(first_coin(0, (struct script){{0, 7}, 0, 2}), 0);
+    cr_assert_eq(first_coin(333333333, (struct script){{third, rest - 1}, 2, 0}), 1);
+    cr_assert_eq(first_coin(333333333, (struct script){{third, rest + 1}, 2, 0}), 0);
+    cr_assert_eq(first_coin(0, (struct script){{1}, 1, 0}), 0);
+    cr_assert_eq(first_coin(0, (struct script){{0, 7}, 2, 0}), 0);
     cr_assert_eq(first_coin(1000000000, (struct script){{0}, 0, 0}), 1);
 }
 
@@ -112,7 +94,7 @@ Test(sampling, without_randomness_nobody_takes_part)
     for (size_t i = 0; i < 1000; i++) {
         cr_assert_eq(coins[i], 0);
     }
-    struct script tie = {{UINT64_C(1) << 63}, 0, 1};
+    struct script tie = {{UINT64_C(1) << 63}, 1, 0};
     struct random scripted = {.fill = script_fill, .self = &tie};
     coins[0] = 1;
     cr_assert_eq(sampling_draw(&scripted, coins, 1, 500000000), STATUS_NO_RANDOM);
@@ -122,23 +104,10 @@ Test(sampling, without_randomness_nobody_takes_part)
 /* Who knows the words knows who takes part. */
 enum { SAMPLED = 700 };
 
-struct recorded {
-    struct seeded_random seeded;
-    uint64_t word[SAMPLED]; /* handed out */
-    size_t words;
+struct trial {
+    struct recorded recorded;
     bool careless; /* planted: the coins are drawn without a wipe */
 };
-
-static enum status recording_fill(void *self, void *out, size_t bytes)
-{
-    struct recorded *recorded = self;
-    for (size_t i = 0; i < bytes / 8; i++) {
-        cr_assert_lt(recorded->words, SAMPLED);
-        recorded->word[recorded->words] = seeded_random_word(&recorded->seeded);
-        memcpy((uint8_t *)out + 8 * i, &recorded->word[recorded->words++], 8);
-    }
-    return STATUS_OK;
-}
 
 /* The address sanitizer would move the words off the stack. */
 __attribute__((no_sanitize("address"))) static enum status
@@ -154,24 +123,25 @@ draw_carelessly(const struct random *random)
 
 static void *draw_recorded(void *argument)
 {
-    struct recorded *recorded = argument;
-    const struct random random = {.fill = recording_fill, .self = recorded};
-    cr_assert_eq(recorded->careless ? draw_carelessly(&random)
-                                    : sampling_draw(&random, coins, SAMPLED, 500000000),
+    struct trial *trial = argument;
+    const struct random random = {.fill = recorded_fill, .self = &trial->recorded};
+    cr_assert_eq(trial->careless ? draw_carelessly(&random)
+                                 : sampling_draw(&random, coins, SAMPLED, 500000000),
                  STATUS_OK);
     return NULL;
 }
 
 Test(sampling, the_words_of_the_coins_are_not_left_on_the_stack)
 {
-    static struct recorded recorded;
+    static struct trial trial;
+    const struct recorded *recorded = &trial.recorded;
     for (int careless = 0; careless < 2; careless++) {
-        memset(&recorded, 0, sizeof recorded);
-        recorded.careless = careless == 1;
-        seeded_random_init(&recorded.seeded, 8);
-        uint64_t *stack = dead_stack_of(draw_recorded, &recorded);
-        cr_assert(stack != NULL && recorded.words == SAMPLED);
-        const size_t left = dead_stack_count(stack, recorded.word, recorded.words);
+        memset(&trial, 0, sizeof trial);
+        trial.careless = careless == 1;
+        seeded_random_init(&trial.recorded.seeded, 8);
+        uint64_t *stack = dead_stack_of(draw_recorded, &trial);
+        cr_assert(stack != NULL && recorded->words == SAMPLED);
+        const size_t left = dead_stack_count(stack, trial.recorded.word, recorded->words);
         if (careless == 1) {
             cr_expect_gt(left, SAMPLED / 2, "the search finds what is there: %zu", left);
         } else {

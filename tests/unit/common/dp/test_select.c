@@ -1,5 +1,6 @@
 #include "dp/select.h"
 #include "dp/select_private.h"
+#include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -315,36 +316,18 @@ Test(select, a_point_is_the_upper_part_of_the_product)
     mpz_clears(product, factor, back, NULL);
 }
 
-/* A source that hands out given words over and over; counts them. */
-struct words {
-    uint64_t word[16];
-    size_t count;
-    size_t used;
-};
-
-static enum status words_fill(void *self, void *out, size_t bytes)
-{
-    struct words *words = self;
-    cr_assert_eq(bytes % 8, 0);
-    for (size_t i = 0; i < bytes / 8; i++) {
-        cr_assert_lt(words->used, words->count);
-        memcpy((uint8_t *)out + 8 * i, &words->word[words->used++], 8);
-    }
-    return STATUS_OK;
-}
-
 /* Three equal scores: the integers below 3 (2^62 + 5 spare units). The word 0 belongs to the few of
  * which one result has more than another. */
 Test(select, words_that_one_result_has_more_of_are_drawn_again)
 {
     static const int64_t scores[3] = {5, 5, 5};
     struct noise_exponential decay;
-    struct words words = {{0, 0, 0, 0, 0, 0, 0, 0, UINT64_MAX / 2}, 9, 0};
-    struct random random = {.fill = words_fill, .self = &words};
+    struct script script = {{0, 0, 0, 0, 0, 0, 0, 0, UINT64_MAX / 2}, 9, 0};
+    struct random random = {.fill = script_fill, .self = &script};
     size_t chosen = SIZE_MAX;
     cr_assert_eq(noise_exponential_init(&decay, 1, 2), STATUS_OK);
     cr_assert_eq(select_draw_exponential(&decay, &random, &chosen, scores, 3), STATUS_OK);
-    cr_assert_eq(words.used, 9);
+    cr_assert_eq(script.used, 9);
     cr_assert_eq(chosen, 1, "the middle of all words is the middle candidate");
 }
 
@@ -371,19 +354,19 @@ Test(select, equal_priorities_are_told_apart_evenly)
     for (size_t p = 0; p < 3; p++) {
         for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
             uint64_t same = priorities[p];
-            struct words words = {
+            struct script script = {
                 {0, same, 0, same, 0, same, 9, 9, row[i].second, 9, 9, row[i].third}, 12, 0};
-            struct random random = {.fill = words_fill, .self = &words};
+            struct random random = {.fill = script_fill, .self = &script};
             size_t chosen = SIZE_MAX;
             if (same == UINT64_MAX) { /* a tie with nobody comes first: one more draw, below 1 */
                 static const uint64_t late[3] = {9, 9, 9};
-                memmove(words.word + 9, words.word + 6, 6 * sizeof words.word[0]);
-                memcpy(words.word + 6, late, sizeof late);
-                words.count = 15;
+                memmove(script.word + 9, script.word + 6, 6 * sizeof script.word[0]);
+                memcpy(script.word + 6, late, sizeof late);
+                script.count = 15;
             }
             cr_assert_eq(select_draw_flip(&decay, &random, &chosen, scores, 3), STATUS_OK);
             cr_assert_eq(chosen, row[i].chosen, "priority %zu row %zu", p, i);
-            cr_assert_eq(words.used, words.count);
+            cr_assert_eq(script.used, script.count);
         }
     }
 }

@@ -3,12 +3,12 @@
 #include "dp/select_private.h"
 #include "noise/laplace_kernel.h"
 #include "tests/support/dead_stack.h"
-#include "tests/support/seeded_random.h"
+#include "tests/support/script.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-enum { COUNT = 1000, WORDS_MAX = 8000, BLOCK = 256 /* select.c's */ };
+enum { COUNT = 1000, BLOCK = 256 /* select.c's */ };
 
 enum selection { EXPONENTIAL, FLIP, NOISY, PLANTED, SELECTIONS };
 
@@ -16,24 +16,11 @@ struct run {
     enum selection selection;
     struct noise_exponential decay;
     struct noise_laplace noise;
-    struct seeded_random seeded;
+    struct recorded source;
     int64_t scores[COUNT];
-    uint64_t word[WORDS_MAX]; /* handed out */
-    size_t words;
     size_t chosen;
     enum status status;
 };
-
-static enum status recording_fill(void *self, void *out, size_t bytes)
-{
-    struct run *run = self;
-    for (size_t i = 0; i < bytes / 8; i++) {
-        cr_assert_lt(run->words, WORDS_MAX);
-        run->word[run->words] = seeded_random_word(&run->seeded);
-        memcpy((uint8_t *)out + 8 * i, &run->word[run->words++], 8);
-    }
-    return STATUS_OK;
-}
 
 /* A selection that forgets to wipe; the address sanitizer would move its words off the stack. */
 __attribute__((no_sanitize("address"))) static enum status choose_carelessly(const struct run *run,
@@ -51,7 +38,7 @@ __attribute__((no_sanitize("address"))) static enum status choose_carelessly(con
 static void *choose(void *argument)
 {
     struct run *run = argument;
-    const struct random random = {.fill = recording_fill, .self = run};
+    const struct random random = {.fill = recorded_fill, .self = &run->source};
     if (run->selection == EXPONENTIAL) {
         run->status =
             select_draw_exponential(&run->decay, &random, &run->chosen, run->scores, COUNT);
@@ -69,18 +56,18 @@ static void *choose(void *argument)
  * apart, so that none of them looks like anything else. */
 static size_t leaves(struct run *run)
 {
-    static uint64_t secret[WORDS_MAX + 4 * COUNT];
-    seeded_random_init(&run->seeded, 78);
+    static uint64_t secret[RECORDED_WORDS_MAX + 4 * COUNT];
+    seeded_random_init(&run->source.seeded, 78);
     for (size_t i = 0; i < COUNT; i++) {
-        run->scores[i] = (int64_t)seeded_random_below(&run->seeded, UINT64_C(1) << 40);
+        run->scores[i] = (int64_t)seeded_random_below(&run->source.seeded, UINT64_C(1) << 40);
     }
     run->scores[COUNT / 2] = 0; /* the best: scores are distances */
-    struct seeded_random again = run->seeded;
+    struct seeded_random again = run->source.seeded;
     uint64_t *stack = dead_stack_of(choose, run);
     cr_assert_not_null(stack);
     cr_assert(run->status == STATUS_OK && run->chosen < COUNT);
-    memcpy(secret, run->word, run->words * sizeof *secret);
-    size_t secrets = run->words;
+    memcpy(secret, run->source.word, run->source.words * sizeof *secret);
+    size_t secrets = run->source.words;
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t distance = (uint64_t)run->scores[i];
         if (distance != 0) {

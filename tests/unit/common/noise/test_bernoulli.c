@@ -1,4 +1,5 @@
 #include "noise/bernoulli.h"
+#include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -60,24 +61,11 @@ Test(bernoulli, a_denominator_of_0_is_refused_and_x_of_0_is_certain)
     cr_assert_eq(noise_bernoulli_draw(&bernoulli, &random, NULL, 0), STATUS_OK);
 }
 
-struct script {
-    uint64_t word[4];
-    size_t used;
-};
-
-static enum status script_fill(void *self, void *out, size_t bytes)
-{
-    struct script *script = self;
-    cr_assert(bytes == 8 && script->used < 4);
-    memcpy(out, &script->word[script->used++], 8);
-    return STATUS_OK;
-}
-
 /* One coin from these words; returns how many were used. */
 static size_t toss(size_t row, uint64_t first, uint64_t second, uint64_t third, uint8_t *coin)
 {
     struct noise_bernoulli bernoulli;
-    struct script script = {.word = {first, second, third}};
+    struct script script = {.word = {first, second, third}, .count = 4};
     struct random random = {.fill = script_fill, .self = &script};
     cr_assert_eq(noise_bernoulli_init(&bernoulli, rows[row][0], rows[row][1]), STATUS_OK);
     cr_assert_eq(noise_bernoulli_draw(&bernoulli, &random, coin, 1), STATUS_OK);

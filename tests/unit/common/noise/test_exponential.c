@@ -1,4 +1,5 @@
 #include "noise/exponential.h"
+#include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -140,24 +141,6 @@ Test(exponential, what_is_no_rate_is_refused)
     cr_assert_eq(noise_exponential_init(&exponential, 1, 0), STATUS_INVALID);
 }
 
-/* A source that hands out given words, then fails. */
-struct words {
-    uint64_t word[4];
-    size_t count;
-    size_t used;
-};
-
-static enum status words_fill(void *self, void *out, size_t bytes)
-{
-    struct words *words = self;
-    cr_assert_eq(bytes, 8);
-    if (words->used == words->count) {
-        return STATUS_NO_RANDOM;
-    }
-    memcpy(out, &words->word[words->used++], 8);
-    return STATUS_OK;
-}
-
 /* Splits the truth into its whole part and the first three words after the point. */
 static uint64_t split(size_t rate, uint64_t distance, uint64_t fraction[3])
 {
@@ -188,22 +171,22 @@ Test(exponential, a_draw_near_the_edge_is_refined_until_it_is_decided)
             STATUS_OK);
         for (size_t late = 0; late < 3; late++) { /* how many words agree with the truth */
             for (int side = -1; side <= 1; side += 2) {
-                struct words words = {{fraction[2], fraction[1], fraction[0]}, late + 1, 0};
-                struct random random = {.fill = words_fill, .self = &words};
-                words.word[late] += (uint64_t)side;
+                struct script script = {{fraction[2], fraction[1], fraction[0]}, late + 1, 0};
+                struct random random = {.fill = script_fill, .self = &script};
+                script.word[late] += (uint64_t)side;
                 cr_assert_eq(noise_exponential_above(&exponential, &random, 7, whole, &above),
                              STATUS_OK);
-                cr_assert_eq(words.used, late + 1);
+                cr_assert_eq(script.used, late + 1);
                 cr_assert_eq(above, side < 0, "rate %zu word %zu", rate, late);
             }
         }
-        struct words few = {{fraction[2], fraction[1]}, 2, 0};
-        struct random random = {.fill = words_fill, .self = &few};
+        struct script few = {{fraction[2], fraction[1]}, 2, 0};
+        struct random random = {.fill = script_fill, .self = &few};
         above = true;
         cr_assert_eq(noise_exponential_above(&exponential, &random, 7, whole, &above),
                      STATUS_NO_RANDOM);
         cr_assert_not(above);
-        few = (struct words){.count = 0}; /* clear cases need no randomness */
+        few = (struct script){.count = 0}; /* clear cases need no randomness */
         cr_assert_eq(noise_exponential_above(&exponential, &random, 7, whole - 1, &above),
                      STATUS_OK);
         cr_assert(above);
@@ -216,8 +199,8 @@ Test(exponential, a_draw_near_the_edge_is_refined_until_it_is_decided)
 Test(exponential, at_distance_zero_and_far_away_the_answer_is_certain)
 {
     struct noise_exponential exponential;
-    struct words words = {{0, 1}, 2, 0};
-    struct random random = {.fill = words_fill, .self = &words};
+    struct script script = {{0, 1}, 2, 0};
+    struct random random = {.fill = script_fill, .self = &script};
     const uint64_t one = UINT64_C(1) << NOISE_EXPONENTIAL_BITS;
     bool above = false;
     cr_assert_eq(noise_exponential_init(&exponential, UINT64_MAX, 1), STATUS_OK);
@@ -225,10 +208,10 @@ Test(exponential, at_distance_zero_and_far_away_the_answer_is_certain)
     cr_assert(above);
     cr_assert_eq(noise_exponential_above(&exponential, &random, 0, one, &above), STATUS_OK);
     cr_assert_not(above);
-    cr_assert_eq(words.used, 0);
+    cr_assert_eq(script.used, 0);
     /* exp(-2^128) is below what MPFR holds; a fraction of 0 stays undecided, one of 2^-128 does
      * not. */
     cr_assert_eq(noise_exponential_above(&exponential, &random, UINT64_MAX, 0, &above), STATUS_OK);
     cr_assert_not(above);
-    cr_assert_eq(words.used, 2);
+    cr_assert_eq(script.used, 2);
 }

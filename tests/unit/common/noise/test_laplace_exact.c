@@ -3,6 +3,7 @@
 
 #include "noise/laplace_private.h"
 #include "tests/support/chi_square.h"
+#include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -44,20 +45,6 @@ Test(noise_exact, bounds_enclose_the_truth_at_any_precision)
     mpfr_free_cache();
 }
 
-/* A source that says what it was told to. */
-struct script {
-    uint64_t word[4];
-    size_t used;
-};
-
-static enum status script_fill(void *self, void *out, size_t bytes)
-{
-    struct script *script = self;
-    cr_assert(bytes == 8 && script->used < 4);
-    memcpy(out, &script->word[script->used++], 8);
-    return STATUS_OK;
-}
-
 /* The first bits of C(d) = 2^51 F(d) - M(d): its whole part and two 64-bit words of its fraction.
  */
 static void edge_words(uint64_t word[3], const struct noise_geometric *noise, size_t position,
@@ -86,7 +73,7 @@ static void edge_words(uint64_t word[3], const struct noise_geometric *noise, si
 /* The digits on both sides of the edge behind d, each from words that tell only at the very end. */
 static void check_tie(const struct noise_geometric *noise, size_t position, unsigned d)
 {
-    struct script script = {.used = 0};
+    struct script script = {.count = 4};
     struct random random = {.fill = script_fill, .self = &script};
     uint64_t edge[3];
     uint64_t digit = 99;
@@ -137,11 +124,11 @@ Test(noise_exact, a_word_outside_the_left_over_range_is_drawn_again)
     cr_assert_eq(noise_geometric_init(&noise, (struct noise_scale){1000, 1}), STATUS_OK);
     uint64_t left = noise.digit[0].left;
     cr_assert_neq(left & (left - 1), 0, "no power of two, else every word is inside");
-    struct script script = {.word = {left, 0, 0}};
+    struct script script = {.word = {left, 0, 0}, .count = 4};
     struct random random = {.fill = script_fill, .self = &script};
     cr_assert_eq(noise_exact_draw(&noise, &random, 0, &digit), STATUS_OK);
     cr_assert(digit == 0 && script.used == 3);
-    script = (struct script){.word = {left - 1, UINT64_MAX, UINT64_MAX}};
+    script = (struct script){.word = {left - 1, UINT64_MAX, UINT64_MAX}, .count = 4};
     cr_assert_eq(noise_exact_draw(&noise, &random, 0, &digit), STATUS_OK);
     cr_assert(digit == NOISE_BASE - 1 && script.used == 2, "the last one is inside");
 }
@@ -178,7 +165,8 @@ Test(noise_exact, an_acceptance_that_ties_is_refined_and_never_rounded)
         uint64_t edge[3];
         exponential_words(edge, &noise, low);
         for (int above = 0; above < 2; above++) {
-            struct script script = {.word = {edge[1], edge[2] + (above == 1 ? 1 : UINT64_MAX)}};
+            struct script script = {.word = {edge[1], edge[2] + (above == 1 ? 1 : UINT64_MAX)},
+                                    .count = 4};
             struct random random = {.fill = script_fill, .self = &script};
             bool accept = above == 1;
             cr_assert_eq(noise_exact_accept(&noise, &random, low, edge[0], &accept), STATUS_OK);
@@ -190,7 +178,7 @@ Test(noise_exact, an_acceptance_that_ties_is_refined_and_never_rounded)
             cr_assert(accept == (above == 0) && script.used == 0, "decided without");
         }
     }
-    struct script script = {.used = 0};
+    struct script script = {.count = 4};
     struct random random = {.fill = script_fill, .self = &script};
     bool accept = false;
     uint64_t last = (UINT64_C(1) << FRACTION_BITS) - 1;

@@ -2,6 +2,7 @@
  * the error that the acceptance's fixed-point exponential may have is never exceeded. */
 
 #include "noise/laplace_private.h"
+#include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -316,22 +317,6 @@ Test(noise_kernel, the_exponential_is_as_near_as_the_proof_says)
     mpfr_free_cache();
 }
 
-/* A source of given words. */
-struct script {
-    const uint64_t *word;
-    size_t words;
-    size_t used;
-};
-
-static enum status script_fill(void *self, void *out, size_t bytes)
-{
-    struct script *script = self;
-    cr_assert(bytes % 8 == 0 && script->used + bytes / 8 <= script->words);
-    memcpy(out, script->word + script->used, bytes);
-    script->used += bytes / 8;
-    return STATUS_OK;
-}
-
 /* One value asks for 16 trials. The first one's acceptance word is the truth's first 52 bits: only
  * the bits that are drawn after the block tell. */
 Test(noise_kernel, a_vector_with_a_tie_takes_the_exact_decision)
@@ -354,7 +339,8 @@ Test(noise_kernel, a_vector_with_a_tie_takes_the_exact_decision)
                                       (first ? pieces >> 24 : 0);
             }
             word[BLOCK] = refuse == 1 ? UINT64_MAX : 0;
-            struct script script = {.word = word, .words = BLOCK + 1};
+            struct script script = {.count = BLOCK + 1};
+            memcpy(script.word, word, sizeof word);
             struct random random = {.fill = script_fill, .self = &script};
             cr_assert_eq(noise_laplace_draw(&noise, &random, &value, 1), STATUS_OK);
             cr_assert_eq(script.used, BLOCK + 1);
@@ -390,7 +376,8 @@ Test(noise_kernel, a_vector_with_a_digit_left_over_takes_the_exact_draw)
             }
             word[BLOCK] = largest == 1 ? noise.digit[0].left - 1 : 0; /* the whole part of V */
             word[BLOCK + 1] = largest == 1 ? UINT64_MAX : 0;          /* its fraction */
-            struct script script = {.word = word, .words = BLOCK + 2};
+            struct script script = {.count = BLOCK + 2};
+            memcpy(script.word, word, sizeof word);
             struct random random = {.fill = script_fill, .self = &script};
             noise.kernel = noise_kernel_at(k);
             cr_assert_eq(noise_geometric_draw(&noise, &random, &value, 1), STATUS_OK);

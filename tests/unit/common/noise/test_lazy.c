@@ -7,29 +7,12 @@
 #include "noise/lazy.h"
 #include "noise/share.h"
 #include "noise/whole.h"
+#include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct script {
-    uint64_t word[4];
-    size_t words;
-    size_t used;
-};
-
-static enum status script_fill(void *self, void *out, size_t bytes)
-{
-    struct script *script = self;
-    cr_assert_eq(bytes, 8);
-    if (script->used == script->words) {
-        memset(out, 0xa5, 8);
-        return STATUS_NO_RANDOM;
-    }
-    memcpy(out, &script->word[script->used++], 8);
-    return STATUS_OK;
-}
 
 /* A third, enclosed less closely than precision allows. */
 static void enclose_third(const void *self, mpfr_t low, mpfr_t high)
@@ -55,7 +38,7 @@ Test(lazy, a_wide_enclosure_is_refined_until_the_bits_decide)
     const unsigned slack = 150;
     const struct real third = {.enclose = enclose_third, .self = &slack};
     for (int above = 0; above < 2; above++) {
-        struct script script = {.word = {THIRD, THIRD + (above == 1 ? 1 : UINT64_MAX)}, .words = 2};
+        struct script script = {.word = {THIRD, THIRD + (above == 1 ? 1 : UINT64_MAX)}, .count = 2};
         struct random random = {.fill = script_fill, .self = &script};
         bool below = above == 1;
         cr_assert_eq(lazy_is_below(&random, 1, 2, &third, &below), STATUS_OK);
@@ -68,7 +51,7 @@ Test(lazy, a_source_that_fails_in_the_middle_decides_nothing)
     const unsigned slack = 0;
     const struct real third = {.enclose = enclose_third, .self = &slack};
     for (size_t words = 0; words < 4; words++) {
-        struct script script = {.word = {THIRD, THIRD, THIRD, THIRD}, .words = words};
+        struct script script = {.word = {THIRD, THIRD, THIRD, THIRD}, .count = words};
         struct random random = {.fill = script_fill, .self = &script};
         bool below = true;
         cr_assert_eq(lazy_is_below(&random, 1, 2, &third, &below), STATUS_NO_RANDOM);
@@ -81,7 +64,7 @@ Test(lazy, a_number_keeps_the_bits_that_it_has)
 {
     const unsigned slack = 0;
     const struct real third = {.enclose = enclose_third, .self = &slack};
-    struct script script = {.word = {THIRD + 1}, .words = 1};
+    struct script script = {.word = {THIRD + 1}, .count = 1};
     struct random random = {.fill = script_fill, .self = &script};
     struct lazy_real drawn;
     lazy_real_begin(&drawn, 1, 2);
@@ -106,7 +89,7 @@ Test(lazy, edges_that_meet_exactly_decide)
 {
     const unsigned three = 3;
     const struct real given = {.enclose = enclose_eighths, .self = &three};
-    struct script script = {.words = 0};
+    struct script script = {.count = 0};
     struct random random = {.fill = script_fill, .self = &script};
     for (uint64_t digits = 0; digits < 10; digits++) { /* also numbers beyond 1 */
         bool below = digits >= 3;
@@ -228,7 +211,7 @@ static void ask_everything(struct random *random)
                  STATUS_OK);
     cr_assert_eq(noise_exponential_above(&exponential, random, 7, near_edge, &answer), STATUS_OK);
     bernoulli.threshold = 0; /* no word is near it; the next two are */
-    struct script tie = {.word = {0, 0, 0, 0}, .words = 4};
+    struct script tie = {.word = {0, 0, 0, 0}, .count = 4};
     struct random tied = {.fill = script_fill, .self = &tie};
     cr_assert_eq(noise_bernoulli_draw(&bernoulli, &tied, &coin, 1), STATUS_OK);
     cr_assert_eq(noise_gaussian_draw(&gaussian, random, value, 40), STATUS_OK);

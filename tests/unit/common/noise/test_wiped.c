@@ -7,12 +7,12 @@
 #include "noise/laplace_kernel.h"
 #include "noise/share.h"
 #include "tests/support/dead_stack.h"
-#include "tests/support/seeded_random.h"
+#include "tests/support/script.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-enum { VALUES = 700, WORDS_MAX = 16000 };
+enum { VALUES = 700 };
 
 enum sampler { LAPLACE, GEOMETRIC, GAUSSIAN, SHARE, BERNOULLI, PLANTED, SAMPLERS };
 
@@ -23,25 +23,11 @@ struct run {
     struct noise_gaussian gaussian;
     struct noise_share share;
     struct noise_bernoulli bernoulli;
-    struct seeded_random seeded;
+    struct recorded source;
     int64_t values[VALUES];
     uint8_t coins[VALUES];
-    uint64_t word[WORDS_MAX]; /* handed out */
-    size_t words;
     enum status status;
 };
-
-/* Leaves no copy of its own on the stack. */
-static enum status recording_fill(void *self, void *out, size_t bytes)
-{
-    struct run *run = self;
-    for (size_t i = 0; i < bytes / 8; i++) {
-        cr_assert_lt(run->words, WORDS_MAX);
-        run->word[run->words] = seeded_random_word(&run->seeded);
-        memcpy((uint8_t *)out + 8 * i, &run->word[run->words++], 8);
-    }
-    return STATUS_OK;
-}
 
 /* A sampler that forgets to wipe; the address sanitizer would move its words off the stack. */
 __attribute__((no_sanitize("address"))) static enum status
@@ -58,7 +44,7 @@ draw_carelessly(const struct random *random, int64_t *values)
 static void *draw(void *argument)
 {
     struct run *run = argument;
-    const struct random random = {.fill = recording_fill, .self = run};
+    const struct random random = {.fill = recorded_fill, .self = &run->source};
     if (run->sampler == LAPLACE) {
         run->status = noise_laplace_draw(&run->laplace, &random, run->values, VALUES);
     } else if (run->sampler == GEOMETRIC) {
@@ -79,8 +65,8 @@ static void *draw(void *argument)
 static size_t draw_parts(uint64_t *part, struct run *run)
 {
     enum { BLOCK = 512 }; /* share.c's */
-    const struct random random = seeded_random_interface(&run->seeded);
-    seeded_random_init(&run->seeded, 77);
+    const struct random random = seeded_random_interface(&run->source.seeded);
+    seeded_random_init(&run->source.seeded, 77);
     for (size_t done = 0; done < 2 * VALUES; done += BLOCK) {
         size_t block = 2 * VALUES - done < BLOCK ? 2 * VALUES - done : BLOCK;
         cr_assert_eq(noise_table_draw(&run->share.table, &random, part + done, block), STATUS_OK);
@@ -94,14 +80,14 @@ static size_t draw_parts(uint64_t *part, struct run *run)
 /* Runs the sampler at scale 2^40, where a value is one of very many; counts what it leaves. */
 static size_t leaves(struct run *run)
 {
-    static uint64_t secret[WORDS_MAX + 4 * VALUES];
+    static uint64_t secret[RECORDED_WORDS_MAX + 4 * VALUES];
     size_t secrets = 0;
-    seeded_random_init(&run->seeded, 77);
+    seeded_random_init(&run->source.seeded, 77);
     uint64_t *stack = dead_stack_of(draw, run);
     cr_assert_not_null(stack);
     cr_assert_eq(run->status, STATUS_OK);
-    memcpy(secret, run->word, run->words * sizeof *secret);
-    secrets = run->words;
+    memcpy(secret, run->source.word, run->source.words * sizeof *secret);
+    secrets = run->source.words;
     for (size_t i = 0; i < VALUES && run->sampler != BERNOULLI; i++) {
         uint64_t value = (uint64_t)run->values[i];
         secret[secrets++] = value;
