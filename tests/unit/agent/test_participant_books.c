@@ -122,9 +122,11 @@ Test(participant_books, an_answer_is_booked_on_its_own_day)
 }
 
 /* The whole log of a job, whatever level is asked for. */
-static const char *log_of(int64_t work_takes_ms)
+static const char *log_of(const char *records, int64_t work_takes_ms)
 {
     init();
+    bench.records = records;
+    restart();
     bench.work_takes_ms = work_takes_ms;
     for (uint32_t round = 0; round < 2; round++) {
         const int64_t asked_ms = bench.now_ms;
@@ -143,7 +145,7 @@ Test(participant_books, the_log_holds_no_exact_number)
     struct why why = {{0}};
     struct dataset data;
     size_t order[RECORD_COUNT];
-    const char *said = log_of(0);
+    const char *said = log_of(RECORDS, 0);
     cr_assert_eq(job_parse(&job, (struct slice){TEXT, sizeof TEXT - 1}, "job", &why), STATUS_OK);
     cr_assert_eq(load(&bench, &data, &job.schema, &why), STATUS_OK);
     permutation_draw(order, RECORD_COUNT, &bench.job.id);
@@ -166,7 +168,21 @@ Test(participant_books, the_log_holds_no_exact_number)
 Test(participant_books, the_log_does_not_tell_how_long_it_was_computed)
 {
     static char early[LOG_BYTES];
-    memcpy(early, log_of(SLOT_MS + 10), LOG_BYTES);
-    cr_assert_str_eq(log_of(SLOT_MS + 90), early);
+    memcpy(early, log_of(RECORDS, SLOT_MS + 10), LOG_BYTES);
+    cr_assert_str_eq(log_of(RECORDS, SLOT_MS + 90), early);
     cr_assert(strstr(early, "slot-overrun") != NULL);
+}
+
+/* Every record, feature and label another one; only their number is the same. */
+Test(participant_books, the_log_is_the_same_whatever_the_records_hold)
+{
+    static const char *const others[] = {OTHERS, "a,y\n-0.3,0\n0.2,1\n-0.9,1\n-0.1,1\n",
+                                         "a,y\n1,0\n1,0\n1,0\n1,0\n",
+                                         "a,y\n70,1\n-70,1\n1e9,1\n-1e9,1\n"};
+    static char first[LOG_BYTES];
+    memcpy(first, log_of(RECORDS, 0), LOG_BYTES);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        cr_expect_str_eq(log_of(others[i], 0), first, "table %zu", i);
+    }
+    cr_assert(strstr(first, "job-joined") != NULL);
 }
