@@ -8,7 +8,6 @@
 #include "dp/ledger.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 struct known_job {

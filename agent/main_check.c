@@ -11,7 +11,6 @@
 #include "protocol/message.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define PROGRAM "hedgerow-agent"
 

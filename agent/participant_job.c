@@ -4,7 +4,6 @@
 
 #include "agent/participant_state.h"
 
-#include "base/check.h"
 #include "crypto/digest.h"
 #include "learn/permutation.h"
 

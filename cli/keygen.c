@@ -4,7 +4,6 @@
 #include "crypto/key.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 enum { PATH_BYTES = 4096 };
 

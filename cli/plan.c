@@ -3,7 +3,6 @@
 #include "base/decimal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum status plan_number(double *number, const char *option, const char *text, struct why *why)

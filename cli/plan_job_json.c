@@ -4,8 +4,6 @@
 #include "cli/plan.h"
 #include "cli/plan_job_private.h"
 
-#include <math.h>
-
 const char *job_plan_trust(const struct job_plan *plan)
 {
     return job_trust_name(plan->job.trust);

@@ -9,7 +9,6 @@
 struct request {
     const char *name;
     enum rule rule;
-    bool has_epsilon;
     struct rule_terms terms; /* kappa, bound and source_norm NAN: not given */
 };
 

@@ -4,7 +4,6 @@
 #include "report/html.h"
 #include "report/result.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

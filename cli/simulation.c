@@ -35,7 +35,7 @@ static enum status copy_model(struct simulation *simulation)
     return status;
 }
 
-enum status simulation_write(struct simulation *simulation)
+static enum status write_results(struct simulation *simulation)
 {
     char *json = NULL;
     char *html = NULL;
@@ -190,7 +190,7 @@ enum exit_code simulation_run(struct simulation *simulation)
         status = simulation_judge(simulation);
     }
     if (status == STATUS_OK) {
-        status = simulation_write(simulation);
+        status = write_results(simulation);
     }
     if (status != STATUS_OK && simulation->why.text[0] == '\0') {
         why_set(&simulation->why, "%s", status_text(status));

@@ -117,9 +117,6 @@ MUST_USE enum status simulation_forecast(struct simulation *simulation, const st
  * held out. Exact statistics: this is the one place that may. */
 MUST_USE enum status simulation_judge(struct simulation *simulation);
 
-/** Writes result.json, model.json and report.html. */
-MUST_USE enum status simulation_write(struct simulation *simulation);
-
 /** Prints the answers, and what every stage released at which noise and price. */
 void simulation_show_terms(FILE *out, const struct result *result);
 

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FORECASTS_MAX = 4, FORECAST_DAYS = 56 };
 

@@ -1,6 +1,5 @@
 #include "coordinator/outcome.h"
 
-#include "base/check.h"
 #include "coordinator/strategy.h"
 #include "crypto/digest.h"
 
@@ -102,6 +101,14 @@ void outcome_end_segment(struct outcome *outcome)
     outcome->rwm = (struct rwm){0};
 }
 
+static struct artifact artifact_of(const double *weights, size_t count)
+{
+    struct slice bytes = {weights, count * 8};
+    struct artifact artifact = {.bytes = bytes.size};
+    digest_sha256(&artifact.digest, &bytes, 1);
+    return artifact;
+}
+
 enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
                               size_t seen)
 {
@@ -112,9 +119,8 @@ enum status outcome_set_state(struct outcome *outcome, const double *state, size
     memcpy(copy, state, count * sizeof *copy);
     free(outcome->state);
     outcome->state = copy;
-    outcome->state_count = count;
     outcome->state_is_old = false;
-    outcome->state_artifact = outcome_artifact(copy, seen);
+    outcome->state_artifact = artifact_of(copy, seen);
     return STATUS_OK;
 }
 
@@ -144,16 +150,8 @@ enum status outcome_add_experts(struct outcome_expert **added, struct outcome *o
     }
     memcpy(weights + outcome->expert_count * width, blob.data, blob.size);
     outcome->expert_count = total;
-    outcome->artifact = outcome_artifact(weights, total * width);
+    outcome->artifact = artifact_of(weights, total * width);
     return STATUS_OK;
-}
-
-struct artifact outcome_artifact(const double *weights, size_t count)
-{
-    struct slice bytes = {weights, count * 8};
-    struct artifact artifact = {.bytes = bytes.size};
-    digest_sha256(&artifact.digest, &bytes, 1);
-    return artifact;
 }
 
 static enum status history_add_round(struct outcome *outcome, const struct job *job,

@@ -68,8 +68,7 @@ struct outcome {
     struct outcome_expert *expert; /* (k) owned */
 
     /* of the stage under way or just ended */
-    double *state; /* (state_count) what its next round starts from; owned */
-    size_t state_count;
+    double *state;     /* what its next round starts from; owned */
     bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
     struct artifact state_artifact; /* of what agents see of it, its beginning */
     struct query_run queries;
@@ -112,14 +111,13 @@ struct regret_bound outcome_regret_bound(const struct outcome *outcome);
  * with STATUS_NO_MEMORY); forgets the experts' weights of the stage before, or of the
  * segment before, whose regret bound is kept; appends experts (rows, w) of
  * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is
- * not that long, STATUS_NO_MEMORY); names what agents fetch. */
+ * not that long, STATUS_NO_MEMORY). */
 MUST_USE enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
                                        size_t seen);
 void outcome_forget_stage(struct outcome *outcome);
 void outcome_end_segment(struct outcome *outcome);
 MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,
                                          size_t rows, struct slice blob);
-struct artifact outcome_artifact(const double *weights, size_t count);
 
 /** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
 uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);

@@ -40,7 +40,8 @@ enum status coordinator_commit(struct coordinator *c, struct effects *effects, s
     return STATUS_OK;
 }
 
-struct artifact coordinator_input(const struct coordinator *c)
+/* What the open round's question goes with; none where the stage has no input. */
+static struct artifact input_of(const struct coordinator *c)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
@@ -64,7 +65,7 @@ enum status coordinator_invite(struct coordinator *c, const struct peer *peer, i
 
     message.as.invite.job = c->outcome.job_name.id;
     message.as.invite.round = c->outcome.rounds_closed;
-    message.as.invite.input = coordinator_input(c);
+    message.as.invite.input = input_of(c);
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
     return coordinator_send(c, effects, peer, &message, (struct slice){0});
 }
@@ -74,7 +75,7 @@ static struct digest invitation_of_round(const struct coordinator *c)
 {
     uint8_t bytes[INVITATION_BYTES];
     struct slice slice = {bytes, sizeof bytes};
-    struct artifact input = coordinator_input(c);
+    struct artifact input = input_of(c);
     struct digest digest;
 
     invitation_bytes(bytes, &c->outcome.job_name.id, c->outcome.rounds_closed, &input);

@@ -56,9 +56,6 @@ MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,
 MUST_USE enum status coordinator_invite(struct coordinator *c, const struct peer *peer,
                                         int64_t now_ms, struct effects *effects);
 
-/** What the open round's question goes with; none where the stage has no input. */
-struct artifact coordinator_input(const struct coordinator *c);
-
 /* round_message.c */
 MUST_USE enum status coordinator_on_message(struct coordinator *c, const struct event *event,
                                             struct effects *effects);

@@ -1,6 +1,5 @@
 /* `query`: the released sums are the answers. Quantiles ask on where these lead. */
 
-#include "base/check.h"
 #include "coordinator/strategy.h"
 #include "query/conjunction.h"
 

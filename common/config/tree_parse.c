@@ -1,7 +1,6 @@
 /* The only file that knows libyaml. Its event interface shows what its document interface hides:
  * tags, anchors, and the depth before all of the text is taken in. */
 
-#include "base/check.h"
 #include "config/config.h"
 #include "config/tree.h"
 

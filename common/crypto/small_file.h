@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "base/why.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum small_file_kind {

@@ -8,7 +8,6 @@
 
 #include "account/event.h"
 #include "base/bytes.h"
-#include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>

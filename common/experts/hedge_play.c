@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "base/wide.h"
 #include "dp/select.h"
 #include "experts/hedge_private.h"
 #include "noise/mask.h"

@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "io/clock.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

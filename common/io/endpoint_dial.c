@@ -7,7 +7,6 @@
 #include "io/clock.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { DELAY_MS_MIN = 250, DELAY_MS_MAX = 5000, RECONNECT_MS = 250 };
 

@@ -6,7 +6,6 @@
 #include "io/endpoint_private.h"
 
 #include "crypto/random.h"
-#include "io/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 
 #include "io/endpoint_private.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

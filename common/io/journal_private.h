@@ -41,10 +41,6 @@ struct journal_sqlite {
 /** Sets trouble to what SQLite says about the last call; returns the status for a failed read. */
 enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *doing);
 
-/** Computes the chained digest of the next record. */
-void journal_chain(struct digest *out, const struct digest *before, uint64_t sequence,
-                   struct slice body, uint64_t blob_bytes, const struct digest *blob_digest);
-
 /** The functions of struct journal. */
 struct journal journal_sqlite_face(struct journal_sqlite *journal);
 

@@ -41,8 +41,9 @@ enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *d
     }
 }
 
-void journal_chain(struct digest *out, const struct digest *before, uint64_t sequence,
-                   struct slice body, uint64_t blob_bytes, const struct digest *blob_digest)
+/* The chained digest of the next record. */
+static void chain(struct digest *out, const struct digest *before, uint64_t sequence,
+                  struct slice body, uint64_t blob_bytes, const struct digest *blob_digest)
 {
     uint8_t numbers[24];
     store_u64(numbers, sequence);
@@ -150,7 +151,7 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     CHECK(body.size > 0 && body.size <= JOURNAL_BODY_BYTES_MAX);
     CHECK(blob.size <= ((uint64_t)JOURNAL_PIECE_BYTES << JOURNAL_PIECE_BITS));
     digest_sha256(&blob_digest, &blob, 1);
-    journal_chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size, &blob_digest);
+    chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size, &blob_digest);
     if (!perform(journal, STATEMENT_BEGIN) ||
         !insert_record(journal, &next, body, blob, &blob_digest) ||
         !insert_pieces(journal, next.sequence, blob)) {
@@ -268,7 +269,7 @@ static enum status visit_row(struct journal_sqlite *journal, struct journal_mark
     }
     memcpy(blob_digest.byte, sqlite3_column_blob(row, 3), DIGEST_BYTES);
     memcpy(found.byte, sqlite3_column_blob(row, 4), DIGEST_BYTES);
-    journal_chain(&next.chain, &at->chain, next.sequence, body, blob_bytes, &blob_digest);
+    chain(&next.chain, &at->chain, next.sequence, body, blob_bytes, &blob_digest);
     if (!digest_equal(&found, &next.chain)) {
         return damaged(journal, next.sequence);
     }

@@ -4,8 +4,6 @@
 #include "protocol/message.h"
 #include "protocol/wire.h"
 
-#include <string.h>
-
 enum { REPEAT_MS = 400, TURN_MS = 100, PROOF_MS = 1000 };
 
 /* One question, repeated until one kind of answer comes. */

@@ -5,7 +5,6 @@
 #include "learn/number.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A value this far outside [-1, 1] is out of its bounds; nearer, it is the bound itself, rounded.
  */

@@ -18,8 +18,6 @@
 
 #include "learn/erm_core.h"
 
-#include "base/check.h"
-
 #include <float.h>
 #include <math.h>
 

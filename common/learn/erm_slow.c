@@ -9,8 +9,6 @@
 
 #include "learn/erm_core.h"
 
-#include "learn/dense.h"
-
 #include <cblas.h>
 #include <math.h>
 #include <string.h>

@@ -17,7 +17,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 static const double up = 1 + 16 * DBL_EPSILON;

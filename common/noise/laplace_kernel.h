@@ -7,7 +7,6 @@
 
 #include "noise/geometric.h"
 
-#include <assert.h>
 #include <stdbool.h>
 
 enum {

@@ -7,6 +7,7 @@
 
 #ifdef __x86_64__
 
+#include <assert.h>
 #include <immintrin.h>
 
 /* gcc 12's address sanitizer, when it looks for uses after return, gives local registers a stack

@@ -14,7 +14,6 @@
 #include "noise/whole.h"
 
 #include "base/bytes.h"
-#include "base/check.h"
 
 #include <string.h>
 

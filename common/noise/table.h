@@ -47,7 +47,6 @@ struct noise_bin {
     uint64_t margin; /* the polynomial's largest error, and one; more than any word for the tail */
     int64_t coefficient[TABLE_TERMS];
     uint32_t size_bits;
-    uint32_t unused;
 };
 
 /* A word's first bits choose a cell, the others which of its two bins. */

@@ -1,7 +1,5 @@
 #include "protocol/message.h"
 
-#include <string.h>
-
 const char *message_kind_name(enum message_kind kind)
 {
     static const char *const name[MESSAGE_KIND_COUNT] = {

@@ -4,7 +4,6 @@
 #ifndef PROTOCOL_RECORD_H
 #define PROTOCOL_RECORD_H
 
-#include "base/status.h"
 #include "dp/charge.h"
 #include "protocol/machine.h"
 #include "protocol/message.h"

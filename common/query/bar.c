@@ -21,7 +21,6 @@
 #include "base/check.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { SLICES = 512, HALVINGS = 60 };
 

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void asset(FILE *page, const char *element, const struct asset *asset)
 {

@@ -173,7 +173,8 @@ static void found(FILE *page, const struct result *result)
     (void)fputs(opened ? "</section>\n" : "", page);
 }
 
-void html_epsilon(FILE *page, double epsilon, double delta)
+/* And the delta beside it where there is one. */
+static void epsilon_cell(FILE *page, double epsilon, double delta)
 {
     html_number(page, epsilon, 4);
     if (delta > 0) {
@@ -196,7 +197,7 @@ static void stage_cells(FILE *page, const struct result_release *release, bool f
         (void)fprintf(page, ", on %.3g of the records at a time", release->sampling);
     }
     (void)fputs("</td><td>", page);
-    html_epsilon(page, release->epsilon, release->delta);
+    epsilon_cell(page, release->epsilon, release->delta);
     if (release->passes > 1) {
         (void)fprintf(page, " in %u charges", release->passes);
     }

@@ -28,9 +28,6 @@ void html_count(FILE *page, size_t count, bool capital);
 /** Writes a count with a comma between thousands. */
 void html_grouped(FILE *page, size_t count);
 
-/** Writes an epsilon, and the delta beside it where there is one. */
-void html_epsilon(FILE *page, double epsilon, double delta);
-
 /** The questions' answers with their bars, and what was selected or learned of them; nothing where there are none. */
 void html_answers(FILE *page, const struct result *result);
 

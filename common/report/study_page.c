@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void asset(FILE *page, const char *element, const struct asset *asset)
 {

@@ -12,7 +12,6 @@
  * vectors' d_discrete_gaussian rows of one run must come out, digit by digit. Planted faults must
  * not. */
 
-#include "base/check.h"
 #include "noise/gaussian.h"
 #include "tests/support/every_choice.h"
 

@@ -8,7 +8,6 @@
 #include "tests/unit/common/query/toy_schema.h"
 
 #include <criterion/criterion.h>
-#include <float.h>
 #include <stdlib.h>
 
 enum { AGES = 11, KAPPAS = 4, DOMAIN_MAX = AGES * 2 * KAPPAS * 3 * 2, CELLS_MAX = 64 };

@@ -2,8 +2,6 @@
 
 #include "sim/world.h"
 
-#include <string.h>
-
 static size_t some_machine(struct world *world)
 {
     return dice_below(&world->dice, MACHINES);

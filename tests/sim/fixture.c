@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char HEAD[] = "hedgerow: 1\n"
                            "job: sim\n"

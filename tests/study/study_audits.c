@@ -12,7 +12,6 @@
 #include "tests/study/study_audits.h"
 
 #include "audit/audit.h"
-#include "base/check.h"
 #include "dp/encode.h"
 #include "dp/mechanism.h"
 #include "learn/kernel_machine.h"
@@ -21,7 +20,6 @@
 #include "tests/support/seeded_random.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { WIDTH_MAX = 100, GRID_BITS = 12, STREAM_BITS = 26, INSTITUTIONS = 5, STEPS = 100 };
 enum { POINTS = 2, SAMPLES = 100000, SCORE_ONE = 4096 };

@@ -12,7 +12,6 @@
 #include "learn/optimiser.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { STUDY_SITES = 5, STUDY_FEATURES_MAX = 64, STUDY_GRID_BITS = 16 };

@@ -6,7 +6,6 @@
 
 #include "base/random.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct seeded_random {

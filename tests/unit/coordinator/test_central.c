@@ -9,7 +9,6 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct central bench;
 

@@ -1,7 +1,6 @@
 #include "coordinator/cohort.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 static const struct peer ABC[] = {{"a"}, {"b"}, {"c"}};
 

@@ -14,7 +14,6 @@
 #include "noise/laplace_kernel.h"
 #include "noise/reference.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

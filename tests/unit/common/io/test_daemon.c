@@ -3,8 +3,6 @@
 #include "io/daemon.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define HEAD                                                                                       \

@@ -9,7 +9,6 @@
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 enum { D_MAX = 12, COUNT_MAX = D_MAX * (D_MAX + 3) / 2, ROWS = 500 };
 

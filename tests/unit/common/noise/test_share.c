@@ -6,7 +6,6 @@
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
-#include <gmp.h>
 #include <math.h>
 #include <mpfr.h>
 #include <string.h>
