@@ -67,7 +67,7 @@ def expect_no_canary(federation, said):
 
 def faulty_tables(make, programs):
     """All faulty sites in one federation with two good ones: the job takes place without them."""
-    job = fed.job_text(minimum=2, deadline_s=2, rounds=1)
+    job = fed.job_text(minimum=2, deadline_s=3, rounds=1)
     with make(programs, agents=0, job=job) as federation:
         policy = fed.policy_text()
         for name, (table, _) in FAULTS.items():
@@ -88,10 +88,11 @@ def faulty_tables(make, programs):
             expect_told(f"check of {name}", said[name], federation.folder / name / "data.csv", wanted)
             expect("NOT READY" in said[name], f"check of {name} says no NOT READY: {said[name]}")
         agents = {name: federation.start_agent(name) for name in names}
-        code = federation.start_coordinator().wait(60)
+        code = federation.start_coordinator().wait()
+        fed.in_time(code != 4, "the good sites did not answer before a round's deadline")
         expect(code == 0, f"the coordinator ended with {code}")
         for name, agent in agents.items():
-            expect(agent.wait(10) == (0 if name in LAWFUL else 3), f"{name} ended with {agent.code()}")
+            expect(agent.wait() == (0 if name in LAWFUL else 3), f"{name} ended with {agent.code()}")
         for name, (_, wanted) in FAULTS.items():
             entry = federation.event(name, "data-unfit")
             expect(entry is not None, f"{name} has not told its operator why")
@@ -130,7 +131,7 @@ def no_policy(make, programs):
     with make(programs, agents=1) as federation:
         (federation.folder / "site-1" / "policy.yml").unlink()
         agent = federation.start_agent("site-1")
-        expect(agent.wait(10) == 3, f"without a policy the agent ended with {agent.code()}")
+        expect(agent.wait() == 3, f"without a policy the agent ended with {agent.code()}")
         expect("policy.yml" in federation.said("site-1"), "it does not say which file is missing")
         code, said = federation.tool("hedgerow-agent", "check", "--timeout", "1", "--config",
                                      federation.folder / "site-1" / "agent.yml")
@@ -147,7 +148,7 @@ REFUSING = {
 
 def refusals(make, programs, minimum):
     """Sites whose policy forbids the job. minimum 2: the job goes on; 3: it fails, and says so."""
-    with make(programs, agents=2, job=fed.job_text(minimum=minimum)) as federation:
+    with make(programs, agents=2, job=fed.job_text(minimum=minimum, deadline_s=40)) as federation:
         for name, (policy, _) in REFUSING.items():
             federation.add_site(name, policy, fed.records(9))
         names = [*REFUSING, *federation.names]
@@ -155,9 +156,9 @@ def refusals(make, programs, minimum):
         agents = {name: federation.start_agent(name) for name in names}
         coordinator = federation.start_coordinator()
         wanted = 0 if minimum == 2 else 4
-        expect(coordinator.wait(30) == wanted, f"the coordinator ended with {coordinator.code()}")
+        expect(coordinator.wait() == wanted, f"the coordinator ended with {coordinator.code()}")
         for name, agent in agents.items():
-            expect(agent.wait(10) == wanted, f"{name} ended with {agent.code()}")
+            expect(agent.wait() == wanted, f"{name} ended with {agent.code()}")
         for name, (_, word) in REFUSING.items():
             entry = federation.event(name, "job-refused")
             expect(entry is not None and word in entry["text"], f"{name} does not say why: {entry}")
@@ -187,10 +188,10 @@ def budget_runs_out(make, programs):
             (federation.office / "coordinator.yml").write_text(text.replace("state: state\n",
                                                                             f"state: {state}\n"))
             agents = [federation.start_agent(name) for name in federation.names]
-            code = federation.start_coordinator().wait(30)
+            code = federation.start_coordinator().wait()
             expect(code == 0, f"the coordinator ended with {code}")
             for agent in agents:
-                expect(agent.wait(10) == 0, f"{agent.name} ended with {agent.code()}")
+                expect(agent.wait() == 0, f"{agent.name} ended with {agent.code()}")
         expect([r["agents"] for r in federation.result()["rounds"]] == [3, 2, 2],
                f"rounds of the second job: {federation.result()['rounds']}")
         entry = federation.event("site-1", "budget-exhausted")
@@ -211,10 +212,10 @@ def days_run_out(make, programs):
             (federation.office / "coordinator.yml").write_text(text.replace("state: state\n",
                                                                             f"state: {state}\n"))
             agents = [federation.start_agent(name) for name in federation.names]
-            code = federation.start_coordinator().wait(30)
+            code = federation.start_coordinator().wait()
             expect(code == 0, f"the coordinator ended with {code}")
             for agent in agents:
-                expect(agent.wait(10) == 0, f"{agent.name} ended with {agent.code()}")
+                expect(agent.wait() == 0, f"{agent.name} ended with {agent.code()}")
         expect([r["agents"] for r in federation.result()["rounds"]] == [3, 2, 2],
                f"rounds of the second job: {federation.result()['rounds']}")
         entry = federation.event("site-1", "budget-exhausted")
@@ -246,7 +247,7 @@ def answer_slots(make, programs):
     policy = fed.policy_text(answer_slot_ms=slot_ms)
     with make(programs, agents=1, job=fed.job_text(minimum=1, rounds=5), policy=policy) as federation:
         federation.start_agent("site-1")
-        code = federation.start_coordinator().wait(30)
+        code = federation.start_coordinator().wait()
         expect(code == 0, f"the coordinator ended with {code}")
         opened = None
         waits = []
@@ -259,7 +260,7 @@ def answer_slots(make, programs):
         # Times are cut to milliseconds, twice; what the machine adds is allowed half a slot.
         expect(len(waits) == 6 and min(waits) >= slot_ms - 2, f"answers after {waits} ms")
         inside = [wait for wait in waits if wait % slot_ms < slot_ms / 2]
-        expect(len(inside) >= 5, f"answers not at slots: after {waits} ms")
+        fed.in_time(len(inside) >= 5, f"answers not at slots: after {waits} ms")
 
 
 def main():

@@ -26,7 +26,6 @@ from federation import expect
 SEED = 20
 AGENTS = 3
 ROUNDS = 3  # a fit and two of losses
-CASE_SECONDS = 40
 LIVES_MAX = 4
 STEPS_AT_MOST = {"commit": 1000, "work": 1000, "forget": 1000, "finish": 1000, "reconnect": 1000, "send": 70,
                  "event": 24}
@@ -75,13 +74,13 @@ def carry_out(federation, kills, witnesses, steps=False, launcher=start):
     for name in federation.names:
         launch(name)
     for witness in witnesses:
-        fed.wait_until(witness.attach, 20, "an agent's journal is there")
+        fed.wait_until(witness.attach, "an agent's journal is there")
     launch("coordinator")
-    fed.wait_until(mend, CASE_SECONDS, "the job has ended")
+    fed.wait_until(mend, "the job has ended")
     del running["coordinator"]
     for name, process in running.items():
         if name not in kills:
-            fed.wait_until(lambda: process.code() is not None, 5, f"{name}, never killed, has ended")
+            fed.wait_until(lambda: process.code() is not None, f"{name}, never killed, has ended")
         deaths[name] += end_agent(federation, name, process)
     return deaths
 
@@ -104,9 +103,9 @@ def end_agent(federation, name, process):
         deaths += 1
         process = start(federation, name, None, False)
     if process.code() is None:
-        fed.wait_until(lambda: is_driven(federation, name), 10, f"{name} has looked for the coordinator")
+        fed.wait_until(lambda: is_driven(federation, name), f"{name} has looked for the coordinator")
         process.signal(signal.SIGTERM)
-        process.wait(10)
+        process.wait()
     expect(process.code() == 0, f"{name} ended with {process.code()} after the job")
     return deaths
 
@@ -193,16 +192,24 @@ def check(federation, witnesses, reference):
         expect(not odd, f"{name}'s log has {odd}")
 
 
+def steps_of(federation, name):
+    """The steps of all lives of a program."""
+    return (federation.folder / f"{name}.steps").read_text().split()
+
+
 def case(make, programs, keys, kills, hold, reference, out=None):
     """One federation with some deaths. out: where to leave how often the plan came true."""
-    with make(programs, keys=keys, linger_s=3) as federation:
+    with make(programs, keys=keys) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         witnesses = witnesses if hold else []
         try:
-            deaths = carry_out(federation, kills, witnesses)
+            deaths = carry_out(federation, kills, witnesses, steps=out is not None)
             for name in kills if out is not None else ():
+                place = kills[name][0]
                 if deaths[name]:
-                    (pathlib.Path(out) / f"{name} {kills[name][0]}").touch()
+                    (pathlib.Path(out) / f"{name} {place}").touch()
+                else:
+                    expect(place not in steps_of(federation, name), f"{name} lived on after {place}")
             check(federation, witnesses, reference)
             for name in kills:
                 if name != "coordinator":
@@ -310,11 +317,11 @@ def main():
         met = {path.name for path in common["out"].iterdir()}
         missed = sorted(planned - met)
         print(f"{len(met)} of {len(planned)} places were reached")
-        # Heartbeats come at other times in each run, so the last few may not be reached; what the
-        # job itself does is the same every time.
+        # There are as many heartbeats as the undisturbed run took time for, so that a quicker one has fewer
+        # events and sends; what the job itself does is the same every time.
         vital = [place for place in missed if place.split()[1].split("-")[0] in ("commit", "work", "forget")]
-        if not options.only and (vital or len(missed) > len(planned) // 5):
-            print("FAILED: these places were never reached:", ", ".join(vital or missed))
+        if not options.only and vital:
+            print("FAILED: these places were never reached:", ", ".join(vital))
             return 1
         return failed
 

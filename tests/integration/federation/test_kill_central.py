@@ -10,7 +10,6 @@ its digest, in any journal.
 import pathlib
 import random
 import sys
-import tempfile
 
 import federation as fed
 import journals
@@ -30,7 +29,7 @@ data:
     - {{column: age, centre: 50, half_width: 50}}
     - {{column: dose, centre: 0, half_width: 10}}
 privacy: {{unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: 0.000001}}
-cohort: {{minimum: {AGENTS}, join_deadline_s: 20, deadline_s: 20}}
+cohort: {{minimum: {AGENTS}, join_deadline_s: 120, deadline_s: 120}}
 stages:
   - {{task: update, loss: logistic, rounds: {ROUNDS}, batch: 30, clip: 1, rate: 1, noise: gaussian,
      sampling: 0.5, grid_bits: 16}}
@@ -39,7 +38,7 @@ stages:
 
 def make_federation(make, programs, keys):
     policy = fed.policy_text(tasks="[update]", delta="0.000002", trust="central")
-    return make(programs, keys=keys, linger_s=3, job=JOB, policy=policy)
+    return make(programs, keys=keys, job=JOB, policy=policy)
 
 
 def charges(answers):
@@ -79,13 +78,12 @@ def check(federation, reference):
     return found
 
 
-def case(make, programs, keys, kills, reference, met):
-    """met: a folder to leave a file in for every program that died as planned."""
+def case(make, programs, keys, kills, reference):
     with make_federation(make, programs, keys) as federation:
         deaths = test_kill.carry_out(federation, kills, [])
-        for name in kills:
-            if deaths[name]:
-                tempfile.mkstemp(dir=met)
+        # How many events and sends there are depends on the time that a run takes: the others are met for sure.
+        for name, lines in kills.items() if len(kills) == 1 else ():
+            expect(deaths[name] or lines[0].split("-")[0] in ("event", "send"), f"{name} lived on after {lines[0]}")
         check(federation, reference)
 
 
@@ -125,18 +123,11 @@ def main():
         common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
         at = {name: places(folder / f"{name}.steps", dice) for name in ("coordinator", "site-1")}
         cases = [("planted", planted, dict(common))]
-        met = folder / "met"
-        met.mkdir()
-        planned = 0
         for i in range(options.cases):
             names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
             kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
-            planned += len(kills)
-            cases.append((f"{kills}", case, {**common, "kills": kills, "met": met}))
-        failed = fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
-        deaths = len(list(met.iterdir()))
-        print(f"{deaths} of {planned} programs died as planned")
-        return 1 if not options.only and deaths < planned * 2 // 3 else failed
+            cases.append((f"{kills}", case, {**common, "kills": kills}))
+        return fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
 
 
 if __name__ == "__main__":

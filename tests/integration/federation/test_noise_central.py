@@ -30,7 +30,7 @@ data:
   label: {{column: y, classes: [{classes}]}}
   features:
 {features}privacy: {{unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: {delta}}}
-cohort: {{minimum: {AGENTS}, join_deadline_s: 30, deadline_s: 30}}
+cohort: {{minimum: {AGENTS}, join_deadline_s: 120, deadline_s: 120}}
 stages:
   - {{task: update, loss: logistic, rounds: 1, batch: {RECORDS}, clip: 1, rate: 1, grid_bits: 16,
      {NOISE[kind]}}}
@@ -54,7 +54,7 @@ def noise(make, programs, kind):
         for seed, (name, path) in enumerate(zip(federation.names, data)):
             path.write_text(table(seed))
             federation.start_agent(name)
-        code = federation.start_coordinator().wait(100)
+        code = federation.start_coordinator().wait()
         expect(code == 0, f"the coordinator ended with {code}")
         done = subprocess.run(federation.command(
             "noise_of_central", federation.office / "job.yml", federation.office / "state",
