@@ -169,10 +169,12 @@ const struct command command_predict = {
         "usage: hedgerow predict --model model.json --data F.csv [--out F]\n\n"
         "Writes a table with a row for each record, in their order, to F or to standard output:\n"
         "`probability,class` where there are two classes, a score per class and the `class` where\n"
-        "there are more, `value` where the label is a number, in its own unit. In a series the\n"
-        "first days, as many as the longest lag, have no row; the label's column must be there and\n"
-        "may be empty on days that no later day looks back at. Columns are found by their names;\n"
-        "elsewhere the label may be absent. A wrong cell is an error that names line and column.\n\n"
+        "there are more, `value` where the label is a number, in its own unit. `probability` is\n"
+        "1/(1 + exp(-score)), and one to rely on only where the loss was logistic and no threshold\n"
+        "was moved. In a series the first days, as many as the longest lag, have no row; the label's\n"
+        "column must be there and may be empty on days that no later day looks back at. Columns are\n"
+        "found by their names; elsewhere the label may be absent. A wrong cell is an error that\n"
+        "names line and column.\n\n"
         "example:\n"
         "  hedgerow predict --model demo-out/model.json --data demo-out/held-out.csv\n",
     .run = run,

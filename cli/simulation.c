@@ -88,6 +88,9 @@ static void show_quality(FILE *out, const struct result *result)
     show_line(out, "pooled, not private (simulator only)", result->baseline.pooled_accuracy,
               result->baseline.pooled_auc);
     show_line(out, "majority class", result->baseline.majority, isfinite(result->auc) ? 0.5 : NAN);
+    (void)snprintf(line, sizeof line, "the chosen one's standard error, of %llu records",
+                   (unsigned long long)result->baseline.records_held);
+    show_line(out, line, result_accuracy_error(result), result_auc_error(result));
 }
 
 void simulation_show(const struct simulation *simulation)

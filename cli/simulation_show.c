@@ -65,7 +65,8 @@ static void show_line(FILE *out, const char *what, const char *noise)
 static void show_releases(FILE *out, const struct result *result)
 {
     if (result->release_count > 0) {
-        (void)fputs("\n  what each stage released, and the noise on it\n", out);
+        (void)fputs("\n  what each stage released, and the noise on it (one standard deviation)\n",
+                    out);
     }
     for (size_t i = 0; i < result->release_count; i++) {
         const struct result_release *release = &result->release[i];

@@ -244,19 +244,19 @@ static void close_to_pooled(FILE *page, const struct result *result)
     html_grouped(page, result->baseline.records_held);
     (void)fputs(" records that nobody learned from, it is right on ", page);
     html_percent(page, result->accuracy);
-    (void)fputs(". Always answering the more frequent class would reach ", page);
+    (void)fputs(" (standard error ", page);
+    html_percent(page, result_accuracy_error(result));
+    if (isfinite(result_auc_error(result))) {
+        (void)fprintf(page, "; of the AUC %.3f", result_auc_error(result));
+    }
+    (void)fputs("). Always answering the more frequent class would reach ", page);
     html_percent(page, majority);
     (void)fputs(
         "; the forbidden model, trained on everybody\xe2\x80\x99s records in one place without "
         "privacy, ",
         page);
     html_percent(page, pooled);
-    (void)fputs(".", page);
-    if (pooled > majority && result->accuracy > majority) {
-        (void)fprintf(page, " That is %.0f%% of the way from the one to the other.",
-                      100.0 * (result->accuracy - majority) / (pooled - majority));
-    }
-    (void)fputs("</p>\n", page);
+    (void)fputs(".</p>\n", page);
 }
 
 static void cost(FILE *page, const struct result *result)

@@ -174,6 +174,17 @@ MUST_USE enum status result_reserve_answers(struct result *result, size_t answer
  * STATUS_NO_MEMORY, STATUS_INVALID. */
 MUST_USE enum status result_reserve_forecasts(struct result *result, size_t count);
 
+/** Returns the standard error of `accuracy`, a share of the records held out; NAN where unknown. */
+double result_accuracy_error(const struct result *result);
+
+/**
+ * Returns the standard error of `auc` on the records held out; NAN where unknown. Which class is the
+ * majority is not in a result, so that it is the larger of two.
+ * Source: Hanley and McNeil, "The meaning and use of the area under a receiver operating
+ * characteristic (ROC) curve", Radiology 143 (1982), equation 1, with their approximations.
+ */
+double result_auc_error(const struct result *result);
+
 /** Returns a new array of count doubles, all NAN, or NULL without memory; the caller owns it. */
 double *result_numbers(size_t count);
 

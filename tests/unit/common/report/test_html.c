@@ -220,6 +220,19 @@ Test(html, draws_an_empty_result)
     free(page);
 }
 
+Test(html, tells_the_standard_errors_of_what_was_held_out)
+{
+    struct result result = example_result();
+    result.accuracy = 0.8;
+    result.auc = 0.5;
+    result.baseline.majority = 0.6;
+    result.baseline.records_held = 100;
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "right on 80.0% (standard error 4.0%; of the AUC 0.059).") != NULL);
+    free(page);
+    result_free(&result);
+}
+
 Test(html, leaves_the_models_out)
 {
     struct result result = example_result();

@@ -6,6 +6,7 @@
 #include "example_result.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,4 +350,28 @@ Test(result, of_a_number_keeps_its_errors_and_older_files_have_none)
     free(text);
     result_free(&result);
     result_free(&back);
+}
+
+/* At an AUC of 1/2 the formula is exact: Wilcoxon's variance, (a + b + 1)/(12 a b). */
+Test(result, errors_are_those_of_the_records_held_out)
+{
+    struct result result;
+    result_init(&result);
+    cr_assert(isnan(result_accuracy_error(&result)) && isnan(result_auc_error(&result)));
+    result.accuracy = 0.8;
+    result.auc = 0.5;
+    result.baseline.records_held = 100;
+    result.baseline.majority = 0.6;
+    cr_assert_float_eq(result_accuracy_error(&result), 0.04, 1e-12);
+    cr_assert_float_eq(result_auc_error(&result), sqrt(101 / (12.0 * 60 * 40)), 1e-12);
+    result.auc = 0.9;
+    const double fewer = result_auc_error(&result);
+    cr_assert(fewer > 0.02 && fewer < 0.04);
+    result.baseline.majority = 0.9;
+    cr_assert_gt(result_auc_error(&result), 1.5 * fewer, "few of one class tell less");
+    result.auc = NAN;
+    cr_assert(isnan(result_auc_error(&result)));
+    result.auc = 0.8;
+    result.baseline.majority = 1;
+    cr_assert(isnan(result_auc_error(&result)), "there is one class");
 }
