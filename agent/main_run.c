@@ -2,11 +2,13 @@
 
 #include "agent/main.h"
 #include "agent/participant.h"
+#include "base/check.h"
 #include "base/exit_code.h"
 #include "io/daemon.h"
 #include "io/driver.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
+#include "job/round.h"
 #include "learn/model.h"
 #include "protocol/message.h"
 #include "report/file.h"
@@ -38,7 +40,7 @@ static void keep_model(void *self, const struct job *job, const double *weights,
                        bool final)
 {
     const struct run *run = self;
-    struct model model = {.weight_count = count, .private = true};
+    struct model model = {.private = true};
     struct why why = {{0}};
     char path[SETTINGS_PATH_BYTES + 16];
     char *text = NULL;
@@ -55,10 +57,9 @@ static void keep_model(void *self, const struct job *job, const double *weights,
     model.private = !run->site.settings.simulated;
     model.epsilon_micro = job->epsilon_micro;
     model.delta_atto = job->delta_atto;
-    model.weight = malloc(count * sizeof *model.weight);
-    status = model.weight == NULL ? STATUS_NO_MEMORY : schema_copy(&model.schema, &job->schema);
+    CHECK(count == round_width(job));
+    status = model_take(&model, &job->schema, weights);
     if (status == STATUS_OK) {
-        memcpy(model.weight, weights, count * sizeof *weights);
         status = model_to_json(&text, &model);
     }
     if (status == STATUS_OK) {

@@ -100,7 +100,7 @@ static bool input_is_right(const struct participant *p, const struct stage *stag
     case INPUT_NONE:
         return input->bytes == 0;
     case INPUT_STATE:
-        return input->bytes == 8 * (uint64_t)round_state_count(&p->job, stage) &&
+        return input->bytes == 8 * (uint64_t)round_state_count(stage) &&
                input->bytes <= p->options.policy->message_bytes_max;
     case INPUT_EXPERTS:
         return input->bytes > 0 && input->bytes % row == 0 &&

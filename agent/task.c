@@ -11,13 +11,14 @@
 #include "agent/task_statistics.h"
 #include "agent/task_update.h"
 #include "base/bytes.h"
+#include "learn/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Fills out->value (count), zero before. */
-static enum status compute(struct private_vector *out, const struct task_input *input,
-                           struct why *why)
+static enum status compute_task(struct private_vector *out, const struct task_input *input,
+                                struct why *why)
 {
     switch (input->stage->task) {
     case TASK_FIT:
@@ -38,6 +39,25 @@ static enum status compute(struct private_vector *out, const struct task_input *
         return task_update(out->value, input);
     }
     return STATUS_UNSUPPORTED;
+}
+
+/* A stage that learns sees the features of its own map alone. */
+static enum status compute(struct private_vector *out, const struct task_input *input,
+                           struct why *why)
+{
+    const struct block block = input->stage->block;
+    struct task_input own = *input;
+    struct dataset data;
+    if (block.count == block.all) {
+        return compute_task(out, input, why);
+    }
+    enum status status = block_dataset(&data, input->data, block);
+    if (status == STATUS_OK) {
+        own.data = &data;
+        status = compute_task(out, &own, why);
+        dataset_free(&data);
+    }
+    return status;
 }
 
 enum status task_run(struct private_vector *out, const struct task_input *input, struct why *why)

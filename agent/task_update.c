@@ -33,7 +33,7 @@ enum status task_update(int64_t *value, const struct task_input *input)
         status = gradient_sum(value, &stage->gradient, input->experts, &rows);
     }
     if (status == STATUS_OK && stage->clip_sum > 0) {
-        size_t width = round_width(input->job);
+        size_t width = round_stage_width(stage);
         if (stage->gradient.norm == GRADIENT_L2) {
             clip_l2(value, width, stage->clip_sum);
         } else {

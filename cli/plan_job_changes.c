@@ -263,13 +263,18 @@ static bool later_releases(struct job_changes *changes, char words[static PLAN_A
 static bool fewer_features(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                            const struct job_trial *trial, double factor)
 {
-    const struct feature_map *map = &trial->plan->job.schema.map;
+    const struct stage *stage = stage_of(trial);
+    const struct feature_map *map = &stage->schema.map;
+    char key[64] = "data.map.features";
     const double features = 2 * fewer(map->feature_count / 2, factor);
     if (map->kind != MAP_FOURIER || features >= (double)map->feature_count) {
         return false;
     }
-    change(changes, "data.map.features=%.0f", features);
-    say(words, "data.map.features: %.0f", features);
+    if (stage->has_own_map) {
+        (void)snprintf(key, sizeof key, "stages[%zu].map.features", trial->stage);
+    }
+    change(changes, "%s=%.0f", key, features);
+    say(words, "%s: %.0f", stage->has_own_map ? "map.features" : key, features);
     return true;
 }
 

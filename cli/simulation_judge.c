@@ -3,6 +3,7 @@
 
 #include "cli/simulation.h"
 
+#include "learn/blocks.h"
 #include "learn/dataset.h"
 #include "learn/erm.h"
 #include "learn/metrics.h"
@@ -121,6 +122,23 @@ static enum status judge(struct figures *figures, const struct judgement *judgem
     return STATUS_OK;
 }
 
+/* The file's model has one map: its weights among all of the job's features. */
+static enum status widen(double *weight, const struct simulation *simulation,
+                         const struct judgement *judgement, const struct model *model)
+{
+    const struct schema *schema = &simulation->job.schema;
+    const int index = block_find(schema, &model->schema.map);
+    if (index < 0) {
+        return STATUS_CORRUPT;
+    }
+    const struct block block = block_at(schema, (size_t)index);
+    if (model->weight_count != judgement->outputs * block.count) {
+        return STATUS_CORRUPT;
+    }
+    block_widen(weight, judgement->outputs, block, model->weight);
+    return STATUS_OK;
+}
+
 static enum status judge_chosen(struct simulation *simulation, const struct judgement *judgement)
 {
     char path[SIMULATION_PATH_BYTES];
@@ -128,33 +146,36 @@ static enum status judge_chosen(struct simulation *simulation, const struct judg
     size_t size = 0;
     struct model model;
     struct result *result = &simulation->result;
+    double *weight = calloc(judgement->held.feature_count * judgement->outputs, sizeof *weight);
     enum status status = STATUS_NO_MEMORY;
 
     memset(&model, 0, sizeof model);
-    if (simulation_path(simulation, path, "coordinator/out/model.json")) {
+    if (weight != NULL && simulation_path(simulation, path, "coordinator/out/model.json")) {
         status = file_read(&text, &size, path, MODEL_FILE_BYTES_MAX, &simulation->why);
     }
     if (status == STATUS_OK) {
         status = model_from_json(&model, (struct slice){text, size}, path, &simulation->why);
     }
-    if (status == STATUS_OK &&
-        model.weight_count != judgement->held.feature_count * judgement->outputs) {
+    if (status == STATUS_OK) {
+        status = widen(weight, simulation, judgement, &model);
+    }
+    if (status == STATUS_CORRUPT) {
         why_set(&simulation->why, "%s is a model of other features", path);
-        status = STATUS_CORRUPT;
     }
     if (status == STATUS_OK) {
         struct figures figures;
-        status = judge(&figures, judgement, model.weight);
+        status = judge(&figures, judgement, weight);
         result->accuracy = figures.accuracy;
         result->auc = figures.auc;
         result->error.root_mean_square = figures.root_mean_square;
         result->error.mean_absolute = figures.mean_absolute;
         result->error.pinball = figures.pinball;
         if (status == STATUS_OK) {
-            status = simulation_forecast(simulation, judgement->held_part, model.weight);
+            status = simulation_forecast(simulation, judgement->held_part, weight);
         }
     }
     model_free(&model);
+    free(weight);
     free(text);
     return status;
 }
@@ -178,10 +199,9 @@ static enum status judge_experts(struct simulation *simulation, const struct jud
 
 /* Fits the pooled records: logistic regression, each class against the rest where there are more
  * than two, or least squares. */
-static enum status fit_pooled(double *weight, struct judgement *judgement, double lambda,
-                              struct why *why)
+static enum status fit_pooled(double *weight, const struct judgement *judgement,
+                              const struct dataset *pooled, double lambda, struct why *why)
 {
-    struct dataset *pooled = &judgement->pooled;
     const bool is_number = judgement->label->kind == LABEL_NUMBER;
     const struct erm_problem problem = {.loss = {.kind = is_number ? LOSS_SQUARED : LOSS_LOGISTIC},
                                         .lambda = lambda,
@@ -218,24 +238,30 @@ static bool is_better(const struct figures *figures, const struct result *result
                                   : !(figures->accuracy <= result->baseline.pooled_accuracy);
 }
 
-static enum status judge_pooled(struct simulation *simulation, struct judgement *judgement)
+/* The best of all lambdas, on the features of one of the job's maps. */
+static enum status judge_block(struct simulation *simulation, const struct judgement *judgement,
+                               struct block block)
 {
     struct result *result = &simulation->result;
-    double *weight =
-        calloc(judgement->pooled.feature_count * judgement->outputs + 1, sizeof *weight);
-    enum status status = weight == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    struct dataset pooled = {.record_count = 0};
+    double *weight = calloc(judgement->outputs * block.count, sizeof *weight);
+    double *wide = calloc(judgement->outputs * block.all, sizeof *wide);
+    enum status status = weight == NULL || wide == NULL
+                             ? STATUS_NO_MEMORY
+                             : block_dataset(&pooled, &judgement->pooled, block);
 
     for (size_t i = 0; i < POOLED_COUNT && status == STATUS_OK; i++) {
         struct figures figures;
         struct why why = {""};
-        status = fit_pooled(weight, judgement, pooled_lambda[i], &why);
+        status = fit_pooled(weight, judgement, &pooled, pooled_lambda[i], &why);
         if (status == STATUS_INVALID) {
             status =
                 STATUS_OK; /* a lambda too small for this loss and table: the rival goes without */
             continue;
         }
         if (status == STATUS_OK) {
-            status = judge(&figures, judgement, weight);
+            block_widen(wide, judgement->outputs, block, weight);
+            status = judge(&figures, judgement, wide);
         }
         if (status == STATUS_OK && is_better(&figures, result)) {
             result->baseline.pooled_accuracy = figures.accuracy;
@@ -244,7 +270,20 @@ static enum status judge_pooled(struct simulation *simulation, struct judgement 
             result->error.pooled = figures.root_mean_square;
         }
     }
+    dataset_free(&pooled);
+    free(wide);
     free(weight);
+    return status;
+}
+
+/* The best of all maps, again in the rival's favour. */
+static enum status judge_pooled(struct simulation *simulation, const struct judgement *judgement)
+{
+    const struct schema *schema = &simulation->job.schema;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < block_count(schema) && status == STATUS_OK; i++) {
+        status = judge_block(simulation, judgement, block_at(schema, i));
+    }
     return status;
 }
 

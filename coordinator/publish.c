@@ -130,25 +130,16 @@ enum status publish_model(struct model *model, const struct outcome *outcome,
                           const struct publish_options *options)
 {
     const struct job *job = options->job;
-    size_t d = outcome->width;
-    enum status status = STATUS_OK;
-
     memset(model, 0, sizeof *model);
     if (outcome->expert_count == 0) {
         return STATUS_NOT_FOUND;
     }
-    status = schema_copy(&model->schema, &job->schema);
+    enum status status = model_take(model, &job->schema,
+                                    outcome->weights + (size_t)outcome->chosen * outcome->width);
     if (status != STATUS_OK) {
+        model_free(model);
         return status;
     }
-    model->weight = calloc(d, sizeof *model->weight);
-    if (model->weight == NULL) {
-        model_free(model);
-        return STATUS_NO_MEMORY;
-    }
-    memcpy(model->weight, outcome->weights + (size_t)outcome->chosen * d,
-           d * sizeof *model->weight);
-    model->weight_count = d;
     model->loss = job_loss(job);
     model->lambda = outcome->expert[outcome->chosen].lambda;
     (void)snprintf(model->job, sizeof model->job, "%s", job->name);

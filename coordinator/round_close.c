@@ -79,7 +79,7 @@ static enum status commit_closing(struct coordinator *c, struct closing *closing
                                   struct effects *effects)
 {
     c->commit_rows = closing->rows;
-    c->commit_rows_bytes = closing->row_count * round_width(c->options.job) * 8;
+    c->commit_rows_bytes = closing->row_count * closing->row_width * 8;
     closing->rows = NULL;
     c->committing.as.round.blob_bytes = c->commit_rows_bytes;
     return coordinator_commit(c, effects, (struct slice){c->commit_rows, c->commit_rows_bytes});

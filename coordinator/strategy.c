@@ -43,12 +43,31 @@ struct query_noise strategy_noise(const struct outcome *outcome, const struct jo
 /* f moves by the shift: the last feature is the constant. */
 void closing_shift(double *model, const struct closing *closing)
 {
-    const size_t w = closing->outcome->width;
+    const size_t s = round_stage_width(closing->stage);
     for (size_t i = 0; i < closing->stage->shift_count; i++) {
-        double *moved = model + (i + 1) * w;
-        memcpy(moved, model, w * sizeof *moved);
-        moved[w - 1] += closing->stage->shift[i] / schema_constant(&closing->job->schema);
+        double *moved = model + (i + 1) * s;
+        memcpy(moved, model, s * sizeof *moved);
+        moved[s - 1] += closing->stage->shift[i] / schema_constant(&closing->stage->schema);
     }
+}
+
+enum status closing_keep_rows(struct closing *closing, double *rows, size_t row_count)
+{
+    const size_t s = round_stage_width(closing->stage);
+    const size_t w = closing->outcome->width;
+    closing->rows = rows;
+    closing->row_count = row_count;
+    closing->row_width = w;
+    if (s == w) {
+        return STATUS_OK;
+    }
+    closing->rows = calloc(row_count * w, sizeof *closing->rows);
+    for (size_t i = 0; closing->rows != NULL && i < row_count; i++) {
+        block_widen(closing->rows + i * w, schema_output_count(&closing->stage->schema),
+                    closing->stage->block, rows + i * s);
+    }
+    free(rows);
+    return closing->rows == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 enum status strategy_say(struct outcome_round *round, const char *between, const char *format, ...)

@@ -12,7 +12,7 @@
 #include "coordinator/outcome.h"
 #include "job/round.h"
 
-/* A round at its end. w = round_width */
+/* A round at its end. w = round_width, s = round_stage_width */
 struct closing {
     const struct job *job;
     const struct stage *stage;
@@ -24,8 +24,9 @@ struct closing {
     int64_t *sum;            /* (count) of the answers; owned, may be taken */
     size_t count;
     struct record *record; /* in/out: agent_count is set; chosen and sum are the strategy's */
-    double *rows;          /* out: the record's blob, (row_count, w), owned */
+    double *rows;          /* out: the record's blob, (row_count, row_width), owned */
     size_t row_count;
+    size_t row_width; /* w; of `update` the optimiser's state's */
 };
 
 struct strategy_kind {
@@ -73,8 +74,12 @@ MUST_USE enum status strategy_say(struct outcome_round *round, const char *betwe
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);
 
-/** Writes a model's moved thresholds (shift_count, w) behind it: of two classes or a number. */
+/** Writes a model's moved thresholds (shift_count, s) behind it: of two classes or a number. */
 void closing_shift(double *model, const struct closing *closing);
+
+/** Makes the stage's models (row_count, s) the record's blob, wide enough for every stage's map. Takes
+ * rows. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status closing_keep_rows(struct closing *closing, double *rows, size_t row_count);
 
 /** Names the experts that a round of fit or predict has made: the average's, its moved thresholds', the
  * agents' own. made: what goes before the lambda, "" or "distilled, ". */

@@ -39,11 +39,9 @@ static enum status close(struct closing *closing)
         }
     }
     CHECK(row == row_count);
-    closing->rows = out;
-    closing->row_count = row_count;
     closing->record->as.round.chosen =
         (uint32_t)closing->outcome->expert_count; /* the new average */
-    return STATUS_OK;
+    return closing_keep_rows(closing, out, row_count);
 }
 
 /* In the order of the rows above. */

@@ -7,10 +7,9 @@
 
 static enum status close(struct closing *closing)
 {
-    closing->rows = closing_take_means(closing, (double)closing->record->as.round.agent_count);
-    closing->row_count = 1;
     closing->record->as.round.chosen = (uint32_t)closing->outcome->expert_count;
-    return STATUS_OK;
+    return closing_keep_rows(
+        closing, closing_take_means(closing, (double)closing->record->as.round.agent_count), 1);
 }
 
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,

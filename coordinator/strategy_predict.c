@@ -17,7 +17,7 @@ static enum status follow(double *w, const struct closing *closing, const double
                           double deviation)
 {
     const struct stage *stage = closing->stage;
-    const struct schema *schema = &closing->job->schema;
+    const struct schema *schema = &stage->schema;
     const struct distil problem = {.point = stage->point,
                                    .point_count = stage->point_count,
                                    .feature_count = schema_feature_count(schema),
@@ -43,7 +43,7 @@ static enum status make_rows(double *rows, size_t row_count, const struct closin
 {
     const struct stage *stage = closing->stage;
     const struct cohort *cohort = closing->cohort;
-    const size_t w = closing->outcome->width;
+    const size_t s = round_stage_width(stage);
     const uint32_t agent_count = closing->record->as.round.agent_count;
     size_t row = 1 + stage->shift_count;
 
@@ -55,7 +55,7 @@ static enum status make_rows(double *rows, size_t row_count, const struct closin
     for (size_t i = 0; status == STATUS_OK && row < row_count && i < cohort->count; i++) {
         if (cohort->member[i].standing == STANDING_ANSWERED) {
             status =
-                follow(rows + row * w, closing, cohort->member[i].own, deviation_of(closing, 1));
+                follow(rows + row * s, closing, cohort->member[i].own, deviation_of(closing, 1));
             row++;
         }
     }
@@ -67,7 +67,7 @@ static enum status close(struct closing *closing)
     const uint32_t agent_count = closing->record->as.round.agent_count;
     const size_t row_count = job_experts_of_round(closing->stage, agent_count);
     double *mean = malloc(closing->count * sizeof *mean);
-    double *rows = malloc(row_count * closing->outcome->width * sizeof *rows);
+    double *rows = malloc(row_count * round_stage_width(closing->stage) * sizeof *rows);
     enum status status = mean == NULL || rows == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
     for (size_t i = 0; status == STATUS_OK && i < closing->count; i++) {
@@ -83,10 +83,8 @@ static enum status close(struct closing *closing)
         return status;
     }
     closing_keep_sum(closing);
-    closing->rows = rows;
-    closing->row_count = row_count;
     closing->record->as.round.chosen = (uint32_t)closing->outcome->expert_count;
-    return STATUS_OK;
+    return closing_keep_rows(closing, rows, row_count);
 }
 
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,

@@ -56,11 +56,11 @@ static enum status close(struct closing *closing)
         strategy_noise(closing->outcome, closing->job, stage, closing->within, agent_count);
     const size_t count = moments_count(&stage->moments);
     const size_t row_count = job_experts_of_round(stage, agent_count);
-    const size_t per_lambda = row_count / stage->lambda_count * closing->outcome->width;
+    const size_t per_lambda = row_count / stage->lambda_count * round_stage_width(stage);
     struct system system = {.moments = &stage->moments,
                             .total = malloc(count * sizeof *system.total),
-                            .constant = schema_constant(&closing->job->schema)};
-    double *rows = malloc(row_count * closing->outcome->width * sizeof *rows);
+                            .constant = schema_constant(&stage->schema)};
+    double *rows = malloc(row_count * round_stage_width(stage) * sizeof *rows);
     enum status status = system.total == NULL || rows == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
     if (status == STATUS_OK) {
@@ -81,10 +81,8 @@ static enum status close(struct closing *closing)
         free(rows);
         return status;
     }
-    closing->rows = rows;
-    closing->row_count = row_count;
     closing->record->as.round.chosen = (uint32_t)closing->outcome->expert_count;
-    return STATUS_OK;
+    return closing_keep_rows(closing, rows, row_count);
 }
 
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,

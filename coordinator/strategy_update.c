@@ -12,22 +12,22 @@ static size_t state_count(const struct stage *stage)
     return optimiser_state_count(&stage->optimiser);
 }
 
-/* The stage begins at the model so far, or at zero. */
-static void begin(double *state, const struct outcome *outcome, const struct stage *stage)
-{
-    const double *start =
-        outcome->expert_count > 0 ? outcome->weights + outcome->chosen * outcome->width : NULL;
-    optimiser_init(state, &stage->optimiser, start);
-}
-
+/* The stage begins at the model so far, or at zero: a model of another map is zero in this one's block. */
 static enum status start(struct outcome *outcome, const struct stage *stage)
 {
+    const size_t s = round_stage_width(stage);
+    double *model = calloc(s, sizeof *model);
     double *state = malloc(state_count(stage) * sizeof *state);
     enum status status = STATUS_NO_MEMORY;
-    if (state != NULL) {
-        begin(state, outcome, stage);
-        status = outcome_set_state(outcome, state, state_count(stage), outcome->width);
+    if (model != NULL && state != NULL) {
+        if (outcome->expert_count > 0) {
+            block_narrow(model, schema_output_count(&stage->schema), stage->block,
+                         outcome->weights + outcome->chosen * outcome->width);
+        }
+        optimiser_init(state, &stage->optimiser, model);
+        status = outcome_set_state(outcome, state, state_count(stage), s);
     }
+    free(model);
     free(state);
     return status;
 }
@@ -49,7 +49,8 @@ static enum status close(struct closing *closing)
     memcpy(closing->rows, outcome->state, state_count(stage) * sizeof *closing->rows);
     optimiser_step(closing->rows, &stage->optimiser, mean, closing->within);
     free(mean);
-    closing->row_count = state_count(stage) / outcome->width;
+    closing->row_count = 1;
+    closing->row_width = state_count(stage);
     record->as.round.chosen =
         closing->within + 1 == stage->rounds ? (uint32_t)outcome->expert_count : outcome->chosen;
     return STATUS_OK;
@@ -58,19 +59,21 @@ static enum status close(struct closing *closing)
 static enum status add_model(struct outcome *outcome, const struct stage *stage)
 {
     struct outcome_expert *expert = NULL;
-    double *model = malloc(outcome->width * sizeof *model);
+    double *model = malloc(round_stage_width(stage) * sizeof *model);
+    double *wide = malloc(outcome->width * sizeof *wide);
     enum status status = STATUS_NO_MEMORY;
 
-    if (model != NULL) {
+    if (model != NULL && wide != NULL) {
         optimiser_model(model, outcome->state, &stage->optimiser);
-        status =
-            outcome_add_experts(&expert, outcome, 1, (struct slice){model, outcome->width * 8});
+        block_widen(wide, schema_output_count(&stage->schema), stage->block, model);
+        status = outcome_add_experts(&expert, outcome, 1, (struct slice){wide, outcome->width * 8});
     }
     if (status == STATUS_OK) {
         (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "update of %s, rounds: %u",
                        loss_name(stage->loss.kind), stage->rounds);
     }
     free(model);
+    free(wide);
     return status;
 }
 
@@ -88,7 +91,8 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
         outcome->state_is_old = true;
         return STATUS_OK;
     }
-    enum status status = outcome_set_state(outcome, blob.data, state_count(stage), outcome->width);
+    enum status status =
+        outcome_set_state(outcome, blob.data, state_count(stage), round_stage_width(stage));
     return status == STATUS_OK && last ? add_model(outcome, stage) : status;
 }
 

@@ -105,6 +105,7 @@ struct draft_stage {
     uint64_t t0;
     double theta;
     struct draft_kernel kernel;
+    struct draft_map map;
     struct draft_row *point;
     size_t point_count;
 };
@@ -134,10 +135,10 @@ struct drafting {
 const char *draft_path(char path[static CONFIG_PATH_BYTES], const char *list, size_t index,
                        const char *key);
 
-/** Steps of job_parse: each fills its part of the job. Fail with STATUS_INVALID, STATUS_NO_MEMORY.
+/** Steps of job_parse: each fills its part of the job, maps the job's stages too. Fail with STATUS_INVALID, STATUS_NO_MEMORY.
  */
 MUST_USE enum status job_schema_build(const struct drafting *drafting);
-MUST_USE enum status job_map_build(const struct drafting *drafting);
+MUST_USE enum status job_maps_build(const struct drafting *drafting);
 MUST_USE enum status job_stages_build(const struct drafting *drafting);
 
 /**

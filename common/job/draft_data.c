@@ -114,7 +114,7 @@ const struct config_key draft_row_keys[] = {
      .example = "[70, F]"},
 };
 
-static const struct config_key map_keys[] = {
+const struct config_key draft_map_keys[] = {
     {.name = "kind",
      .type = CONFIG_CHOICE,
      .required = true,
@@ -175,7 +175,7 @@ const struct config_key draft_data_keys[] = {
     {.name = "map",
      .type = CONFIG_TABLE,
      CONFIG_IN(struct draft_data, map),
-     .keys = map_keys,
+     .keys = draft_map_keys,
      .example = "{kind: fourier, kernel: gaussian, gamma: 1, features: 200, seed: 42}"},
     {.name = NULL},
 };

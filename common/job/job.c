@@ -151,8 +151,9 @@ size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 size_t job_experts_of_stage(const struct stage *stage, size_t agent_count)
 {
     const size_t of_round = job_experts_of_round(stage, agent_count);
-    return of_round > 0 ? stage->rounds * of_round
-                        : job_makes_experts(stage) + stage->forecaster_count;
+    return stage->task == TASK_UPDATE
+               ? 1 + stage->shift_count
+               : stage->rounds * of_round + stage->forecaster_count;
 }
 
 size_t job_experts_at(const struct job *job, size_t index, size_t agent_count)
@@ -197,6 +198,9 @@ static enum status build(const struct drafting *drafting)
     }
     if (status == STATUS_OK) {
         status = job_stages_build(drafting);
+    }
+    if (status == STATUS_OK) {
+        status = schema_check(&job->schema, drafting->why); /* with its maps now */
     }
     if (status == STATUS_OK) {
         status = job_sums_check(drafting);

@@ -10,6 +10,7 @@
 #include "dp/charge.h"
 #include "dp/filter.h"
 #include "experts/hedge_play.h"
+#include "learn/blocks.h"
 #include "learn/gradient.h"
 #include "learn/kernel.h"
 #include "learn/loss.h"
@@ -73,6 +74,10 @@ enum strategy {
 struct stage {
     enum task task;
     enum strategy strategy;
+    struct schema schema; /* the job's with the map that the stage learns on alone, or all of it;
+                             borrows */
+    struct block block;   /* its features among the job's: learn/blocks.h */
+    bool has_own_map;     /* the stage says it, not the data section */
     uint64_t
         epsilon_micro;    /* of the whole stage, for one agent's record: share * total, down; 0 for
                                Gaussian noise, which takes what the pure stages leave of the limit */
@@ -93,7 +98,8 @@ struct stage {
     double tolerance;  /* r_tol or G_tol of the solver: erm.h */
     double own_weight; /* prior weight of an agent's own model; an average's is 1 */
     double
-        *shift; /* (shift_count) added to the average's f: experts with moved thresholds; owned */
+        *shift; /* (shift_count) added to the average's f: experts with moved thresholds; update
+                   has them, too; owned */
     size_t shift_count;
 
     uint64_t first; /* losses: so many records, at the beginning of the order, are not looked at */
@@ -132,7 +138,7 @@ struct stage {
 
 struct job {
     char name[JOB_NAME_BYTES];
-    struct schema schema;
+    struct schema schema; /* with a block of features for every map that is used */
     enum job_unit unit;
     enum job_trust trust;
     uint64_t epsilon_micro; /* total, for one agent's record */
@@ -170,7 +176,7 @@ uint32_t job_round_count(const struct job *job);
 const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
 
 /** Returns how many new experts closing one of the stage's rounds appends, with agent_count answers
- * in; but of `update`, whose last round appends one. */
+ * in; but of `update`, whose last round appends the model and its moved thresholds. */
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count);
 
 /** Returns whether a stage learns experts, and how many it adds: its rounds together, or its

@@ -1,28 +1,42 @@
-/* The feature map of a draft: which keys its kind takes, landmarks as wide as a record, and apart. */
+/* The feature maps of a draft: which keys a kind takes, landmarks as wide as a record, and apart. Every
+ * stage that learns has its own map or the data section's; those that differ are blocks of features,
+ * one behind the other, and forecasters add the block of the plain ones. */
 
+#include "base/check.h"
 #include "base/decimal.h"
 #include "job/draft.h"
+#include "job/kind.h"
+#include "learn/blocks.h"
 #include "learn/features.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static enum status refuse(const struct drafting *drafting, const char *key, const char *remedy)
-{
+static const char DATA_MAP[] = "data.map";
+
+/* One map at its place in the text. */
+struct place {
+    const struct drafting *drafting;
+    const struct draft_map *draft;
     char path[CONFIG_PATH_BYTES];
-    (void)snprintf(path, sizeof path, "data.map.%s", key);
-    return config_refuse(drafting->config, drafting->why, path, "%s", remedy);
+};
+
+static enum status refuse(const struct place *place, const char *key, const char *remedy)
+{
+    char path[CONFIG_PATH_BYTES + 16];
+    (void)snprintf(path, sizeof path, "%s.%s", place->path, key);
+    return config_refuse(place->drafting->config, place->drafting->why, path, "%s", remedy);
 }
 
-static bool has(const struct drafting *drafting, const char *key)
+static bool has(const struct place *place, const char *key)
 {
-    char path[CONFIG_PATH_BYTES];
-    (void)snprintf(path, sizeof path, "data.map.%s", key);
-    return config_has(drafting->config, path);
+    char path[CONFIG_PATH_BYTES + 16];
+    (void)snprintf(path, sizeof path, "%s.%s", place->path, key);
+    return config_has(place->drafting->config, path);
 }
 
-static enum status check_keys(const struct drafting *drafting, enum map_kind kind)
+static enum status check_keys(const struct place *place, enum map_kind kind)
 {
     static const struct {
         const char *key;
@@ -38,26 +52,25 @@ static enum status check_keys(const struct drafting *drafting, enum map_kind kin
          "is missing: add PUBLIC rows, for example `landmarks: [[70, F], [50, M]]`"},
     };
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        const bool there = has(drafting, own[i].key);
+        const bool there = has(place, own[i].key);
         if (there != (kind == own[i].kind)) {
-            return refuse(drafting, own[i].key, there ? own[i].foreign : own[i].absent);
+            return refuse(place, own[i].key, there ? own[i].foreign : own[i].absent);
         }
     }
     return STATUS_OK;
 }
 
-static enum status build_fourier(const struct drafting *drafting)
+static enum status build_fourier(const struct place *place, struct feature_map *map)
 {
-    struct schema *schema = &drafting->job->schema;
-    struct feature_map *map = &schema->map;
-    map->feature_count = drafting->draft->data.map.feature_count;
-    map->seed = drafting->draft->data.map.seed;
+    map->feature_count = place->draft->feature_count;
+    map->seed = place->draft->seed;
     if (map->feature_count % 2 != 0) {
-        return refuse(drafting, "features",
+        return refuse(place, "features",
                       "is odd: a frequency is a cosine and a sine, so write an even number");
     }
-    if (map->feature_count / 2 > SCHEMA_MAP_NUMBERS_MAX / schema_plain_count(schema)) {
-        return refuse(drafting, "features",
+    if (map->feature_count / 2 >
+        SCHEMA_MAP_NUMBERS_MAX / schema_plain_count(&place->drafting->job->schema)) {
+        return refuse(place, "features",
                       "makes more than 2^23 numbers of frequencies with so many columns: lower it");
     }
     return STATUS_OK;
@@ -105,46 +118,154 @@ enum status job_row_read(double *value, const struct drafting *drafting, const c
     return status;
 }
 
-static enum status build_nystrom(const struct drafting *drafting)
+static enum status build_nystrom(const struct place *place, struct feature_map *map)
 {
-    const struct draft_map *draft = &drafting->draft->data.map;
-    struct schema *schema = &drafting->job->schema;
+    const struct draft_map *draft = place->draft;
+    struct schema one = place->drafting->job->schema;
+    const size_t n = schema_value_count(&one);
     struct features *features = NULL;
     struct why why = {{0}};
     enum status status = STATUS_OK;
-    schema->map.landmark =
-        calloc(draft->landmark_count * schema_value_count(schema), sizeof *schema->map.landmark);
-    if (schema->map.landmark == NULL) {
+    map->landmark = calloc(draft->landmark_count * n, sizeof *map->landmark);
+    if (map->landmark == NULL) {
         return STATUS_NO_MEMORY;
     }
-    schema->map.landmark_count = draft->landmark_count;
+    map->landmark_count = draft->landmark_count;
     for (size_t i = 0; i < draft->landmark_count && status == STATUS_OK; i++) {
-        char path[CONFIG_PATH_BYTES];
-        (void)snprintf(path, sizeof path, "data.map.landmarks[%zu]", i);
-        status = job_row_read(schema->map.landmark + i * schema_value_count(schema), drafting, path,
-                              &draft->landmark[i]);
+        char path[CONFIG_PATH_BYTES + 32];
+        (void)snprintf(path, sizeof path, "%s.landmarks[%zu]", place->path, i);
+        status = job_row_read(map->landmark + i * n, place->drafting, path, &draft->landmark[i]);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    status = features_new(&features, schema, &why);
+    one.map = *map;
+    one.more = NULL;
+    one.more_count = 0;
+    status = features_new(&features, &one, &why);
     features_free(features);
-    return status == STATUS_INVALID ? refuse(drafting, "landmarks", why.text) : status;
+    return status == STATUS_INVALID ? refuse(place, "landmarks", why.text) : status;
 }
 
-enum status job_map_build(const struct drafting *drafting)
+/* What map then owns is the caller's, also on failure. */
+static enum status build_map(struct feature_map *map, const struct place *place)
 {
-    const struct draft_map *draft = &drafting->draft->data.map;
-    struct feature_map *map = &drafting->job->schema.map;
-    if (!config_has(drafting->config, "data.map")) {
-        return STATUS_OK;
-    }
-    map->kind = (enum map_kind)(draft->kind + 1);
-    map->kernel = (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + draft->kernel),
-                                  .rate = draft->gamma};
-    const enum status status = check_keys(drafting, map->kind);
+    map->kind = (enum map_kind)(place->draft->kind + 1);
+    map->kernel =
+        (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + place->draft->kernel),
+                        .rate = place->draft->gamma};
+    const enum status status = check_keys(place, map->kind);
     if (status != STATUS_OK) {
         return status;
     }
-    return map->kind == MAP_FOURIER ? build_fourier(drafting) : build_nystrom(drafting);
+    return map->kind == MAP_FOURIER ? build_fourier(place, map) : build_nystrom(place, map);
+}
+
+/* Makes the map a block, if it is none yet, and says which; takes it. The first of all is where a
+ * schema without blocks has its plain one. */
+static enum status add_block(size_t *index, struct schema *schema, bool *is_first,
+                             struct feature_map map)
+{
+    const int found = *is_first ? -1 : block_find(schema, &map);
+    *index = found >= 0 ? (size_t)found : *is_first ? 0 : block_count(schema);
+    if (found >= 0) {
+        free(map.landmark);
+        return STATUS_OK;
+    }
+    if (!*is_first) {
+        return block_append(schema, map);
+    }
+    *is_first = false;
+    schema->map = map;
+    return STATUS_OK;
+}
+
+/* Reads the map of a stage, or the section's for all that have none; zeroed where neither is there. */
+static enum status read_map(struct feature_map *map, const struct drafting *drafting,
+                            const char *path, const struct draft_map *draft)
+{
+    struct place place = {.drafting = drafting, .draft = draft};
+    *map = (struct feature_map){.kind = MAP_NONE};
+    (void)snprintf(place.path, sizeof place.path, "%s", path);
+    const enum status status =
+        config_has(drafting->config, path) ? build_map(map, &place) : STATUS_OK;
+    if (status != STATUS_OK) {
+        free(map->landmark);
+        *map = (struct feature_map){.kind = MAP_NONE};
+    }
+    return status;
+}
+
+/* The block that a stage learns on, or that its forecasters are of. */
+static enum status map_stage(const struct drafting *drafting, size_t index, bool *is_first)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct schema *schema = &drafting->job->schema;
+    struct feature_map map = {.kind = MAP_NONE};
+    enum status status = STATUS_OK;
+    size_t at = 0;
+
+    if (stage_learns((enum task)draft->task)) {
+        char path[CONFIG_PATH_BYTES];
+        const bool own = stage_has(drafting, index, "map");
+        status = read_map(&map, drafting, own ? draft_path(path, "stages", index, "map") : DATA_MAP,
+                          own ? &draft->map : &drafting->draft->data.map);
+    } else if (draft->forecaster_count == 0) {
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        status = add_block(&at, schema, is_first, map);
+    }
+    if (status == STATUS_OK && stage_learns((enum task)draft->task)) {
+        drafting->job->stage[index].schema = block_schema(schema, at);
+        drafting->job->stage[index].has_own_map = stage_has(drafting, index, "map");
+    }
+    return status;
+}
+
+/* Whether some stage learns on the data section's map. */
+static bool reads_data_map(const struct drafting *drafting)
+{
+    for (size_t i = 0; i < drafting->draft->stage_count; i++) {
+        if (stage_learns((enum task)drafting->draft->stage[i].task) &&
+            !stage_has(drafting, i, "map")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Once all blocks are known. */
+static void set_block(struct stage *stage, const struct schema *schema, bool learns)
+{
+    if (learns) {
+        const int index = block_find(schema, &stage->schema.map);
+        CHECK(index >= 0);
+        stage->block = block_at(schema, (size_t)index);
+    } else {
+        const size_t all = schema_feature_count(schema);
+        stage->schema = *schema;
+        stage->block = (struct block){.count = all, .all = all};
+    }
+}
+
+enum status job_maps_build(const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    bool is_first = true;
+    enum status status = STATUS_OK;
+
+    if (config_has(drafting->config, DATA_MAP) && !reads_data_map(drafting)) {
+        return config_refuse(drafting->config, drafting->why, DATA_MAP, "%s",
+                             "is read by no stage, as none learns without a map of its own: "
+                             "remove it");
+    }
+    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        status = map_stage(drafting, i, &is_first);
+    }
+    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        set_block(&job->stage[i], &job->schema,
+                  stage_learns((enum task)drafting->draft->stage[i].task));
+    }
+    return status;
 }

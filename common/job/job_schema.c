@@ -284,8 +284,5 @@ enum status job_schema_build(const struct drafting *drafting)
     if (status == STATUS_OK) {
         status = build_series(drafting, schema);
     }
-    if (status == STATUS_OK) {
-        status = build_columns(drafting, schema);
-    }
-    return status == STATUS_OK ? job_map_build(drafting) : status;
+    return status == STATUS_OK ? build_columns(drafting, schema) : status;
 }

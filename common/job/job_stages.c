@@ -15,8 +15,15 @@ enum { ROUNDS_TOTAL_MAX = 1000000 }; /* the protocol's ROUNDS_MAX */
 #define JUDGED  (BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE) | BIT(TASK_PREDICT))
 #define FITTING (BIT(TASK_FIT) | BIT(TASK_PREDICT))
 #define SOLVING (FITTING | BIT(TASK_STATISTICS))
+#define LEARNING (SOLVING | BIT(TASK_UPDATE))
+#define MAPPED  (SOLVING | BIT(TASK_ONLINE) | BIT(TASK_UPDATE))
 
 static const char STAGES[] = "stages";
+
+bool stage_learns(enum task task)
+{
+    return (BIT(task) & MAPPED) != 0;
+}
 
 enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,
                          const char *remedy)
@@ -74,7 +81,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"lambdas", SOLVING, SOLVING, "is for a fit, statistics or predict stage: remove it",
          "is missing: add it, for example `lambdas: [0.003]`"},
         {"tolerance", FITTING, 0, "is for a fit or predict stage: remove it", ""},
-        {"experts", SOLVING, 0, "is for a fit, statistics or predict stage: remove it", ""},
+        {"experts", LEARNING, 0, "is for a fit, predict, statistics or update stage: remove it", ""},
         {"kernel", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
          "is missing: add it, for example `kernel: {kind: gaussian, gamma: 1}`"},
         {"points", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
@@ -93,6 +100,7 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"t0", BIT(TASK_ONLINE), BIT(TASK_ONLINE), "is for an online stage: remove it",
          "is missing: add it, for example `t0: 200`, after how many records the first release is"},
         {"theta", BIT(TASK_ONLINE), 0, "is for an online stage: remove it", ""},
+        {"map", MAPPED, 0, "is for a stage that learns: remove it", ""},
         {"noise", BIT(TASK_UPDATE) | BIT(TASK_STATISTICS), 0,
          "is for an update or statistics stage: remove it", ""},
         {"clip", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
@@ -267,6 +275,10 @@ enum status job_stages_build(const struct drafting *drafting)
         return STATUS_NO_MEMORY;
     }
     drafting->job->stage_count = draft->stage_count;
+    enum status status = job_maps_build(drafting);
+    if (status != STATUS_OK) {
+        return status;
+    }
     for (size_t i = 0; i < draft->stage_count; i++) {
         share_nano += draft->stage[i].share_nano;
         if (share_nano > SHARE_ONE) {
@@ -274,7 +286,7 @@ enum status job_stages_build(const struct drafting *drafting)
                                 "makes the shares' sum more than 1: lower them, or raise "
                                 "privacy.epsilon");
         }
-        enum status status = build_stage(drafting, i);
+        status = build_stage(drafting, i);
         if (status != STATUS_OK) {
             return status;
         }
@@ -287,7 +299,7 @@ enum status job_stages_build(const struct drafting *drafting)
                                 "makes more than 1000000 rounds in all: lower it");
         }
     }
-    enum status status = check_units(drafting);
+    status = check_units(drafting);
     if (status == STATUS_OK) {
         status = stage_set_draws(drafting);
     }

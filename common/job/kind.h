@@ -42,6 +42,9 @@ extern const struct stage_kind stage_update;
 /** Returns the entry of a task. */
 const struct stage_kind *stage_kind(enum task task);
 
+/** Answers whether a task learns models of a map's features. */
+bool stage_learns(enum task task);
+
 /** Reads a stage's forecasters, if it has any, before build. */
 MUST_USE enum status stage_set_forecasters(const struct drafting *drafting, size_t index);
 
@@ -59,7 +62,7 @@ MUST_USE enum status stage_check_learnable(const struct drafting *drafting, size
 /** Reads what fit and predict share: a round and a charge per lambda, tolerance, experts. */
 MUST_USE enum status stage_build_fits(const struct drafting *drafting, size_t index);
 
-/** Read lambdas into the stage, none twice; and what becomes of each. */
+/** Read lambdas into the stage, none twice; and the experts made of each, or of an update's model. */
 MUST_USE enum status stage_build_lambdas(const struct drafting *drafting, size_t index);
 MUST_USE enum status stage_build_experts(const struct drafting *drafting, size_t index);
 

@@ -8,9 +8,9 @@ enum round_input round_input(const struct stage *stage, uint32_t within)
     return input == INPUT_STATE && stage->task == TASK_QUERY && within == 0 ? INPUT_NONE : input;
 }
 
-size_t round_state_count(const struct job *job, const struct stage *stage)
+size_t round_state_count(const struct stage *stage)
 {
-    return stage->task == TASK_QUERY ? stage->queries.count : round_width(job);
+    return stage->task == TASK_QUERY ? stage->queries.count : round_stage_width(stage);
 }
 
 bool round_is_drawn(const struct job *job, const struct stage *stage)
@@ -26,6 +26,11 @@ const struct hedge_game *round_game(const struct stage *stage, uint64_t play)
 size_t round_width(const struct job *job)
 {
     return schema_output_count(&job->schema) * schema_feature_count(&job->schema);
+}
+
+size_t round_stage_width(const struct stage *stage)
+{
+    return schema_output_count(&stage->schema) * stage->block.count;
 }
 
 size_t round_answer_count(const struct job *job, const struct stage *stage, uint32_t within,

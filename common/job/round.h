@@ -16,7 +16,7 @@ enum round_input {
 
 /** Returns what goes with the question, and how many numbers a state has. */
 enum round_input round_input(const struct stage *stage, uint32_t within);
-size_t round_state_count(const struct job *job, const struct stage *stage);
+size_t round_state_count(const struct stage *stage);
 
 /** Returns whether the answer's exact sum is released through a draw alone, which its strategy pays
  * for: under central trust, judging and selecting. */
@@ -26,8 +26,10 @@ bool round_is_drawn(const struct job *job, const struct stage *stage);
  * `within` + 1 follows round `within`, and looks at rounds of its own game alone. */
 const struct hedge_game *round_game(const struct stage *stage, uint64_t play);
 
-/** Returns the numbers of one model: outputs * features. */
+/** Returns the numbers of one model: outputs * features. Of the job's, which are wide enough for every
+ * stage's map, and of the stage's own. */
 size_t round_width(const struct job *job);
+size_t round_stage_width(const struct stage *stage);
 
 /** Returns how many integers an answer has; expert_count: the experts there are. */
 size_t round_answer_count(const struct job *job, const struct stage *stage, uint32_t within,

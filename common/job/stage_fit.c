@@ -27,6 +27,10 @@ enum status stage_build_experts(const struct drafting *drafting, size_t index)
                             "weighs experts that `own: false` leaves out: remove it, or set own to "
                             "true");
     }
+    if (draft->own && stage->task != TASK_FIT && stage->task != TASK_PREDICT) {
+        return stage_refuse(drafting, index, "experts.own",
+                            "is for a fit or predict stage, whose agents learn alone: remove it");
+    }
     if (draft->own && drafting->job->trust != TRUST_LOCAL) {
         return stage_refuse(drafting, index, "experts.own",
                             "needs trust local: otherwise only the noisy average is released");
@@ -93,9 +97,9 @@ static size_t answer_count(const struct job *job, const struct stage *stage, uin
                            size_t expert_count)
 {
     (void)within;
-    (void)stage;
+    (void)job;
     (void)expert_count;
-    return round_width(job);
+    return round_stage_width(stage);
 }
 
 static enum status bounds(struct round_bounds *out, const struct job *job,
@@ -106,7 +110,7 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
                                         .lambda = stage->lambda[within],
                                         .tolerance = stage->tolerance,
                                         .record_count = (size_t)record_count,
-                                        .feature_count = schema_feature_count(&job->schema)};
+                                        .feature_count = stage->block.count};
     uint64_t range = 0;
     (void)expert_count;
     enum status status = sensitivity_fit_l1(&out->sensitivity, &problem, stage->grid_bits, why);

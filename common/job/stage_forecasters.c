@@ -1,5 +1,5 @@
 /* Experts that a job writes down: mixtures of features, in the label's scale. A model is <w, x> with
- * x = feature * scale, so that weights of 1/scale give back the feature itself. */
+ * x = feature * scale in the block of plain features, so that weights of 1/scale give back the feature itself. */
 
 #include "job/kind.h"
 
@@ -15,6 +15,7 @@ static enum status fill(double *weight, const struct drafting *drafting, size_t 
                         const struct draft_forecaster *from)
 {
     const struct schema *schema = &drafting->job->schema;
+    const double scale = schema_scale(schema_plain_count(schema));
     const double share = 1 / (double)from->feature_count;
     if (from->weight_count > 0 && from->weight_count != from->feature_count) {
         return refuse(drafting, index,
@@ -26,15 +27,14 @@ static enum status fill(double *weight, const struct drafting *drafting, size_t 
         if (feature < 0) {
             return refuse(drafting, index,
                           "names something that is no feature by itself: write a "
-                          "number's column or a lag, for example lag_7, and no map");
+                          "number's column or a lag, for example lag_7");
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(from->feature[i], from->feature[j]) == 0) {
                 return refuse(drafting, index, "names one feature twice: add the weights up");
             }
         }
-        weight[feature] +=
-            (from->weight_count > 0 ? from->weight[i] : share) / schema_constant(schema);
+        weight[feature] += (from->weight_count > 0 ? from->weight[i] : share) / scale;
     }
     return STATUS_OK;
 }

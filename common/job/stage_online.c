@@ -27,8 +27,8 @@ static const uint64_t records_max = 1000000000; /* as many as a batch may have *
 static enum status build(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
-    const struct schema *schema = &drafting->job->schema;
     struct stage *stage = &drafting->job->stage[index];
+    const struct schema *schema = &stage->schema;
     uint64_t times[ONLINE_RELEASES_MAX];
     size_t count = 0;
     struct why why = {{0}};
@@ -79,10 +79,10 @@ static struct round_rows rows(const struct stage *stage, uint32_t within)
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,
                            size_t expert_count)
 {
-    (void)stage;
+    (void)job;
     (void)within;
     (void)expert_count;
-    return round_width(job);
+    return round_stage_width(stage);
 }
 
 static enum status bounds(struct round_bounds *out, const struct job *job,

@@ -57,8 +57,8 @@ static void name_point(char name[static JOB_POINT_NAME_BYTES], const struct draf
 static enum status build_points(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
-    const struct schema *schema = &drafting->job->schema;
     struct stage *stage = &drafting->job->stage[index];
+    const struct schema *schema = &stage->schema;
     const size_t d = schema_feature_count(schema);
     struct features *features = NULL;
     struct why why = {{0}};
@@ -88,7 +88,7 @@ static enum status build_points(const struct drafting *drafting, size_t index)
 static enum status check_distilling(const struct drafting *drafting, size_t index)
 {
     const struct stage *stage = &drafting->job->stage[index];
-    const struct schema *schema = &drafting->job->schema;
+    const struct schema *schema = &stage->schema;
     const struct distil problem = {.point = stage->point,
                                    .point_count = stage->point_count,
                                    .feature_count = schema_feature_count(schema)};
@@ -135,7 +135,7 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
                                            .lambda = stage->lambda[within],
                                            .tolerance = stage->tolerance,
                                            .record_count = (size_t)record_count,
-                                           .feature_count = schema_feature_count(&job->schema)};
+                                           .feature_count = stage->block.count};
     (void)expert_count;
     out->high = INT64_C(1) << stage->grid_bits;
     out->low = -out->high;

@@ -9,15 +9,11 @@
 static enum status build(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
-    const struct schema *schema = &drafting->job->schema;
     struct stage *stage = &drafting->job->stage[index];
+    const struct schema *schema = &stage->schema;
     const double d = (double)schema_feature_count(schema);
     struct why why = {{0}};
 
-    if (draft->experts.own) {
-        return stage_refuse(drafting, index, "experts.own",
-                            "is for a fit or predict stage, whose agents learn alone: remove it");
-    }
     enum status status = stage_build_lambdas(drafting, index);
     if (status == STATUS_OK) {
         status = stage_build_experts(drafting, index);

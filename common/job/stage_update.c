@@ -98,8 +98,8 @@ static enum status check_idle(const struct drafting *drafting, size_t index)
 static enum status build(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
-    const struct schema *schema = &drafting->job->schema;
     struct stage *stage = &drafting->job->stage[index];
+    const struct schema *schema = &stage->schema;
     struct why why = {{0}};
     enum status status = stage_check_learnable(drafting, index);
 
@@ -141,7 +141,7 @@ static enum status build(const struct drafting *drafting, size_t index)
                                    : stage->strategy == STRATEGY_MOMENTUM ? OPTIMISER_MOMENTUM
                                                                           : OPTIMISER_PLAIN,
                            .average = (enum optimiser_average)draft->iterates,
-                           .width = round_width(drafting->job),
+                           .width = round_stage_width(stage),
                            .rounds = stage->rounds,
                            .rate = draft->rate,
                            .decay = draft->decay,
@@ -151,17 +151,20 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (optimiser_check(&stage->optimiser, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "rate", why.text);
     }
-    status = build_charge(drafting, index);
+    status = stage_build_experts(drafting, index);
+    if (status == STATUS_OK) {
+        status = build_charge(drafting, index);
+    }
     return status == STATUS_OK ? check_grid(drafting, index) : status;
 }
 
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,
                            size_t expert_count)
 {
-    (void)stage;
+    (void)job;
     (void)within;
     (void)expert_count;
-    return round_width(job);
+    return round_stage_width(stage);
 }
 
 static enum status bounds(struct round_bounds *out, const struct job *job,

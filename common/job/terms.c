@@ -88,7 +88,7 @@ static enum status tell_fit(struct terms *terms, const struct terms_setting *set
 {
     const struct stage *stage = setting->stage;
     const double agents = (double)setting->agents;
-    const double features = (double)schema_feature_count(&setting->job->schema);
+    const double features = (double)stage->block.count;
     enum status status = STATUS_OK;
     for (uint32_t within = 0; within < stage->rounds && status == STATUS_OK; within++) {
         double steps = 0;
@@ -99,7 +99,7 @@ static enum status tell_fit(struct terms *terms, const struct terms_setting *set
         }
         const double ball = loss_ball(stage->loss, 1, 1, stage->lambda[within]);
         (void)snprintf(line->what, sizeof line->what,
-                       "each of the average's %zu weights, lambda %g", round_width(setting->job),
+                       "each of the average's %zu weights, lambda %g", round_stage_width(stage),
                        stage->lambda[within]);
         (void)snprintf(line->unit, sizeof line->unit, "weight");
         line->noise = ldexp(steps, -(int)stage->grid_bits) / agents;
@@ -170,7 +170,7 @@ static enum status tell_moments(struct terms *terms, const struct terms_setting 
                                 struct why *why)
 {
     const struct stage *stage = setting->stage;
-    const double features = (double)schema_feature_count(&setting->job->schema);
+    const double features = (double)stage->block.count;
     double steps = 0;
     enum status status = deviation(&steps, setting, 0, why);
     struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
@@ -273,7 +273,7 @@ static enum status tell_update(struct terms *terms, const struct terms_setting *
                                struct why *why)
 {
     const struct stage *stage = setting->stage;
-    const double width = (double)round_width(setting->job);
+    const double width = (double)round_stage_width(stage);
     const double records = (double)setting->agents * (double)stage->batch * terms->sampling;
     double steps = 0;
     enum status status = deviation(&steps, setting, 0, why);
@@ -284,7 +284,7 @@ static enum status tell_update(struct terms *terms, const struct terms_setting *
     const double clip = ldexp((double)stage->gradient.clip, -(int)stage->grid_bits);
     (void)snprintf(line->what, sizeof line->what,
                    "each of %zu coordinates of the mean gradient (rounds: %u)",
-                   round_width(setting->job), stage->rounds);
+                   round_stage_width(stage), stage->rounds);
     (void)snprintf(line->unit, sizeof line->unit, "gradient");
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
     const double averaged = line->noise * sqrt(width / (double)stage->rounds) / (clip / 2);

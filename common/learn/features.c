@@ -7,6 +7,7 @@
 #include "learn/features.h"
 
 #include "base/bytes.h"
+#include "learn/blocks.h"
 #include "learn/dense.h"
 #include "learn/features_normal.h"
 
@@ -19,13 +20,20 @@
  * below what their equations still determine. */
 static const double residual_min = 0x1p-20;
 
-struct features {
-    const struct schema *schema;
-    size_t plain_count;
-    double *plain;     /* (p) scratch */
+/* One block's map. */
+struct features_map {
+    struct schema schema; /* with this map alone; borrows */
+    struct block block;
     double *frequency; /* fourier: (D/2, p) */
     double *landmark;  /* nystrom: (k, p) */
     double *root;      /* nystrom: (k, k) L, lower */
+};
+
+struct features {
+    size_t plain_count;
+    double *plain;            /* (p) scratch */
+    struct features_map *map; /* (map_count) */
+    size_t map_count;
 };
 
 static double transformed(const struct column *column, double value)
@@ -85,14 +93,13 @@ static void write_plain(const struct schema *schema, double *out, const double *
     *out = scale;
 }
 
-static enum status make_fourier(struct features *features)
+static enum status make_fourier(struct features_map *made, size_t p)
 {
-    const struct feature_map *map = &features->schema->map;
-    const size_t p = features->plain_count;
+    const struct feature_map *map = &made->schema.map;
     const size_t pairs = map->feature_count / 2;
     struct public_random random = public_random_from(map->seed);
-    features->frequency = calloc(pairs * p, sizeof *features->frequency);
-    if (features->frequency == NULL) {
+    made->frequency = calloc(pairs * p, sizeof *made->frequency);
+    if (made->frequency == NULL) {
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < pairs; i++) {
@@ -100,7 +107,7 @@ static enum status make_fourier(struct features *features)
                                  ? sqrt(2 * map->kernel.rate)
                                  : map->kernel.rate / fabs(public_random_normal(&random));
         for (size_t j = 0; j < p; j++) {
-            features->frequency[i * p + j] = scale * public_random_normal(&random);
+            made->frequency[i * p + j] = scale * public_random_normal(&random);
         }
     }
     return STATUS_OK;
@@ -115,18 +122,16 @@ static void forward(const double *root, size_t stride, double *z, size_t count)
 }
 
 /* Row i of L solves L_{<i} r = K_{<i, i}; what is left of K_ii = 1 is the diagonal's square. */
-static enum status factorise(struct features *features, struct why *why)
+static enum status factorise(struct features_map *made, size_t p, struct why *why)
 {
-    const struct feature_map *map = &features->schema->map;
+    const struct feature_map *map = &made->schema.map;
     const size_t k = map->landmark_count;
-    const size_t p = features->plain_count;
     for (size_t i = 0; i < k; i++) {
-        double *row = features->root + i * k;
+        double *row = made->root + i * k;
         for (size_t j = 0; j < i; j++) {
-            row[j] = kernel_value(map->kernel, features->landmark + i * p,
-                                  features->landmark + j * p, p);
+            row[j] = kernel_value(map->kernel, made->landmark + i * p, made->landmark + j * p, p);
         }
-        forward(features->root, k, row, i);
+        forward(made->root, k, row, i);
         const double residual = 1 - dense_dot(row, row, i);
         if (!(residual >= residual_min)) {
             why_set(why, "landmark %zu is too near to those before it: remove it, or raise gamma",
@@ -138,21 +143,33 @@ static enum status factorise(struct features *features, struct why *why)
     return STATUS_OK;
 }
 
-static enum status make_nystrom(struct features *features, struct why *why)
+static enum status make_nystrom(struct features_map *made, size_t p, struct why *why)
 {
-    const struct schema *schema = features->schema;
+    const struct schema *schema = &made->schema;
     const size_t k = schema->map.landmark_count;
     const size_t n = schema_value_count(schema);
-    features->landmark = calloc(k * features->plain_count, sizeof *features->landmark);
-    features->root = calloc(k * k, sizeof *features->root);
-    if (features->landmark == NULL || features->root == NULL) {
+    made->landmark = calloc(k * p, sizeof *made->landmark);
+    made->root = calloc(k * k, sizeof *made->root);
+    if (made->landmark == NULL || made->root == NULL) {
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < k; i++) {
-        write_plain(schema, features->landmark + i * features->plain_count,
-                    schema->map.landmark + i * n);
+        write_plain(schema, made->landmark + i * p, schema->map.landmark + i * n);
     }
-    return factorise(features, why);
+    return factorise(made, p, why);
+}
+
+static enum status make_map(struct features_map *made, size_t p, struct why *why)
+{
+    switch (made->schema.map.kind) {
+    case MAP_NONE:
+        break;
+    case MAP_FOURIER:
+        return make_fourier(made, p);
+    case MAP_NYSTROM:
+        return make_nystrom(made, p, why);
+    }
+    return STATUS_OK;
 }
 
 enum status features_new(struct features **out, const struct schema *schema, struct why *why)
@@ -163,16 +180,18 @@ enum status features_new(struct features **out, const struct schema *schema, str
     if (features == NULL) {
         return STATUS_NO_MEMORY;
     }
-    features->schema = schema;
     features->plain_count = schema_plain_count(schema);
     features->plain = calloc(features->plain_count, sizeof *features->plain);
-    if (features->plain != NULL) {
+    features->map = calloc(block_count(schema), sizeof *features->map);
+    if (features->plain != NULL && features->map != NULL) {
+        features->map_count = block_count(schema);
         status = STATUS_OK;
-        if (schema->map.kind == MAP_FOURIER) {
-            status = make_fourier(features);
-        } else if (schema->map.kind == MAP_NYSTROM) {
-            status = make_nystrom(features, why);
-        }
+    }
+    for (size_t i = 0; i < features->map_count && status == STATUS_OK; i++) {
+        struct features_map *made = &features->map[i];
+        made->schema = block_schema(schema, i);
+        made->block = block_at(schema, i);
+        status = make_map(made, features->plain_count, why);
     }
     if (status != STATUS_OK) {
         features_free(features);
@@ -190,37 +209,39 @@ void features_free(struct features *features)
     if (features->plain != NULL) {
         bytes_wipe(features->plain, features->plain_count * sizeof *features->plain);
     }
+    for (size_t i = 0; i < features->map_count; i++) {
+        free(features->map[i].frequency);
+        free(features->map[i].landmark);
+        free(features->map[i].root);
+    }
+    free(features->map);
     free(features->plain);
-    free(features->frequency);
-    free(features->landmark);
-    free(features->root);
     free(features);
 }
 
-static void apply_fourier(const struct features *features, double *out)
+static void apply_fourier(const struct features_map *made, double *out, const double *plain,
+                          size_t p)
 {
-    const size_t p = features->plain_count;
-    const size_t pairs = features->schema->map.feature_count / 2;
+    const size_t pairs = made->schema.map.feature_count / 2;
     /* A cosine and a sine err by less than 2^-52 of themselves each, the factor and the product by
      * less than 2^-51 together: 16 DBL_EPSILON is more than what the squares of these come to. */
     const double factor = (1 - 16 * DBL_EPSILON) * schema_scale(2) / sqrt((double)pairs);
     for (size_t i = 0; i < pairs; i++) {
-        const double angle = dense_dot(features->frequency + i * p, features->plain, p);
+        const double angle = dense_dot(made->frequency + i * p, plain, p);
         out[2 * i] = dense_flushed(factor * cos(angle));
         out[2 * i + 1] = dense_flushed(factor * sin(angle));
     }
 }
 
-static void apply_nystrom(const struct features *features, double *out)
+static void apply_nystrom(const struct features_map *made, double *out, const double *plain,
+                          size_t p)
 {
-    const struct feature_map *map = &features->schema->map;
+    const struct feature_map *map = &made->schema.map;
     const size_t k = map->landmark_count;
-    const size_t p = features->plain_count;
     for (size_t i = 0; i < k; i++) {
-        out[i] = dense_flushed(
-            kernel_value(map->kernel, features->plain, features->landmark + i * p, p));
+        out[i] = dense_flushed(kernel_value(map->kernel, plain, made->landmark + i * p, p));
     }
-    forward(features->root, k, out, k);
+    forward(made->root, k, out, k);
     /* The norm as computed errs by at most k + 2 roundings. Whatever the equations' condition has
      * done to the vector, it is inside the unit ball after this. */
     const double norm = sqrt(dense_dot(out, out, k)) * (1 + (double)(k + 8) * DBL_EPSILON);
@@ -230,25 +251,32 @@ static void apply_nystrom(const struct features *features, double *out)
     }
 }
 
-void features_apply(struct features *features, double *out, const double *value)
+static void apply_map(const struct features_map *made, double *out, const double *plain, size_t p)
 {
-    const struct schema *schema = features->schema;
-    write_plain(schema, features->plain, value);
-    switch (schema->map.kind) {
+    switch (made->schema.map.kind) {
     case MAP_NONE:
-        memcpy(out, features->plain, features->plain_count * sizeof *out);
+        memcpy(out, plain, p * sizeof *out);
         return;
     case MAP_FOURIER:
-        apply_fourier(features, out);
+        apply_fourier(made, out, plain, p);
         break;
     case MAP_NYSTROM:
-        apply_nystrom(features, out);
+        apply_nystrom(made, out, plain, p);
         break;
     }
-    out[schema_feature_count(schema) - 1] = schema_constant(schema);
+    out[made->block.count - 1] = schema_constant(&made->schema);
+}
+
+void features_apply(struct features *features, double *out, const double *value)
+{
+    write_plain(&features->map[0].schema, features->plain, value);
+    for (size_t i = 0; i < features->map_count; i++) {
+        const struct features_map *made = &features->map[i];
+        apply_map(made, out + made->block.first, features->plain, features->plain_count);
+    }
 }
 
 const double *features_frequencies(const struct features *features)
 {
-    return features->frequency;
+    return features->map[0].frequency;
 }

@@ -14,7 +14,7 @@ struct features; /* a schema's map, ready to be applied */
  * Prepares a schema's map. n = schema_value_count, p = schema_plain_count, d =
  * schema_feature_count.
  *
- * schema  in  keeps; everything in it is as schema_check wants it
+ * schema  in  keeps what it owns; everything in it is as schema_check wants it
  *
  * Fails with STATUS_NO_MEMORY, and STATUS_INVALID where landmarks are so near each other that the
  * one tells nothing beside the others (`why` names it).
@@ -39,7 +39,7 @@ double features_label(const struct label *label, double value);
 /**
  * Writes a record's features.
  *
- * out    out  (d)
+ * out    out  (d) one block behind the other where there are several maps
  * value  in   (n) finite; a category by its index
  *
  * Without a map the plain vector. With one, (phi(x), c) with c = schema_constant, where
@@ -49,7 +49,7 @@ double features_label(const struct label *label, double value);
  * nystrom:  phi(x) = c L^-1 (K(x, l_1), ..., K(x, l_k)), L L^T = K(l, l): the same inner products
  *           as with the symmetric root K^(-1/2), by a rotation, and exact at the landmarks. A
  *           vector that rounding has taken out of the unit ball is divided by its norm.
- * Ensures ||out||_2 <= 1 in the reals; no number below 2^-400 but 0.
+ * Ensures ||out||_2 <= 1 in the reals, of each block; no number below 2^-400 but 0.
  * What holds of sameness: the frequencies come from integers and from IEEE 754's own operations,
  * and are the same bits everywhere. cos, sin, exp and log1p are the mathematical library's: two
  * libraries may give features that differ in the last bits (Nystrom: times the landmarks'
@@ -60,7 +60,7 @@ double features_label(const struct label *label, double value);
  */
 void features_apply(struct features *features, double *out, const double *value);
 
-/** For tests: the frequencies (D/2, p) of a Fourier map, or NULL; valid as long as features. */
+/** For tests: the frequencies (D/2, p) of the first block's Fourier map, or NULL; valid as long as features. */
 const double *features_frequencies(const struct features *features);
 
 #endif

@@ -1,10 +1,33 @@
 #include "learn/model.h"
 
 #include "base/check.h"
+#include "learn/blocks.h"
 #include "learn/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+enum status model_take(struct model *model, const struct schema *schema, const double *weight)
+{
+    const int index = block_of_model(schema, weight);
+    if (index < 0) {
+        return STATUS_INVALID;
+    }
+    const struct block block = block_at(schema, (size_t)index);
+    const struct schema own = block_schema(schema, (size_t)index);
+    const size_t outputs = schema_output_count(schema);
+    const size_t count = outputs * block.count;
+    double *narrow = malloc(count * sizeof *narrow);
+    enum status status = narrow == NULL ? STATUS_NO_MEMORY : schema_copy(&model->schema, &own);
+    if (status != STATUS_OK) {
+        free(narrow);
+        return status;
+    }
+    block_narrow(narrow, outputs, block, weight);
+    model->weight = narrow;
+    model->weight_count = count;
+    return STATUS_OK;
+}
 
 void model_predict(double *answer, const struct model *model, const struct dataset *data)
 {

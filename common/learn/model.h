@@ -32,6 +32,18 @@ struct model {
 };
 
 /**
+ * Sets schema and weights from a model as a job keeps them, over all of its blocks (blocks.h): the
+ * file is about the one block that it is of, with that block's map. Nothing else of model is touched.
+ *
+ * weight  in  (outputs, d) of the schema
+ *
+ * Fails with STATUS_INVALID where weights of several blocks are not 0, STATUS_NO_MEMORY; the model is
+ * then to be freed all the same.
+ */
+MUST_USE enum status model_take(struct model *model, const struct schema *schema,
+                                const double *weight);
+
+/**
  * Writes what the model says of each record, with f = <weights, features>:
  * sign     the probability that it is positive, 1/(1 + exp(-f)). After a logistic fit that is the
  *          model's own estimate; after another it is a monotone score, not calibrated (the file

@@ -1,6 +1,7 @@
 #include "learn/schema.h"
 
 #include "base/check.h"
+#include "learn/blocks.h"
 
 #include <float.h>
 #include <limits.h>
@@ -33,15 +34,7 @@ size_t schema_plain_count(const struct schema *schema)
 
 size_t schema_feature_count(const struct schema *schema)
 {
-    switch (schema->map.kind) {
-    case MAP_FOURIER:
-        return schema->map.feature_count + 1;
-    case MAP_NYSTROM:
-        return schema->map.landmark_count + 1;
-    case MAP_NONE:
-        break;
-    }
-    return schema_plain_count(schema);
+    return block_at(schema, 0).all;
 }
 
 size_t schema_value_count(const struct schema *schema)
@@ -71,15 +64,17 @@ size_t schema_overlap(const struct schema *schema)
 
 int schema_find_feature(const struct schema *schema, const char *name)
 {
-    size_t feature = schema->lag_count;
-    if (schema->map.kind != MAP_NONE) {
+    const int plain = block_find(schema, &(struct feature_map){.kind = MAP_NONE});
+    if (plain < 0) {
         return -1;
     }
+    const size_t first = block_at(schema, (size_t)plain).first;
+    size_t feature = first + schema->lag_count;
     for (size_t i = 0; i < schema->lag_count; i++) {
         char lag[SCHEMA_NAME_BYTES];
         (void)snprintf(lag, sizeof lag, "lag_%zu", schema->lag[i]);
         if (strcmp(name, lag) == 0) {
-            return (int)i;
+            return (int)(first + i);
         }
     }
     for (size_t i = 0; i < schema->column_count; i++) {
@@ -105,27 +100,44 @@ double schema_constant(const struct schema *schema)
     return schema_scale(schema->map.kind == MAP_NONE ? schema_plain_count(schema) : 2);
 }
 
-enum status schema_copy(struct schema *out, const struct schema *from)
+static enum status copy_map(struct feature_map *out, const struct feature_map *from, size_t values)
 {
-    const size_t landmarks = from->map.landmark_count * schema_value_count(from);
-    struct column *column = calloc(from->column_count + 1, sizeof *column);
-    double *landmark = landmarks == 0 ? NULL : calloc(landmarks, sizeof *landmark);
-    *out = (struct schema){0};
-    if (column == NULL || (landmarks > 0 && landmark == NULL)) {
-        free(column);
-        free(landmark);
+    const size_t landmarks = from->landmark_count * values;
+    *out = *from;
+    out->landmark = landmarks == 0 ? NULL : calloc(landmarks, sizeof *out->landmark);
+    if (landmarks > 0 && out->landmark == NULL) {
         return STATUS_NO_MEMORY;
     }
-    if (from->column_count > 0) {
-        memcpy(column, from->column, from->column_count * sizeof *column);
-    }
     if (landmarks > 0) {
-        memcpy(landmark, from->map.landmark, landmarks * sizeof *landmark);
+        memcpy(out->landmark, from->landmark, landmarks * sizeof *out->landmark);
     }
-    *out = *from;
-    out->column = column;
-    out->map.landmark = landmark;
     return STATUS_OK;
+}
+
+enum status schema_copy(struct schema *out, const struct schema *from)
+{
+    const size_t values = schema_value_count(from);
+    *out = *from;
+    out->map.landmark = NULL;
+    out->more = NULL;
+    out->more_count = 0;
+    out->column = calloc(from->column_count + 1, sizeof *out->column);
+    enum status status =
+        out->column == NULL ? STATUS_NO_MEMORY : copy_map(&out->map, &from->map, values);
+    if (status == STATUS_OK && from->column_count > 0) {
+        memcpy(out->column, from->column, from->column_count * sizeof *out->column);
+    }
+    for (size_t i = 0; i < from->more_count && status == STATUS_OK; i++) {
+        struct feature_map map;
+        status = copy_map(&map, &from->more[i], values);
+        if (status == STATUS_OK) {
+            status = block_append(out, map);
+        }
+    }
+    if (status != STATUS_OK) {
+        schema_free(out);
+    }
+    return status;
 }
 
 void schema_free(struct schema *schema)
@@ -133,6 +145,10 @@ void schema_free(struct schema *schema)
     if (schema != NULL) {
         free(schema->column);
         free(schema->map.landmark);
+        for (size_t i = 0; i < schema->more_count; i++) {
+            free(schema->more[i].landmark);
+        }
+        free(schema->more);
         *schema = (struct schema){0};
     }
 }

@@ -82,6 +82,8 @@ struct schema {
     size_t lag_count;            /* of a series, whose label is a number; 0: a plain table */
     size_t lag[SCHEMA_LAGS_MAX]; /* in days, rising, from 1 */
     struct feature_map map;
+    struct feature_map *more; /* (more_count) maps of further blocks, owned: blocks.h */
+    size_t more_count;
     bool keeps_raw; /* a dataset holds its cells too, for queries */
 };
 
@@ -90,7 +92,7 @@ const char *map_kind_name(enum map_kind kind);
 
 /** Returns d, the number of features of a record, the constant feature included, which is the last.
  * Their Euclidean norm is at most 1 (kappa = 1). Without a map they are the plain vector; with one,
- * (phi(plain), 1)/sqrt(2). */
+ * (phi(plain), 1)/sqrt(2). With further maps that is one block, and d the sum over all of them. */
 size_t schema_feature_count(const struct schema *schema);
 
 /** Returns the number of features before the map: one per lag and number, 1 or the number of
@@ -115,14 +117,14 @@ size_t schema_history(const struct schema *schema);
 size_t schema_overlap(const struct schema *schema);
 
 /** Returns the index among a record's features of a number's column or of a lag ("lag_7"), or -1:
- * for categories, unknown names, and with a map, which leaves no feature as it is. */
+ * for categories, unknown names, and where each block has a map, which leaves no feature as it is. */
 int schema_find_feature(const struct schema *schema, const char *name);
 
 /** Returns the factor that keeps a vector of count features of [-1, 1] at a norm of at most 1 in
  * the reals, not only nearly: 1/sqrt(count), rounded down. */
 double schema_scale(size_t count);
 
-/** Returns the constant feature's value: what a threshold's shift is divided by. */
+/** Returns the constant feature's value, in the first block: what a threshold's shift is divided by. */
 double schema_constant(const struct schema *schema);
 
 /**

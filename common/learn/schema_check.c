@@ -1,6 +1,7 @@
 /* What a schema may be. Job texts are refused earlier and with their place (common/job); this is
  * the last word, and the only one for model files. */
 
+#include "learn/blocks.h"
 #include "learn/features.h"
 #include "learn/schema.h"
 
@@ -254,5 +255,9 @@ enum status schema_check(const struct schema *schema, struct why *why)
             return status;
         }
     }
-    return check_map(schema, why);
+    for (size_t i = 0; i < block_count(schema) && status == STATUS_OK; i++) {
+        const struct schema one = block_schema(schema, i);
+        status = check_map(&one, why);
+    }
+    return status;
 }

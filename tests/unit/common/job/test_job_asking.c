@@ -208,5 +208,5 @@ Test(job_asking, streams_and_forecasters)
     refused("{task: losses, loss: zero_one, rounds: 2, batch: 5, share: 1, forecasters: [{name: a, "
             "features: [sex]}]}",
             "job.yml:11:80: stages[0].forecasters: names something that is no feature by itself: "
-            "write a number's column or a lag, for example lag_7, and no map");
+            "write a number's column or a lag, for example lag_7");
 }
