@@ -31,6 +31,7 @@ struct question {
     bool wants_epsilon;
     double at;
     bool quick;
+    bool low; /* that end alone */
 };
 
 const char *accountant_name(enum accountant accountant)
@@ -136,8 +137,13 @@ static enum status ask_pld(struct interval *out, const struct privacy_event *eve
         *out = (struct interval){0, question.wants_epsilon ? INFINITY : 1};
         return STATUS_OK;
     }
-    if (question.wants_epsilon && question.quick) {
-        return pld_epsilon_within(out, events, count, question.at, pld_quick(events, count));
+    struct pld_limits limits = pld_quick(events, count);
+    limits.ends = question.low ? PLD_LOW : PLD_HIGH;
+    if (question.wants_epsilon && (question.quick || question.low)) {
+        return pld_epsilon_within(out, events, count, question.at, limits);
+    }
+    if (question.low) {
+        return pld_delta_within(out, events, count, question.at, limits);
     }
     return question.wants_epsilon ? pld_epsilon(out, events, count, question.at)
                                   : pld_delta(out, events, count, question.at);
@@ -181,6 +187,7 @@ static enum status ask_low(double *low, const struct privacy_event *events, size
     size_t kept = 0;
     enum status status = STATUS_OK;
 
+    question.low = true;
     if (sure == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -312,8 +319,9 @@ static enum status ask_epsilon(struct account *out, const struct privacy_event *
         why_set(why, "delta must be at least 0 and below 1");
         status = STATUS_INVALID;
     }
-    return status == STATUS_OK ? ask_live(out, events, count, (struct question){true, delta, quick})
-                               : status;
+    return status == STATUS_OK
+               ? ask_live(out, events, count, (struct question){true, delta, quick, false})
+               : status;
 }
 
 enum status account_epsilon(struct account *out, const struct privacy_event *events, size_t count,

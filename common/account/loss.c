@@ -14,7 +14,8 @@
  * d <= t (1 - t) (e^step - 1)^2/2, and at most step - d; E[e^2 | L] = t (1 - t) step^2 + E[e |
  * L]^2; t (1 - t) is concave, so the cell's mean share serves. On wide steps 1 - t is lost to
  * rounding where (e^step - 1)^2 is not, so both bounds are of the t (1 - t) that can be meant. drift
- * and variance add these up: they make the lower bound of pld.c.
+ * and variance add these up: they make the lower bound of pld.c where no law from
+ * below (loss_below.c) does.
  *
  * Bounded range e. The losses of one draw lie in [t - e, t] for some t in [0, e], which an adversary may
  * choose anew for every draw. For given t the hockey-stick curve is largest when they are the two ends
@@ -264,7 +265,8 @@ static void put_part(struct loss_law *law, const struct loss_part *part, size_t 
     double error = base_masses(&with, &without, part, low, high) + 8 * ROUNDING;
     double mixed = (1 - q) * without + q * with;
     law->error = fmax(law->error, error);
-    loss_put_cell(law, i, mirrored ? without : mixed, mirrored ? mixed : without, 2 * error);
+    (law->below ? loss_merge_cell : loss_put_cell)(law, i, mirrored ? without : mixed,
+                                                   mirrored ? mixed : without, 2 * error);
 }
 
 /* The two ends of the range: single losses of Laplace noise, the tails of a Gaussian. */
@@ -276,6 +278,9 @@ static void put_ends(struct loss_law *law, const struct loss_part *part)
 
     base_range(&least, &largest, part);
     if (part->kind == LOSS_GAUSSIAN) {
+        if (law->below) {
+            return;
+        }
         law->infinite += TAIL_MASS;
         put(law, 0, TAIL_MASS, 0);
         law->drift += TAIL_MASS * (2 * largest + 1000);
@@ -314,6 +319,9 @@ static void fill_real(struct loss_law *law, const struct loss_part *part)
         put_part(law, part, i, i == 0 ? -INFINITY : from, i + 2 == law->count ? INFINITY : to,
                  mirrored);
     }
+    if (law->below) {
+        loss_merge_rest(law);
+    }
     put_ends(law, part);
     if (part->side == LOSS_BOTH) { /* what is left, at loss 0 */
         double sum = 0;
@@ -344,10 +352,17 @@ static enum status allocate(struct loss_law *law, const struct loss_part *part)
     return law->log_mass != NULL && law->spread != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status loss_law_init(struct loss_law *law, const struct loss_part *part, struct loss_grid grid)
+bool loss_has_cells(const struct loss_part *part)
+{
+    return (part->kind == LOSS_LAPLACE || part->kind == LOSS_GAUSSIAN) && part->side != LOSS_BOTH;
+}
+
+static enum status init(struct loss_law *law, const struct loss_part *part, struct loss_grid grid,
+                        bool below)
 {
     CHECK(grid.step > 0 && isfinite(grid.step));
-    *law = (struct loss_law){.grid = grid, .error = 16 * ROUNDING, .reach = grid.step};
+    *law =
+        (struct loss_law){.grid = grid, .error = 16 * ROUNDING, .reach = grid.step, .below = below};
     law->bend = expm1(grid.step) * expm1(grid.step) / 2;
     law->fall = -expm1(-grid.step);
     if (allocate(law, part) != STATUS_OK) {
@@ -384,6 +399,17 @@ enum status loss_law_init(struct loss_law *law, const struct loss_part *part, st
     law->error += part->slack;
     law->slip += 2.01 * part->slack;
     return STATUS_OK;
+}
+
+enum status loss_law_init(struct loss_law *law, const struct loss_part *part, struct loss_grid grid)
+{
+    return init(law, part, grid, false);
+}
+
+enum status loss_law_init_below(struct loss_law *law, const struct loss_part *part,
+                                struct loss_grid grid)
+{
+    return init(law, part, grid, loss_has_cells(part));
 }
 
 void loss_law_free(struct loss_law *law)

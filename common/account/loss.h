@@ -43,7 +43,16 @@ struct loss_grid {
     double step;
 };
 
-/* The law of the loss under the first of the two outputs; everything is an upper bound. */
+/* Outcomes on their way to a grid point, for a law from below: their P-mass, how much Q-mass (times
+ * e^loss there) they have beyond it, and the point, above their own loss. */
+struct loss_pool {
+    double mass;
+    double lack;
+    size_t target;
+};
+
+/* The law of the loss under the first of the two outputs; everything is an upper bound, or, for a law
+ * from below, a lower one but for what `drift` and `variance` say. */
 struct loss_law {
     struct loss_grid grid;
     size_t count;
@@ -57,6 +66,8 @@ struct loss_law {
     double reach;    /* the most that it can have added to a loss */
     double bend;     /* (e^step - 1)^2/2 */
     double fall;     /* 1 - e^-step */
+    bool below;
+    struct loss_pool pool;
 };
 
 /** The grid that a part's losses lie on by nature, or whose multiples of 1/n suit it; a step of 0
@@ -73,6 +84,15 @@ void loss_range(double *least, double *largest, const struct loss_part *part);
  */
 MUST_USE enum status loss_law_init(struct loss_law *law, const struct loss_part *part,
                                    struct loss_grid grid);
+
+/** Returns whether a law from below would be another one: what has a density, and is not itself an upper
+ * bound alone. */
+bool loss_has_cells(const struct loss_part *part);
+
+/** The same from below: its losses are those of a pair that the true one dominates, but for single
+ * losses between grid points, as of Laplace noise, which are spread as they are above. Fails alike. */
+MUST_USE enum status loss_law_init_below(struct loss_law *law, const struct loss_part *part,
+                                         struct loss_grid grid);
 void loss_law_free(struct loss_law *law);
 
 #endif

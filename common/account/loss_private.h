@@ -13,6 +13,10 @@ void loss_put_atom(struct loss_law *law, double loss, double mass);
  * within the relative error. */
 void loss_put_cell(struct loss_law *law, size_t i, double p, double q, double error);
 
+/** The same for a law from below, in the order of the cells; and what is left in the end. */
+void loss_merge_cell(struct loss_law *law, size_t i, double p, double q, double error);
+void loss_merge_rest(struct loss_law *law);
+
 void loss_fill_discrete_laplace(struct loss_law *law, const struct loss_part *part);
 void loss_fill_discrete_gaussian(struct loss_law *law, const struct loss_part *part,
                                  double outcome_max, double tail_mass);

@@ -8,8 +8,11 @@
  * theorem 10). For records that are sampled, and added or removed, the two directions are composed
  * apart and the worse counts.
  *
- * low: the grid's sum is the true sum S plus E >= 0 in the mean, so for any m: delta(epsilon) >=
- * grid's delta(epsilon + m) - Pr[E > m], with Bernstein's inequality for the last. */
+ * low: where losses have a density, a law that the true pair dominates (loss_below.c), so that sums of
+ * it are below as well. Single losses between grid points stay spread: there the grid's sum is S plus E
+ * >= 0 in the mean, S the true sum, so for any m: delta(epsilon) >= grid's delta(epsilon + m) -
+ * Pr[E > m], with Bernstein's inequality for the last. The same with all losses spread is a bound too,
+ * the better one where cells are wider than the losses of a run. */
 
 #include "account/pld.h"
 
@@ -203,45 +206,93 @@ static enum status task_init(struct task *task, const struct privacy_event *even
     return STATUS_OK;
 }
 
-static struct interval answer_epsilon(const struct pld_mix *mix, const struct pld_sum *sum,
-                                      struct interval delta)
+static double high_end(const struct pld_mix *mix, const struct pld_sum *sum,
+                       struct pld_question question, double delta)
 {
-    struct interval out = {0, INFINITY};
-    double spare = delta.low - sum->infinite;
-    if (spare > 0) {
-        double log_delta = log(spare) * (1 + 4 * DBL_EPSILON) - 4 * DBL_EPSILON;
-        out.high = fmin(pld_sum_epsilon(sum, log_delta, true) + sum->slip,
-                        pld_mix_epsilon(mix, mix->tilt, log_delta));
-        out.high = isnan(out.high) ? INFINITY : fmax(0, out.high);
+    if (!question.wants_epsilon) {
+        double high = fmin(pld_sum_log_delta(sum, question.epsilon - sum->slip, true),
+                           pld_mix_log_delta(mix, mix->tilt, question.epsilon));
+        return fmin(1, exp(high) + sum->infinite);
     }
-    double log_delta = log(delta.high) * (1 - 4 * DBL_EPSILON) + 4 * DBL_EPSILON;
-    double share = sum->variance > 0 ? exp(-LOW_SHARE) : 0;
-    double low = pld_sum_epsilon(sum, log_delta + share, false);
-    out.low = fmax(0, low - sum->slip - pld_sum_raised(sum, log_delta - LOW_SHARE));
-    return out;
+    double spare = delta - sum->infinite;
+    if (!(spare > 0)) {
+        return INFINITY;
+    }
+    double log_delta = log(spare) * (1 + 4 * DBL_EPSILON) - 4 * DBL_EPSILON;
+    double high = fmin(pld_sum_epsilon(sum, log_delta, true) + sum->slip,
+                       pld_mix_epsilon(mix, mix->tilt, log_delta));
+    return isnan(high) ? INFINITY : fmax(0, high);
 }
 
-static struct interval answer_delta(const struct pld_mix *mix, const struct pld_sum *sum,
-                                    double epsilon)
+/* delta: of the sum; from either kind of laws */
+static double low_end(const struct pld_sum *sum, struct pld_question question, double delta)
 {
-    double high = fmin(pld_sum_log_delta(sum, epsilon - sum->slip, true),
-                       pld_mix_log_delta(mix, mix->tilt, epsilon));
-    struct interval out = {0, fmin(1, exp(high) + sum->infinite)};
-    double margin = high - LOW_SHARE;
-    double low = pld_sum_log_delta(sum, epsilon + sum->slip + pld_sum_raised(sum, margin), false);
-    out.low = fmin(out.high, fmax(0, exp(low) - (sum->variance > 0 ? exp(margin) : 0)));
-    return out;
+    bool raised = sum->variance > 0; /* else it is rounding alone that may have moved a loss */
+    if (!question.wants_epsilon) {
+        double epsilon = question.epsilon + sum->slip;
+        double margin = fmin(pld_sum_log_delta(sum, question.epsilon, true), 0) - LOW_SHARE;
+        double more = raised ? pld_sum_raised(sum, margin) : sum->drift;
+        double low = pld_sum_log_delta(sum, epsilon + more, false);
+        return fmax(0, exp(low) - (raised ? exp(margin) : 0));
+    }
+    double log_delta = log(delta) * (1 - 4 * DBL_EPSILON) + 4 * DBL_EPSILON;
+    double low = pld_sum_epsilon(sum, log_delta + (raised ? exp(-LOW_SHARE) : 0), false);
+    double more = raised ? pld_sum_raised(sum, log_delta - LOW_SHARE) : sum->drift;
+    return fmax(0, low - sum->slip - more);
 }
 
-/* delta: what is left of it, from below and above */
+static bool has_cells(const struct task *task)
+{
+    for (size_t i = 0; i < task->count; i++) {
+        if (loss_has_cells(&task->parts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* On grids. delta: what is left of it, from below and above */
+static enum status ask_grids(struct interval *out, const struct task *task,
+                             struct pld_question question, struct interval delta,
+                             struct pld_limits limits)
+{
+    struct pld_mix mix = {.parts = NULL};
+    struct pld_sum sum = {.mass = NULL};
+    bool high = limits.ends != PLD_LOW;
+    bool cells = has_cells(task);
+    bool low = task->certain && (limits.ends != PLD_HIGH || !cells);
+
+    *out = (struct interval){0, question.wants_epsilon ? INFINITY : 1};
+    enum status status = pld_mix_init(&mix, task->parts, task->count, question, limits);
+    if (status == STATUS_OK && (high || !cells)) {
+        status = pld_sum_init(&sum, &mix, limits.log2_size_max);
+        if (status == STATUS_OK && high) {
+            out->high = high_end(&mix, &sum, question, delta.low);
+        }
+        if (status == STATUS_OK && low) {
+            out->low = low_end(&sum, question, delta.high);
+        }
+        pld_sum_free(&sum);
+    }
+    if (status == STATUS_OK && low && cells) {
+        status = pld_mix_lower(&mix, limits.log2_size_max);
+        if (status == STATUS_OK) {
+            status = pld_sum_init(&sum, &mix, limits.log2_size_max);
+        }
+        if (status == STATUS_OK) {
+            out->low = fmax(out->low, low_end(&sum, question, delta.high));
+        }
+    }
+    out->low = fmin(out->low, out->high);
+    pld_sum_free(&sum);
+    pld_mix_free(&mix);
+    return status;
+}
+
 static enum status ask_side(struct interval *out, const struct task *task,
                             struct pld_question question, struct interval delta,
                             struct pld_limits limits)
 {
-    struct pld_mix mix = {NULL, 0, NULL, 0, 0, 0};
-    struct pld_sum sum = {.mass = NULL};
-    enum status status = STATUS_OK;
-
     if (task->count == 1 && pld_single_covers(&task->parts[0])) {
         const struct loss_part *part = &task->parts[0];
         if (question.wants_epsilon) {
@@ -256,17 +307,7 @@ static enum status ask_side(struct interval *out, const struct task *task,
            ldexp((double)task->count, (int)limits.log2_size_max) > ldexp(1, LISTS_LOG2)) {
         limits.log2_size_max--;
     }
-    status = pld_mix_init(&mix, task->parts, task->count, question, limits);
-    if (status == STATUS_OK) {
-        status = pld_sum_init(&sum, &mix, limits.log2_size_max);
-    }
-    if (status == STATUS_OK) {
-        *out = question.wants_epsilon ? answer_epsilon(&mix, &sum, delta)
-                                      : answer_delta(&mix, &sum, question.epsilon);
-    }
-    pld_sum_free(&sum);
-    pld_mix_free(&mix);
-    return status;
+    return ask_grids(out, task, question, delta, limits);
 }
 
 /* Both directions, where they differ. Mostly the first one is plainly the worse: when a bound on a
@@ -278,7 +319,9 @@ static enum status ask(struct interval *out, struct task *task, struct pld_quest
     bool alone = task->count == 1 && pld_single_covers(&task->parts[0]);
     if (status == STATUS_OK && task->sampled && !alone) {
         struct interval other = {0, INFINITY};
-        struct pld_limits coarse = {COARSER * limits.tolerance, limits.log2_size_max - 2};
+        struct pld_limits coarse = limits;
+        coarse.tolerance *= COARSER;
+        coarse.log2_size_max -= 2;
         for (size_t i = 0; i < task->count; i++) {
             if (task->parts[i].sampling < 1) {
                 task->parts[i].side = LOSS_ADD;
@@ -287,6 +330,7 @@ static enum status ask(struct interval *out, struct task *task, struct pld_quest
         if (task->count <= PLD_SHORT) {
             status = ask_side(&other, task, question, delta, coarse);
         }
+        out->low = fmax(out->low, other.low);
         if (status == STATUS_OK && !(other.high <= out->high)) {
             status = ask_side(&other, task, question, delta, limits);
         }

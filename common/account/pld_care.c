@@ -14,14 +14,14 @@
 struct pld_limits pld_quick(const struct privacy_event *events, size_t count)
 {
     if (count > PLD_SHORT) {
-        return (struct pld_limits){3e-4, 18};
+        return (struct pld_limits){3e-4, 18, PLD_BOTH_ENDS};
     }
     for (size_t i = 0; i < count; i++) {
         if (events[i].sampling < 1) {
-            return (struct pld_limits){2e-5, 18};
+            return (struct pld_limits){2e-5, 18, PLD_BOTH_ENDS};
         }
     }
-    return (struct pld_limits){3e-6, 20};
+    return (struct pld_limits){3e-6, 20, PLD_BOTH_ENDS};
 }
 
 static bool are_alike(const struct privacy_event *a, const struct privacy_event *b)
@@ -42,8 +42,10 @@ static bool is_worth_more(struct pld_limits *limits, const struct privacy_event 
         runs += (double)events[i].count;
         alike = alike && are_alike(&events[0], &events[i]);
     }
-    *limits =
-        events[0].sampling < 1 ? (struct pld_limits){1e-7, 20} : (struct pld_limits){1e-10, 21};
+    bool sampled = events[0].sampling < 1;
+    limits->tolerance = sampled ? 1e-7 : 1e-10;
+    limits->log2_size_max = sampled ? 19 : 20;
+    limits->ends = PLD_HIGH; /* of low a few digits do */
     return alike && runs <= RUNS_FEW && epsilon <= EPSILON_MAX;
 }
 

@@ -17,6 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define CHEAP         2 /* a fourth of the largest transform */
+#define HALVINGS_MAX  6
 #define COARSE_CELLS  256
 #define LATTICE_CELLS 0x1p17 /* a lattice of its own is worth so many */
 #define GOLDEN        0.61803398874989484820
@@ -232,7 +234,8 @@ static enum status lay(struct pld_mix *mix, double step)
             own = (largest - least) / COARSE_CELLS;
             own = loss_is_lattice(part) ? fmax(own, natural.step) : own;
         }
-        if (loss_law_init(&mix->laws[i], part, part_grid(part, own)) != STATUS_OK) {
+        if ((mix->below ? loss_law_init_below : loss_law_init)(&mix->laws[i], part,
+                                                               part_grid(part, own)) != STATUS_OK) {
             return STATUS_NO_MEMORY;
         }
         mix->offset += part->count * mix->laws[i].grid.offset;
@@ -293,7 +296,7 @@ static enum status refine(struct pld_mix *mix, struct pld_question question,
 {
     struct pld_moments at = {0, 0, 0, 0};
     double width = widest(mix);
-    double cells = ldexp(1, (int)limits.log2_size_max - 1);
+    double cells = ldexp(1, (int)limits.log2_size_max - (mix->count > PLD_SHORT ? 1 : 0));
     (void)pld_mix_moments(&at, mix, mix->tilt);
     double floor_step = fmax(SIGMAS * sqrt(at.variance) / cells, width / cells);
     double step = fmax(SIGMAS * sqrt(at.variance) / 2048, width / 4096);
@@ -341,4 +344,22 @@ enum status pld_mix_init(struct pld_mix *mix, const struct loss_part *parts, siz
         pld_mix_free(mix);
     }
     return status;
+}
+
+/* Also finer, where that is cheap: below, cells that are wider than the losses of a run hide them all. */
+enum status pld_mix_lower(struct pld_mix *mix, unsigned log2_size_max)
+{
+    struct pld_moments at = {0, 0, 0, 0};
+    double room = ldexp(1, (int)log2_size_max - CHEAP);
+    double up = 0;
+    double down = 0;
+    int halvings = 0;
+    pld_mix_window(&at, &up, &down, mix);
+    double cells = fmax(up + down, widest(mix)) / mix->step;
+    while (mix->count <= PLD_SHORT && halvings < HALVINGS_MAX &&
+           ldexp(cells, halvings + 1) <= room) {
+        halvings++;
+    }
+    mix->below = true;
+    return lay(mix, ldexp(mix->step, -halvings));
 }

@@ -16,6 +16,9 @@ enum { PLD_OUTSIDE = 32, PLD_SHORT = 8 /* parts of a list that is worth more pre
 struct pld_limits {
     double tolerance;
     unsigned log2_size_max; /* <= 24 */
+    /* What is asked for; low may come with high where it costs nothing. What is not: 0, or INFINITY
+     * (delta: 1). */
+    enum { PLD_BOTH_ENDS, PLD_HIGH, PLD_LOW } ends;
 };
 
 /* Which number is asked for: epsilon at a ln delta, or delta at an epsilon. */
@@ -34,6 +37,7 @@ struct pld_mix {
     double step;
     double offset; /* of the sum */
     double tilt;
+    bool below; /* the laws are those from below */
 };
 
 /* ln of the tilted mass and its moments: of the sum of all losses, without the offset. */
@@ -65,6 +69,10 @@ struct pld_sum {
 
 MUST_USE enum status pld_mix_init(struct pld_mix *mix, const struct loss_part *parts, size_t count,
                                   struct pld_question question, struct pld_limits limits);
+
+/** Puts laws from below in place of all, on finer grids where the transform stays small. Fails with
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status pld_mix_lower(struct pld_mix *mix, unsigned log2_size_max);
 void pld_mix_free(struct pld_mix *mix);
 
 /** ln of the tilted mass, and more when moments is not NULL. */

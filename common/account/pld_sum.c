@@ -197,7 +197,8 @@ static void compose(struct pld_sum *sum, struct workspace *work, const struct pl
     for (size_t i = 0; i < mix->count; i++) {
         const struct loss_law *law = &mix->laws[i];
         double count = mix->parts[i].count;
-        struct pld_mix one = {&mix->parts[i], 1, &mix->laws[i], mix->step, 0, mix->tilt};
+        struct pld_mix one = {&mix->parts[i], 1,         &mix->laws[i], mix->step, 0,
+                              mix->tilt,      mix->below};
         double log_mass = pld_mix_moments(NULL, &one, mix->tilt) / count;
         log_error += count * log1p(fold(work->part, size, law, mix->tilt, log_mass));
         fft_real_forward(work->fft, work->part);

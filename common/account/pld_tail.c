@@ -115,7 +115,11 @@ static size_t skip(struct tail *tail, const struct pld_sum *sum, double log_delt
             at = tail_below(at, sum->mass[i - 1], decay_a, decay_b);
         }
         double place = sum->first + (double)i;
-        if (holds(sum, at, place, 0, log_delta, upper) != upper) {
+        /* Below, the errors of masses grow so fast on the way down that a point may hold between two
+         * that do not */
+        bool beyond = upper ? !holds(sum, at, place, 0, log_delta, true)
+                            : may_hold(sum, at, place, log_delta);
+        if (beyond) {
             break;
         }
         *tail = at;

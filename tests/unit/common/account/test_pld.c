@@ -281,8 +281,8 @@ Test(pld, epsilon_found_in_leaps_is_where_delta_crosses)
         struct pld_question question = {true, log_delta[i / 2], 0};
         struct pld_mix mix;
         struct pld_sum sum;
-        cr_assert(pld_mix_init(&mix, &parts[i % 2], 1, question, (struct pld_limits){1e-8, 16}) ==
-                  STATUS_OK);
+        cr_assert(pld_mix_init(&mix, &parts[i % 2], 1, question,
+                               (struct pld_limits){1e-8, 16, PLD_HIGH}) == STATUS_OK);
         cr_assert(pld_sum_init(&sum, &mix, 16) == STATUS_OK);
         cr_assert_geq(sum.count, 4096);
         double high = pld_sum_epsilon(&sum, question.log_delta, true) + sum.slip;
@@ -306,7 +306,7 @@ Test(pld, bound_on_rounding_counts_every_frequency)
     struct pld_mix mix;
     struct pld_sum sum;
     cr_assert(pld_mix_init(&mix, &part, 1, (struct pld_question){true, -3, 0},
-                           (struct pld_limits){1e-6, 12}) == STATUS_OK);
+                           (struct pld_limits){1e-6, 12, PLD_HIGH}) == STATUS_OK);
     mix.tilt = 40;
     cr_assert(pld_sum_init(&sum, &mix, 12) == STATUS_OK);
     unsigned bits = 0;

@@ -15,7 +15,7 @@ static double composed(const struct loss_part *part, double delta, bool round_do
     struct pld_mix mix;
     struct pld_sum sum;
     struct pld_question question = {true, log(delta), 0};
-    struct pld_limits limits = {1e-6, 20};
+    struct pld_limits limits = {1e-6, 20, PLD_HIGH};
     cr_assert(pld_mix_init(&mix, part, 1, question, limits) == STATUS_OK);
     struct loss_law *law = &mix.laws[0];
     if (round_down) { /* what lies between the two single losses, a step lower */
