@@ -24,7 +24,7 @@ work=$(mktemp -d)
 export HEDGEROW_PROJECT=hedgerow-test-$$
 export HEDGEROW_STATE=$work/state
 export HEDGEROW_IMAGE=hedgerow-test
-rounds=30 # of the stage `losses`: long enough for all that happens to it
+rounds=60 # of the stage `losses`: long enough for all that happens to it
 
 container() { docker ps --all --quiet --filter "label=com.docker.compose.project=$HEDGEROW_PROJECT" \
     --filter "label=com.docker.compose.service=$1"; }
@@ -74,8 +74,8 @@ beyond() { [ "$(last_closed || true)" -gt "$1" ] 2>/dev/null; }
 ended() { [ "$(docker inspect --format '{{.State.Status}}' "$(container "$1")")" = exited ]; }
 
 # The job of the hospitals, in more and shorter rounds: a deadline that an absent agent does not make long.
-sed -e "s/^\( *rounds:\) *[0-9]*/\1 $rounds/" -e 's/^\( *batch:\) *[0-9]*/\1 40/' \
-    -e 's/^\( *deadline_s:\) *[0-9]*/\1 4/' -e 's/^\( *join_deadline_s:\) *[0-9]*/\1 120/' \
+sed -e "s/^\( *rounds:\) *[0-9]*/\1 $rounds/" -e 's/^\( *batch:\) *[0-9]*/\1 20/' \
+    -e 's/^\( *deadline_s:\) *[0-9]*/\1 8/' -e 's/^\( *join_deadline_s:\) *[0-9]*/\1 120/' \
     "$root/compose/hospitals/job.yml" >"$work/job.yml"
 
 "$root/compose/hospitals/up" --detach --slot-ms 1000 --job "$work/job.yml"
@@ -88,39 +88,39 @@ for service in coordinator hospital-{1..5}; do
     [ "$found" = 'true [ALL] hedgerow [no-new-privileges:true] 2 true ' ] ||
         die "$service runs with other rights than it should: $found"
 done
-await 60 'all six are healthy' all_healthy
-await 60 'the first rounds are closed' beyond 2
+await 240 'all six are healthy' all_healthy
+await 240 'the first rounds are closed' beyond 2
 
-docker stop --time 5 "$(container hospital-5)" >/dev/null
+docker stop --time 60 "$(container hospital-5)" >/dev/null
 code=$(docker inspect --format '{{.State.ExitCode}}' "$(container hospital-5)")
 [ "$code" -eq 0 ] || [ "$code" -eq 130 ] || die "hospital-5 was stopped, and ended with $code"
 say 'hospital-5 is stopped'
-await 30 'a round closed without it' closed_with "$(last_closed)" 4
+await 120 'a round closed without it' closed_with "$(last_closed)" 4
 
 network=${HEDGEROW_PROJECT}_federation
 docker network disconnect "$network" "$(container hospital-4)"
 say 'hospital-4 is cut off'
-await 30 'a round closed without both' closed_with "$(last_closed)" 3
-await 30 'and another' closed_with "$(last_closed)" 3
+await 120 'a round closed without both' closed_with "$(last_closed)" 3
+await 120 'and another' closed_with "$(last_closed)" 3
 docker network connect "$network" "$(container hospital-4)"
 docker start "$(container hospital-5)" >/dev/null
 say 'both are let back'
-await 60 'a round closed with all five again' closed_with "$(last_closed)" 5
+await 240 'a round closed with all five again' closed_with "$(last_closed)" 5
 
 before=$(last_closed)
 docker kill --signal KILL "$(container coordinator)" >/dev/null
 docker start "$(container coordinator)" >/dev/null
 say "the coordinator is killed after round $before, and started again"
 [ "$before" -lt "$rounds" ] || die 'the job was over too early to be disturbed'
-await 60 'rounds go on with all five' closed_with "$before" 5
+await 240 'rounds go on with all five' closed_with "$before" 5
 before=$(last_closed)
-docker restart --time 5 "$(container coordinator)" >/dev/null
+docker restart --time 60 "$(container coordinator)" >/dev/null
 say "the coordinator is restarted after round $before"
 [ "$before" -lt "$rounds" ] || die 'the job was over too early to be disturbed'
 
-await 180 'the coordinator has ended' ended coordinator
+await 720 'the coordinator has ended' ended coordinator
 for agent in hospital-{1..5}; do
-    await 30 "$agent has ended" ended "$agent"
+    await 120 "$agent has ended" ended "$agent"
 done
 for service in coordinator hospital-{1..5}; do
     code=$(docker inspect --format '{{.State.ExitCode}}' "$(container "$service")")
