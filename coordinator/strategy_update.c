@@ -1,5 +1,6 @@
-/* `update`: one step along the noisy mean gradient a round; the last round's model is an expert. The
- * optimiser's state is the record's blob, and of it agents see the weights. Post-processing. */
+/* `update`: one step along the noisy mean gradient a round; the last round's model is an expert, and
+ * so is it with moved thresholds. The optimiser's state is the record's blob, and of it agents see the
+ * weights. Post-processing. */
 
 #include "coordinator/strategy.h"
 
@@ -56,21 +57,34 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
-static enum status add_model(struct outcome *outcome, const struct stage *stage)
+static enum status add_models(struct outcome *outcome, const struct job *job,
+                              const struct stage *stage)
 {
+    const struct closing closing = {.job = job, .stage = stage, .outcome = outcome};
+    const size_t rows = 1 + stage->shift_count;
+    const size_t s = round_stage_width(stage);
+    const size_t w = outcome->width;
     struct outcome_expert *expert = NULL;
-    double *model = malloc(round_stage_width(stage) * sizeof *model);
-    double *wide = malloc(outcome->width * sizeof *wide);
+    double *model = malloc(rows * s * sizeof *model);
+    double *wide = calloc(rows * w, sizeof *wide);
     enum status status = STATUS_NO_MEMORY;
 
     if (model != NULL && wide != NULL) {
         optimiser_model(model, outcome->state, &stage->optimiser);
-        block_widen(wide, schema_output_count(&stage->schema), stage->block, model);
-        status = outcome_add_experts(&expert, outcome, 1, (struct slice){wide, outcome->width * 8});
+        closing_shift(model, &closing);
+        for (size_t i = 0; i < rows; i++) {
+            block_widen(wide + i * w, schema_output_count(&stage->schema), stage->block,
+                        model + i * s);
+        }
+        status = outcome_add_experts(&expert, outcome, rows, (struct slice){wide, rows * w * 8});
     }
-    if (status == STATUS_OK) {
-        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "update of %s, rounds: %u",
-                       loss_name(stage->loss.kind), stage->rounds);
+    for (size_t i = 0; status == STATUS_OK && i < rows; i++) {
+        char shift[32] = "";
+        if (i > 0) {
+            (void)snprintf(shift, sizeof shift, ", threshold %+g", stage->shift[i - 1]);
+        }
+        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "update, rounds: %u%s", stage->rounds,
+                       shift);
     }
     free(model);
     free(wide);
@@ -82,7 +96,6 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
                        uint32_t within, const struct record *record, struct slice blob)
 {
     const bool last = within + 1 == stage->rounds;
-    (void)job;
     if (record->as.round.sum_count != 0 || record->as.round.blob_bytes != state_count(stage) * 8 ||
         (blob.size != record->as.round.blob_bytes && (blob.size != 0 || last))) {
         return STATUS_CORRUPT;
@@ -93,7 +106,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     }
     enum status status =
         outcome_set_state(outcome, blob.data, state_count(stage), round_stage_width(stage));
-    return status == STATUS_OK && last ? add_model(outcome, stage) : status;
+    return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 
 const struct strategy_kind strategy_update = {.start = start, .close = close, .add = add};

@@ -79,16 +79,22 @@ static inline bool job_valid_map(const struct schema *schema)
     return good;
 }
 
+static inline bool job_valid_shifts(const struct stage *stage)
+{
+    bool good = stage->shift_count <= JOB_SHIFTS_MAX;
+    for (size_t i = 0; good && i < stage->shift_count; i++) {
+        good = isfinite(stage->shift[i]) && stage->shift[i] != 0;
+    }
+    return good;
+}
+
 static inline bool job_valid_lambdas(const struct stage *stage)
 {
     bool good = stage->strategy == STRATEGY_AVERAGE && stage->lambda != NULL &&
                 stage->lambda_count >= 1 && stage->lambda_count <= JOB_LAMBDAS_MAX &&
-                stage->shift_count <= JOB_SHIFTS_MAX;
+                job_valid_shifts(stage);
     for (size_t i = 0; good && i < stage->lambda_count; i++) {
         good = isfinite(stage->lambda[i]) && stage->lambda[i] > 0;
-    }
-    for (size_t i = 0; good && i < stage->shift_count; i++) {
-        good = isfinite(stage->shift[i]) && stage->shift[i] != 0;
     }
     return good;
 }
@@ -133,7 +139,8 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
         return looks && experts >= 1 &&
                (stage->strategy == STRATEGY_RWM || job->trust == TRUST_CENTRAL);
     case TASK_UPDATE:
-        return looks && stage->gradient.clip > 0 && stage->loss.kind != LOSS_ZERO_ONE;
+        return looks && stage->gradient.clip > 0 && stage->loss.kind != LOSS_ZERO_ONE &&
+               job_valid_shifts(stage) && !stage->experts_own;
     case TASK_ONLINE:
         return stage->loss.kind == LOSS_SQUARED && stage->online.t0 >= 1;
     }

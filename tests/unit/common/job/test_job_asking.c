@@ -169,6 +169,13 @@ Test(job_asking, gradients)
     refused(UPDATE ", clip_all: 0.5}",
             "job.yml:11:97: stages[0].clip_all: clips an agent's whole vector, for unit round or "
             "agent: remove it");
+    taken("local", UPDATE ", experts: {shifts: [-0.5, 0.25]}}");
+    taken("central", UPDATE ", experts: {shifts: [0.5]}}");
+    refused(UPDATE ", experts: {own: true}}",
+            "job.yml:11:102: stages[0].experts.own: is for a fit or predict stage, whose agents "
+            "learn alone: remove it");
+    refused(UPDATE ", experts: {shifts: [0.5, 0.5]}}",
+            "job.yml:11:105: stages[0].experts.shifts: holds one shift twice: remove it");
     refused(UPDATE ", noise: gaussian}",
             "job.yml:11:94: stages[0].noise: gaussian needs a privacy.delta above 0: add one, or "
             "write laplace");

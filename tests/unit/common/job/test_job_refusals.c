@@ -174,7 +174,7 @@ static const struct refusal refusals[] = {
     {"batch: 100", "batch: 100\n    tolerance: 1", STATUS_INVALID,
      "job.yml:24:16: stages[1].tolerance: is for a fit or predict stage: remove it"},
     {"batch: 100", "batch: 100\n    experts: {own: true}", STATUS_INVALID,
-     "job.yml:24:14: stages[1].experts: is for a fit, statistics or predict stage: remove it"},
+     "job.yml:24:14: stages[1].experts: is for a fit, predict, statistics or update stage: remove it"},
     {"batch: 100", "batch: 1000000000\n    grid_bits: 40", STATUS_INVALID,
      "job.yml:12:5: stages[0]: a fit takes fewer than 2^31 records and features"},
     {"share: 0.2", "share: 0.2\n    grid_bits: 40", STATUS_INVALID,
