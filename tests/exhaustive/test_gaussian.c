@@ -198,7 +198,7 @@ static bool holds(struct noise_scale sigma, bool last, enum fault fault)
     return right;
 }
 
-Test(gaussian, every_outcome_has_the_weight_of_the_formula, .timeout = 200)
+Test(gaussian, every_outcome_has_the_weight_of_the_formula)
 {
     static const struct noise_scale sigmas[] = {{1, 16}, {1, 4}, {1, 2}, {1, 1}, {22, 7}, {7, 1}};
     for (size_t i = 0; i < sizeof sigmas / sizeof sigmas[0]; i++) {
@@ -207,7 +207,7 @@ Test(gaussian, every_outcome_has_the_weight_of_the_formula, .timeout = 200)
     }
 }
 
-Test(gaussian, every_planted_fault_is_caught, .timeout = 200)
+Test(gaussian, every_planted_fault_is_caught)
 {
     static const struct noise_scale sigma = {3, 2};
     cr_expect(holds(sigma, false, RIGHT));
@@ -287,7 +287,7 @@ static bool is_delta(double found, double delta)
     return fabs(found - delta) <= 1e-12 * delta;
 }
 
-Test(gaussian, delta_is_what_the_vectors_say, .timeout = 200)
+Test(gaussian, delta_is_what_the_vectors_say)
 {
     json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, NULL);
     size_t index = 0;

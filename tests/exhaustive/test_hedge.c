@@ -125,7 +125,7 @@ static double claim(const struct hedge_game *game)
     return sum;
 }
 
-Test(hedge, every_outcome_is_within_its_charges, .timeout = 200)
+Test(hedge, every_outcome_is_within_its_charges)
 {
     static const double p[] = {0.9, 0.5, 0.05};
     for (size_t i = 0; i < 3; i++) {
@@ -138,7 +138,7 @@ Test(hedge, every_outcome_is_within_its_charges, .timeout = 200)
 }
 
 /* A record that takes part in two rounds, the only one there is. */
-Test(hedge, a_record_of_two_rounds_is_within_its_charges, .timeout = 200)
+Test(hedge, a_record_of_two_rounds_is_within_its_charges)
 {
     const struct hedge_game game = game_of(0.5, 2, 2);
     const double worst = worst_loss(game, 2);
@@ -146,20 +146,20 @@ Test(hedge, a_record_of_two_rounds_is_within_its_charges, .timeout = 200)
     cr_expect(worst <= claim(&game) + log(SLACK));
 }
 
-Test(hedge, a_cap_that_is_not_kept_is_caught, .timeout = 200)
+Test(hedge, a_cap_that_is_not_kept_is_caught)
 {
     const struct hedge_game capped = game_of(0.9, 1, 1);
     cr_expect(worst_loss(game_of(0.9, LOOKED, 1), 1) > claim(&capped) + 0.1);
 }
 
-Test(hedge, a_coin_of_twice_the_loss_is_caught, .timeout = 200)
+Test(hedge, a_coin_of_twice_the_loss_is_caught)
 {
     struct hedge_game game = game_of(0.9, 1, 1);
     cr_assert(noise_exponential_init(&game.decay, 2, 2) == STATUS_OK);
     cr_expect(worst_loss(game, 1) > claim(&game) + 0.05);
 }
 
-Test(hedge, a_missing_coin_of_p_is_caught, .timeout = 200)
+Test(hedge, a_missing_coin_of_p_is_caught)
 {
     const struct hedge_game game = game_of(0, 1, 1);
     cr_expect(isinf(worst_loss(game, 1)));

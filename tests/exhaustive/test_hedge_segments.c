@@ -160,7 +160,7 @@ static double claim(const struct hedge_game *game)
     return most;
 }
 
-Test(hedge_segments, every_outcome_is_within_the_dearest_game, .timeout = 200)
+Test(hedge_segments, every_outcome_is_within_the_dearest_game)
 {
     static const enum hedge_strategy strategies[] = {HEDGE_RWM, HEDGE_DARTBOARD};
     for (size_t i = 0; i < 2; i++) {
@@ -174,7 +174,7 @@ Test(hedge_segments, every_outcome_is_within_the_dearest_game, .timeout = 200)
     }
 }
 
-Test(hedge_segments, sums_that_do_not_restart_are_caught, .timeout = 200)
+Test(hedge_segments, sums_that_do_not_restart_are_caught)
 {
     struct hedge_game game[GAMES];
     games_of(game, HEDGE_RWM);
@@ -198,7 +198,7 @@ static void plan(struct hedge_game *game, enum hedge_strategy strategy, double e
 
 /* As planned: pure epsilon, and epsilon 0.2 at delta 0.1, where the draws cost more than pure
  * epsilon would allow. */
-Test(hedge_segments, plans_keep_their_epsilon_and_delta, .timeout = 200)
+Test(hedge_segments, plans_keep_their_epsilon_and_delta)
 {
     static const enum hedge_strategy strategies[] = {HEDGE_RWM, HEDGE_DARTBOARD};
     for (size_t i = 0; i < 2; i++) {

@@ -321,18 +321,18 @@ Test(laplace, one_coordinate_is_exactly_private_through_ledger_and_mechanism)
     cr_assert(holds(paid, (struct noise_scale){1, 4}, 1, true));
 }
 
-Test(laplace, two_digits_are_exactly_private, .timeout = 200)
+Test(laplace, two_digits_are_exactly_private)
 {
     cr_assert(holds(right, (struct noise_scale){1, 1}, 1, false));
 }
 
-Test(laplace, two_coordinates_are_exactly_private, .timeout = 200)
+Test(laplace, two_coordinates_are_exactly_private)
 {
     cr_assert(holds(right, (struct noise_scale){1, 4}, 2, false));
     cr_assert(holds(right, (struct noise_scale){1, 1}, 2, true));
 }
 
-Test(laplace, every_planted_fault_is_caught, .timeout = 200)
+Test(laplace, every_planted_fault_is_caught)
 {
     static const struct noise_scale scale = {1, 4};
     cr_assert_not(holds(one_sided, scale, 1, false));
@@ -368,7 +368,7 @@ static bool has_weights(const struct tally *tally, struct noise_scale scale)
     return right_weights;
 }
 
-Test(laplace, every_outcome_has_the_weight_of_the_formula, .timeout = 200)
+Test(laplace, every_outcome_has_the_weight_of_the_formula)
 {
     static const struct noise_scale scales[] = {{1, 16}, {2, 9}, {1, 1}};
     static const int64_t zero = 0;

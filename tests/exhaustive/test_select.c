@@ -337,7 +337,7 @@ static struct verdict judge(measure measure, conclude conclude, uint64_t epsilon
 
 static const uint64_t epsilons_micro[] = {500000, 1000000, 3000000};
 
-Test(select, the_exponential_mechanism_is_exact_private_and_of_bounded_range, .timeout = 200)
+Test(select, the_exponential_mechanism_is_exact_private_and_of_bounded_range)
 {
     for (size_t i = 0; i < 3; i++) {
         struct verdict verdict = judge(measure_exponential, in_proportion, epsilons_micro[i], 1);
@@ -345,7 +345,7 @@ Test(select, the_exponential_mechanism_is_exact_private_and_of_bounded_range, .t
     }
 }
 
-Test(select, permute_and_flip_is_exact_and_private_but_not_of_bounded_range, .timeout = 200)
+Test(select, permute_and_flip_is_exact_and_private_but_not_of_bounded_range)
 {
     for (size_t i = 0; i < 3; i++) {
         struct verdict verdict = judge(measure_flip, by_flips, epsilons_micro[i], 1);
@@ -354,7 +354,7 @@ Test(select, permute_and_flip_is_exact_and_private_but_not_of_bounded_range, .ti
     }
 }
 
-Test(select, eta_twice_too_large_is_caught, .timeout = 200)
+Test(select, eta_twice_too_large_is_caught)
 {
     struct verdict verdict = judge(measure_exponential, in_proportion, 1000000, 2);
     cr_expect_not(verdict.truth || verdict.private || verdict.bounded_range);
@@ -362,7 +362,7 @@ Test(select, eta_twice_too_large_is_caught, .timeout = 200)
     cr_expect_not(verdict.truth || verdict.private);
 }
 
-Test(select, an_eta_wrong_by_a_millionth_is_caught, .timeout = 200)
+Test(select, an_eta_wrong_by_a_millionth_is_caught)
 {
     struct noise_exponential decay;
     struct table *table = table_new();
@@ -397,7 +397,7 @@ static void first_coin_never_falls(struct table *table, const struct noise_expon
     }
 }
 
-Test(select, a_skipped_coin_is_caught, .timeout = 200)
+Test(select, a_skipped_coin_is_caught)
 {
     struct verdict verdict = judge(first_coin_falls, by_flips, 1000000, 1);
     cr_expect_not(verdict.truth);

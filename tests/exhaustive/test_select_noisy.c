@@ -118,7 +118,7 @@ static double first_of_many(tie_rule before)
     return loss;
 }
 
-Test(select_noisy, noisy_max_is_private_and_needs_twice_the_sensitivity, .timeout = 200)
+Test(select_noisy, noisy_max_is_private_and_needs_twice_the_sensitivity)
 {
     cr_expect(noisy_is_private(lowest_index, 2));
     cr_expect_not(noisy_is_private(lowest_index, 1), "scale sensitivity/epsilon");

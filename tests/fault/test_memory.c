@@ -120,21 +120,21 @@ static void refuse_each(size_t under_test, enum trial trial, enum local_trial lo
     cr_assert_gt(position, 40, "only %zu allocations were met", position - 1);
 }
 
-Test(memory, an_agent_refused_any_allocation_begins_anew, .timeout = 300)
+Test(memory, an_agent_refused_any_allocation_begins_anew)
 {
     refuse_each(1, TRIAL_LOCAL, LOCAL_FITS);
     refuse_each(1, TRIAL_LOCAL, LOCAL_ANSWERS);
     refuse_each(1, TRIAL_LOCAL, LOCAL_STREAM);
 }
 
-Test(memory, a_coordinator_refused_any_allocation_begins_anew, .timeout = 300)
+Test(memory, a_coordinator_refused_any_allocation_begins_anew)
 {
     refuse_each(COORDINATOR, TRIAL_LOCAL, LOCAL_FITS);
     refuse_each(COORDINATOR, TRIAL_LOCAL, LOCAL_ANSWERS);
     refuse_each(COORDINATOR, TRIAL_LOCAL, LOCAL_STREAM);
 }
 
-Test(memory, under_central_trust_all_begin_anew, .timeout = 300)
+Test(memory, under_central_trust_all_begin_anew)
 {
     for (int trial = TRIAL_LOCAL + 1; trial < TRIAL_COUNT; trial++) {
         refuse_each(1, (enum trial)trial, LOCAL_FITS);

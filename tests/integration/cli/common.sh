@@ -4,7 +4,7 @@ export LC_ALL=C
 programs=$1
 root=$2
 hedgerow=$programs/hedgerow
-job=$root/compose/hospitals/job.yml
+job=$root/compose/hospitals/fit.yml
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 faults=0

@@ -127,7 +127,7 @@ expect 3 bash -c "trap '' XFSZ; ulimit -f 20; exec '$hedgerow' simulate '$job' -
 says "$work/full: the shares cannot be written: is the disk full?"
 mkdir "$work/several"
 cp "$job" "$work/several/"
-expect 3 "$hedgerow" simulate "$work/several/job.yml" --out "$work/d"
+expect 3 "$hedgerow" simulate "$work/several/${job##*/}" --out "$work/d"
 says '--data'
 
 # A second simulation in the same folder is refused, and the first one goes on.

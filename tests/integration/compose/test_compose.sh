@@ -76,7 +76,7 @@ ended() { [ "$(docker inspect --format '{{.State.Status}}' "$(container "$1")")"
 # The job of the hospitals, in more and shorter rounds: a deadline that an absent agent does not make long.
 sed -e "s/^\( *rounds:\) *[0-9]*/\1 $rounds/" -e 's/^\( *batch:\) *[0-9]*/\1 20/' \
     -e 's/^\( *deadline_s:\) *[0-9]*/\1 8/' -e 's/^\( *join_deadline_s:\) *[0-9]*/\1 120/' \
-    "$root/compose/hospitals/job.yml" >"$work/job.yml"
+    "$root/compose/hospitals/fit.yml" >"$work/job.yml"
 
 "$root/compose/hospitals/up" --detach --slot-ms 1000 --job "$work/job.yml"
 say 'the federation is up'

@@ -50,7 +50,7 @@ static void burst(const struct pair *pair, struct endpoint *from, const struct p
     }
 }
 
-Test(burst, of_a_turn_is_not_lost_on_a_working_connection, .timeout = 600)
+Test(burst, of_a_turn_is_not_lost_on_a_working_connection)
 {
     struct pair pair = {0};
     struct key_pair office;

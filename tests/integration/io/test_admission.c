@@ -20,7 +20,7 @@ static void start_two(void)
     federation_start(&federation, 2, NULL);
 }
 
-Test(admission, admitted_agents_are_served, .init = start_two, .fini = teardown, .timeout = 300)
+Test(admission, admitted_agents_are_served, .init = start_two, .fini = teardown)
 {
     struct endpoint *one = federation_dial(&federation, &federation.agent[0]);
     struct endpoint *two = federation_dial(&federation, &federation.agent[1]);
@@ -31,8 +31,7 @@ Test(admission, admitted_agents_are_served, .init = start_two, .fini = teardown,
     endpoint_free(two);
 }
 
-Test(admission, an_unknown_key_gets_no_byte_into_the_protocol, .init = start_two, .fini = teardown,
-     .timeout = 300)
+Test(admission, an_unknown_key_gets_no_byte_into_the_protocol, .init = start_two, .fini = teardown)
 {
     struct endpoint *stranger = federation_dial(&federation, &federation.agent[5]);
     cr_expect(federation_told(stranger, "agents add"), "%s", endpoint_trouble(stranger));
@@ -45,7 +44,7 @@ Test(admission, an_unknown_key_gets_no_byte_into_the_protocol, .init = start_two
 }
 
 Test(admission, a_key_admitted_late_is_served_without_a_restart, .init = start_two,
-     .fini = teardown, .timeout = 300)
+     .fini = teardown)
 {
     struct endpoint *late = federation_dial(&federation, &federation.agent[3]);
     cr_expect(federation_told(late, "agents add"), "%s", endpoint_trouble(late));
@@ -56,8 +55,7 @@ Test(admission, a_key_admitted_late_is_served_without_a_restart, .init = start_t
 }
 
 /* The same with libzmq alone, to show that the rebuilding is what helps. */
-Test(admission, a_plain_socket_never_comes_back_from_a_refusal, .init = start_two, .fini = teardown,
-     .timeout = 300)
+Test(admission, a_plain_socket_never_comes_back_from_a_refusal, .init = start_two, .fini = teardown)
 {
     void *context = zmq_ctx_new();
     void *plain = zmq_socket(context, ZMQ_DEALER);
@@ -107,7 +105,7 @@ static void start_four(void)
 /* Three are revoked, one after the other: one of them within a second, so that a machine that stands still
  * is not taken for a coordinator that looks at its list too seldom. */
 Test(admission, a_revocation_ends_a_live_connection_within_a_second, .init = start_four,
-     .fini = teardown, .timeout = 300)
+     .fini = teardown)
 {
     struct endpoint *stays = federation_dial(&federation, &federation.agent[3]);
     cr_assert_geq(federation_round_trip(stays, PATIENCE_MS), 0);
@@ -123,8 +121,7 @@ Test(admission, a_revocation_ends_a_live_connection_within_a_second, .init = sta
 }
 
 /* One that says nothing must not go on listening either. */
-Test(admission, a_revocation_ends_a_silent_connection_too, .init = start_two, .fini = teardown,
-     .timeout = 300)
+Test(admission, a_revocation_ends_a_silent_connection_too, .init = start_two, .fini = teardown)
 {
     struct endpoint *silent = federation_dial(&federation, &federation.agent[0]);
     cr_assert_geq(federation_round_trip(silent, PATIENCE_MS), 0);
@@ -137,8 +134,7 @@ Test(admission, a_revocation_ends_a_silent_connection_too, .init = start_two, .f
     endpoint_free(silent);
 }
 
-Test(admission, the_newest_connection_of_a_key_wins, .init = start_two, .fini = teardown,
-     .timeout = 300)
+Test(admission, the_newest_connection_of_a_key_wins, .init = start_two, .fini = teardown)
 {
     struct endpoint *old = federation_dial(&federation, &federation.agent[0]);
     cr_assert_geq(federation_round_trip(old, PATIENCE_MS), 0);
@@ -150,7 +146,7 @@ Test(admission, the_newest_connection_of_a_key_wins, .init = start_two, .fini = 
     endpoint_free(new);
 }
 
-Test(admission, keys_rotate_with_an_overlap, .init = start_two, .fini = teardown, .timeout = 300)
+Test(admission, keys_rotate_with_an_overlap, .init = start_two, .fini = teardown)
 {
     cr_assert_eq(roster_add(federation.agents_path, "a0", &federation.agent[4].public_key, NULL),
                  STATUS_OK);
@@ -173,7 +169,7 @@ Test(admission, keys_rotate_with_an_overlap, .init = start_two, .fini = teardown
 }
 
 Test(admission, an_agent_with_the_wrong_coordinator_key_is_told_so, .init = start_two,
-     .fini = teardown, .timeout = 300)
+     .fini = teardown)
 {
     struct endpoint *endpoint = NULL;
     struct endpoint_options options = {.address = federation.address,
@@ -187,7 +183,7 @@ Test(admission, an_agent_with_the_wrong_coordinator_key_is_told_so, .init = star
 }
 
 /* A web server where the coordinator should be, then the real one: libzmq alone would be lost. */
-Test(admission, an_http_server_on_the_port_then_the_real_coordinator, .timeout = 300)
+Test(admission, an_http_server_on_the_port_then_the_real_coordinator)
 {
     /* An address of this process alone: nobody else can take the port between the two. */
     uint32_t loopback = INADDR_LOOPBACK + 1 + (uint32_t)getpid() % 0x7fffff * 2;
@@ -253,7 +249,7 @@ Test(admission, an_http_server_on_the_port_then_the_real_coordinator, .timeout =
     endpoint_free(listening);
 }
 
-Test(admission, addresses_are_judged_with_a_remedy, .timeout = 300)
+Test(admission, addresses_are_judged_with_a_remedy)
 {
     static const char *const wrong[] = {"",
                                         "host:7310",
@@ -282,7 +278,7 @@ Test(admission, addresses_are_judged_with_a_remedy, .timeout = 300)
 }
 
 Test(admission, an_address_in_use_or_of_another_machine_is_told, .init = start_two,
-     .fini = teardown, .timeout = 300)
+     .fini = teardown)
 {
     struct endpoint *endpoint = NULL;
     struct why why = {""};
@@ -297,7 +293,7 @@ Test(admission, an_address_in_use_or_of_another_machine_is_told, .init = start_t
     cr_expect_not_null(strstr(why.text, "0.0.0.0"), "%s", why.text);
 }
 
-Test(admission, both_families_are_served, .timeout = 300)
+Test(admission, both_families_are_served)
 {
     struct key_pair key;
     struct endpoint *listening = NULL;

@@ -206,7 +206,7 @@ static enum status in_order(char event, struct effects *effects)
     return STATUS_OK;
 }
 
-Test(driver, effects_are_performed_in_order_and_commits_answered_after_the_step, .timeout = 300)
+Test(driver, effects_are_performed_in_order_and_commits_answered_after_the_step)
 {
     cr_assert_eq(run(in_order), STATUS_OK, "%s", why.text);
     cr_expect_eq(exit_code, 7);
@@ -223,7 +223,7 @@ static enum status finish_at_start(char event, struct effects *effects)
     return STATUS_OK;
 }
 
-Test(driver, the_journal_is_replayed_before_the_start, .timeout = 300)
+Test(driver, the_journal_is_replayed_before_the_start)
 {
     memcpy(world.record, "xyz", 3);
     world.records = 3;
@@ -241,7 +241,7 @@ static enum status commit_then_finish(char event, struct effects *effects)
     return STATUS_OK;
 }
 
-Test(driver, an_unknown_outcome_means_a_new_machine_that_recovers, .timeout = 300)
+Test(driver, an_unknown_outcome_means_a_new_machine_that_recovers)
 {
     world.appends_until_fault = 1;
     world.fault = STATUS_UNKNOWN_OUTCOME;
@@ -251,7 +251,7 @@ Test(driver, an_unknown_outcome_means_a_new_machine_that_recovers, .timeout = 30
     cr_expect_eq(world.records, 1);
 }
 
-Test(driver, a_commit_that_failed_is_tried_again_by_a_new_machine, .timeout = 300)
+Test(driver, a_commit_that_failed_is_tried_again_by_a_new_machine)
 {
     world.appends_until_fault = 1;
     world.fault = STATUS_IO;
@@ -267,7 +267,7 @@ static enum status never_works(char event, struct effects *effects)
     return STATUS_NO_MEMORY;
 }
 
-Test(driver, restarting_ends_when_it_does_not_help, .timeout = 300)
+Test(driver, restarting_ends_when_it_does_not_help)
 {
     cr_expect_eq(run(never_works), STATUS_NO_MEMORY);
     cr_expect_eq(world.made, DRIVER_RESTARTS_MAX + 1);
@@ -279,7 +279,7 @@ static enum status cannot_read(char event, struct effects *effects)
     return event == 'R' ? STATUS_CORRUPT : STATUS_OK;
 }
 
-Test(driver, a_journal_that_cannot_be_read_ends_it_at_once, .timeout = 300)
+Test(driver, a_journal_that_cannot_be_read_ends_it_at_once)
 {
     world.records = 1;
     cr_expect_eq(run(cannot_read), STATUS_CORRUPT);
@@ -287,7 +287,7 @@ Test(driver, a_journal_that_cannot_be_read_ends_it_at_once, .timeout = 300)
     cr_expect_not_null(strstr(why.text, "journal"), "%s", why.text);
 }
 
-Test(driver, what_cannot_be_made_ends_it, .timeout = 300)
+Test(driver, what_cannot_be_made_ends_it)
 {
     world.make_fails = STATUS_BUSY;
     cr_expect_eq(run(finish_at_start), STATUS_BUSY);
@@ -305,7 +305,7 @@ static enum status tick_three_times(char event, struct effects *effects)
     return STATUS_OK;
 }
 
-Test(driver, ticks_come_when_they_are_wanted, .timeout = 300)
+Test(driver, ticks_come_when_they_are_wanted)
 {
     int64_t began_ms = clock_now_ms();
     cr_assert_eq(run(tick_three_times), STATUS_OK);
@@ -323,7 +323,7 @@ static enum status work_then_finish(char event, struct effects *effects)
     return STATUS_OK;
 }
 
-Test(driver, work_is_done_beside_the_loop_and_answered, .timeout = 300)
+Test(driver, work_is_done_beside_the_loop_and_answered)
 {
     cr_assert_eq(run(work_then_finish), STATUS_OK);
     cr_expect_str_eq(world.heard, "|SW");
@@ -339,7 +339,7 @@ static enum status wait_for_ever(char event, struct effects *effects)
     return STATUS_OK;
 }
 
-Test(driver, sigterm_ends_it_cleanly, .timeout = 300)
+Test(driver, sigterm_ends_it_cleanly)
 {
     cr_assert_eq(run(wait_for_ever), STATUS_OK);
     cr_expect_eq(exit_code, 0);
@@ -368,7 +368,7 @@ static enum status make_with_long_work(void *self, struct machine *machine, stru
     return status;
 }
 
-Test(driver, a_stop_does_not_wait_for_a_computation_for_ever, .timeout = 300)
+Test(driver, a_stop_does_not_wait_for_a_computation_for_ever)
 {
     pid_t child = quiet_fork();
     if (child == 0) {

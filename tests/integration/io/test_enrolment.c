@@ -157,7 +157,7 @@ static struct endpoint_options options_for(const struct key_pair *key)
                                      .coordinator_key = coordinator.public_key};
 }
 
-Test(enrolment, a_token_becomes_the_agents_own_key, .init = setup, .fini = teardown, .timeout = 600)
+Test(enrolment, a_token_becomes_the_agents_own_key, .init = setup, .fini = teardown)
 {
     struct key_pair own;
     struct token token = make_token("ann", INT64_C(4000000000));
@@ -175,7 +175,7 @@ Test(enrolment, a_token_becomes_the_agents_own_key, .init = setup, .fini = teard
     cr_expect_not_null(strstr(why.text, "agents add ann"), "%s", why.text);
 }
 
-Test(enrolment, a_token_admits_nothing_else, .init = setup, .fini = teardown, .timeout = 600)
+Test(enrolment, a_token_admits_nothing_else, .init = setup, .fini = teardown)
 {
     struct token token = make_token("ann", INT64_C(4000000000));
     struct endpoint_options options = options_for(&token.key);
@@ -183,7 +183,7 @@ Test(enrolment, a_token_admits_nothing_else, .init = setup, .fini = teardown, .t
     cr_expect(!was_heard("hello"));
 }
 
-Test(enrolment, an_expired_token_is_refused, .init = setup, .fini = teardown, .timeout = 600)
+Test(enrolment, an_expired_token_is_refused, .init = setup, .fini = teardown)
 {
     struct key_pair own;
     struct token token = make_token("ann", 1000);
@@ -191,7 +191,7 @@ Test(enrolment, an_expired_token_is_refused, .init = setup, .fini = teardown, .t
     cr_expect_eq(probe_enrol(&token, &own, NULL, 3000, &why), STATUS_AGAIN);
 }
 
-Test(probe, reach_says_what_is_wrong, .init = setup, .fini = teardown, .timeout = 600)
+Test(probe, reach_says_what_is_wrong, .init = setup, .fini = teardown)
 {
     struct key_pair own;
     cr_assert_eq(key_pair_generate(&own), STATUS_OK);

@@ -127,8 +127,7 @@ static bool bare_server_hears(bool enforced)
     return heard;
 }
 
-Test(fail_closed, the_option_is_what_closes_a_server_without_a_handler, .init = setup,
-     .timeout = 300)
+Test(fail_closed, the_option_is_what_closes_a_server_without_a_handler, .init = setup)
 {
     cr_expect(bare_server_hears(false), "libzmq has become safer: say so in the documents");
     cr_expect(!bare_server_hears(true));

@@ -146,7 +146,7 @@ static void send_parts_without_end(void *socket, void *context)
     zmq_send(socket, "end", 3, 0);
 }
 
-Test(hostile_agent, endless_parts_of_one_message, .timeout = 600)
+Test(hostile_agent, endless_parts_of_one_message)
 {
     expect_served_under(send_parts_without_end, "message-endless", 96 * KIB_PER_MIB);
 }
@@ -159,7 +159,7 @@ static void send_without_pause(void *socket, void *context)
     }
 }
 
-Test(hostile_agent, a_flood_of_small_messages, .timeout = 600)
+Test(hostile_agent, a_flood_of_small_messages)
 {
     expect_served_under(send_without_pause, "flood", ANY_KIB);
 }
@@ -173,7 +173,7 @@ static void send_huge_frames(void *socket, void *context)
     }
 }
 
-Test(hostile_agent, frames_above_the_limit, .timeout = 600)
+Test(hostile_agent, frames_above_the_limit)
 {
     expect_served_under(send_huge_frames, NULL, 16 * KIB_PER_MIB);
 }
@@ -188,7 +188,7 @@ static void send_three_frames(void *socket, void *context)
     }
 }
 
-Test(hostile_agent, messages_of_the_wrong_number_of_frames, .timeout = 600)
+Test(hostile_agent, messages_of_the_wrong_number_of_frames)
 {
     expect_served_under(send_three_frames, "message-malformed", ANY_KIB);
 }
@@ -204,7 +204,7 @@ static void squat(void *socket, void *context)
     }
 }
 
-Test(hostile_agent, squatted_routing_ids, .timeout = 600)
+Test(hostile_agent, squatted_routing_ids)
 {
     expect_served_under(squat, "routing-id-squatted", ANY_KIB);
 }
@@ -225,7 +225,7 @@ static void squat_the_next_number(void *socket, void *context)
 }
 
 Test(hostile_agent, the_next_automatic_routing_id_cannot_be_guessed, .init = start,
-     .fini = teardown, .timeout = 600)
+     .fini = teardown)
 {
     struct endpoint *honest = honest_agent();
     attack(squat_the_next_number);
@@ -247,14 +247,14 @@ static void connect_many_times(void *socket, void *context)
     }
 }
 
-Test(hostile_agent, more_connections_than_a_key_may_have, .timeout = 600)
+Test(hostile_agent, more_connections_than_a_key_may_have)
 {
     expect_served_under(connect_many_times, "handshakes-limited", ANY_KIB);
 }
 
 /* Limits are of one key: the honest agent's own traffic at full speed does not come near them. */
 Test(hostile_agent, an_honest_agent_in_a_hurry_is_not_taken_for_one, .init = start,
-     .fini = teardown, .timeout = 600)
+     .fini = teardown)
 {
     static uint8_t payload[PAYLOAD_MAX];
     static const struct peer coordinator = {"coordinator"};

@@ -288,12 +288,26 @@ Test(journal, a_copied_older_file_is_refused, .init = setup, .fini = teardown)
     cr_assert_eq(system(command), 0);
     cr_expect_eq(reopen(), STATUS_CORRUPT);
     cr_expect_not_null(strstr(why.text, "older copy"), "%s", why.text);
+    cr_expect_eq(open_kind(&journal, "agent", true), STATUS_CORRUPT, "also to be looked at");
+    cr_expect_not_null(strstr(why.text, "older copy"), "%s", why.text);
     /* The mark's removal does not help either; an emptied one is the operator's explicit word. */
     cr_assert_eq(unlink(scratch_path(&scratch, "mark")), 0);
     cr_expect_eq(reopen(), STATUS_CORRUPT);
     cr_expect_not_null(strstr(why.text, "touch"), "%s", why.text);
     scratch_write(scratch_path(&scratch, "mark"), "");
     cr_expect_eq(reopen(), STATUS_OK, "%s", why.text);
+}
+
+Test(journal, a_journal_that_is_gone_is_not_begun_anew, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    journal_close(&journal);
+    cr_assert_eq(unlink(scratch_path(&scratch, "journal.db")), 0);
+    for (int read_only = 0; read_only < 2; read_only++) {
+        cr_expect_eq(open_kind(&journal, "agent", read_only == 1), STATUS_CORRUPT);
+        cr_expect_not_null(strstr(why.text, "has been at record 1"), "%s", why.text);
+        cr_expect_neq(access(scratch_path(&scratch, "journal.db"), F_OK), 0, "nothing is made");
+    }
 }
 
 Test(journal, half_a_mark_is_no_mark_but_the_other_half_serves, .init = setup, .fini = teardown)

@@ -48,7 +48,7 @@ static void append_until_killed(const char *folder, int report)
     }
 }
 
-Test(journal_kill, nothing_acknowledged_is_lost, .timeout = 600)
+Test(journal_kill, nothing_acknowledged_is_lost)
 {
     struct scratch scratch;
     unsigned acknowledged = 0;

@@ -90,7 +90,7 @@ static void speak_http(void)
     say_and_leave(request, sizeof request - 1);
 }
 
-Test(strangers, web_browsers, .init = start, .fini = teardown, .timeout = 600)
+Test(strangers, web_browsers, .init = start, .fini = teardown)
 {
     attack(speak_http);
     expect_honest_agents_served();
@@ -117,7 +117,7 @@ static void speak_rubbish(void)
     say_and_leave(bytes, sizeof bytes);
 }
 
-Test(strangers, random_bytes, .init = start, .fini = teardown, .timeout = 600)
+Test(strangers, random_bytes, .init = start, .fini = teardown)
 {
     attack(speak_rubbish);
     expect_honest_agents_served();
@@ -140,7 +140,7 @@ static void sit_half_open(void)
     }
 }
 
-Test(strangers, half_open_connections, .init = start, .fini = teardown, .timeout = 600)
+Test(strangers, half_open_connections, .init = start, .fini = teardown)
 {
     attack(sit_half_open);
     expect_honest_agents_served();
@@ -148,7 +148,7 @@ Test(strangers, half_open_connections, .init = start, .fini = teardown, .timeout
 
 /* libzmq's thread spins when descriptors run out, and files could no longer be opened: the strangers' part
  * of them is limited, so that even the list is still read. */
-Test(strangers, more_connections_than_descriptors, .timeout = 600)
+Test(strangers, more_connections_than_descriptors)
 {
     struct rlimit before;
     cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -180,8 +180,7 @@ static void knock_with_unknown_keys(void)
     endpoint_free(endpoint);
 }
 
-Test(strangers, endless_handshakes_under_unknown_keys, .init = start, .fini = teardown,
-     .timeout = 600)
+Test(strangers, endless_handshakes_under_unknown_keys, .init = start, .fini = teardown)
 {
     attack(knock_with_unknown_keys);
     expect_honest_agents_served();

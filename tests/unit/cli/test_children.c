@@ -22,7 +22,7 @@ static void start(struct children *children, const char *script)
               why.text);
 }
 
-Test(children, that_end_are_noticed_with_their_code, .timeout = 300)
+Test(children, that_end_are_noticed_with_their_code)
 {
     struct children children = {.count = 0};
     children_signals();
@@ -36,7 +36,7 @@ Test(children, that_end_are_noticed_with_their_code, .timeout = 300)
     cr_assert(children.child[1].code == 128 + SIGKILL);
 }
 
-Test(children, that_do_not_listen_are_ended, .timeout = 300)
+Test(children, that_do_not_listen_are_ended)
 {
     struct children children = {.count = 0};
     children_signals();
@@ -49,7 +49,7 @@ Test(children, that_do_not_listen_are_ended, .timeout = 300)
     cr_assert(kill(children.child[0].pid, 0) != 0 && kill(children.child[1].pid, 0) != 0);
 }
 
-Test(children, are_left_when_the_parent_is_asked_to_stop, .timeout = 300)
+Test(children, are_left_when_the_parent_is_asked_to_stop)
 {
     struct children children = {.count = 0};
     children_signals();
@@ -58,7 +58,7 @@ Test(children, are_left_when_the_parent_is_asked_to_stop, .timeout = 300)
     cr_assert(!children_wait(&children, 1));
 }
 
-Test(children, output_is_read_whole, .timeout = 300)
+Test(children, output_is_read_whole)
 {
     char shell[] = "/bin/sh";
     char option[] = "-c";

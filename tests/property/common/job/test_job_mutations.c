@@ -100,7 +100,7 @@ static const char answers_text[] =
     "  - {task: predict, loss: squared, lambdas: [0.5], share: 0.4, grid_bits: 10,\n"
     "     kernel: {kind: polynomial, degree: 2, offset: 1}, points: [[70, F], [50, M]]}\n";
 
-Test(job_mutations, are_refused_with_a_place_or_are_valid, .timeout = 100)
+Test(job_mutations, are_refused_with_a_place_or_are_valid)
 {
     uint64_t state = UINT64_C(20240611);
     unsigned accepted = 0;
@@ -167,7 +167,7 @@ Test(job_mutations, the_judge_condemns_planted_faults)
 }
 
 /* --set with random paths and values: the result parses or is refused, and nothing else breaks. */
-Test(job_mutations, of_one_value_by_override_keep_the_text_yaml, .timeout = 100)
+Test(job_mutations, of_one_value_by_override_keep_the_text_yaml)
 {
     static const char *const path[] = {"privacy.epsilon",         "privacy.delta",
                                        "stages.0.share",          "stages[1].share",

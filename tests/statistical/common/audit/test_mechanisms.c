@@ -119,45 +119,45 @@ Test(audit, every_subject_has_a_plan_here)
     cr_assert_null(audit_subject_named("nothing"));
 }
 
-Test(audit, laplace_holds_on_one_coordinate_and_on_four, .timeout = 300)
+Test(audit, laplace_holds_on_one_coordinate_and_on_four)
 {
     hold("laplace");
     hold("laplace-vector");
 }
 
-Test(audit, gaussian_holds_at_its_delta, .timeout = 300)
+Test(audit, gaussian_holds_at_its_delta)
 {
     hold("gaussian");
 }
 
-Test(audit, the_sum_of_shares_holds, .timeout = 300)
+Test(audit, the_sum_of_shares_holds)
 {
     hold("shares");
 }
 
-Test(audit, a_batch_that_is_clamped_encoded_summed_and_released_holds, .timeout = 300)
+Test(audit, a_batch_that_is_clamped_encoded_summed_and_released_holds)
 {
     hold("pipeline");
 }
 
-Test(audit, exponential_mechanism_holds, .timeout = 300)
+Test(audit, exponential_mechanism_holds)
 {
     hold("exponential");
 }
 
-Test(audit, permute_and_flip_holds, .timeout = 300)
+Test(audit, permute_and_flip_holds)
 {
     hold("permute-and-flip");
 }
 
-Test(audit, noisy_max_holds, .timeout = 300)
+Test(audit, noisy_max_holds)
 {
     hold("noisy-max");
 }
 
 /* The selections as the agent runs them, with a grant each: fewer runs, which would still show a
  * factor of two between scores and epsilon. */
-Test(audit, selections_that_are_paid_for_hold, .timeout = 300)
+Test(audit, selections_that_are_paid_for_hold)
 {
     static const struct {
         const char *name;
@@ -200,7 +200,7 @@ static enum status one_call_each(void *self, const struct random *random, unsign
     return STATUS_OK;
 }
 
-Test(audit, laplace_holds_call_by_call, .timeout = 300)
+Test(audit, laplace_holds_call_by_call)
 {
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
     struct audit_source source = {.draw = one_call_each, .self = ledger};
@@ -265,7 +265,7 @@ static double rwm_eta(double epsilon)
     return low;
 }
 
-Test(audit, plays_of_rwm_show_what_their_pair_can_show_and_no_more, .timeout = 300)
+Test(audit, plays_of_rwm_show_what_their_pair_can_show_and_no_more)
 {
     for (size_t e = 0; e < EPSILONS; e++) {
         double claimed = 0;
@@ -277,7 +277,7 @@ Test(audit, plays_of_rwm_show_what_their_pair_can_show_and_no_more, .timeout = 3
     }
 }
 
-Test(audit, the_theorem_claims_several_times_what_its_plays_show, .timeout = 300)
+Test(audit, the_theorem_claims_several_times_what_its_plays_show)
 {
     hold("theorem");
     for (size_t e = 0; e < 2; e++) {
@@ -286,17 +286,17 @@ Test(audit, the_theorem_claims_several_times_what_its_plays_show, .timeout = 300
     }
 }
 
-Test(audit, the_lazy_play_holds, .timeout = 300)
+Test(audit, the_lazy_play_holds)
 {
     hold("dartboard");
 }
 
-Test(audit, picks_of_disjoint_epochs_hold, .timeout = 300)
+Test(audit, picks_of_disjoint_epochs_hold)
 {
     hold("epochs");
 }
 
-Test(audit, linear_learner_holds, .timeout = 300)
+Test(audit, linear_learner_holds)
 {
     hold("linear-learner");
 }

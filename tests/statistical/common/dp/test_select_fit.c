@@ -197,7 +197,7 @@ static void row_fits(const struct row *row, size_t index)
     }
 }
 
-Test(select_fit, both_mechanisms_draw_every_row, .timeout = 250)
+Test(select_fit, both_mechanisms_draw_every_row)
 {
     (void)for_every_row(row_fits);
 }
@@ -225,7 +225,7 @@ static void twin_does_not_fit(const struct row *row, size_t index)
     }
 }
 
-Test(select_fit, a_twin_of_every_row_is_rejected, .timeout = 250)
+Test(select_fit, a_twin_of_every_row_is_rejected)
 {
     cr_assert_geq(for_every_row(twin_does_not_fit), 15);
 }

@@ -246,7 +246,7 @@ static void expect_row(const struct row *row, size_t index)
     }
 }
 
-Test(every_row, fits_and_a_scale_five_percent_wrong_does_not, .timeout = 250)
+Test(every_row, fits_and_a_scale_five_percent_wrong_does_not)
 {
     json_t *root = json_load_file(TEST_VECTORS "/dp_vectors.json", 0, NULL);
     size_t index = 0;

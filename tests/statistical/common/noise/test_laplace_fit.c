@@ -257,7 +257,7 @@ Test(noise_fit, the_reference_draws_the_same_distribution)
     }
 }
 
-Test(noise_fit, the_exact_path_draws_what_the_tables_leave_over, .timeout = 250)
+Test(noise_fit, the_exact_path_draws_what_the_tables_leave_over)
 {
     static const struct noise_scale few[] = {{1, 3}, {1, 1}, {10, 3}, {1000, 1}};
     for (size_t i = 0; i < 4; i++) {

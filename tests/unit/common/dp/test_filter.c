@@ -225,7 +225,7 @@ static struct charge any_charge(struct seeded_random *seeded)
 
 /* Fills a limit to the brim with charges; the accountants, asked about the list, stay within it, and
  * the odometer is above what they are certain of. */
-Test(filter, the_accountants_agree_with_every_list_it_admits, .timeout = 120)
+Test(filter, the_accountants_agree_with_every_list_it_admits)
 {
     enum { LISTS = 12, TRIES = 60 };
     struct seeded_random seeded;

@@ -102,7 +102,7 @@ static double play_against(struct price limit, const struct charge *choice, size
     return play(&game);
 }
 
-Test(filter_game, an_adaptive_adversary_stays_within_epsilon_and_delta, .timeout = 120)
+Test(filter_game, an_adaptive_adversary_stays_within_epsilon_and_delta)
 {
     static const struct {
         struct price limit;
@@ -132,7 +132,7 @@ Test(filter_game, an_adaptive_adversary_stays_within_epsilon_and_delta, .timeout
 }
 
 /* The same game notices a filter that lets twice as much pass. */
-Test(filter_game, the_adversary_finds_a_filter_that_charges_half, .timeout = 120)
+Test(filter_game, the_adversary_finds_a_filter_that_charges_half)
 {
     struct charge choice[2] = {pure(200000), pure(500000)};
     cr_assert_gt(play_against((struct price){1000000, 0}, choice, 2, 2, false), 0.05);

@@ -228,7 +228,7 @@ static struct charge any_charge(struct seeded_random *seeded)
 /* Of every mechanism, sampled, many at once, with deltas of their own: the accountants that know each
  * charge price what a filter admitted within the policy. A filter whose D is a half more than the
  * accountants are told is caught (planted). */
-Test(filter_limits, what_any_filter_admits_the_accountants_price_within_the_policy, .timeout = 60)
+Test(filter_limits, what_any_filter_admits_the_accountants_price_within_the_policy)
 {
     enum { LISTS = 60, TRIES = 40 };
     struct seeded_random seeded;

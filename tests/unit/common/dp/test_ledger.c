@@ -159,7 +159,7 @@ Test(ledger, a_grant_outlives_nothing_and_an_unused_one_stays_spent)
     ledger_free(NULL);
 }
 
-Test(ledger, keeps_many_passes_apart, .timeout = 20)
+Test(ledger, keeps_many_passes_apart)
 {
     enum { PASSES = 100000 };
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});

@@ -367,14 +367,14 @@ static bool run_history(uint64_t seed, enum flaw flaw)
     return agree;
 }
 
-Test(ledger_model, the_ledger_agrees_with_the_naive_model, .timeout = 120)
+Test(ledger_model, the_ledger_agrees_with_the_naive_model)
 {
     for (uint64_t seed = 1; seed <= 1000; seed++) {
         cr_assert(run_history(seed, FLAW_NONE), "seed %lu", (unsigned long)seed);
     }
 }
 
-Test(ledger_model, the_comparison_notices_every_planted_flaw, .timeout = 120)
+Test(ledger_model, the_comparison_notices_every_planted_flaw)
 {
     for (int flaw = FLAW_NONE + 1; flaw < FLAW_COUNT; flaw++) {
         bool noticed = false;

@@ -230,7 +230,7 @@ static double fit_left_over(struct noise_scale scale, bool open, double false_sc
 }
 
 /* Below p = 1e-9: three comparisons, a false alarm in 3e8 for a fresh seed. */
-Test(noise_exact, draws_exactly_what_the_masses_lack, .timeout = 100)
+Test(noise_exact, draws_exactly_what_the_masses_lack)
 {
     cr_assert_gt(fit_left_over((struct noise_scale){1000, 1}, false, 1000), 1e-9);
     cr_assert_gt(fit_left_over((struct noise_scale){10, 1}, false, 10), 1e-9);

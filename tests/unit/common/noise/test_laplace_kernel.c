@@ -83,7 +83,7 @@ static bool same_as_plain(const struct noise_kernel *kernel, const struct noise_
 }
 
 /* 10^7 trials for each kernel. */
-Test(noise_kernel, every_kernel_gives_what_the_plain_one_gives, .timeout = 100)
+Test(noise_kernel, every_kernel_gives_what_the_plain_one_gives)
 {
     enum { ROUNDS = 820, FULL_ROUNDS = 780 };
     static uint64_t word[WORDS];

@@ -130,7 +130,7 @@ static void fail_everywhere(const struct samplers *samplers, enum sampler sample
     cr_assert_geq(needed, count);
 }
 
-Test(source, that_fails_at_any_word_leaves_nothing_of_the_answer, .timeout = 600)
+Test(source, that_fails_at_any_word_leaves_nothing_of_the_answer)
 {
     static const struct noise_scale few[] = {{3, 1}, {3000, 1}};
     for (size_t i = 0; i < 4; i++) {
