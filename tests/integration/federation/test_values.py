@@ -313,10 +313,48 @@ def mapped_streams(_, programs):
         run.expect_charges([("online", 100), ("online", 0), ("online", 0)])
 
 
+def own_maps(_, programs):
+    """A stage with a map of its own beside one without: each answers by its own features and at their price, their
+    experts are judged together, and the released model's file has the one map that it needs."""
+    lambdas = ", ".join(str(value) for value in LAMBDAS)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(programs, folder, "sign", "unit: record, trust: local, epsilon: 300", [
+            "{task: online, rounds: 3, t0: 20, theta: 0.75, share: 0.3333, grid_bits: 34,"
+            " map: {kind: fourier, kernel: gaussian, gamma: 1, features: 40, seed: 42}}",
+            f"{{task: fit, loss: squared, lambdas: [{lambdas}], share: 0.3333, grid_bits: 20}}",
+            "{task: losses, loss: hinge, rounds: 5, batch: 40, share: 0.3333, grid_bits: 16}"])
+        fits, run.width, found = len(LAMBDAS), 41 + values.D, {"online": [], "fit": [], "losses": []}
+        experts = [run.model(at) for at in range(3 + fits)]
+        expect(all(not any(w[41:]) for w in experts[:3]) and all(not any(w[:41]) for w in experts[3:]),
+               "an expert has weights on another map's features")
+        for site, answers in zip(run.sites, run.answers):
+            site.mapped = values.fourier(site.x, 1, 40, 42)
+            exact = values.stream(site, site.order, 0.75, 20, TIMES, 34)
+            for at, size in enumerate(values.stream_sensitivity(41, 0.75, 20, TIMES, 34)):
+                found["online"] += sizes_of(answers[at], exact[at], size / 99.99)
+            for at, value in enumerate(LAMBDAS):
+                exact = [values.encode(v, 20) for v in values.ridge(site, "sign", value)]
+                scale = values.ridge_sensitivity("sign", RECORDS, value, 1e-6, 20) / (99.99 / fits)
+                found["fit"] += sizes_of(answers[3 + at], exact, scale)
+            site.x = [mapped + plain for mapped, plain in zip(site.mapped, site.x)]
+            for within in range(5):
+                exact = values.hinge_losses(site, site.order[40 * within:40 * within + 40], experts, "sign", 16)
+                found["losses"] += sizes_of(answers[3 + fits + within], exact, len(experts) * 2 ** 16 / 99.99)
+        for task, sizes in found.items():
+            judge(f"own maps, {task}", sizes)
+        run.expect_charges([("online", 99.99), ("online", 0), ("online", 0)] + [("fit", 99.99 / fits)] * fits
+                           + [("losses", 99.99)] + [("losses", 0)] * 4)
+        model = json.loads((run.folder / "model.json").read_text())
+        mapped = run.result["chosen"].startswith("online")
+        expect(len(model["weights"]) == (41 if mapped else values.D) and ("map" in model["schema"]) == mapped,
+               f"the file of {run.result['chosen']} has {len(model['weights'])} weights")
+
+
 if __name__ == "__main__":
     chosen = fed.options()
     cases = [(f"local-{kind}", local, {"programs": chosen.programs, "kind": kind}) for kind in ("sign", "classes")]
     cases += [("central", central, {"programs": chosen.programs})]
     cases += [("agents", whole_agents, {"programs": chosen.programs})]
     cases += [("mapped", mapped_streams, {"programs": chosen.programs})]
+    cases += [("own-maps", own_maps, {"programs": chosen.programs})]
     sys.exit(fed.run_cases([case for case in cases if chosen.only in case[0]]))
