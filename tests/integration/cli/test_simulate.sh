@@ -70,6 +70,30 @@ assert len(rows) == 7874
 PY
 [ "$(stat -c %a "$work/a")" = 700 ] || fault 'others may look into the folder'
 
+# The job of the demo: a line for each round, every column in its place, experts that cost nothing more, and
+# the weights that chose among them.
+expect 0 "$hedgerow" simulate "$root/compose/hospitals/job.yml" --out "$work/demo"
+prints '  update         4/8       5      0.8  update, rounds: 4'
+prints '  losses         8/8       5        1  update, rounds: 4'
+! grep -v "$work" "$work/out" | grep -E '.{81}' || fault "a line of the demo's does not fit 80 columns"
+python3 - "$work/demo/result.json" <<'PY' || fault "the result of the demo's job"
+import json, math, sys
+result = json.load(open(sys.argv[1]))
+names = ["update, rounds: 4" + shift for shift in ("", ", threshold -0.2", ", threshold +0.2")]
+assert [expert["name"] for expert in result["experts"]] == names and result["chosen"] in names
+assert [round["stage"] for round in result["rounds"]] == 4 * ["update"] + 4 * ["losses"]
+plain, *moved = (expert["model"] for expert in result["experts"])
+for model, shift in zip(moved, (-0.2, 0.2)):
+    assert model[:-1] == plain[:-1] and math.isclose(model[-1] - plain[-1], shift * math.sqrt(6), rel_tol=1e-9)
+for entry in result["rounds"][4:]:
+    assert math.isclose(sum(entry["weights"]), 1, rel_tol=1e-9) and len(entry["losses"]) == 3
+last = result["rounds"][-1]["weights"]
+assert result["chosen"] == names[last.index(max(last))], "the last pick is the leader"
+assert [spent["epsilon_spent"] for spent in result["privacy"]["per_agent"]] == 5 * [1]
+assert result["privacy"]["trust"] == "local" and result["privacy"]["delta"] == 0
+assert all(isinstance(result[key], float) for key in ("accuracy", "auc"))
+PY
+
 # The same seed, the same result but for the seconds; NOT PRIVATE everywhere. Another seed differs.
 for run in b c; do
     expect 0 "$hedgerow" simulate "$job" --out "$work/$run" --seed 5 --json

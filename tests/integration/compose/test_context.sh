@@ -1,6 +1,6 @@
 #!/bin/bash
-# test_context.sh - what .dockerignore lets through to the container engine is enough to configure the
-# image's build: a folder that CMakeLists.txt names and the image lacks is found without an engine.
+# test_context.sh - what can be known of the containers without an engine: what .dockerignore lets through
+# is enough to configure the image's build, and the policies that `up` writes allow the job beside it.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -29,4 +29,10 @@ if sed -n 's/^!//p' "$root/.dockerignore" | grep -v '^tests/' | configures; then
     echo 'FAILED: a build without tests/support is configured all the same'
     exit 1
 fi
+# What a federation's hospitals or stations allow covers the tasks of the job that `up` brings along.
+for up in "$root"/compose/*/up; do
+    for task in $(sed -n 's/.*task: *\([a-z]*\).*/\1/p' "${up%/up}/job.yml"); do
+        grep -qE "^tasks: \[([a-z]+, )*$task(, [a-z]+)*\]$" "$up" || { echo "FAILED: $up does not allow $task"; exit 1; }
+    done
+done
 echo 'test_context: passed'

@@ -1,4 +1,5 @@
 #include "job/job.h"
+#include "job/round.h"
 
 #include "config/config.h"
 #include "support/job_text.h"
@@ -247,19 +248,30 @@ Test(job, never_costs_more_than_its_epsilon)
     }
 }
 
-Test(job, the_hospitals_job_is_valid)
+Test(job, the_hospitals_jobs_are_valid_and_cost_what_they_say)
 {
-    struct job job;
-    struct why why = {{0}};
-    char *text = NULL;
-    size_t size = 0;
-    cr_assert_eq(config_load(&text, &size, TEST_VECTORS "/../../compose/hospitals/job.yml", &why),
-                 STATUS_OK, "%s", why.text);
-    cr_assert_eq(job_parse(&job, (struct slice){text, size}, "job.yml", &why), STATUS_OK, "%s",
-                 why.text);
-    cr_assert_eq(job.epsilon_micro, 1000000);
-    cr_assert_eq(schema_feature_count(&job.schema), 8);
-    cr_assert_leq(job_records_min(&job), 1259, "five hospitals share four fifths of 7,874");
-    job_free(&job);
-    free(text);
+    static const struct {
+        const char *name;
+        size_t features;
+    } jobs[] = {
+        {"job", 6}, {"fit", 8}, {"update-local", 8}, {"update-central", 8}, {"update-gaussian", 8}};
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        struct job job;
+        struct why why = {{0}};
+        char path[512];
+        char *text = NULL;
+        size_t size = 0;
+        (void)snprintf(path, sizeof path, TEST_VECTORS "/../../compose/hospitals/%s.yml",
+                       jobs[i].name);
+        cr_assert_eq(config_load(&text, &size, path, &why), STATUS_OK, "%s", why.text);
+        cr_assert_eq(job_parse(&job, (struct slice){text, size}, path, &why), STATUS_OK, "%s",
+                     why.text);
+        const struct cost cost = round_cost(&job, &job.filter, job_round_count(&job));
+        cr_assert_eq(job.epsilon_micro, 1000000);
+        cr_assert(filter_admits(&job.filter, &cost), "%s", jobs[i].name);
+        cr_assert_eq(schema_feature_count(&job.schema), jobs[i].features);
+        cr_assert_leq(job_records_min(&job), 1259, "five hospitals share four fifths of 7,874");
+        job_free(&job);
+        free(text);
+    }
 }
