@@ -6,10 +6,10 @@
  * and the noise of one release must tell nothing about the next one's.
  *
  * The noise is truly random, so a right program fails now and then: each of four comparisons
- * rejects below p = 1e-7, together with a probability below 4e-7. The same comparisons must reject
+ * rejects below p = 1e-8, together with a probability below 4e-8. The same comparisons must reject
  * what a wrong program would have released: half, twice, 5 % more or less noise, noise used twice.
- * With 10^5 values the smallest of these lies beyond the limit in all but 10^-6 of the runs: the
- * statistic then has a mean of 240 and a standard deviation of 31, the limit is 75. */
+ * With 10^5 values the smallest of these lies beyond the limit in all but 10^-7 of the runs: the
+ * statistic then has a mean of 240 and a standard deviation of 31.3, the limit is 75.7. */
 
 #include "config/config.h"
 #include "dp/encode.h"
@@ -28,8 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REJECT_BELOW 1e-7
-#define SIGNS_LIMIT  5.4 /* standard deviations; two-sided below 7e-8 */
+#define REJECT_BELOW 1e-8
+#define SIGNS_LIMIT  5.8 /* standard deviations; two-sided below 7e-9 */
 
 enum { EDGES = 10, BINS = 2 * EDGES, ROUNDS = 1024, VALUES_MIN = 100000, RELEASES_MIN = 100 };
 

@@ -2,8 +2,8 @@
 the stated size, at the stated price in every ledger; and exact sums are in no file.
 
 values.py computes the exact answers anew. With discrete Laplace noise of scale s, |noise|/s sums over n draws
-to Gamma(n) but for 1/s; a verdict rejects what is outside its two tails of 1e-8. There are fewer than 40
-verdicts, so that a right program fails less than once in 10^6 runs. Half and twice the noise, another round's
+to Gamma(n) but for 1/s; a verdict rejects what is outside its two tails of 2e-9. There are fewer than 40
+verdicts, so that a right program fails less than once in 5 * 10^6 runs. Half and twice the noise, another round's
 answer and a written sum are planted.
 """
 
@@ -26,7 +26,7 @@ from federation import expect
 
 AGENTS = 2
 RECORDS = 200  # of each agent: a fifth of 500 is held out
-REJECT = 1e-8
+REJECT = 2e-9
 POINTS = [(50 + i / 4, "FM"[i % 2], "abc"[i % 3], 0.5 + i / 100) for i in range(190)]
 LAMBDAS = [0.3 + i / 50 for i in range(20)]
 UPDATES = 12
