@@ -38,6 +38,10 @@ MUST_USE enum status hex_decode(void *data, size_t size, const char *text);
 /** Overwrites memory in a way the compiler keeps. */
 void bytes_wipe(void *data, size_t size);
 
+/** Overwrites 16 KiB of the stack under its caller: what functions that have returned kept there,
+ * other libraries' and saved registers among it. To be called after the last of them. */
+void stack_wipe(void);
+
 static inline void store_u32(uint8_t *out, uint32_t value)
 {
     for (int i = 0; i < 4; i++) {

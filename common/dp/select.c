@@ -38,9 +38,7 @@
 #include "dp/select_private.h"
 #include "noise/mask.h"
 
-#include <string.h>
-
-enum { BLOCK = 256, SLACK = NOISE_EXPONENTIAL_SLACK, POINT_WORDS = 3, POINT_BITS = 192 };
+enum { BLOCK = 256, SLACK = NOISE_EXPONENTIAL_SLACK };
 enum { LANES = 4, PARTS = 64, PARTED_FROM = 1 << 16 };
 enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS };
 
@@ -95,61 +93,6 @@ static inline uint64_t is_less(uint128 a, uint128 b)
 static inline size_t block_size(size_t done, size_t count)
 {
     return count - done < BLOCK ? count - done : BLOCK;
-}
-
-struct select_point select_point_of(const uint64_t word[3], uint128 end)
-{
-    uint64_t product[POINT_WORDS + 2] = {0};
-    const uint64_t factor[2] = {(uint64_t)end, (uint64_t)(end >> 64)};
-    for (size_t j = 0; j < 2; j++) {
-        uint128 carry = 0;
-        for (size_t i = 0; i < POINT_WORDS; i++) {
-            carry += (uint128)word[i] * factor[j] + product[i + j];
-            product[i + j] = (uint64_t)carry;
-            carry >>= 64;
-        }
-        product[POINT_WORDS + j] = (uint64_t)carry;
-    }
-    return (struct select_point){.below_end = (uint128)product[4] << 64 | product[3],
-                                 .low = {product[0], product[1], product[2]}};
-}
-
-uint128 select_point_excess(uint128 end)
-{
-    CHECK(end > 0 && end >> 127 == 0);
-    uint128 rest = 1 % end;
-    for (int i = 0; i < POINT_BITS; i++) {
-        rest *= 2;
-        rest -= rest >= end ? end : 0;
-    }
-    return rest;
-}
-
-/* Uniform below end, exactly (Lemire, ACM Transactions on Modeling and Computer Simulation 2019):
- * each result has as many words as any other, once the lower parts below 2^192 mod end are redrawn.
- * That remainder is asked for when the lower part is below end < 2^127: next to never. */
-static enum status draw_below(const struct random *random, uint128 end, uint128 *below_end)
-{
-    uint64_t word[POINT_WORDS] = {0};
-    struct select_point point;
-    enum status status = STATUS_OK;
-    for (;;) {
-        status = random_fill(random, word, sizeof word);
-        if (status != STATUS_OK) {
-            break;
-        }
-        point = select_point_of(word, end);
-        if (point.low[2] != 0) {
-            break;
-        }
-        uint128 low = (uint128)point.low[1] << 64 | point.low[0];
-        if (low >= end || low >= select_point_excess(end)) {
-            break;
-        }
-    }
-    *below_end = status == STATUS_OK ? point.below_end : 0;
-    bytes_wipe(word, sizeof word);
-    return status;
 }
 
 /* The candidates in runs of whole blocks, the last ones shorter or empty, and how much weight comes
@@ -240,12 +183,12 @@ enum status select_draw_exponential(const struct noise_exponential *decay,
     struct parts parts;
     weigh_parts(&parts, decay, scores, count, best);
     const uint128 sum = parts.before[parts.number];
+    uint128 point = 0;
     bool taken = false;
     enum status status = STATUS_OK;
     *chosen = SIZE_MAX;
     while (status == STATUS_OK && !taken) {
-        uint128 point = 0;
-        status = draw_below(random, sum + (uint128)count * SLACK, &point);
+        status = select_draw_below(random, sum + (uint128)count * SLACK, &point);
         size_t passed = prefixes_up_to(&parts, decay, scores, count, best, point);
         taken = passed < count;
         if (status == STATUS_OK && !taken) { /* next to never */
@@ -258,7 +201,9 @@ enum status select_draw_exponential(const struct noise_exponential *decay,
         }
         *chosen = status == STATUS_OK && taken ? passed : SIZE_MAX;
     }
+    bytes_wipe(&point, sizeof point);
     bytes_wipe(parts.before, (parts.number + 1) * sizeof *parts.before);
+    stack_wipe();
     return status;
 }
 
@@ -285,7 +230,7 @@ static enum status decide_tie(const struct random *random, struct leader *leader
 {
     uint128 draw = 0;
     leader->equals++;
-    enum status status = draw_below(random, leader->equals, &draw);
+    enum status status = select_draw_below(random, leader->equals, &draw);
     if (status == STATUS_OK && draw == 0) {
         leader->index = index;
     }
@@ -334,6 +279,8 @@ enum status select_draw_flip(const struct noise_exponential *decay, const struct
         status = flip_block(decay, random, &leader, scores, done, block_size(done, count), best);
     }
     *chosen = status == STATUS_OK ? (size_t)leader.index : SIZE_MAX;
+    bytes_wipe(&leader, sizeof leader);
+    stack_wipe();
     return status;
 }
 
@@ -359,6 +306,7 @@ enum status select_draw_noisy(const struct noise_laplace *noise, const struct ra
     }
     *chosen = status == STATUS_OK ? (size_t)index : SIZE_MAX;
     bytes_wipe(drawn, sizeof drawn);
+    stack_wipe();
     return status;
 }
 

@@ -43,4 +43,9 @@ struct select_point select_point_of(const uint64_t word[3], uint128 end);
 /** Returns 2^192 modulo end (> 0, below 2^127): a lower part below it means "again". */
 uint128 select_point_excess(uint128 end);
 
+/** Draws an integer uniform below end (likewise), exactly. Fails with STATUS_NO_RANDOM; *below_end
+ * is 0 then. The caller wipes the stack. */
+MUST_USE enum status select_draw_below(const struct random *random, uint128 end,
+                                       uint128 *below_end);
+
 #endif

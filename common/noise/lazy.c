@@ -56,6 +56,7 @@ void lazy_real_end(struct lazy_real *drawn)
 {
     mpz_clear(drawn->digits);
     mpfr_free_cache();
+    stack_wipe();
 }
 
 /* Appends a word to the digits. */

@@ -148,6 +148,7 @@ static enum status count_zeros(const struct random *random, uint64_t *zeros)
             *zeros += 1;
         }
     } while (status == STATUS_OK && word == 0);
+    bytes_wipe(&word, sizeof word);
     return status;
 }
 
@@ -210,7 +211,12 @@ static enum status run(const struct noise_table *table, const struct random *ran
         open |= trial.open;
     }
     *accepted = kept;
-    return open == 0 ? STATUS_OK : run_careful(table, random, word, trials, value, accepted);
+    if (open == 0) {
+        return STATUS_OK;
+    }
+    const enum status status = run_careful(table, random, word, trials, value, accepted);
+    stack_wipe();
+    return status;
 }
 
 enum status noise_table_draw(const struct noise_table *table, const struct random *random,

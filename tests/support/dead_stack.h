@@ -12,7 +12,7 @@
 enum { DEAD_STACK_BYTES = 1 << 20 };
 
 /** Runs a function on a stack of its own and returns that, NULL where the system does not allow it;
- * dead_stack_count gives it back. */
+ * dead_stack_count or dead_stack_used gives it back. */
 static inline uint64_t *dead_stack_of(void *(*run)(void *), void *argument)
 {
     pthread_attr_t attributes;
@@ -27,6 +27,17 @@ static inline uint64_t *dead_stack_of(void *(*run)(void *), void *argument)
     failed = failed == 0 ? pthread_join(thread, NULL) : failed;
     (void)pthread_attr_destroy(&attributes);
     return failed == 0 ? stack : NULL;
+}
+
+/** How many of the stack's words are not 0, which they were before. */
+static inline size_t dead_stack_used(uint64_t *stack)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < DEAD_STACK_BYTES / sizeof *stack; i++) {
+        count += stack[i] != 0;
+    }
+    (void)munmap(stack, DEAD_STACK_BYTES);
+    return count;
 }
 
 static inline int dead_stack_compare(const void *a, const void *b)

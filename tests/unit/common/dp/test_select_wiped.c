@@ -196,3 +196,26 @@ Test(select, nothing_of_the_weights_and_their_sums_is_left_when_no_part_is_weigh
     const size_t left = dead_stack_count(stack, secret, secrets);
     cr_expect_lt(left, LEFT_MAX, "%zu words", left);
 }
+
+/* The product of a draw's words with the end of its range tells them all. */
+Test(select, nothing_of_the_uniform_draw_is_left_on_the_stack)
+{
+    static struct run run;
+    memset(&run, 0, sizeof run);
+    run.selection = EXPONENTIAL;
+    seeded_random_init(&run.source.seeded, 80);
+    for (size_t i = 0; i < COUNT; i++) {
+        run.scores[i] = (int64_t)i;
+    }
+    cr_assert_eq(noise_exponential_init(&run.decay, 1, UINT64_C(1) << 40), STATUS_OK);
+    uint64_t *stack = dead_stack_of(choose, &run);
+    cr_assert(stack != NULL && run.status == STATUS_OK && run.source.words == 3);
+    uint128 end = (uint128)COUNT * NOISE_EXPONENTIAL_SLACK;
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint64_t weight = 0;
+        noise_exponential_floor(&run.decay, &weight, &i, 1);
+        end += weight;
+    }
+    struct select_point point = select_point_of(run.source.word, end);
+    cr_expect_eq(dead_stack_count(stack, point.low, 3), 0);
+}

@@ -2,9 +2,9 @@
  * wants it and nowhere on the stack, nor are the random words that tell it. */
 
 #include "noise/bernoulli.h"
+#include "noise/exponential.h"
 #include "noise/gaussian.h"
-#include "noise/laplace.h"
-#include "noise/laplace_kernel.h"
+#include "noise/laplace_private.h"
 #include "noise/share.h"
 #include "tests/support/dead_stack.h"
 #include "tests/support/script.h"
@@ -144,4 +144,98 @@ Test(wiped, nothing_that_a_table_drew_is_left_when_randomness_ends)
         }
     }
     noise_gaussian_free(&gaussian);
+}
+
+enum decision { NOTHING, ABOVE, ACCEPT, DIGIT, TAIL, CARELESS, DECISIONS };
+
+struct exact {
+    enum decision decision;
+    struct noise_exponential decay;
+    struct noise_laplace laplace;
+    struct noise_gaussian gaussian;
+    struct script script;
+    enum status status;
+};
+
+/* An exponential that is computed and forgotten on the stack. */
+static void decide_carelessly(void)
+{
+    mpfr_t real;
+    mpfr_init2(real, 256);
+    mpfr_set_ui(real, 5, MPFR_RNDN);
+    mpfr_div_ui(real, real, 7, MPFR_RNDN);
+    mpfr_exp(real, real, MPFR_RNDN);
+    mpfr_clear(real);
+    mpfr_free_cache();
+}
+
+static void *decide(void *argument)
+{
+    struct exact *exact = argument;
+    const struct random random = {.fill = script_fill, .self = &exact->script};
+    uint64_t value = 0;
+    bool taken = false;
+    if (exact->decision == ABOVE) {
+        exact->status = noise_exponential_above(&exact->decay, &random, 777, 12345, &taken);
+    } else if (exact->decision == ACCEPT) {
+        exact->status = noise_exact_accept(&exact->laplace.magnitude, &random, 777, 12345, &taken);
+    } else if (exact->decision == DIGIT) {
+        exact->status = noise_exact_draw(&exact->laplace.magnitude, &random, 0, &value);
+    } else if (exact->decision == TAIL) {
+        exact->status = noise_table_draw(&exact->gaussian.table, &random, &value, 1);
+    } else if (exact->decision == CARELESS) {
+        decide_carelessly();
+    }
+    return NULL;
+}
+
+/* The first word of a trial that falls into the tail, which is always decided exactly. */
+static uint64_t word_of_tail(const struct noise_table *table)
+{
+    const unsigned low_bits = 64 - table->cell_bits;
+    for (uint64_t i = 0; i < UINT64_C(1) << table->cell_bits; i++) {
+        const struct noise_cell *cell = &table->cell[i];
+        if (cell->bin[0] == table->bins && cell->threshold > 0) {
+            return i << low_bits;
+        }
+        if (cell->bin[1] == table->bins && cell->threshold >> low_bits == 0) {
+            return i << low_bits | cell->threshold;
+        }
+    }
+    cr_assert_fail("no tail");
+    return 0;
+}
+
+/* A thread's own words are there in any case, and MPFR's for it; what is left of an exponential is
+ * hundreds more. */
+Test(wiped, nothing_that_an_exact_decision_computed_is_left_on_the_stack)
+{
+    static struct exact exact;
+    size_t nothing = 0;
+    for (int decision = 0; decision < DECISIONS; decision++) {
+        memset(&exact, 0, sizeof exact);
+        exact.decision = (enum decision)decision;
+        exact.script.count = SCRIPT_WORDS_MAX;
+        memset(exact.script.word, 0, sizeof exact.script.word);
+        const struct noise_scale scale = {UINT64_C(1) << 40, 1};
+        cr_assert_eq(noise_exponential_init(&exact.decay, 1, UINT64_C(1) << 40), STATUS_OK);
+        cr_assert_eq(noise_laplace_init(&exact.laplace, scale), STATUS_OK);
+        cr_assert_eq(noise_gaussian_init(&exact.gaussian, scale), STATUS_OK);
+        if (decision == TAIL) {
+            exact.script.word[0] = word_of_tail(&exact.gaussian.table);
+            exact.script.word[1] = UINT64_C(1) << 63;
+            exact.script.word[15] = UINT64_C(1) << 63; /* not beyond the table's first step */
+        }
+        uint64_t *stack = dead_stack_of(decide, &exact);
+        cr_assert_not_null(stack);
+        cr_assert_eq(exact.status, STATUS_OK);
+        const size_t used = dead_stack_used(stack);
+        nothing = decision == NOTHING ? used : nothing;
+        if (decision == CARELESS) {
+            cr_expect_gt(used, nothing + 300, "the search finds what is there: %zu", used);
+        } else {
+            cr_expect_lt(used, nothing + 150, "decision %d: %zu words", decision, used - nothing);
+        }
+        noise_gaussian_free(&exact.gaussian);
+    }
 }
