@@ -24,7 +24,8 @@ run() {
     name=$(basename "$1" .yml)
     case " $* " in *' --streams '*) agents=20 ;; *) agents=$(sed -n 's/.*minimum: \([0-9]*\).*/\1/p' "$1") ;; esac
     "$hedgerow" plan job "$1" --agents "$agents" --json >"$work/$name.plan" &&
-        "$hedgerow" simulate "$1" --out "$work/$name" "${@:2}" $([ "$agents" = 20 ] || echo --agents "$agents") \
+        "$hedgerow" simulate "$1" --out "$work/$name" --set cohort.deadline_s=600 "${@:2}" \
+            $([ "$agents" = 20 ] || echo --agents "$agents") \
             >"$work/$name.log" 2>&1 &&
         for state in "$work/$name"/agents/*; do
             (cd "$state" && "$programs/hedgerow-agent" ledger --json --config agent.yml) \
