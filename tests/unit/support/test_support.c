@@ -2,11 +2,15 @@
 
 #include "tests/support/chi_square.h"
 #include "tests/support/every_choice.h"
+#include "tests/support/quiet_fork.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
 
 Test(chi_square, has_the_tabled_quantiles)
 {
@@ -77,4 +81,48 @@ Test(seeded_random, fails_when_told_to)
     seeded.failing_after = 12;
     cr_assert_eq(random_fill(&random, bytes, 8), STATUS_OK);
     cr_assert_eq(random_fill(&random, bytes, 8), STATUS_NO_RANDOM);
+}
+
+/* A thread that runs until it is told to sleep, and sleeps until it is told to end. */
+struct restless {
+    atomic_bool runs;
+    atomic_bool sleeps;
+    int until[2]; /* a pipe that is closed */
+};
+
+static void *be_restless(void *self)
+{
+    struct restless *restless = self;
+    char byte;
+    atomic_store(&restless->runs, true);
+    while (!atomic_load(&restless->sleeps)) {
+    }
+    ssize_t nothing = read(restless->until[0], &byte, 1);
+    (void)nothing;
+    return NULL;
+}
+
+Test(quiet_fork, waits_for_threads_that_run_and_takes_the_child_along)
+{
+    struct restless restless = {.sleeps = false};
+    pthread_t thread;
+    int said = 0;
+    cr_assert_eq(pipe(restless.until), 0);
+    cr_assert_eq(pthread_create(&thread, NULL, be_restless, &restless), 0);
+    while (!atomic_load(&restless.runs)) {
+    }
+    for (int i = 0; i < 100; i++) {
+        cr_expect(!quiet_fork_others_sleep());
+    }
+    atomic_store(&restless.sleeps, true);
+    pid_t child = quiet_fork();
+    if (child == 0) {
+        int signal_number = 0;
+        (void)prctl(PR_GET_PDEATHSIG, &signal_number);
+        _exit(signal_number);
+    }
+    cr_assert_eq(waitpid(child, &said, 0), child);
+    cr_expect(WIFEXITED(said) && WEXITSTATUS(said) == SIGKILL);
+    (void)close(restless.until[1]);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
 }
