@@ -228,14 +228,15 @@ static enum status fit_pooled(double *weight, const struct judgement *judgement,
     return status;
 }
 
-/* Whether these figures are better than the best pooled ones so far. */
+/* Whether these figures are better than the best pooled ones so far. Both of two classes count: the lambda
+ * that ranks best may shrink all scores below the threshold, and would be a rival of straw. */
 static bool is_better(const struct figures *figures, const struct result *result)
 {
     if (isfinite(figures->root_mean_square)) {
         return !(figures->root_mean_square >= result->error.pooled);
     }
-    return isfinite(figures->auc) ? !(figures->auc <= result->baseline.pooled_auc)
-                                  : !(figures->accuracy <= result->baseline.pooled_accuracy);
+    const double area = isfinite(figures->auc) ? figures->auc - result->baseline.pooled_auc : 0;
+    return !(figures->accuracy - result->baseline.pooled_accuracy + area <= 0);
 }
 
 /* The best of all lambdas, on the features of one of the job's maps. */
