@@ -228,6 +228,11 @@ static const struct {
      {"privacy.epsilon: ", "batch: ", NULL}},
     {MAPPED "  - {task: fit, loss: logistic, lambdas: [0.05], share: 1}\n",
      {"data.map.features: ", "lambdas: [", NULL}},
+    {COLUMNS_OF(
+         "local", "0.2",
+         "400") "  - {task: statistics, lambdas: [0.1], batch: 400, share: 1, map: {kind: fourier,\n"
+                "     kernel: gaussian, gamma: 1, features: 60, seed: 42}}\n",
+     {"map.features: ", "privacy.epsilon: ", NULL}},
 };
 
 /* Returns whether the words have this in them; *number is what follows. */
@@ -244,7 +249,7 @@ static bool follow(struct job_changes *changes, const char *words, const struct 
                    size_t stage)
 {
     static const char *const of_job[] = {"privacy.epsilon", "data.map.features"};
-    static const char *const of_stage[] = {"batch", "rounds", "t0"};
+    static const char *const of_stage[] = {"batch", "rounds", "t0", "map.features"};
     const char *list = strstr(words, "lambdas: [");
     char what[64];
     double number;
@@ -257,7 +262,7 @@ static bool follow(struct job_changes *changes, const char *words, const struct 
     }
     for (size_t i = 0; i < sizeof of_stage / sizeof *of_stage; i++) {
         (void)snprintf(what, sizeof what, "%s: ", of_stage[i]);
-        if (says(&number, words, what)) {
+        if (strncmp(words, "data.", 5) != 0 && says(&number, words, what)) {
             (void)snprintf(changes->set[changes->count++], PLAN_SET_BYTES, "stages[%zu].%s=%.9g",
                            stage, of_stage[i], number);
         }
