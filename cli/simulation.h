@@ -47,8 +47,8 @@ struct simulation {
     struct simulation_stream *stream; /* (agent_count) under --streams; owned */
     size_t record_count;              /* under --streams of each stream */
     size_t held_count;
-    unsigned port;
-    int lock; /* on the output folder; -1 without one */
+    char address[40]; /* where the coordinator listens: "tcp://host:port" */
+    int lock;         /* on the output folder; -1 without one */
     struct children children;
     bool knows_id;        /* some agent has answered */
     struct digest job_id; /* that the coordinator gave the job */

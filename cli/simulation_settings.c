@@ -6,17 +6,20 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { TEXT_BYTES = 8192, SLOT_MS = 100, BUDGET_FACTOR = 2 };
 
-/* A port of loopback that is free now; the coordinator takes it within moments. */
-static enum status free_port(struct simulation *simulation)
+/* A port that is free now, and the coordinator takes it only later: so it is one of a loopback address of this
+ * process alone, from which nobody dials out and where no other simulation looks for a port. */
+static enum status free_address(struct simulation *simulation)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    const uint32_t host =
+        UINT32_C(0x7f400000) + ((uint32_t)getpid() & 0x3fffff); /* 127.64.0.0/10 */
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(host)}};
     socklen_t length = sizeof address;
     void *any = &address; /* struct sockaddr, as the interface wants it */
     int descriptor = socket(AF_INET, SOCK_STREAM, 0);
@@ -26,10 +29,12 @@ static enum status free_port(struct simulation *simulation)
         (void)close(descriptor);
     }
     if (!good) {
-        why_set(&simulation->why, "no port of 127.0.0.1 is free");
+        why_set(&simulation->why, "no port of this machine's loopback is free");
         return STATUS_IO;
     }
-    simulation->port = ntohs(address.sin_port);
+    (void)snprintf(simulation->address, sizeof simulation->address, "tcp://%u.%u.%u.%u:%u",
+                   host >> 24, host >> 16 & 255, host >> 8 & 255, host & 255,
+                   (unsigned)ntohs(address.sin_port));
     return STATUS_OK;
 }
 
@@ -93,10 +98,10 @@ static enum status make_coordinator(struct simulation *simulation, struct digest
         status = put(simulation, "coordinator", "coordinator.yml",
                      "# The coordinator of this simulation. Written by hedgerow simulate.\n"
                      "hedgerow: 1\n"
-                     "listen: \"tcp://127.0.0.1:%u\"\n"
+                     "listen: \"%s\"\n"
                      "key: key\nagents: agents\nstate: state\njob: job.yml\nout: out\n"
                      "linger_s: 5\n%slog: {level: info, format: json}\n",
-                     simulation->port, simulation->seeded ? "simulated: true\n" : "");
+                     simulation->address, simulation->seeded ? "simulated: true\n" : "");
     }
     return status;
 }
@@ -158,10 +163,10 @@ static enum status make_agent(struct simulation *simulation, size_t number,
         status = put(simulation, folder, "agent.yml",
                      "# An agent of this simulation. Written by hedgerow simulate.\n"
                      "hedgerow: 1\n"
-                     "coordinator: {address: \"tcp://127.0.0.1:%u\", public_key: \"%s\"}\n"
+                     "coordinator: {address: \"%s\", public_key: \"%s\"}\n"
                      "key: key\nstate: state\ndata: data.csv\npolicy: policy.yml\njob: job.yml\n"
                      "once: true\nheartbeat_s: 0.5\n%slog: {level: info, format: json}\n",
-                     simulation->port, hex, simulation->seeded ? "simulated: true\n" : "");
+                     simulation->address, hex, simulation->seeded ? "simulated: true\n" : "");
     }
     return status;
 }
@@ -173,7 +178,7 @@ enum status simulation_settings(struct simulation *simulation)
     char *text = NULL;
     size_t size = 0;
     FILE *roster = NULL;
-    enum status status = free_port(simulation);
+    enum status status = free_address(simulation);
 
     if (status == STATUS_OK) {
         status = make_coordinator(simulation, &coordinator_key);

@@ -69,6 +69,9 @@ for i in range(1, 6):
 assert len(rows) == 7874
 PY
 [ "$(stat -c %a "$work/a")" = 700 ] || fault 'others may look into the folder'
+grep -q '^listen: "tcp://127\.' "$work/a/coordinator/coordinator.yml" || fault 'others may dial the coordinator'
+! grep -q '127\.0\.0\.1' "$work/a/coordinator/coordinator.yml" ||
+    fault 'the port is one that whoever dials out may be given meanwhile'
 
 # The job of the demo: a line for each round, every column in its place, experts that cost nothing more, and
 # the weights that chose among them.
