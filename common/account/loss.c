@@ -42,6 +42,7 @@
 #include "account/loss.h"
 
 #include "account/loss_private.h"
+#include "account/normal.h"
 #include "base/check.h"
 
 #include <float.h>
@@ -202,27 +203,6 @@ void loss_put_cell(struct loss_law *law, size_t i, double p, double q, double er
     law->variance += p * (odd ? step * step : spread + square * square);
     put(law, i, p * (1 - share), spread);
     put(law, i + 1, p * share, spread);
-}
-
-/* The normal mass of an interval, to within normal_error of itself. */
-static double normal_interval(double middle, double width)
-{
-    double d = width;
-    double m = middle;
-    if (d * fmax(1, fabs(m)) < 0.02) {
-        double series =
-            1 + d * d * (m * m - 1) / 24 + d * d * d * d * (m * m * (m * m - 6) + 3) / 1920;
-        return 0.39894228040143267794 * exp(-m * m / 2) * d * series;
-    }
-    double near = (fabs(m) - d / 2) * 0.70710678118654752440;
-    double far = (fabs(m) + d / 2) * 0.70710678118654752440;
-    return near < 0 ? (erf(far) - erf(near)) / 2 : (erfc(near) - erfc(far)) / 2;
-}
-
-static double normal_error(double middle, double width)
-{
-    double wide = width * fmax(1, fabs(middle)) < 0.02 ? 1 : 60;
-    return wide * (8 + 8 * middle * middle) * ROUNDING;
 }
 
 /* Masses of the outcomes whose unsampled loss lies in [from, to], with the record (p) and without.

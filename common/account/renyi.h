@@ -8,7 +8,8 @@
 /**
  * Bounds from above the Renyi divergence of order alpha between the outputs of ONE run of this
  * event on neighbours, in both directions (count and delta are not looked at). Sampled noise by the
- * exact sum at whole orders up to 1024, everything sampled also by its pure epsilon and unsampled.
+ * exact sum at whole orders up to 1024, Gaussian at the others and for replaced records within 3 %,
+ * everything sampled also by its pure epsilon and unsampled.
  *
  * event  in  valid
  * alpha  in  > 1, finite

@@ -6,7 +6,8 @@
  * the binomial weights add up to 1, and j = 0, 1 contribute just their weights, so that nothing
  * cancels. Mironov, Talwar and Zhang 2019 (section 3.3, and their theorem 5: where a reflection
  * swaps P and Q this direction is the larger one). Between whole orders the logarithm, which is
- * convex in alpha and 0 at alpha = 1, lies below its chord; so it does for the other direction.
+ * convex in alpha and 0 at alpha = 1, lies below its chord; so it does for the other direction. Of
+ * Gaussian noise sampled_gaussian.c has every order itself.
  *
  * Replacing one record is another pair, (1 - q) mu_0 + q mu_1 against (1 - q) mu_0 + q mu_1', and not
  * dominated by the one above (loss.c; tests/property/common/account/test_closed.c has two runs of it
@@ -17,7 +18,8 @@
  *   E[r^alpha] - 1 = alpha (alpha - 1) [integral over c >= 1 of c^(alpha-2) H_c(P, Q)
  *                                       + integral over c >= 1 of c^(-alpha-1) H_c(Q, P)].
  *
- * With H_c in place of H_c(Q, P), the second integral is E_Q[psi(r)] over r = P/Q > 1, psi(r) = integral
+ * With H_c in place of H_c(Q, P) both can be carried out for Gaussian noise (sampled_gaussian.c). For
+ * other noise the second integral is E_Q[psi(r)] over r = P/Q > 1, psi(r) = integral
  * from 1 to r of c^(-alpha-1) (r - c) dc <= (r - 1)^2/2. So the moment grows by at most
  * alpha (alpha - 1)/2 E_Q[(r - 1)^2], which is the moment of order 2, less 1, times alpha (alpha - 1)/2;
  * and by at most itself, less 1, because H_c(Q, P) <= H_c(P, Q) and the integral with (P, Q) in its
@@ -29,9 +31,11 @@
 
 #include "account/sampled.h"
 
+#include "account/sampled_gaussian.h"
 #include "account/upward.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define ALPHA_MAX 1024
 
@@ -101,12 +105,21 @@ static double log_moment_replaced(const struct privacy_event *event, double alph
 double sampled_divergence(const struct privacy_event *event, double alpha,
                           double (*whole)(const struct privacy_event *event, double alpha))
 {
+    bool replaced = event->neighbours == NEIGHBOURS_REPLACE_ONE;
+    double moment = INFINITY;
     if (alpha > ALPHA_MAX) {
         return INFINITY;
     }
-    double moment = log_moment_between(event, alpha, whole);
-    if (event->neighbours == NEIGHBOURS_REPLACE_ONE && isfinite(moment)) {
-        moment = log_moment_replaced(event, alpha, moment, whole);
+    if (event->mechanism == MECHANISM_GAUSSIAN && (replaced || floor(alpha) < alpha)) {
+        double ratio = quotient_up(event->sensitivity, event->parameter);
+        moment = sampled_gaussian_moment(ratio, event->sampling, alpha, replaced);
+    }
+    if (event->mechanism != MECHANISM_GAUSSIAN || !replaced) {
+        double between = log_moment_between(event, alpha, whole);
+        if (replaced && isfinite(between)) {
+            between = log_moment_replaced(event, alpha, between, whole);
+        }
+        moment = fmin(moment, between);
     }
     return upward(moment / (alpha - 1), 8);
 }

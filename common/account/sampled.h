@@ -13,7 +13,7 @@
  * whole  in  bounds the divergence of the unsampled event at a whole order >= 2, for two outputs
  *            that a reflection swaps (every additive noise that is symmetric)
  *
- * Returns INFINITY beyond order 1024. Cost: O(alpha).
+ * Returns INFINITY beyond order 1024. Cost: O(alpha), or some hundred error functions.
  */
 double sampled_divergence(const struct privacy_event *event, double alpha,
                           double (*whole)(const struct privacy_event *event, double alpha));
