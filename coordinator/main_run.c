@@ -195,6 +195,9 @@ static bool check_roster(const struct office *office, struct roster *roster)
                     (unsigned)office->job.cohort_min);
             status = STATUS_INVALID;
         }
+    } else if (status == STATUS_NOT_FOUND) {
+        why_set(&why, "%s is not there: nobody is admitted yet: `agents add`",
+                office->settings.agents);
     }
     free(peer);
     return daemon_report("agents", status, &why);

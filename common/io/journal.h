@@ -56,7 +56,7 @@ void journal_close(struct journal *journal);
 struct journal_sqlite_options {
     const char *folder; /* made when missing, 0700 */
     const char *kind;   /* "coordinator" or "agent": one is never taken for the other */
-    bool read_only;     /* beside a running program: takes no lock, changes nothing */
+    bool read_only; /* beside a running program: takes no lock, changes nothing, needs no mark */
 };
 
 /**

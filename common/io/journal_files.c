@@ -127,8 +127,8 @@ static int read_copy(struct journal_mark *mark, int file, int place)
     return 1;
 }
 
-enum status journal_mark_open(int *file, struct journal_mark *mark, const char *folder, bool make,
-                              struct why *why)
+enum status journal_mark_open(int *file, struct journal_mark *mark, const char *folder,
+                              enum journal_mark_use use, struct why *why)
 {
     char path[JOURNAL_PATH_BYTES];
     struct journal_mark copy[2] = {{0}};
@@ -139,7 +139,9 @@ enum status journal_mark_open(int *file, struct journal_mark *mark, const char *
     if (status != STATUS_OK) {
         return status;
     }
-    int opened = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
+    static const int flags[] = {
+        [MARK_READ] = O_RDONLY, [MARK_WRITE] = O_RDWR, [MARK_MAKE] = O_RDWR | O_CREAT};
+    int opened = open(path, flags[use] | O_CLOEXEC, 0600);
     if (opened < 0) {
         why_set(why, "%s cannot be opened: %s", path, strerror(errno));
         return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;

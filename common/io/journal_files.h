@@ -30,10 +30,12 @@ struct journal_mark {
     struct digest chain;
 };
 
-/** Opens the mark file, making an empty one when make is set, and reads it. Fails with
- * STATUS_NOT_FOUND, STATUS_CORRUPT (neither of its two copies is whole), STATUS_IO. */
+enum journal_mark_use { MARK_READ, MARK_WRITE, MARK_MAKE };
+
+/** Opens the mark file, making an empty one for MARK_MAKE, and reads it. Fails with STATUS_NOT_FOUND,
+ * STATUS_CORRUPT (neither of its two copies is whole), STATUS_IO. */
 MUST_USE enum status journal_mark_open(int *file, struct journal_mark *mark, const char *folder,
-                                       bool make, struct why *why);
+                                       enum journal_mark_use use, struct why *why);
 
 /** Writes the mark. It goes to the disk lazily: an old mark is safe, a mark of the future is not.
  */

@@ -223,7 +223,8 @@ static enum status open_database(struct journal_sqlite *journal)
     return STATUS_OK;
 }
 
-/* The mark is made before the database, so that a journal with records always has one beside it. */
+/* The mark is made before the database, so that a journal with records always has one beside it; and
+ * read before it, so that a program that goes on writing both is not taken for an older copy. */
 static enum status open_mark(struct journal_sqlite *journal, struct journal_mark *mark)
 {
     char path[JOURNAL_PATH_BYTES];
@@ -234,8 +235,22 @@ static enum status open_mark(struct journal_sqlite *journal, struct journal_mark
         return status;
     }
     bool fresh = stat(path, &about) != 0 || about.st_size == 0;
-    status =
-        journal_mark_open(&journal->mark_file, mark, journal->folder, fresh, &journal->trouble);
+    status = journal_mark_open(&journal->mark_file, mark, journal->folder,
+                               journal->read_only ? MARK_READ
+                               : fresh            ? MARK_MAKE
+                                                  : MARK_WRITE,
+                               &journal->trouble);
+    if (status == STATUS_NOT_FOUND && journal->read_only) {
+        return STATUS_OK; /* a copy of a journal.db alone may be looked at */
+    }
+    if (status == STATUS_OK && fresh && mark->sequence != 0) {
+        why_set(
+            &journal->trouble,
+            "there is no journal at %s, but one has been at record %llu. What was spent would be "
+            "forgotten; remedy: put the latest journal.db back",
+            path, (unsigned long long)mark->sequence);
+        status = STATUS_CORRUPT;
+    }
     if (status == STATUS_NOT_FOUND) {
         why_set(&journal->trouble,
                 "%s/mark is missing. It guards against an older journal.db being taken for the "
@@ -269,9 +284,9 @@ static enum status open_all(struct journal_sqlite *journal,
         if (status == STATUS_OK) {
             status = journal_lock(&journal->lock, journal->folder, &journal->trouble);
         }
-        if (status == STATUS_OK) {
-            status = open_mark(journal, &mark);
-        }
+    }
+    if (status == STATUS_OK) {
+        status = open_mark(journal, &mark);
     }
     if (status == STATUS_OK) {
         status = open_database(journal);
