@@ -101,6 +101,8 @@ static void print_line_under(const struct job_plan *plan, size_t stage)
     char text[64] = "-";
     if (worst != NULL && isfinite(worst->noise)) {
         (void)snprintf(text, sizeof text, "+- %.3g %.40s", worst->noise, worst->unit);
+    } else if (worst != NULL && isfinite(plan->stage[stage].regret)) {
+        (void)snprintf(text, sizeof text, "none; %.3g regret added", worst->bar);
     } else if (worst != NULL) {
         (void)snprintf(text, sizeof text, "at most %.3g %.40s", worst->bar, worst->unit);
     }

@@ -27,7 +27,7 @@ done
 # The smallest federation that the sensors' job allows is in order; released early it drowns, and is told so.
 expect 0 "$hedgerow" plan job "$root/compose/sensors/job.yml"
 says_not WARNING
-sed 's/t0: 1000 /t0: 50 /' "$root/compose/sensors/job.yml" >"$work/early.yml"
+sed 's/t0: 3000$/t0: 50/' "$root/compose/sensors/job.yml" >"$work/early.yml"
 expect 0 "$hedgerow" plan job "$work/early.yml"
 prints 'WARNING: the noise of stage 1 drowns its signal (one prediction of the average after 51 records)'
 prints ' agents  '
@@ -95,6 +95,9 @@ for stage in drowned["stages"]:
 assert math.isclose(drowned["stages"][1]["releases"][0]["noise"], 50 * losses["releases"][0]["noise"], rel_tol=1e-6)
 PY
 
+# Under central trust a play is drawn: no noise is on it, and what privacy adds is regret.
+expect 0 "$hedgerow" plan job "$root/compose/hospitals/fit.yml"
+prints ' none; 0 regret added '
 expect 3 "$hedgerow" plan job "$work/nowhere.yml"
 says 'nowhere.yml'
 sed 's/epsilon: 1 /epsilon: much /' "$job" >"$work/bad.yml"
