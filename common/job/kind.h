@@ -48,8 +48,13 @@ bool stage_learns(enum task task);
 /** Reads a stage's forecasters, if it has any, before build. */
 MUST_USE enum status stage_set_forecasters(const struct drafting *drafting, size_t index);
 
+/** Plans a losses stage's play under central trust for this epsilon and delta. Fails as hedge_plan
+ * does; why says what. */
+MUST_USE enum status stage_plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
+                                      uint64_t delta_atto, struct why *why);
+
 /** Once all stages are built: lowers eta of draws under central trust until an agent's ledger will
- * admit the whole job. */
+ * admit the whole job; of all stages of a known horizon alike, in whatever order they are. */
 MUST_USE enum status stage_set_draws(const struct drafting *drafting);
 
 /** After that: finds the noise of the Gaussian one, which takes what the others leave of

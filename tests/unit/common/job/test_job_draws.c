@@ -191,3 +191,57 @@ Test(job_draws, an_unknown_horizon_is_refused_where_it_means_nothing_or_is_paid_
         job_free(&job);
     }
 }
+
+static const char SEVERAL[] =
+    "hedgerow: 1\n"
+    "job: several\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 0.5,\n"
+    "  delta: 0.000001}\n"
+    "cohort: {minimum: 2, join_deadline_s: 10, deadline_s: 10, records: 100}\n"
+    "stages:\n"
+    "  - {task: update, loss: hinge, rounds: 1, batch: 1, clip: 1, rate: 1, share: 0.5,\n"
+    "     experts: {shifts: [0.5]}}\n"
+    "  - {task: losses, loss: zero_one, rounds: 50, batch: 1, grid_bits: 10, %s}\n"
+    "  - {task: losses, loss: zero_one, rounds: 50, batch: 1, grid_bits: 10, %s}\n";
+
+/* What each of two stages of draws is charged with, by its divergence. */
+static void price_both(uint64_t price[2], const char *first, const char *second)
+{
+    char text[2048];
+    struct job job;
+    struct why why = {{0}};
+    int size = snprintf(text, sizeof text, SEVERAL, first, second);
+    cr_assert_eq(job_parse(&job, (struct slice){text, (size_t)size}, "job", &why), STATUS_OK,
+                 "%s, %s: %s", first, second, why.text);
+    const struct cost whole = round_cost(&job, &job.filter, job_round_count(&job));
+    cr_expect(filter_admits(&job.filter, &whole));
+    for (size_t i = 0; i < 2; i++) {
+        price[i] = cost_of(&job.filter, job.stage[1 + i].charge).renyi_nano;
+    }
+    job_free(&job);
+}
+
+/* Where stages of draws are more than the job admits together, those of a known horizon give way by
+ * the same part of their shares, and the order is nothing to what any of them gets: were the first
+ * one lowered alone, equal ones would get unequal prices and the third row would be refused. */
+Test(job_draws, several_stages_give_way_alike_in_any_order)
+{
+    static const char *const pair[][2] = {
+        {"strategy: rwm, share: 0.25", "strategy: rwm, share: 0.25"},
+        {"strategy: dartboard, share: 0.25", "strategy: epochs, share: 0.25"},
+        {"strategy: rwm, share: 0.1", "strategy: dartboard, share: 0.4"},
+        {"strategy: rwm, share: 0.25, horizon: doubling", "strategy: rwm, share: 0.25"},
+    };
+    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++) {
+        uint64_t there[2];
+        uint64_t back[2];
+        price_both(there, pair[i][0], pair[i][1]);
+        price_both(back, pair[i][1], pair[i][0]);
+        cr_expect(there[0] == back[1] && there[1] == back[0], "%s and %s", pair[i][0], pair[i][1]);
+        cr_expect(i > 0 || there[0] == there[1], "equals");
+    }
+}

@@ -1,0 +1,328 @@
+/* What draws under central trust cost, and what they get: one charge for all of them, on whatever
+ * rows. Where the horizon is unknown that charge covers every segment's game: a record is in the
+ * rounds of one. */
+
+#include "account/renyi.h"
+#include "base/check.h"
+#include "job/kind.h"
+
+#include <math.h>
+
+enum { SEARCH_STEPS = 12, SEGMENTS_MAX = 17 }; /* 100,000 rounds are the most */
+
+/* Where sigma is looked for, and the least that remains of it when charges are made whole. */
+#define SIGMA_MICRO_MAX (UINT64_C(1) << 52)
+#define SIGMA_ROOM      1e-5
+
+static enum hedge_strategy hedge_of(enum strategy strategy)
+{
+    return strategy == STRATEGY_THEOREM     ? HEDGE_THEOREM
+           : strategy == STRATEGY_DARTBOARD ? HEDGE_DARTBOARD
+           : strategy == STRATEGY_EPOCHS    ? HEDGE_EPOCHS
+                                            : HEDGE_RWM;
+}
+
+/* What all events of a game come to, by three measures. */
+struct parts {
+    uint64_t epsilon_micro;
+    double rho; /* sum of range^2/8 */
+    struct cost cost;
+};
+
+static struct parts parts_of(const struct hedge_game *game, const struct filter *filter)
+{
+    struct charge charge[2];
+    struct parts parts = {0};
+    const size_t count = hedge_charges(charge, game);
+    for (size_t i = 0; i < count; i++) {
+        const double range = (double)charge[i].epsilon_micro * 1e-6;
+        charge[i].pass = (struct digest){{1}};
+        charge[i].row_count = 1;
+        parts.cost = cost_add(parts.cost, filter_cost(filter, &charge[i]));
+        parts.rho += (double)charge_count(&charge[i]) * range * range / 8;
+        parts.epsilon_micro += charge_count(&charge[i]) * charge[i].epsilon_micro;
+    }
+    return parts;
+}
+
+/* Draws and coins are several events, in several games, and an answer has one charge: the sum of a
+ * game's epsilons where so much may be paid, else that of the Gaussian which costs at least as much
+ * at every Renyi order (rho = sum of range^2/8; Cesar and Rogers 2021); of several games the most,
+ * as a unit is in one of them. */
+static struct charge joined(const struct stage *stage, const struct filter *filter,
+                            uint64_t epsilon_micro)
+{
+    struct charge whole = {.mechanism = MECHANISM_PURE};
+    struct charge charge[2];
+    struct cost most = {0};
+    double rho = 0;
+
+    if (stage->game_count == 1 && hedge_charges(charge, stage->game) == 1) {
+        return charge[0];
+    }
+    for (size_t i = 0; i < stage->game_count; i++) {
+        const struct parts parts = parts_of(&stage->game[i], filter);
+        most = cost_max(most, parts.cost);
+        rho = fmax(rho, parts.rho);
+        whole.epsilon_micro =
+            parts.epsilon_micro > whole.epsilon_micro ? parts.epsilon_micro : whole.epsilon_micro;
+    }
+    if (filter->order == 0 || whole.epsilon_micro <= epsilon_micro) {
+        return whole;
+    }
+    whole = (struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
+                            .sigma_micro = (uint64_t)(1e6 * (1 - 1e-9) / sqrt(2 * rho)),
+                            .pass = {{1}},
+                            .row_count = 1};
+    while (whole.sigma_micro > 1 && filter_cost(filter, &whole).renyi_nano < most.renyi_nano) {
+        whole.sigma_micro -= 1 + whole.sigma_micro / 1000000;
+    }
+    whole.row_count = 0;
+    whole.pass = (struct digest){0};
+    return whole;
+}
+
+/* Of units above the record the mean loss of an agent's round is one record's. */
+static uint64_t records_of(const struct job *job, const struct stage *stage)
+{
+    return job->unit == UNIT_RECORD ? (uint64_t)job->cohort_min * stage->batch : job->cohort_min;
+}
+
+static struct hedge_problem problem_of(const struct job *job, size_t index, uint64_t epsilon_micro,
+                                       uint64_t delta_atto)
+{
+    const struct stage *stage = &job->stage[index];
+    return (struct hedge_problem){.experts = job_experts_at(job, index, 1),
+                                  .rounds = stage->rounds,
+                                  .epsilon = (double)epsilon_micro * 1e-6,
+                                  .delta = (double)delta_atto * 1e-18,
+                                  .records = (double)records_of(job, stage),
+                                  .participations = job->unit == UNIT_AGENT ? stage->rounds : 1};
+}
+
+enum status stage_plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
+                             uint64_t delta_atto, struct why *why)
+{
+    struct stage *stage = &job->stage[index];
+    const enum hedge_strategy strategy = hedge_of(stage->strategy);
+    struct hedge_problem problem =
+        problem_of(job, index, epsilon_micro, strategy == HEDGE_EPOCHS ? 0 : delta_atto);
+    problem.rounds++;
+    enum status status = hedge_plan(&stage->plan, strategy, &problem, why);
+    if (status == STATUS_OK) {
+        status =
+            hedge_game_init(stage->game, &stage->plan, strategy, &problem,
+                            (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
+    }
+    if (status == STATUS_OK) {
+        stage->charge = joined(stage, &job->filter, epsilon_micro);
+    }
+    return status;
+}
+
+/* The same where the horizon is unknown, for every segment, each within rho_max as well. */
+static enum status plan_segments(struct job *job, size_t index, uint64_t delta_atto, double rho_max,
+                                 struct why *why)
+{
+    struct stage *stage = &job->stage[index];
+    const enum hedge_strategy strategy = hedge_of(stage->strategy);
+    struct hedge_problem problem = problem_of(job, index, stage->epsilon_micro, delta_atto);
+    struct hedge_plan plan[SEGMENTS_MAX];
+    CHECK(stage->game_count <= SEGMENTS_MAX);
+    problem.rho_max = rho_max;
+    enum status status = hedge_doubling(&stage->plan, plan, strategy, &problem, why);
+    if (status == STATUS_OK) {
+        status =
+            hedge_games_init(stage->game, plan, strategy, &problem,
+                             (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
+    }
+    return status;
+}
+
+/* What the job costs but for Gaussian noise, which comes last. */
+static bool is_admitted(const struct job *job)
+{
+    struct cost sums = {0};
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage *stage = &job->stage[i];
+        struct charge charge = stage->charge;
+        if (stage->task != TASK_LOSSES && charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
+            continue;
+        }
+        charge.pass = (struct digest){{1}};
+        charge.row_count = 1;
+        sums = cost_add(sums, cost_times(filter_cost(&job->filter, &charge),
+                                         round_passes(stage, stage->rounds)));
+    }
+    return filter_admits(&job->filter, &sums);
+}
+
+static bool is_planned(const struct job *job, size_t index)
+{
+    return job->stage[index].task == TASK_LOSSES && !job->stage[index].doubling;
+}
+
+/* Plans every stage of a known horizon at part/whole of its share. */
+static enum status plan_all(struct job *job, uint64_t part, uint64_t whole, uint64_t delta_atto,
+                            struct why *why)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        if (is_planned(job, i)) { /* shares are at most 10^9 */
+            status = stage_plan_draws(job, i, job->stage[i].epsilon_micro * part / whole,
+                                      delta_atto, why);
+        }
+    }
+    return status;
+}
+
+/* The largest part of their shares that fits beside the other stages, the same for all; with nothing
+ * left of the delta's kind of allowance, the shares as pure epsilon, which always do. */
+static enum status lower(struct job *job, struct why *why)
+{
+    uint64_t whole = 1;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const uint64_t share = job->stage[i].epsilon_micro;
+        whole = is_planned(job, i) && share > whole ? share : whole;
+    }
+    uint64_t good = 0;
+    uint64_t bad = whole + 1;
+    for (int step = 0; step < SEARCH_STEPS && bad - good > 1; step++) {
+        uint64_t middle = good + (bad - good) / 2;
+        bool fits =
+            plan_all(job, middle, whole, job->delta_atto, why) == STATUS_OK && is_admitted(job);
+        good = fits ? middle : good;
+        bad = fits ? bad : middle;
+    }
+    return good > 0 ? plan_all(job, good, whole, job->delta_atto, why)
+                    : plan_all(job, whole, whole, 0, why);
+}
+
+static struct charge gaussian_of(uint64_t sigma_micro)
+{
+    return (struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN, .sigma_micro = sigma_micro};
+}
+
+static double rho_of_share(const struct job *job, size_t index)
+{
+    const double epsilon = (double)job->stage[index].epsilon_micro * 1e-6;
+    return job->delta_atto == 0 ? 0 : zcdp_from_epsilon(epsilon, (double)job->delta_atto * 1e-18);
+}
+
+/* Whether a draw of the longest segment may cost more by pure epsilon than by zCDP; theorem 11.2
+ * has no pure form. */
+static bool is_better_pure(const struct job *job, size_t index, double rho)
+{
+    const struct stage *stage = &job->stage[index];
+    const double longest = ldexp(1, (int)stage->game_count - 1);
+    const double epsilon = (double)stage->epsilon_micro * 1e-6;
+    return rho <= 0 || (stage->strategy != STRATEGY_THEOREM &&
+                        epsilon / longest >= 2 * sqrt(2 * rho / longest));
+}
+
+static bool suppose(struct job *job, bool pure)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        struct stage *stage = &job->stage[i];
+        if (stage->doubling && stage->game_count > 0) {
+            stage->charge = pure
+                                ? (struct charge){.mechanism = MECHANISM_PURE,
+                                                  .epsilon_micro = stage->epsilon_micro}
+                                : gaussian_of((uint64_t)ceil(1e6 / sqrt(2 * rho_of_share(job, i))));
+        }
+    }
+    return is_admitted(job);
+}
+
+/* What segments are taken to cost until they are planned: their shares by zCDP, or by pure epsilon
+ * where that is better for all of them or the job admits nothing else. */
+static void suppose_segments(struct job *job)
+{
+    bool pure = true;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        pure = pure && (!job->stage[i].doubling || job->stage[i].game_count == 0 ||
+                        is_better_pure(job, i, rho_of_share(job, i)));
+    }
+    if (!(pure && suppose(job, true)) && !(job->delta_atto > 0 && suppose(job, false))) {
+        (void)suppose(job, true); /* whatever else is too much is seen later */
+    }
+}
+
+/* What the job's limit leaves the stage in zCDP, were it charged as Gaussian noise, but for what
+ * makes a charge whole; 0 where there is no delta for it. */
+static double rho_left(struct job *job, size_t index)
+{
+    struct charge *charge = &job->stage[index].charge;
+    uint64_t bad = 0;
+    uint64_t good = SIGMA_MICRO_MAX;
+    *charge = gaussian_of(good);
+    if (job->delta_atto == 0 || !is_admitted(job)) {
+        return 0;
+    }
+    while (good - bad > 1 + bad / 1000000) {
+        charge->sigma_micro = bad + (good - bad) / 2;
+        *(is_admitted(job) ? &good : &bad) = charge->sigma_micro;
+    }
+    const double sigma = ((double)good * (1 + SIGMA_ROOM) + 2) * 1e-6;
+    return 1 / (2 * sigma * sigma);
+}
+
+/* One charge covers the games of all segments: the longest one's eta is what the budget allows, by
+ * pure epsilon or by zCDP, whichever is more; short ones, which could do with less care, are held
+ * to the same. */
+static enum status set_segments(struct job *job, size_t index, struct why *why)
+{
+    struct stage *stage = &job->stage[index];
+    const struct charge whole = {.mechanism = MECHANISM_PURE,
+                                 .epsilon_micro = stage->epsilon_micro};
+    const double rho = fmin(rho_left(job, index), rho_of_share(job, index));
+    if (rho <= 0 && job->delta_atto > 0 && stage->strategy == STRATEGY_THEOREM) {
+        return STATUS_EXHAUSTED;
+    }
+    stage->charge = whole;
+    const bool pure = rho <= 0 || (is_better_pure(job, index, rho) && is_admitted(job));
+    enum status status = plan_segments(job, index, pure ? 0 : job->delta_atto, pure ? 0 : rho, why);
+    if (status == STATUS_OK) {
+        stage->charge = joined(stage, &job->filter, stage->epsilon_micro);
+        stage->charge = is_admitted(job) ? stage->charge : joined(stage, &job->filter, 0);
+    }
+    return status;
+}
+
+static enum status refuse_draws(const struct drafting *drafting, size_t index)
+{
+    return stage_refuse(drafting, index, "share",
+                        "leaves the draws no eta beside the other stages: lower theirs, or raise "
+                        "privacy.epsilon or delta");
+}
+
+/* Stages of a known horizon first, together, so that none is lowered for another's sake; then the
+ * segments, within what their shares and the others leave. */
+enum status stage_set_draws(const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    struct why why = {{0}};
+    if (job->trust != TRUST_CENTRAL) {
+        return STATUS_OK;
+    }
+    suppose_segments(job);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (is_planned(job, i) && !is_admitted(job) &&
+            (lower(job, &why) != STATUS_OK || !is_admitted(job))) {
+            return refuse_draws(drafting, i);
+        }
+    }
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stage[i].task != TASK_LOSSES || !job->stage[i].doubling) {
+            continue;
+        }
+        const enum status status = set_segments(job, i, &why);
+        if (status == STATUS_INVALID) {
+            return stage_refuse(drafting, i, "strategy", why.text);
+        }
+        if (status != STATUS_OK || !is_admitted(job)) {
+            return refuse_draws(drafting, i);
+        }
+    }
+    return STATUS_OK;
+}
