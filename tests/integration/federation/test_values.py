@@ -190,17 +190,21 @@ def stream_scales(run, width, epsilon, draws):
 def local(_, programs, kind):
     """Every agent's own noise: fit, statistics, update, losses, and what they cost."""
     lambdas = ", ".join(str(value) for value in LAMBDAS)
+    moved = "" if kind == "classes" else ", experts: {shifts: [0.5]}"
     with tempfile.TemporaryDirectory() as folder:
         run = Run(programs, folder, kind, "unit: record, trust: local, epsilon: 400", [
             f"{{task: fit, loss: squared, lambdas: [{lambdas}], share: 0.25, grid_bits: 20}}",
             *["{task: statistics, lambdas: [0.5], batch: 200, share: 0.083, grid_bits: 20}"] * MOMENTS,
             f"{{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: {UPDATES}, batch: 200,"
-            " clip: 0.5, rate: 0.7, share: 0.25, grid_bits: 16}",
+            f" clip: 0.5, rate: 0.7, share: 0.25, grid_bits: 16{moved}}}",
             "{task: losses, loss: hinge, rounds: 5, batch: 40, share: 0.25, grid_bits: 16}"])
         fits, first = len(LAMBDAS), len(LAMBDAS) + MOMENTS
         asked, last = exact_update(run, first, UPDATES, RECORDS)
         expect(max(abs(a - b) for a, b in zip(last, run.model(first + UPDATES - 1))) < 1e-9, "other steps were taken")
         experts = [run.model(at) for at in range(first)] + [run.model(first + UPDATES - 1)]
+        if moved:  # the last feature is the constant
+            *most, threshold = experts[-1]
+            experts.append((*most, threshold + 0.5 / run.sites[0].x[0][-1]))
         found = {"fit": [], "statistics": [], "update": [], "losses": []}
         for site, answers in zip(run.sites, run.answers):
             expect(len(answers) == first + UPDATES + 5, f"{len(answers)} answers of an agent were seen")
