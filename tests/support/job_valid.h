@@ -79,6 +79,19 @@ static inline bool job_valid_map(const struct schema *schema)
     return good;
 }
 
+/* A stage sees all of the job's features, or those of one map: its own. */
+static inline bool job_valid_block(const struct job *job, const struct stage *stage)
+{
+    const struct block block = stage->block;
+    const int index = block_find(&job->schema, &stage->schema.map);
+    if (block.count == block.all) {
+        return block.first == 0 && block.all == schema_feature_count(&job->schema);
+    }
+    const struct block own = block_at(&job->schema, index >= 0 ? (size_t)index : 0);
+    return index >= 0 && block.first == own.first && block.count == own.count &&
+           block.all == own.all && block.count == schema_feature_count(&stage->schema);
+}
+
 static inline bool job_valid_shifts(const struct stage *stage)
 {
     bool good = stage->shift_count <= JOB_SHIFTS_MAX;
@@ -105,9 +118,9 @@ static inline bool job_valid_fit(const struct stage *stage)
            stage->rounds == stage->lambda_count && stage->tolerance > 0;
 }
 
-static inline bool job_valid_points(const struct job *job, const struct stage *stage)
+static inline bool job_valid_points(const struct stage *stage)
 {
-    const size_t d = schema_feature_count(&job->schema);
+    const size_t d = stage->block.count;
     bool good = stage->point_count >= 1 && stage->point_count <= JOB_POINTS_MAX;
     for (size_t i = 0; good && i < stage->point_count; i++) {
         double square = 0;
@@ -127,7 +140,7 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
     case TASK_FIT:
         return job_valid_fit(stage);
     case TASK_PREDICT:
-        return job_valid_fit(stage) && job_valid_points(job, stage);
+        return job_valid_fit(stage) && job_valid_points(stage);
     case TASK_STATISTICS:
         return job_valid_lambdas(stage) && stage->rounds == 1 && looks && !stage->experts_own;
     case TASK_QUERY:
@@ -173,13 +186,17 @@ static inline bool job_is_valid(const struct job *job)
                 job->stage_count <= JOB_STAGES_MAX &&
                 job->schema.column_count + job->schema.lag_count >= 1 &&
                 job_valid_label(&job->schema.label) && job_valid_series(&job->schema) &&
-                job_valid_map(&job->schema);
+                block_count(&job->schema) <= JOB_STAGES_MAX;
+    for (size_t i = 0; good && i < block_count(&job->schema); i++) {
+        const struct schema one = block_schema(&job->schema, i);
+        good = job_valid_map(&one) && block_find(&job->schema, &one.map) == (int)i;
+    }
     for (size_t i = 0; good && i < job->schema.column_count; i++) {
         good = job_valid_column(&job->schema, i);
     }
     for (size_t i = 0; good && i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        good = stage->rounds >= 1 && stage->grid_bits <= 40 &&
+        good = stage->rounds >= 1 && stage->grid_bits <= 40 && job_valid_block(job, stage) &&
                job_valid_stage(job, stage, job_experts_at(job, i, 1));
     }
     return good && job_valid_price(job);

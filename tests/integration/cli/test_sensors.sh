@@ -23,7 +23,8 @@ data:
 privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1000}
 cohort: {minimum: 2, join_deadline_s: 60, deadline_s: 30}
 stages:
-  - {task: online, rounds: 3, t0: 30, share: 0.5, grid_bits: 32}
+  - {task: online, rounds: 3, t0: 30, share: 0.5, grid_bits: 32,
+     map: {kind: fourier, kernel: gaussian, gamma: 0.5, features: 6, seed: 3}}
   - task: losses
     loss: absolute
     first: 211
@@ -52,7 +53,10 @@ for column, unit in (("South", 4), ("north", 100)):
 result = json.loads((folder / "small/result.json").read_text())
 names = [expert["name"] for expert in result["experts"]]
 assert names == ["online, day 31", "online, day 91", "online, day 211", "same as yesterday", "as last week"], names
-assert [round(w, 12) for w in result["experts"][4]["model"]] == [0, 2, 0, 0], "lag_7 itself, of four features"
+assert [round(w, 12) for w in result["experts"][4]["model"]] == [0] * 7 + [0, 2, 0, 0], "lag_7 itself, before any map"
+assert all(any(e["model"][:7]) and not any(e["model"][7:]) for e in result["experts"][:3]), "on their own map's features"
+model = json.loads((folder / "small/model.json").read_text())
+assert [round(w, 12) for w in model["weights"]] == [0, 2, 0, 0] and "map" not in model["schema"], "a file for itself"
 assert result["error"]["root_mean_square"] < 0.2 < result["error"]["constant"], result["error"]
 judged = [r for r in result["rounds"] if r["losses"]]
 assert len(judged) == 20 and len(judged[0]["losses"]) == 5
@@ -101,17 +105,21 @@ says 'this job is about no series'
 expect 0 "$hedgerow" simulate "$sensors/job.yml" --out "$work/sensors" --seed 1 --data "$sensors/chicago.csv" \
     --streams "$sensors/stations.csv" --set 'stages[2].rounds=15'
 # One table whatever a stage is called, in 80 columns.
-prints 'statistics    3/18 '
-[ "$(awk '/^  (online|statistics|losses) / && substr($0, 38, 2) == "  " && substr($0, 40, 1) != " "' "$work/out" | wc -l)" -eq 18 ] ||
+prints 'statistics    2/17 '
+[ "$(awk '/^  (online|statistics|losses) / && substr($0, 38, 2) == "  " && substr($0, 40, 1) != " "' "$work/out" | wc -l)" -eq 17 ] ||
     fault 'the rounds are not aligned'
 ! grep -v "$work" "$work/out" | grep -E '.{81}' || fault 'a line does not fit 80 columns'
 python3 - "$work" <<'PY' || fault 'the shipped federation'
 import json, pathlib, sys
 result = json.loads((pathlib.Path(sys.argv[1]) / "sensors/result.json").read_text())
 assert result["finished"] and result["agents"] == 20
-assert all(a["epsilon_spent"] == 2 and a["answers"] == 18 for a in result["privacy"]["per_agent"])
+assert all(a["epsilon_spent"] == 2 and a["answers"] == 17 for a in result["privacy"]["per_agent"])
 assert all(r["agents"] == 20 for r in result["rounds"])
 assert result["error"]["root_mean_square"] < 0.25 < result["error"]["constant"], result["error"]
 assert result["regret"]["average"] < result["regret"]["bound"]
+kernel, *others = result["experts"]
+assert kernel["name"] == "online, day 3001" and len(others) == 4, result["experts"]
+assert all(kernel["model"][:3]) and not any(kernel["model"][3:]), "two landmarks and the constant"
+assert all(any(e["model"][3:]) and not any(e["model"][:3]) for e in others), "all others are linear in the lags"
 PY
 finish

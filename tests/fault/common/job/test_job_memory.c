@@ -30,8 +30,14 @@ static const char stream_text[] =
     "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
     "cohort: {minimum: 3, join_deadline_s: 60, deadline_s: 30}\n"
     "stages:\n"
-    "  - {task: online, rounds: 3, t0: 20, share: 0.5, grid_bits: 32}\n"
-    "  - {task: losses, loss: absolute, rounds: 2, batch: 9, share: 0.5,\n"
+    "  - {task: online, rounds: 3, t0: 20, share: 0.3, grid_bits: 32, map: {kind: nystrom,\n"
+    "     kernel: gaussian, gamma: 2, landmarks: [[1, 1], [0.5, 0]]}}\n"
+    "  - {task: fit, loss: squared, lambdas: [0.1], share: 0.2, map: {kind: fourier,\n"
+    "     kernel: laplacian, gamma: 2, features: 4, seed: 1}}\n"
+    "  - {task: predict, loss: squared, lambdas: [0.1], share: 0.1, points: [[1, 1]],\n"
+    "     kernel: {gamma: 1}, map: {kind: nystrom, kernel: gaussian, gamma: 2,\n"
+    "     landmarks: [[1, 1], [0.5, 0]]}}\n"
+    "  - {task: losses, loss: absolute, rounds: 2, batch: 9, share: 0.4,\n"
     "     forecasters: [{name: a, features: [lag_1]}, {name: b, features: [lag_1, lag_7]}]}\n";
 
 Test(job_memory, failing_anywhere_gives_no_job)

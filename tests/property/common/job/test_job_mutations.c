@@ -98,7 +98,8 @@ static const char answers_text[] =
     "  - {task: statistics, lambdas: [0.1, 0.2], batch: 99, share: 0.4, grid_bits: 10,\n"
     "     experts: {shifts: [0.5]}}\n"
     "  - {task: predict, loss: squared, lambdas: [0.5], share: 0.4, grid_bits: 10,\n"
-    "     kernel: {kind: polynomial, degree: 2, offset: 1}, points: [[70, F], [50, M]]}\n";
+    "     kernel: {kind: polynomial, degree: 2, offset: 1}, points: [[70, F], [50, M]],\n"
+    "     map: {kind: nystrom, kernel: gaussian, gamma: 2, landmarks: [[60, F], [80, X]]}}\n";
 
 Test(job_mutations, are_refused_with_a_place_or_are_valid)
 {
