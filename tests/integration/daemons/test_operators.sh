@@ -144,6 +144,12 @@ start() { # LOG COMMAND...
     "$@" >"$log" 2>&1 &
     started+=($!)
 }
+sed 's/^data: .*/data: nowhere.csv/; s/^state: .*/state: dataless/' one/agent.yml >one/dataless.yml
+start dataless.log "$agent" run --config one/dataless.yml
+for _ in $(seq 100); do grep -q data-absent dataless.log && break || sleep 0.1; done
+grep -q 'one/nowhere.csv cannot be read: No such file or directory' dataless.log || fault 'a site without records is not told'
+kill -TERM "${started[0]}"
+wait "${started[0]}" || fault "an agent that is asked to stop ends with $?"
 start nobody.log "$coordinator" run --config office/coordinator.yml
 nobody=$!
 for _ in $(seq 100); do grep -q list-unreadable nobody.log && break || sleep 0.1; done
