@@ -1,5 +1,5 @@
-/* What tasks give back to the heap: no score, no answer at a point, no weight of a stream's model, and no
- * labels of a class against the rest. */
+/* What tasks give back to the heap: no score, no answer at a point, no weight of a stream's model, no
+ * labels of a class against the rest, and no features of a stage's own map. */
 
 #include "agent/task.h"
 #include "experts/experts.h"
@@ -127,6 +127,30 @@ Test(task_memory, answers_at_the_points)
     kernel_model_free(&model);
     cr_assert(fabs(answer[0]) < 1 && fabs(answer[1]) < 1 && fabs(answer[2]) < 1, "as they are");
     expect_wiped(&f, answer, "predict");
+    job_free(&f.job);
+}
+
+/* Which are copied, where other stages have other maps. */
+Test(task_memory, features_of_a_stages_own_map)
+{
+    enum { ALL = 2 * D };
+    struct fixture f;
+    struct seeded_random seeded;
+    double x[M * ALL];
+    fixture_init(&f, "{column: y, centre: 0, half_width: 1}",
+                 "task: update, loss: squared, rounds: 1, batch: 12, clip: 1, rate: 1, share: 0.5, "
+                 "grid_bits: 20,\n     map: {kind: nystrom, kernel: gaussian, gamma: 1, landmarks: "
+                 "[[0, 0], [1, 1]]}}\n"
+                 "  - {task: statistics, lambdas: [0.5], batch: 12, share: 0.5, grid_bits: 20",
+                 0);
+    cr_assert(f.job.stage[0].block.count == D && f.job.stage[0].block.all == ALL);
+    seeded_random_init(&seeded, 13);
+    for (size_t i = 0; i < M * ALL; i++) {
+        x[i] = (2 * seeded_random_unit(&seeded) - 1) / sqrt(ALL);
+    }
+    f.data.x = x;
+    f.data.feature_count = ALL;
+    expect_wiped(&f, x + 20 * ALL, "update");
     job_free(&f.job);
 }
 
