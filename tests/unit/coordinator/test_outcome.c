@@ -113,7 +113,6 @@ Test(outcome, records_that_cannot_follow_are_refused)
 
     cr_assert_eq(add_fit(1, 0), STATUS_CORRUPT, "round 0 is missing");
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){rows, 8}), STATUS_CORRUPT);
-    record.as.round.chosen = 9;
     cr_assert_eq(outcome_add(&outcome, &job, &twice, (struct slice){0}), STATUS_CORRUPT);
     record = history_round(0, agents, 2);
     record.as.round.job.byte[0] = 2;
@@ -121,6 +120,10 @@ Test(outcome, records_that_cannot_follow_are_refused)
                  STATUS_CORRUPT, "another job's round");
     record = (struct record){.kind = RECORD_ANSWER};
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_CORRUPT);
+    record = history_round(0, agents, 2);
+    record.as.round.chosen = 4; /* the fit makes experts 0 to 3 */
+    cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){rows, sizeof rows}),
+                 STATUS_CORRUPT);
 }
 
 Test(outcome, a_failed_round_ends_the_job)

@@ -41,10 +41,10 @@ Test(strategy_query, tells_answers_and_the_conjunction_that_was_learned)
 {
     struct job job;
     struct outcome outcome;
-    answer(&outcome, &job, "record", 15, 60);
+    answer(&outcome, &job, "record", 15, 30);
     cr_assert_eq(outcome.round[0].answer_count, 3);
     cr_assert_float_eq(outcome.round[0].answer[0].value, 80, 1e-9);
-    cr_assert_str_eq(outcome.round[0].said, "(u > 0.5)", "0.075 is within 0.1, 0.3 is not");
+    cr_assert_str_eq(outcome.round[0].said, "(u > 0.5)", "0.075 is within 0.1, 0.15 is not");
     outcome_free(&outcome);
     job_free(&job);
     answer(&outcome, &job, "record", 60, 60);

@@ -11,24 +11,17 @@
 #include "base/check.h"
 #include "crypto/random.h"
 #include "dp/select_private.h"
+#include "tests/support/bench_clock.h"
 #include "tests/support/seeded_random.h"
 #include "tests/support/welch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CLASSES = 3, TIMED_COUNT = 1000, TIMES = 50000, ROUNDS = 2, REPEATS = 5 };
 
 #define DIFFERENT 4.5
-
-static double now_ns(void)
-{
-    struct timespec now;
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 /* Everything prepared for one epsilon and sensitivity 1. */
 struct prepared {

@@ -7,20 +7,13 @@
 #include "base/check.h"
 #include "crypto/random.h"
 #include "dp/select.h"
+#include "tests/support/bench_clock.h"
 #include "tests/support/seeded_random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { EXPERTS = 1000000, REPEATS = 200, PASSES_MAX = 40, ONE = 1024 };
-
-static double now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static double least(double best, double now)
 {

@@ -7,22 +7,15 @@
 #include "learn/dense.h"
 #include "learn/gradient.h"
 #include "learn/moments.h"
+#include "tests/support/bench_clock.h"
 #include "tests/support/seeded_random.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { NUMBERS = 1 << 20, GRID_BITS = 16, REPEATS = 5 };
-
-static double now_ns(void)
-{
-    struct timespec now;
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static void sum_plainly(int64_t *sum, const struct gradient *gradient, const double *weights,
                         const struct gradient_rows *rows, double *real, int64_t *value)

@@ -13,11 +13,11 @@
 #include "crypto/random.h"
 #include "noise/laplace_kernel.h"
 #include "noise/reference.h"
+#include "tests/support/bench_clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { VALUES = 1 << 19, REFERENCE_VALUES = 1 << 15, RUNS = 15, KERNELS_MAX = 8, SCALES = 5 };
 
@@ -40,13 +40,6 @@ static const struct {
     {"2^20", {UINT64_C(1) << 20, 1}},
     {"2^40", {UINT64_C(1) << 40, 1}},
 };
-
-static double now_ns(void)
-{
-    struct timespec now;
-    CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 /* A source that asks another one for many bytes at a time. */
 struct buffered {
@@ -90,13 +83,6 @@ static void draw(struct noise_laplace *noise, const struct random *random, int64
     CHECK(status == STATUS_OK);
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* figure (subjects) */
 static void measure(struct figure *figure, size_t subjects, struct noise_scale scale,
                     const struct random *random, int64_t *values)
@@ -105,10 +91,10 @@ static void measure(struct figure *figure, size_t subjects, struct noise_scale s
     CHECK(noise_laplace_init(&noise, scale) == STATUS_OK);
     for (size_t run = 0; run < RUNS; run++) {
         for (size_t subject = 0; subject < subjects; subject++) {
-            double start = now_ns();
+            double start = busy_ns();
             draw(&noise, random, values, subject);
             double each = subject == REFERENCE ? REFERENCE_VALUES : VALUES;
-            figure[subject].run[run] = (now_ns() - start) / each;
+            figure[subject].run[run] = (busy_ns() - start) / each;
         }
     }
     for (size_t subject = 0; subject < subjects; subject++) {

@@ -22,6 +22,7 @@
 #include "noise/laplace_kernel.h"
 #include "noise/reference.h"
 #include "noise/share.h"
+#include "tests/support/bench_clock.h"
 #include "tests/support/seeded_random.h"
 #include "tests/support/welch.h"
 
@@ -31,7 +32,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { DRAWS = 200000, WARM_UP = 2000, COUNT_MAX = 64, SHARES = 3, SEED = 1 };
 
@@ -52,13 +52,6 @@ struct draw {
     double size;   /* sum of magnitudes */
     bool negative; /* the first value */
 };
-
-static double now_ns(void)
-{
-    struct timespec now;
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static enum status draw_laplace(const void *self, const struct random *random, int64_t *values,
                                 size_t count)

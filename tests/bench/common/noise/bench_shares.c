@@ -11,10 +11,10 @@
 #include "crypto/random.h"
 #include "noise/gaussian.h"
 #include "noise/share.h"
+#include "tests/support/bench_clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { VALUES = 1 << 17, RUNS = 15, SCALES = 4 };
 enum { KEYSTREAM, GAUSSIAN, SHARE_3, SHARE_100, SUBJECTS };
@@ -37,13 +37,6 @@ struct prepared {
     struct noise_share share[2];
 };
 
-static double now_ns(void)
-{
-    struct timespec now;
-    CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static void draw(const struct prepared *prepared, const struct random *random, int64_t *values,
                  size_t subject)
 {
@@ -61,21 +54,14 @@ static void draw(const struct prepared *prepared, const struct random *random, i
 /* ms (3): what each preparation takes. */
 static void prepare(struct prepared *prepared, struct noise_scale scale, double *ms)
 {
-    double start = now_ns();
+    double start = busy_ns();
     CHECK(noise_gaussian_init(&prepared->gaussian, scale) == STATUS_OK);
-    ms[0] = (now_ns() - start) / 1e6;
+    ms[0] = (busy_ns() - start) / 1e6;
     for (size_t i = 0; i < 2; i++) {
-        start = now_ns();
+        start = busy_ns();
         CHECK(noise_share_init(&prepared->share[i], scale, i == 0 ? 3 : 100) == STATUS_OK);
-        ms[1 + i] = (now_ns() - start) / 1e6;
+        ms[1 + i] = (busy_ns() - start) / 1e6;
     }
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return a < b ? -1 : a > b;
 }
 
 static void measure(const struct random *random, int64_t *values, size_t scale)
@@ -86,9 +72,9 @@ static void measure(const struct random *random, int64_t *values, size_t scale)
     prepare(&prepared, scales[scale].scale, &ms[GAUSSIAN]);
     for (size_t run = 0; run < RUNS; run++) {
         for (size_t subject = 0; subject < SUBJECTS; subject++) {
-            double start = now_ns();
+            double start = busy_ns();
             draw(&prepared, random, values, subject);
-            figure[subject][run] = (now_ns() - start) / VALUES;
+            figure[subject][run] = (busy_ns() - start) / VALUES;
         }
     }
     for (size_t subject = 0; subject < SUBJECTS; subject++) {

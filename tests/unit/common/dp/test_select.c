@@ -1,5 +1,6 @@
 #include "dp/select.h"
 #include "dp/select_private.h"
+#include "noise/whole.h"
 #include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
@@ -270,12 +271,6 @@ Test(select, noisy_max_is_the_least_score_plus_noise_and_the_lowest_of_equals)
 
 /* The tools under the draws. */
 
-static void set_wide(mpz_t out, uint128 value)
-{
-    const uint64_t word[2] = {(uint64_t)(value >> 64), (uint64_t)value};
-    mpz_import(out, 2, 1, 8, 0, 0, word);
-}
-
 Test(select, a_point_is_the_upper_part_of_the_product)
 {
     struct seeded_random seeded;
@@ -295,9 +290,9 @@ Test(select, a_point_is_the_upper_part_of_the_product)
         struct select_point point = select_point_of(word, end);
 
         mpz_import(product, 3, -1, 8, 0, 0, word);
-        set_wide(factor, end);
+        whole_set_u128(factor, end);
         mpz_mul(product, product, factor);
-        set_wide(back, point.below_end);
+        whole_set_u128(back, point.below_end);
         for (int i = 2; i >= 0; i--) {
             mpz_mul_2exp(back, back, 64);
             mpz_import(factor, 1, 1, 8, 0, 0, &point.low[i]);
@@ -306,11 +301,11 @@ Test(select, a_point_is_the_upper_part_of_the_product)
         cr_assert(mpz_cmp(back, product) == 0);
         cr_assert(point.below_end < end);
 
-        set_wide(factor, end);
+        whole_set_u128(factor, end);
         mpz_set_ui(product, 1);
         mpz_mul_2exp(product, product, 192);
         mpz_mod(product, product, factor);
-        set_wide(back, select_point_excess(end));
+        whole_set_u128(back, select_point_excess(end));
         cr_assert(mpz_cmp(back, product) == 0);
     }
     mpz_clears(product, factor, back, NULL);
