@@ -31,8 +31,8 @@ if sed -n 's/^!//p' "$root/.dockerignore" | grep -v '^tests/' | configures; then
 fi
 # What a federation's hospitals or stations allow covers the tasks of the job that `up` brings along.
 for up in "$root"/compose/*/up; do
-    for task in $(sed -n 's/.*task: *\([a-z]*\).*/\1/p' "${up%/up}/job.yml"); do
+    while read -r task; do
         grep -qE "^tasks: \[([a-z]+, )*$task(, [a-z]+)*\]$" "$up" || { echo "FAILED: $up does not allow $task"; exit 1; }
-    done
+    done < <(sed -n 's/.*task: *\([a-z]*\).*/\1/p' "${up%/up}/job.yml")
 done
 echo 'test_context: passed'
