@@ -117,6 +117,7 @@ assert all(a["epsilon_spent"] == 2 and a["answers"] == 17 for a in result["priva
 assert all(r["agents"] == 20 for r in result["rounds"])
 assert result["error"]["root_mean_square"] < 0.25 < result["error"]["constant"], result["error"]
 assert result["regret"]["average"] < result["regret"]["bound"]
+assert result["error"]["pooled"] < 0.172, "the rival has the best of all maps, and the first is the kernel's"
 kernel, *others = result["experts"]
 assert kernel["name"] == "online, day 3001" and len(others) == 4, result["experts"]
 assert all(kernel["model"][:3]) and not any(kernel["model"][3:]), "two landmarks and the constant"
