@@ -176,6 +176,39 @@ Test(strategy_maps, every_expert_is_about_the_features_of_its_stages_map, .init 
     cr_assert_float_eq(outcome.weights[14 * WIDTH + block[1].first + 1], 2, 1e-12);
 }
 
+#define CLASSES                                                                                    \
+    "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, classes: [a, b, c]}\n"                     \
+    "  features: [{column: a, centre: 0, half_width: 1}, {column: b, centre: 0, half_width: 1}]\n" \
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 10}\n"                \
+    "cohort: {minimum: 2, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
+#define SUMS   "  - {task: statistics, lambdas: [0.1], batch: 10, share: 0.1, grid_bits: 10"
+#define MAPPED ", map: {kind: nystrom, kernel: gaussian, gamma: 2, landmarks: [[0, 0], [1, 1]]}}\n"
+
+/* The weights of the expert that the job's last round makes, on its stage's own features. */
+static void learn_classes(double weight[static 9], const char *text)
+{
+    history_begin(&job, &outcome, text);
+    const uint32_t rounds = job_round_count(&job);
+    for (uint32_t round = 0; round < rounds; round++) {
+        run_round(round);
+    }
+    const struct stage *last = &job.stage[job.stage_count - 1];
+    cr_assert_eq(round_stage_width(last), 9);
+    block_narrow(weight, 3, last->block,
+                 outcome.weights + (outcome.expert_count - 1) * outcome.width);
+    teardown();
+}
+
+/* Scores of classes are spread by the constant feature, too: of this stage's map, not of the first. */
+Test(strategy_maps, scores_of_classes_are_those_of_a_job_with_this_map_alone)
+{
+    double alone[9];
+    double behind[9];
+    learn_classes(alone, CLASSES SUMS MAPPED);
+    learn_classes(behind, CLASSES SUMS "}\n" SUMS MAPPED);
+    cr_assert_arr_eq(alone, behind, sizeof alone);
+}
+
 Test(strategy_maps, the_published_file_has_the_chosen_models_map, .init = setup, .fini = teardown)
 {
     static const enum map_kind kind[] = {MAP_NYSTROM, MAP_NONE,    MAP_NONE,
