@@ -52,7 +52,8 @@ static void print_stage(const struct job_plan *plan, size_t index)
         if (isfinite(line->noise)) {
             (void)printf("+- %.3g %s", line->noise, line->unit);
         } else {
-            (void)printf("at most %.3g %s", line->bar, line->unit);
+            (void)printf("at most %.3g %s%s", line->bar, line->unit,
+                         isfinite(terms->regret) ? "" : " (95 %)");
         }
         (void)printf("%s\n", line->burden > 1 ? "  DROWNED" : "");
     }

@@ -81,7 +81,8 @@ static void show_releases(FILE *out, const struct result *result)
         if (isfinite(release->noise)) {
             (void)snprintf(noise, sizeof noise, "+- %.3g %s", release->noise, release->unit);
         } else {
-            (void)snprintf(noise, sizeof noise, "at most %.3g %s", release->bar, release->unit);
+            (void)snprintf(noise, sizeof noise, "at most %.3g %s%s", release->bar, release->unit,
+                           result_release_is_bar(release) ? " (95 %)" : "");
         }
         show_line(out, release->what, noise);
     }

@@ -220,6 +220,9 @@ static void release_row(FILE *page, const struct result_release *release, bool f
         (void)fprintf(page, "at most %.3g ", release->bar);
     }
     html_text(page, release->unit);
+    if (result_release_is_bar(release)) {
+        (void)fputs(" (95 %)", page);
+    }
     (void)fputs("</td>", page);
     stage_cells(page, release, first);
     (void)fputs("</tr>\n", page);

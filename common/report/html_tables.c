@@ -172,26 +172,40 @@ static void regret(FILE *page, const struct result *result)
     table_close(page, 0);
 }
 
-static void glossary(FILE *page)
+static void glossary(FILE *page, const struct result *result)
 {
+    const bool has_models = result->expert_count > 0;
     (void)fputs(
         "<section>\n<h2>What the words mean</h2>\n<dl>\n"
         "<dt>epsilon (\xce\xb5)</dt><dd>How much more, or less, likely any observation can become "
         "when one record is replaced: at most e<sup>\xce\xb5</sup> times. It adds up over answers; "
-        "small is private.</dd>\n"
-        "<dt>candidate, expert</dt><dd>A model made from what the institutions had already released: "
-        "the average of their noisy models, one institution\xe2\x80\x99s own, or the average with its "
-        "threshold moved. Making more of them costs no privacy; judging them does.</dd>\n"
-        "<dt>loss</dt><dd>A number from 0, right and sure, to 1, wrong, averaged over the records of "
-        "one round.</dd>\n"
-        "<dt>regret</dt><dd>The loss of the candidates that were played, minus the loss of the best "
-        "single one in hindsight, per round.</dd>\n"
-        "<dt>AUC</dt><dd>The share of pairs, one positive and one negative record, that a model puts "
-        "in the right order.</dd>\n"
-        "<dt>pooled, not private</dt><dd>Ordinary logistic regression on all records in one place, its "
-        "strength picked by looking at the held-out records: more than anyone may do.</dd>\n"
-        "</dl>\n</section>\n",
+        "small is private.</dd>\n",
         page);
+    if (has_models) {
+        (void)fputs(
+            "<dt>candidate, expert</dt><dd>A model made from what the institutions had already "
+            "released, also with its threshold moved, or one that the job wrote down. Making more of "
+            "them costs no privacy; judging them does.</dd>\n"
+            "<dt>loss</dt><dd>A number from 0, right and sure, to 1, wrong, averaged over the records "
+            "of one round.</dd>\n"
+            "<dt>regret</dt><dd>The loss of the candidates that were played, minus the loss of the "
+            "best single one in hindsight, per round.</dd>\n",
+            page);
+    }
+    if (isfinite(result->auc)) {
+        (void)fputs(
+            "<dt>AUC</dt><dd>The share of pairs, one positive and one negative record, that a "
+            "model puts in the right order.</dd>\n",
+            page);
+    }
+    if (isfinite(result->baseline.pooled_accuracy) || isfinite(result->error.pooled)) {
+        (void)fprintf(
+            page,
+            "<dt>pooled, not private</dt><dd>%s on all records in one place, its strength "
+            "picked by looking at the held-out records: more than anyone may do.</dd>\n",
+            isfinite(result->error.pooled) ? "Least squares" : "Ordinary logistic regression");
+    }
+    (void)fputs("</dl>\n</section>\n", page);
 }
 
 void html_tables(FILE *page, const struct result *result)
@@ -203,5 +217,5 @@ void html_tables(FILE *page, const struct result *result)
     agents(page, result);
     regret(page, result);
     (void)fputs("</section>\n", page);
-    glossary(page);
+    glossary(page, result);
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void result_init(struct result *result)
 {
@@ -126,4 +127,10 @@ void result_free(struct result *result)
     }
     free(result->forecast);
     result_init(result);
+}
+
+bool result_release_is_bar(const struct result_release *release)
+{
+    return !isfinite(release->noise) && isfinite(release->bar) &&
+           strcmp(release->task, "losses") != 0;
 }

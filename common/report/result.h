@@ -174,6 +174,9 @@ MUST_USE enum status result_reserve_answers(struct result *result, size_t answer
  * STATUS_NO_MEMORY, STATUS_INVALID. */
 MUST_USE enum status result_reserve_forecasts(struct result *result, size_t count);
 
+/** Whether `bar` is what holds with 95 %; that of a play is a mean, what privacy adds to its regret. */
+bool result_release_is_bar(const struct result_release *release);
+
 /** Returns the standard error of `accuracy`, a share of the records held out; NAN where unknown. */
 double result_accuracy_error(const struct result *result);
 

@@ -89,7 +89,7 @@ Test(html, shows_answers_with_their_bars_and_what_they_cost)
     cr_assert(occurrences(page, "<circle class=\"told\"") == EXAMPLE_ANSWERS);
     cr_assert(occurrences(page, "<line class=\"exact\"") == 1);
     cr_assert(strstr(page, "\xc2\xb1 12.5 records") != NULL);
-    cr_assert(strstr(page, "at most 30.5 records") != NULL);
+    cr_assert(strstr(page, "at most 30.5 records (95 %)") != NULL);
     cr_assert(strstr(page, "0.6250, \xce\xb4 = 0.000977") != NULL, "no epsilon without its delta");
     cr_assert(strstr(page, "age &gt;= 71.5") != NULL);
     cr_assert(strstr(page, "nan") == NULL);
@@ -255,6 +255,8 @@ Test(html, tells_the_error_where_the_label_is_a_number)
     result.error.constant = 6.75;
     result.error.pooled = 2.125;
     char *page = drawn(&result);
+    cr_assert(strstr(page, "<dd>Least squares on all records") != NULL);
+    cr_assert(strstr(page, "logistic regression") == NULL && strstr(page, "<dt>AUC") == NULL);
     cr_assert(strstr(page, "Root mean square error") != NULL);
     cr_assert(occurrences(page, "4.500") >= 2 && occurrences(page, "2.125") >= 2);
     cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
