@@ -4,7 +4,6 @@
 #include "learn/erm.h"
 
 #include "base/check.h"
-#include "learn/dense.h"
 #include "learn/erm_core.h"
 #include "learn/kernel.h"
 
@@ -87,15 +86,4 @@ enum status erm_solve_slowly(double *w, const struct erm_problem *problem,
                              const struct dataset *data, struct why *why)
 {
     return solve(w, problem, data, true, why);
-}
-
-double erm_objective(const double *w, const struct erm_problem *problem, const struct dataset *data)
-{
-    check_shape(problem, data);
-    const size_t d = data->feature_count;
-    double sum = 0;
-    for (size_t i = 0; i < data->record_count; i++) {
-        sum += loss_value(problem->loss, dense_dot(w, data->x + i * d, d), data->y[i]);
-    }
-    return sum / (double)data->record_count + problem->lambda * dense_dot(w, w, d);
 }

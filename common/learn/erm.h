@@ -86,8 +86,4 @@ MUST_USE enum status erm_solve_slowly(double *w, const struct erm_problem *probl
 MUST_USE enum status erm_solve_reference(double *w, const struct erm_problem *problem,
                                          const struct dataset *data, struct why *why);
 
-/** Returns (1/m) sum L + lambda ||w||^2. */
-double erm_objective(const double *w, const struct erm_problem *problem,
-                     const struct dataset *data);
-
 #endif

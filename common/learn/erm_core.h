@@ -56,10 +56,6 @@ uint64_t core_patience(const struct core *core, uint64_t steps);
 /** Returns a bound on the rounding errors of a certificate, and of its parts. */
 double core_rounding(const struct core *core);
 
-/** Returns a bound on the rounding error of one answer sum c_i K(x_i, x), added up as by
- * kernel_predict: sum |c_i| may be 3 R (a certificate grants so much), and the fourth is slack. */
-double core_score_rounding(const struct core *core);
-
 /** Solves. w  out  (d) the weights by features, (m) the coefficients c by Gram. Ensures the
  * distance of its plan. Fails with STATUS_NO_MEMORY, STATUS_INVALID as core_plan. */
 MUST_USE enum status core_solve(double *w, const struct core *core, struct why *why);

@@ -60,7 +60,9 @@ double core_rounding(const struct core *core)
     return 4 * (core_terms(core->m) + inner_terms(core) + 32) * per_term(core);
 }
 
-double core_score_rounding(const struct core *core)
+/* A bound on the rounding error of one answer sum c_i K(x_i, x), added up as by kernel_predict: sum
+ * |c_i| may be 3 R (a certificate grants so much), and the fourth is slack. */
+static double score_rounding(const struct core *core)
 {
     const double size = core_slope(core->loss) / (2 * core->lambda);
     return 4 * (inner_terms(core) + 32) * DBL_EPSILON / 2 * core->kappa * core->kappa * size;
@@ -182,7 +184,7 @@ enum status core_plan(struct erm_plan *plan, const struct core *core, struct why
                 steps, plan->flops);
         return STATUS_INVALID;
     }
-    plan->rounding = core_score_rounding(core);
+    plan->rounding = score_rounding(core);
     plan->steps = (uint64_t)steps;
     return STATUS_OK;
 }

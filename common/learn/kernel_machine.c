@@ -57,7 +57,6 @@ enum status kernel_fit(struct kernel_model *model, const struct kernel_problem *
     struct erm_plan plan;
     struct core core = core_of(problem);
     double *gram = NULL;
-    double *f = NULL;
     CHECK(data->record_count == m && data->feature_count == problem->feature_count);
     CHECK(data->y != NULL);
     *model = (struct kernel_model){.kernel = problem->kernel};
@@ -66,8 +65,7 @@ enum status kernel_fit(struct kernel_model *model, const struct kernel_problem *
         return status;
     }
     gram = core_numbers(m, m);
-    f = core_numbers(m, 1);
-    if (!model_init(model, problem, data) || gram == NULL || f == NULL) {
+    if (!model_init(model, problem, data) || gram == NULL) {
         why_set(why, "not enough memory for the Gram matrix");
         status = STATUS_NO_MEMORY;
         goto done;
@@ -78,20 +76,15 @@ enum status kernel_fit(struct kernel_model *model, const struct kernel_problem *
     core.gram = gram;
     core.y = data->y;
     status = core_solve(model->alpha, &core, why);
-    if (status == STATUS_OK) {
-        core_scores(f, &core, model->alpha);
-        model->square = core_square(&core, model->alpha, f);
-    }
 done:
     if (status != STATUS_OK) {
         kernel_model_free(model);
     }
     core_numbers_free(gram, m * m);
-    core_numbers_free(f, m);
     return status;
 }
 
-/* One by one the terms' roundings could come to more than core_score_rounding counts. */
+/* One by one the terms' roundings could come to more than erm_plan.c counts. */
 void kernel_predict(double *f, const struct kernel_model *model, const double *points, size_t count)
 {
     const size_t d = model->feature_count;
@@ -103,18 +96,6 @@ void kernel_predict(double *f, const struct kernel_model *model, const double *p
         }
         f[i] = sum.value;
     }
-}
-
-double kernel_objective(const struct kernel_model *model, const struct kernel_problem *problem,
-                        const double *y)
-{
-    double sum = 0;
-    for (size_t i = 0; i < model->record_count; i++) {
-        double f = 0;
-        kernel_predict(&f, model, model->x + i * model->feature_count, 1);
-        sum += loss_value(problem->loss, f, y[i]);
-    }
-    return sum / (double)model->record_count + problem->lambda * model->square;
 }
 
 void kernel_model_free(struct kernel_model *model)

@@ -34,7 +34,6 @@ struct kernel_model {
     size_t feature_count;
     double *x;     /* (m, d) a copy of the records; owned */
     double *alpha; /* (m) the coefficients; owned */
-    double square; /* ||f||_K^2 */
 };
 
 /** Plans a run, as erm_plan: plan.distance bounds ||f - f*||_K on every data set with norms and
@@ -60,10 +59,6 @@ MUST_USE enum status kernel_fit(struct kernel_model *model, const struct kernel_
  * Cost O(count m d). */
 void kernel_predict(double *f, const struct kernel_model *model, const double *points,
                     size_t count);
-
-/** Returns (1/m) sum L + lambda ||f||_K^2 on the model's own records with labels y (m). */
-double kernel_objective(const struct kernel_model *model, const struct kernel_problem *problem,
-                        const double *y);
 
 /** Wipes and frees; kernel_model_free of a zeroed model does nothing. */
 void kernel_model_free(struct kernel_model *model);

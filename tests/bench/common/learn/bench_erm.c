@@ -8,6 +8,7 @@
 #include "learn/erm.h"
 #include "learn/erm_core.h"
 #include "learn/kernel_machine.h"
+#include "tests/support/objective.h"
 #include "tests/support/seeded_random.h"
 
 #include <math.h>

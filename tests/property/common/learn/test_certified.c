@@ -6,6 +6,7 @@
 #include "learn/erm_core.h"
 
 #include "attack_data.h"
+#include "tests/support/objective.h"
 
 #include <string.h>
 

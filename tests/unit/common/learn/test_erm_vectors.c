@@ -4,6 +4,7 @@
 #include "learn/erm.h"
 #include "learn/kernel_machine.h"
 
+#include "tests/support/objective.h"
 #include "wdbc.h"
 
 #include <criterion/criterion.h>

@@ -5,6 +5,7 @@
 #include "learn/erm_core.h"
 #include "learn/kernel_machine.h"
 
+#include "tests/support/objective.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
