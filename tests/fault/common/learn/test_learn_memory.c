@@ -89,6 +89,29 @@ Test(learn_memory, failing_anywhere_gives_no_copy)
     }
 }
 
+Test(learn_memory, failing_anywhere_takes_no_model)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        const struct schema schema = schema_of(kind);
+        const size_t count = schema_output_count(&schema) * schema_feature_count(&schema);
+        double *weight = calloc(count, sizeof *weight);
+        bool survived = false;
+        cr_assert_not_null(weight);
+        weight[0] = 1;
+        for (long position = 0; !survived; position++) {
+            struct model model = {0};
+            countdown = position;
+            const enum status status = model_take(&model, &schema, weight);
+            survived = countdown >= 0;
+            countdown = -1;
+            cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld", position);
+            cr_assert((model.weight != NULL) == survived);
+            model_free(&model);
+        }
+        free(weight);
+    }
+}
+
 /* Writes the model with the allocation at position refused; returns whether none was. */
 static bool written_at(long position, const struct model *model, const char *whole)
 {
