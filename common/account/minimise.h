@@ -9,9 +9,12 @@
  * section.
  *
  * value  in  never NAN
+ * least  in  cheap, and never above value: where it says that there is nothing to gain value is not asked;
+ *            may be NULL
  *
  * Returns the least value seen, so a bound that holds at every alpha.
  */
-double minimise_order(double (*value)(double alpha, const void *context), const void *context);
+double minimise_order(double (*value)(double alpha, const void *context),
+                      double (*least)(double alpha, const void *context), const void *context);
 
 #endif

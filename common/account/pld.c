@@ -30,6 +30,7 @@
 #define RATIO_MAX          1e5
 #define LISTS_LOG2         26  /* parts times the size of the transform, when there are many */
 #define LOW_SHARE          7.0 /* ln of delta over what low's error may take of it */
+#define LISTS_BELOW        128 /* parts; of longer lists low is what the spread laws say */
 #define FINEST_LOG2        12
 #define COARSER            25 /* steps of a fifth as many cells */
 
@@ -241,9 +242,10 @@ static double low_end(const struct pld_sum *sum, struct pld_question question, d
     return fmax(0, low - sum->slip - more);
 }
 
+/* Whether laws from below are worth their time. */
 static bool has_cells(const struct task *task)
 {
-    for (size_t i = 0; i < task->count; i++) {
+    for (size_t i = 0; i < task->count && task->count <= LISTS_BELOW; i++) {
         if (loss_has_cells(&task->parts[i])) {
             return true;
         }

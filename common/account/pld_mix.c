@@ -310,9 +310,11 @@ static enum status refine(struct pld_mix *mix, struct pld_question question,
         if (lay(mix, step) != STATUS_OK) {
             return STATUS_NO_MEMORY;
         }
-        double base = log(mix->tilt);
-        double reach = before > 4 ? 3 : 0.5;
-        mix->tilt = best_tilt(mix, base - reach, base + reach, before > 4 ? 14 : 8, question);
+        if (round == 0 || mix->count <= PLD_SHORT) { /* a long list's tilt moves no more */
+            double base = log(mix->tilt);
+            double reach = before > 4 ? 3 : 0.5;
+            mix->tilt = best_tilt(mix, base - reach, base + reach, before > 4 ? 14 : 8, question);
+        }
         (void)pld_mix_moments(&at, mix, mix->tilt);
         floor_step = fmax(SIGMAS * sqrt(at.variance) / cells, width / cells);
         double epsilon = question.wants_epsilon

@@ -136,6 +136,19 @@ static double list_to_epsilon(double alpha, const void *context)
     return renyi_to_epsilon(alpha, composed(list, alpha), list->at);
 }
 
+/* Of a list without any divergence. */
+static double none_to_epsilon(double alpha, const void *context)
+{
+    const struct list *list = context;
+    return renyi_to_epsilon(alpha, 0, list->at);
+}
+
+static double none_to_delta(double alpha, const void *context)
+{
+    const struct list *list = context;
+    return renyi_to_delta(alpha, 0, list->at);
+}
+
 static double list_to_delta(double alpha, const void *context)
 {
     const struct list *list = context;
@@ -163,7 +176,7 @@ double renyi_epsilon(const struct privacy_event *events, size_t count, double de
         return INFINITY;
     }
     struct list list = {events, count, spare};
-    return minimise_order(list_to_epsilon, &list);
+    return minimise_order(list_to_epsilon, none_to_epsilon, &list);
 }
 
 double renyi_delta(const struct privacy_event *events, size_t count, double epsilon)
@@ -172,5 +185,5 @@ double renyi_delta(const struct privacy_event *events, size_t count, double epsi
         return 0;
     }
     struct list list = {events, count, epsilon};
-    return spent_delta(events, count, minimise_order(list_to_delta, &list));
+    return spent_delta(events, count, minimise_order(list_to_delta, none_to_delta, &list));
 }

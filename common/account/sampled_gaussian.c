@@ -20,8 +20,8 @@
 
 #define CELL_WIDTH   0.125 /* deviations; less where r^alpha grows faster */
 #define GROWTH       0.5
-#define CELLS_MAX    4096.0
-#define REST         1e-7 /* of the sum, that may be left to the tails' bounds */
+#define CELLS_MAX    4096
+#define REST         1e-4 /* of the sum, that may be left to the tails' bounds */
 #define EXPONENT_MAX 600.0
 #define SMALL        1e-5
 #define ROUNDING     1e-10 /* of all that is added up here, and more */
@@ -79,16 +79,19 @@ static double normal_tail(double x)
     return erfc(x * ROOT_HALF) / 2;
 }
 
-/* The outcomes of r > 1; the caller rounds up. */
-static double upper_side(const struct curve *curve, double width)
+/* The outcomes of r > 1; the caller rounds up. Cells are narrower where r^alpha grows faster. */
+static double upper_side(const struct curve *curve)
 {
     double centre = curve->alpha * curve->m; /* of b^alpha Q */
     double whole = curve->alpha * (curve->alpha - 1) / 2 * curve->m * curve->m;
     double sum = 0;
-    for (unsigned i = 0; i < (unsigned)CELLS_MAX; i++) {
-        double end = width * (i + 1);
+    double start = 0;
+    for (unsigned i = 0; i < CELLS_MAX; i++) {
+        double b = exp(curve->m * start);
+        double slope = centre * curve->q * b / (1 - curve->q + curve->q * b);
+        double end = start + fmin(CELL_WIDTH, GROWTH / slope);
         double beyond = end + curve->m / 2 - centre;
-        sum += cell(curve, width * i, end);
+        sum += cell(curve, start, end);
         if (!isfinite(sum)) {
             return INFINITY;
         }
@@ -97,18 +100,19 @@ static double upper_side(const struct curve *curve, double width)
         if (rest <= REST * sum) {
             return sum + rest;
         }
+        start = end;
     }
     return INFINITY;
 }
 
 /* The outcomes of r < 1. */
-static double lower_side(const struct curve *curve, double width)
+static double lower_side(const struct curve *curve)
 {
     double most = value_at(curve, -curve->q);
     double sum = 0;
-    for (unsigned i = 0; i < (unsigned)CELLS_MAX; i++) {
-        double end = -width * (i + 1);
-        sum += cell(curve, -width * i, end);
+    for (unsigned i = 0; i < CELLS_MAX; i++) {
+        double end = -CELL_WIDTH * (i + 1);
+        sum += cell(curve, end + CELL_WIDTH, end);
         double rest = most * normal_tail(-end - curve->m / 2);
         if (!isfinite(sum) || rest <= REST * sum) {
             return sum + rest;
@@ -120,11 +124,9 @@ static double lower_side(const struct curve *curve, double width)
 double sampled_gaussian_moment(double ratio, double sampling, double alpha, bool replaced)
 {
     struct curve curve = {ratio, sampling, alpha, replaced};
-    double reach = alpha * ratio + sqrt(alpha * alpha * ratio * ratio + 100 - 4 * log(sampling));
-    double width = fmax(fmin(CELL_WIDTH, GROWTH / (alpha * ratio)), reach / (CELLS_MAX / 2));
-    double sum = upper_side(&curve, width);
+    double sum = upper_side(&curve);
     if (!replaced) {
-        sum += lower_side(&curve, width);
+        sum += lower_side(&curve);
     }
     return upward(log1p(sum * (1 + ROUNDING)), 4);
 }

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct target {
     double rho;
@@ -50,7 +51,7 @@ double zcdp_to_epsilon(double rho, double delta)
         return INFINITY;
     }
     struct target target = {.rho = rho, .delta = delta};
-    return minimise_order(epsilon_at, &target);
+    return minimise_order(epsilon_at, NULL, &target);
 }
 
 double zcdp_to_delta(double rho, double epsilon)
@@ -62,7 +63,7 @@ double zcdp_to_delta(double rho, double epsilon)
         return 1;
     }
     struct target target = {.rho = rho, .epsilon = epsilon};
-    return minimise_order(delta_at, &target);
+    return minimise_order(delta_at, NULL, &target);
 }
 
 double zcdp_from_epsilon(double epsilon, double delta)
@@ -71,7 +72,7 @@ double zcdp_from_epsilon(double epsilon, double delta)
         return 0;
     }
     struct target target = {.epsilon = epsilon, .delta = delta};
-    double rho = -minimise_order(rho_at, &target);
+    double rho = -minimise_order(rho_at, NULL, &target);
     return rho > 0 ? downward(rho, 4) : 0;
 }
 
