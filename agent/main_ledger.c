@@ -158,24 +158,17 @@ static void advance_to_now(struct ledger *ledger)
 /* Replays the journal beside a running agent. Fails with STATUS_NOT_FOUND where there is none. */
 static enum status replay(struct ledger_print *print, const struct site *site, struct why *why)
 {
-    struct journal_sqlite_options options = {
-        .folder = site->settings.state, .kind = "agent", .read_only = true};
-    struct journal journal = {0};
     struct allowances allowances = policy_allowances(&site->policy);
 
     print->found.policy = &site->policy;
     print->found.ledger = ledger_open(&allowances);
     enum status status = print->found.ledger == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     if (status == STATUS_OK) {
-        status = journal_sqlite_open(&journal, &options, why);
-    }
-    if (status == STATUS_OK) {
-        status = journal.each(journal.self, visit, print, why);
+        status = journal_sqlite_read(site->settings.state, "agent", visit, print, why);
     }
     if (status == STATUS_OK) {
         advance_to_now(print->found.ledger);
     }
-    journal_close(&journal);
     return status;
 }
 

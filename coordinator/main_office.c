@@ -142,17 +142,11 @@ enum status office_make_out(const struct office *office, struct why *why)
 
 enum status office_publish(const struct office *office, bool seeded, uint64_t seed, struct why *why)
 {
-    struct journal_sqlite_options journal_options = {
-        .folder = office->settings.state, .kind = "coordinator", .read_only = true};
     struct replay replay = {.job = &office->job};
-    struct journal journal = {0};
-    enum status status;
 
     outcome_init(&replay.outcome, &office->job, true);
-    status = journal_sqlite_open(&journal, &journal_options, why);
-    if (status == STATUS_OK) {
-        status = journal.each(journal.self, visit, &replay, why);
-    }
+    enum status status =
+        journal_sqlite_read(office->settings.state, "coordinator", visit, &replay, why);
     if (status == STATUS_OK && !replay.outcome.finished) {
         status = STATUS_AGAIN;
     }
@@ -164,7 +158,6 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
                                               (double)(replay.last_ms - replay.first_ms) / 1000.0};
         status = write_results(office, &replay, &options, why);
     }
-    journal_close(&journal);
     outcome_free(&replay.outcome);
     return status;
 }

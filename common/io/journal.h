@@ -72,4 +72,9 @@ MUST_USE enum status journal_sqlite_open(struct journal *out,
                                          const struct journal_sqlite_options *options,
                                          struct why *why);
 
+/** Opens a folder's journal beside a program that may be running, reads every record and closes it.
+ * Fails as opening and `each` do. */
+MUST_USE enum status journal_sqlite_read(const char *folder, const char *kind, journal_visit *visit,
+                                         void *visit_self, struct why *why);
+
 #endif

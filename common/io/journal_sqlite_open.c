@@ -118,7 +118,12 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
         !ask(journal, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0)) {
         return journal_sqlite_failure(journal, "read");
     }
-    *empty = tables == 0 && application == 0 && version == 0 && !journal->read_only;
+    *empty = tables == 0 && application == 0 && version == 0;
+    if (*empty && journal->read_only) { /* as a full disk leaves it */
+        why_set(&journal->trouble, "there is no journal at %s/journal.db yet: it is empty",
+                journal->folder);
+        return STATUS_NOT_FOUND;
+    }
     if (*empty) {
         return STATUS_OK;
     }
@@ -335,4 +340,18 @@ enum status journal_sqlite_open(struct journal *out, const struct journal_sqlite
     }
     *out = journal_sqlite_face(journal);
     return STATUS_OK;
+}
+
+enum status journal_sqlite_read(const char *folder, const char *kind, journal_visit *visit,
+                                void *visit_self, struct why *why)
+{
+    const struct journal_sqlite_options options = {
+        .folder = folder, .kind = kind, .read_only = true};
+    struct journal journal = {0};
+    enum status status = journal_sqlite_open(&journal, &options, why);
+    if (status == STATUS_OK) {
+        status = journal.each(journal.self, visit, visit_self, why);
+    }
+    journal_close(&journal);
+    return status;
 }

@@ -58,20 +58,6 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
     return status;
 }
 
-static enum status read_journal(struct run *run, const char *folder, const char *kind,
-                                struct why *why)
-{
-    struct journal_sqlite_options options = {.folder = folder, .kind = kind, .read_only = true};
-    struct journal journal = {0};
-    enum status status = journal_sqlite_open(&journal, &options, why);
-
-    if (status == STATUS_OK) {
-        status = journal.each(journal.self, visit, run, why);
-    }
-    journal_close(&journal);
-    return status;
-}
-
 static enum status read_job(struct run *run, const char *path, struct why *why)
 {
     char *text = NULL;
@@ -124,10 +110,10 @@ static enum status read_run(struct run *run, int count, char **argument, struct 
 {
     enum status status = read_job(run, argument[1], why);
     if (status == STATUS_OK) {
-        status = read_journal(run, argument[2], "coordinator", why);
+        status = journal_sqlite_read(argument[2], "coordinator", visit, run, why);
     }
     if (status == STATUS_OK) {
-        status = read_journal(run, argument[3], "agent", why);
+        status = journal_sqlite_read(argument[3], "agent", visit, run, why);
     }
     const struct stage *stage = &run->job.stage[0];
     for (size_t i = 0; i < run->width && status == STATUS_OK; i++) {

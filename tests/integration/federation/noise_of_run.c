@@ -180,20 +180,6 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
     return status;
 }
 
-static enum status read_journal(struct run *run, const char *folder, const char *kind,
-                                struct why *why)
-{
-    struct journal_sqlite_options options = {.folder = folder, .kind = kind, .read_only = true};
-    struct journal journal = {0};
-    enum status status = journal_sqlite_open(&journal, &options, why);
-
-    if (status == STATUS_OK) {
-        status = journal.each(journal.self, visit, run, why);
-    }
-    journal_close(&journal);
-    return status;
-}
-
 static enum status read_run(struct run *run, char **argument, struct why *why)
 {
     char *text = NULL;
@@ -210,11 +196,11 @@ static enum status read_run(struct run *run, char **argument, struct why *why)
     }
     if (status == STATUS_OK) {
         run->order = calloc(run->data.record_count, sizeof *run->order);
-        status =
-            run->order == NULL ? STATUS_NO_MEMORY : read_journal(run, argument[4], "agent", why);
+        status = run->order == NULL ? STATUS_NO_MEMORY
+                                    : journal_sqlite_read(argument[4], "agent", visit, run, why);
     }
     if (status == STATUS_OK) {
-        status = read_journal(run, argument[3], "coordinator", why);
+        status = journal_sqlite_read(argument[3], "coordinator", visit, run, why);
     }
     if (file != NULL) {
         (void)fclose(file);
