@@ -310,6 +310,16 @@ Test(journal, a_journal_that_is_gone_is_not_begun_anew, .init = setup, .fini = t
     }
 }
 
+Test(journal, an_empty_file_is_no_journal_yet, .init = setup, .fini = teardown)
+{
+    journal_close(&journal);
+    cr_assert_eq(unlink(scratch_path(&scratch, "mark")), 0);
+    scratch_write(scratch_path(&scratch, "journal.db"), "");
+    cr_expect_eq(open_kind(&journal, "agent", true), STATUS_NOT_FOUND);
+    cr_expect_not_null(strstr(why.text, "it is empty"), "%s", why.text);
+    cr_expect_eq(reopen(), STATUS_OK, "%s", why.text);
+}
+
 Test(journal, half_a_mark_is_no_mark_but_the_other_half_serves, .init = setup, .fini = teardown)
 {
     cr_assert_eq(put("one", NULL, 0), STATUS_OK);
