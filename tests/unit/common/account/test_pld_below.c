@@ -6,6 +6,7 @@
 #include "account/account.h"
 #include "account/loss.h"
 #include "account/pld.h"
+#include "account/pld_private.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -217,4 +218,27 @@ Test(pld_below, many_sampled_runs_have_a_narrow_interval)
                   "row %zu: replaced [%.9g, %.9g], removed [%.9g, %.9g]", i, replaced.low,
                   replaced.high, removed.low, removed.high);
     }
+}
+
+/* Looked at 64 points at a time, wherever the blocks begin: on the way down errors outgrow what holds, so
+ * that a low end between two looks was passed over, and 0 was left. */
+Test(pld_below, low_is_found_wherever_blocks_begin)
+{
+    const struct loss_part part = {LOSS_LAPLACE, LOSS_REMOVE, 1, 1, 1, 0, 10};
+    const struct pld_question question = {true, log(1e-6), 0};
+    const struct pld_limits limits = {3e-6, 20, PLD_BOTH_ENDS};
+    struct pld_mix mix;
+    struct pld_sum sum;
+    cr_assert(pld_mix_init(&mix, &part, 1, question, limits) == STATUS_OK);
+    cr_assert(pld_sum_init(&sum, &mix, limits.log2_size_max) == STATUS_OK);
+    const size_t count = sum.count;
+    const double high = pld_sum_epsilon(&sum, question.log_delta, true);
+    cr_assert(count >= 4096 && fabs(high - 9.998978) < 1e-4);
+    for (size_t i = 0; i < 64; i++) {
+        sum.count = count - i; /* what is left out is empty */
+        const double low = pld_sum_epsilon(&sum, question.log_delta, false);
+        cr_expect(low >= 0.999 * high && low <= high, "%zu: %g", i, low);
+    }
+    pld_sum_free(&sum);
+    pld_mix_free(&mix);
 }
