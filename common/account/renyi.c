@@ -19,6 +19,9 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* Events of a list whose sampled Gaussian noise is bounded closely: a millisecond each. */
+#define LIST_CLOSE 256
+
 struct list {
     const struct privacy_event *events;
     size_t count;
@@ -51,7 +54,7 @@ static bool is_noise(const struct privacy_event *event)
 
 /* A sample never costs more than the whole: both outputs are the same mixture of outputs of
  * neighbours, and the divergence is quasi-convex in the pair. */
-double renyi_divergence(const struct privacy_event *event, double alpha)
+static double divergence_of(const struct privacy_event *event, double alpha, bool close)
 {
     double bound = unsampled(event, alpha);
     if (event->sampling < 1) {
@@ -60,10 +63,15 @@ double renyi_divergence(const struct privacy_event *event, double alpha)
             bound = fmin(bound, curve_pure(pure, alpha));
         }
         if (is_noise(event)) {
-            bound = fmin(bound, sampled_divergence(event, alpha, unsampled));
+            bound = fmin(bound, sampled_divergence(event, alpha, close, unsampled));
         }
     }
     return bound;
+}
+
+double renyi_divergence(const struct privacy_event *event, double alpha)
+{
+    return divergence_of(event, alpha, true);
 }
 
 double zcdp_rho(const struct privacy_event *event)
@@ -124,7 +132,8 @@ static double composed(const struct list *list, double alpha)
     double sum = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (list->events[i].count > 0) {
-            sum += (double)list->events[i].count * renyi_divergence(&list->events[i], alpha);
+            sum += (double)list->events[i].count *
+                   divergence_of(&list->events[i], alpha, list->count <= LIST_CLOSE);
         }
     }
     return sum * (1 + (1 + (double)list->count / 2) * DBL_EPSILON);

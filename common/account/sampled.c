@@ -102,7 +102,7 @@ static double log_moment_replaced(const struct privacy_event *event, double alph
     return upward(moment + log1p(upward(least, 16)), 8);
 }
 
-double sampled_divergence(const struct privacy_event *event, double alpha,
+double sampled_divergence(const struct privacy_event *event, double alpha, bool close,
                           double (*whole)(const struct privacy_event *event, double alpha))
 {
     bool replaced = event->neighbours == NEIGHBOURS_REPLACE_ONE;
@@ -110,11 +110,12 @@ double sampled_divergence(const struct privacy_event *event, double alpha,
     if (alpha > ALPHA_MAX) {
         return INFINITY;
     }
-    if (event->mechanism == MECHANISM_GAUSSIAN && (replaced || floor(alpha) < alpha)) {
+    bool cells = close && event->mechanism == MECHANISM_GAUSSIAN;
+    if (cells && (replaced || floor(alpha) < alpha)) {
         double ratio = quotient_up(event->sensitivity, event->parameter);
         moment = sampled_gaussian_moment(ratio, event->sampling, alpha, replaced);
     }
-    if (event->mechanism != MECHANISM_GAUSSIAN || !replaced) {
+    if (!cells || !replaced) {
         double between = log_moment_between(event, alpha, whole);
         if (replaced && isfinite(between)) {
             between = log_moment_replaced(event, alpha, between, whole);
