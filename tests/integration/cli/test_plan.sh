@@ -112,7 +112,7 @@ expect 0 plan compose --events "$work/strong.json" --delta 0.5
 prints '  basic         105076.931 '
 prints '  optimal        105076.23 '
 prints '* pld           10371'
-prints 'certified: the truth lies between 10370'
+prints 'certified: the truth lies between 10371'
 expect 0 plan compose --events "$work/strong.json" --delta 0.999
 prints '  optimal       105070.01'
 
