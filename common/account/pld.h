@@ -26,8 +26,8 @@ bool pld_covers(const struct privacy_event *event);
  * Ensures high <= 1.001 truth + 1e-12 unsampled, 1.01 truth sampled, within the ranges that
  * tests/vectors/dp_vectors.json spans; up to 10^4 runs of one event, epsilon below 1000: inside the
  * band of every reference value there, relative 1e-8 above it at most, sampled 1e-6. low of runs with
- * a density is as near (10^6 sampled Gaussians: within 0.3 % of high); of a list of different single
- * losses some percent below.
+ * a density is as near (10^6 sampled Gaussians: within 0.3 % of high); of lists of more than
+ * 128 different events, or of single losses between grid points, some percent below.
  * Cost: 10^6 runs of one event below 100 ms, 10^4 about as much; 1,000 different events 0.5 s.
  */
 MUST_USE enum status pld_epsilon(struct interval *out, const struct privacy_event *events,
