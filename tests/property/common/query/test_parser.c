@@ -61,8 +61,8 @@ static void join(struct part *a, struct part *b, struct dice *dice)
     char text[sizeof a->text];
     wrap(a, is_and ? 2 : 1, dice);
     wrap(b, is_and ? 2 : 1, dice); /* both associate: no parentheses needed at the same level */
-    snprintf(text, sizeof text, "%s", a->text);
-    snprintf(a->text, sizeof a->text, "%.450s %s %.450s", text, is_and ? "and" : "or", b->text);
+    snprintf(text, sizeof text, "%.450s %s %.450s", a->text, is_and ? "and" : "or", b->text);
+    memcpy(a->text, text, sizeof text);
     a->truth = is_and ? a->truth && b->truth : a->truth || b->truth;
     a->binds = is_and ? 2 : 1;
 }
