@@ -119,11 +119,6 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
         return journal_sqlite_failure(journal, "read");
     }
     *empty = tables == 0 && application == 0 && version == 0;
-    if (*empty && journal->read_only) { /* as a full disk leaves it */
-        why_set(&journal->trouble, "there is no journal at %s/journal.db yet: it is empty",
-                journal->folder);
-        return STATUS_NOT_FOUND;
-    }
     if (*empty) {
         return STATUS_OK;
     }
@@ -228,42 +223,61 @@ static enum status open_database(struct journal_sqlite *journal)
     return STATUS_OK;
 }
 
+/* Of a journal.db that is absent or has no tables: was one ever begun here? SQLite moves its log into that file
+ * late, so that a young journal whose log is gone looks like this. */
+static enum status check_unbegun(struct journal_sqlite *journal, const struct journal_mark *mark)
+{
+    if (mark->sequence != 0) {
+        why_set(&journal->trouble,
+                "there is no journal at %s/journal.db, but one has been at record %llu. What was "
+                "spent would be forgotten; remedy: put the latest journal.db back, and its "
+                "journal.db-wal if it had one",
+                journal->folder, (unsigned long long)mark->sequence);
+        return STATUS_CORRUPT;
+    }
+    if (journal->read_only) { /* as a full disk leaves it */
+        why_set(&journal->trouble, "there is no journal at %s/journal.db yet: it is empty",
+                journal->folder);
+        return STATUS_NOT_FOUND;
+    }
+    return STATUS_OK;
+}
+
+static bool is_fresh(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) != 0 || about.st_size == 0;
+}
+
 /* The mark is made before the database, so that a journal with records always has one beside it; and
- * read before it, so that a program that goes on writing both is not taken for an older copy. */
+ * read before it is looked for, so that a program that begins and goes on writing both is not taken for an
+ * older copy. */
 static enum status open_mark(struct journal_sqlite *journal, struct journal_mark *mark)
 {
     char path[JOURNAL_PATH_BYTES];
-    struct stat about;
 
     enum status status = journal_path(path, journal->folder, "journal.db", &journal->trouble);
     if (status != STATUS_OK) {
         return status;
     }
-    bool fresh = stat(path, &about) != 0 || about.st_size == 0;
     status = journal_mark_open(&journal->mark_file, mark, journal->folder,
                                journal->read_only ? MARK_READ
-                               : fresh            ? MARK_MAKE
+                               : is_fresh(path)   ? MARK_MAKE
                                                   : MARK_WRITE,
                                &journal->trouble);
     if (status == STATUS_NOT_FOUND && journal->read_only) {
         return STATUS_OK; /* a copy of a journal.db alone may be looked at */
-    }
-    if (status == STATUS_OK && fresh && mark->sequence != 0) {
-        why_set(
-            &journal->trouble,
-            "there is no journal at %s, but one has been at record %llu. What was spent would be "
-            "forgotten; remedy: put the latest journal.db back",
-            path, (unsigned long long)mark->sequence);
-        status = STATUS_CORRUPT;
     }
     if (status == STATUS_NOT_FOUND) {
         why_set(&journal->trouble,
                 "%s/mark is missing. It guards against an older journal.db being taken for the "
                 "latest; once sure that nothing was spent since this copy was made: touch %s/mark",
                 journal->folder, journal->folder);
-        status = STATUS_CORRUPT;
+        return STATUS_CORRUPT;
     }
-    return status;
+    return status == STATUS_OK && mark->sequence != 0 && is_fresh(path)
+               ? check_unbegun(journal, mark)
+               : status;
 }
 
 static enum status prepare_statements(struct journal_sqlite *journal)
@@ -298,6 +312,9 @@ static enum status open_all(struct journal_sqlite *journal,
     }
     if (status == STATUS_OK) {
         status = recognise(journal, &empty, options->kind);
+    }
+    if (status == STATUS_OK && empty) {
+        status = check_unbegun(journal, &mark);
     }
     if (status == STATUS_OK && !options->read_only) {
         status = set_durable(journal);

@@ -310,6 +310,34 @@ Test(journal, a_journal_that_is_gone_is_not_begun_anew, .init = setup, .fini = t
     }
 }
 
+/* A young journal's records are all in SQLite's log: journal.db has its first page alone. */
+Test(journal, a_young_journal_without_its_log_is_not_begun_anew, .init = setup, .fini = teardown)
+{
+    char command[1024];
+    struct stat before;
+    struct stat after;
+    cr_assert_eq(put("one", NULL, 0), STATUS_OK);
+    snprintf(command, sizeof command, "cd %s && cp journal.db alone && cp journal.db-wal log",
+             scratch.folder);
+    cr_assert_eq(system(command), 0);
+    journal_close(&journal);
+    snprintf(command, sizeof command, "cd %s && cp alone journal.db", scratch.folder);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(stat(scratch_path(&scratch, "journal.db"), &before), 0);
+    cr_assert_gt(before.st_size, 0);
+    for (int read_only = 0; read_only < 2; read_only++) {
+        cr_expect_eq(open_kind(&journal, "agent", read_only == 1), STATUS_CORRUPT);
+        cr_expect_not_null(strstr(why.text, "has been at record 1"), "%s", why.text);
+    }
+    cr_assert_eq(stat(scratch_path(&scratch, "journal.db"), &after), 0);
+    cr_expect_eq(after.st_size, before.st_size, "nothing is made");
+    /* With its log put back beside it, it is whole again. */
+    snprintf(command, sizeof command, "cd %s && cp log journal.db-wal", scratch.folder);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(reopen(), STATUS_OK, "%s", why.text);
+    cr_expect_eq(read_all(&journal, STATUS_OK).count, 1);
+}
+
 Test(journal, an_empty_file_is_no_journal_yet, .init = setup, .fini = teardown)
 {
     journal_close(&journal);
