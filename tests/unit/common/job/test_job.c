@@ -248,30 +248,59 @@ Test(job, never_costs_more_than_its_epsilon)
     }
 }
 
-Test(job, the_hospitals_jobs_are_valid_and_cost_what_they_say)
+/* Answers whether both have the same columns, with the same bounds. */
+static bool same_columns(const struct schema *a, const struct schema *b)
+{
+    bool same = a->column_count == b->column_count;
+    for (size_t i = 0; i < a->column_count && same; i++) {
+        const struct column *x = &a->column[i];
+        const struct column *y = &b->column[i];
+        same = strcmp(x->name, y->name) == 0 && x->kind == y->kind &&
+               x->transform == y->transform && x->centre == y->centre &&
+               x->half_width == y->half_width;
+    }
+    return same;
+}
+
+/* Trusts and noises are compared on the same columns, beside a pooled model that has the same. */
+Test(job, the_jobs_that_are_shipped_cost_what_they_say_and_have_the_columns_they_are_compared_on)
 {
     static const struct {
         const char *name;
         size_t features;
-    } jobs[] = {
-        {"job", 6}, {"fit", 8}, {"update-local", 6}, {"update-central", 6}, {"update-gaussian", 6}};
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-        struct job job;
+        size_t rows; /* what the least of five hospitals has of four fifths of the records */
+        size_t like; /* the one that has the same columns */
+    } jobs[] = {{"hospitals/job", 6, 1259, 0},
+                {"hospitals/fit", 8, 1259, 1},
+                {"hospitals/update-local", 6, 1259, 0},
+                {"hospitals/update-central", 6, 1259, 0},
+                {"hospitals/update-gaussian", 6, 1259, 0},
+                {"tumours/update-local", 9, 91, 5},
+                {"tumours/update-central", 9, 91, 5},
+                {"tumours/update-gaussian", 9, 91, 5}};
+    enum { JOBS = sizeof jobs / sizeof jobs[0] };
+    struct job job[JOBS];
+    for (size_t i = 0; i < JOBS; i++) {
         struct why why = {{0}};
         char path[512];
         char *text = NULL;
         size_t size = 0;
-        (void)snprintf(path, sizeof path, TEST_VECTORS "/../../compose/hospitals/%s.yml",
-                       jobs[i].name);
+        (void)snprintf(path, sizeof path, TEST_VECTORS "/../../compose/%s.yml", jobs[i].name);
         cr_assert_eq(config_load(&text, &size, path, &why), STATUS_OK, "%s", why.text);
-        cr_assert_eq(job_parse(&job, (struct slice){text, size}, path, &why), STATUS_OK, "%s",
+        cr_assert_eq(job_parse(&job[i], (struct slice){text, size}, path, &why), STATUS_OK, "%s",
                      why.text);
-        const struct cost cost = round_cost(&job, &job.filter, job_round_count(&job));
-        cr_assert_eq(job.epsilon_micro, 1000000);
-        cr_assert(filter_admits(&job.filter, &cost), "%s", jobs[i].name);
-        cr_assert_eq(schema_feature_count(&job.schema), jobs[i].features);
-        cr_assert_leq(job_records_min(&job), 1259, "five hospitals share four fifths of 7,874");
-        job_free(&job);
         free(text);
+        const struct cost cost = round_cost(&job[i], &job[i].filter, job_round_count(&job[i]));
+        cr_assert_eq(job[i].epsilon_micro, 1000000);
+        cr_assert(filter_admits(&job[i].filter, &cost), "%s", jobs[i].name);
+        cr_assert_eq(schema_feature_count(&job[i].schema), jobs[i].features);
+        cr_assert_leq(job_records_min(&job[i]), jobs[i].rows, "%s", jobs[i].name);
+        for (size_t k = 0; k <= i; k++) {
+            cr_assert_eq(same_columns(&job[i].schema, &job[k].schema), jobs[i].like == jobs[k].like,
+                         "%s and %s", jobs[i].name, jobs[k].name);
+        }
+    }
+    for (size_t i = 0; i < JOBS; i++) {
+        job_free(&job[i]);
     }
 }
