@@ -3,6 +3,7 @@
  * no answer further than the bound of the stage's own map. Fixed seeds: no false alarms. */
 
 #include "agent/task.h"
+#include "agent/task_update.h"
 #include "learn/blocks.h"
 #include "tests/support/seeded_random.h"
 
@@ -34,21 +35,27 @@ static const struct learning learning[LEARNING] = {
      NYSTROM},
 };
 
-static struct job parsed(const char *map, const char *stages)
+static struct job parsed_of(const char *unit, const char *map, const char *stages)
 {
     char text[8192];
     struct job job;
     struct why why = {{0}};
-    const int length = snprintf(
-        text, sizeof text,
-        "hedgerow: 1\njob: toy\ndata:\n  label: {centre: 0.75, half_width: 0.75}\n"
-        "  series: {column: entries, lags: [1, 7]}\n%s%s%s"
-        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 2}\n"
-        "cohort: {minimum: 2, deadline_s: 30}\nstages:\n%s",
-        map != NULL ? "  map: " : "", map != NULL ? map : "", map != NULL ? "\n" : "", stages);
+    const int length =
+        snprintf(text, sizeof text,
+                 "hedgerow: 1\njob: toy\ndata:\n  label: {centre: 0.75, half_width: 0.75}\n"
+                 "  series: {column: entries, lags: [1, 7]}\n%s%s%s"
+                 "privacy: {unit: %s, neighbours: replace_one, trust: local, epsilon: 2}\n"
+                 "cohort: {minimum: 2, deadline_s: 30}\nstages:\n%s",
+                 map != NULL ? "  map: " : "", map != NULL ? map : "", map != NULL ? "\n" : "",
+                 unit, stages);
     cr_assert_eq(job_parse(&job, (struct slice){text, (size_t)length}, "job.yml", &why), STATUS_OK,
                  "%s", why.text);
     return job;
+}
+
+static struct job parsed(const char *map, const char *stages)
+{
+    return parsed_of("record", map, stages);
 }
 
 /* All learning stages, then the judging. */
@@ -219,4 +226,50 @@ Test(task_maps, a_replaced_day_moves_no_answer_further_than_its_own_maps_bound)
     }
     cr_assert_gt(largest[1], (double)bound[2], "%g of %g", largest[1], (double)bound[2]);
     job_free(&all);
+}
+
+/* The words behind the answer stand for whatever lies there in memory: a clip as wide as the job's model
+ * would shrink them, and the answer for their sake. */
+Test(task_maps, an_agents_sum_is_clipped_over_its_own_maps_coordinates)
+{
+    static const char two[] =
+        "  - {task: update, loss: squared, rounds: 1, batch: 60, clip: 1, rate: 1,\n"
+        "     share: 0.1, clip_all: 0.125, map: " NYSTROM "}\n"
+        "  - {task: update, loss: squared, rounds: 1, batch: 60, clip: 1, rate: 1,\n"
+        "     share: 0.1, map: " FOURIER "}\n";
+    enum { BEHIND = 4 };
+    const int64_t kept = INT64_C(1) << 40;
+    struct seeded_random seeded;
+    struct dataset data;
+    struct dataset own;
+    double day[DAYS];
+    size_t order[M];
+    int64_t value[3 + BEHIND] = {0, 0, 0, kept, kept, kept, kept};
+    uint64_t norm = 0;
+    seeded_random_init(&seeded, 4);
+    draw_days(day, &seeded);
+    struct job job = parsed_of("round", NULL, two);
+    const struct stage *stage = &job.stage[0];
+    cr_assert(stage->block.count == 3 && stage->block.all > 3 + BEHIND);
+    for (size_t i = 0; i < M; i++) {
+        order[i] = i;
+    }
+    read_days(&data, &job, day);
+    cr_assert_eq(block_dataset(&own, &data, stage->block), STATUS_OK);
+    const struct task_input input = {
+        .job = &job, .stage = stage, .data = &own, .order = order, .experts = state};
+    int64_t *wide = calloc(stage->block.all, sizeof *wide); /* room for what must not be touched */
+    cr_assert_not_null(wide);
+    memcpy(wide, value, sizeof value);
+    cr_assert_eq(task_update(wide, &input), STATUS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        norm += (uint64_t)llabs(wide[i]);
+    }
+    cr_expect(norm <= (uint64_t)stage->clip_sum, "all of the answer is clipped");
+    cr_expect(norm + 3 >= (uint64_t)stage->clip_sum, "and to no less than the clip");
+    cr_expect_eq(memcmp(wide + 3, value + 3, BEHIND * sizeof *value), 0, "and nothing else");
+    free(wide);
+    dataset_free(&own);
+    dataset_free(&data);
+    job_free(&job);
 }

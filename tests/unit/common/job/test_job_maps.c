@@ -3,6 +3,7 @@
 
 #include "job/job.h"
 #include "job/round.h"
+#include "job/terms.h"
 #include "learn/blocks.h"
 
 #include <criterion/criterion.h>
@@ -94,6 +95,26 @@ Test(job_maps, the_same_map_twice_is_one_block)
     job_free(&job);
 }
 
+/* What is told of the noise is of the map's own number of features as well. */
+static void check_terms(const struct job *job, const struct job *alone, const char *stage)
+{
+    struct terms terms;
+    struct terms expected;
+    const struct terms_size size = {.agents = 3, .records = 100};
+    struct why why = {{0}};
+    cr_assert_eq(terms_of_stage(&terms, job, 0, size, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(terms_of_stage(&expected, alone, 0, size, &why), STATUS_OK, "%s", why.text);
+    cr_assert(terms.line_count == expected.line_count && terms.line_count > 0);
+    for (size_t i = 0; i < terms.line_count; i++) {
+        const struct terms_line *line = &terms.line[i];
+        cr_assert(line->noise == expected.line[i].noise && line->burden == expected.line[i].burden,
+                  "%s: %s", stage, line->what);
+        cr_assert_str_eq(line->what, expected.line[i].what);
+    }
+    terms_free(&terms);
+    terms_free(&expected);
+}
+
 static struct round_bounds bounds_of(const char *map, const char *stage)
 {
     char stages[1024];
@@ -116,6 +137,7 @@ static struct round_bounds bounds_of(const char *map, const char *stage)
     cr_assert_eq(round_answer_count(&job, &job.stage[0], 0, 0),
                  round_answer_count(&alone, &alone.stage[0], 0, 0));
     cr_assert_eq(round_stage_width(&job.stage[0]), round_width(&alone));
+    check_terms(&job, &alone, stage);
     job_free(&job);
     job_free(&alone);
     return bounds;
