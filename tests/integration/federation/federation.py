@@ -380,6 +380,7 @@ class Case:
                     trouble, late = attempt(work)
                     if not late:
                         break
+                    print(f"late {self.name}: {trouble.splitlines()[0]}", flush=True)
             finally:
                 self.said.write_text(trouble or "")
                 os._exit(0)
