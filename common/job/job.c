@@ -151,9 +151,8 @@ size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 size_t job_experts_of_stage(const struct stage *stage, size_t agent_count)
 {
     const size_t of_round = job_experts_of_round(stage, agent_count);
-    return stage->task == TASK_UPDATE
-               ? 1 + stage->shift_count
-               : stage->rounds * of_round + stage->forecaster_count;
+    return stage->task == TASK_UPDATE ? 1 + stage->shift_count
+                                      : stage->rounds * of_round + stage->forecaster_count;
 }
 
 size_t job_experts_at(const struct job *job, size_t index, size_t agent_count)

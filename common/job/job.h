@@ -97,8 +97,7 @@ struct stage {
     size_t lambda_count;
     double tolerance;  /* r_tol or G_tol of the solver: erm.h */
     double own_weight; /* prior weight of an agent's own model; an average's is 1 */
-    double
-        *shift; /* (shift_count) added to the average's f: experts with moved thresholds; update
+    double *shift; /* (shift_count) added to the average's f: experts with moved thresholds; update
                    has them, too; owned */
     size_t shift_count;
 

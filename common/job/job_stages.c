@@ -12,11 +12,11 @@ enum { ROUNDS_TOTAL_MAX = 1000000 }; /* the protocol's ROUNDS_MAX */
 #define LOOKING                                                                                    \
     (BIT(TASK_LOSSES) | BIT(TASK_QUERY) | BIT(TASK_SELECT) | BIT(TASK_UPDATE) |                    \
      BIT(TASK_STATISTICS))
-#define JUDGED  (BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE) | BIT(TASK_PREDICT))
-#define FITTING (BIT(TASK_FIT) | BIT(TASK_PREDICT))
-#define SOLVING (FITTING | BIT(TASK_STATISTICS))
+#define JUDGED   (BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE) | BIT(TASK_PREDICT))
+#define FITTING  (BIT(TASK_FIT) | BIT(TASK_PREDICT))
+#define SOLVING  (FITTING | BIT(TASK_STATISTICS))
 #define LEARNING (SOLVING | BIT(TASK_UPDATE))
-#define MAPPED  (SOLVING | BIT(TASK_ONLINE) | BIT(TASK_UPDATE))
+#define MAPPED   (SOLVING | BIT(TASK_ONLINE) | BIT(TASK_UPDATE))
 
 static const char STAGES[] = "stages";
 
@@ -81,7 +81,8 @@ static enum status check_keys(const struct drafting *drafting, size_t index)
         {"lambdas", SOLVING, SOLVING, "is for a fit, statistics or predict stage: remove it",
          "is missing: add it, for example `lambdas: [0.003]`"},
         {"tolerance", FITTING, 0, "is for a fit or predict stage: remove it", ""},
-        {"experts", LEARNING, 0, "is for a fit, predict, statistics or update stage: remove it", ""},
+        {"experts", LEARNING, 0, "is for a fit, predict, statistics or update stage: remove it",
+         ""},
         {"kernel", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
          "is missing: add it, for example `kernel: {kind: gaussian, gamma: 1}`"},
         {"points", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",

@@ -121,8 +121,7 @@ void planned_free(struct planned *bench)
 
 void planned_compute(struct planned *bench, uint32_t within)
 {
-    double *state =
-        must(calloc(round_state_count(bench->stage) + 1, sizeof *state));
+    double *state = must(calloc(round_state_count(bench->stage) + 1, sizeof *state));
     const enum round_input input = round_input(bench->stage, within);
     for (size_t i = 0; i < AGENTS; i++) {
         struct why why = {""};
