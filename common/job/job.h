@@ -97,8 +97,7 @@ struct stage {
     size_t lambda_count;
     double tolerance;  /* r_tol or G_tol of the solver: erm.h */
     double own_weight; /* prior weight of an agent's own model; an average's is 1 */
-    double *shift; /* (shift_count) added to the average's f: experts with moved thresholds; update
-                   has them, too; owned */
+    double *shift; /* (shift_count) added to a model's f: experts with moved thresholds; owned */
     size_t shift_count;
 
     uint64_t first; /* losses: so many records, at the beginning of the order, are not looked at */
