@@ -13,25 +13,38 @@
 
 enum { TEXT_BYTES = 8192, SLOT_MS = 100, BUDGET_FACTOR = 2 };
 
+/* A socket on some free port of this host; -1 where there is none. */
+static int socket_on(struct sockaddr_in *address, uint32_t host)
+{
+    socklen_t length = sizeof *address;
+    void *any = address; /* struct sockaddr, as the interface wants it */
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(host)}};
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    if (descriptor >= 0 &&
+        (bind(descriptor, any, length) != 0 || getsockname(descriptor, any, &length) != 0)) {
+        (void)close(descriptor);
+        descriptor = -1;
+    }
+    return descriptor;
+}
+
 /* A port that is free now, and the coordinator takes it only later: so it is one of a loopback address of this
- * process alone, from which nobody dials out and where no other simulation looks for a port. */
+ * process alone, from which nobody dials out and where no other simulation looks for a port. A machine whose
+ * loopback has no other addresses has 127.0.0.1. */
 static enum status free_address(struct simulation *simulation)
 {
-    const uint32_t host =
-        UINT32_C(0x7f400000) + ((uint32_t)getpid() & 0x3fffff); /* 127.64.0.0/10 */
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(host)}};
-    socklen_t length = sizeof address;
-    void *any = &address; /* struct sockaddr, as the interface wants it */
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    bool good = descriptor >= 0 && bind(descriptor, any, length) == 0 &&
-                getsockname(descriptor, any, &length) == 0;
-    if (descriptor >= 0) {
-        (void)close(descriptor);
+    uint32_t host = UINT32_C(0x7f400000) + ((uint32_t)getpid() & 0x3fffff); /* 127.64.0.0/10 */
+    struct sockaddr_in address;
+    int descriptor = socket_on(&address, host);
+    if (descriptor < 0) {
+        host = INADDR_LOOPBACK;
+        descriptor = socket_on(&address, host);
     }
-    if (!good) {
+    if (descriptor < 0) {
         why_set(&simulation->why, "no port of this machine's loopback is free");
         return STATUS_IO;
     }
+    (void)close(descriptor);
     (void)snprintf(simulation->address, sizeof simulation->address, "tcp://%u.%u.%u.%u:%u",
                    host >> 24, host >> 16 & 255, host >> 8 & 255, host & 255,
                    (unsigned)ntohs(address.sin_port));
