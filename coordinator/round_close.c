@@ -10,6 +10,7 @@
 #include "protocol/wire.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,22 @@ enum status coordinator_close_if_due(struct coordinator *c, const struct event *
     return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
 }
 
+/* The model so far in a few words: a person waits for it, and sees that steps are made meanwhile. */
+static void describe_model(char *text, size_t size, const struct coordinator *c,
+                           const struct record *record)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, record->as.round.round, &within);
+    if (c->outcome.expert_count > 0) {
+        (void)snprintf(text, size, "%s", c->outcome.expert[record->as.round.chosen].name);
+    } else if (stage->task == TASK_UPDATE) {
+        (void)snprintf(text, size, "being learned, step %" PRIu32 " of %" PRIu32, within + 1,
+                       stage->rounds);
+    } else {
+        (void)snprintf(text, size, "none yet");
+    }
+}
+
 /* The line a person watches: stage, round, agents in, epsilon spent so far with the delta it needs,
  * seconds, model. */
 static void log_closed(const struct coordinator *c, const struct record *record)
@@ -151,10 +168,12 @@ static void log_closed(const struct coordinator *c, const struct record *record)
     const struct price spent = terms_price(&job->filter, &sums);
     char epsilon[DECIMAL_TEXT_BYTES];
     char delta[DECIMAL_TEXT_BYTES];
+    char model[OUTCOME_NAME_BYTES];
 
     if (record->as.round.failed) {
         return;
     }
+    describe_model(model, sizeof model, c, record);
     decimal_format(epsilon, sizeof epsilon, spent.epsilon_micro, EPSILON_DECIMALS);
     decimal_format(delta, sizeof delta, spent.delta_atto, DELTA_DECIMALS);
     log_event(c->options.log, LOG_INFO, "round-closed", NULL,
@@ -162,9 +181,7 @@ static void log_closed(const struct coordinator *c, const struct record *record)
               "  epsilon %s%s%s  %6.2f s  model: %s",
               task_name(stage->task), round + 1, job_round_count(c->options.job),
               record->as.round.agent_count, epsilon, spent.delta_atto > 0 ? " delta " : "",
-              spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0,
-              c->outcome.expert_count > 0 ? c->outcome.expert[record->as.round.chosen].name
-                                          : "none yet");
+              spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0, model);
 }
 
 void coordinator_keep_state(struct coordinator *c, uint64_t sequence, struct effects *effects)
