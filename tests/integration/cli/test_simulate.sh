@@ -76,7 +76,6 @@ grep -q '^listen: "tcp://127\.' "$work/a/coordinator/coordinator.yml" || fault '
 # A loopback of one address, as some containers have, has that; where nobody may make such a network it is not tried.
 alone='ip link set lo up && ip address flush dev lo scope host && ip address add 127.0.0.1/32 dev lo'
 if unshare -rn sh -c "$alone" 2>/dev/null; then
-prints '  update         3/8       5      0.6  being learned, step 3 of 4'
     expect 0 unshare -rn sh -c "$alone"' && exec "$@"' sh "$hedgerow" simulate "$job" --out "$work/alone"
     grep -q '^listen: "tcp://127\.0\.0\.1:' "$work/alone/coordinator/coordinator.yml" || fault 'it listens elsewhere'
 fi
@@ -84,6 +83,7 @@ fi
 # The job of the demo: a line for each round, every column in its place, experts that cost nothing more, and
 # the weights that chose among them.
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/job.yml" --out "$work/demo"
+prints '  update         3/8       5      0.6  being learned, step 3 of 4'
 prints '  update         4/8       5      0.8  update, rounds: 4'
 prints '  losses         8/8       5        1  update, rounds: 4'
 ! grep -v "$work" "$work/out" | grep -E '.{81}' || fault "a line of the demo's does not fit 80 columns"
