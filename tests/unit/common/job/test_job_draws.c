@@ -1,6 +1,7 @@
 /* Exact sums that a draw looks at must not wrap, whoever answers: draws have no noise to hide it in. And
  * what draws cost where nobody knows how many there will be. */
 
+#include "account/renyi.h"
 #include "job/round.h"
 
 #include <criterion/criterion.h>
@@ -113,6 +114,31 @@ static void check_layout(const struct stage *stage)
     cr_expect_eq(plays, stage->rounds + 1);
 }
 
+/* At every Renyi order: rho at least any game's, sum of range^2/8; and no more than the share is worth. The
+ * rows are the round's, and not yet known. */
+static void check_charge(const struct job *job, const struct stage *stage)
+{
+    const struct charge *whole = &stage->charge;
+    cr_expect(whole->row_count == 0 && whole->pass.byte[0] == 0);
+    if (whole->mechanism != MECHANISM_DISCRETE_GAUSSIAN) {
+        return;
+    }
+    const double sigma = (double)whole->sigma_micro * 1e-6;
+    const double rho = 1 / (2 * sigma * sigma);
+    for (size_t s = 0; s < stage->game_count; s++) {
+        struct charge charge[2];
+        double sum = 0;
+        const size_t count = hedge_charges(charge, &stage->game[s]);
+        for (size_t i = 0; i < count; i++) {
+            const double range = (double)charge[i].epsilon_micro * 1e-6;
+            sum += (double)charge_count(&charge[i]) * range * range / 8;
+        }
+        cr_expect_geq(rho, sum, "game %zu", s);
+    }
+    const double share = (double)stage->epsilon_micro * 1e-6;
+    cr_expect_leq(rho, zcdp_from_epsilon(share, (double)job->delta_atto * 1e-18) * (1 + 1e-4));
+}
+
 /* Every agent pays one charge, whatever its ledger's own limit and order are: it costs at least what any
  * of the games does. The charge of the longest game alone would not, of some jobs. */
 Test(job_draws, with_an_unknown_horizon_one_charge_covers_every_game)
@@ -139,6 +165,7 @@ Test(job_draws, with_an_unknown_horizon_one_charge_covers_every_game)
         const struct cost price = round_cost(&job, &job.filter, job_round_count(&job));
         cr_expect(filter_admits(&job.filter, &price));
         check_layout(stage);
+        check_charge(&job, stage);
         for (size_t j = 0; j < sizeof limits / sizeof limits[0]; j++) {
             const struct filter filter = filter_new(limits[j]);
             const struct cost whole = cost_of(&filter, stage->charge);
