@@ -3,6 +3,8 @@
  * Simpson's (Laplace's loss is constant outside [0, 1] and smooth inside), in both directions; and what
  * replacing a record costs more than removing it. */
 
+#include "account/curve.h"
+#include "account/pure.h"
 #include "account/renyi.h"
 #include "unit/common/account/closed_vectors.h"
 
@@ -166,6 +168,58 @@ Test(renyi_sampled, a_record_replaced_costs_what_the_symmetric_pair_costs)
         caught += from_curve(sigma, rate, alpha, true) < exchanged(sigma, rate, alpha, 0.5L, -0.5L);
     }
     cr_expect_gt(caught, 10);
+}
+
+/* ln of the moment that sampled.c has for noise other than Gaussian: e^moment, of a record removed, and the
+ * lesser of its two surcharges, this part of it, with alpha - 1 + further in place of alpha - 1. */
+static long double surcharged(long double moment, long double second, long double alpha,
+                              long double part, long double further)
+{
+    const long double growth = alpha * (alpha - 1 + further) / 2 * expm1l(second);
+    return logl(expl(moment) + part * fminl(growth, expm1l(moment)));
+}
+
+/* Laplace noise, in one integer too, pays that surcharge and no other: each of the two where it is the
+ * lesser one. Planted: a thousandth less, or more, of it; alpha^2 in place of alpha (alpha - 1). */
+Test(renyi_sampled, a_record_replaced_pays_all_of_its_surcharge)
+{
+    static const enum mechanism noises[] = {MECHANISM_LAPLACE, MECHANISM_DISCRETE_LAPLACE};
+    static const double rates[] = {0.001, 0.05, 0.3};
+    static const double scales[] = {0.3, 1.5, 6};
+    unsigned by_growth = 0;
+    unsigned by_itself = 0;
+    unsigned less = 0;
+    unsigned more = 0;
+    unsigned squared = 0;
+    for (size_t i = 0; i < 18 * ORDERS; i++) {
+        const double alpha = orders[i / 18];
+        struct privacy_event event =
+            sampled(noises[i % 2], scales[i / 6 % 3], rates[i / 2 % 3], NEIGHBOURS_REPLACE_ONE);
+        const double bound = renyi_divergence(&event, alpha);
+        const double pure = curve_pure(pure_epsilon(&event), alpha);
+        event.neighbours = NEIGHBOURS_ADD_REMOVE;
+        const long double moment = (alpha - 1) * (long double)renyi_divergence(&event, alpha);
+        const long double second = renyi_divergence(&event, 2);
+        const long double wanted = surcharged(moment, second, alpha, 1, 0) / (alpha - 1);
+        event.sampling = 1;
+        const long double least = fminl(wanted, fmin(pure, renyi_divergence(&event, alpha)));
+        cr_expect(bound >= least * (1 - 1e-9L) && bound <= least * (1 + 1e-9L),
+                  "%s %g, rate %g, order %g: %.17g, not %.17Lg",
+                  event_mechanism_name(event.mechanism), event.parameter, rates[i / 2 % 3], alpha,
+                  bound, least);
+        if (wanted > least) {
+            continue;
+        }
+        const bool grows = alpha * (alpha - 1) / 2 * expm1l(second) < expm1l(moment);
+        by_growth += grows;
+        by_itself += !grows;
+        less += surcharged(moment, second, alpha, 0.999L, 0) / (alpha - 1) < bound * (1 - 1e-9);
+        more += surcharged(moment, second, alpha, 1.001L, 0) / (alpha - 1) > bound * (1 + 1e-9);
+        squared +=
+            grows && surcharged(moment, second, alpha, 1, 1) / (alpha - 1) > bound * (1 + 1e-9);
+    }
+    cr_expect(by_growth >= 50 && by_itself >= 5, "%u and %u", by_growth, by_itself);
+    cr_expect(less >= 50 && more >= 50 && squared >= 50, "%u, %u, %u", less, more, squared);
 }
 
 enum { SPAN = 25, BALL = 3 };
