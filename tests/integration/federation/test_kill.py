@@ -3,7 +3,8 @@
 An undisturbed run tells which steps there are: before and after each event, commit, send, computation and
 forgetting. Then, for each step, a federation in which the first agent or the coordinator dies exactly there,
 by its own SIGKILL, and is started again at once. Whatever happens, the job must end as if nothing had:
-every round with every agent, one paid answer each, the sums those of the answers.
+every round with every agent, one paid answer each, the sums those of the answers, the experts of two feature
+maps each with weights on its own features alone.
 
 In half of the cases the agents' journals are held open from outside, so that their logs keep every commit:
 then each answer ever made durable is compared with what the coordinator added up. In the other half nobody
@@ -26,6 +27,10 @@ from federation import expect
 SEED = 20
 AGENTS = 3
 ROUNDS = 3  # a fit and two of losses
+MAP = "    map: {kind: fourier, kernel: gaussian, gamma: 1, features: 6, seed: 3}\n"
+MAPPED = 7  # the map's features, the constant one included; behind them are the plain ones
+FORECASTER = "    forecasters: [{name: older, features: [age]}]\n"
+JOB = fed.job_text().replace("    tolerance:", MAP + "    tolerance:").replace("    batch:", FORECASTER + "    batch:")
 LIVES_MAX = 4
 STEPS_AT_MOST = {"commit": 1000, "work": 1000, "forget": 1000, "finish": 1000, "reconnect": 1000, "send": 70,
                  "event": 24}
@@ -175,6 +180,16 @@ def check_sums(federation, rounds, witnesses):
                    f"round {number}: the committed average is not the answers'")
 
 
+def check_maps(experts):
+    """Experts of a fit have the map's features, the written one has the plain ones."""
+    for expert in experts:
+        own, other = expert["model"][:MAPPED], expert["model"][MAPPED:]
+        if expert["name"] == "older":
+            own, other = other, own
+        expect(any(own) and not any(other), f"{expert['name']} has other features' weights: {expert['model']}")
+    expect([expert["name"] for expert in experts].count("older") == 1, "the written expert is not there once")
+
+
 def check(federation, witnesses, reference):
     rounds = check_rounds(federation)
     for name in federation.names:
@@ -187,6 +202,7 @@ def check(federation, witnesses, reference):
     result = federation.result()
     expect([r["agents"] for r in result["rounds"]] == [AGENTS] * ROUNDS, "result.json tells other rounds")
     expect(all(a["epsilon_spent"] == 1 for a in result["privacy"]["per_agent"]), "result.json: epsilon_spent")
+    check_maps(result["experts"])
     for name in ["coordinator"] + federation.names:
         odd = {entry["event"] for entry in federation.events(name)} & set(SUSPICIOUS)
         expect(not odd, f"{name}'s log has {odd}")
@@ -199,7 +215,7 @@ def steps_of(federation, name):
 
 def case(make, programs, keys, kills, hold, reference, out=None):
     """One federation with some deaths. out: where to leave how often the plan came true."""
-    with make(programs, keys=keys) as federation:
+    with make(programs, keys=keys, job=JOB) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         witnesses = witnesses if hold else []
         try:
@@ -222,7 +238,7 @@ def case(make, programs, keys, kills, hold, reference, out=None):
 
 def undisturbed(make, programs, keys, out):
     """The run that the others are compared with; leaves the steps and the charges in the folder out."""
-    with make(programs, keys=keys) as federation:
+    with make(programs, keys=keys, job=JOB) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         try:
             deaths = carry_out(federation, {}, witnesses, steps=True)
@@ -243,7 +259,7 @@ def undisturbed(make, programs, keys, out):
 
 def planted(make, programs, keys, reference):
     """Would the checks notice? A sum that is off by one, a charge too many, an answer drawn twice."""
-    with make(programs, keys=keys) as federation:
+    with make(programs, keys=keys, job=JOB) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         try:
             carry_out(federation, {}, witnesses)
@@ -254,10 +270,13 @@ def planted(make, programs, keys, reference):
             fed.must_fail("a sum off by one", check_sums, federation, rounds, witnesses)
             once_more = {name: charges + charges[-1:] for name, charges in reference.items()}
             fed.must_fail("a charge too many", check, federation, witnesses, once_more)
+            experts = federation.result()["experts"]
+            experts[0]["model"][-1] = 1.0
+            fed.must_fail("a weight on another map's features", check_maps, experts)
         finally:
             for witness in witnesses:
                 witness.close()
-    with make(programs, keys=keys) as federation:
+    with make(programs, keys=keys, job=JOB) as federation:
         def forgetful(federation, name, kill_at, steps):
             """Starts the agent as one that has lost its journal between two lives."""
             if name == "site-1" and kill_at is None:
