@@ -230,7 +230,7 @@ static const char SEVERAL[] =
     "  delta: 0.000001}\n"
     "cohort: {minimum: 2, join_deadline_s: 10, deadline_s: 10, records: 100}\n"
     "stages:\n"
-    "  - {task: update, loss: hinge, rounds: 1, batch: 1, clip: 1, rate: 1, share: 0.5,\n"
+    "  - {task: update, loss: hinge, rounds: 1, batch: 1, clip: 1, rate: 1, share: %s,\n"
     "     experts: {shifts: [0.5]}}\n"
     "  - {task: losses, loss: zero_one, rounds: 50, batch: 1, grid_bits: 10, %s}\n"
     "  - {task: losses, loss: zero_one, rounds: 50, batch: 1, grid_bits: 10, %s}\n";
@@ -241,7 +241,7 @@ static void price_both(uint64_t price[2], const char *first, const char *second)
     char text[2048];
     struct job job;
     struct why why = {{0}};
-    int size = snprintf(text, sizeof text, SEVERAL, first, second);
+    int size = snprintf(text, sizeof text, SEVERAL, "0.5", first, second);
     cr_assert_eq(job_parse(&job, (struct slice){text, (size_t)size}, "job", &why), STATUS_OK,
                  "%s, %s: %s", first, second, why.text);
     const struct cost whole = round_cost(&job, &job.filter, job_round_count(&job));
@@ -249,12 +249,18 @@ static void price_both(uint64_t price[2], const char *first, const char *second)
     for (size_t i = 0; i < 2; i++) {
         price[i] = cost_of(&job.filter, job.stage[1 + i].charge).renyi_nano;
     }
+    struct cost more = whole;
+    more.renyi_nano += (price[0] + price[1]) / 8;
+    const bool segments = strstr(text, "doubling") != NULL; /* which are held to their shares */
+    cr_expect(segments || !filter_admits(&job.filter, &more), "%s, %s: room is left", first,
+              second);
     job_free(&job);
 }
 
 /* Where stages of draws are more than the job admits together, those of a known horizon give way by
  * the same part of their shares, and the order is nothing to what any of them gets: were the first
- * one lowered alone, equal ones would get unequal prices and the third row would be refused. */
+ * one lowered alone, equal ones would get unequal prices and the third row would be refused. What there
+ * is room for they keep. */
 Test(job_draws, several_stages_give_way_alike_in_any_order)
 {
     static const char *const pair[][2] = {
@@ -271,4 +277,24 @@ Test(job_draws, several_stages_give_way_alike_in_any_order)
         cr_expect(there[0] == back[1] && there[1] == back[0], "%s and %s", pair[i][0], pair[i][1]);
         cr_expect(i > 0 || there[0] == there[1], "equals");
     }
+}
+
+/* Beside a stage of pure epsilon that leaves delta nothing to do, the shares are pure epsilon too. */
+Test(job_draws, where_delta_buys_nothing_the_shares_are_pure)
+{
+    static const char stage[] = "strategy: rwm, share: 0.02";
+    char text[2048];
+    struct job job;
+    struct why why = {{0}};
+    int size = snprintf(text, sizeof text, SEVERAL, "0.96", stage, stage);
+    cr_assert_eq(job_parse(&job, (struct slice){text, (size_t)size}, "job", &why), STATUS_OK, "%s",
+                 why.text);
+    const struct cost whole = round_cost(&job, &job.filter, job_round_count(&job));
+    cr_expect(filter_admits(&job.filter, &whole));
+    for (size_t i = 1; i < 3; i++) {
+        const struct charge *charge = &job.stage[i].charge;
+        const uint64_t paid = charge_count(charge) * charge->epsilon_micro;
+        cr_expect(9900 < paid && paid <= 10000, "%llu", (unsigned long long)paid);
+    }
+    job_free(&job);
 }
