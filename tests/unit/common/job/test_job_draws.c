@@ -244,6 +244,7 @@ static void price_both(uint64_t price[2], const char *first, const char *second)
     int size = snprintf(text, sizeof text, SEVERAL, "0.5", first, second);
     cr_assert_eq(job_parse(&job, (struct slice){text, (size_t)size}, "job", &why), STATUS_OK,
                  "%s, %s: %s", first, second, why.text);
+    cr_expect_eq(job_experts_at(&job, 1, 1), 2, "the model, and with its threshold moved");
     const struct cost whole = round_cost(&job, &job.filter, job_round_count(&job));
     cr_expect(filter_admits(&job.filter, &whole));
     for (size_t i = 0; i < 2; i++) {

@@ -120,15 +120,15 @@ static struct round_bounds bounds_of(const char *map, const char *stage)
     char stages[1024];
     struct round_bounds bounds;
     struct why why = {{0}};
-    snprintf(stages, sizeof stages, "%s, map: %s}\n%s}\n", stage, map, SUMS);
+    (void)snprintf(stages, sizeof stages, "%s, map: %s}\n%s}\n", stage, map, SUMS);
     struct job job = parsed("", stages);
     cr_assert_eq(block_count(&job.schema), 2);
     cr_assert_eq(round_bounds(&bounds, &job, &job.stage[0], 0, 100, 0, &why), STATUS_OK);
     struct job alone;
     struct round_bounds expected;
     char section[256];
-    snprintf(section, sizeof section, "  map: %s\n", map);
-    snprintf(stages, sizeof stages, "%s}\n", stage);
+    (void)snprintf(section, sizeof section, "  map: %s\n", map);
+    (void)snprintf(stages, sizeof stages, "%s}\n", stage);
     alone = parsed(section, stages);
     cr_assert_eq(round_bounds(&expected, &alone, &alone.stage[0], 0, 100, 0, &why), STATUS_OK);
     cr_assert(bounds.sensitivity == expected.sensitivity && bounds.low == expected.low &&
