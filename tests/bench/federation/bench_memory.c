@@ -120,6 +120,8 @@ static bool make_job(struct bench *bench, size_t columns)
         bench->job.schema.column[i].kind = COLUMN_CATEGORY;
         bench->job.schema.column[i].category_count = SCHEMA_CATEGORIES_MAX;
     }
+    bench->stage.schema = block_schema(&bench->job.schema, 0);
+    bench->stage.block = block_at(&bench->job.schema, 0);
     bench->feature_count = schema_feature_count(&bench->job.schema);
     return bench->job.schema.column != NULL;
 }
