@@ -32,6 +32,7 @@ MAPPED = 7  # the map's features, the constant one included; behind them are the
 FORECASTER = "    forecasters: [{name: older, features: [age]}]\n"
 JOB = fed.job_text().replace("    tolerance:", MAP + "    tolerance:").replace("    batch:", FORECASTER + "    batch:")
 LIVES_MAX = 4
+LINGER_S = 12  # a coordinator waits so long at its end for an agent that died after its own
 STEPS_AT_MOST = {"commit": 1000, "work": 1000, "forget": 1000, "finish": 1000, "reconnect": 1000, "send": 70,
                  "event": 24}
 SUSPICIOUS = ("offer-changed", "answer-forged", "offer-refused", "invitation-differs", "answer-dropped",
@@ -215,7 +216,7 @@ def steps_of(federation, name):
 
 def case(make, programs, keys, kills, hold, reference, out=None):
     """One federation with some deaths. out: where to leave how often the plan came true."""
-    with make(programs, keys=keys, job=JOB) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         witnesses = witnesses if hold else []
         try:
@@ -238,7 +239,7 @@ def case(make, programs, keys, kills, hold, reference, out=None):
 
 def undisturbed(make, programs, keys, out):
     """The run that the others are compared with; leaves the steps and the charges in the folder out."""
-    with make(programs, keys=keys, job=JOB) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         try:
             deaths = carry_out(federation, {}, witnesses, steps=True)
@@ -259,7 +260,7 @@ def undisturbed(make, programs, keys, out):
 
 def planted(make, programs, keys, reference):
     """Would the checks notice? A sum that is off by one, a charge too many, an answer drawn twice."""
-    with make(programs, keys=keys, job=JOB) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
         witnesses = [journals.Witness(federation.folder / name / "state") for name in federation.names]
         try:
             carry_out(federation, {}, witnesses)
@@ -276,7 +277,7 @@ def planted(make, programs, keys, reference):
         finally:
             for witness in witnesses:
                 witness.close()
-    with make(programs, keys=keys, job=JOB) as federation:
+    with make(programs, keys=keys, job=JOB, linger_s=LINGER_S) as federation:
         def forgetful(federation, name, kill_at, steps):
             """Starts the agent as one that has lost its journal between two lives."""
             if name == "site-1" and kill_at is None:

@@ -38,7 +38,7 @@ stages:
 
 def make_federation(make, programs, keys):
     policy = fed.policy_text(tasks="[update]", delta="0.000002", trust="central")
-    return make(programs, keys=keys, job=JOB, policy=policy)
+    return make(programs, keys=keys, linger_s=test_kill.LINGER_S, job=JOB, policy=policy)
 
 
 def charges(answers):
