@@ -24,7 +24,7 @@ work=$(mktemp -d)
 export HEDGEROW_PROJECT=hedgerow-test-$$
 export HEDGEROW_STATE=$work/state
 export HEDGEROW_IMAGE=hedgerow-test
-rounds=60 # of the stage `losses`: long enough for all that happens to it
+rounds=40 # of the stage `losses`: long enough for all that happens to it
 
 container() { docker ps --all --quiet --filter "label=com.docker.compose.project=$HEDGEROW_PROJECT" \
     --filter "label=com.docker.compose.service=$1"; }
