@@ -22,6 +22,10 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+# What is built carries the RUNPATH of what is installed: the absolute folders of the linked libraries. Otherwise
+# CMake pads the build's RUNPATH with ':', and an empty entry makes the loader look in the current folder.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 add_library(house_flags INTERFACE)
 target_compile_definitions(house_flags INTERFACE

@@ -126,6 +126,11 @@ if [ -n "$build" ]; then
         's|.* TYPE EXECUTABLE FILES ".*/bin/\(.*\)".*|\1|p' {} + | sort -u |
         { grep -vxE 'hedgerow(-agent|-coordinator)?' || true; } |
         sed 's|.*|bin/&: is installed, which only hedgerow, its agent and its coordinator may be|' >>"$work/violations"
+    # The loader looks for libraries in absolute folders alone, or beside the program: never in the current folder,
+    # which an empty or relative entry of a RUNPATH names.
+    find "$build/bin" -maxdepth 1 -type f -perm -u+x 2>/dev/null | sort | while read -r program; do
+        "$here/runpath.sh" "$program" || true
+    done >>"$work/violations"
     for program in hedgerow hedgerow-agent hedgerow-coordinator; do
         if [ ! -x "$build/bin/$program" ]; then
             complain "bin/$program: not built in $build; build everything before this check"

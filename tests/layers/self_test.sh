@@ -152,11 +152,15 @@ cc -c -o "$work/built.o" "$work/built.c"
 ar rcs "$work/build/agent/libagent.a" "$work/built.o"
 cc -o "$work/build/bin/hedgerow-agent" "$work/built.o"
 cc -o "$work/build/bin/sim" "$work/built.o" -Wl,--no-as-needed -lzmq
+cc -o "$work/build/bin/pads" "$work/built.o" -Wl,-rpath,/usr/lib:
+cc -o "$work/build/bin/relative" "$work/built.o" -Wl,--disable-new-dtags,-rpath,/usr/lib:lib
+cc -o "$work/build/bin/origin" "$work/built.o" -Wl,-rpath,'$ORIGIN/../lib:/usr/lib'
 echo 'file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/bin" TYPE EXECUTABLE FILES "/b/bin/hedgerow-agent-seeded")' \
     >"$work/build/cmake_install.cmake"
 said=$("$here/layers.sh" "$work/tree" "$work/build" || true)
 for pattern in 'libagent.a: asks for time,' 'libdp.a: not built' 'bin/hedgerow-agent: holds code of tests' \
-    'bin/hedgerow: not built' 'bin/sim: is linked with zmq' 'bin/hedgerow-agent-seeded: is installed'; do
+    'bin/hedgerow: not built' 'bin/sim: is linked with zmq' 'bin/hedgerow-agent-seeded: is installed' \
+    'bin/pads: its RUNPATH "/usr/lib:" has' 'bin/relative: its RUNPATH "/usr/lib:lib" has'; do
     if grep -qF "$pattern" <<<"$said"; then
         passed=$((passed + 1))
     else
@@ -164,6 +168,10 @@ for pattern in 'libagent.a: asks for time,' 'libdp.a: not built' 'bin/hedgerow-a
         failed=$((failed + 1))
     fi
 done
+
+if grep -F 'bin/origin: its RUNPATH' <<<"$said"; then
+    failed=$((failed + 1))
+fi
 
 printf 'layers self-test: %d caught, %d not\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
