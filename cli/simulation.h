@@ -90,6 +90,10 @@ MUST_USE enum status simulation_split(struct simulation *simulation);
 /** Makes keys, allow-list, settings and policies. */
 MUST_USE enum status simulation_settings(struct simulation *simulation);
 
+/** Shows a line of the coordinator's log if a person wants to see it: a closed round, or something wrong. Reads
+ * the fields of an entry, and never what its text says. */
+void simulation_show_line(FILE *out, const char *line);
+
 /** Starts the processes and shows the rounds until the coordinator ends; stops what is left.
  * Returns what the run came to: EXIT_CODE_OK, or why it did not. */
 enum exit_code simulation_watch(struct simulation *simulation);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    LINE_BYTES_MAX = 16384,
+    LINE_BYTES_MAX = 32768,
     TURN_MS = 50,
     GRACE_MS = 5000,
     AGENTS_END_MS = 20000,
@@ -44,28 +44,29 @@ static bool tail_line(struct tail *tail)
     return false;
 }
 
-/* A closed round as a row of a table: the coordinator's own words name each figure, which a log needs
- * and a terminal of 80 columns has no room for. Words of another form are shown as they are. */
-static void show_round(FILE *out, const char *text)
+/* A closed round as a row of a table, from the fields of its entry. The text beside them is for people, and
+ * its words may change. An entry that lacks one of the fields is shown by its text. */
+static void show_round(FILE *out, const json_t *entry, const char *text)
 {
-    char stage[16];
-    char round[16];
-    char agents[8];
-    char epsilon[24];
-    int read = 0;
-    const char *model = strstr(text, "model: ");
-    const int found = sscanf(text, "%15s round %15s agents %7s epsilon %23s%n", stage, round,
-                             agents, epsilon, &read);
-    if (found != 4 || read == 0 || model == NULL) {
+    const char *stage = json_string_value(json_object_get(entry, "stage"));
+    const char *model = json_string_value(json_object_get(entry, "model"));
+    const json_t *round = json_object_get(entry, "round");
+    const json_t *rounds = json_object_get(entry, "rounds");
+    const json_t *agents = json_object_get(entry, "agents");
+    const json_t *epsilon = json_object_get(entry, "epsilon");
+    char at[32];
+
+    if (stage == NULL || model == NULL || !json_is_number(round) || !json_is_number(rounds) ||
+        !json_is_number(agents) || !json_is_number(epsilon)) {
         (void)fprintf(out, "  %s\n", text);
         return;
     }
-    (void)fprintf(out, "  %-10s %7s %7s %8s  %s\n", stage, round, agents, epsilon,
-                  model + strlen("model: "));
+    (void)snprintf(at, sizeof at, "%.0f/%.0f", json_number_value(round), json_number_value(rounds));
+    (void)fprintf(out, "  %-10s %7s %7.0f %8.6g  %s\n", stage, at, json_number_value(agents),
+                  json_number_value(epsilon), model);
 }
 
-/* Shows what a person wants to see: the closed rounds, and anything wrong. */
-static void show_line(const struct simulation *simulation, const char *line)
+void simulation_show_line(FILE *out, const char *line)
 {
     json_t *entry = json_loads(line, 0, NULL);
     const char *event = json_string_value(json_object_get(entry, "event"));
@@ -75,11 +76,11 @@ static void show_line(const struct simulation *simulation, const char *line)
     if (event != NULL && level != NULL && text != NULL) {
         bool wrong = strcmp(level, "warning") == 0 || strcmp(level, "error") == 0;
         if (strcmp(event, "round-closed") == 0) {
-            show_round(simulation->progress, text);
+            show_round(out, entry, text);
         } else if (wrong && strcmp(event, "not-private") != 0) {
-            (void)fprintf(simulation->progress, "  %s: %s\n", level, text);
+            (void)fprintf(out, "  %s: %s\n", level, text);
         }
-        (void)fflush(simulation->progress);
+        (void)fflush(out);
     }
     json_decref(entry);
 }
@@ -242,7 +243,7 @@ static enum exit_code watch(struct simulation *simulation, struct tail *tail)
         asked_to_stop = children_wait(&simulation->children, TURN_MS);
         waited += TURN_MS;
         while (tail_line(tail)) {
-            show_line(simulation, tail->line);
+            simulation_show_line(simulation->progress, tail->line);
         }
         tell_of_dead(simulation, told);
         if (coordinator->running && all_agents_failed(simulation)) {
@@ -260,7 +261,7 @@ static enum exit_code watch(struct simulation *simulation, struct tail *tail)
     bool ended = !coordinator->running;
     children_stop(&simulation->children, GRACE_MS);
     while (tail_line(tail)) {
-        show_line(simulation, tail->line);
+        simulation_show_line(simulation->progress, tail->line);
     }
     if (asked_to_stop) {
         why_set(&simulation->why, "stopped before the end; the logs are in %s/logs",

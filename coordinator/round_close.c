@@ -156,8 +156,7 @@ static void describe_model(char *text, size_t size, const struct coordinator *c,
     }
 }
 
-/* The line a person watches: stage, round, agents in, epsilon spent so far with the delta it needs,
- * seconds, model. */
+/* The line a person watches, and its figures for programs: epsilon is what is spent so far. */
 static void log_closed(const struct coordinator *c, const struct record *record)
 {
     uint32_t within;
@@ -176,12 +175,22 @@ static void log_closed(const struct coordinator *c, const struct record *record)
     describe_model(model, sizeof model, c, record);
     decimal_format(epsilon, sizeof epsilon, spent.epsilon_micro, EPSILON_DECIMALS);
     decimal_format(delta, sizeof delta, spent.delta_atto, DELTA_DECIMALS);
-    log_event(c->options.log, LOG_INFO, "round-closed", NULL,
-              "%-10s round %2" PRIu32 "/%" PRIu32 "  agents %2" PRIu32
-              "  epsilon %s%s%s  %6.2f s  model: %s",
-              task_name(stage->task), round + 1, job_round_count(c->options.job),
-              record->as.round.agent_count, epsilon, spent.delta_atto > 0 ? " delta " : "",
-              spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0, model);
+    const struct log_field field[] = {
+        {.name = "stage", .text = task_name(stage->task)},
+        {.name = "round", .number = round + 1},
+        {.name = "rounds", .number = job_round_count(c->options.job)},
+        {.name = "agents", .number = record->as.round.agent_count},
+        {.name = "epsilon", .number = (double)spent.epsilon_micro / 1e6},
+        {.name = "delta", .number = (double)spent.delta_atto / 1e18},
+        {.name = "seconds", .number = record->as.round.duration_ms / 1000.0},
+        {.name = "model", .text = model}};
+    log_event_fields(
+        c->options.log, LOG_INFO, "round-closed", field, sizeof field / sizeof field[0],
+        "%s round %" PRIu32 " of %" PRIu32 ": %" PRIu32
+        " agents, epsilon %s%s%s so far, %.2f s, model: %s",
+        task_name(stage->task), round + 1, job_round_count(c->options.job),
+        record->as.round.agent_count, epsilon, spent.delta_atto > 0 ? " delta " : "",
+        spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0, model);
 }
 
 void coordinator_keep_state(struct coordinator *c, uint64_t sequence, struct effects *effects)

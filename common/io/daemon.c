@@ -13,7 +13,7 @@ enum { REPEAT_PERIOD_MS = 9000 }; /* less than the endpoint's own, whose counts 
 static void write_limited(void *self, const struct log_entry *entry)
 {
     struct daemon *daemon = self;
-    if (entry->level < LOG_WARN) {
+    if (entry->level < LOG_WARN || entry->field_count > 0) { /* programs count on every one */
         daemon->unlimited.write(daemon->unlimited.self, entry);
     } else {
         log_rate_event(&daemon->rate, clock_now_ms(), entry->level, entry->event, entry->peer,

@@ -2,12 +2,13 @@
 
 #include "io/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* log_event cuts a text at 1023 bytes; each may become six in JSON. */
-enum { LINE_BYTES = 8192 };
+/* log_event cuts a text at 1023 bytes; each may become six in JSON. A field's text is cut at 127. */
+enum { LINE_BYTES = 24576, FIELD_BYTES = 128 };
 
 struct line {
     char text[LINE_BYTES];
@@ -67,19 +68,46 @@ static void put_json(struct line *line, const char *text)
     }
 }
 
+static void put_member(struct line *line, const char *name, const char *value)
+{
+    put_text(line, ",\"");
+    put_text(line, name);
+    put_text(line, "\":\"");
+    put_json(line, value);
+    put(line, '"');
+}
+
+static void put_field(struct line *line, const struct log_field *field)
+{
+    char value[FIELD_BYTES];
+
+    if (field->text != NULL) {
+        (void)snprintf(value, sizeof value, "%s", field->text);
+        put_member(line, field->name, value);
+        return;
+    }
+    (void)snprintf(value, sizeof value, "%.12g", field->number);
+    put_text(line, ",\"");
+    put_text(line, field->name);
+    put_text(line, "\":");
+    put_text(line, isfinite(field->number) ? value : "null");
+}
+
+/* The fields stand before the text, so that a long text cannot cut them. */
 static void format_json(struct line *line, const char *time, const struct log_entry *entry)
 {
     put_text(line, "{\"time\":\"");
     put_text(line, time);
-    put_text(line, "\",\"level\":\"");
-    put_text(line, log_level_name(entry->level));
-    put_text(line, "\",\"event\":\"");
-    put_json(line, entry->event);
+    put(line, '"');
+    put_member(line, "level", log_level_name(entry->level));
+    put_member(line, "event", entry->event);
     if (entry->peer != NULL) {
-        put_text(line, "\",\"peer\":\"");
-        put_json(line, entry->peer);
+        put_member(line, "peer", entry->peer);
     }
-    put_text(line, "\",\"text\":\"");
+    for (size_t i = 0; i < entry->field_count; i++) {
+        put_field(line, &entry->field[i]);
+    }
+    put_text(line, ",\"text\":\"");
     put_json(line, entry->text);
     memcpy(line->text + line->used, "\"}\n", 3);
     line->used += 3;

@@ -87,6 +87,16 @@ prints '  update         3/8       5      0.6  being learned, step 3 of 4'
 prints '  update         4/8       5      0.8  update, rounds: 4'
 prints '  losses         8/8       5        1  update, rounds: 4'
 ! grep -v "$work" "$work/out" | grep -E '.{81}' || fault "a line of the demo's does not fit 80 columns"
+python3 - "$work/demo" <<'PY' || fault 'the log does not tell each round in fields'
+import json, sys
+result = json.load(open(sys.argv[1] + "/result.json"))
+lines = [json.loads(line) for line in open(sys.argv[1] + "/logs/coordinator.log")]
+closed = [line for line in lines if line["event"] == "round-closed"]
+assert [(line["stage"], line["agents"]) for line in closed] == [(r["stage"], r["agents"]) for r in result["rounds"]]
+assert [(line["round"], line["rounds"]) for line in closed] == [(at, 8) for at in range(1, 9)]
+assert abs(closed[2]["epsilon"] - 0.6) < 1e-9 and closed[-1]["epsilon"] == 1 and closed[-1]["delta"] == 0
+assert closed[-1]["model"] == result["chosen"]
+PY
 python3 - "$work/demo/result.json" <<'PY' || fault "the result of the demo's job"
 import json, math, sys
 result = json.load(open(sys.argv[1]))

@@ -63,7 +63,7 @@ await() {
 # Lines "round agents", one for each round that the coordinator says it closed.
 closed() {
     docker logs "$(container coordinator)" 2>&1 |
-        sed -n '/"round-closed"/s/.*round *\([0-9]*\)\/[0-9]* *agents *\([0-9]*\) .*/\1 \2/p'
+        sed -n '/"round-closed"/s/.*"round":\([0-9]*\),.*"agents":\([0-9]*\),.*/\1 \2/p'
 }
 last_closed() { closed | tail -n 1 | cut -d ' ' -f 1; }
 closed_with() { closed | awk -v from="$1" -v agents="$2" \

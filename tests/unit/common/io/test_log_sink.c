@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,6 +70,41 @@ Test(log_sink, the_longest_entry_stays_one_whole_object)
     const char *line = written(ends[0]);
     size_t size = strlen(line);
     cr_expect(size > 6000 && strcmp(line + size - 3, "\"}\n") == 0);
+}
+
+Test(log_sink, fields_are_members_of_the_json_and_a_terminal_shows_none)
+{
+    int ends[2];
+    struct log_sink sink;
+    char longest[200];
+    open_pipe(ends);
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    const struct log_field field[] = {{.name = "round", .number = 3},
+                                      {.name = "epsilon", .number = 0.034567},
+                                      {.name = "model", .text = "a \"b\"\n\xff"},
+                                      {.name = "loss", .number = NAN},
+                                      {.name = "long", .text = longest}};
+    const size_t count = sizeof field / sizeof field[0];
+    struct log log = log_sink_init(&sink, ends[1], LOG_FORMAT_JSON, LOG_INFO);
+    log_event_fields(&log, LOG_INFO, "round-closed", field, count - 1, "text %d", 1);
+    const char *text = written(ends[0]);
+    cr_expect_not_null(
+        strstr(text, "\"event\":\"round-closed\",\"round\":3,\"epsilon\":0.034567,"
+                     "\"model\":\"a \\\"b\\\"?\\ufffd\",\"loss\":null,\"text\":\"text 1\"}\n"),
+        "%s", text);
+
+    log_event_fields(&log, LOG_INFO, "round-closed", field, count, "text");
+    text = written(ends[0]);
+    cr_expect_not_null(strstr(text, "x\",\"text\":\"text\"}\n"), "%s", text);
+
+    log_event_fields(&log, LOG_DEBUG, "x", field, count, "unheard");
+    cr_expect_str_empty(written(ends[0]));
+
+    log = log_sink_init(&sink, ends[1], LOG_FORMAT_TEXT, LOG_INFO);
+    log_event_fields(&log, LOG_INFO, "round-closed", field, count, "text");
+    text = written(ends[0]);
+    cr_expect_not_null(strstr(text, " info text\n"), "%s", text);
 }
 
 Test(log_sink, entries_below_the_level_are_dropped)
