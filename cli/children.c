@@ -60,7 +60,7 @@ enum status children_start(struct children *children, const char *name, const ch
     if (children->count == CHILDREN_MAX) {
         return STATUS_NO_MEMORY;
     }
-    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (log < 0) {
         why_set(why, "%s: cannot be written: %s", log_path, strerror(errno));
         return STATUS_IO;

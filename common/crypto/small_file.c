@@ -148,7 +148,13 @@ enum status small_file_replace(const char *path, struct slice text, struct why *
         why_set(why, "%s: the path is too long", path);
         return STATUS_IO;
     }
-    bool had = stat(path, &about) == 0;
+    bool had = lstat(path, &about) == 0;
+    if (had && !S_ISREG(about.st_mode)) {
+        why_set(why, "%s is %s; remedy: name the file itself", path,
+                S_ISLNK(about.st_mode) ? "a symbolic link, which is never replaced"
+                                       : "not a regular file");
+        return STATUS_INVALID;
+    }
     if (had) {
         mode = about.st_mode & 0777;
     }

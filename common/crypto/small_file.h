@@ -34,7 +34,8 @@ MUST_USE enum status small_file_create(const char *path, struct slice text,
                                        enum small_file_kind kind, struct why *why);
 
 /** Puts a new file in the place of path, which is whole at any moment, the old or the new one; on
- * disk when it returns. The owner and mode of the old file are kept. Fails with STATUS_IO. */
+ * disk when it returns. The owner and mode of the old file are kept. Fails with STATUS_IO, STATUS_INVALID (path is a
+ * symbolic link, or no file). */
 MUST_USE enum status small_file_replace(const char *path, struct slice text, struct why *why);
 
 /** Cuts the next line off text: returns its start, ends it with a zero in place, without spaces or

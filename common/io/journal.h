@@ -66,7 +66,7 @@ struct journal_sqlite_options {
  *
  * Fails with STATUS_BUSY (why names the process that holds it), STATUS_NOT_FOUND (read_only and no
  * journal), STATUS_UNSUPPORTED (a later version), STATUS_INVALID (another program's or kind's
- * file), STATUS_CORRUPT (damaged, or older than the mark), STATUS_IO, STATUS_NO_MEMORY.
+ * file; a folder or file that is another account's, that others may write, or that is a link), STATUS_CORRUPT (damaged, or older than the mark), STATUS_IO, STATUS_NO_MEMORY.
  */
 MUST_USE enum status journal_sqlite_open(struct journal *out,
                                          const struct journal_sqlite_options *options,

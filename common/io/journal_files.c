@@ -3,6 +3,7 @@
 
 #include "io/journal_files.h"
 
+#include "base/owned.h"
 #include "crypto/digest.h"
 
 #include <errno.h>
@@ -26,10 +27,11 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
                 errno == ENOENT ? "; remedy: make the folder above it, if the path is right" : "");
         return STATUS_IO;
     }
-    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) {
-        why_set(why, "%s is not a folder", folder);
-        return STATUS_IO;
+    enum status status = owned_folder(&about, folder, why);
+    if (status != STATUS_OK) {
+        return status;
     }
+    /* Others could only read names and sizes here. Whoever could write might have planted files: refused above. */
     if ((about.st_mode & 077) != 0 && chmod(folder, 0700) != 0) {
         why_set(why, "the folder %s is open to others; remedy: chmod 700 %s", folder, folder);
         return STATUS_IO;
@@ -72,10 +74,10 @@ enum status journal_lock(int *lock, const char *folder, struct why *why)
     if (status != STATUS_OK) {
         return status;
     }
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0) {
-        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
-        return STATUS_IO;
+    int file = -1;
+    status = owned_open(&file, path, O_RDWR | O_CREAT, why);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
         bool held = errno == EWOULDBLOCK;
@@ -141,10 +143,10 @@ enum status journal_mark_open(int *file, struct journal_mark *mark, const char *
     }
     static const int flags[] = {
         [MARK_READ] = O_RDONLY, [MARK_WRITE] = O_RDWR, [MARK_MAKE] = O_RDWR | O_CREAT};
-    int opened = open(path, flags[use] | O_CLOEXEC, 0600);
-    if (opened < 0) {
-        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
-        return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+    int opened = -1;
+    status = owned_open(&opened, path, flags[use], why);
+    if (status != STATUS_OK) {
+        return status;
     }
     int state[2] = {read_copy(&copy[0], opened, 0), read_copy(&copy[1], opened, 1)};
     if (state[0] < 1 && state[1] < 1 && (state[0] < 0 || state[1] < 0)) {

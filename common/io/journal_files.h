@@ -13,7 +13,8 @@
 
 enum { JOURNAL_PATH_BYTES = 4096 };
 
-/** Makes the folder (0700) when it is missing and closes it to others. Fails with STATUS_IO. */
+/** Makes the folder (0700) when it is missing, and closes it to readers. Fails with STATUS_INVALID when it belongs
+ * to another account or others may write it (somebody may have planted files in it), with STATUS_IO. */
 MUST_USE enum status journal_folder_prepare(const char *folder, struct why *why);
 
 /** Joins a folder and a file's name. Fails with STATUS_INVALID when it is too long. */
@@ -21,7 +22,7 @@ MUST_USE enum status journal_path(char out[JOURNAL_PATH_BYTES], const char *fold
                                   const char *name, struct why *why);
 
 /** Takes the lock and writes the own process id to it; *lock is held until closed. Fails with
- * STATUS_BUSY (why names the holder) or STATUS_IO. */
+ * STATUS_BUSY (why names the holder), as owned_open does, or STATUS_IO. */
 MUST_USE enum status journal_lock(int *lock, const char *folder, struct why *why);
 
 /* How far a journal has been: the number and the chained digest of its last record. */
@@ -33,7 +34,7 @@ struct journal_mark {
 enum journal_mark_use { MARK_READ, MARK_WRITE, MARK_MAKE };
 
 /** Opens the mark file, making an empty one for MARK_MAKE, and reads it. Fails with STATUS_NOT_FOUND,
- * STATUS_CORRUPT (neither of its two copies is whole), STATUS_IO. */
+ * STATUS_CORRUPT (neither of its two copies is whole), STATUS_INVALID (a link, or others may change it), STATUS_IO. */
 MUST_USE enum status journal_mark_open(int *file, struct journal_mark *mark, const char *folder,
                                        enum journal_mark_use use, struct why *why);
 

@@ -1,5 +1,7 @@
 #include "io/journal_private.h"
 
+#include "base/owned.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -188,34 +190,70 @@ static enum status find_end(struct journal_sqlite *journal, const struct journal
     return STATUS_OK;
 }
 
+/* SQLite opens its log and its index by name: what lies there before has to be our own. Nobody else can put
+ * anything there afterwards, as the folder is ours. */
+static enum status check_companions(struct journal_sqlite *journal)
+{
+    static const char *const name[] = {"journal.db-wal", "journal.db-shm", "journal.db-journal"};
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; status == STATUS_OK && i < sizeof name / sizeof name[0]; i++) {
+        char path[JOURNAL_PATH_BYTES];
+        int file = -1;
+        status = journal_path(path, journal->folder, name[i], &journal->trouble);
+        if (status == STATUS_OK) {
+            status = owned_open(&file, path, O_RDONLY, &journal->trouble);
+        }
+        if (file >= 0) {
+            (void)close(file);
+        }
+        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    return status;
+}
+
+/* Makes journal.db, so that it is the owner's alone from its first moment, whatever the umask; or, to read, sees
+ * that it is there. */
+static enum status prepare_file(struct journal_sqlite *journal, const char *path)
+{
+    int file = -1;
+    enum status status = owned_open(&file, path, journal->read_only ? O_RDONLY : O_RDWR | O_CREAT,
+                                    &journal->trouble);
+
+    if (status == STATUS_NOT_FOUND) {
+        why_set(&journal->trouble, "there is no journal at %s: %s", path, strerror(ENOENT));
+    } else if (status == STATUS_OK && !journal->read_only && fchmod(file, 0600) != 0) {
+        why_set(&journal->trouble, "%s cannot be opened: %s", path, strerror(errno));
+        status = STATUS_IO;
+    }
+    if (file >= 0) {
+        (void)close(file); /* before SQLite takes its own locks on it */
+    }
+    return status == STATUS_OK ? check_companions(journal) : status;
+}
+
 static enum status open_database(struct journal_sqlite *journal)
 {
     char path[JOURNAL_PATH_BYTES];
-    struct stat about;
+    int flags = journal->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 
     enum status status = journal_path(path, journal->folder, "journal.db", &journal->trouble);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!journal->read_only) {
-        /* Made here, so that it is the owner's alone from its first moment, whatever the umask. */
-        int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (file < 0 || fchmod(file, 0600) != 0) {
-            why_set(&journal->trouble, "%s cannot be opened: %s", path, strerror(errno));
-            status = STATUS_IO;
-        }
-        if (file >= 0) {
-            (void)close(file); /* before SQLite takes its own locks on it */
-        }
-    } else if (stat(path, &about) != 0) {
-        why_set(&journal->trouble, "there is no journal at %s: %s", path, strerror(errno));
-        status = errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+    if (status == STATUS_OK) {
+        status = prepare_file(journal, path);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    int flags = journal->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-    if (sqlite3_open_v2(path, &journal->database, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+    /* SQLite takes no link anywhere in the name it is given; folders above ours may be links. */
+    char *whole = realpath(path, NULL);
+    if (whole == NULL) {
+        why_set(&journal->trouble, "%s cannot be opened: %s", path, strerror(errno));
+        return STATUS_IO;
+    }
+    int result = sqlite3_open_v2(whole, &journal->database,
+                                 flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
+    free(whole);
+    if (result != SQLITE_OK) {
         return journal_sqlite_failure(journal, "opened");
     }
     (void)sqlite3_extended_result_codes(journal->database, 1);
@@ -295,6 +333,7 @@ static enum status open_all(struct journal_sqlite *journal,
                             const struct journal_sqlite_options *options)
 {
     struct journal_mark mark = {0};
+    struct stat about;
     bool empty = false;
     enum status status = STATUS_OK;
 
@@ -303,6 +342,8 @@ static enum status open_all(struct journal_sqlite *journal,
         if (status == STATUS_OK) {
             status = journal_lock(&journal->lock, journal->folder, &journal->trouble);
         }
+    } else if (stat(journal->folder, &about) == 0) {
+        status = owned_judge(&about, journal->folder, &journal->trouble);
     }
     if (status == STATUS_OK) {
         status = open_mark(journal, &mark);

@@ -3,6 +3,7 @@
 
 #include "io/roster.h"
 
+#include "base/owned.h"
 #include "crypto/small_file.h"
 
 #include <errno.h>
@@ -39,10 +40,9 @@ static enum status edit_begin(struct edit *edit, const char *path, struct why *w
         why_set(why, "%s: the path is too long", path);
         return STATUS_IO;
     }
-    edit->lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (edit->lock < 0) {
-        why_set(why, "%s cannot be opened: %s", lock_path, strerror(errno));
-        return STATUS_IO;
+    enum status status = owned_open(&edit->lock, lock_path, O_RDWR | O_CREAT, why);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_IO : status;
     }
     while (flock(edit->lock, LOCK_EX) != 0) {
         if (errno != EINTR) {
@@ -50,7 +50,7 @@ static enum status edit_begin(struct edit *edit, const char *path, struct why *w
             return STATUS_IO;
         }
     }
-    enum status status = roster_read(edit->roster, path, why);
+    status = roster_read(edit->roster, path, why);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 

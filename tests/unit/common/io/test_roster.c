@@ -193,6 +193,31 @@ Test(roster_edit, the_file_is_the_owners_and_a_broken_one_is_not_overwritten, .i
     cr_expect_eq(roster_revoke(path, "ann", NULL, &why), STATUS_INVALID);
 }
 
+Test(roster_edit, links_under_its_names_are_refused_and_their_files_unharmed, .init = setup,
+     .fini = teardown)
+{
+    static const char *const name[] = {"agents.lock", "agents"};
+    struct digest a = key_of(KEY_A);
+    char path[128];
+    char victim[128];
+    struct stat about;
+
+    snprintf(path, sizeof path, "%s/agents", scratch.folder);
+    snprintf(victim, sizeof victim, "%s/victim", scratch.folder);
+    scratch_write(victim, "");
+    for (size_t i = 0; i < 2; i++) {
+        cr_assert_eq(symlink(victim, scratch_path(&scratch, name[i])), 0);
+        cr_expect_eq(roster_add(path, "ann", &a, &why), STATUS_INVALID, "%s", name[i]);
+        cr_expect_not_null(strstr(why.text, "symbolic link"), "%s", why.text);
+        cr_assert_eq(lstat(scratch.path, &about), 0);
+        cr_expect(S_ISLNK(about.st_mode), "what is refused is left as it is");
+        cr_assert_eq(unlink(scratch.path), 0);
+    }
+    cr_assert_eq(stat(victim, &about), 0);
+    cr_expect_eq(about.st_size, 0);
+    cr_expect_eq(roster_add(path, "ann", &a, &why), STATUS_OK, "%s", why.text);
+}
+
 Test(roster_watch, two_changes_within_a_second_are_two_changes, .init = setup, .fini = teardown)
 {
     struct roster_watch watch = {.path = scratch_path(&scratch, "agents")};

@@ -1,0 +1,90 @@
+#include "base/owned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum status judge(const struct stat *about, const char *path, bool any_owner,
+                         struct why *why)
+{
+    if (about->st_uid != geteuid() && about->st_uid != 0 && !any_owner) {
+        why_set(
+            why,
+            "%s belongs to the account %lu, which could change it, and this program runs as %lu; "
+            "remedy: run it as that account, or chown %lu %s",
+            path, (unsigned long)about->st_uid, (unsigned long)geteuid(), (unsigned long)geteuid(),
+            path);
+        return STATUS_INVALID;
+    }
+    if ((about->st_mode & 022) != 0) {
+        why_set(why,
+                "%s may be changed by others (mode %03o); remedy: look who has written there, then "
+                "chmod %s %s",
+                path, (unsigned)(about->st_mode & 0777), S_ISDIR(about->st_mode) ? "700" : "go-w",
+                path);
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+enum status owned_judge(const struct stat *about, const char *path, struct why *why)
+{
+    return judge(about, path, geteuid() == 0, why);
+}
+
+enum status owned_open(int *file, const char *path, int flags, struct why *why)
+{
+    struct stat about;
+    enum status status = STATUS_OK;
+
+    /* Without O_NONBLOCK a named pipe in the file's place would hold the program for ever. */
+    *file = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (*file < 0 && errno == ELOOP) {
+        why_set(why,
+                "%s is a symbolic link, and a program's own files are never reached through one; "
+                "remedy: look who made it, and remove it",
+                path);
+        return STATUS_INVALID;
+    }
+    if (*file < 0) {
+        status = errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
+        return status;
+    }
+    if (fstat(*file, &about) != 0) {
+        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
+        status = STATUS_IO;
+    } else if (!S_ISREG(about.st_mode)) {
+        why_set(why, "%s is not a regular file", path);
+        status = STATUS_INVALID;
+    } else if (about.st_nlink > 1) {
+        why_set(why,
+                "%s has a second name (a hard link), by which it could be changed; remedy: look "
+                "who made it, and put a copy in its place",
+                path);
+        status = STATUS_INVALID;
+    } else {
+        status = owned_judge(&about, path, why);
+    }
+    if (status != STATUS_OK) {
+        (void)close(*file);
+        *file = -1;
+    }
+    return status;
+}
+
+enum status owned_folder(struct stat *about, const char *path, struct why *why)
+{
+    if (stat(path, about) != 0) {
+        enum status status = errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+        why_set(why, "the folder %s cannot be opened: %s", path, strerror(errno));
+        return status;
+    }
+    if (!S_ISDIR(about->st_mode)) {
+        why_set(why, "%s is not a folder", path);
+        return STATUS_INVALID;
+    }
+    return judge(about, path, false, why);
+}
