@@ -13,8 +13,14 @@ enum { REPEAT_PERIOD_MS = 9000 }; /* less than the endpoint's own, whose counts 
 static void write_limited(void *self, const struct log_entry *entry)
 {
     struct daemon *daemon = self;
-    if (entry->level < LOG_WARN || entry->field_count > 0) { /* programs count on every one */
-        daemon->unlimited.write(daemon->unlimited.self, entry);
+    log_limit_write(&daemon->limit, clock_now_ms(), entry);
+}
+
+static void write_once(void *self, const struct log_entry *entry)
+{
+    struct daemon *daemon = self;
+    if (entry->level < LOG_WARN || entry->field_count > 0) { /* each one says something else */
+        write_limited(self, entry);
     } else {
         log_rate_event(&daemon->rate, clock_now_ms(), entry->level, entry->event, entry->peer,
                        entry->text);
@@ -26,8 +32,10 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
 {
     memset(daemon, 0, sizeof *daemon);
     daemon->unlimited = log_sink_init(&daemon->sink, STDERR_FILENO, log->format, log->level);
-    log_rate_init(&daemon->rate, &daemon->unlimited, REPEAT_PERIOD_MS);
-    daemon->log = (struct log){.write = write_limited, .self = daemon, .level = log->level};
+    log_limit_init(&daemon->limit, &daemon->unlimited);
+    daemon->limited = (struct log){.write = write_limited, .self = daemon, .level = log->level};
+    log_rate_init(&daemon->rate, &daemon->limited, REPEAT_PERIOD_MS);
+    daemon->log = (struct log){.write = write_once, .self = daemon, .level = log->level};
     enum status status = process_harden(memory_bytes_max / (1024 * 1024), why);
     if (status != STATUS_OK) {
         return status;
@@ -45,6 +53,7 @@ void daemon_stop(struct daemon *daemon)
 {
     if (daemon->log.write != NULL) {
         log_rate_flush(&daemon->rate, INT64_MAX); /* the counts that are still owed */
+        log_limit_flush(&daemon->limit, clock_now_ms());
     }
     random_source_free(daemon->source);
     memset(daemon, 0, sizeof *daemon);

@@ -18,10 +18,11 @@
 struct daemon {
     struct log_sink sink;
     struct log unlimited; /* straight to the sink */
-    struct log_rate rate;
+    struct log_limit limit;
     struct log
-        log; /* warnings and errors: one line per event and peer in some seconds, and a count of
-                       the others, so that nobody fills a site's disk by what it sends */
+        limited; /* every level: so many lines of an event, so that nobody fills a site's disk */
+    struct log_rate rate;
+    struct log log; /* warnings and errors besides: one line per event and peer in some seconds */
     struct random_source *source;
     struct random random; /* cryptographic, unless a test or `simulate --seed` has replaced it */
 };

@@ -3,6 +3,7 @@
 #ifndef IO_ENDPOINT_PRIVATE_H
 #define IO_ENDPOINT_PRIVATE_H
 
+#include "io/bucket.h"
 #include "io/endpoint.h"
 #include "io/log_sink.h"
 #include "io/tcp_watch.h"
@@ -22,12 +23,6 @@ enum {
     TAKEN_PER_CALL = 64,     /* frames, handshakes or events taken before others have their turn */
     FAREWELL_MS = 500,       /* a spent token's connection lives so long, for its last answer */
     DESCRIPTORS_MAX = 16384
-};
-
-/* Lets through burst at once and per_s on average. */
-struct bucket {
-    int64_t level_milli;
-    int64_t at_ms; /* 0: still full */
 };
 
 /* What the coordinator's end knows of one admitted key. */
@@ -96,10 +91,6 @@ struct endpoint {
     struct listening_side listening;
     struct dialing_side dialing;
 };
-
-/** Takes amount from the bucket; returns false, taking nothing, when it is not there. */
-bool bucket_take(struct bucket *bucket, int64_t now_ms, uint64_t amount, uint64_t burst,
-                 uint64_t per_s);
 
 /** Sets an option, or fails with STATUS_UNSUPPORTED and names it: every one of them protects. */
 MUST_USE enum status endpoint_set(void *socket, int option, int value, const char *name,

@@ -5,6 +5,7 @@
 #define IO_LOG_SINK_H
 
 #include "base/log.h"
+#include "io/bucket.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +44,34 @@ void log_rate_event(struct log_rate *rate, int64_t now_ms, enum log_level level,
 
 /** Tells the counts of periods that are over. To be called now and then. */
 void log_rate_flush(struct log_rate *rate, int64_t now_ms);
+
+enum {
+    LOG_LIMIT_EVENTS = 96,
+    LOG_LIMIT_BURST = 4096,
+    LOG_LIMIT_PER_S = 1,
+    LOG_LIMIT_TELL_MS = 60000
+};
+
+/* Of each event, at every level, LOG_LIMIT_BURST lines at once and LOG_LIMIT_PER_S a second on average, whoever
+ * causes them. What is left out is counted, and told once a minute. So nobody fills a disk through a log: an event
+ * of 300 bytes a line writes 26 MB a day at most. */
+struct log_limit {
+    const struct log *log; /* kept */
+    struct log_limit_entry {
+        const char *event; /* NULL: free */
+        struct bucket bucket;
+        int64_t told_ms;
+        uint64_t left_out;
+        enum log_level level;
+    } entry[LOG_LIMIT_EVENTS]; /* the last one is shared by all events that find no room */
+};
+
+void log_limit_init(struct log_limit *limit, const struct log *log);
+
+/** Writes the entry, or counts it. entry->event must outlive the limit (a literal). now_ms > 0. */
+void log_limit_write(struct log_limit *limit, int64_t now_ms, const struct log_entry *entry);
+
+/** Tells the counts that nobody was told of yet. */
+void log_limit_flush(struct log_limit *limit, int64_t now_ms);
 
 #endif

@@ -3,6 +3,7 @@
 #include "io/daemon.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,4 +33,31 @@ Test(daemon, repeated_warnings_become_one_line_and_a_count)
     cr_assert_not_null(strstr(text, "999 more times"));
     cr_assert_not_null(strstr(text, "another peer"));
     cr_assert(strstr(text, "one") != NULL && strstr(text, "two") != NULL);
+}
+
+/* What the coordinator offers is told at level info: a hundred thousand offers are a bounded file all the same. */
+Test(daemon, a_hundred_thousand_entries_of_every_level_are_a_bounded_log)
+{
+    enum { ENTRIES = 100000, LINE_BYTES_MAX = 256 };
+    static const enum log_level level[] = {LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR};
+    for (size_t i = 0; i < sizeof level / sizeof level[0]; i++) {
+        const struct log_settings settings = {.level = LOG_DEBUG, .format = LOG_FORMAT_JSON};
+        struct daemon daemon;
+        struct why why = {{0}};
+        char path[] = "/tmp/hedgerow-daemon-XXXXXX";
+        int file = mkstemp(path);
+        cr_assert_geq(file, 0);
+        int before = dup(STDERR_FILENO);
+        cr_assert(dup2(file, STDERR_FILENO) == STDERR_FILENO);
+        cr_assert_eq(daemon_start(&daemon, &settings, 0, &why), STATUS_OK);
+        for (int line = 0; line < ENTRIES; line++) {
+            log_event(&daemon.log, level[i], "job-offered", "coordinator", "number %d", line);
+        }
+        daemon_stop(&daemon);
+        cr_assert(dup2(before, STDERR_FILENO) == STDERR_FILENO);
+        cr_expect_lt(lseek(file, 0, SEEK_END), (LOG_LIMIT_BURST + 60) * LINE_BYTES_MAX);
+        unlink(path);
+        close(file);
+        close(before);
+    }
 }

@@ -165,6 +165,71 @@ Test(log_rate, a_million_addresses_do_not_make_a_million_lines)
     cr_expect_not_null(strstr(counted.last, "more times"), "%s", counted.last);
 }
 
+/* Writes count entries of one event at one moment. */
+static void flood(struct log_limit *limit, int64_t now_ms, const char *event, enum log_level level,
+                  unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        log_limit_write(limit, now_ms,
+                        &(struct log_entry){.level = level, .event = event, .text = "text"});
+    }
+}
+
+Test(log_limit, every_level_has_a_burst_and_then_a_line_a_second)
+{
+    static const enum log_level level[] = {LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR};
+    for (size_t i = 0; i < sizeof level / sizeof level[0]; i++) {
+        struct counted counted = {0};
+        struct log log = {.write = count_entry, .self = &counted, .level = LOG_DEBUG};
+        static struct log_limit limit;
+        log_limit_init(&limit, &log);
+        flood(&limit, 1000, "job-offered", level[i], 1000000);
+        cr_expect_eq(counted.count, LOG_LIMIT_BURST);
+        for (int64_t second = 2; second <= 31; second++) {
+            flood(&limit, 1000 * second, "job-offered", level[i], 35000);
+        }
+        cr_expect_eq(counted.count, LOG_LIMIT_BURST + 30);
+        flood(&limit, 31000, "round-closed", level[i], 10); /* another event has its own part */
+        cr_expect_eq(counted.count, LOG_LIMIT_BURST + 40);
+        flood(&limit, 61000, "round-closed", level[i], 1); /* and with it the count of the first */
+        cr_expect_eq(counted.count, LOG_LIMIT_BURST + 42);
+        cr_expect_str_eq(counted.last,
+                         "2045874 lines of job-offered were left out: at most 4096 of one "
+                         "event are written at once, and 1 a second after that");
+        log_limit_flush(&limit, 62000);
+        cr_expect_eq(counted.count, LOG_LIMIT_BURST + 42, "it is told once");
+    }
+}
+
+Test(log_limit, a_day_of_35000_lines_a_second_is_bounded_and_the_count_is_whole)
+{
+    enum { SECONDS = 86400, A_SECOND = 40, FIRST = 1000000 };
+    struct counted counted = {0};
+    struct log log = {.write = count_entry, .self = &counted, .level = LOG_DEBUG};
+    static struct log_limit limit;
+    log_limit_init(&limit, &log);
+    flood(&limit, 1000, "job-offered", LOG_INFO, FIRST);
+    for (int64_t second = 2; second <= SECONDS; second++) {
+        flood(&limit, 1000 * second, "job-offered", LOG_INFO, A_SECOND);
+    }
+    /* A line a second, a count a minute, and the burst. */
+    cr_expect_leq(counted.count, LOG_LIMIT_BURST + SECONDS + SECONDS / 60);
+}
+
+Test(log_limit, more_kinds_of_events_than_there_is_room_for_share_the_last)
+{
+    static char name[2 * LOG_LIMIT_EVENTS][16];
+    struct counted counted = {0};
+    struct log log = {.write = count_entry, .self = &counted, .level = LOG_DEBUG};
+    static struct log_limit limit;
+    log_limit_init(&limit, &log);
+    for (size_t i = 0; i < 2 * LOG_LIMIT_EVENTS; i++) {
+        snprintf(name[i], sizeof name[i], "event-%zu", i);
+        flood(&limit, 1000, name[i], LOG_INFO, LOG_LIMIT_BURST);
+    }
+    cr_expect_eq(counted.count, LOG_LIMIT_EVENTS * LOG_LIMIT_BURST);
+}
+
 Test(clock, time_is_written_as_iso_8601)
 {
     char text[CLOCK_TEXT_BYTES];
