@@ -8,13 +8,15 @@
 #include "io/endpoint.h"
 #include "io/probe.h"
 #include "job/job.h"
+#include "learn/cells.h"
 #include "protocol/message.h"
 
 #include <stdio.h>
 
 #define PROGRAM "hedgerow-agent"
 
-/* Counts are shown to the site's own operator here, and written to no log. */
+/* Counts are shown to the site's own operator here, and written to no log; no exit code depends on
+ * them. */
 static enum status check_records(const struct site *site, const struct job *job, struct why *why)
 {
     struct dataset data = {0};
@@ -25,21 +27,10 @@ static enum status check_records(const struct site *site, const struct job *job,
         status = task_check(job, &job->stage[i], data.record_count, why);
     }
     if (status == STATUS_OK) {
-        size_t clamped = dataset_clamped_total(&data);
-        why_set(why, "%zu records%s", data.record_count,
-                clamped == 0 ? ", all values within their public bounds" : "");
-        for (size_t i = 0; clamped > 0 && i < data.column_count; i++) {
-            if (data.clamped[i] > 0) {
-                (void)printf("%-12s note    column %s: %zu values lie outside the job's public "
-                             "bounds and are clamped\n",
-                             "data", job->schema.column[i].name, data.clamped[i]);
-            }
-        }
-        if (data.label_clamped > 0) {
-            (void)printf("%-12s note    label %s: %zu values lie outside the job's public bounds "
-                         "and are clamped\n",
-                         "data", job->schema.label.name, data.label_clamped);
-        }
+        char prefix[32];
+        (void)snprintf(prefix, sizeof prefix, "%-12s note    ", "data");
+        cells_show(stdout, prefix, &data, &job->schema);
+        why_set(why, "%zu records", data.record_count);
     }
     dataset_free(&data);
     return status;

@@ -77,7 +77,8 @@ static enum status load_file(void *self, struct dataset *out, const struct schem
         why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
         return STATUS_IO;
     }
-    enum status status = dataset_read(out, file, path, schema, DATASET_LEARN, why);
+    enum status status =
+        dataset_read(out, file, path, schema, &(struct dataset_options){.use = DATASET_LEARN}, why);
     (void)fclose(file);
     return status;
 }

@@ -86,6 +86,28 @@ static enum status model_load(struct model *model, const char *path, struct why 
     return status;
 }
 
+/* An agent takes every text for something. Whoever predicts holds the table and can mend it, so here a
+ * text that is none of the model's is an error that names its place. */
+static enum status check_cells(const struct dataset *data, const char *path,
+                               const struct schema *schema, struct why *why)
+{
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct column *column = &schema->column[i];
+        const struct cell_counts *counts = &data->counts[i];
+        if (counts->unlisted > 0 && !column->has_other) {
+            why_set(why, "%s: line %zu, column %s: %s, or leave the cell empty; %zu cells are so",
+                    path, counts->line, column->name,
+                    counts->commas > 0 ? "a decimal comma: write a point"
+                    : column->kind == COLUMN_NUMBER
+                        ? "not a number: write it like 12, -0.5 or 1e3 (no spaces, no units)"
+                        : "not one of the model's categories: correct it",
+                    counts->unlisted);
+            return STATUS_INVALID;
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status data_load(struct dataset *data, const char *path, const struct schema *schema,
                              struct why *why)
 {
@@ -94,9 +116,10 @@ static enum status data_load(struct dataset *data, const char *path, const struc
         why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
         return STATUS_NOT_FOUND;
     }
-    enum status status = dataset_read(data, file, path, schema, DATASET_PREDICT, why);
+    enum status status = dataset_read(data, file, path, schema,
+                                      &(struct dataset_options){.use = DATASET_PREDICT}, why);
     (void)fclose(file);
-    return status;
+    return status == STATUS_OK ? check_cells(data, path, schema, why) : status;
 }
 
 struct request {
@@ -172,9 +195,9 @@ const struct command command_predict = {
         "there are more, `value` where the label is a number, in its own unit. `probability` is\n"
         "1/(1 + exp(-score)), and one to rely on only where the loss was logistic and no threshold\n"
         "was moved. In a series the first days, as many as the longest lag, have no row; the label's\n"
-        "column must be there and may be empty on days that no later day looks back at. Columns are\n"
-        "found by their names; elsewhere the label may be absent. A wrong cell is an error that\n"
-        "names line and column.\n\n"
+        "column must be there, and an empty day counts as the middle of the label's range. Columns\n"
+        "are found by their names; elsewhere the label may be absent. An empty cell is what the\n"
+        "job's schema makes of one; a wrong one is an error that names line and column.\n\n"
         "example:\n"
         "  hedgerow predict --model demo-out/model.json --data demo-out/held-out.csv\n",
     .run = run,

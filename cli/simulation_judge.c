@@ -50,7 +50,8 @@ enum status simulation_read(struct simulation *simulation, struct dataset *data,
         return STATUS_IO;
     }
     enum status status =
-        dataset_read(data, file, path, &simulation->job.schema, DATASET_LEARN, &simulation->why);
+        dataset_read(data, file, path, &simulation->job.schema,
+                     &(struct dataset_options){.use = DATASET_LEARN}, &simulation->why);
     (void)fclose(file);
     return status;
 }

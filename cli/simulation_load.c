@@ -3,6 +3,7 @@
 #include "cli/simulation.h"
 
 #include "config/config.h"
+#include "learn/cells.h"
 #include "learn/csv.h"
 #include "learn/dataset.h"
 
@@ -119,7 +120,7 @@ static enum status load_job(struct simulation *simulation)
     return status;
 }
 
-/* Reads the whole table once, by the schema: a wrong cell is found before anything starts. */
+/* Reads the whole table once, as the agents will, and says what they will make of its cells. */
 static enum status check_data(struct simulation *simulation)
 {
     struct dataset data;
@@ -130,9 +131,12 @@ static enum status check_data(struct simulation *simulation)
         return STATUS_NOT_FOUND;
     }
     memset(&data, 0, sizeof data);
-    status = dataset_read(&data, file, simulation->data, &simulation->job.schema, DATASET_LEARN,
-                          &simulation->why);
+    status = dataset_read(&data, file, simulation->data, &simulation->job.schema,
+                          &(struct dataset_options){.use = DATASET_LEARN}, &simulation->why);
     simulation->record_count = data.record_count;
+    if (status == STATUS_OK) {
+        cells_show(stderr, "note: ", &data, &simulation->job.schema);
+    }
     dataset_free(&data);
     (void)fclose(file);
     return status;

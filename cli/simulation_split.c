@@ -110,8 +110,8 @@ enum status simulation_split(struct simulation *simulation)
         status = open_shares(simulation, share);
     }
     if (status == STATUS_OK) {
-        status = csv_split(file, simulation->data, share, simulation->agent_count + 1, share_of,
-                           rows, &simulation->why);
+        status = csv_split(file, simulation->data, ',', share, simulation->agent_count + 1,
+                           share_of, rows, &simulation->why);
     }
     (void)umask(mask);
     /* What writes the shares knows no path of theirs. */

@@ -81,7 +81,7 @@ static enum status read_list(struct simulation *simulation)
     if (file == NULL) {
         return cannot_open(simulation, simulation->streams_path);
     }
-    enum status status = csv_new(&csv, file, simulation->streams_path);
+    enum status status = csv_new(&csv, file, simulation->streams_path, ',');
     if (status == STATUS_OK) {
         status = csv_next(csv, &done, &simulation->why);
     }
@@ -102,7 +102,7 @@ static enum status read_list(struct simulation *simulation)
     return status;
 }
 
-/* Reads one column as an agent will, but for its unit: a wrong cell is found before anything starts. */
+/* Reads one column as an agent will, but for its unit. */
 static enum status check_stream(struct simulation *simulation, const char *name)
 {
     struct schema schema = {.column_count = 0};
@@ -115,8 +115,8 @@ static enum status check_stream(struct simulation *simulation, const char *name)
     }
     if (status == STATUS_OK) {
         (void)snprintf(schema.label.name, sizeof schema.label.name, "%s", name);
-        status =
-            dataset_read(&data, file, simulation->data, &schema, DATASET_LEARN, &simulation->why);
+        status = dataset_read(&data, file, simulation->data, &schema,
+                              &(struct dataset_options){.use = DATASET_LEARN}, &simulation->why);
     }
     simulation->record_count = data.record_count;
     dataset_free(&data);
@@ -208,19 +208,17 @@ static enum status open_shares(struct simulation *simulation, struct dealing *de
     return STATUS_OK;
 }
 
-/* One day: every stream's own entry, and the features of the day that all have. */
+/* One day: every stream's own entry, empty where it is no number, and the features of the day that
+ * all have. */
 static enum status deal_day(struct simulation *simulation, struct dealing *dealing, bool held)
 {
     const size_t streams = simulation->agent_count;
     for (size_t i = 0; i < streams; i++) {
         FILE *file = held ? dealing->held[i] : dealing->share[i];
         double value = 0;
-        if (number_parse(&value, csv_field(dealing->csv, dealing->field[i])) != STATUS_OK) {
-            why_set(&simulation->why, "%s: line %zu, column %s: not a number", simulation->data,
-                    csv_line(dealing->csv), simulation->stream[i].column);
-            return STATUS_INVALID;
+        if (number_parse(&value, csv_field(dealing->csv, dealing->field[i])) == STATUS_OK) {
+            (void)fprintf(file, "%.9g", value / simulation->stream[i].unit);
         }
-        (void)fprintf(file, "%.9g", value / simulation->stream[i].unit);
         for (size_t c = 0; c < simulation->job.schema.column_count; c++) {
             const struct slice text = csv_field(dealing->csv, dealing->field[streams + c]);
             if (memchr(text.data, ',', text.size) != NULL ||
@@ -277,7 +275,7 @@ enum status simulation_streams_split(struct simulation *simulation)
     dealing->field = calloc(simulation->agent_count + simulation->job.schema.column_count,
                             sizeof *dealing->field);
     if (dealing->field != NULL) {
-        status = csv_new(&dealing->csv, file, simulation->data);
+        status = csv_new(&dealing->csv, file, simulation->data, ',');
     }
     if (status == STATUS_OK) {
         const mode_t mask = umask(077);

@@ -1,5 +1,5 @@
-/* One state machine over the bytes: a malformed quote is seen where it stands, and a record that
- * never ends is given up at CSV_RECORD_BYTES_MAX. Messages give places, never contents: what stands
+/* A line is found first, and divided into fields afterwards: so nothing inside a line can move the
+ * line's end, and a record cannot change any other. Messages give places, never contents: what stands
  * in a record, or in a header line that a careless export left out, may be a patient's. */
 
 #include "learn/csv.h"
@@ -11,15 +11,6 @@
 #include <string.h>
 
 enum { INPUT_BYTES = 64 * 1024, BUFFER_BYTES_MIN = 4096 };
-
-enum place {
-    AT_FIELD_START,
-    IN_PLAIN,
-    IN_QUOTED,
-    AFTER_QUOTE,  /* a quote inside a quoted field: its end, or the first half of a doubled one */
-    AFTER_RETURN, /* a carriage return: only a line feed may follow */
-    AT_RECORD_END
-};
 
 struct buffer {
     char *byte;
@@ -35,19 +26,24 @@ struct field {
 struct csv {
     FILE *file;
     const char *name;
+    char separator;
     char input[INPUT_BYTES];
     size_t input_size;
     size_t input_at;
     bool started;
     size_t line;       /* of the next byte */
-    size_t first_line; /* of the record */
-    size_t blank_line; /* a blank line not yet known to be at the end; 0 for none */
+    size_t first_line; /* of the line in raw */
+    size_t blank_left; /* blank lines before the line in raw, still to be given out */
+    bool is_held;      /* the line in raw is still to be given out */
+    bool is_blank;     /* the record given out last is a blank line */
+    bool is_long;      /* the line in raw is cut */
+    bool is_open;      /* a quote of the record never closes */
+    size_t record_line;
     struct buffer raw;
     struct buffer text; /* the fields, unquoted, one after the other */
     struct field *field;
     size_t field_count;
     size_t field_room;
-    size_t field_offset; /* where the field being read starts in text */
 };
 
 static void buffer_free(struct buffer *buffer)
@@ -59,28 +55,40 @@ static void buffer_free(struct buffer *buffer)
     *buffer = (struct buffer){0};
 }
 
-static enum status buffer_add(struct buffer *buffer, char byte)
+/* Makes room for `more` bytes behind those there are. */
+static enum status buffer_reserve(struct buffer *buffer, size_t more)
 {
-    if (buffer->size == buffer->room) {
-        const size_t room = buffer->room == 0 ? BUFFER_BYTES_MIN : 2 * buffer->room;
-        char *grown = malloc(room);
-        if (grown == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        if (buffer->size > 0) {
-            memcpy(grown, buffer->byte, buffer->size);
-            bytes_wipe(buffer->byte, buffer->size);
-        }
-        free(buffer->byte);
-        buffer->byte = grown;
-        buffer->room = room;
+    size_t room = buffer->room == 0 ? BUFFER_BYTES_MIN : buffer->room;
+    if (buffer->byte != NULL && more <= buffer->room - buffer->size) {
+        return STATUS_OK;
     }
-    buffer->byte[buffer->size] = byte;
-    buffer->size++;
+    while (room - buffer->size < more) {
+        room *= 2; /* a record is at most CSV_RECORD_BYTES_MAX long */
+    }
+    char *grown = malloc(room);
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    if (buffer->size > 0) {
+        memcpy(grown, buffer->byte, buffer->size);
+        bytes_wipe(buffer->byte, buffer->size);
+    }
+    free(buffer->byte);
+    buffer->byte = grown;
+    buffer->room = room;
     return STATUS_OK;
 }
 
-enum status csv_new(struct csv **csv, FILE *file, const char *name)
+static void buffer_put(struct buffer *buffer, const char *bytes, size_t count)
+{
+    CHECK(count <= buffer->room - buffer->size);
+    if (count > 0) {
+        memcpy(buffer->byte + buffer->size, bytes, count);
+        buffer->size += count;
+    }
+}
+
+enum status csv_new(struct csv **csv, FILE *file, const char *name, char separator)
 {
     *csv = calloc(1, sizeof **csv);
     if (*csv == NULL) {
@@ -88,6 +96,7 @@ enum status csv_new(struct csv **csv, FILE *file, const char *name)
     }
     (*csv)->file = file;
     (*csv)->name = name;
+    (*csv)->separator = separator == '\0' ? ',' : separator;
     (*csv)->line = 1;
     return STATUS_OK;
 }
@@ -126,15 +135,57 @@ static enum status refill(struct csv *csv, struct why *why)
     return STATUS_OK;
 }
 
-static enum status end_field(struct csv *csv, struct why *why)
+/* Moves the input up to the line's end into raw, as far as it fits. */
+static enum status take_stretch(struct csv *csv, bool *is_whole)
 {
-    if (csv->field_count == csv->field_room) {
-        if (csv->field_count == CSV_FIELDS_MAX) {
-            why_set(why,
-                    "%s: line %zu has more than %d fields: keep only the columns that are used",
-                    csv->name, csv->first_line, CSV_FIELDS_MAX);
-            return STATUS_INVALID;
+    const char *start = csv->input + csv->input_at;
+    const size_t there = csv->input_size - csv->input_at;
+    const char *end = memchr(start, '\n', there);
+    const size_t count = end == NULL ? there : (size_t)(end - start);
+    const size_t room = CSV_RECORD_BYTES_MAX - csv->raw.size;
+    const size_t kept = count < room ? count : room;
+    const enum status status = buffer_reserve(&csv->raw, kept);
+    if (status == STATUS_OK) {
+        buffer_put(&csv->raw, start, kept);
+        csv->is_long = csv->is_long || kept < count;
+        csv->input_at += count + (end == NULL ? 0 : 1);
+        csv->line += end == NULL ? 0 : 1;
+        *is_whole = end != NULL;
+    }
+    return status;
+}
+
+/* Reads one line into raw. */
+static enum status read_line(struct csv *csv, bool *done, struct why *why)
+{
+    enum status status = STATUS_OK;
+    bool is_whole = false;
+    *done = true;
+    csv->raw.size = 0;
+    csv->is_long = false;
+    csv->first_line = csv->line;
+    while (status == STATUS_OK && !is_whole) {
+        if (csv->input_at == csv->input_size) {
+            status = refill(csv, why);
+            if (status != STATUS_OK || csv->input_at == csv->input_size) {
+                break;
+            }
         }
+        *done = false;
+        status = take_stretch(csv, &is_whole);
+    }
+    if (!csv->is_long && csv->raw.size > 0 && csv->raw.byte[csv->raw.size - 1] == '\r') {
+        csv->raw.size--;
+    }
+    return status;
+}
+
+static enum status end_field(struct csv *csv, size_t offset)
+{
+    if (csv->field_count == CSV_FIELDS_MAX) {
+        return STATUS_OK;
+    }
+    if (csv->field_count == csv->field_room) {
         const size_t room = csv->field_room == 0 ? 64 : 2 * csv->field_room;
         struct field *grown = realloc(csv->field, room * sizeof *grown);
         if (grown == NULL) {
@@ -143,165 +194,83 @@ static enum status end_field(struct csv *csv, struct why *why)
         csv->field = grown;
         csv->field_room = room;
     }
-    csv->field[csv->field_count] = (struct field){
-        .offset = csv->field_offset,
-        .size = csv->text.size - csv->field_offset,
-    };
+    csv->field[csv->field_count] = (struct field){offset, csv->text.size - offset};
     csv->field_count++;
-    csv->field_offset = csv->text.size;
     return STATUS_OK;
 }
 
-static enum status refuse(const struct csv *csv, struct why *why, const char *what)
+/* Takes the quoted stretch that begins at raw[at], a quote. Returns where it ends. */
+static size_t take_quoted(struct csv *csv, size_t at)
 {
-    why_set(why, "%s: line %zu, field %zu: %s", csv->name, csv->line, csv->field_count + 1, what);
-    return STATUS_INVALID;
+    const char *raw = csv->raw.byte;
+    const size_t size = csv->raw.size;
+    const size_t offset = csv->text.size;
+    for (size_t next = at + 1; next < size; next++) {
+        if (raw[next] == '"') {
+            if (next + 1 == size || raw[next + 1] != '"') {
+                return next + 1;
+            }
+            next++;
+        }
+        buffer_put(&csv->text, raw + next, 1);
+    }
+    csv->is_open = true;
+    csv->text.size = offset;
+    buffer_put(&csv->text, raw + at, size - at);
+    return size;
 }
 
-/* A byte that ends an unquoted stretch: a comma, a line's end, or something misplaced. */
-static enum status end_stretch(struct csv *csv, enum place *place, char byte, struct why *why)
+/* Divides raw into fields. They take at most as many bytes as raw does. */
+static enum status split(struct csv *csv)
 {
-    switch (byte) {
-    case ',':
-        *place = AT_FIELD_START;
-        return end_field(csv, why);
-    case '\n':
-        *place = AT_RECORD_END;
-        return end_field(csv, why);
-    case '\r':
-        *place = AFTER_RETURN;
-        return end_field(csv, why);
-    default:
-        return refuse(csv, why,
-                      "text after a closing quote: put the whole field in quotes, and double the "
-                      "quotes inside it");
-    }
-}
-
-static enum status take_byte(struct csv *csv, enum place *place, char byte, struct why *why)
-{
-    const bool ends = byte == ',' || byte == '\n' || byte == '\r';
-    if (byte == '\0') {
-        return refuse(csv, why, "a NUL byte: export the table as plain text (UTF-8)");
-    }
-    switch (*place) {
-    case AT_FIELD_START:
-        if (byte == '"') {
-            *place = IN_QUOTED;
-            return STATUS_OK;
-        }
-        *place = IN_PLAIN;
-        return ends ? end_stretch(csv, place, byte, why) : buffer_add(&csv->text, byte);
-    case IN_PLAIN:
-        if (byte == '"') {
-            return refuse(csv, why,
-                          "a quote inside an unquoted field: put the whole field in quotes, and "
-                          "double the quotes inside it");
-        }
-        return ends ? end_stretch(csv, place, byte, why) : buffer_add(&csv->text, byte);
-    case IN_QUOTED:
-        if (byte == '"') {
-            *place = AFTER_QUOTE;
-            return STATUS_OK;
-        }
-        return buffer_add(&csv->text, byte);
-    case AFTER_QUOTE:
-        if (byte == '"') {
-            *place = IN_QUOTED;
-            return buffer_add(&csv->text, byte);
-        }
-        return end_stretch(csv, place, byte, why);
-    case AFTER_RETURN:
-        if (byte == '\n') {
-            *place = AT_RECORD_END;
-            return STATUS_OK;
-        }
-        return refuse(csv, why, "a carriage return without a line feed: end lines in LF or CRLF");
-    case AT_RECORD_END:
-        break;
-    }
-    CHECK(false);
-}
-
-static enum status end_of_file(struct csv *csv, enum place place, bool *done, struct why *why)
-{
-    switch (place) {
-    case AT_FIELD_START:
-        if (csv->raw.size == 0) {
-            *done = true;
-            return STATUS_OK;
-        }
-        return end_field(csv, why);
-    case IN_PLAIN:
-    case AFTER_QUOTE:
-        return end_field(csv, why);
-    case IN_QUOTED:
-        why_set(why, "%s: line %zu: a quote is opened and never closed", csv->name,
-                csv->first_line);
-        return STATUS_INVALID;
-    case AFTER_RETURN:
-        return refuse(csv, why, "a carriage return without a line feed: end lines in LF or CRLF");
-    case AT_RECORD_END:
-        break;
-    }
-    CHECK(false);
-}
-
-/* Reads one record, which may turn out blank (raw.size 0). */
-static enum status read_record(struct csv *csv, bool *done, struct why *why)
-{
-    enum place place = AT_FIELD_START;
-    enum status status = STATUS_OK;
-    csv->raw.size = 0;
+    const char *raw = csv->raw.byte;
+    const size_t size = csv->raw.size;
+    size_t at = 0;
     csv->text.size = 0;
     csv->field_count = 0;
-    csv->field_offset = 0;
-    csv->first_line = csv->line;
-    while (status == STATUS_OK && place != AT_RECORD_END) {
-        if (csv->input_at == csv->input_size) {
-            status = refill(csv, why);
-            if (status != STATUS_OK) {
-                return status;
-            }
-            if (csv->input_at == csv->input_size) {
-                return end_of_file(csv, place, done, why);
-            }
+    csv->is_open = false;
+    enum status status = buffer_reserve(&csv->text, size + 1);
+    while (status == STATUS_OK) {
+        const size_t offset = csv->text.size;
+        at = at < size && raw[at] == '"' ? take_quoted(csv, at) : at;
+        const char *end = at < size ? memchr(raw + at, csv->separator, size - at) : NULL;
+        const size_t count = end == NULL ? size - at : (size_t)(end - (raw + at));
+        buffer_put(&csv->text, raw + at, count);
+        if (end == NULL && csv->is_long) {
+            break;
         }
-        const char byte = csv->input[csv->input_at];
-        csv->input_at++;
-        status = take_byte(csv, &place, byte, why);
-        csv->line += byte == '\n' ? 1 : 0;
-        if (status == STATUS_OK && place != AT_RECORD_END && place != AFTER_RETURN) {
-            if (csv->raw.size == CSV_RECORD_BYTES_MAX) {
-                why_set(why,
-                        "%s: line %zu is longer than %d bytes: is this a table of comma-separated "
-                        "values, with one record per line?",
-                        csv->name, csv->first_line, CSV_RECORD_BYTES_MAX);
-                return STATUS_INVALID;
-            }
-            status = buffer_add(&csv->raw, byte);
+        status = end_field(csv, offset);
+        if (end == NULL) {
+            break;
         }
+        at += count + 1;
     }
     return status;
 }
 
 enum status csv_next(struct csv *csv, bool *done, struct why *why)
 {
+    enum status status = STATUS_OK;
     *done = false;
-    for (;;) {
-        const enum status status = read_record(csv, done, why);
+    while (!csv->is_held) {
+        status = read_line(csv, done, why);
         if (status != STATUS_OK || *done) {
             return status;
         }
-        if (csv->raw.size == 0) {
-            csv->blank_line = csv->blank_line == 0 ? csv->first_line : csv->blank_line;
-        } else if (csv->blank_line != 0) {
-            why_set(why, "%s: line %zu is blank: remove it", csv->name, csv->blank_line);
-            return STATUS_INVALID;
-        } else {
-            return STATUS_OK;
-        }
+        csv->is_held = csv->raw.size > 0;
+        csv->blank_left += csv->is_held ? 0 : 1;
     }
+    csv->is_blank = csv->blank_left > 0;
+    csv->record_line = csv->first_line - csv->blank_left;
+    if (csv->is_blank) {
+        csv->blank_left--;
+        csv->text.size = 0;
+        csv->field_count = 0;
+        csv->is_open = false;
+        return end_field(csv, 0);
+    }
+    csv->is_held = false;
+    return split(csv);
 }
 
 size_t csv_field_count(const struct csv *csv)
@@ -311,20 +280,27 @@ size_t csv_field_count(const struct csv *csv)
 
 struct slice csv_field(const struct csv *csv, size_t field)
 {
-    CHECK(field < csv->field_count);
-    const struct field *at = &csv->field[field];
-    return (struct slice){
-        .data = at->size == 0 ? "" : csv->text.byte + at->offset,
-        .size = at->size,
-    };
+    const struct field at = field < csv->field_count ? csv->field[field] : (struct field){0, 0};
+    return (struct slice){.data = at.size == 0 ? "" : csv->text.byte + at.offset, .size = at.size};
 }
 
 size_t csv_line(const struct csv *csv)
 {
-    return csv->first_line;
+    return csv->record_line;
 }
 
 struct slice csv_raw(const struct csv *csv)
 {
-    return (struct slice){.data = csv->raw.byte, .size = csv->raw.size};
+    return (struct slice){.data = csv->is_blank ? "" : csv->raw.byte,
+                          .size = csv->is_blank ? 0 : csv->raw.size};
+}
+
+bool csv_is_broken(const struct csv *csv)
+{
+    return !csv->is_blank && (csv->is_open || csv->is_long);
+}
+
+char csv_separator(const struct csv *csv)
+{
+    return csv->separator;
 }

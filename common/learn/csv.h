@@ -1,5 +1,5 @@
-/* csv.h - reads a table of comma-separated values (RFC 4180) record by record, in bounded memory,
- * and without ever repeating a value in a message. */
+/* csv.h - reads a table line by line, in bounded memory, and without ever repeating a value in a
+ * message. A line is a record: whatever its bytes are, it is one, and no other record changes. */
 
 #ifndef LEARN_CSV_H
 #define LEARN_CSV_H
@@ -19,45 +19,62 @@ struct csv; /* one pass over one file */
 /**
  * Starts to read a table. A byte-order mark at the start is skipped; lines end in LF or CRLF.
  *
- * file  in  keeps; open for reading, at its start; the caller closes it
- * name  in  keeps; how messages call the file
+ * file       in  keeps; open for reading, at its start; the caller closes it
+ * name       in  keeps; how messages call the file
+ * separator  in  what stands between two fields: ',' or ';' or '\t'; 0 is a comma
  *
  * Fails with STATUS_NO_MEMORY.
  */
-MUST_USE enum status csv_new(struct csv **csv, FILE *file, const char *name);
+MUST_USE enum status csv_new(struct csv **csv, FILE *file, const char *name, char separator);
 
 /** Wipes and frees; csv_free(NULL) does nothing. */
 void csv_free(struct csv *csv);
 
 /**
- * Reads the next record. Blank lines at the end of the file are ignored.
+ * Reads the next record: the next line. Every line has a meaning:
+ *
+ * - A field that begins with a quote ends at the next one; a doubled quote inside it is one quote.
+ *   What follows the closing quote, up to the separator, belongs to the field.
+ * - If the line ends before the quote closes, the field is the rest of the line with its quote. So a
+ *   line break inside quotes ends the record.
+ * - A quote that does not stand first in its field is a character like any other, as is a NUL byte.
+ * - What lies beyond CSV_RECORD_BYTES_MAX is not read: neither the field that is cut there nor those
+ *   behind it exist. Fields beyond CSV_FIELDS_MAX do not exist either.
+ * - A blank line is a record of one empty field; blank lines at the end of the file are no records.
  *
  * done  out  true when there is none left; nothing else is then valid
  *
- * Fails with STATUS_INVALID (a record over CSV_RECORD_BYTES_MAX, too many fields, misplaced quote,
- * NUL byte, lone carriage return, blank line amid the records: `why` names file, line and remedy,
- * never a value), STATUS_IO, STATUS_NO_MEMORY.
+ * Fails with STATUS_IO and STATUS_NO_MEMORY alone.
  */
 MUST_USE enum status csv_next(struct csv *csv, bool *done, struct why *why);
 
-/** The record just read: its fields (unquoted; valid until the next call), the line it starts on
- * (from 1), and its bytes as they stand in the file, without the line's end. */
+/** The record just read: its fields (unquoted; valid until the next call; empty from its field count
+ * on), the line it stands on (from 1), and its bytes as they stand in the file, without the line's
+ * end. */
 size_t csv_field_count(const struct csv *csv);
 struct slice csv_field(const struct csv *csv, size_t field);
 size_t csv_line(const struct csv *csv);
 struct slice csv_raw(const struct csv *csv);
 
+/** Answers whether a quote of the record never closes, or the record is too long. */
+bool csv_is_broken(const struct csv *csv);
+
+/** Returns what stands between two fields. */
+char csv_separator(const struct csv *csv);
+
 /**
  * Copies a table's records into shares; every share gets the header line. For the simulator and for
  * `up` scripts, which play the part of institutions that each hold their own records.
  *
- * share     in  (share_count) open for writing
- * share_of  in  (record_count) below share_count; which share record i goes to
+ * share      in  (share_count) open for writing
+ * share_of   in  (record_count) below share_count; which share record i goes to
+ * separator  in  as csv_new; the shares keep it
  *
- * Fails with STATUS_INVALID (also when the file does not have record_count records), STATUS_IO,
+ * Fails with STATUS_INVALID (when the file does not have record_count records), STATUS_IO,
  * STATUS_NO_MEMORY.
  */
-MUST_USE enum status csv_split(FILE *file, const char *name, FILE *const *share, size_t share_count,
-                               const size_t *share_of, size_t record_count, struct why *why);
+MUST_USE enum status csv_split(FILE *file, const char *name, char separator, FILE *const *share,
+                               size_t share_count, const size_t *share_of, size_t record_count,
+                               struct why *why);
 
 #endif

@@ -1,8 +1,11 @@
 #include "base/check.h"
 #include "learn/csv.h"
 
-static enum status write_record(FILE *file, struct slice raw, struct why *why)
+/* A blank line stays a record also where it comes to stand last: a separator makes it two cells. */
+static enum status write_record(FILE *file, const struct csv *csv, struct why *why)
 {
+    const char separator = csv_separator(csv);
+    const struct slice raw = csv_raw(csv).size > 0 ? csv_raw(csv) : (struct slice){&separator, 1};
     if (fwrite(raw.data, 1, raw.size, file) != raw.size || fputc('\n', file) == EOF) {
         why_set(why, "writing a share failed: is the disk full?");
         return STATUS_IO;
@@ -10,18 +13,19 @@ static enum status write_record(FILE *file, struct slice raw, struct why *why)
     return STATUS_OK;
 }
 
-enum status csv_split(FILE *file, const char *name, FILE *const *share, size_t share_count,
-                      const size_t *share_of, size_t record_count, struct why *why)
+enum status csv_split(FILE *file, const char *name, char separator, FILE *const *share,
+                      size_t share_count, const size_t *share_of, size_t record_count,
+                      struct why *why)
 {
     struct csv *csv = NULL;
     bool done = false;
     size_t record = 0;
-    enum status status = csv_new(&csv, file, name);
+    enum status status = csv_new(&csv, file, name, separator);
     if (status == STATUS_OK) {
         status = csv_next(csv, &done, why);
     }
     for (size_t i = 0; status == STATUS_OK && !done && i < share_count; i++) {
-        status = write_record(share[i], csv_raw(csv), why);
+        status = write_record(share[i], csv, why);
     }
     while (status == STATUS_OK && !done) {
         status = csv_next(csv, &done, why);
@@ -30,7 +34,7 @@ enum status csv_split(FILE *file, const char *name, FILE *const *share, size_t s
                 break;
             }
             CHECK(share_of[record] < share_count);
-            status = write_record(share[share_of[record]], csv_raw(csv), why);
+            status = write_record(share[share_of[record]], csv, why);
             record++;
         }
     }

@@ -13,10 +13,10 @@ static enum status dataset_make(struct dataset *out, const struct dataset *like,
         .column_count = like->column_count,
     };
     out->x = calloc(count * like->feature_count + 1, sizeof *out->x);
-    out->clamped = calloc(like->column_count + 1, sizeof *out->clamped);
+    out->counts = calloc(like->column_count + 1, sizeof *out->counts);
     out->y = like->y == NULL ? NULL : calloc(count + 1, sizeof *out->y);
     out->raw = like->raw == NULL ? NULL : calloc(count * like->column_count + 1, sizeof *out->raw);
-    if (out->x == NULL || out->clamped == NULL || (like->y != NULL && out->y == NULL) ||
+    if (out->x == NULL || out->counts == NULL || (like->y != NULL && out->y == NULL) ||
         (like->raw != NULL && out->raw == NULL)) {
         dataset_free(out);
         return STATUS_NO_MEMORY;
@@ -37,6 +37,16 @@ static void copy_record(struct dataset *out, size_t to, const struct dataset *fr
     }
 }
 
+/* The first line stays the first of all. */
+static void add_counts(struct cell_counts *to, const struct cell_counts *from)
+{
+    to->missing += from->missing;
+    to->unlisted += from->unlisted;
+    to->clamped += from->clamped;
+    to->commas += from->commas;
+    to->line = to->line == 0 ? from->line : to->line;
+}
+
 enum status dataset_concat(struct dataset *out, const struct dataset *const *from, size_t count)
 {
     CHECK(count >= 1);
@@ -54,19 +64,20 @@ enum status dataset_concat(struct dataset *out, const struct dataset *const *fro
         for (size_t at = 0; at < from[i]->record_count; at++, to++) {
             copy_record(out, to, from[i], at);
         }
-        for (size_t column = 0; column < from[i]->column_count; column++) {
-            out->clamped[column] += from[i]->clamped[column];
+        for (size_t column = 0; column <= from[i]->column_count; column++) {
+            add_counts(&out->counts[column], &from[i]->counts[column]);
         }
-        out->label_clamped += from[i]->label_clamped;
+        out->wrong_rows += from[i]->wrong_rows;
+        out->filled_rows += from[i]->filled_rows;
     }
     return status;
 }
 
-size_t dataset_clamped_total(const struct dataset *dataset)
+struct cell_counts dataset_count(const struct dataset *dataset)
 {
-    size_t total = dataset->label_clamped;
-    for (size_t i = 0; i < dataset->column_count; i++) {
-        total += dataset->clamped[i];
+    struct cell_counts total = {0};
+    for (size_t i = 0; i <= dataset->column_count; i++) {
+        add_counts(&total, &dataset->counts[i]);
     }
     return total;
 }
@@ -89,6 +100,9 @@ void dataset_free(struct dataset *dataset)
     free(dataset->x);
     free(dataset->y);
     free(dataset->raw);
-    free(dataset->clamped);
+    if (dataset->counts != NULL) {
+        bytes_wipe(dataset->counts, (dataset->column_count + 1) * sizeof *dataset->counts);
+    }
+    free(dataset->counts);
     *dataset = (struct dataset){0};
 }

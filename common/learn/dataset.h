@@ -1,4 +1,6 @@
-/* dataset.h - an institution's records as features and labels, built by the public schema alone. */
+/* dataset.h - an institution's records as features and labels, built by the public schema alone. The
+ * reading is total: whatever stands in the records, every one of them becomes a record, by itself.
+ * What may fail is public or has nothing to do with them: the file, its header line, memory. */
 
 #ifndef LEARN_DATASET_H
 #define LEARN_DATASET_H
@@ -11,6 +13,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* What was met in one column's cells. Private: computed from the records, for the institution's own
+ * operator only. */
+struct cell_counts {
+    size_t missing;  /* empty or NA */
+    size_t unlisted; /* a text that is no number, or none of the categories or classes */
+    size_t clamped;  /* numbers beyond the public bounds */
+    size_t commas;   /* of the unlisted: numbers with a decimal comma */
+    size_t line;     /* of the first unlisted one, from 1; 0: there is none */
+};
+
 /* m = record_count, d = feature_count */
 struct dataset {
     size_t record_count;
@@ -22,47 +34,71 @@ struct dataset {
     double *raw;         /* (m, column_count) cells: a number transformed and clamped to centre +-
                             half_width, a category's index; NULL unless the schema keeps them;
                             owned */
-    size_t *clamped;     /* (column_count) values out of their public bounds. Private: computed from
-                            the records, for the institution's own operator only; owned */
-    size_t label_clamped; /* the same of a number's label */
+    struct cell_counts *counts; /* (column_count + 1) the label's are the last; owned */
+    size_t wrong_rows;  /* rows with more or fewer fields than the header line, with a quote that
+                            never closes, or too long: private as the counts are */
+    size_t filled_rows; /* rows of missing cells that were added to make up row_count */
 };
 
 enum dataset_use {
     DATASET_LEARN,  /* the label is needed, and at least two records */
     DATASET_PREDICT /* the label's column may be absent and is not read; one record will do. In a
-                       series it must be there, as lags come from it, but may be empty on days that
-                       no later day looks back at: the days to forecast */
+                       series it must be there, as lags come from it */
+};
+
+enum { DATASET_ALL_ROWS = 0 };
+
+struct dataset_options {
+    enum dataset_use use;
+    char separator; /* as csv_new; 0 is a comma */
+    size_t
+        row_count; /* how many rows are used, by public knowledge: what the site's data dictionary
+                         admits. Rows beyond it are not read; rows that the file does not have are
+                         made of missing cells. DATASET_ALL_ROWS: as many as the file has, for the
+                         simulator, for predictions and for tests */
 };
 
 /**
- * Reads a table. Columns may stand in any order; those the schema does not name are ignored. A
- * value out of its public bounds is clamped to them and counted. In a series the rows are days in
- * the order of time, and the first max(lag) of them give no record; records keep that order.
+ * Reads a table. Columns may stand in any order; those the schema does not name are ignored. In a
+ * series the rows are days in the order of time, and the first max(lag) of them give no record;
+ * records keep that order. What each line is: csv.h. What each cell becomes:
  *
- * out     out  whole, or zeroed on failure; dataset_free
- * file    in   read to its end; the caller closes it
- * name    in   how messages call the file
+ * number     clamped to its public bounds; missing (empty, NA) or no number (as number.h): what the
+ *            schema says in its place, or the centre
+ * category   its index; missing: what the schema says, or as unlisted; unlisted: the schema's
+ *            `other`, or none of them
+ * label      two classes: any text but the positive one is the negative class; several: an unlisted
+ *            or missing text is the schema's `other`, or the last; a number that is missing or none:
+ *            the centre, also as a lag of later days
  *
- * Fails with STATUS_INVALID (`why` names file, line, column and remedy, and never a value),
- * STATUS_IO, STATUS_NO_MEMORY.
- * Privacy: everything here stays with the institution; nothing about the outcome may be told.
+ * A field that a row does not have is a missing cell; fields it has too many are ignored.
+ *
+ * out      out  whole, or zeroed on failure; dataset_free
+ * file     in   read to its end or to the last row used; the caller closes it
+ * name     in   how messages call the file
+ *
+ * Fails with STATUS_INVALID (the header line lacks a column, or names it twice; too few rows; `why`
+ * says what to do), STATUS_IO, STATUS_NO_MEMORY.
+ * Ensures that a row changes no record but its own, in a series the schema_overlap records that look
+ * at it; with a row_count, that nothing but x, y, raw and the counts depends on any row.
+ * Privacy: everything here stays with the institution.
  */
 MUST_USE enum status dataset_read(struct dataset *out, FILE *file, const char *name,
-                                  const struct schema *schema, enum dataset_use use,
-                                  struct why *why);
+                                  const struct schema *schema,
+                                  const struct dataset_options *options, struct why *why);
 
 /** The same from memory; an empty text is an empty file. */
 MUST_USE enum status dataset_parse(struct dataset *out, struct slice text, const char *name,
-                                   const struct schema *schema, enum dataset_use use,
-                                   struct why *why);
+                                   const struct schema *schema,
+                                   const struct dataset_options *options, struct why *why);
 
 /** Appends all datasets of one schema into one: the simulator's pooled table. Fails with
  * STATUS_NO_MEMORY. CHECKs that they have the same shape and at least one is given. */
 MUST_USE enum status dataset_concat(struct dataset *out, const struct dataset *const *from,
                                     size_t count);
 
-/** Returns the sum of clamped over the columns, and the label's. */
-size_t dataset_clamped_total(const struct dataset *dataset);
+/** Returns the sum of the counts over the columns and the label. Private, as they are. */
+struct cell_counts dataset_count(const struct dataset *dataset);
 
 /** Wipes the records and frees; dataset_free(NULL) does nothing. */
 void dataset_free(struct dataset *dataset);

@@ -41,7 +41,7 @@ static enum status make_room(struct dataset *out, struct reader *reader)
         return STATUS_OK;
     }
     enum status status = widen(&out->x, reader, room, out->feature_count);
-    if (status == STATUS_OK && reader->use == DATASET_LEARN) {
+    if (status == STATUS_OK && reader->options->use == DATASET_LEARN) {
         status = widen(&out->y, reader, room, 1);
     }
     if (status == STATUS_OK && reader->schema->keeps_raw) {
@@ -49,6 +49,33 @@ static enum status make_room(struct dataset *out, struct reader *reader)
     }
     reader->room = status == STATUS_OK ? room : reader->room;
     return status;
+}
+
+/* What a byte-order mark or a NUL byte says of the file. */
+static bool is_wide_text(const struct csv *csv)
+{
+    const struct slice raw = csv_raw(csv);
+    return raw.size > 0 && memchr(raw.data, '\0', raw.size) != NULL;
+}
+
+/* A header line in which no cell can be found: what it is, and the remedy. */
+static enum status check_header(const struct reader *reader, bool is_empty, struct why *why)
+{
+    const char *what = NULL;
+    if (is_empty) {
+        what = "the file is empty: it needs a line of column names and then the records";
+    } else if (csv_raw(reader->csv).size == 0) {
+        what = "line 1 is blank: remove it; the first line must name the columns";
+    } else if (is_wide_text(reader->csv)) {
+        what = "line 1 holds NUL bytes: export the table as plain text (UTF-8)";
+    } else if (csv_is_broken(reader->csv)) {
+        what = "line 1 has a quote that never closes, or is longer than a megabyte: the first line "
+               "must name the columns";
+    } else {
+        return STATUS_OK;
+    }
+    why_set(why, "%s: %s", reader->name, what);
+    return STATUS_INVALID;
 }
 
 /* Finds the field with this name. The header line's own text is not repeated in messages: where it
@@ -89,18 +116,30 @@ static enum status read_header(struct reader *reader, struct why *why)
 {
     bool done = false;
     enum status status = csv_next(reader->csv, &done, why);
-    if (status == STATUS_OK && done) {
-        why_set(why, "%s: the file is empty: it needs a line of column names and then the records",
-                reader->name);
-        return STATUS_INVALID;
+    if (status == STATUS_OK) {
+        status = check_header(reader, done, why);
     }
     reader->header_fields = status == STATUS_OK ? csv_field_count(reader->csv) : 0;
     for (size_t i = 0; status == STATUS_OK && i < reader->schema->column_count; i++) {
         status = need_field(reader, reader->schema->column[i].name, &reader->field_of[i], why);
     }
-    if (status == STATUS_OK && (reader->use == DATASET_LEARN || schema_is_series(reader->schema))) {
+    if (status == STATUS_OK &&
+        (reader->options->use == DATASET_LEARN || schema_is_series(reader->schema))) {
         status = need_field(reader, reader->schema->label.name, &reader->label_field, why);
     }
+    return status;
+}
+
+/* The next row: the file's, or behind its end one of missing cells. */
+static enum status next_row(struct reader *reader, bool *done, struct why *why)
+{
+    const size_t row_count = reader->options->row_count;
+    *done = row_count != DATASET_ALL_ROWS && reader->day == row_count;
+    if (*done || reader->is_over) {
+        return STATUS_OK;
+    }
+    const enum status status = csv_next(reader->csv, &reader->is_over, why);
+    *done = row_count == DATASET_ALL_ROWS && reader->is_over;
     return status;
 }
 
@@ -108,20 +147,19 @@ static enum status read_records(struct dataset *out, struct reader *reader, stru
 {
     for (;; reader->day++) {
         bool done = false;
-        enum status status = csv_next(reader->csv, &done, why);
+        enum status status = next_row(reader, &done, why);
         if (status != STATUS_OK || done) {
             return status;
         }
-        status = reader_take_row(reader, out, why);
-        if (status == STATUS_OK && reader_has_record(reader)) {
-            status = make_room(out, reader);
-            if (status == STATUS_OK) {
-                reader_put_record(reader, out);
-                out->record_count++;
-            }
-        }
+        reader_take_row(reader, out);
+        out->filled_rows += reader->is_over ? 1 : 0;
+        status = reader_has_record(reader) ? make_room(out, reader) : STATUS_OK;
         if (status != STATUS_OK) {
             return status;
+        }
+        if (reader_has_record(reader)) {
+            reader_put_record(reader, out);
+            out->record_count++;
         }
     }
 }
@@ -133,16 +171,18 @@ static enum status reader_start(struct reader *reader, struct dataset *out, FILE
     reader->history_size = schema_history(schema);
     out->feature_count = schema_feature_count(schema);
     out->column_count = schema->column_count;
-    out->clamped = calloc(schema->column_count + 1, sizeof *out->clamped);
+    out->counts = calloc(schema->column_count + 1, sizeof *out->counts);
     reader->field_of = calloc(schema->column_count + 1, sizeof *reader->field_of);
     reader->value = calloc(schema_value_count(schema) + 1, sizeof *reader->value);
     reader->history = calloc(reader->history_size + 1, sizeof *reader->history);
-    if (out->clamped == NULL || reader->field_of == NULL || reader->value == NULL ||
+    if (out->counts == NULL || reader->field_of == NULL || reader->value == NULL ||
         reader->history == NULL) {
         return STATUS_NO_MEMORY;
     }
     const enum status status = features_new(&reader->features, schema, why);
-    return status == STATUS_OK ? csv_new(&reader->csv, file, reader->name) : status;
+    return status == STATUS_OK
+               ? csv_new(&reader->csv, file, reader->name, reader->options->separator)
+               : status;
 }
 
 static void reader_end(struct reader *reader)
@@ -165,7 +205,7 @@ static void reader_end(struct reader *reader)
 static enum status check_count(const struct dataset *out, const struct reader *reader,
                                struct why *why)
 {
-    const size_t record_min = reader->use == DATASET_LEARN ? 2 : 1;
+    const size_t record_min = reader->options->use == DATASET_LEARN ? 2 : 1;
     if (out->record_count >= record_min) {
         return STATUS_OK;
     }
@@ -182,9 +222,10 @@ static enum status check_count(const struct dataset *out, const struct reader *r
 }
 
 enum status dataset_read(struct dataset *out, FILE *file, const char *name,
-                         const struct schema *schema, enum dataset_use use, struct why *why)
+                         const struct schema *schema, const struct dataset_options *options,
+                         struct why *why)
 {
-    struct reader reader = {.name = name, .schema = schema, .use = use};
+    struct reader reader = {.name = name, .schema = schema, .options = options};
     *out = (struct dataset){0};
     enum status status = reader_start(&reader, out, file, why);
     if (status == STATUS_OK) {
@@ -207,7 +248,8 @@ enum status dataset_read(struct dataset *out, FILE *file, const char *name,
 }
 
 enum status dataset_parse(struct dataset *out, struct slice text, const char *name,
-                          const struct schema *schema, enum dataset_use use, struct why *why)
+                          const struct schema *schema, const struct dataset_options *options,
+                          struct why *why)
 {
     /* fmemopen takes a pointer to non-const for its other modes; "r" only reads. */
     union {
@@ -219,7 +261,7 @@ enum status dataset_parse(struct dataset *out, struct slice text, const char *na
     if (file == NULL) {
         return STATUS_NO_MEMORY;
     }
-    const enum status status = dataset_read(out, file, name, schema, use, why);
+    const enum status status = dataset_read(out, file, name, schema, options, why);
     (void)fclose(file);
     return status;
 }

@@ -1,10 +1,11 @@
-/* One row of a table: each cell to its value, and the values to a record. No message repeats what
- * stands in a cell. */
+/* One row of a table: each cell to its value, and the values to a record. Nothing here can fail, and
+ * nothing depends on another row but the lags of a series. */
 
 #include "learn/dataset_reader.h"
 #include "learn/number.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A value this far outside [-1, 1] is out of its bounds; nearer, it is the bound itself, rounded.
  */
@@ -15,30 +16,45 @@ static bool slice_is_missing(struct slice slice)
     return slice.size == 0 || slice_is(slice, "NA");
 }
 
-static enum status refuse(const struct reader *reader, struct why *why, const char *column,
-                          const char *what)
+/* A field that the row does not have is missing. */
+static struct slice field_of(const struct reader *reader, size_t field)
 {
-    why_set(why, "%s: line %zu, column %s: %s", reader->name, csv_line(reader->csv), column, what);
-    return STATUS_INVALID;
+    return reader->is_over ? (struct slice){"", 0} : csv_field(reader->csv, field);
 }
 
-static enum status take_number(const struct reader *reader, const struct column *column,
-                               struct slice text, double *value, size_t *clamped, struct why *why)
+static void count_unlisted(struct cell_counts *counts, const struct reader *reader)
 {
-    *value = column->missing;
-    if (slice_is_missing(text)) {
-        if (!column->has_missing) {
-            return refuse(reader, why, column->name,
-                          "no value: remove the record or let the job's schema say what a missing "
-                          "value becomes");
-        }
-    } else if (number_parse(value, text) != STATUS_OK) {
-        return refuse(reader, why, column->name,
-                      "not a number: write it like 12, -0.5 or 1e3 (a point, no spaces, no units), "
-                      "or leave it empty if the schema allows a missing value");
+    counts->line = counts->line == 0 ? csv_line(reader->csv) : counts->line;
+    counts->unlisted++;
+}
+
+/* Whether the text would be a number with a point for its comma. */
+static bool has_decimal_comma(struct slice text)
+{
+    char copy[64];
+    double ignored = 0;
+    const char *comma = text.size < sizeof copy ? memchr(text.data, ',', text.size) : NULL;
+    if (comma == NULL) {
+        return false;
     }
-    *clamped += fabs(features_scaled(column, *value)) > 1 + bound_slack ? 1 : 0;
-    return STATUS_OK;
+    memcpy(copy, text.data, text.size);
+    copy[comma - (const char *)text.data] = '.';
+    return number_parse(&ignored, (struct slice){copy, text.size}) == STATUS_OK;
+}
+
+/* NAN where the cell is missing or no number. */
+static double take_number(struct cell_counts *counts, const struct reader *reader,
+                          struct slice text)
+{
+    double value = NAN;
+    if (slice_is_missing(text)) {
+        counts->missing += reader->is_over ? 0 : 1;
+    } else if (number_parse(&value, text) != STATUS_OK) {
+        count_unlisted(counts, reader);
+        counts->commas += has_decimal_comma(text) ? 1 : 0;
+        value = NAN;
+    }
+    return value;
 }
 
 /* Returns the index of text, or count. */
@@ -51,94 +67,77 @@ static size_t find_text(const char (*list)[SCHEMA_NAME_BYTES], size_t count, str
     return found;
 }
 
-static enum status take_category(const struct reader *reader, const struct column *column,
-                                 struct slice text, double *value, struct why *why)
+static double take_category(struct cell_counts *counts, const struct reader *reader,
+                            const struct column *column, struct slice text)
 {
     const size_t found = find_text(column->category, column->category_count, text);
-    *value = (double)found;
     if (found < column->category_count) {
-        return STATUS_OK;
-    }
-    if (!slice_is_missing(text)) {
-        return refuse(reader, why, column->name,
-                      "not one of the schema's categories: correct it, or ask for a schema that "
-                      "has it");
-    }
-    if (!column->has_missing) {
-        return refuse(reader, why, column->name,
-                      "no value: remove the record or let the job's schema say what a missing "
-                      "value becomes");
-    }
-    *value = column->missing;
-    return STATUS_OK;
-}
-
-static enum status take_label_number(struct reader *reader, struct dataset *out, double *value,
-                                     struct why *why)
-{
-    const struct label *label = &reader->schema->label;
-    const struct slice text = csv_field(reader->csv, reader->label_field);
-    if (reader->use == DATASET_PREDICT && slice_is_missing(text)) {
-        *value = NAN;
-        return STATUS_OK;
+        return (double)found;
     }
     if (slice_is_missing(text)) {
-        return refuse(reader, why, label->name,
-                      schema_is_series(reader->schema)
-                          ? "no value: a series needs one for every day"
-                          : "no value: a record to learn from needs one; remove it");
+        counts->missing += reader->is_over ? 0 : 1;
+        return NAN;
     }
-    if (number_parse(value, text) != STATUS_OK) {
-        return refuse(reader, why, label->name,
-                      "not a number: write it like 12, -0.5 or 1e3 (a point, no spaces, no units)");
-    }
-    out->label_clamped +=
-        fabs((*value - label->centre) / label->half_width) > 1 + bound_slack ? 1 : 0;
-    reader->label = features_label(label, *value);
-    return STATUS_OK;
+    count_unlisted(counts, reader);
+    return FEATURES_UNLISTED;
 }
 
-static enum status take_label(struct reader *reader, struct why *why)
+static void take_cell(struct reader *reader, struct dataset *out, size_t index, double *value)
+{
+    const struct column *column = &reader->schema->column[index];
+    const struct slice text = field_of(reader, reader->field_of[index]);
+    struct cell_counts *counts = &out->counts[index];
+    if (column->kind == COLUMN_CATEGORY) {
+        *value = take_category(counts, reader, column, text);
+        return;
+    }
+    *value = take_number(counts, reader, text);
+    counts->clamped +=
+        !isnan(*value) && fabs(features_scaled(column, *value)) > 1 + bound_slack ? 1 : 0;
+}
+
+/* Returns the number itself, for a series' history. */
+static double take_label_number(struct reader *reader, struct cell_counts *counts)
 {
     const struct label *label = &reader->schema->label;
-    const struct slice text = csv_field(reader->csv, reader->label_field);
+    const double value = take_number(counts, reader, field_of(reader, reader->label_field));
+    counts->clamped +=
+        !isnan(value) && fabs((value - label->centre) / label->half_width) > 1 + bound_slack ? 1
+                                                                                             : 0;
+    reader->label = features_label(label, value);
+    return value;
+}
+
+static void take_label_text(struct reader *reader, struct cell_counts *counts)
+{
+    const struct label *label = &reader->schema->label;
+    const struct slice text = field_of(reader, reader->label_field);
+    bool is_listed = false;
     if (label->kind == LABEL_CLASSES) {
         const size_t found = find_text(label->class_name, label->class_count, text);
-        reader->label = (double)found;
-        return found < label->class_count
-                   ? STATUS_OK
-                   : refuse(reader, why, label->name,
-                            "none of the label's classes: correct it or remove the record");
-    }
-    if (slice_is(text, label->positive)) {
-        reader->label = 1;
-    } else if (slice_is(text, label->negative)) {
-        reader->label = -1;
+        is_listed = found < label->class_count;
+        reader->label = (double)(is_listed ? found : schema_other_class(label));
     } else {
-        return refuse(reader, why, label->name,
-                      "neither of the label's two classes: correct it or remove the record");
+        const bool is_positive = slice_is(text, label->positive);
+        is_listed = is_positive || slice_is(text, label->negative);
+        reader->label = is_positive ? 1 : -1;
     }
-    return STATUS_OK;
+    if (!is_listed && slice_is_missing(text)) {
+        counts->missing += reader->is_over ? 0 : 1;
+    } else if (!is_listed &&
+               (label->kind == LABEL_CLASSES || strcmp(label->negative, SCHEMA_REST) != 0)) {
+        count_unlisted(counts, reader);
+    }
 }
 
 /* Takes the lags of the row at hand from the days before it, then remembers its own value. */
-static enum status take_lags(struct reader *reader, double today, struct why *why)
+static void take_lags(struct reader *reader, double today)
 {
     const struct schema *schema = reader->schema;
     for (size_t i = 0; reader_has_record(reader) && i < schema->lag_count; i++) {
-        const double then = reader->history[(reader->day - schema->lag[i]) % reader->history_size];
-        if (isnan(then)) {
-            why_set(why,
-                    "%s: line %zu, column %s: the day %zu rows before has no value, and is needed "
-                    "for lag_%zu: fill it in, or remove the rows from this one on",
-                    reader->name, csv_line(reader->csv), schema->label.name, schema->lag[i],
-                    schema->lag[i]);
-            return STATUS_INVALID;
-        }
-        reader->value[i] = then;
+        reader->value[i] = reader->history[(reader->day - schema->lag[i]) % reader->history_size];
     }
     reader->history[reader->day % reader->history_size] = today;
-    return STATUS_OK;
 }
 
 bool reader_has_record(const struct reader *reader)
@@ -146,35 +145,39 @@ bool reader_has_record(const struct reader *reader)
     return reader->day >= reader->history_size;
 }
 
-enum status reader_take_row(struct reader *reader, struct dataset *out, struct why *why)
+void reader_take_row(struct reader *reader, struct dataset *out)
 {
     const struct schema *schema = reader->schema;
     double *value = reader->value + schema->lag_count;
     double today = NAN;
-    enum status status = STATUS_OK;
-    if (csv_field_count(reader->csv) != reader->header_fields) {
-        why_set(why,
-                "%s: line %zu has %zu fields where the first line has %zu: add or remove commas, "
-                "or put fields with commas in quotes",
-                reader->name, csv_line(reader->csv), csv_field_count(reader->csv),
-                reader->header_fields);
-        return STATUS_INVALID;
+    if (!reader->is_over &&
+        (csv_field_count(reader->csv) != reader->header_fields || csv_is_broken(reader->csv))) {
+        out->wrong_rows++;
     }
-    for (size_t i = 0; status == STATUS_OK && i < schema->column_count; i++) {
-        const struct column *column = &schema->column[i];
-        const struct slice text = csv_field(reader->csv, reader->field_of[i]);
-        status = column->kind == COLUMN_NUMBER
-                     ? take_number(reader, column, text, &value[i], &out->clamped[i], why)
-                     : take_category(reader, column, text, &value[i], why);
+    for (size_t i = 0; i < schema->column_count; i++) {
+        take_cell(reader, out, i, &value[i]);
     }
-    if (status == STATUS_OK && (reader->use == DATASET_LEARN || schema_is_series(schema))) {
-        status = schema->label.kind == LABEL_NUMBER ? take_label_number(reader, out, &today, why)
-                                                    : take_label(reader, why);
+    if (reader->options->use == DATASET_LEARN || schema_is_series(schema)) {
+        struct cell_counts *counts = &out->counts[schema->column_count];
+        if (schema->label.kind == LABEL_NUMBER) {
+            today = take_label_number(reader, counts);
+        } else {
+            take_label_text(reader, counts);
+        }
     }
-    if (status == STATUS_OK && schema_is_series(schema)) {
-        status = take_lags(reader, today, why);
+    if (schema_is_series(schema)) {
+        take_lags(reader, today);
     }
-    return status;
+}
+
+/* What stands for the cell where it is asked about. */
+static double raw_cell(const struct column *column, double value)
+{
+    if (column->kind == COLUMN_NUMBER) {
+        return features_cell(column, value);
+    }
+    const size_t found = features_category(column, value);
+    return found < column->category_count ? (double)found : NAN;
 }
 
 void reader_put_record(const struct reader *reader, struct dataset *out)
@@ -186,9 +189,7 @@ void reader_put_record(const struct reader *reader, struct dataset *out)
         out->y[out->record_count] = reader->label;
     }
     for (size_t i = 0; out->raw != NULL && i < schema->column_count; i++) {
-        const struct column *column = &schema->column[i];
-        const double value = reader->value[schema->lag_count + i];
         out->raw[out->record_count * schema->column_count + i] =
-            column->kind == COLUMN_NUMBER ? features_cell(column, value) : value;
+            raw_cell(&schema->column[i], reader->value[schema->lag_count + i]);
     }
 }

@@ -46,14 +46,33 @@ static double transformed(const struct column *column, double value)
 
 double features_scaled(const struct column *column, double value)
 {
-    return (transformed(column, value) - column->centre) / column->half_width;
+    if (isnan(value) && !column->has_missing) {
+        return 0;
+    }
+    return (transformed(column, isnan(value) ? column->missing : value) - column->centre) /
+           column->half_width;
+}
+
+size_t features_category(const struct column *column, double value)
+{
+    if (isnan(value) && column->has_missing) {
+        return (size_t)column->missing;
+    }
+    if (value >= 0 && value < (double)column->category_count) {
+        return (size_t)value;
+    }
+    return column->has_other ? column->other : column->category_count;
 }
 
 double features_cell(const struct column *column, double value)
 {
+    if (isnan(value) && !column->has_missing) {
+        return column->centre;
+    }
+    const double there = transformed(column, isnan(value) ? column->missing : value);
     const double low = column->centre - column->half_width;
     const double high = column->centre + column->half_width;
-    return fmin(fmax(transformed(column, value), low), high);
+    return fmin(fmax(there, low), high);
 }
 
 static double clamped(double scaled)
@@ -63,7 +82,28 @@ static double clamped(double scaled)
 
 double features_label(const struct label *label, double value)
 {
-    return dense_flushed(clamped((value - label->centre) / label->half_width));
+    return isnan(value) ? 0 : dense_flushed(clamped((value - label->centre) / label->half_width));
+}
+
+/* Writes a category's features. Returns how many. */
+static size_t write_category(double *out, const struct column *column, size_t found, double scale)
+{
+    const bool is_listed = found < column->category_count;
+    if (column->category_count == 2) {
+        out[0] = !is_listed ? 0 : found == 1 ? scale : -scale;
+        return 1;
+    }
+    for (size_t i = 0; i < column->category_count; i++) {
+        out[i] = !is_listed ? 0 : found == i ? scale : -scale;
+    }
+    return column->category_count;
+}
+
+/* Whether the cell holds a value of its column. */
+static bool is_there(const struct column *column, double value)
+{
+    return column->kind == COLUMN_NUMBER ? !isnan(value)
+                                         : value >= 0 && value < (double)column->category_count;
 }
 
 /* Writes the plain vector (p). */
@@ -80,14 +120,12 @@ static void write_plain(const struct schema *schema, double *out, const double *
         if (column->kind == COLUMN_NUMBER) {
             *out = dense_flushed(scale * clamped(features_scaled(column, raw)));
             out++;
-        } else if (column->category_count == 2) {
-            *out = raw == 1 ? scale : -scale;
-            out++;
         } else {
-            for (size_t j = 0; j < column->category_count; j++) {
-                out[j] = raw == (double)j ? scale : -scale;
-            }
-            out += column->category_count;
+            out += write_category(out, column, features_category(column, raw), scale);
+        }
+        if (column->has_indicator) {
+            *out = is_there(column, raw) ? -scale : scale;
+            out++;
         }
     }
     *out = scale;

@@ -26,21 +26,30 @@ MUST_USE enum status features_new(struct features **out, const struct schema *sc
 /** Wipes the scratch and frees; features_free(NULL) does nothing. */
 void features_free(struct features *features);
 
+/* The value of a category's cell whose text is none of the categories; NAN is that of a missing one,
+ * and of a number's cell that is missing or no number. */
+#define FEATURES_UNLISTED (-1.0)
+
 /** Returns (transform(value) - centre)/half_width, not yet clamped; -HUGE_VAL where the transform
- * does not reach. */
+ * does not reach; of a missing value what stands for it. */
 double features_scaled(const struct column *column, double value);
 
-/** Returns a number's cell: transform(value) clamped to centre +- half_width. */
+/** Returns a number's cell: transform(value) clamped to centre +- half_width; of a missing value what
+ * stands for it. */
 double features_cell(const struct column *column, double value);
 
-/** Returns the label's own scale of a number: clamp((value - centre)/half_width, -1, 1). */
+/** Returns the index of the category that stands for the value, or category_count: for none. */
+size_t features_category(const struct column *column, double value);
+
+/** Returns the label's own scale of a number: clamp((value - centre)/half_width, -1, 1); 0, which is
+ * the centre, of a missing value. */
 double features_label(const struct label *label, double value);
 
 /**
  * Writes a record's features.
  *
  * out    out  (d) one block behind the other where there are several maps
- * value  in   (n) finite; a category by its index
+ * value  in   (n) finite, a category by its index; or NAN, or FEATURES_UNLISTED for a category
  *
  * Without a map the plain vector. With one, (phi(x), c) with c = schema_constant, where
  * fourier:  phi(x) = c sqrt(2/D) (cos w_1.x, sin w_1.x, cos w_2.x, ...), D/2 frequencies w of the

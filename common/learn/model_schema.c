@@ -37,8 +37,17 @@ static json_t *column_to_json(const struct column *column)
                         "centre", column->centre, "half_width", column->half_width)
             : json_pack("{s:s, s:s, s:o}", "name", column->name, "kind", "category", "categories",
                         texts_to_json(column->category, column->category_count));
-    if (out != NULL && column->has_missing &&
-        json_object_set_new(out, "missing", json_real(column->missing)) != 0) {
+    bool whole = out != NULL;
+    if (whole && column->has_missing) {
+        whole = json_object_set_new(out, "missing", json_real(column->missing)) == 0;
+    }
+    if (whole && column->has_other) {
+        whole = json_object_set_new(out, "other", json_integer((json_int_t)column->other)) == 0;
+    }
+    if (whole && column->has_indicator) {
+        whole = json_object_set_new(out, "missing_indicator", json_true()) == 0;
+    }
+    if (!whole) {
         json_decref(out);
         return NULL;
     }
@@ -66,8 +75,9 @@ static json_t *label_to_json(const struct label *label)
         return json_pack("{s:s, s:f, s:f}", "name", label->name, "centre", label->centre,
                          "half_width", label->half_width);
     case LABEL_CLASSES:
-        return json_pack("{s:s, s:o}", "name", label->name, "classes",
-                         texts_to_json(label->class_name, label->class_count));
+        return json_pack("{s:s, s:o, s:o*}", "name", label->name, "classes",
+                         texts_to_json(label->class_name, label->class_count), "other",
+                         label->has_other ? json_integer((json_int_t)label->other) : NULL);
     }
     return json_pack("{s:s, s:s, s:s}", "name", label->name, "positive", label->positive,
                      "negative", label->negative);
@@ -157,6 +167,15 @@ static bool take_texts(char (*out)[SCHEMA_NAME_BYTES], size_t *out_count, const 
     return true;
 }
 
+/* An index; schema_check says whether it is one of its list. */
+static bool take_index(size_t *out, bool *has, const json_t *from)
+{
+    const json_int_t index = json_integer_value(from);
+    *has = from != NULL;
+    *out = index > 0 ? (size_t)index : 0;
+    return from == NULL || (json_is_integer(from) && index >= 0);
+}
+
 static bool take_column(struct column *column, json_t *from)
 {
     const char *name = NULL;
@@ -164,25 +183,30 @@ static bool take_column(struct column *column, json_t *from)
     const char *transform = NULL;
     json_t *categories = NULL;
     json_t *missing = NULL;
-    if (json_unpack(from, "{s:s, s:s, s?o}", "name", &name, "kind", &kind, "missing", &missing) !=
-            0 ||
+    json_t *other = NULL;
+    int indicator = 0;
+    if (json_unpack(from, "{s:s, s:s, s?o, s?o, s?b}", "name", &name, "kind", &kind, "missing",
+                    &missing, "other", &other, "missing_indicator", &indicator) != 0 ||
         !model_take_text(column->name, SCHEMA_NAME_BYTES, name) ||
-        (missing != NULL && !json_is_number(missing))) {
+        (missing != NULL && !json_is_number(missing)) ||
+        !take_index(&column->other, &column->has_other, other)) {
         return false;
     }
     column->has_missing = missing != NULL;
     column->missing = missing != NULL ? json_number_value(missing) : 0;
+    column->has_indicator = indicator != 0;
     if (strcmp(kind, "category") == 0) {
         column->kind = COLUMN_CATEGORY;
-        return json_unpack(from, "{s:s, s:s, s?o, s:o !}", "name", &name, "kind", &kind, "missing",
-                           &missing, "categories", &categories) == 0 &&
+        return json_unpack(from, "{s:s, s:s, s?o, s?o, s?b, s:o !}", "name", &name, "kind", &kind,
+                           "missing", &missing, "other", &other, "missing_indicator", &indicator,
+                           "categories", &categories) == 0 &&
                take_texts(column->category, &column->category_count, categories);
     }
     column->kind = COLUMN_NUMBER;
     if (strcmp(kind, "number") != 0 ||
-        json_unpack(from, "{s:s, s:s, s?o, s:s, s:F, s:F !}", "name", &name, "kind", &kind,
-                    "missing", &missing, "transform", &transform, "centre", &column->centre,
-                    "half_width", &column->half_width) != 0) {
+        json_unpack(from, "{s:s, s:s, s?o, s?b, s:s, s:F, s:F !}", "name", &name, "kind", &kind,
+                    "missing", &missing, "missing_indicator", &indicator, "transform", &transform,
+                    "centre", &column->centre, "half_width", &column->half_width) != 0) {
         return false;
     }
     column->transform = strcmp(transform, "log1p") == 0 ? TRANSFORM_LOG1P : TRANSFORM_NONE;
@@ -195,13 +219,16 @@ static bool take_label(struct label *label, json_t *from)
     const char *positive = NULL;
     const char *negative = NULL;
     json_t *classes = NULL;
+    json_t *other = NULL;
     if (json_unpack(from, "{s:s}", "name", &name) != 0 ||
         !model_take_text(label->name, SCHEMA_NAME_BYTES, name)) {
         return false;
     }
     if (json_object_get(from, "classes") != NULL) {
         label->kind = LABEL_CLASSES;
-        return json_unpack(from, "{s:s, s:o !}", "name", &name, "classes", &classes) == 0 &&
+        return json_unpack(from, "{s:s, s:o, s?o !}", "name", &name, "classes", &classes, "other",
+                           &other) == 0 &&
+               take_index(&label->other, &label->has_other, other) &&
                take_texts(label->class_name, &label->class_count, classes);
     }
     if (json_object_get(from, "centre") != NULL) {

@@ -12,8 +12,8 @@
 
 static size_t column_feature_count(const struct column *column)
 {
-    return column->kind == COLUMN_CATEGORY && column->category_count > 2 ? column->category_count
-                                                                         : 1;
+    const bool is_spread = column->kind == COLUMN_CATEGORY && column->category_count > 2;
+    return (is_spread ? column->category_count : 1) + (column->has_indicator ? 1 : 0);
 }
 
 const char *map_kind_name(enum map_kind kind)
@@ -45,6 +45,11 @@ size_t schema_value_count(const struct schema *schema)
 size_t schema_output_count(const struct schema *schema)
 {
     return schema->label.kind == LABEL_CLASSES ? schema->label.class_count : 1;
+}
+
+size_t schema_other_class(const struct label *label)
+{
+    return label->has_other ? label->other : label->class_count - 1;
 }
 
 bool schema_is_series(const struct schema *schema)

@@ -24,6 +24,7 @@ enum {
     SCHEMA_LANDMARKS_MAX = 512
 };
 
+/* A cell that is none of its column's categories gives features of 0. */
 enum column_kind {
     COLUMN_NUMBER,  /* x -> clamp((transform(x) - centre)/half_width, -1, 1): one feature */
     COLUMN_CATEGORY /* two categories: -1 and +1, one feature; more: one feature each, -1 or +1 */
@@ -35,28 +36,38 @@ struct column {
     char name[SCHEMA_NAME_BYTES]; /* as in the file's header line */
     enum column_kind kind;
     enum column_transform transform;
-    double centre;     /* unit: the transformed column */
-    double half_width; /* > 0, unit: the transformed column */
-    bool has_missing;  /* whether a missing value (empty or NA) is allowed */
-    double missing;    /* what it becomes, unit: the raw column; for a category its index */
+    double centre;      /* unit: the transformed column */
+    double half_width;  /* > 0, unit: the transformed column */
+    bool has_missing;   /* else a missing number is the centre, a missing category is unlisted */
+    double missing;     /* what a missing cell becomes (empty, NA, or a text that should be a number
+                          and is none), unit: the raw column; for a category its index */
+    bool has_other;     /* categories; else an unlisted text is none of them */
+    size_t other;       /* the index of the category that an unlisted text becomes */
+    bool has_indicator; /* one more feature: +1 where the cell is missing or unlisted, else -1 */
     size_t category_count;
     char category[SCHEMA_CATEGORIES_MAX][SCHEMA_NAME_BYTES];
 };
 
+/* What the negative class is called where the job does not name it. */
+#define SCHEMA_REST "rest"
+
 enum label_kind {
-    LABEL_SIGN,   /* two classes: y = +1 or -1 */
-    LABEL_NUMBER, /* y = clamp((v - centre)/half_width, -1, 1), so M = 1 */
+    LABEL_SIGN,   /* two classes: y = +1 for the positive text, -1 for every other text */
+    LABEL_NUMBER, /* y = clamp((v - centre)/half_width, -1, 1), so M = 1; 0 for a missing number */
     LABEL_CLASSES /* 3 or more classes, one model each against the rest: y = the class's index */
 };
 
 struct label {
     char name[SCHEMA_NAME_BYTES];
     char positive[SCHEMA_NAME_BYTES]; /* sign: the text that means y = +1 */
-    char negative[SCHEMA_NAME_BYTES]; /* sign: the text that means y = -1 */
+    char negative[SCHEMA_NAME_BYTES]; /* sign: what the other class is called; SCHEMA_REST: any text
+                                         but the positive one is meant */
     enum label_kind kind;
     double centre;      /* number: unit of the column */
     double half_width;  /* number: > 0, unit of the column */
     size_t class_count; /* classes */
+    bool has_other;     /* classes; else it is the last one */
+    size_t other;       /* the index of the class that an unlisted or missing text becomes */
     char class_name[SCHEMA_CATEGORIES_MAX][SCHEMA_NAME_BYTES];
 };
 
@@ -96,7 +107,7 @@ const char *map_kind_name(enum map_kind kind);
 size_t schema_feature_count(const struct schema *schema);
 
 /** Returns the number of features before the map: one per lag and number, 1 or the number of
- * categories for a category, and the constant; all divided by the square root of their number. */
+ * categories for a category, one per indicator, and the constant; all divided by the square root of their number. */
 size_t schema_plain_count(const struct schema *schema);
 
 /** Returns how many raw values make a record: one per lag, then one per column. */
@@ -105,6 +116,9 @@ size_t schema_value_count(const struct schema *schema);
 /** Returns the number of scores a model gives a record: 1, or the number of classes. Its weights
  * are then (outputs, d), row by row. */
 size_t schema_output_count(const struct schema *schema);
+
+/** Returns the index of the class that a text becomes which is none of the label's classes. */
+size_t schema_other_class(const struct label *label);
 
 /** Answers whether the rows are one per day in the order of time. They must then stay so. */
 bool schema_is_series(const struct schema *schema);
@@ -130,7 +144,7 @@ double schema_constant(const struct schema *schema);
 /**
  * Checks what a schema may be: names present and distinct, no column that is the label, finite
  * numbers, half_width > 0, 2 to SCHEMA_CATEGORIES_MAX distinct categories (3 for classes), a
- * missing value that is in range, rising lags, a map within its limits and landmarks that are
+ * missing value and an `other` that are in range, rising lags, a map within its limits and landmarks that are
  * apart. Fails with STATUS_INVALID (`why` names the column) or STATUS_NO_MEMORY.
  */
 MUST_USE enum status schema_check(const struct schema *schema, struct why *why);

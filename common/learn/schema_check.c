@@ -21,6 +21,10 @@ static enum status check_number(const struct column *column, struct why *why)
                 column->name);
         return STATUS_INVALID;
     }
+    if (column->has_other) {
+        why_set(why, "column %s: other is for a column of categories", column->name);
+        return STATUS_INVALID;
+    }
     if (column->has_missing && (!isfinite(column->missing) ||
                                 (column->transform == TRANSFORM_LOG1P && column->missing <= -1))) {
         why_set(why, "column %s: missing must be a number that the transform takes", column->name);
@@ -64,6 +68,10 @@ static enum status check_categories(const struct column *column, struct why *why
         why_set(why, "column %s: missing must be the index of a category", column->name);
         return STATUS_INVALID;
     }
+    if (status == STATUS_OK && column->has_other && column->other >= column->category_count) {
+        why_set(why, "column %s: other must be the index of a category", column->name);
+        return STATUS_INVALID;
+    }
     return status;
 }
 
@@ -101,6 +109,10 @@ static enum status check_label(const struct label *label, struct why *why)
         if (label->class_count < 3 || label->class_count > SCHEMA_CATEGORIES_MAX) {
             why_set(why, "label %s: give 3 to %d classes, or positive and negative for two",
                     label->name, SCHEMA_CATEGORIES_MAX);
+            return STATUS_INVALID;
+        }
+        if (label->has_other && label->other >= label->class_count) {
+            why_set(why, "label %s: other must be the index of a class", label->name);
             return STATUS_INVALID;
         }
         (void)snprintf(owner, sizeof owner, "label %s", label->name);

@@ -1,5 +1,7 @@
-/* Any bytes as an institution's table and as a model's file: what is accepted keeps the bounds that the
- * sensitivities rest on, and what is refused is refused with a sentence. */
+/* Any bytes as an institution's table and as a model's file. The bytes are a whole table, whose header
+ * line may be refused, and then with a sentence; and they are one line of a good table, which is read
+ * whatever they are, and whose other record stays as it is. What is read keeps the bounds that the
+ * sensitivities rest on. */
 
 #include "learn/dataset.h"
 #include "learn/model.h"
@@ -7,6 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,7 +45,8 @@ static void check_dataset(const struct dataset *data, const struct label *label)
         demand(norm <= 1 + 1e-12);
         demand(data->y == NULL || label_can_be(label, data->y[i]));
         for (size_t j = 0; data->raw != NULL && j < data->column_count; j++) {
-            demand(isfinite(data->raw[i * data->column_count + j]));
+            double raw = data->raw[i * data->column_count + j];
+            demand(isfinite(raw) || isnan(raw));
         }
     }
 }
@@ -52,12 +56,40 @@ static void fuzz_schema(struct slice text, enum dataset_use use, const struct sc
     struct dataset data;
     struct why why = {{0}};
 
-    if (dataset_parse(&data, text, "table.csv", schema, use, &why) == STATUS_OK) {
+    if (dataset_parse(&data, text, "table.csv", schema, &(struct dataset_options){.use = use},
+                      &why) == STATUS_OK) {
         check_dataset(&data, &schema->label);
         dataset_free(&data);
     } else {
         demand(why.text[0] != '\0');
     }
+}
+
+/* The bytes up to their first line's end, between two lines that are good. */
+static void fuzz_record(struct slice bytes, enum dataset_use use, const struct schema *schema)
+{
+    static const char before[] = "a,b,c,l\n1,1,x,1\n1,1,x,1\n1,1,x,1\n1,1,x,1\n";
+    static const char after[] = "\n1,1,x,1\n1,1,x,1\n1,1,x,1\n1,1,x,1\n";
+    const char *end = bytes.size == 0 ? NULL : memchr(bytes.data, '\n', bytes.size);
+    const size_t size = end == NULL ? bytes.size : (size_t)(end - (const char *)bytes.data);
+    const size_t total = sizeof before + sizeof after - 2 + size;
+    char *text = malloc(total);
+    struct dataset data;
+
+    demand(text != NULL);
+    memcpy(text, before, sizeof before - 1);
+    if (size > 0) {
+        memcpy(text + sizeof before - 1, bytes.data, size);
+    }
+    memcpy(text + sizeof before - 1 + size, after, sizeof after - 1);
+    demand(dataset_parse(&data, (struct slice){text, total}, "table.csv", schema,
+                         &(struct dataset_options){.use = use}, NULL) == STATUS_OK);
+    check_dataset(&data, &schema->label);
+    demand(data.record_count == 9 - schema_history(schema));
+    const size_t row = data.feature_count;
+    demand(memcmp(data.x, data.x + (data.record_count - 1) * row, row * sizeof *data.x) == 0);
+    dataset_free(&data);
+    free(text);
 }
 
 /* The same bytes as a plain table, as a series, and with several classes. */
@@ -97,6 +129,7 @@ static void fuzz_table(struct slice text, enum dataset_use use)
 
     for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++) {
         fuzz_schema(text, use, &schema[i]);
+        fuzz_record(text, use, &schema[i]);
     }
 }
 

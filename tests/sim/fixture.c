@@ -133,7 +133,7 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
             (size_t)snprintf(text + used, sizeof text - used, "0.%02u,0.%02u,%d\n", a, b, a > b);
     }
     return dataset_parse(out, (struct slice){.data = text, .size = used}, "records", schema,
-                         DATASET_LEARN, why);
+                         &(struct dataset_options){.use = DATASET_LEARN}, why);
 }
 
 struct source fixture_source(size_t *number)

@@ -96,7 +96,8 @@ static enum status load(struct job *job, struct dataset *data, const struct stud
         status = STATUS_NOT_FOUND;
     }
     if (stream != NULL) {
-        status = dataset_read(data, stream, path, &job->schema, DATASET_LEARN, why);
+        status = dataset_read(data, stream, path, &job->schema,
+                              &(struct dataset_options){.use = DATASET_LEARN}, why);
         (void)fclose(stream);
     }
     free(text);

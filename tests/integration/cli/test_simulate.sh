@@ -170,9 +170,13 @@ expect 3 "$hedgerow" simulate "$job" --out "$work/d" --agents 50
 says 'fewer agents'
 expect 4 "$hedgerow" simulate "$job" --out "$work/d" --agents 2
 says 'cohort.minimum'
-sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
+sed '1s/age/years/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv"
-says 'bad.csv'
+says 'bad.csv: line 1: column age is missing'
+# A cell that is no number is what an agent makes of it; whoever holds the table is told.
+sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
+expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv" --agents 50
+says 'unlisted first in line 9'
 [ ! -e "$work/d" ] || fault 'a refused simulation left a folder'
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work"
 says 'is a folder, not a table'

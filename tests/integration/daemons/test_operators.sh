@@ -123,10 +123,19 @@ mkdir one/state
 expect 3 "$agent" check --config one/folder.yml --timeout 1
 prints 'one/state: is a folder, not a table'
 rmdir one/state
-sed '7s/^[^,]*,/sixtythree,/' one/records.csv >one/broken.csv
+sed '1s/age/years/' one/records.csv >one/broken.csv
 sed 's/records.csv/broken.csv/' one/agent.yml >one/broken.yml
 expect 3 "$agent" check --config one/broken.yml --timeout 1
-prints 'broken.csv: line 7, column age'
+prints 'broken.csv: line 1: column age is missing'
+# Every cell has a meaning: what is odd is counted per column, on this screen, and changes no exit code.
+sed '7s/^[^,]*,/sixtythree,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71,5",/; 12s/,.*//' \
+    one/records.csv >one/odd.csv
+sed 's/records.csv/odd.csv/' one/agent.yml >one/odd.yml
+expect 6 "$agent" check --config one/odd.yml --timeout 1
+prints 'note    1 rows have more or fewer fields than the first line'
+prints 'note    cells of column        missing  unlisted   clamped'
+prints 'note    age                          1         2         4   unlisted first in line 7; 1 have a decimal comma'
+prints 'NOT READY'
 says_not sixtythree
 
 # A coordinator whose results would have no place does not begin the job; one without a list admits nobody.
@@ -180,13 +189,13 @@ prints 'coordinator  PASSED'
 expect 7 "$coordinator" run --config office/coordinator.yml
 says 'another program listens there'
 
-# A site whose records do not fit says no more than that it is not ready; then the job, with both.
+# A site whose table lacks a column says no more than that it is not ready; then the job, with both.
 start broken.log "$agent" run --config one/broken.yml
 broken=$!
 start two.log "$agent" run --config two/agent.yml
 two=$!
 for _ in $(seq 1200); do grep -q data-unfit broken.log && break || sleep 0.1; done
-grep -q 'line 7, column age' broken.log || fault 'the operator of the broken site is not told why'
+grep -q 'line 1: column age is missing' broken.log || fault 'the operator of the broken site is not told why'
 grep -q '"event":"ledger-begun"' broken.log || fault 'a new ledger began in silence'
 ! grep -q round-closed office.log || fault 'a round was held without the broken site'
 expect 7 "$agent" run --config one/agent.yml

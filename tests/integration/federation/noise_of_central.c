@@ -87,7 +87,8 @@ static enum status subtract(struct run *run, const char *path, struct why *why)
     enum status status = STATUS_NO_MEMORY;
 
     if (file != NULL && exact != NULL && zero != NULL) {
-        status = dataset_read(&data, file, path, &run->job.schema, DATASET_LEARN, why);
+        status = dataset_read(&data, file, path, &run->job.schema,
+                              &(struct dataset_options){.use = DATASET_LEARN}, why);
     }
     if (status == STATUS_OK) {
         const struct gradient_rows rows = {

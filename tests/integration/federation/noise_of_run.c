@@ -192,7 +192,8 @@ static enum status read_run(struct run *run, char **argument, struct why *why)
         status = job_parse(&run->job, (struct slice){text, size}, argument[1], why);
     }
     if (status == STATUS_OK) {
-        status = dataset_read(&run->data, file, argument[2], &run->job.schema, DATASET_LEARN, why);
+        status = dataset_read(&run->data, file, argument[2], &run->job.schema,
+                              &(struct dataset_options){.use = DATASET_LEARN}, why);
     }
     if (status == STATUS_OK) {
         run->order = calloc(run->data.record_count, sizeof *run->order);

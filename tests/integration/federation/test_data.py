@@ -18,23 +18,29 @@ LONG_LINE = 100 * 1000 * 1000
 GOOD_LINES = f"31,2.5,1\n{CANARY},-3.5,0\n" * 6
 HEADER = "age,dose,ill\n"
 
-# name: (the table, what the message must contain beside the file's name)
+# What the file itself lacks. name: (the table, what the message must contain beside the file's name)
 FAULTS = {
     "empty": ("", ["empty", "column names"]),
     "header": (HEADER, ["0 records", "at least 2"]),
     "one": (HEADER + f"{CANARY},1,1\n", ["1 records", "at least 2"]),
     "missing": ("age,ill\n" + f"{CANARY},1\n" * 4, ["line 1", "dose", "missing"]),
     "twice": ("age,age,dose,ill\n" + f"{CANARY},1,1,1\n" * 4, ["line 1", "age", "twice"]),
-    "text": (HEADER + GOOD_LINES + f"5,abc{CANARY},0\n", ["line 14", "dose", "not a number"]),
-    "nan": (HEADER + f"{CANARY},1,1\nnan,1,0\n4,1,0\n", ["line 3", "age", "not a number"]),
-    "infinite": (HEADER + f"{CANARY},1,1\n1,inf,0\n4,1,0\n", ["line 3", "dose", "not a number"]),
-    "huge": (HEADER + f"{CANARY},1,1\n1,1e{CANARY},0\n4,1,0\n", ["line 3", "dose", "not a number"]),
-    "gap": (HEADER + f"{CANARY},1,1\n,1,0\n4,1,0\n", ["line 3", "age", "no value"]),
-    "label": (HEADER + GOOD_LINES + f"4,1,{CANARY}\n", ["line 14", "ill", "two classes"]),
-    "ragged": (HEADER + f"{CANARY},1,1\n4,1,0,{CANARY}\n", ["line 3", "4 fields", "3"]),
-    "zero-byte": (HEADER + f"{CANARY},1,1\n4,1\0{CANARY},0\n", ["line 3", "NUL"]),
-    "long": (None, ["line 2", "bytes"]),
 }
+# What stands in records: every text has a meaning, so these sites take part like any other.
+# name: (the table, what `check` tells the site's person of it, and nobody else)
+ODD = {
+    "text": (f"5,abc{CANARY},0\n", ["dose", "0         1         0", "line 2"]),
+    "nan": ("nan,1,0\n", ["age", "0         1         6", "line 2"]),
+    "infinite": ("1,inf,0\n", ["dose", "0         1         0", "line 2"]),
+    "huge": (f"1,1e{CANARY},0\n", ["dose", "0         1         0", "line 2"]),
+    "gap": (",1,0\n", ["age", "1         0         6"]),
+    "label": (f"4,1,{CANARY}\n", ["ill", "0         1         0", "line 2"]),
+    "ragged": (f"4,1,0,{CANARY}\n", ["1 rows have more or fewer fields"]),
+    "zero-byte": (f"4,1\0{CANARY},0\n", ["dose", "0         1         0", "line 2"]),
+    "quote": (f"\"4,1,{CANARY}\n", ["1 rows", "ill", "1         0         0"]),
+    "long": (None, ["1 rows", "ill", "1         0         0"]),
+}
+ODD = {name: (row and HEADER + row + GOOD_LINES, told) for name, (row, told) in ODD.items()}
 LAWFUL = {
     "good": HEADER + GOOD_LINES,
     "one-class": HEADER + f"31,2.5,1\n{CANARY},-3.5,1\n" * 6,
@@ -48,7 +54,7 @@ def write_long(path):
         piece = CANARY * 20000
         for _ in range(LONG_LINE // len(piece)):
             file.write(piece)
-        file.write(",1,1\n4,1,0\n")
+        file.write(",1,1\n" + GOOD_LINES)
 
 
 def expect_told(what, said, path, wanted):
@@ -66,33 +72,39 @@ def expect_no_canary(federation, said):
 
 
 def faulty_tables(make, programs):
-    """All faulty sites in one federation with two good ones: the job takes place without them."""
-    job = fed.job_text(minimum=2, deadline_s=3, rounds=1)
+    """All sites in one federation: the job takes place without those whose file lacks something, and with
+    those whose records are odd."""
+    joining = len(ODD) + len(LAWFUL)
+    job = fed.job_text(minimum=joining, deadline_s=4, rounds=1)
     with make(programs, agents=0, job=job) as federation:
         policy = fed.policy_text()
-        for name, (table, _) in FAULTS.items():
+        for name, (table, _) in {**FAULTS, **ODD}.items():
             federation.add_site(name, policy, table or "")
         for name, table in LAWFUL.items():
             federation.add_site(name, policy, table)
         write_long(federation.folder / "long" / "data.csv")
-        names = [*FAULTS, *LAWFUL]
+        names = [*FAULTS, *ODD, *LAWFUL]
         federation.admit(names)
         with concurrent.futures.ThreadPoolExecutor(7) as pool:
-            checked = dict(zip(FAULTS, pool.map(lambda name: federation.tool(
+            checked = dict(zip([*FAULTS, *ODD], pool.map(lambda name: federation.tool(
                 "hedgerow-agent", "check", "--timeout", "1", "--job", federation.office / "job.yml",
-                "--config", federation.folder / name / "agent.yml"), FAULTS)))
+                "--config", federation.folder / name / "agent.yml"), [*FAULTS, *ODD])))
         said = {name: text for name, (_, text) in checked.items()}
         for name, (_, wanted) in FAULTS.items():
             code = checked[name][0]
             expect(code == 3, f"check of {name} ended with {code}: {said[name]}")
             expect_told(f"check of {name}", said[name], federation.folder / name / "data.csv", wanted)
             expect("NOT READY" in said[name], f"check of {name} says no NOT READY: {said[name]}")
+        for name, (_, wanted) in ODD.items():
+            code = checked[name][0]
+            expect(code == 6, f"check of {name}, without a coordinator, ended with {code}: {said[name]}")
+            expect_told(f"check of {name}", said[name], "data", wanted)
         agents = {name: federation.start_agent(name) for name in names}
         code = federation.start_coordinator().wait()
         fed.in_time(code != 4, "the good sites did not answer before a round's deadline")
         expect(code == 0, f"the coordinator ended with {code}")
         for name, agent in agents.items():
-            expect(agent.wait() == (0 if name in LAWFUL else 3), f"{name} ended with {agent.code()}")
+            expect(agent.wait() == (3 if name in FAULTS else 0), f"{name} ended with {agent.code()}")
         for name, (_, wanted) in FAULTS.items():
             entry = federation.event(name, "data-unfit")
             expect(entry is not None, f"{name} has not told its operator why")
@@ -100,11 +112,11 @@ def faulty_tables(make, programs):
             told = {e["event"] for e in federation.events("coordinator") if e.get("peer") == name}
             expect(told <= USUAL, f"the coordinator's log says of {name}: {told}")
             expect(not journals_mention(federation, name), f"the coordinator's journal mentions {name}")
-        for name in LAWFUL:
-            for words in ("clamp", "bounds", "outside"):
-                expect(words not in federation.said(name), f"{name}'s log tells of clamped values")
+        for name in [*LAWFUL, *ODD]:
+            for words in ("clamp", "bounds", "outside", "unlisted", "column", "unfit"):
+                expect(words not in federation.said(name), f"{name}'s log tells of its cells: {words}")
         result = federation.result()
-        expect([r["agents"] for r in result["rounds"]] == [2, 2], f"rounds: {result['rounds']}")
+        expect([r["agents"] for r in result["rounds"]] == [joining] * 2, f"rounds: {result['rounds']}")
         expect_no_canary(federation, said)
         fed.must_fail("a value in an output", expect_no_canary, federation, {"check": f"not {CANARY}"})
         (federation.office / "out" / "planted").write_text(CANARY)
@@ -122,7 +134,7 @@ def clamped_values(make, programs):
         code, said = federation.tool("hedgerow-agent", "check", "--timeout", "1", "--job",
                                      federation.office / "job.yml", "--config",
                                      federation.folder / "site-1" / "agent.yml")
-        expect("column age: 6 values" in said and "clamped" in said, f"check tells no count: {said}")
+        expect("age                          0         0         6" in said and "clamped" in said, f"check tells no count: {said}")
         expect(code == 6 and "NOT READY" in said, f"without a coordinator check ended with {code}: {said}")
         expect_no_canary(federation, {"check": said})
 

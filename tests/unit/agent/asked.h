@@ -78,7 +78,7 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
 {
     const struct bench *from = self;
     return dataset_parse(out, (struct slice){from->records, strlen(from->records)}, "records",
-                         schema, DATASET_LEARN, why);
+                         schema, &(struct dataset_options){.use = DATASET_LEARN}, why);
 }
 
 static void note(void *self, const struct log_entry *entry)

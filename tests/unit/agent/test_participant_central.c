@@ -56,8 +56,9 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
                         struct why *why)
 {
     const struct bench *from = self;
-    enum status status = dataset_parse(out, (struct slice){from->records, strlen(from->records)},
-                                       "records", schema, DATASET_LEARN, why);
+    enum status status =
+        dataset_parse(out, (struct slice){from->records, strlen(from->records)}, "records", schema,
+                      &(struct dataset_options){.use = DATASET_LEARN}, why);
     if (status == STATUS_OK && out->raw != NULL) {
         out->raw[0] += from->raw_shift;
     }

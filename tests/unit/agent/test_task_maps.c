@@ -88,9 +88,9 @@ static void read_days(struct dataset *data, const struct job *job, const double 
     for (size_t i = 0; i < DAYS; i++) {
         used += (size_t)snprintf(table + used, sizeof table - used, "%.17g\n", day[i]);
     }
-    cr_assert_eq(
-        dataset_parse(data, (struct slice){table, used}, "days", &job->schema, DATASET_LEARN, NULL),
-        STATUS_OK);
+    cr_assert_eq(dataset_parse(data, (struct slice){table, used}, "days", &job->schema,
+                               &(struct dataset_options){.use = DATASET_LEARN}, NULL),
+                 STATUS_OK);
     cr_assert_eq(data->record_count, M);
 }
 

@@ -40,9 +40,9 @@ static void read_days(struct dataset *data, const struct job *job, const double 
     for (size_t i = 0; i < DAYS; i++) {
         used += (size_t)snprintf(table + used, TABLE_BYTES - used, "%.17g\n", day[i]);
     }
-    cr_assert_eq(
-        dataset_parse(data, (struct slice){table, used}, "days", &job->schema, DATASET_LEARN, &why),
-        STATUS_OK, "%s", why.text);
+    cr_assert_eq(dataset_parse(data, (struct slice){table, used}, "days", &job->schema,
+                               &(struct dataset_options){.use = DATASET_LEARN}, &why),
+                 STATUS_OK, "%s", why.text);
     free(table);
 }
 
@@ -193,7 +193,8 @@ Test(task_online, a_lone_record_would_pay_more_than_the_charge_were_the_factor_f
                 order[i] = i;
             }
             cr_assert_eq(dataset_parse(&data, (struct slice){table, strlen(table)}, "rows",
-                                       &job.schema, DATASET_LEARN, NULL),
+                                       &job.schema, &(struct dataset_options){.use = DATASET_LEARN},
+                                       NULL),
                          STATUS_OK);
             struct task_input input = {.job = &job,
                                        .stage = &job.stage[0],

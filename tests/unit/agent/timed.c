@@ -28,7 +28,7 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
 {
     const struct timed *bench = self;
     return dataset_parse(out, (struct slice){bench->records, strlen(bench->records)}, "records",
-                         schema, DATASET_LEARN, why);
+                         schema, &(struct dataset_options){.use = DATASET_LEARN}, why);
 }
 
 static void keep(void *self, const struct job *job, const double *weights, size_t count, bool final)

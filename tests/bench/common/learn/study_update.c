@@ -62,7 +62,8 @@ int main(int argc, char **argv)
     CHECK(file != NULL && seeds > 1);
     if (config_load(&text, &size, argv[2], &why) != STATUS_OK ||
         job_parse(&job, (struct slice){text, size}, argv[2], &why) != STATUS_OK ||
-        dataset_read(&data, file, argv[1], &job.schema, DATASET_LEARN, &why) != STATUS_OK) {
+        dataset_read(&data, file, argv[1], &job.schema,
+                     &(struct dataset_options){.use = DATASET_LEARN}, &why) != STATUS_OK) {
         (void)fprintf(stderr, "%s\n", why.text);
         return 1;
     }

@@ -62,8 +62,9 @@ Test(learn_memory, failing_anywhere_gives_no_table)
             struct dataset data;
             struct why why = {{0}};
             countdown = position;
-            const enum status status = dataset_parse(&data, (struct slice){table, strlen(table)},
-                                                     "t.csv", &schema, DATASET_LEARN, &why);
+            const enum status status =
+                dataset_parse(&data, (struct slice){table, strlen(table)}, "t.csv", &schema,
+                              &(struct dataset_options){.use = DATASET_LEARN}, &why);
             survived = countdown >= 0;
             countdown = -1;
             cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY, "at %ld: %s", position,

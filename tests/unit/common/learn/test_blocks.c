@@ -194,7 +194,7 @@ Test(blocks, a_dataset_of_one_holds_its_features_and_all_labels)
     struct schema schema = three_blocks();
     struct dataset all;
     cr_assert_eq(dataset_parse(&all, (struct slice){table, sizeof table - 1}, "t", &schema,
-                               DATASET_LEARN, NULL),
+                               &(struct dataset_options){.use = DATASET_LEARN}, NULL),
                  STATUS_OK);
     cr_assert(all.feature_count == ALL && all.record_count == 3);
     for (size_t b = 0; b < BLOCKS; b++) {
@@ -203,7 +203,7 @@ Test(blocks, a_dataset_of_one_holds_its_features_and_all_labels)
         struct dataset expected;
         cr_assert_eq(block_dataset(&own, &all, block_at(&schema, b)), STATUS_OK);
         cr_assert_eq(dataset_parse(&expected, (struct slice){table, sizeof table - 1}, "t", &one,
-                                   DATASET_LEARN, NULL),
+                                   &(struct dataset_options){.use = DATASET_LEARN}, NULL),
                      STATUS_OK);
         const size_t numbers = expected.record_count * expected.feature_count;
         cr_assert(own.record_count == expected.record_count &&

@@ -23,7 +23,8 @@ static struct column number_column(const char *name)
 static enum status parse(struct dataset *out, const char *text, const struct schema *schema,
                          enum dataset_use use, struct why *why)
 {
-    return dataset_parse(out, (struct slice){text, strlen(text)}, "site.csv", schema, use, why);
+    return dataset_parse(out, (struct slice){text, strlen(text)}, "site.csv", schema,
+                         &(struct dataset_options){.use = use}, why);
 }
 
 static void refused(const char *text, const struct schema *schema, enum dataset_use use,
@@ -35,7 +36,7 @@ static void refused(const char *text, const struct schema *schema, enum dataset_
     cr_assert(strstr(why.text, "site.csv") != NULL && strstr(why.text, hint) != NULL, "%s",
               why.text);
     cr_assert(strstr(why.text, "666") == NULL, "%s", why.text);
-    cr_assert(data.x == NULL && data.y == NULL && data.raw == NULL && data.clamped == NULL);
+    cr_assert(data.x == NULL && data.y == NULL && data.raw == NULL && data.counts == NULL);
 }
 
 Test(dataset_labels, a_number_is_scaled_and_clamped)
@@ -52,15 +53,19 @@ Test(dataset_labels, a_number_is_scaled_and_clamped)
     for (int i = 0; i < 5; i++) {
         cr_assert(data.y[i] == expected[i], "%d", i);
     }
-    cr_assert(data.label_clamped == 2 && dataset_clamped_total(&data) == 2);
+    cr_assert(data.counts[1].clamped == 2 && dataset_count(&data).clamped == 2);
     cr_assert(data.raw == NULL);
     dataset_free(&data);
     cr_assert(parse(&data, "a\n1\n", &schema, DATASET_PREDICT, &why) == STATUS_OK &&
               data.y == NULL);
     dataset_free(&data);
-    refused("a,y\n1,2\n1,\n", &schema, DATASET_LEARN, "line 3, column y: no value");
-    refused("a,y\n1,2\n1,NA\n", &schema, DATASET_LEARN, "line 3, column y: no value");
-    refused("a,y\n1,x666\n1,2\n", &schema, DATASET_LEARN, "line 2, column y: not a number");
+    /* A missing label and one that is no number are the centre, which is 0. */
+    cr_assert(parse(&data, "a,y\n1,\n1,NA\n1,x666\n1,150\n", &schema, DATASET_LEARN, &why) ==
+              STATUS_OK);
+    cr_assert(data.y[0] == 0 && data.y[1] == 0 && data.y[2] == 0 && data.y[3] == 1);
+    cr_assert(data.counts[1].missing == 2 && data.counts[1].unlisted == 1 &&
+              data.counts[1].line == 4);
+    dataset_free(&data);
 }
 
 Test(dataset_labels, a_class_becomes_its_index)
@@ -78,8 +83,10 @@ Test(dataset_labels, a_class_becomes_its_index)
               STATUS_OK);
     cr_assert(data.y[0] == 2 && data.y[1] == 0 && data.y[2] == 1);
     dataset_free(&data);
-    refused("y,a\nhigh,1\n666,2\n", &schema, DATASET_LEARN, "line 3, column y: none of the label");
-    refused("y,a\nhigh,1\n,2\n", &schema, DATASET_LEARN, "line 3, column y: none of the label");
+    cr_assert(parse(&data, "y,a\nlow,1\n666,2\n,2\n", &schema, DATASET_LEARN, NULL) == STATUS_OK);
+    cr_assert(data.y[0] == 0 && data.y[1] == 2 && data.y[2] == 2, "the last class, unless told");
+    cr_assert(data.counts[1].missing == 1 && data.counts[1].unlisted == 1);
+    dataset_free(&data);
 }
 
 static struct schema series(struct column *column)
@@ -112,7 +119,7 @@ Test(dataset_labels, a_series_looks_back)
         }
         cr_assert(data.x[i * 4 + 3] == scale);
     }
-    cr_assert(data.label_clamped == 1, "a day is counted once, not once per lag");
+    cr_assert(data.counts[1].clamped == 1, "a day is counted once, not once per lag");
     cr_assert(
         schema_find_feature(&schema, "lag_1") == 0 && schema_find_feature(&schema, "lag_3") == 1 &&
         schema_find_feature(&schema, "rain") == 2 && schema_find_feature(&schema, "lag_2") == -1 &&
@@ -155,11 +162,21 @@ Test(dataset_labels, a_series_needs_its_days)
     struct schema schema = series(&column);
     refused("rain,y\n0,1\n0,1\n0,1\n0,1\n", &schema, DATASET_LEARN, "make 1 records");
     refused("rain,y\n0,1\n0,1\n", &schema, DATASET_LEARN, "make 0 records");
-    refused("rain,y\n0,1\n0,\n0,1\n0,1\n0,1\n", &schema, DATASET_LEARN, "line 3, column y");
     refused("rain\n0\n0\n0\n0\n0\n", &schema, DATASET_PREDICT, "column y is missing");
-    refused("rain,y\n0,1\n0,\n0,1\n0,1\n0,1\n", &schema, DATASET_PREDICT,
-            "line 6, column y: the day 3 rows before has no value");
-    refused("rain,y\n0,1\n0,1\n0,x\n0,1\n0,1\n", &schema, DATASET_PREDICT, "line 4, column y");
+}
+
+/* A day without a value is at the centre, 100: as a label, and as a lag of later days. */
+Test(dataset_labels, a_missing_day_is_at_the_centre)
+{
+    struct column column;
+    struct schema schema = series(&column);
+    struct dataset data;
+    cr_assert(parse(&data, "rain,y\n0,150\n0,x\n0,150\n0,\n0,150\n", &schema, DATASET_LEARN,
+                    NULL) == STATUS_OK);
+    cr_assert(data.record_count == 2 && data.y[0] == 0 && data.y[1] == 1);
+    cr_assert(data.x[0] == schema_scale(4) && data.x[1] == schema_scale(4));
+    cr_assert(data.x[4] == 0 && data.x[5] == 0);
+    dataset_free(&data);
 }
 
 Test(dataset_labels, a_forecast_is_asked_for_by_an_empty_day)

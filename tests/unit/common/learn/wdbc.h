@@ -21,7 +21,7 @@ static inline void wdbc_bounds(struct column *column)
     FILE *file = fopen(TEST_VECTORS "/wdbc.csv", "r");
     double low[WDBC_COLUMNS];
     double high[WDBC_COLUMNS];
-    cr_assert(file != NULL && csv_new(&csv, file, "wdbc.csv") == STATUS_OK);
+    cr_assert(file != NULL && csv_new(&csv, file, "wdbc.csv", ',') == STATUS_OK);
     cr_assert(csv_next(csv, &done, NULL) == STATUS_OK && !done);
     for (size_t i = 0; i < WDBC_COLUMNS; i++) {
         const struct slice name = csv_field(csv, i);
@@ -57,9 +57,10 @@ static inline struct dataset wdbc_load(void)
     };
     FILE *file = fopen(TEST_VECTORS "/wdbc.csv", "r");
     cr_assert(file != NULL);
-    cr_assert(dataset_read(&data, file, "wdbc.csv", &schema, DATASET_LEARN, &why) == STATUS_OK,
+    cr_assert(dataset_read(&data, file, "wdbc.csv", &schema,
+                           &(struct dataset_options){.use = DATASET_LEARN}, &why) == STATUS_OK,
               "%s", why.text);
-    cr_assert(dataset_clamped_total(&data) == 0);
+    cr_assert(dataset_count(&data).clamped == 0);
     fclose(file);
     free(column);
     return data;

@@ -214,7 +214,7 @@ Test(query, asks_the_cells_of_a_data_set)
     int64_t sum[13] = {0};
     schema.keeps_raw = true;
     cr_assert(dataset_parse(&data, (struct slice){table, sizeof table - 1}, "table", &schema,
-                            DATASET_LEARN, &why) == STATUS_OK,
+                            &(struct dataset_options){.use = DATASET_LEARN}, &why) == STATUS_OK,
               "%s", why.text);
     cr_assert(query_set_init(&set, text, 9, 4, &schema, &why) == STATUS_OK, "%s", why.text);
     cr_assert(query_set_cells(&set, 0) == 13);
