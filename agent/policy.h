@@ -21,11 +21,11 @@ struct policy {
     uint32_t allowance_days;          /* a rolling window; 0: none */
     uint64_t allowance_epsilon_micro; /* the most that any so many days may cost */
     uint64_t allowance_delta_atto;
-    uint32_t cohort_min;        /* the smallest minimum cohort a job may ask for */
-    bool task_allowed[8];       /* by enum task */
-    bool trust_allowed[4];      /* by enum job_trust */
-    uint64_t message_bytes_max; /* the largest answer or artifact */
-    uint32_t answer_slot_ms;    /* answers leave at multiples of this after the invitation */
+    uint32_t cohort_min;             /* the smallest minimum cohort a job may ask for */
+    bool task_allowed[TASK_COUNT];   /* by enum task */
+    bool trust_allowed[TRUST_COUNT]; /* by enum job_trust */
+    uint64_t message_bytes_max;      /* the largest answer or artifact */
+    uint32_t answer_slot_ms;         /* answers leave at multiples of this after the invitation */
 };
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but

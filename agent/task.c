@@ -37,6 +37,8 @@ static enum status compute_task(struct private_vector *out, const struct task_in
         return task_statistics(out->value, input);
     case TASK_UPDATE:
         return task_update(out->value, input);
+    case TASK_COUNT:
+        break;
     }
     return STATUS_UNSUPPORTED;
 }

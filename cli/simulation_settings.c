@@ -122,11 +122,11 @@ static enum status make_coordinator(struct simulation *simulation, struct digest
 /* "fit, losses": what the job's stages do, each once. */
 static void list_tasks(char *text, size_t size, const struct job *job)
 {
-    bool listed[JOB_STAGES_MAX] = {false};
+    bool listed[TASK_COUNT] = {false};
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < job->stage_count && used < size; i++) {
-        if ((size_t)job->stage[i].task < JOB_STAGES_MAX && !listed[job->stage[i].task]) {
+        if (!listed[job->stage[i].task]) {
             listed[job->stage[i].task] = true;
             used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
                                      task_name(job->stage[i].task));

@@ -23,7 +23,8 @@ const struct strategy_kind *strategy_kind(const struct job *job, const struct st
                                                        [TASK_SELECT] = &strategy_select,
                                                        [TASK_STATISTICS] = &strategy_statistics,
                                                        [TASK_UPDATE] = &strategy_update};
-    CHECK((size_t)stage->task < sizeof kind / sizeof kind[0]);
+    CHECK_TABLE(kind, TASK_COUNT);
+    CHECK(stage->task < TASK_COUNT);
     return stage->task == TASK_LOSSES && round_is_drawn(job, stage) ? &strategy_hedge
                                                                     : kind[stage->task];
 }

@@ -165,6 +165,7 @@ static enum status read_set(struct tree *tree, size_t id, const struct config_ke
                             char *target, struct why *why)
 {
     bool *flag = (bool *)(void *)(target + key->offset);
+    CHECK(key->choice((unsigned)(key->size / sizeof *flag)) == NULL); /* room for every name */
     enum status status = check_items(tree, id, key, why);
     size_t item = tree->node[id].first;
     for (; item != NO_NODE && status == STATUS_OK; item = tree->node[item].next) {

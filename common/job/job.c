@@ -24,6 +24,7 @@ const char *task_name(enum task task)
                                        [TASK_SELECT] = "select",
                                        [TASK_STATISTICS] = "statistics",
                                        [TASK_UPDATE] = "update"};
+    CHECK_TABLE(name, TASK_COUNT);
     return NAME_AT(name, task);
 }
 
@@ -40,6 +41,7 @@ const char *strategy_name(enum strategy strategy)
                                        [STRATEGY_THEOREM] = "theorem",
                                        [STRATEGY_DARTBOARD] = "dartboard",
                                        [STRATEGY_EPOCHS] = "epochs"};
+    CHECK_TABLE(name, STRATEGY_COUNT);
     return NAME_AT(name, strategy);
 }
 
@@ -47,12 +49,14 @@ const char *job_unit_name(enum job_unit unit)
 {
     static const char *const name[] = {
         [UNIT_RECORD] = "record", [UNIT_ROUND] = "round", [UNIT_AGENT] = "agent"};
+    CHECK_TABLE(name, UNIT_COUNT);
     return NAME_AT(name, unit);
 }
 
 const char *job_trust_name(enum job_trust trust)
 {
     static const char *const name[] = {[TRUST_LOCAL] = "local", [TRUST_CENTRAL] = "central"};
+    CHECK_TABLE(name, TRUST_COUNT);
     return NAME_AT(name, trust);
 }
 
@@ -60,6 +64,7 @@ const char *job_noise_name(enum job_noise noise)
 {
     static const char *const name[] = {
         [JOB_NOISE_LAPLACE] = "laplace", [JOB_NOISE_GAUSSIAN] = "gaussian"};
+    CHECK_TABLE(name, JOB_NOISE_COUNT);
     return NAME_AT(name, noise);
 }
 
@@ -116,7 +121,8 @@ const struct stage_kind *stage_kind(enum task task)
                                                     [TASK_SELECT] = &stage_select,
                                                     [TASK_STATISTICS] = &stage_statistics,
                                                     [TASK_UPDATE] = &stage_update};
-    CHECK((size_t)task < sizeof kind / sizeof kind[0]);
+    CHECK_TABLE(kind, TASK_COUNT);
+    CHECK(task < TASK_COUNT);
     return kind[task];
 }
 

@@ -39,13 +39,15 @@ enum {
 enum job_unit {
     UNIT_RECORD, /* one row */
     UNIT_ROUND,  /* all that one agent contributes to one round */
-    UNIT_AGENT   /* all that one agent holds */
+    UNIT_AGENT,  /* all that one agent holds */
+    UNIT_COUNT
 };
 enum job_trust {
-    TRUST_LOCAL,  /* every agent adds its own noise: the coordinator sees noisy vectors */
-    TRUST_CENTRAL /* agents send exact vectors; the coordinator adds noise once, to their sum */
+    TRUST_LOCAL,   /* every agent adds its own noise: the coordinator sees noisy vectors */
+    TRUST_CENTRAL, /* agents send exact vectors; the coordinator adds noise once, to their sum */
+    TRUST_COUNT
 };
-enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN };
+enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN, JOB_NOISE_COUNT };
 enum task {
     TASK_FIT,
     TASK_LOSSES,
@@ -54,7 +56,8 @@ enum task {
     TASK_QUERY,
     TASK_SELECT,
     TASK_STATISTICS,
-    TASK_UPDATE
+    TASK_UPDATE,
+    TASK_COUNT /* the size of every table that is indexed by a task */
 };
 enum strategy {
     STRATEGY_AVERAGE, /* fit: of the models; update: plain steps along the mean gradient;
@@ -68,7 +71,8 @@ enum strategy {
     STRATEGY_ADAM,             /* update */
     STRATEGY_THEOREM,          /* losses; central trust: experts/hedge.h */
     STRATEGY_DARTBOARD,        /* losses; central trust */
-    STRATEGY_EPOCHS            /* losses; central trust */
+    STRATEGY_EPOCHS,           /* losses; central trust */
+    STRATEGY_COUNT
 };
 
 struct stage {

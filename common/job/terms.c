@@ -338,6 +338,7 @@ static enum status (*const tell[])(struct terms *, const struct terms_setting *,
                                                     [TASK_SELECT] = terms_tell_select,
                                                     [TASK_STATISTICS] = tell_moments,
                                                     [TASK_UPDATE] = tell_update};
+CHECK_TABLE(tell, TASK_COUNT);
 
 enum status terms_of_stage(struct terms *terms, const struct job *job, size_t index,
                            struct terms_size size, struct why *why)
@@ -353,9 +354,7 @@ enum status terms_of_stage(struct terms *terms, const struct job *job, size_t in
     CHECK(index < job->stage_count && size.agents >= 1 && size.agents <= JOB_AGENTS_MAX);
     *terms = (struct terms){.regret = NAN, .regret_free = NAN};
     tell_price(terms, &setting);
-    if (setting.stage->task < sizeof tell / sizeof *tell && tell[setting.stage->task] != NULL) {
-        status = tell[setting.stage->task](terms, &setting, why);
-    }
+    status = tell[setting.stage->task](terms, &setting, why);
     if (status != STATUS_OK) {
         terms_free(terms);
     }

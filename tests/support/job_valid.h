@@ -156,6 +156,8 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
                job_valid_shifts(stage) && !stage->experts_own;
     case TASK_ONLINE:
         return stage->loss.kind == LOSS_SQUARED && stage->online.t0 >= 1;
+    case TASK_COUNT:
+        break;
     }
     return false;
 }

@@ -218,6 +218,7 @@ static size_t read_release(double *value, const struct planned *bench,
         }
         break;
     case TASK_LOSSES:
+    case TASK_COUNT:
     case TASK_QUERY:
         cr_assert_eq(
             kind->add(outcome, job, stage, closing->within, closing->record, (struct slice){0}),

@@ -1,5 +1,6 @@
 #include "agent/policy.h"
 
+#include "job/kind.h"
 #include "support/job_text.h"
 
 #include <criterion/criterion.h>
@@ -268,4 +269,27 @@ Test(policy, refuses_trust_delta_and_size_it_does_not_allow)
     cr_assert_eq(policy_check_job(&policy, &job, &why), STATUS_REFUSED);
     cr_assert_str_eq(why.text, "its trust is local, which the policy does not allow (trust)");
     job_free(&job);
+}
+
+Test(policy, has_room_for_every_task_and_every_trust)
+{
+    struct policy policy;
+    struct why why = {{0}};
+    char text[1024];
+    char tasks[256] = "tasks: [";
+    cr_assert_eq(sizeof policy.task_allowed / sizeof *policy.task_allowed, TASK_COUNT);
+    cr_assert_eq(sizeof policy.trust_allowed / sizeof *policy.trust_allowed, TRUST_COUNT);
+    for (unsigned i = 0; i < TASK_COUNT; i++) {
+        cr_assert_not_null(task_name((enum task)i));
+        cr_assert_not_null(stage_kind((enum task)i), "%s", task_name((enum task)i));
+        (void)strcat(strcat(tasks, i > 0 ? ", " : ""), task_name((enum task)i));
+    }
+    cr_assert_null(task_name(TASK_COUNT));
+    cr_assert_null(job_trust_name(TRUST_COUNT));
+    cr_assert_eq(
+        policy_parse(&policy, with(text, "tasks: [fit, losses", tasks), "policy.yml", &why),
+        STATUS_OK, "%s", why.text);
+    for (unsigned i = 0; i < TASK_COUNT; i++) {
+        cr_assert(policy.task_allowed[i], "%s", task_name((enum task)i));
+    }
 }
