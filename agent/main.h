@@ -34,10 +34,13 @@ struct site {
     size_t job_size;
 };
 
-/** Reads the settings file alone. Fails with STATUS_INVALID, STATUS_IO. */
+/** Reads the settings file alone. Like the readers below it refuses a file that others may write or replace. Fails
+ * with STATUS_INVALID, STATUS_IO. */
 MUST_USE enum status site_read_settings(struct site *site, const char *path, struct why *why);
 /** Reads the policy. */
 MUST_USE enum status site_read_policy(struct site *site, struct why *why);
+/** Reads this site's key alone. */
+MUST_USE enum status site_read_own_key(struct site *site, struct why *why);
 /** Reads this site's key, and the coordinator's. */
 MUST_USE enum status site_read_keys(struct site *site, struct why *why);
 /** Reads the approved job, when there is one. */
@@ -51,6 +54,9 @@ void site_free(struct site *site);
 
 /** Returns the records' file as a source; path is kept. */
 struct source site_source(const char *path);
+
+/** Part of check: tries the state folder and reads the journal; prints a line for each. Returns whether both will do. */
+bool check_state(const struct site *site);
 
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);

@@ -146,6 +146,7 @@ int main_check(const struct arguments *arguments)
     }
     why = (struct why){{0}};
     good = daemon_report("policy", site_read_policy(&site, &why), &why);
+    good = good && check_state(&site);
     good = good && check_job_and_data(&site, arguments->job, &forbidden);
     why = (struct why){{0}};
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);
@@ -173,7 +174,7 @@ int main_enrol(const struct arguments *arguments)
 
     status = site_read_settings(&site, arguments->config, &why);
     if (status == STATUS_OK) {
-        status = key_secret_read(&site.key, site.settings.key, &why);
+        status = site_read_own_key(&site, &why);
     }
     if (status == STATUS_OK) {
         status = token_read(&token, arguments->token, &why);

@@ -1,5 +1,6 @@
 /* What the coordinator's commands read first, and what a job leaves behind. */
 
+#include "base/owned.h"
 #include "config/config.h"
 #include "coordinator/main.h"
 #include "coordinator/outcome.h"
@@ -18,11 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What says what this program may do is read only if nobody else could have written it. */
+static enum status load_own(char **text, size_t *size, const char *path, struct why *why)
+{
+    enum status status = owned_source(path, why);
+    return status == STATUS_OK ? config_load(text, size, path, why) : status;
+}
+
 enum status office_read_settings(struct office *office, const char *path, struct why *why)
 {
     char *text = NULL;
     size_t size = 0;
-    enum status status = config_load(&text, &size, path, why);
+    enum status status = load_own(&text, &size, path, why);
 
     if (status == STATUS_OK) {
         status =
@@ -34,12 +42,13 @@ enum status office_read_settings(struct office *office, const char *path, struct
 
 enum status office_read_key(struct office *office, struct why *why)
 {
-    return key_secret_read(&office->key, office->settings.key, why);
+    enum status status = owned_source(office->settings.key, why);
+    return status == STATUS_OK ? key_secret_read(&office->key, office->settings.key, why) : status;
 }
 
 enum status office_read_job(struct office *office, struct why *why)
 {
-    enum status status = config_load(&office->text, &office->text_size, office->settings.job, why);
+    enum status status = load_own(&office->text, &office->text_size, office->settings.job, why);
     if (status == STATUS_OK) {
         status = job_parse(&office->job, (struct slice){office->text, office->text_size},
                            office->settings.job, why);

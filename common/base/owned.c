@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,4 +89,55 @@ enum status owned_folder(struct stat *about, const char *path, struct why *why)
         return STATUS_INVALID;
     }
     return judge(about, path, false, why);
+}
+
+/* Who may write a folder may put another file in the place of one in it, unless the folder is sticky: then only who
+ * owns file or folder may. */
+static enum status judge_place_of(const char *path, struct why *why)
+{
+    struct stat about;
+    enum status status = STATUS_OK;
+    char *copy = strdup(path);
+    if (copy == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    const char *folder = dirname(copy);
+    if (stat(folder, &about) != 0) {
+        why_set(why, "the folder %s cannot be opened: %s", folder, strerror(errno));
+        status = STATUS_IO;
+    } else if ((about.st_mode & 022) != 0 && (about.st_mode & S_ISVTX) == 0) {
+        why_set(
+            why,
+            "%s: others may write its folder %s (mode %03o) and so replace it; remedy: look who has "
+            "written there, then chmod go-w %s",
+            path, folder, (unsigned)(about.st_mode & 0777), folder);
+        status = STATUS_INVALID;
+    } else {
+        about.st_mode &= ~(mode_t)022;
+        status = owned_judge(&about, folder, why);
+    }
+    free(copy);
+    return status;
+}
+
+enum status owned_source(const char *path, struct why *why)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return STATUS_OK;
+    }
+    char *whole = realpath(path, NULL);
+    if (whole == NULL) {
+        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
+        return errno == ENOMEM ? STATUS_NO_MEMORY : STATUS_IO;
+    }
+    enum status status = owned_judge(&about, path, why);
+    if (status == STATUS_OK) {
+        status = judge_place_of(path, why);
+    }
+    if (status == STATUS_OK) {
+        status = judge_place_of(whole, why);
+    }
+    free(whole);
+    return status;
 }

@@ -2,6 +2,7 @@
  * write spoils one of them at most. */
 
 #include "io/journal_files.h"
+#include "io/journal.h"
 
 #include "base/owned.h"
 #include "crypto/digest.h"
@@ -41,6 +42,44 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
         return STATUS_IO;
     }
     return STATUS_OK;
+}
+
+/* access() does not tell of a full disk, or of one that cannot be written. */
+static enum status try_file(const char *folder, struct why *why)
+{
+    char path[JOURNAL_PATH_BYTES];
+    int file = -1;
+    enum status status = journal_path(path, folder, "try", why);
+
+    if (status == STATUS_OK) {
+        status = owned_open(&file, path, O_RDWR | O_CREAT, why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (pwrite(file, "try", 3, 0) != 3 || fsync(file) != 0) {
+        why_set(why, "the folder %s cannot be written: %s", folder, strerror(errno));
+        status = STATUS_IO;
+    }
+    (void)close(file);
+    (void)unlink(path);
+    return status;
+}
+
+enum status journal_folder_try(const char *folder, struct why *why)
+{
+    struct stat about;
+    bool made = stat(folder, &about) != 0;
+    enum status status = journal_folder_prepare(folder, why);
+
+    made = made && status == STATUS_OK;
+    if (status == STATUS_OK) {
+        status = try_file(folder, why);
+    }
+    if (made) {
+        (void)rmdir(folder);
+    }
+    return status;
 }
 
 enum status journal_path(char out[JOURNAL_PATH_BYTES], const char *folder, const char *name,

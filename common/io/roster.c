@@ -1,5 +1,6 @@
 #include "io/roster.h"
 
+#include "base/owned.h"
 #include "crypto/digest.h"
 #include "crypto/small_file.h"
 
@@ -148,6 +149,15 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
     return status;
 }
 
+/* Whoever may write the list decides who is admitted. */
+static enum status read_list(char *text, size_t *used, const char *path, struct why *why)
+{
+    enum status status = owned_source(path, why);
+    return status == STATUS_OK ? small_file_read(text, ROSTER_FILE_BYTES_MAX + 1, used, path,
+                                                 SMALL_FILE_PUBLIC, why)
+                               : status;
+}
+
 enum status roster_read(struct roster *out, const char *path, struct why *why)
 {
     size_t used = 0;
@@ -158,8 +168,7 @@ enum status roster_read(struct roster *out, const char *path, struct why *why)
         why_set(why, "%s: no memory", path);
         return STATUS_NO_MEMORY;
     }
-    enum status status =
-        small_file_read(text, ROSTER_FILE_BYTES_MAX + 1, &used, path, SMALL_FILE_PUBLIC, why);
+    enum status status = read_list(text, &used, path, why);
     if (status == STATUS_OK) {
         status = roster_parse(out, (struct slice){text, used}, path, why);
     }
@@ -223,8 +232,7 @@ enum status roster_watch_look(struct roster_watch *watch, struct roster *roster,
         why_set(why, "%s: no memory", watch->path);
         goto done;
     }
-    status = small_file_read(text, ROSTER_FILE_BYTES_MAX + 1, &used, watch->path, SMALL_FILE_PUBLIC,
-                             why);
+    status = read_list(text, &used, watch->path, why);
     if (status != STATUS_OK) {
         /* The list in force stays; say so once, and look at the file anew when it is back. */
         bool told = watch->unreadable;

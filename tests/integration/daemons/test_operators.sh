@@ -112,6 +112,12 @@ chmod 600 one/site
 sed 's/^state: .*/state: no\/such/' one/agent.yml >one/homeless.yml
 expect 3 "$agent" run --config one/homeless.yml
 says 'make the folder above it'
+expect 3 "$agent" check --config one/homeless.yml --timeout 1
+prints 'make the folder above it'
+sed 's#^state: .*#state: no/such#' office/coordinator.yml >office/homeless.yml
+expect 3 "$coordinator" check --config office/homeless.yml
+prints 'make the folder above it'
+[ ! -e one/state ] || fault 'check left a state folder behind'
 sed "s/:7310/:99999/" one/agent.yml >one/port.yml
 expect 3 "$agent" run --config one/port.yml
 says 'port.yml:2:24: coordinator.address: has no port up to 65535'
@@ -137,6 +143,26 @@ prints 'note    cells of column        missing  unlisted   clamped'
 prints 'note    age                          1         2         4   unlisted first in line 7; 1 have a decimal comma'
 prints 'NOT READY'
 says_not sixtythree
+
+# Whoever may write a file that says what a program may do could change it: refused, with the chmod.
+open_to_others() { # FILE COMMAND...
+    local file=$1
+    shift
+    chmod g+w "$file"
+    expect 3 "$@"
+    prints "chmod go-w $file"
+    chmod g-w "$file"
+}
+for file in one/agent.yml one/policy.yml one/site one/coordinator.pub; do
+    open_to_others $file "$agent" check --config one/agent.yml --timeout 1
+done
+for file in office/coordinator.yml office/coordinator office/job.yml; do
+    open_to_others $file "$coordinator" check --config office/coordinator.yml
+done
+chmod 777 one
+expect 3 "$agent" check --config one/agent.yml --timeout 1
+prints 'chmod go-w one'
+chmod 700 one
 
 # A coordinator whose results would have no place does not begin the job; one without a list admits nobody.
 placeless() { # CODE OUT
@@ -175,6 +201,7 @@ expect 0 "$coordinator" agents add one --token one.token --address "$address" \
 expect 7 "$coordinator" agents add one --token one.token --address "$address" \
     --config office/coordinator.yml
 expect 0 "$coordinator" agents add two --key "$(tail -n 1 two/site.pub)" --config office/coordinator.yml
+open_to_others office/agents "$coordinator" check --config office/coordinator.yml
 for _ in $(seq 20); do
     expect 6 "$agent" enrol --config one/agent.yml --token one.token --timeout 1
     grep -q 'nothing answers' "$work/err" && break
@@ -188,6 +215,9 @@ expect 0 "$agent" check --config one/agent.yml --timeout 120
 prints 'coordinator  PASSED'
 expect 7 "$coordinator" run --config office/coordinator.yml
 says 'another program listens there'
+expect 3 "$coordinator" check --config office/coordinator.yml
+prints 'address      FAILED  '
+prints 'another program listens there'
 
 # A site whose table lacks a column says no more than that it is not ready; then the job, with both.
 start broken.log "$agent" run --config one/broken.yml
@@ -214,6 +244,20 @@ prints 'left   epsilon 0.5, delta 0'
 expect 6 "$agent" check --config one/agent.yml --timeout 1
 prints 'epsilon 0.5 is left'
 prints 'the job costs up to 1'
+# A deleted journal is noticed without a job to hold the data against, and without its log.
+sed '/^job:/d' one/agent.yml >one/any.yml
+expect 6 "$agent" check --config one/any.yml --timeout 1
+prints 'ledger       PASSED'
+mkdir one/aside
+mv one/state/journal.db* one/aside/
+expect 3 "$agent" check --config one/any.yml --timeout 1
+prints 'ledger       FAILED  there is no journal at'
+prints "put the latest journal.db back"
+mv one/aside/* one/state/
+chmod 660 one/state/journal.db
+expect 3 "$agent" check --config one/any.yml --timeout 1
+prints 'chmod go-w'
+chmod 600 one/state/journal.db
 echo '# another text' >>office/job.yml
 expect 3 "$coordinator" run --config office/coordinator.yml
 says journal-of-another-job

@@ -1,0 +1,79 @@
+/* `hedgerow-coordinator check`: what an operator does before a job. */
+
+#include "base/exit_code.h"
+#include "coordinator/main.h"
+#include "io/daemon.h"
+#include "io/endpoint.h"
+#include "io/journal.h"
+#include "io/roster.h"
+#include "protocol/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool check_roster(const struct office *office, struct roster *roster)
+{
+    struct peer *peer = calloc(PEERS_MAX, sizeof *peer);
+    struct why why = {{0}};
+    enum status status =
+        peer == NULL ? STATUS_NO_MEMORY : roster_read(roster, office->settings.agents, &why);
+    if (status == STATUS_OK) {
+        size_t count = roster_peers(roster, peer);
+        why_set(&why, "%zu agents", count);
+        if (count < office->job.cohort_min) {
+            why_set(&why, "%zu agents are admitted, the job needs %u: `agents add`", count,
+                    (unsigned)office->job.cohort_min);
+            status = STATUS_INVALID;
+        }
+    } else if (status == STATUS_NOT_FOUND) {
+        why_set(&why, "%s is not there: nobody is admitted yet: `agents add`",
+                office->settings.agents);
+    }
+    free(peer);
+    return daemon_report("agents", status, &why);
+}
+
+/* Listens for a moment, which tells whether the host is this machine's and the port free. Nobody is admitted. */
+static enum status try_address(const struct office *office, struct why *why)
+{
+    struct endpoint *endpoint = NULL;
+    struct endpoint_options options = {.address = office->settings.listen,
+                                       .key = &office->key,
+                                       .payload_bytes_max = CHUNK_BYTES_MAX};
+    enum status status = endpoint_listen(&endpoint, &options, why);
+    endpoint_free(endpoint);
+    return status;
+}
+
+int main_check(const struct arguments *arguments)
+{
+    struct office office = {0};
+    struct roster *roster = calloc(1, sizeof *roster);
+    struct why why = {{0}};
+    bool good =
+        roster != NULL &&
+        daemon_report("settings", office_read_settings(&office, arguments->config, &why), &why);
+
+    if (good) {
+        bool key;
+        bool job;
+        why = (struct why){{0}};
+        key = daemon_report("key", office_read_key(&office, &why), &why);
+        why = (struct why){{0}};
+        good = daemon_report("address",
+                             key ? try_address(&office, &why)
+                                 : endpoint_check_address(office.settings.listen, &why),
+                             &why) &&
+               key;
+        why = (struct why){{0}};
+        good =
+            daemon_report("state", journal_folder_try(office.settings.state, &why), &why) && good;
+        why = (struct why){{0}};
+        job = daemon_report("job", office_read_job(&office, &why), &why);
+        good = job && check_roster(&office, roster) && good;
+    }
+    (void)puts(good ? "PASSED" : "NOT READY");
+    free(roster);
+    office_free(&office);
+    return good ? EXIT_CODE_OK : EXIT_CODE_INPUT;
+}
