@@ -51,6 +51,7 @@ static const struct config_key label_keys[] = {
      CONFIG_LIST_IN(struct draft_label, class_name, class_count),
      .items_max = SCHEMA_CATEGORIES_MAX,
      .example = "[low, middle, high]"},
+    {.name = "other", .type = CONFIG_TEXT, CONFIG_IN(struct draft_label, other), .example = "high"},
     {.name = NULL},
 };
 
@@ -87,6 +88,12 @@ static const struct config_key column_keys[] = {
      CONFIG_LIST_IN(struct draft_column, category, category_count),
      .items_max = SCHEMA_CATEGORIES_MAX,
      .example = "[F, M]"},
+    {.name = "other", .type = CONFIG_TEXT, CONFIG_IN(struct draft_column, other), .example = "M"},
+    {.name = "missing_indicator",
+     .type = CONFIG_FLAG,
+     CONFIG_IN(struct draft_column, missing_indicator),
+     .fallback = "false",
+     .example = "true"},
     {.name = NULL},
 };
 

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "learn/schema.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct draft_label {
     double half_width;
     char (*class_name)[SCHEMA_NAME_BYTES];
     size_t class_count;
+    char other[SCHEMA_NAME_BYTES]; /* one of the classes */
 };
 
 struct draft_column {
@@ -25,6 +27,8 @@ struct draft_column {
     double centre;
     double half_width;
     char missing[SCHEMA_NAME_BYTES]; /* a number or a category, by the column's kind */
+    char other[SCHEMA_NAME_BYTES];   /* one of the categories */
+    bool missing_indicator;
     char (*category)[SCHEMA_NAME_BYTES];
     size_t category_count;
 };

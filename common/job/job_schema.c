@@ -41,6 +41,11 @@ static enum status build_number(const struct drafting *drafting, size_t index,
         return refuse(drafting, index, "half_width",
                       "is missing: add half the length of the public range");
     }
+    if (has(drafting, index, "other")) {
+        return refuse(drafting, index, "other",
+                      "is for a column of categories: write missing, which a text that is no "
+                      "number becomes too");
+    }
     if (draft->missing[0] == '\0') {
         return STATUS_OK;
     }
@@ -53,6 +58,19 @@ static enum status build_number(const struct drafting *drafting, size_t index,
         return refuse(drafting, index, "missing", "must be above -1, as log1p is taken of it");
     }
     return STATUS_OK;
+}
+
+/* Finds the index of text. */
+static bool find_text(size_t *index, char (*list)[SCHEMA_NAME_BYTES], size_t count,
+                      const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i], text) == 0) {
+            *index = i;
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum status build_category(const struct drafting *drafting, size_t index,
@@ -72,8 +90,6 @@ static enum status build_category(const struct drafting *drafting, size_t index,
         return refuse(drafting, index, "categories",
                       "holds one category: list every one there can be, at least two");
     }
-    column->has_missing = draft->missing[0] != '\0';
-    bool known = false;
     for (size_t i = 0; i < draft->category_count; i++) {
         memcpy(column->category[i], draft->category[i], SCHEMA_NAME_BYTES);
         for (size_t j = 0; j < i; j++) {
@@ -81,13 +97,20 @@ static enum status build_category(const struct drafting *drafting, size_t index,
                 return refuse(drafting, index, "categories", "lists one category twice");
             }
         }
-        if (column->has_missing && strcmp(column->category[i], draft->missing) == 0) {
-            column->missing = (double)i;
-            known = true;
-        }
     }
-    if (column->has_missing && !known) {
+    size_t missing = 0;
+    column->has_missing = draft->missing[0] != '\0';
+    if (column->has_missing &&
+        !find_text(&missing, draft->category, draft->category_count, draft->missing)) {
         return refuse(drafting, index, "missing", "is none of the categories");
+    }
+    column->missing = (double)missing;
+    column->has_other = draft->other[0] != '\0';
+    if (column->has_other &&
+        !find_text(&column->other, draft->category, draft->category_count, draft->other)) {
+        return refuse(drafting, index, "other",
+                      "is none of the categories: name one, or leave it out, and a text that is "
+                      "none of them is none of them");
     }
     return STATUS_OK;
 }
@@ -136,16 +159,17 @@ static enum status build_label_sign(const struct drafting *drafting, struct labe
                             "takes centre and half_width instead, three or more classes take "
                             "classes");
     }
-    if (!label_has(drafting, "negative")) {
-        return refuse_label(drafting, "",
-                            "has no \"negative\": add it, for example `negative: \"0\"`");
-    }
-    if (strcmp(draft->positive, draft->negative) == 0) {
-        return refuse_label(drafting, "negative",
-                            "is the same as positive: the two classes need different texts");
+    const bool has_negative = label_has(drafting, "negative");
+    const char *negative = has_negative ? draft->negative : SCHEMA_REST;
+    if (strcmp(draft->positive, negative) == 0) {
+        return refuse_label(drafting, has_negative ? "negative" : "positive",
+                            has_negative
+                                ? "is the same as positive: the two classes need different texts"
+                                : "is what the other class is called unless it has a name: add "
+                                  "negative");
     }
     memcpy(label->positive, draft->positive, sizeof label->positive);
-    memcpy(label->negative, draft->negative, sizeof label->negative);
+    (void)snprintf(label->negative, sizeof label->negative, "%s", negative);
     return STATUS_OK;
 }
 
@@ -183,6 +207,12 @@ static enum status build_label_classes(const struct drafting *drafting, struct l
             }
         }
     }
+    label->has_other = label_has(drafting, "other");
+    if (label->has_other &&
+        !find_text(&label->other, draft->class_name, draft->class_count, draft->other)) {
+        return refuse_label(drafting, "other",
+                            "is none of the classes: name one, or leave it out for the last");
+    }
     return STATUS_OK;
 }
 
@@ -192,6 +222,14 @@ static enum status check_label_keys(const struct drafting *drafting)
     static const char *const other[] = {"positive", "negative", "centre", "half_width"};
     const bool has_classes = label_has(drafting, "classes");
     const bool has_number = label_has(drafting, "centre") || label_has(drafting, "half_width");
+    if (label_has(drafting, "other") && !has_classes) {
+        return refuse_label(drafting, "other",
+                            has_number
+                                ? "is for a label of classes: a text that is no number is the "
+                                  "centre"
+                                : "is for three or more classes: of two, every text but the "
+                                  "positive one is the negative class");
+    }
     for (size_t i = 0; has_classes && i < sizeof other / sizeof other[0]; i++) {
         if (label_has(drafting, other[i])) {
             return refuse_label(drafting, other[i],
@@ -268,6 +306,7 @@ static enum status build_columns(const struct drafting *drafting, struct schema 
     for (size_t i = 0; i < data->feature_count && status == STATUS_OK; i++) {
         struct column *column = &schema->column[i];
         memcpy(column->name, data->feature[i].name, sizeof column->name);
+        column->has_indicator = data->feature[i].missing_indicator;
         status = check_name(drafting, i);
         if (status == STATUS_OK) {
             status = data->feature[i].category_count > 0 ? build_category(drafting, i, column)

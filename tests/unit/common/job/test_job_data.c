@@ -55,6 +55,40 @@ Test(job_data, reads_labels_of_three_kinds)
     job = parsed_with("{column: y, classes: [low, mid, high]}", "", "logistic");
     cr_assert(job.schema.label.kind == LABEL_CLASSES && schema_output_count(&job.schema) == 3);
     cr_assert_str_eq(job.schema.label.class_name[2], "high");
+    cr_assert(schema_other_class(&job.schema.label) == 2, "the last");
+    job_free(&job);
+    job = parsed_with("{column: y, classes: [low, mid, high], other: mid}", "", "logistic");
+    cr_assert(schema_other_class(&job.schema.label) == 1);
+    job_free(&job);
+}
+
+Test(job_data, calls_the_negative_class_the_rest)
+{
+    static const char *const label[] = {"{column: y, positive: \"1\"}",
+                                        "{column: y, positive: \"1\", negative: rest}"};
+    for (size_t i = 0; i < 2; i++) {
+        struct job job = parsed_with(label[i], "", "logistic");
+        cr_assert_str_eq(job.schema.label.positive, "1");
+        cr_assert_str_eq(job.schema.label.negative, SCHEMA_REST);
+        job_free(&job);
+    }
+}
+
+Test(job_data, reads_what_odd_cells_become)
+{
+    struct job job = parsed("  label: {column: y, positive: \"1\"}\n"
+                            "  features:\n"
+                            "    - {column: a, centre: 1, half_width: 2, missing_indicator: true}\n"
+                            "    - {column: b, categories: [u, v, w], other: w, missing: v}\n"
+                            "    - {column: c, categories: [u, v], missing_indicator: true}\n",
+                            "logistic");
+    const struct column *column = job.schema.column;
+    cr_assert(!column[0].has_missing && column[0].has_indicator && !column[0].has_other);
+    cr_assert(column[1].has_missing && column[1].missing == 1 && column[1].has_other &&
+              column[1].other == 2 && !column[1].has_indicator);
+    cr_assert(!column[2].has_missing && !column[2].has_other && column[2].has_indicator);
+    cr_assert(schema_feature_count(&job.schema) == 2 + 3 + 2 + 1);
+    cr_assert(schema_find_feature(&job.schema, "a") == 0);
     job_free(&job);
 }
 
@@ -125,9 +159,17 @@ static const struct refusal refusals[] = {
     {"{column: y, centre: 1, half_width: 2, positive: \"1\"}", "",
      "job.yml:4:58: data.label.positive: is for a label of two classes: remove it, or centre and half_width, which are for a number"},
     {"{column: y, centre: 1, half_width: 2, transform: log1p}", "",
-     "job.yml:4:48: data.label.transform: \"transform\" is not a key here; known here: column, positive, negative, centre, half_width, classes"},
+     "job.yml:4:48: data.label.transform: \"transform\" is not a key here; known here: column, positive, negative, centre, half_width, classes, other"},
     {"{column: y, centre: 1, half_width: 2, missing: 0}", "",
-     "job.yml:4:48: data.label.missing: \"missing\" is not a key here; known here: column, positive, negative, centre, half_width, classes"},
+     "job.yml:4:48: data.label.missing: \"missing\" is not a key here; known here: column, positive, negative, centre, half_width, classes, other"},
+    {"{column: y, positive: rest}", "",
+     "job.yml:4:32: data.label.positive: is what the other class is called unless it has a name: add negative"},
+    {"{column: y, positive: \"1\", other: \"0\"}", "",
+     "job.yml:4:44: data.label.other: is for three or more classes: of two, every text but the positive one is the negative class"},
+    {"{column: y, centre: 1, half_width: 2, other: \"0\"}", "",
+     "job.yml:4:55: data.label.other: is for a label of classes: a text that is no number is the centre"},
+    {"{column: y, classes: [a, b, c], other: d}", "",
+     "job.yml:4:49: data.label.other: is none of the classes: name one, or leave it out for the last"},
     {"{column: y, classes: [a, b]}", "",
      "job.yml:4:31: data.label.classes: holds fewer than three: list every class there can be, or write positive and negative for two"},
     {"{column: y, classes: [a, b, a]}", "",

@@ -165,6 +165,29 @@ static struct model with_weights(struct model model)
     return model;
 }
 
+Test(model, keeps_what_odd_cells_become)
+{
+    struct model model = example();
+    model.schema.column[0].has_indicator = true;
+    model.schema.column[1].has_other = true;
+    model.schema.column[1].other = 1;
+    model.schema.label = (struct label){.name = "stage",
+                                        .kind = LABEL_CLASSES,
+                                        .class_count = 3,
+                                        .class_name = {"I", "II", "III"},
+                                        .has_other = true,
+                                        .other = 0};
+    model = with_weights(model);
+    cr_assert(model.weight_count == 27);
+    struct model back = again(&model);
+    cr_assert(back.schema.column[0].has_indicator && !back.schema.column[1].has_indicator);
+    cr_assert(back.schema.column[1].has_other && back.schema.column[1].other == 1 &&
+              !back.schema.column[0].has_other);
+    cr_assert(schema_other_class(&back.schema.label) == 0);
+    model_free(&model);
+    model_free(&back);
+}
+
 Test(model, of_several_classes_survives_and_predicts)
 {
     struct model model = example();

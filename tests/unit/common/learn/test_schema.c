@@ -71,6 +71,13 @@ Test(schema, refuses_contradictions)
     schema.column[1].missing = 2;
     refused(&schema, "index");
     schema.column[1] = flchain_column[1];
+    schema.column[1].has_other = true;
+    schema.column[1].other = 2;
+    refused(&schema, "other must be the index");
+    schema.column[1] = flchain_column[1];
+    schema.column[0].has_other = true;
+    refused(&schema, "other is for a column of categories");
+    schema.column[0] = flchain_column[0];
     strcpy(schema.label.positive, "0");
     refused(&schema, "same text");
     schema.column_count = 0;
