@@ -5,21 +5,15 @@
 
 #include "learn/blocks.h"
 #include "learn/dataset.h"
-#include "learn/erm.h"
 #include "learn/metrics.h"
 #include "learn/model.h"
+#include "learn/rival.h"
 #include "report/file.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The pooled model's list is public, and its best is picked by looking at the held-out records: a
- * little more than anybody may do, in the rival's favour. */
-static const double pooled_lambda[] = {0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01};
-
-enum { POOLED_COUNT = sizeof pooled_lambda / sizeof pooled_lambda[0] };
 
 /* What fits the label's kind; the rest is NAN. Errors are in the label's own unit. */
 struct figures {
@@ -198,79 +192,35 @@ static enum status judge_experts(struct simulation *simulation, const struct jud
     return status;
 }
 
-/* Fits the pooled records: logistic regression, each class against the rest where there are more
- * than two, or least squares. */
-static enum status fit_pooled(double *weight, const struct judgement *judgement,
-                              const struct dataset *pooled, double lambda, struct why *why)
-{
-    const bool is_number = judgement->label->kind == LABEL_NUMBER;
-    const struct erm_problem problem = {.loss = {.kind = is_number ? LOSS_SQUARED : LOSS_LOGISTIC},
-                                        .lambda = lambda,
-                                        .tolerance = 0.00002,
-                                        .record_count = pooled->record_count,
-                                        .feature_count = pooled->feature_count};
-    enum status status = STATUS_OK;
-    if (judgement->outputs == 1) {
-        return erm_solve(weight, &problem, pooled, why);
-    }
-    double *sign = calloc(pooled->record_count + 1, sizeof *sign);
-    if (sign == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    for (size_t own = 0; own < judgement->outputs && status == STATUS_OK; own++) {
-        struct dataset one = *pooled; /* its records, with other labels */
-        for (size_t i = 0; i < pooled->record_count; i++) {
-            sign[i] = pooled->y[i] == (double)own ? 1 : -1;
-        }
-        one.y = sign;
-        status = erm_solve(weight + own * pooled->feature_count, &problem, &one, why);
-    }
-    free(sign);
-    return status;
-}
-
-/* Whether these figures are better than the best pooled ones so far. Both of two classes count: the lambda
- * that ranks best may shrink all scores below the threshold, and would be a rival of straw. */
-static bool is_better(const struct figures *figures, const struct result *result)
-{
-    if (isfinite(figures->root_mean_square)) {
-        return !(figures->root_mean_square >= result->error.pooled);
-    }
-    const double area = isfinite(figures->auc) ? figures->auc - result->baseline.pooled_auc : 0;
-    return !(figures->accuracy - result->baseline.pooled_accuracy + area <= 0);
-}
-
-/* The best of all lambdas, on the features of one of the job's maps. */
+/* Fits all records on the features of one of the job's maps, and judges the model if its cross-validated
+ * loss is below that of the maps before (loss). The records held out choose nothing. */
 static enum status judge_block(struct simulation *simulation, const struct judgement *judgement,
-                               struct block block)
+                               struct block block, double *loss)
 {
     struct result *result = &simulation->result;
     struct dataset pooled = {.record_count = 0};
+    const struct rival_problem problem = {
+        .kind = judgement->label->kind, .outputs = judgement->outputs, .data = &pooled};
+    struct figures figures;
+    double lambda = 0;
+    double own = 0;
     double *weight = calloc(judgement->outputs * block.count, sizeof *weight);
     double *wide = calloc(judgement->outputs * block.all, sizeof *wide);
     enum status status = weight == NULL || wide == NULL
                              ? STATUS_NO_MEMORY
                              : block_dataset(&pooled, &judgement->pooled, block);
 
-    for (size_t i = 0; i < POOLED_COUNT && status == STATUS_OK; i++) {
-        struct figures figures;
-        struct why why = {""};
-        status = fit_pooled(weight, judgement, &pooled, pooled_lambda[i], &why);
-        if (status == STATUS_INVALID) {
-            status =
-                STATUS_OK; /* a lambda too small for this loss and table: the rival goes without */
-            continue;
-        }
-        if (status == STATUS_OK) {
-            block_widen(wide, judgement->outputs, block, weight);
-            status = judge(&figures, judgement, wide);
-        }
-        if (status == STATUS_OK && is_better(&figures, result)) {
-            result->baseline.pooled_accuracy = figures.accuracy;
-            result->baseline.pooled_auc = figures.auc;
-            result->baseline.pooled_lambda = pooled_lambda[i];
-            result->error.pooled = figures.root_mean_square;
-        }
+    if (status == STATUS_OK) {
+        status = rival_best(weight, &lambda, &own, &problem);
+    }
+    if (status == STATUS_OK && own < *loss) {
+        *loss = own;
+        block_widen(wide, judgement->outputs, block, weight);
+        status = judge(&figures, judgement, wide);
+        result->baseline.pooled_accuracy = figures.accuracy;
+        result->baseline.pooled_auc = figures.auc;
+        result->baseline.pooled_lambda = lambda;
+        result->error.pooled = figures.root_mean_square;
     }
     dataset_free(&pooled);
     free(wide);
@@ -278,13 +228,13 @@ static enum status judge_block(struct simulation *simulation, const struct judge
     return status;
 }
 
-/* The best of all maps, again in the rival's favour. */
 static enum status judge_pooled(struct simulation *simulation, const struct judgement *judgement)
 {
     const struct schema *schema = &simulation->job.schema;
+    double loss = INFINITY;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < block_count(schema) && status == STATUS_OK; i++) {
-        status = judge_block(simulation, judgement, block_at(schema, i));
+        status = judge_block(simulation, judgement, block_at(schema, i), &loss);
     }
     return status;
 }

@@ -201,9 +201,10 @@ static void glossary(FILE *page, const struct result *result)
     if (isfinite(result->baseline.pooled_accuracy) || isfinite(result->error.pooled)) {
         (void)fprintf(
             page,
-            "<dt>pooled, not private</dt><dd>%s on all records in one place, its strength "
-            "picked by looking at the held-out records: more than anyone may do.</dd>\n",
-            isfinite(result->error.pooled) ? "Least squares" : "Ordinary logistic regression");
+            "<dt>pooled, not private</dt><dd>%s on all records in one place, without noise, on the "
+            "same features. Cross-validation on those records chooses its penalty. No deployment "
+            "could make it.</dd>\n",
+            isfinite(result->error.pooled) ? "Least squares" : "Logistic regression");
     }
     (void)fputs("</dl>\n</section>\n", page);
 }

@@ -137,7 +137,7 @@ struct result {
         double majority;        /* simulator only */
         double pooled_accuracy; /* simulator only */
         double pooled_auc;      /* simulator only */
-        double pooled_lambda;   /* simulator only */
+        double pooled_lambda;   /* of the cross-validated penalty; simulator only */
         size_t records_learn;   /* simulator only; 0: not known */
         size_t records_held;    /* simulator only; 0: not known */
     } baseline;
