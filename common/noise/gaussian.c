@@ -29,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIGMAS = 8, BLOCK_VALUES = 512 };
+enum { SIGMAS = 8, TERMS = 10, BLOCK_VALUES = 512 };
 
 /* k^2/(2 sigma^2) as a quotient, both initialised. */
 static void quotient_of(mpz_t above, mpz_t below, struct noise_scale sigma, uint128 k)
@@ -78,14 +78,14 @@ static unsigned bin_bits(const void *self, uint64_t start)
     return bits;
 }
 
-/* How far the first TABLE_TERMS terms may be from the truth; rounded up generously. */
+/* How far the first TERMS terms may be from the truth; rounded up generously. */
 static double truncation(double x, double y)
 {
     double least = INFINITY;
     for (int quarters = 2; quarters <= 16; quarters++) {
         double q = quarters / 4.0;
         double e = x <= 2 * q ? q * q / 2 + x * x / 4 : x * q - q * q / 2;
-        double bound = exp(e) * pow(y / q, TABLE_TERMS) / (1 - y / q);
+        double bound = exp(e) * pow(y / q, TERMS) / (1 - y / q);
         least = bound < least ? bound : least;
     }
     return least * 1.001;
@@ -120,7 +120,10 @@ static void expand(const void *self, uint64_t start, unsigned size_bits, mpfr_t 
         mpfr_clear(ratio);
     }
     mpfr_set_ui(term[0], 1, MPFR_RNDN);
-    for (unsigned n = 0; n + 1 < TABLE_TERMS; n++) {
+    for (unsigned n = TERMS; n < TABLE_TERMS; n++) {
+        mpfr_set_ui(term[n], 0, MPFR_RNDN);
+    }
+    for (unsigned n = 0; n + 1 < TERMS; n++) {
         mpfr_mul(term[n + 1], linear, term[n], MPFR_RNDN);
         if (n > 0) {
             mpfr_mul(part, square, term[n - 1], MPFR_RNDN);
@@ -156,6 +159,7 @@ enum status noise_gaussian_init(struct noise_gaussian *noise, struct noise_scale
                                       .size_bits = bin_bits,
                                       .end = table_end(sigma),
                                       .tail_bits = tail_bits,
+                                      .terms = TERMS,
                                       .both_sides = true};
     return noise_table_make(&noise->table, &shape);
 }

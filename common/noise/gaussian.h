@@ -34,8 +34,10 @@ void noise_gaussian_free(struct noise_gaussian *noise);
  * Values come from trials that all take the same random bytes and path, accepted or not; how many
  * trials there are does not depend on what is accepted. Only the exact path is slower; its
  * probability is below 2^-42 per value (that of 8 sigma and more, which it draws, included). Which
- * of the table's rows is read depends on the value drawn: that concerns only an observer who shares
- * the processor's cache.
+ * of the table's rows is read depends on the value drawn. The whole table is read before every block
+ * of trials and fits into a first cache of 32 KiB, so all rows are equally near, and no row is read
+ * while a store is under way. What remains concerns only an observer who shares the processor's
+ * cache.
  * Cost: 24 random bytes per trial; in a long vector about 1.05 (1 + P(0)) trials a value, at most
  * 1.09 (1 + P(0)). Allocates on the exact path alone.
  * Source: Canonne, Kamath, Steinke, NeurIPS 2020 (what is exact); table.c (how). Deviation: no

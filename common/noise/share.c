@@ -1,8 +1,8 @@
 /* share.c - the negative binomial distribution as a shape for table.c, and differences of two.
  *
  * f(k) = Gamma(k + r)/Gamma(k + 1) exp(-k/s) with r = 1/h does not grow: f(k + 1)/f(k) =
- * p (k + r)/(k + 1) <= p. Below 32 every number is a bin of its own; then there are 16 bins in
- * every octave, but none has more than s/8 numbers. From 32 s on lies the tail, in bins of s to 2 s
+ * p (k + r)/(k + 1) <= p. Below 32 every number is a bin of its own; then there are 4 bins in
+ * every octave, but none has more than s numbers. So few bins fit into a processor's first cache. From 32 s on lies the tail, in bins of s to 2 s
  * numbers: p^s = exp(-1) < 1/2. share_series.c expands f over a bin.
  *
  * Why shares add up: NB(r, p) has the generating function ((1 - p)/(1 - p x))^r, so h independent
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { SCALES = 32, OCTAVE_BITS = 4, BLOCK_VALUES = 256 };
+enum { SCALES = 32, OCTAVE_BITS = 2, BLOCK_VALUES = 256 };
 
 /* k + plus, rounded towards `toward`. */
 static void set_sum(mpfr_t out, uint128 k, unsigned plus, mpfr_rnd_t toward)
@@ -74,7 +74,7 @@ static unsigned bin_bits(const void *self, uint64_t start)
     const struct noise_scale scale = ((const struct noise_share *)self)->scale;
     unsigned bits = 0;
     while (start >= SHARE_UNIT_END && start >> (bits + OCTAVE_BITS + 1) > 0 &&
-           (uint128)scale.denominator << (bits + 4) <= scale.numerator) {
+           (uint128)scale.denominator << (bits + 1) <= scale.numerator) {
         bits++;
     }
     return bits;
@@ -100,6 +100,7 @@ enum status noise_share_init(struct noise_share *noise, struct noise_scale scale
                                       .size_bits = bin_bits,
                                       .end = (uint64_t)(reach / scale.denominator),
                                       .tail_bits = tail_bits,
+                                      .terms = TABLE_TERMS,
                                       .both_sides = false};
     share_series_init(&series, noise);
     noise->series = &series;

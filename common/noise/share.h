@@ -45,7 +45,7 @@ void noise_share_free(struct noise_share *noise);
  * (that of 32 scales and more included, which it draws).
  * Privacy: none by itself. The sum over at least h honest institutions has the noise of one; a sum
  * with h' < h of them does not.
- * Cost: 48 random bytes per pair of trials, at most 1.04 pairs a value in a long vector. Allocates
+ * Cost: 48 random bytes per pair of trials, at most 1.11 pairs a value in a long vector. Allocates
  * on the exact path alone.
  * Source: Goryczka and Xiong, IEEE TDSC 2017, for shares; table.c (how). Deviation: exact.
  */

@@ -134,7 +134,7 @@ static void exponential_series(mpfr_t *term, mpfr_t *over, unsigned terms, mpfr_
         mpfr_init2(derivative[n], TABLE_PRECISION);
         mpfr_set_ui(derivative[n], 0, MPFR_RNDN);
         for (unsigned j = 0; j < terms; j++) {
-            unsigned long binomial = 1; /* (2j + n) over n: below 2^30 */
+            unsigned long binomial = 1; /* (2j + n) over n: below 2^34 */
             for (unsigned i = 1; i <= n; i++) {
                 binomial = binomial * (2 * j + i) / i;
             }
@@ -195,8 +195,8 @@ void share_series_clear(struct share_series *series)
 static double truncation(double w, double half, double rate, double r)
 {
     double least = INFINITY;
-    for (int i = 1; i < 8; i++) {
-        double radius = w * i / 8;
+    for (int i = 1; i < 16; i++) { /* tail(w/16) is below ln 2 as tail(w) is below 2^-80 */
+        double radius = w * i / 16;
         double ratio = half / radius;
         double bound = 2 * pow(w / (w - radius), 1 - r) * exp(radius * rate) *
                        pow(ratio, TABLE_TERMS) / (1 - ratio);

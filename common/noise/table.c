@@ -28,15 +28,17 @@
 #include "noise/table.h"
 
 #include "noise/lazy.h"
+#include "noise/mask.h"
 #include "noise/whole.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BITS = 64, BLOCK_TRIALS = 256, TRIAL_WORDS = 3 };
+enum { WORD_BITS = 64, BLOCK_TRIALS = 256, TRIAL_WORDS = 3, LINE_BYTES = 64 };
 
 #define SIGN_OF_WORD (UINT64_C(1) << 63)
 
@@ -52,21 +54,26 @@ static inline uint64_t offset_of(uint64_t word, unsigned size_bits)
     return word >> 1 >> (WORD_BITS - 1 - size_bits);
 }
 
-/* 2^62 sum c[n] t^n at t = -1 + 2 offset / 2^size_bits. Every step rounds down by less than 1. */
-static inline int64_t polynomial(const struct noise_bin *bin, uint64_t offset)
+/* 2^62 sum c[n] t^n at t = -1 + 2 offset / 2^size_bits. Every step rounds down by less than 1 of its
+ * coefficient's units. */
+static inline int64_t polynomial(const struct noise_bin *bin, unsigned terms, uint64_t offset)
 {
     uint64_t place = (offset << 1 << (WORD_BITS - 1 - bin->size_bits)) ^ SIGN_OF_WORD;
     int64_t t = (int64_t)place;
-    int64_t sum = bin->coefficient[TABLE_TERMS - 1];
-    for (int n = TABLE_TERMS - 2; n >= 0; n--) {
-        sum = bin->coefficient[n] + (int64_t)((int128)sum * t >> (WORD_BITS - 1));
+    int64_t sum = bin->narrow[terms - TABLE_TERMS_WIDE - 1];
+    for (int n = (int)terms - TABLE_TERMS_WIDE - 2; n >= 0; n--) {
+        sum = bin->narrow[n] + (int64_t)((int128)sum * t >> (WORD_BITS - 1));
+    }
+    sum *= INT64_C(1) << (TABLE_UNIT_BITS - TABLE_NARROW_BITS);
+    for (int n = TABLE_TERMS_WIDE - 1; n >= 0; n--) {
+        sum = bin->wide[n] + (int64_t)((int128)sum * t >> (WORD_BITS - 1));
     }
     return sum;
 }
 
 int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word)
 {
-    return polynomial(bin, offset_of(offset_word, bin->size_bits));
+    return polynomial(bin, TABLE_TERMS, offset_of(offset_word, bin->size_bits));
 }
 
 /* What one trial comes to. */
@@ -84,25 +91,33 @@ static inline uint64_t with_sign(uint64_t value, uint64_t negative, uint64_t *ac
     return (value ^ (0 - negative)) + negative;
 }
 
-/* No branch depends on a word. */
-static inline struct trial try(const struct noise_table *table, const uint64_t *word)
+/* No branch depends on a word. A processor whose load ends in the same twelve bits as a store that is
+ * not done yet takes the two for one and waits, which would tell the row that was looked up. So all
+ * earlier stores are done first, and nothing is stored before all is looked up: hence a function of
+ * its own, whose variables fit into registers. */
+__attribute__((noinline)) static struct trial try(const struct noise_table *table,
+                                                  const uint64_t *word)
 {
+    atomic_thread_fence(memory_order_seq_cst);
     const unsigned low_bits = WORD_BITS - table->cell_bits;
     const struct noise_cell *cell = &table->cell[word[0] >> low_bits];
     const uint64_t low = word[0] & ((UINT64_C(1) << low_bits) - 1);
     const uint64_t second = 0 - (uint64_t)(low >= cell->threshold);
-    struct trial trial = {.bin = cell->bin[0] ^ ((cell->bin[0] ^ cell->bin[1]) & second)};
+    uint64_t chosen = cell->bin[0] ^ ((cell->bin[0] ^ cell->bin[1]) & second);
 
-    const struct noise_bin *bin = &table->bin[trial.bin];
+    const struct noise_bin *bin = &table->bin[chosen];
     uint64_t offset = offset_of(word[1], bin->size_bits);
-    int64_t probability = polynomial(bin, offset);
+    int64_t probability = polynomial(bin, table->shape.terms, offset);
     int64_t fraction = fraction_of(word[2]);
     uint64_t distance = (uint64_t)fraction - (uint64_t)probability;
-    trial.accept = distance >> (WORD_BITS - 1);
-    trial.open = distance + bin->margin <= 2 * bin->margin;
-    trial.value =
-        with_sign(bin->start + offset, word[2] & (uint64_t)table->shape.both_sides, &trial.accept);
-    return trial;
+    uint64_t accept = distance >> (WORD_BITS - 1);
+    uint64_t open = distance + bin->margin <= 2 * bin->margin;
+    uint64_t value =
+        with_sign(bin->start + offset, word[2] & (uint64_t)table->shape.both_sides, &accept);
+#if defined(__GNUC__)
+    __asm__("" : "+r"(chosen), "+r"(accept), "+r"(open), "+r"(value)); /* no store before this */
+#endif
+    return (struct trial){.value = value, .bin = chosen, .accept = accept, .open = open};
 }
 
 /* What an exact decision is about. */
@@ -198,6 +213,29 @@ static enum status run_careful(const struct noise_table *table, const struct ran
     return status;
 }
 
+/* Reads one byte of every line of memory in [data, data + bytes). */
+static inline uint64_t touch(const void *data, size_t bytes)
+{
+    const volatile uint8_t *line = data;
+    uint64_t seen = line[bytes - 1];
+    for (size_t at = 0; at < bytes; at += LINE_BYTES) {
+        seen |= line[at];
+    }
+    return seen;
+}
+
+/* Brings the whole table into the processor's first cache. Which rows a trial reads follows from
+ * what it draws; a row that is rarely drawn would else come from further away, and take longer.
+ *
+ * Returns 0 in a way that the compiler and the processor know of only when the last line is there:
+ * what is looked up at table[0] waits for all of them. */
+static inline size_t warm(const struct noise_table *table)
+{
+    uint64_t seen = touch(table->bin, (table->bins + 2) * sizeof *table->bin);
+    seen |= touch(table->cell, sizeof *table->cell << table->cell_bits);
+    return (size_t)(seen & mask_of(0));
+}
+
 /* value (trials): the accepted ones, gathered without a branch. */
 static enum status run(const struct noise_table *table, const struct random *random,
                        const uint64_t *word, size_t trials, uint64_t *value, size_t *accepted)
@@ -234,7 +272,7 @@ enum status noise_table_draw(const struct noise_table *table, const struct rando
         size_t trials = left < BLOCK_TRIALS / 2 ? left + left / 8 + 4 : BLOCK_TRIALS;
         status = random_fill(random, word, TRIAL_WORDS * trials * sizeof *word);
         if (status == STATUS_OK) {
-            status = run(table, random, word, trials, value, &accepted);
+            status = run(&table[warm(table)], random, word, trials, value, &accepted);
         }
         accepted = accepted < left ? accepted : left;
         memcpy(&values[done], value, accepted * sizeof *value);

@@ -14,10 +14,12 @@
 #include <stdint.h>
 
 enum {
-    TABLE_TERMS = 10,      /* of a bin's polynomial */
-    TABLE_BINS_MAX = 4094, /* 12 bits of the first word choose a cell at most */
-    TABLE_UNIT_BITS = 62,  /* probabilities are in units of 2^-62 */
-    TABLE_PRECISION = 128  /* of what a shape expands */
+    TABLE_TERMS = 16,       /* of a bin's polynomial */
+    TABLE_TERMS_WIDE = 9,   /* the first of them have 64 bits, the others 32 */
+    TABLE_BINS_MAX = 4094,  /* 12 bits of the first word choose a cell at most */
+    TABLE_UNIT_BITS = 62,   /* probabilities are in units of 2^-62 */
+    TABLE_NARROW_BITS = 52, /* coefficients of 32 bits are in units of 2^-52 */
+    TABLE_PRECISION = 128   /* of what a shape expands */
 };
 
 /* A distribution: f(k) > 0, non-increasing, the same factor left out everywhere. */
@@ -28,7 +30,7 @@ struct noise_shape {
      * Expands f over a bin of 2^size_bits numbers from start on: f(center + h t) / f(center) is
      * sum term[n] t^n within *error wherever -1 <= t <= 1, for h = 2^(size_bits - 1), center =
      * start + h; value is f(center). A bin of one number is one term, at start. The sum of
-     * |term[n]| stays below 1.5.
+     * |term[n]| stays below 1.5 f(start)/f(center), that from TABLE_TERMS_WIDE on below 2^-21 of it.
      *
      * error  out  also covers what value is wrong by, relative to itself; below 2^-20
      */
@@ -39,13 +41,15 @@ struct noise_shape {
     unsigned (*size_bits)(const void *self, uint64_t start);
     uint64_t end;       /* the table covers k < end, or a little more */
     unsigned tail_bits; /* from end on f(k + 2^tail_bits) <= f(k)/2 */
+    unsigned terms;     /* of a bin's polynomial, above TABLE_TERMS_WIDE; the others are 0 */
     bool both_sides;    /* draw z with P(z) ~ f(|z|) in place of k */
 };
 
 struct noise_bin {
     uint64_t start;
     uint64_t margin; /* the polynomial's largest error, and one; more than any word for the tail */
-    int64_t coefficient[TABLE_TERMS];
+    int64_t wide[TABLE_TERMS_WIDE];
+    int32_t narrow[TABLE_TERMS - TABLE_TERMS_WIDE];
     uint32_t size_bits;
 };
 

@@ -5,11 +5,12 @@
  *
  *   the expansion:   what the shape says
  *   a coefficient:   rounded (1/2), then multiplied by K f_max 2^i / m, which is itself rounded
- *                    down (3/2 together), rounding down (1): 3 each, 30 in all, as |t| <= 1
- *   the evaluation:  each of 9 steps rounds down by less than 1
+ *                    down (3/2 together), rounding down (1): 3 of its own units, as |t| <= 1
+ *   the evaluation:  each of 15 steps rounds down by less than 1 of the coefficients' units
  *
- * 40 covers the last two. K is chosen last, so that the masses fill 2^64 but for 2^20 words and
- * what their rounding up costs. */
+ * 9 wide coefficients and 9 steps: 36 units. 7 narrow ones, of units 2^10 times as large, and 6
+ * steps: 27 * 2^10. 2^15 covers the last two. K is chosen last, so that the masses fill 2^64 but for
+ * 2^20 words and what their rounding up costs. */
 
 #include "noise/table.h"
 #include "noise/whole.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BITS = 64, FIXED_POINT_ERROR = 40, SPARE_BITS = 20 };
+enum { WORD_BITS = 64, FIXED_POINT_ERROR = 1 << 15, SPARE_BITS = 20 };
 
 /* What is only needed until the table is made. */
 struct draft {
@@ -84,10 +85,10 @@ static void draft_clear(struct draft *draft, size_t bins)
     free(draft->upper);
 }
 
-/* value * 2^62 to the nearest. */
-static int64_t to_units(mpfr_t value)
+/* value * 2^bits to the nearest. */
+static int64_t to_units(mpfr_t value, unsigned bits)
 {
-    mpfr_mul_2ui(value, value, TABLE_UNIT_BITS, MPFR_RNDN);
+    mpfr_mul_2ui(value, value, bits, MPFR_RNDN);
     CHECK(mpfr_fits_slong_p(value, MPFR_RNDN));
     return mpfr_get_si(value, MPFR_RNDN);
 }
@@ -113,7 +114,13 @@ static void make_bin(struct noise_table *table, struct draft *draft, size_t b, u
     }
     for (size_t n = 0; n < TABLE_TERMS; n++) {
         mpfr_div(draft->part, draft->term[n], draft->upper[b], MPFR_RNDN);
-        bin->coefficient[n] = to_units(draft->part);
+        if (n < TABLE_TERMS_WIDE) {
+            bin->wide[n] = to_units(draft->part, TABLE_UNIT_BITS);
+        } else {
+            int64_t narrow = to_units(draft->part, TABLE_NARROW_BITS);
+            CHECK(narrow >= INT32_MIN && narrow <= INT32_MAX);
+            bin->narrow[n - TABLE_TERMS_WIDE] = (int32_t)narrow;
+        }
     }
     mpfr_mul(draft->upper[b], draft->upper[b], draft->value, MPFR_RNDU);
     /* The bound of f is at least f at the centre: what is divided by it is not wrong by more. */
@@ -165,8 +172,11 @@ static void scale_bin(struct noise_table *table, struct draft *draft, size_t b)
     mpfr_mul_2ui(draft->part, draft->part, TABLE_UNIT_BITS, MPFR_RNDD);
     int64_t factor = mpfr_get_si(draft->part, MPFR_RNDD);
     CHECK(factor >= 0 && factor <= INT64_C(1) << TABLE_UNIT_BITS);
-    for (size_t n = 0; n < TABLE_TERMS; n++) {
-        bin->coefficient[n] = (int64_t)((int128)bin->coefficient[n] * factor >> TABLE_UNIT_BITS);
+    for (size_t n = 0; n < TABLE_TERMS_WIDE; n++) {
+        bin->wide[n] = (int64_t)((int128)bin->wide[n] * factor >> TABLE_UNIT_BITS);
+    }
+    for (size_t n = 0; n < TABLE_TERMS - TABLE_TERMS_WIDE; n++) {
+        bin->narrow[n] = (int32_t)((int128)bin->narrow[n] * factor >> TABLE_UNIT_BITS);
     }
 }
 
@@ -208,10 +218,10 @@ static void make_tail(struct noise_table *table, struct draft *draft, uint64_t e
     tail->start = end;
     tail->size_bits = table->shape.tail_bits;
     tail->margin = UINT64_C(1) << TABLE_UNIT_BITS; /* every word is open */
-    tail->coefficient[0] = half;
+    tail->wide[0] = half;
     mpfr_set_prec(draft->value, TABLE_PRECISION);
     table->shape.enclose(table->shape.self, end, draft->value, draft->upper[table->bins]);
-    tail[1].coefficient[0] = -half; /* no word is below, and none is near */
+    tail[1].wide[0] = -half; /* no word is below, and none is near */
 }
 
 enum status noise_table_make(struct noise_table *table, const struct noise_shape *shape)
@@ -228,6 +238,7 @@ enum status noise_table_make(struct noise_table *table, const struct noise_shape
     if (allocate(table, &draft, bins) != STATUS_OK) {
         return STATUS_NO_MEMORY;
     }
+    CHECK(shape->terms > TABLE_TERMS_WIDE && shape->terms <= TABLE_TERMS);
     table->shape = *shape;
     for (size_t b = 0; b < bins; b++) {
         make_bin(table, &draft, b, start);

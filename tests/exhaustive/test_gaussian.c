@@ -71,7 +71,7 @@ static size_t choose_bin(struct every_word *every, uint64_t *word)
 static void choose_fraction(struct every_word *every, size_t bin, uint64_t *word)
 {
     const struct noise_bin *row = &every->table->bin[bin];
-    int64_t edge = row->coefficient[0];
+    int64_t edge = row->wide[0];
     bool above = every_choice_of(&every->choice, 2) == 1;
     bool negative = every_choice_of(&every->choice, 2) == 1;
     int64_t margin = (int64_t)row->margin;
@@ -181,9 +181,9 @@ static bool holds(struct noise_scale sigma, bool last, enum fault fault)
     cr_assert_eq(noise_gaussian_init(&noise, sigma), STATUS_OK);
     cr_assert_eq(noise.table.bin[noise.table.bins - 1].size_bits, 0);
     if (fault == LOW_HEIGHT) { /* what would be above 1 is lost */
-        noise.table.bin[0].coefficient[0] -= INT64_C(1) << 40;
+        noise.table.bin[0].wide[0] -= INT64_C(1) << 40;
     } else if (fault == POLYNOMIAL) {
-        noise.table.bin[1].coefficient[0] += 2 * (int64_t)noise.table.bin[1].margin;
+        noise.table.bin[1].wide[0] += 2 * (int64_t)noise.table.bin[1].margin;
     } else if (fault == SIGN) {
         noise.table.shape.both_sides = false;
     }

@@ -1,6 +1,6 @@
 /* bench_noise_timing.c - does the time of a draw tell what was drawn?
  *
- *     bench_noise_timing [--json]
+ *     bench_noise_timing [--json] [SAMPLER]
  *
  * Draws short vectors many times, takes the time of each, and sorts the times into two classes by
  * the values that came out: by size (the mean magnitude up to or above its median in this run), and
@@ -11,6 +11,8 @@
  * in advance: of all times of a comparison, both classes together, those above the ninth decile are
  * left out. Random bits come from the seeded source, whose time does not vary, so that the sampler
  * alone is measured.
+ *
+ * SAMPLER (plain, gaussian, share ...) leaves the other samplers out; the textbook stays.
  *
  * Ends with 1 when a kernel is told apart or the textbook is not. There are some eighty
  * comparisons: without any leak one exceeds 4.5 in about 2,000 runs. Use an optimised build:
@@ -137,6 +139,7 @@ static void judge(struct draw *draw, double *by_size, double *by_sign)
 
 struct bench {
     struct draw *draw; /* (DRAWS) */
+    const char *only;  /* the sampler asked for, NULL for all */
     bool json;
     size_t done; /* comparisons */
     bool good;   /* ours were not told apart, and the textbook was */
@@ -147,6 +150,9 @@ static void compare(struct bench *bench, const struct sampler *sampler, uint64_t
 {
     double by_size = 0;
     double by_sign = 0;
+    if (bench->only != NULL && !sampler->leaks && strcmp(bench->only, sampler->name) != 0) {
+        return;
+    }
     record(bench->draw, sampler, count);
     judge(bench->draw, &by_size, &by_sign);
     bool told = fabs(by_size) > told_apart || (!sampler->leaks && fabs(by_sign) > told_apart);
@@ -193,6 +199,7 @@ int main(int argument_count, char **argument)
     static const uint64_t scales[] = {1, 1 << 10, 1 << 20, UINT64_C(1) << 40};
     struct bench bench = {.draw = calloc(DRAWS, sizeof *bench.draw), .good = true};
     bench.json = argument_count > 1 && strcmp(argument[1], "--json") == 0;
+    bench.only = argument_count > 1 + bench.json ? argument[1 + bench.json] : NULL;
 
     CHECK(bench.draw != NULL);
     if (bench.json) {

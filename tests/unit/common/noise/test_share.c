@@ -101,7 +101,7 @@ Test(share, random_bytes_are_no_more_than_the_headers_say)
             sum += 2 * exp(-z * z / (2 * sigma * sigma));
         }
         for (uint64_t h = 1; h < 1000; h *= 10) {
-            const double most[2] = {24 * 1.09 * (1 + 1 / sum), 48 * 1.04};
+            const double most[2] = {24 * 1.09 * (1 + 1 / sum), 48 * 1.11};
             struct noises noises;
             struct seeded_random seeded;
             struct random random = seeded_random_interface(&seeded);
