@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "crypto/digest.h"
+#include "job/reach.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -63,25 +64,21 @@ static struct digest invitation_digest(const struct message *message)
     return digest;
 }
 
-/* All that one answer costs. The rounds of one pass look at disjoint rows and are paid once; the pass
- * is known by the round it begins with. Ranges of rows are disjoint within one table only: when the
+/* All that one answer costs. The rounds of one pass are paid once; the pass is known by the round it
+ * begins with. Ranges of rows are disjoint within one table only: when the
  * records have changed since the pass began, what is left of it is another pass and is paid for
  * again. */
 static struct charge charge_of(const struct participant *p, uint32_t round)
 {
-    uint32_t within;
-    const struct stage *stage = job_stage_of(&p->job, round, &within);
-    struct round_rows rows = round_rows(stage, within, p->data.record_count);
+    uint32_t pass;
+    struct charge charge = reach_charge(&p->job, round, p->data.record_count, &pass);
     uint8_t pass_bytes[4];
     struct slice parts[] = {{PASS_LABEL, sizeof PASS_LABEL - 1},
                             {p->name.id.byte, DIGEST_BYTES},
                             {p->data_digest.byte, DIGEST_BYTES},
                             {pass_bytes, sizeof pass_bytes}};
-    struct charge charge = stage->charge;
 
-    charge.row_first = stage->rounds_add_up ? 0 : rows.first;
-    charge.row_count = stage->rounds_add_up ? p->data.record_count : rows.count;
-    store_u32(pass_bytes, round - within + round_pass(stage, within));
+    store_u32(pass_bytes, pass);
     digest_sha256(&charge.pass, parts, 4);
     return charge;
 }

@@ -1,9 +1,9 @@
 #include "coordinator/curator.h"
 
 #include "dp/mechanism.h"
+#include "job/reach.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct curator {
     const struct job *job;
@@ -52,15 +52,9 @@ struct balance curator_purse(const struct curator *curator)
 /* As every agent's own charge: a pass is named by the round it begins with. */
 static struct charge charge_of(const struct curator *curator, uint32_t round)
 {
-    uint32_t within;
-    const struct stage *stage = job_stage_of(curator->job, round, &within);
-    struct round_rows rows = round_rows(stage, within, 1);
-    struct charge charge = stage->charge;
-
-    charge.row_first = rows.first;
-    charge.row_count = rows.count;
-    memset(charge.pass.byte, 0, DIGEST_BYTES);
-    store_u32(charge.pass.byte, 1 + round - within + round_pass(stage, within));
+    uint32_t pass;
+    struct charge charge = reach_charge(curator->job, round, 1, &pass);
+    store_u32(charge.pass.byte, 1 + pass);
     return charge;
 }
 

@@ -2,6 +2,7 @@
 
 #include "coordinator/strategy.h"
 #include "crypto/digest.h"
+#include "job/reach.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -202,11 +203,8 @@ static enum status history_add_agents(struct outcome *outcome, const struct job 
                                       const struct stage *stage, uint32_t within,
                                       const struct record *record)
 {
-    const uint32_t pass = record->as.round.round - within + round_pass(stage, within) + 1;
-    struct charge charge = stage->charge;
-    charge.row_count = 1;
-    charge.pass = (struct digest){{1}};
-    const struct cost cost = filter_cost(&job->filter, &charge);
+    const uint32_t pass = record->as.round.round - within + reach_pass(job, stage, within) + 1;
+    const struct cost cost = reach_event_cost(&job->filter, stage->charge);
 
     for (size_t i = 0; i < record->as.round.agent_count; i++) {
         struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i]);

@@ -92,7 +92,6 @@ struct stage {
     uint32_t batches;     /* rounds of one pass: they look at different records */
     unsigned grid_bits;   /* the grid's step is 2^-grid_bits */
     bool doubling;        /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
-    bool rounds_add_up;   /* unit agent: every round touches the unit, and is a pass of its own */
     bool experts_own;     /* fit, predict: each agent's own released model becomes an expert too */
     bool among_experts;   /* select: the class is the experts there are */
 

@@ -201,8 +201,6 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
                             "answers about single records, and privacy.unit is more: write unit: "
                             "record, or another task");
     }
-    stage->rounds_add_up = drafting->job->unit == UNIT_AGENT &&
-                           !(kind->is_drawn && drafting->job->trust == TRUST_CENTRAL);
     enum status status = check_keys(drafting, index);
     if (status == STATUS_OK) {
         status = check_loss(drafting, index);
@@ -228,42 +226,9 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     }
     if (status == STATUS_OK && stage->charge.mechanism != MECHANISM_DISCRETE_GAUSSIAN &&
         stage->charge.epsilon_micro == 0) {
-        return stage_refuse(drafting, index, "share",
-                            "leaves an answer less than a millionth of epsilon: raise it, or list "
-                            "fewer lambdas");
+        return stage_refuse(drafting, index, "share", STAGE_SHARE_TOO_SMALL);
     }
     return status;
-}
-
-/* Whether a round of `one` has rows in two rounds of one pass of `other`. */
-static bool is_cut(const struct stage *one, const struct stage *other)
-{
-    const uint64_t end = round_records(one);
-    for (uint32_t within = 1; within < other->batches; within++) {
-        const uint64_t cut = round_rows(other, within, 0).first;
-        if (cut > one->first && cut < end && (cut - one->first) % one->batch != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Of unit round the rounds of one pass are paid for once, because what a round shows is in one of
- * them. What another stage shows in one of its rounds is a unit, too, and must not be in several. */
-static enum status check_units(const struct drafting *drafting)
-{
-    const struct job *job = drafting->job;
-    for (size_t i = 0; i < job->stage_count && job->unit == UNIT_ROUND; i++) {
-        for (size_t j = 0; j < job->stage_count; j++) {
-            if (is_cut(&job->stage[j], &job->stage[i])) {
-                return stage_refuse(drafting, i, "batch",
-                                    "cuts up what another stage shows in one round, which is one "
-                                    "unit and would pay in several rounds here: give both the same "
-                                    "batch and first, or write unit: agent");
-            }
-        }
-    }
-    return STATUS_OK;
 }
 
 enum status job_stages_build(const struct drafting *drafting)
@@ -300,9 +265,6 @@ enum status job_stages_build(const struct drafting *drafting)
                                 "makes more than 1000000 rounds in all: lower it");
         }
     }
-    status = check_units(drafting);
-    if (status == STATUS_OK) {
-        status = stage_set_draws(drafting);
-    }
+    status = stage_set_draws(drafting);
     return status == STATUS_OK ? stage_set_sigma(drafting) : status;
 }

@@ -48,13 +48,9 @@ bool stage_learns(enum task task);
 /** Reads a stage's forecasters, if it has any, before build. */
 MUST_USE enum status stage_set_forecasters(const struct drafting *drafting, size_t index);
 
-/** Plans a losses stage's play under central trust for this epsilon and delta. Fails as hedge_plan
- * does; why says what. */
-MUST_USE enum status stage_plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
-                                      uint64_t delta_atto, struct why *why);
-
-/** Once all stages are built: lowers eta of draws under central trust until an agent's ledger will
- * admit the whole job; of all stages of a known horizon alike, in whatever order they are. */
+/** Once all stages are built: plans the plays of losses stages under central trust, and lowers their
+ * eta until an agent's ledger will admit the whole job; of all stages of a known horizon alike, in
+ * whatever order they are. */
 MUST_USE enum status stage_set_draws(const struct drafting *drafting);
 
 /** After that: finds the noise of the Gaussian one, which takes what the others leave of
@@ -73,6 +69,9 @@ MUST_USE enum status stage_build_experts(const struct drafting *drafting, size_t
 
 /** Makes the stage's charge one for Gaussian noise; stage_set_sigma does the rest. */
 MUST_USE enum status stage_take_gaussian(const struct drafting *drafting, size_t index);
+
+#define STAGE_SHARE_TOO_SMALL                                                                      \
+    "leaves an answer less than a millionth of epsilon: raise it, or list fewer lambdas"
 
 /* What closing a round may take of the coordinator, which does nothing else meanwhile: some ten
  * seconds. */

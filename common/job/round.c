@@ -1,6 +1,7 @@
 #include "job/round.h"
 
 #include "job/kind.h"
+#include "job/reach.h"
 
 enum round_input round_input(const struct stage *stage, uint32_t within)
 {
@@ -47,17 +48,17 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
     *out = (struct round_bounds){0};
     enum status status =
         stage_kind(stage->task)->bounds(out, job, stage, within, records, expert_count, why);
-    if (job->unit == UNIT_RECORD) {
-        out->sensitivity *= schema_overlap(&job->schema); /* far below 2^32 and 2^53 */
-    } else if (stage->clip_sum > 0) {
-        out->sensitivity = 2 * (uint64_t)stage->clip_sum;
-    } else if (stage->task != TASK_LOSSES || job->trust == TRUST_LOCAL) {
-        /* all records of the round may be others */
-        out->sensitivity = out->sensitivity > UINT64_MAX / stage->batch
-                               ? UINT64_MAX
-                               : out->sensitivity * stage->batch;
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status;
+    struct reach reach = reach_of(job, stage);
+    if (stage->task == TASK_LOSSES && round_is_drawn(job, stage) && job->unit != UNIT_RECORD) {
+        reach.records = reach.rounds; /* a round counts as its mean: task_losses.c */
+    }
+    out->sensitivity = reach_sensitivity(&reach, out->sensitivity, 2 * (uint64_t)stage->clip_sum,
+                                         stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN &&
+                                             !round_is_drawn(job, stage));
+    return STATUS_OK;
 }
 
 struct query_noise round_noise(const struct job *job, const struct stage *stage,
@@ -96,30 +97,13 @@ uint32_t round_distinct(const struct stage *stage)
     return stage->task == TASK_FIT || stage->task == TASK_ONLINE ? stage->rounds : 1;
 }
 
-uint32_t round_pass(const struct stage *stage, uint32_t within)
-{
-    return stage->rounds_add_up ? within : within - within % stage->batches;
-}
-
-uint32_t round_passes(const struct stage *stage, uint32_t rounds)
-{
-    if (stage->rounds_add_up) {
-        return rounds;
-    }
-    return rounds / stage->batches + (rounds % stage->batches > 0);
-}
-
 struct cost round_cost(const struct job *job, const struct filter *filter, uint32_t rounds)
 {
     struct cost sums = {0};
     for (size_t i = 0; i < job->stage_count && rounds > 0; i++) {
         const struct stage *stage = &job->stage[i];
         uint32_t within = rounds < stage->rounds ? rounds : stage->rounds;
-        struct charge charge = stage->charge;
-        charge.row_count = 1;
-        charge.pass = (struct digest){{1}};
-        struct cost cost = filter_cost(filter, &charge);
-        sums = cost_add(sums, cost_times(cost, round_passes(stage, within)));
+        sums = cost_add(sums, reach_cost(job, stage, filter, within));
         rounds -= within;
     }
     return sums;

@@ -38,7 +38,9 @@ size_t round_answer_count(const struct job *job, const struct stage *stage, uint
 struct round_bounds {
     int64_t low; /* of every value of one agent's exact answer, grid units */
     int64_t high;
-    uint64_t sensitivity; /* replace-one, grid units: in the L2 norm where the stage's charge is for
+    uint64_t
+        sensitivity; /* what the noise is for, grid units: how far a replaced unit moves a whole
+                             pass (reach.h): in the L2 norm where the stage's charge is for
                              Gaussian noise, of one value where it is for a draw, else in L1 */
 };
 
@@ -74,12 +76,6 @@ uint64_t round_records(const struct stage *stage);
 
 /** Returns how many of the stage's first rounds may differ in bounds; the others are as the first. */
 uint32_t round_distinct(const struct stage *stage);
-
-/** Returns the round within the stage that the pass of round `within` begins with. */
-uint32_t round_pass(const struct stage *stage, uint32_t within);
-
-/** Returns how many of the stage's passes over the records its first `rounds` rounds begin. */
-uint32_t round_passes(const struct stage *stage, uint32_t rounds);
 
 /** Returns what the first `rounds` rounds of the job cost one record by this filter's sums. */
 struct cost round_cost(const struct job *job, const struct filter *filter, uint32_t rounds);

@@ -5,6 +5,7 @@
 #include "account/renyi.h"
 #include "base/check.h"
 #include "job/kind.h"
+#include "job/reach.h"
 
 #include <math.h>
 
@@ -36,9 +37,7 @@ static struct parts parts_of(const struct hedge_game *game, const struct filter 
     const size_t count = hedge_charges(charge, game);
     for (size_t i = 0; i < count; i++) {
         const double range = (double)charge[i].epsilon_micro * 1e-6;
-        charge[i].pass = (struct digest){{1}};
-        charge[i].row_count = 1;
-        parts.cost = cost_add(parts.cost, filter_cost(filter, &charge[i]));
+        parts.cost = cost_add(parts.cost, reach_event_cost(filter, charge[i]));
         parts.rho += (double)charge_count(&charge[i]) * range * range / 8;
         parts.epsilon_micro += charge_count(&charge[i]) * charge[i].epsilon_micro;
     }
@@ -71,14 +70,10 @@ static struct charge joined(const struct stage *stage, const struct filter *filt
         return whole;
     }
     whole = (struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
-                            .sigma_micro = (uint64_t)(1e6 * (1 - 1e-9) / sqrt(2 * rho)),
-                            .pass = {{1}},
-                            .row_count = 1};
-    while (whole.sigma_micro > 1 && filter_cost(filter, &whole).renyi_nano < most.renyi_nano) {
+                            .sigma_micro = (uint64_t)(1e6 * (1 - 1e-9) / sqrt(2 * rho))};
+    while (whole.sigma_micro > 1 && reach_event_cost(filter, whole).renyi_nano < most.renyi_nano) {
         whole.sigma_micro -= 1 + whole.sigma_micro / 1000000;
     }
-    whole.row_count = 0;
-    whole.pass = (struct digest){0};
     return whole;
 }
 
@@ -97,11 +92,12 @@ static struct hedge_problem problem_of(const struct job *job, size_t index, uint
                                   .epsilon = (double)epsilon_micro * 1e-6,
                                   .delta = (double)delta_atto * 1e-18,
                                   .records = (double)records_of(job, stage),
-                                  .participations = job->unit == UNIT_AGENT ? stage->rounds : 1};
+                                  .participations = (uint32_t)reach_of(job, stage).rounds};
 }
 
-enum status stage_plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
-                             uint64_t delta_atto, struct why *why)
+/* Plans a stage of a known horizon for this epsilon and delta. */
+static enum status plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
+                              uint64_t delta_atto, struct why *why)
 {
     struct stage *stage = &job->stage[index];
     const enum hedge_strategy strategy = hedge_of(stage->strategy);
@@ -145,14 +141,10 @@ static bool is_admitted(const struct job *job)
     struct cost sums = {0};
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        struct charge charge = stage->charge;
-        if (stage->task != TASK_LOSSES && charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
+        if (stage->task != TASK_LOSSES && stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
             continue;
         }
-        charge.pass = (struct digest){{1}};
-        charge.row_count = 1;
-        sums = cost_add(sums, cost_times(filter_cost(&job->filter, &charge),
-                                         round_passes(stage, stage->rounds)));
+        sums = cost_add(sums, reach_cost(job, stage, &job->filter, stage->rounds));
     }
     return filter_admits(&job->filter, &sums);
 }
@@ -169,8 +161,8 @@ static enum status plan_all(struct job *job, uint64_t part, uint64_t whole, uint
     enum status status = STATUS_OK;
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         if (is_planned(job, i)) { /* shares are at most 10^9 */
-            status = stage_plan_draws(job, i, job->stage[i].epsilon_micro * part / whole,
-                                      delta_atto, why);
+            status =
+                plan_draws(job, i, job->stage[i].epsilon_micro * part / whole, delta_atto, why);
         }
     }
     return status;
@@ -296,6 +288,42 @@ static enum status refuse_draws(const struct drafting *drafting, size_t index)
                         "privacy.epsilon or delta");
 }
 
+/* Plans each stage of a known horizon for its whole share. A unit that is in several segments would
+ * pay in each. */
+static enum status plan_each(const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    struct why why = {{0}};
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage *stage = &job->stage[i];
+        if (stage->task != TASK_LOSSES) {
+            continue;
+        }
+        if (stage->doubling && reach_of(job, stage).rounds > 1) {
+            return stage_refuse(
+                drafting, i, "horizon",
+                job->unit == UNIT_AGENT
+                    ? "is known under unit agent: every start spends the whole budget on the "
+                      "rounds that follow it, and an agent takes part in all of them; remove it, or "
+                      "write unit: record or unit: round"
+                    : "is known where another stage shows in one round what this one shows in "
+                      "several: every start spends the whole budget on the rounds that follow it; "
+                      "remove it, or give both stages the same batch and first");
+        }
+        const enum status status =
+            stage->doubling ? STATUS_OK
+                            : plan_draws(job, i, stage->epsilon_micro, job->delta_atto, &why);
+        if (status != STATUS_OK) {
+            return status == STATUS_INVALID ? stage_refuse(drafting, i, "strategy", why.text)
+                                            : status;
+        }
+        if (stage->charge.mechanism == MECHANISM_PURE && stage->charge.epsilon_micro == 0) {
+            return stage_refuse(drafting, i, "share", STAGE_SHARE_TOO_SMALL);
+        }
+    }
+    return STATUS_OK;
+}
+
 /* Stages of a known horizon first, together, so that none is lowered for another's sake; then the
  * segments, within what their shares and the others leave. */
 enum status stage_set_draws(const struct drafting *drafting)
@@ -304,6 +332,10 @@ enum status stage_set_draws(const struct drafting *drafting)
     struct why why = {{0}};
     if (job->trust != TRUST_CENTRAL) {
         return STATUS_OK;
+    }
+    enum status status = plan_each(drafting);
+    if (status != STATUS_OK) {
+        return status;
     }
     suppose_segments(job);
     for (size_t i = 0; i < job->stage_count; i++) {
@@ -316,7 +348,7 @@ enum status stage_set_draws(const struct drafting *drafting)
         if (job->stage[i].task != TASK_LOSSES || !job->stage[i].doubling) {
             continue;
         }
-        const enum status status = set_segments(job, i, &why);
+        status = set_segments(job, i, &why);
         if (status == STATUS_INVALID) {
             return stage_refuse(drafting, i, "strategy", why.text);
         }

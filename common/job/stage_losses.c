@@ -4,6 +4,7 @@
 
 #include "dp/encode.h"
 #include "job/kind.h"
+#include "job/reach.h"
 #include "learn/sensitivity.h"
 
 #include <stdlib.h>
@@ -21,12 +22,6 @@ static enum status prepare_games(const struct drafting *drafting, size_t index)
                             "is for strategies whose eta follows from the number of rounds; epochs "
                             "picks anew when they have doubled, and never knows it: remove it");
     }
-    if (stage->doubling && drafting->job->unit == UNIT_AGENT) {
-        return stage_refuse(drafting, index, "horizon",
-                            "is known under unit agent: every start spends the whole budget on the "
-                            "rounds that follow it, and an agent takes part in all of them; remove "
-                            "it, or write unit: record or unit: round");
-    }
     stage->game_count = stage->doubling ? hedge_segment_count(stage->rounds) : 1;
     stage->game = calloc(stage->game_count, sizeof *stage->game);
     return stage->game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -37,7 +32,6 @@ static enum status build(const struct drafting *drafting, size_t index)
     const struct draft_stage *draft = &drafting->draft->stage[index];
     struct job *job = drafting->job;
     struct stage *stage = &job->stage[index];
-    struct why why = {{0}};
 
     if (job_experts_at(job, index, 1) == 0) {
         return stage_refuse(drafting, index, "task",
@@ -58,17 +52,10 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->first = draft->first;
     stage->batch = draft->batch;
     stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
-    stage->charge.epsilon_micro = stage->epsilon_micro / round_passes(stage, stage->rounds);
+    stage->charge.epsilon_micro = stage->epsilon_micro / reach_passes(job, stage, stage->rounds);
     stage->doubling = draft->horizon != 0;
-    if (job->trust == TRUST_LOCAL) {
-        return STATUS_OK;
-    }
-    enum status status = prepare_games(drafting, index);
-    if (status != STATUS_OK || stage->doubling) {
-        return status; /* segments are planned when all other stages are known */
-    }
-    status = stage_plan_draws(job, index, stage->epsilon_micro, job->delta_atto, &why);
-    return status == STATUS_INVALID ? stage_refuse(drafting, index, "strategy", why.text) : status;
+    /* Games are planned when all stages are known: stage_set_draws. */
+    return job->trust == TRUST_LOCAL ? STATUS_OK : prepare_games(drafting, index);
 }
 
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,

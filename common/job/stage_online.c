@@ -3,7 +3,7 @@
  * paid for once: release j is charged for the rows (t_{j-1}, t_j] that entered since the one before,
  * all with the stage's whole epsilon, of which a ledger counts the largest once.
  *
- * Why that is enough. Let F = online_stream_factor(rounds), c = schema_overlap, Delta_j =
+ * Why that is enough. Let F = online_stream_factor(rounds), c = 1 + lags, Delta_j =
  * online_sensitivity_l1(t_j), and let release j have the noise of discrete Laplace with scale
  * c ceil(F Delta_j)/epsilon. One row of the file takes part in at most c records. Replace these one
  * after the other: every stream on the way is a stream of records within their bounds, so each step

@@ -2,6 +2,7 @@
 
 #include "dp/schedule.h"
 #include "job/kind.h"
+#include "job/reach.h"
 
 #include <math.h>
 
@@ -12,11 +13,9 @@ static uint64_t epsilon_sampled(const struct job *job, const struct stage *stage
     struct charge charge = stage->charge;
     uint64_t good = 0;
     uint64_t bad = 40 * EPSILON_MICRO_ONE;
-    charge.pass = (struct digest){{1}};
-    charge.row_count = 1;
     while (bad - good > 1) {
         charge.epsilon_micro = good + (bad - good) / 2;
-        struct cost cost = cost_times(filter_cost(&job->filter, &charge), passes);
+        const struct cost cost = cost_times(reach_event_cost(&job->filter, charge), passes);
         if (cost.epsilon_micro <= stage->epsilon_micro) {
             good = charge.epsilon_micro;
         } else {
@@ -30,7 +29,7 @@ static enum status build_charge(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
     struct stage *stage = &drafting->job->stage[index];
-    const uint32_t passes = round_passes(stage, stage->rounds);
+    const uint32_t passes = reach_passes(drafting->job, stage, stage->rounds);
 
     if (draft->sampling_nano < SAMPLING_NANO_ONE) {
         if (draft->batches > 1) {
@@ -221,7 +220,7 @@ enum status stage_set_sigma(const struct drafting *drafting)
         if (!waits_for_sigma(stage)) {
             struct charge *charge = &fixed[schedule.fixed_count++];
             *charge = stage->charge;
-            charge->count = charge_count(charge) * round_passes(stage, stage->rounds);
+            charge->count = charge_count(charge) * reach_passes(job, stage, stage->rounds);
             charge->pass = (struct digest){{1}};
             charge->row_count = 1;
             continue;
@@ -236,7 +235,7 @@ enum status stage_set_sigma(const struct drafting *drafting)
     if (found == NULL) {
         return STATUS_OK;
     }
-    schedule.count = round_passes(found, found->rounds);
+    schedule.count = reach_passes(job, found, found->rounds);
     schedule.sampling_nano = charge_sampling_nano(&found->charge);
     if (schedule_sigma(&found->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
         return stage_refuse(drafting, (size_t)(found - job->stage), "noise", why.text);

@@ -8,6 +8,7 @@
 #include "experts/regret.h"
 #include "experts/rwm.h"
 #include "job/kind.h"
+#include "job/reach.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -310,11 +311,10 @@ static const char *procedure_of(const struct terms_setting *setting)
 
 static void tell_price(struct terms *terms, const struct terms_setting *setting)
 {
-    struct charge charge = setting->stage->charge;
-    charge.pass = (struct digest){{1}};
-    charge.row_count = 1;
-    terms->passes = round_passes(setting->stage, setting->stage->rounds);
-    const struct cost cost = cost_times(filter_cost(&setting->job->filter, &charge), terms->passes);
+    const struct stage *stage = setting->stage;
+    const struct charge charge = stage->charge;
+    const struct cost cost = reach_cost(setting->job, stage, &setting->job->filter, stage->rounds);
+    terms->passes = reach_passes(setting->job, stage, stage->rounds);
     terms->mechanism = procedure_of(setting);
     terms->charge = (struct price){charge.epsilon_micro, charge.delta_atto};
     terms->sigma = charge.sigma_micro > 0 ? (double)charge.sigma_micro * 1e-6 : NAN;

@@ -79,7 +79,7 @@ struct dataset_options {
  *
  * Fails with STATUS_INVALID (the header line lacks a column, or names it twice; too few rows; `why`
  * says what to do), STATUS_IO, STATUS_NO_MEMORY.
- * Ensures that a row changes no record but its own, in a series the schema_overlap records that look
+ * Ensures that a row changes no record but its own, in a series the records of later days that look
  * at it; with a row_count, that nothing but x, y, raw and the counts depends on any row.
  * Privacy: everything here stays with the institution.
  */

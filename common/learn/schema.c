@@ -62,11 +62,6 @@ size_t schema_history(const struct schema *schema)
     return schema->lag_count == 0 ? 0 : schema->lag[schema->lag_count - 1];
 }
 
-size_t schema_overlap(const struct schema *schema)
-{
-    return 1 + schema->lag_count;
-}
-
 int schema_find_feature(const struct schema *schema, const char *name)
 {
     const int plain = block_find(schema, &(struct feature_map){.kind = MAP_NONE});

@@ -126,10 +126,6 @@ bool schema_is_series(const struct schema *schema);
 /** Returns how many of a file's first rows give no record: the longest lag, or 0. */
 size_t schema_history(const struct schema *schema);
 
-/** Returns in how many records one row of the file takes part: 1; in a series 1 + lag_count, as a
- * day's value is once the label, and once a feature per lag. */
-size_t schema_overlap(const struct schema *schema);
-
 /** Returns the index among a record's features of a number's column or of a lag ("lag_7"), or -1:
  * for categories, unknown names, and where each block has a map, which leaves no feature as it is. */
 int schema_find_feature(const struct schema *schema, const char *name);

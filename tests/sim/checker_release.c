@@ -3,6 +3,7 @@
 
 #include "dp/mechanism.h"
 #include "dp/select.h"
+#include "job/reach.h"
 #include "job/round.h"
 #include "sim/world.h"
 
@@ -275,11 +276,9 @@ void central_on_round(struct world *world, const struct node *node, const struct
         abort();
     }
     world->tally.central_rounds++;
-    struct charge charge = stage->charge;
-    charge.pass = (struct digest){{1}};
-    charge.row_count = 1;
-    if (within == round_pass(stage, within)) { /* its other rounds are about other records */
-        checker->curator = cost_add(checker->curator, filter_cost(&job->filter, &charge));
+    if (within == reach_pass(job, stage, within)) { /* its other rounds are paid for */
+        checker->curator =
+            cost_add(checker->curator, reach_event_cost(&job->filter, stage->charge));
     }
     if (stage->task == TASK_LOSSES) {
         check_play(world, node, stage, within, record, count);

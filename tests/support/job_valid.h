@@ -4,6 +4,7 @@
 #ifndef TESTS_JOB_VALID_H
 #define TESTS_JOB_VALID_H
 
+#include "job/reach.h"
 #include "job/round.h"
 
 #include <math.h>
@@ -171,7 +172,7 @@ static inline bool job_valid_price(const struct job *job)
     bool good = filter_admits(&job->filter, &cost);
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct charge *charge = &job->stage[i].charge;
-        const uint64_t passes = round_passes(&job->stage[i], job->stage[i].rounds);
+        const uint64_t passes = reach_passes(job, &job->stage[i], job->stage[i].rounds);
         pure = pure && charge->mechanism == MECHANISM_PURE && charge->sampling_nano == 0;
         good =
             good && (charge->mechanism == MECHANISM_DISCRETE_GAUSSIAN ? charge->sigma_micro >= 1

@@ -152,7 +152,7 @@ static bool is_total(const struct schema *schema, const struct text text[2], siz
     }
     dataset_free(&data[0]);
     dataset_free(&data[1]);
-    return good && differing <= schema_overlap(schema);
+    return good && differing <= 1 + schema->lag_count;
 }
 
 /* Two tables that differ in one line. Where `spans`, the line holds a line's end, as a field in quotes

@@ -1,6 +1,7 @@
 /* Streams in a job: their price for one row, whatever day it is, never exceeds the charge, and would
  * with each factor of the noise forgotten; rows, records and refusals; experts written in a job. */
 
+#include "job/reach.h"
 #include "job/round.h"
 
 #include <criterion/criterion.h>
@@ -115,7 +116,7 @@ Test(job_online, releases_are_charged_for_the_rows_that_entered_since_the_one_be
         cr_assert_eq(next, 2 * age - 20 + 1, "the schedule of learn/online.h");
     }
     cr_assert_eq(round_records(stage), 301);
-    cr_assert_eq(round_passes(stage, RELEASES), 1, "the whole stream is one pass");
+    cr_assert_eq(reach_passes(&job, stage, RELEASES), 1, "the whole stream is one pass");
     cr_assert_eq(stage->charge.epsilon_micro, 1000000, "and each release is all of its epsilon");
     struct cost cost = round_cost(&job, &job.filter, RELEASES);
     cr_assert_eq(round_epsilon_micro(&job, &cost), 1000000);

@@ -2,6 +2,7 @@
  * for, every unit of its kind, every record that a day is in, every class, and the noise of central trust
  * is for the agent with the fewest records. */
 
+#include "job/reach.h"
 #include "job/round.h"
 #include "learn/sensitivity.h"
 
@@ -79,12 +80,12 @@ Test(job_prices, every_pass_that_is_begun_is_paid_for)
         must_parse(&job, &trial);
         const struct stage *stage = &job.stage[0];
         const uint64_t each = 900000 / row[i].passes;
-        cr_expect_eq(round_passes(stage, 5), row[i].passes, "%s", row[i].unit);
+        cr_expect_eq(reach_passes(&job, stage, 5), row[i].passes, "%s", row[i].unit);
         cr_expect_eq(stage->charge.epsilon_micro, each, "%s", row[i].unit);
         cr_expect_eq(round_cost(&job, &job.filter, 5).epsilon_micro, row[i].passes * each);
         for (uint32_t within = 0; within < 5; within++) {
             const struct round_rows rows = round_rows(stage, within, 100);
-            cr_expect_eq(round_pass(stage, within), row[i].begins[within], "%s", row[i].unit);
+            cr_expect_eq(reach_pass(&job, stage, within), row[i].begins[within], "%s", row[i].unit);
             cr_expect(rows.first == 4 * (within % 2) && rows.count == 4);
         }
         job_free(&job);

@@ -1,7 +1,8 @@
-/* Of unit round the rounds of one pass cost their largest, as each unit is in one of them: also what
- * another stage shows in a round, or a job would cost more than it says. Here an update shows 1200
- * records in one round: rounds of 100 of them would lose 12 times what they are charged. */
+/* Of unit round the rounds of one pass are charged once, also where another stage shows at once what
+ * this one shows in several: each gets noise for all that such a unit moves. Here an update shows 1200
+ * records in one round: noise for one round's 100 would lose 12 times what is charged. */
 
+#include "job/reach.h"
 #include "job/round.h"
 
 #include <criterion/criterion.h>
@@ -20,7 +21,7 @@ static const char TEXT[] =
     "stages:\n"
     "  - {task: update, loss: logistic, rounds: %u, batches: %u, batch: %u, clip: 1, rate: 1,"
     " share: 0.5, grid_bits: 8}\n"
-    "  - {task: losses, loss: zero_one, rounds: 12, batch: 100, first: %u, share: 0.5,"
+    "  - {task: losses, loss: zero_one, rounds: 12, batch: 100, %sfirst: %u, share: 0.5,"
     " grid_bits: 4, forecasters: [{name: a, features: [a]}]}\n";
 
 struct layout {
@@ -29,73 +30,115 @@ struct layout {
     unsigned batches;
     unsigned batch;
     unsigned first; /* of the losses */
-    bool is_priced;
 };
 
 static const struct layout layouts[] = {
-    {"record", 1, 1, 1200, 0, true},    {"agent", 1, 1, 1200, 0, true},
-    {"round", 1, 1, 100, 0, true},      {"round", 12, 12, 100, 0, true},
-    {"round", 3, 3, 100, 100, true},    {"round", 1, 1, 1200, 1200, true},
-    {"round", 2, 1, 50, 0, true},       {"round", 1, 1, 1200, 0, false}, /* several of theirs */
-    {"round", 1, 1, 101, 0, false},     {"round", 1, 1, 1200, 1100, true},
-    {"round", 1, 1, 1200, 1099, false}, {"round", 12, 12, 100, 50, false},
-    {"round", 24, 24, 50, 0, false},    {"round", 2, 2, 50, 50, true}, /* ours, in several of it */
-    {"round", 2, 2, 600, 0, false},
+    {"record", 1, 1, 1200, 0},   {"agent", 1, 1, 1200, 0},
+    {"round", 1, 1, 100, 0},     {"round", 12, 12, 100, 0},
+    {"round", 3, 3, 100, 100},   {"round", 1, 1, 1200, 1200},
+    {"round", 2, 1, 50, 0},      {"round", 1, 1, 1200, 0}, /* several of theirs */
+    {"round", 1, 1, 101, 0},     {"round", 1, 1, 1200, 1100},
+    {"round", 1, 1, 1200, 1099}, {"round", 12, 12, 100, 50},
+    {"round", 24, 24, 50, 0},    {"round", 2, 2, 50, 50}, /* ours, in several of it */
+    {"round", 2, 2, 600, 0},
 };
 
-/* Rounds of a pass that the rows of one unit are in, at most; by looking at every row. */
-static uint32_t rounds_hit(const struct stage *stage, struct round_rows unit)
+/* What the rows of one unit are in, of a pass: by looking at every row. */
+struct hit {
+    uint64_t records;
+    uint64_t rounds;
+};
+
+static struct hit hit_of(const struct stage *stage, struct round_rows unit)
 {
-    uint32_t hit = 0;
+    struct hit hit = {0};
     for (uint32_t within = 0; within < stage->batches; within++) {
         const struct round_rows rows = round_rows(stage, within, 0);
-        bool shares = false;
+        uint64_t shared = 0;
         for (uint64_t row = unit.first; row < unit.first + unit.count; row++) {
-            shares = shares || (row >= rows.first && row - rows.first < rows.count);
+            shared += row >= rows.first && row - rows.first < rows.count ? 1 : 0;
         }
-        hit += shares ? 1 : 0;
+        hit.records += shared;
+        hit.rounds += shared > 0 ? 1 : 0;
     }
     return hit;
 }
 
-static bool is_paid(const struct job *job)
+/* The most of any unit that some stage shows in a round; of unit agent a pass is one round. */
+static struct hit most_of(const struct job *job, const struct stage *stage)
 {
+    struct hit most = {0};
     for (size_t i = 0; i < job->stage_count; i++) {
         for (uint32_t within = 0; within < job->stage[i].batches; within++) {
-            for (size_t j = 0; j < job->stage_count; j++) {
-                if (rounds_hit(&job->stage[j], round_rows(&job->stage[i], within, 0)) > 1) {
-                    return false;
-                }
-            }
+            const struct hit hit = hit_of(stage, round_rows(&job->stage[i], within, 0));
+            most.records = hit.records > most.records ? hit.records : most.records;
+            most.rounds = hit.rounds > most.rounds ? hit.rounds : most.rounds;
         }
     }
-    return true;
+    return most;
 }
 
-static void check(const struct layout *layout, const char *trust)
+static uint64_t sensitivity_of(const struct job *job, const struct stage *stage)
+{
+    struct round_bounds bounds;
+    cr_assert_eq(round_bounds(&bounds, job, stage, 0, 3000, 2, NULL), STATUS_OK);
+    return bounds.sensitivity;
+}
+
+static enum status read_job(struct job *job, const struct layout *layout, const char *trust,
+                            const char *more, struct why *why)
 {
     char text[2048];
+    const int size = snprintf(text, sizeof text, TEXT, layout->unit, trust, layout->rounds,
+                              layout->batches, layout->batch, more, layout->first);
+    return job_parse(job, (struct slice){text, (size_t)size}, "job", why);
+}
+
+/* A record moves the update by twice its clip of 256 steps, and each of two losses by 16; an exact
+ * round's losses move by 16 as a whole, as they are means. */
+static void check(const struct layout *layout, const char *trust)
+{
     struct job job;
     struct why why = {{0}};
-    const int size = snprintf(text, sizeof text, TEXT, layout->unit, trust, layout->rounds,
-                              layout->batches, layout->batch, layout->first);
-    enum status status = job_parse(&job, (struct slice){text, (size_t)size}, "job", &why);
-    cr_expect_eq(status, layout->is_priced ? STATUS_OK : STATUS_INVALID,
-                 "%s, %u of %u, first %u: %s", layout->unit, layout->rounds, layout->batch,
-                 layout->first, why.text);
-    if (status == STATUS_OK) {
-        cr_expect(job.unit != UNIT_ROUND || is_paid(&job), "%u of %u, first %u", layout->rounds,
-                  layout->batch, layout->first);
+    cr_assert_eq(read_job(&job, layout, trust, "", &why), STATUS_OK, "%s", why.text);
+    const struct hit update = most_of(&job, &job.stage[0]);
+    const struct hit losses = most_of(&job, &job.stage[1]);
+    const bool drawn = strcmp(trust, "central") == 0;
+    if (job.unit == UNIT_ROUND) {
+        cr_expect_eq(sensitivity_of(&job, &job.stage[0]), 512 * update.records,
+                     "%u of %u, first %u", layout->rounds, layout->batch, layout->first);
+        cr_expect_eq(sensitivity_of(&job, &job.stage[1]),
+                     drawn ? 16 * losses.rounds : 32 * losses.records, "%u of %u, first %u",
+                     layout->rounds, layout->batch, layout->first);
+        cr_expect_eq(reach_of(&job, &job.stage[1]).rounds, losses.rounds);
     } else {
-        cr_expect(strstr(why.text, "cuts up what another stage shows") != NULL, "%s", why.text);
+        const uint64_t records = job.unit == UNIT_AGENT ? layout->batch : 1;
+        cr_expect_eq(sensitivity_of(&job, &job.stage[0]), 512 * records);
     }
     job_free(&job);
 }
 
-Test(job_units, what_a_stage_shows_in_one_round_is_in_one_round_of_the_others)
+/* Where a unit is in several segments, each of which spends the whole budget, it would pay in each. */
+static void check_segments(const struct layout *layout)
+{
+    struct job job;
+    struct why why = {{0}};
+    cr_assert_eq(read_job(&job, layout, "central", "", &why), STATUS_OK, "%s", why.text);
+    const bool once = reach_of(&job, &job.stage[1]).rounds == 1;
+    job_free(&job);
+    cr_expect_eq(read_job(&job, layout, "central", "horizon: doubling, ", &why),
+                 once ? STATUS_OK : STATUS_INVALID, "%s, %u of %u, first %u: %s", layout->unit,
+                 layout->rounds, layout->batch, layout->first, why.text);
+    cr_expect(once || strstr(why.text, "every start spends the whole budget") != NULL, "%s",
+              why.text);
+    job_free(&job);
+}
+
+Test(job_units, noise_is_for_all_that_any_stage_shows_in_one_round)
 {
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         check(&layouts[i], "local");
         check(&layouts[i], "central");
+        check_segments(&layouts[i]);
     }
 }

@@ -104,7 +104,7 @@ Test(dataset_labels, a_series_looks_back)
     struct why why = {{0}};
     const char *text = "rain,y\n0,100\n1,110\n2,120\n3,130\n4,140\n5,300\n6,90\n";
     cr_assert(schema_check(&schema, &why) == STATUS_OK, "%s", why.text);
-    cr_assert(schema_is_series(&schema) && schema_overlap(&schema) == 3);
+    cr_assert(schema_is_series(&schema) && schema.lag_count == 2);
     cr_assert(schema_feature_count(&schema) == 4 && schema_value_count(&schema) == 3);
     cr_assert(parse(&data, text, &schema, DATASET_LEARN, &why) == STATUS_OK, "%s", why.text);
     /* Days 3 to 6, each with the day before, three days before, its own rain. */
@@ -127,7 +127,7 @@ Test(dataset_labels, a_series_looks_back)
     dataset_free(&data);
 }
 
-/* One day's entry is in exactly schema_overlap records at most: counted, not believed. */
+/* One day's entry is in one record for itself and one for each lag, at most: counted, not believed. */
 Test(dataset_labels, a_day_takes_part_in_as_many_records_as_said)
 {
     enum { DAYS = 12 };
@@ -153,7 +153,7 @@ Test(dataset_labels, a_day_takes_part_in_as_many_records_as_said)
         dataset_free(&data[0]);
         dataset_free(&data[1]);
     }
-    cr_assert(most == schema_overlap(&schema), "%zu", most);
+    cr_assert(most == 1 + schema.lag_count, "%zu", most);
 }
 
 Test(dataset_labels, a_series_needs_its_days)
