@@ -7,17 +7,13 @@
 
 #include "base/check.h"
 #include "crypto/digest.h"
+#include "dp/digest_table.h"
 #include "dp/encode.h"
 #include "dp/mechanism.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct cursor {
-    struct digest job;
-    uint32_t last_round;
-};
 
 struct answer {
     struct gate_answer_view view;
@@ -29,8 +25,9 @@ struct answer {
 struct gate {
     struct ledger *ledger;
     const struct random *random;
-    struct cursor *cursor; /* (cursor_count) one per job ever answered */
-    size_t cursor_count;
+    struct digest_table job; /* every job ever answered */
+    uint32_t *last_round;    /* (cursor_capacity) of each of them, owned */
+    size_t cursor_capacity;
     struct answer latest;
     struct answer pending; /* drawn, not yet known to be durable: sealed */
     struct digest latest_pass;
@@ -69,44 +66,40 @@ void gate_free(struct gate *gate)
         answer_drop_bytes(&gate->latest);
         answer_drop_bytes(&gate->pending);
         ledger_free(gate->ledger);
-        free(gate->cursor);
+        digest_table_free(&gate->job);
+        free(gate->last_round);
         free(gate);
     }
 }
 
-static struct cursor *cursor_of(const struct gate *gate, const struct digest *job)
-{
-    for (size_t i = 0; i < gate->cursor_count; i++) {
-        if (digest_equal(&gate->cursor[i].job, job)) {
-            return &gate->cursor[i];
-        }
-    }
-    return NULL;
-}
-
 static enum status cursor_advance(struct gate *gate, const struct digest *job, uint32_t round)
 {
-    struct cursor *cursor = cursor_of(gate, job);
-    if (cursor == NULL) {
-        struct cursor *grown =
-            realloc(gate->cursor, (gate->cursor_count + 1) * sizeof *gate->cursor);
-        if (grown == NULL) {
+    size_t at = digest_table_find(&gate->job, job);
+    if (at == DIGEST_NOT_THERE) {
+        if (digest_table_reserve(&gate->job) != STATUS_OK) {
             return STATUS_NO_MEMORY;
         }
-        gate->cursor = grown;
-        cursor = &gate->cursor[gate->cursor_count++];
-        *cursor = (struct cursor){.job = *job};
+        if (gate->cursor_capacity < gate->job.capacity) {
+            uint32_t *grown = realloc(gate->last_round, gate->job.capacity * sizeof *grown);
+            if (grown == NULL) {
+                return STATUS_NO_MEMORY;
+            }
+            gate->last_round = grown;
+            gate->cursor_capacity = gate->job.capacity;
+        }
+        at = digest_table_add(&gate->job, job);
+        gate->last_round[at] = 0;
     }
-    if (round > cursor->last_round) {
-        cursor->last_round = round;
+    if (round > gate->last_round[at]) {
+        gate->last_round[at] = round;
     }
     return STATUS_OK;
 }
 
 int64_t gate_last_round(const struct gate *gate, const struct digest *job)
 {
-    const struct cursor *cursor = cursor_of(gate, job);
-    return cursor == NULL ? -1 : (int64_t)cursor->last_round;
+    size_t at = digest_table_find(&gate->job, job);
+    return at == DIGEST_NOT_THERE ? -1 : (int64_t)gate->last_round[at];
 }
 
 static struct gate_answer_view view_of(const struct record *record)

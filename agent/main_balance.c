@@ -21,19 +21,70 @@ enum { AMOUNT_BYTES = 160 };
 void ledger_found_free(struct ledger_found *found)
 {
     ledger_free(found->ledger);
-    free(found->job);
+    digest_table_free(&found->job);
+    digest_table_free(&found->text);
+    free(found->job_text);
+    free(found->known);
     free(found->event);
     memset(found, 0, sizeof *found);
 }
 
 const char *ledger_found_job_name(const struct ledger_found *found, const struct digest *job)
 {
-    for (size_t i = found->job_count; i-- > 0;) {
-        if (digest_equal(&found->job[i].id, job)) {
-            return found->job[i].name;
-        }
+    size_t at = digest_table_find(&found->job, job);
+    return at == DIGEST_NOT_THERE ? "" : found->known[found->job_text[at]].name;
+}
+
+/* Makes room for one more job and one more text. */
+static enum status reserve(struct ledger_found *found)
+{
+    size_t jobs = found->job.capacity;
+    size_t texts = found->text.capacity;
+
+    if (digest_table_reserve(&found->job) != STATUS_OK ||
+        digest_table_reserve(&found->text) != STATUS_OK) {
+        return STATUS_NO_MEMORY;
     }
-    return "";
+    if (found->job.capacity != jobs) {
+        size_t *grown = realloc(found->job_text, found->job.capacity * sizeof *grown);
+        if (grown == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        found->job_text = grown;
+    }
+    if (found->text.capacity != texts) {
+        struct known_text *grown = realloc(found->known, found->text.capacity * sizeof *grown);
+        if (grown == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        found->known = grown;
+    }
+    return STATUS_OK;
+}
+
+enum status ledger_found_job(struct ledger_found *found, const struct job_name *name,
+                             struct slice text)
+{
+    struct job job;
+
+    if (reserve(found) != STATUS_OK) {
+        return STATUS_NO_MEMORY;
+    }
+    CHECK(found->known != NULL && found->job_text != NULL);
+    size_t at = digest_table_find(&found->text, &name->text_digest);
+    if (at == DIGEST_NOT_THERE) {
+        at = digest_table_add(&found->text, &name->text_digest);
+        found->known[at].name[0] = '\0';
+    }
+    if (digest_table_find(&found->job, &name->id) == DIGEST_NOT_THERE) {
+        found->job_text[digest_table_add(&found->job, &name->id)] = at;
+    }
+    if (found->known[at].name[0] == '\0' && text.size > 0 &&
+        job_parse(&job, text, "the journal's job", NULL) == STATUS_OK) {
+        (void)snprintf(found->known[at].name, JOB_NAME_BYTES, "%s", job.name);
+        job_free(&job);
+    }
+    return STATUS_OK;
 }
 
 /* Answers of one pass follow each other in the order of their rows: the same event on rows that come

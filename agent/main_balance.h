@@ -5,22 +5,26 @@
 
 #include "account/event.h"
 #include "agent/policy.h"
+#include "dp/digest_table.h"
 #include "dp/ledger.h"
+#include "protocol/message.h"
 
 #include <jansson.h>
 #include <stddef.h>
 
-struct known_job {
-    struct digest id;
-    char name[JOB_NAME_BYTES];
+struct known_text {
+    char name
+        [JOB_NAME_BYTES]; /* of the job that the text describes; "" when the journal has dropped it */
 };
 
 /* Starts zeroed; ledger_found_free frees what it owns. */
 struct ledger_found {
     const struct policy *policy;
-    struct ledger *ledger; /* owned */
-    struct known_job *job; /* (job_count) that the journal names, owned */
-    size_t job_count;
+    struct ledger *ledger;       /* owned */
+    struct digest_table job;     /* that the journal names */
+    size_t *job_text;            /* (job.capacity) which text each of them has, owned */
+    struct digest_table text;    /* by digest */
+    struct known_text *known;    /* (text.capacity), owned */
     struct privacy_event *event; /* (event_count) each charge that its pass had to pay for, owned */
     size_t event_count;
     struct charge latest; /* the charge before */
@@ -28,6 +32,11 @@ struct ledger_found {
 };
 
 void ledger_found_free(struct ledger_found *found);
+
+/** Takes a job into what is known. text: of its record, or its blob; empty where an earlier job had the same or
+ * where it was dropped. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status ledger_found_job(struct ledger_found *found, const struct job_name *job,
+                                      struct slice text);
 
 /** Returns the job's name; "" when the journal does not have it. */
 const char *ledger_found_job_name(const struct ledger_found *found, const struct digest *job);

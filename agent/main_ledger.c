@@ -7,7 +7,6 @@
 #include "base/exit_code.h"
 #include "io/daemon.h"
 #include "io/journal.h"
-#include "job/job.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -33,25 +32,6 @@ static void when_text(char out[TIME_BYTES], int64_t wall_ms)
         strftime(out, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) {
         (void)snprintf(out, TIME_BYTES, "?");
     }
-}
-
-static enum status learn_job_name(struct ledger_found *found, const struct record *record)
-{
-    struct job job;
-    struct slice text = {record->as.job.text, record->as.job.job.text_bytes};
-    struct known_job *grown = realloc(found->job, (found->job_count + 1) * sizeof *found->job);
-
-    if (grown == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    found->job = grown;
-    struct known_job *known = &found->job[found->job_count++];
-    *known = (struct known_job){.id = record->as.job.job.id};
-    if (job_parse(&job, text, "the journal's job", NULL) == STATUS_OK) {
-        (void)snprintf(known->name, sizeof known->name, "%s", job.name);
-        job_free(&job);
-    }
-    return STATUS_OK;
 }
 
 static enum status print_answer(struct ledger_print *print, const struct record *record)
@@ -115,12 +95,13 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
     enum status status = wire_decode_record(&record, body);
 
     (void)sequence;
-    (void)blob;
     if (status != STATUS_OK) {
         return status;
     }
     if (record.kind == RECORD_JOB && !print->silent) {
-        status = learn_job_name(&print->found, &record);
+        bool inside = record.as.job.text != NULL; /* in journals of version 1 */
+        struct slice text = {record.as.job.text, record.as.job.job.text_bytes};
+        status = ledger_found_job(&print->found, &record.as.job.job, inside ? text : blob);
     } else if (record.kind == RECORD_ANSWER) {
         status = visit_answer(print, &record);
     }

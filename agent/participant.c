@@ -88,6 +88,10 @@ static enum status on_record(struct participant *p, const struct event *event)
     switch (record.kind) {
     case RECORD_JOB:
         status = job_remember(p, &record.as.job.job.id);
+        if (event->as.record.blob.size > 0) {
+            texts_add(&p->texts, event->as.record.sequence, &record.as.job.job.text_digest,
+                      event->as.record.blob.size);
+        }
         break;
     case RECORD_ANSWER:
         status = gate_restore(p->gate, &record, event->as.record.sequence, event->as.record.blob);
@@ -111,12 +115,33 @@ static enum status on_committed(struct participant *p, const struct event *event
     memmove(p->committing, p->committing + 1, p->commit_count * sizeof p->committing[0]);
     memmove(p->commit_body, p->commit_body + 1, p->commit_count * sizeof p->commit_body[0]);
     if (record->kind == RECORD_JOB) {
-        status = job_remember(p, &record->as.job.job.id);
+        const struct job_name *name = &record->as.job.job;
+        status = job_remember(p, &name->id);
+        if (!texts_has(&p->texts, &name->text_digest)) { /* as when it was committed */
+            texts_add(&p->texts, event->as.committed.sequence, &name->text_digest,
+                      name->text_bytes);
+        }
     } else {
         round_on_committed(p, event);
     }
-    free(record); /* a shallow copy: its text belongs to the participant */
+    free(record);
     return status;
+}
+
+/* Drops the texts that need not be kept. What a crash leaves undone, the next start does. */
+static void drop_texts(struct participant *p, struct effects *effects)
+{
+    enum { EFFECTS_LEFT = 64 }; /* for whatever else this step has to say */
+    uint64_t sequence = 0;
+
+    while (p->commit_count == 0 && effects->count < EFFECTS_MAX - EFFECTS_LEFT &&
+           texts_drop(&p->texts, &sequence)) {
+        struct effect *effect = effects_add(effects, EFFECT_FORGET);
+        if (effect == NULL) {
+            return; /* the record keeps its text; no later one does */
+        }
+        effect->as.forget.sequence = sequence;
+    }
 }
 
 static bool is_computing(const struct participant *p)
@@ -263,12 +288,14 @@ static enum status participant_step(void *self, const struct event *event, struc
         p->started = true;
         p->heard_ms = event->now_ms;
         p->hello_ms = event->now_ms;
+        drop_texts(p, effects);
         break;
     case EVENT_MESSAGE:
         status = p->finished ? STATUS_OK : on_message(p, event, effects);
         break;
     case EVENT_COMMITTED:
         status = on_committed(p, event);
+        drop_texts(p, effects);
         break;
     case EVENT_WORKED:
         status = on_worked(p, event);

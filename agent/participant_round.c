@@ -296,9 +296,12 @@ static enum status commit_answer(struct participant *p, const struct event *even
     enum status status = STATUS_OK;
     if (!job_is_recorded(p, &p->name.id)) {
         struct record job = {.kind = RECORD_JOB, .wall_ms = event->wall_ms};
+        struct slice text = {p->text, p->name.text_bytes};
         job.as.job.job = p->name;
-        job.as.job.text = p->text;
-        status = participant_commit(p, effects, &job, (struct slice){0});
+        if (texts_has(&p->texts, &p->name.text_digest)) {
+            text = (struct slice){0};
+        }
+        status = participant_commit(p, effects, &job, text);
     }
     if (status == STATUS_OK) {
         answer->wall_ms = event->wall_ms;

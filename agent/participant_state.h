@@ -8,6 +8,7 @@
 #include "agent/gate.h"
 #include "agent/participant.h"
 #include "agent/task.h"
+#include "agent/texts.h"
 #include "protocol/message.h"
 #include "protocol/transfer.h"
 
@@ -65,6 +66,7 @@ struct participant {
     bool recorded;       /* the job's own record is in the journal */
     struct digest *seen; /* (seen_count) jobs whose record is in the journal, owned */
     size_t seen_count;
+    struct texts texts; /* of these jobs, as far as they are kept */
     struct dataset data;
     struct digest data_digest; /* of the records as they were loaded; stays at the site */
     size_t *order;             /* (data.record_count) */

@@ -41,21 +41,6 @@ enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *d
     }
 }
 
-/* The chained digest of the next record. */
-static void chain(struct digest *out, const struct digest *before, uint64_t sequence,
-                  struct slice body, uint64_t blob_bytes, const struct digest *blob_digest)
-{
-    uint8_t numbers[24];
-    store_u64(numbers, sequence);
-    store_u64(numbers + 8, body.size);
-    store_u64(numbers + 16, blob_bytes);
-    struct slice part[] = {{before->byte, DIGEST_BYTES},
-                           {numbers, sizeof numbers},
-                           body,
-                           {blob_digest->byte, DIGEST_BYTES}};
-    digest_sha256(out, part, sizeof part / sizeof part[0]);
-}
-
 /* Runs a statement that gives no rows. */
 static bool perform(struct journal_sqlite *journal, enum journal_statement which)
 {
@@ -98,13 +83,14 @@ static bool insert_pieces(struct journal_sqlite *journal, uint64_t sequence, str
 static bool insert_record(struct journal_sqlite *journal, const struct journal_mark *next,
                           struct slice body, struct slice blob, const struct digest *blob_digest)
 {
+    uint8_t place[JOURNAL_PLACE_BYTES];
+    struct slice digest = journal_row_shorten(place, body, blob, blob_digest);
     sqlite3_stmt *statement = journal->statement[STATEMENT_ADD];
     bool done =
         sqlite3_bind_int64(statement, 1, (int64_t)next->sequence) == SQLITE_OK &&
         sqlite3_bind_blob64(statement, 2, body.data, body.size, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_bind_int64(statement, 3, (int64_t)blob.size) == SQLITE_OK &&
-        sqlite3_bind_blob(statement, 4, blob_digest->byte, DIGEST_BYTES, SQLITE_STATIC) ==
-            SQLITE_OK &&
+        sqlite3_bind_blob64(statement, 4, digest.data, digest.size, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_bind_blob(statement, 5, next->chain.byte, DIGEST_BYTES, SQLITE_STATIC) ==
             SQLITE_OK &&
         perform(journal, STATEMENT_ADD);
@@ -151,7 +137,8 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     CHECK(body.size > 0 && body.size <= JOURNAL_BODY_BYTES_MAX);
     CHECK(blob.size <= ((uint64_t)JOURNAL_PIECE_BYTES << JOURNAL_PIECE_BITS));
     digest_sha256(&blob_digest, &blob, 1);
-    chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size, &blob_digest);
+    journal_row_chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size,
+                      &blob_digest);
     if (!perform(journal, STATEMENT_BEGIN) ||
         !insert_record(journal, &next, body, blob, &blob_digest) ||
         !insert_pieces(journal, next.sequence, blob)) {
@@ -263,13 +250,15 @@ static enum status visit_row(struct journal_sqlite *journal, struct journal_mark
     struct slice body = {sqlite3_column_blob(row, 1), (size_t)sqlite3_column_bytes(row, 1)};
     uint64_t blob_bytes = (uint64_t)sqlite3_column_int64(row, 2);
     if ((uint64_t)sqlite3_column_int64(row, 0) != next.sequence || body.size == 0 ||
-        sqlite3_column_bytes(row, 3) != DIGEST_BYTES ||
         sqlite3_column_bytes(row, 4) != DIGEST_BYTES) {
         return damaged(journal, next.sequence);
     }
-    memcpy(blob_digest.byte, sqlite3_column_blob(row, 3), DIGEST_BYTES);
+    struct slice stored = {sqlite3_column_blob(row, 3), (size_t)sqlite3_column_bytes(row, 3)};
+    if (!journal_row_expand(&blob_digest, stored, body, blob_bytes)) {
+        return damaged(journal, next.sequence);
+    }
     memcpy(found.byte, sqlite3_column_blob(row, 4), DIGEST_BYTES);
-    chain(&next.chain, &at->chain, next.sequence, body, blob_bytes, &blob_digest);
+    journal_row_chain(&next.chain, &at->chain, next.sequence, body, blob_bytes, &blob_digest);
     if (!digest_equal(&found, &next.chain)) {
         return damaged(journal, next.sequence);
     }

@@ -107,6 +107,14 @@ static enum status make_schema(struct journal_sqlite *journal, const char *kind)
     return STATUS_OK;
 }
 
+/* From now on its records may say what the version before did not know. */
+static enum status set_version(struct journal_sqlite *journal)
+{
+    char command[64];
+    (void)snprintf(command, sizeof command, "PRAGMA user_version=%d", (int)JOURNAL_VERSION);
+    return run(journal, command) ? STATUS_OK : journal_sqlite_failure(journal, "prepared");
+}
+
 /* Whose file is it, and of which version? Nothing is changed; an empty one is ours to fill. */
 static enum status recognise(struct journal_sqlite *journal, bool *empty, const char *kind)
 {
@@ -129,13 +137,15 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
                 journal->folder);
         return STATUS_INVALID;
     }
-    if (version != JOURNAL_VERSION) {
+    if (version < JOURNAL_VERSION_LEAST || version > JOURNAL_VERSION) {
         why_set(&journal->trouble,
-                "%s/journal.db has version %lld, this program knows %d; remedy: "
+                "%s/journal.db has version %lld, this program knows %d to %d; remedy: "
                 "use the hedgerow that wrote it, or a later one",
-                journal->folder, (long long)version, (int)JOURNAL_VERSION);
+                journal->folder, (long long)version, (int)JOURNAL_VERSION_LEAST,
+                (int)JOURNAL_VERSION);
         return STATUS_UNSUPPORTED;
     }
+    journal->is_older = version < JOURNAL_VERSION;
     if (!ask(journal, "SELECT kind FROM about", NULL, found, sizeof found)) {
         return journal_sqlite_failure(journal, "read");
     }
@@ -362,6 +372,8 @@ static enum status open_all(struct journal_sqlite *journal,
     }
     if (status == STATUS_OK && empty) {
         status = make_schema(journal, options->kind);
+    } else if (status == STATUS_OK && !options->read_only && journal->is_older) {
+        status = set_version(journal);
     }
     if (status == STATUS_OK) {
         status = find_end(journal, &mark);

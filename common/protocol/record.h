@@ -20,7 +20,9 @@ struct record {
     union {
         struct {
             struct job_name job;
-            char *text; /* (job.text_bytes), owned */
+            char *
+                text; /* (job.text_bytes), owned; NULL at an agent: the text is the record's blob, or
+                           that of an earlier record with the same digest, or was dropped */
         } job;
         struct {
             struct digest job;

@@ -29,9 +29,13 @@ static enum status take_job(struct record *record, const Journal__Job *job)
     struct job_name *name = &record->as.job.job;
     record->kind = RECORD_JOB;
     if (!wire_take_digest(&name->id, &job->job) || !wire_take_digest(&name->nonce, &job->nonce) ||
-        !wire_take_digest(&name->text_digest, &job->text_digest) || job->text.len == 0 ||
+        !wire_take_digest(&name->text_digest, &job->text_digest) ||
         job->text.len > JOB_TEXT_BYTES_MAX) {
         return STATUS_CORRUPT;
+    }
+    if (job->text.len == 0) {
+        name->text_bytes = job->text_bytes;
+        return STATUS_OK;
     }
     record->as.job.text = malloc(job->text.len);
     if (record->as.job.text == NULL) {
@@ -160,8 +164,12 @@ static void put(struct packing *packing)
         packing->body.job.job = wire_put_digest(&copy->as.job.job.id);
         packing->body.job.nonce = wire_put_digest(&copy->as.job.job.nonce);
         packing->body.job.text_digest = wire_put_digest(&copy->as.job.job.text_digest);
-        packing->body.job.text.data = (uint8_t *)copy->as.job.text;
-        packing->body.job.text.len = copy->as.job.job.text_bytes;
+        if (copy->as.job.text == NULL) {
+            packing->body.job.text_bytes = copy->as.job.job.text_bytes;
+        } else {
+            packing->body.job.text.data = (uint8_t *)copy->as.job.text;
+            packing->body.job.text.len = copy->as.job.job.text_bytes;
+        }
         break;
     case RECORD_ANSWER:
         put_answer(packing);

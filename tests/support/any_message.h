@@ -170,11 +170,13 @@ static inline void any_record(struct dice *dice, enum record_kind kind, struct r
     record->wall_ms = (int64_t)any_number(dice, 0, UINT64_MAX);
     if (kind == RECORD_JOB) {
         record->as.job.job = any_job_name(dice);
-        record->as.job.text = malloc(record->as.job.job.text_bytes);
-        if (record->as.job.text == NULL) {
-            abort();
+        if (any_number(dice, 0, 3) > 0) { /* else it is elsewhere */
+            record->as.job.text = malloc(record->as.job.job.text_bytes);
+            if (record->as.job.text == NULL) {
+                abort();
+            }
+            dice_fill(dice, record->as.job.text, record->as.job.job.text_bytes);
         }
-        dice_fill(dice, record->as.job.text, record->as.job.job.text_bytes);
     } else if (kind == RECORD_ANSWER) {
         record->as.answer.job = any_digest(dice);
         record->as.answer.round = any_round(dice);

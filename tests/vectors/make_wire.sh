@@ -37,6 +37,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame enrolled 'enrolled { name: "hospital-1" }'
     record job "wall_ms: 1700000000000
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" }"
+    record job-elsewhere "wall_ms: 1700000000000
+        job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text_bytes: 8 }"
     record answer "wall_ms: -1 answer { job: \"$A\" round: 2 task: \"losses\" epsilon_micro: 250000
         pass: \"$D\" row_first: 64 row_count: 32 invitation: \"$B\" answer: \"$C\" answer_bytes: 24 }"
     record answer-event "wall_ms: 1 answer { job: \"$A\" round: 2 task: \"update\" delta_atto: 7

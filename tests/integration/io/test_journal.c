@@ -220,9 +220,27 @@ static void tamper(const char *sql)
 
 Test(journal, a_later_version_is_refused, .init = setup, .fini = teardown)
 {
-    tamper("PRAGMA user_version=2");
+    tamper("PRAGMA user_version=3");
     cr_expect_eq(open_kind(&journal, "agent", false), STATUS_UNSUPPORTED);
-    cr_expect_not_null(strstr(why.text, "version 2"), "%s", why.text);
+    cr_expect_not_null(strstr(why.text, "version 3"), "%s", why.text);
+}
+
+Test(journal, an_earlier_version_is_read_as_it_is_and_gone_on_with_as_this_one, .init = setup,
+     .fini = teardown)
+{
+    struct journal reader;
+    cr_assert_eq(put("one", "abc", 3), STATUS_OK);
+    tamper("PRAGMA user_version=1");
+    for (int64_t version = 1; version <= 2; version++) {
+        char command[256];
+        cr_assert_eq(open_kind(&reader, "agent", true), STATUS_OK, "%s", why.text);
+        cr_expect_str_eq(read_all(&reader, STATUS_OK).text, "1:one:3 ");
+        journal_close(&reader);
+        snprintf(command, sizeof command, "test $(sqlite3 %s 'PRAGMA user_version') = %d",
+                 scratch_path(&scratch, "journal.db"), (int)version);
+        cr_expect_eq(system(command), 0, "%s", command);
+        cr_assert_eq(reopen(), STATUS_OK, "%s", why.text);
+    }
 }
 
 Test(journal, append_only_holds_in_the_file_itself, .init = setup, .fini = teardown)

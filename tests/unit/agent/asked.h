@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { SLOT_MS = 100, WIDTH = 2, RECORD_COUNT = 4, JOURNAL_MAX = 8, LOG_BYTES = 1 << 16 };
-enum { BODY_BYTES_MAX = 4096, BLOB_BYTES_MAX = 64 };
+enum { BODY_BYTES_MAX = 4096, BLOB_BYTES_MAX = 2048 };
 
 static const int64_t day_ms = 86400000;
 

@@ -4,6 +4,7 @@
 
 #include "tests/unit/agent/asked.h"
 
+#include "agent/texts.h"
 #include "learn/gradient.h"
 #include "learn/permutation.h"
 
@@ -46,6 +47,85 @@ Test(participant_books, the_bytes_of_a_closed_round_are_forgotten)
     pull.as.pull.length = 8 * WIDTH;
     say(&pull, (struct slice){0});
     cr_expect_eq(bench.chunks, 0, "and in memory");
+    end();
+}
+
+/* Another job of the same text, also after a restart: its record names the text, which the first one's blob has. */
+Test(participant_books, a_text_is_written_to_the_journal_once)
+{
+    struct record record;
+    size_t texts = 0;
+    size_t jobs = 0;
+    init();
+    for (uint8_t job = 1; job <= 3; job++) {
+        name_job(job);
+        if (job == 2) {
+            join();
+        } else {
+            restart();
+        }
+        ask_and_wait(0);
+        cr_assert_eq(bench.declines, 0);
+    }
+    for (size_t i = 0; i < bench.journal_count; i++) {
+        const struct entry *entry = &bench.journal[i];
+        struct slice body = {entry->body, entry->body_size};
+        cr_assert_eq(wire_decode_record(&record, body), STATUS_OK);
+        if (record.kind == RECORD_JOB) {
+            bool whole = entry->blob_size == sizeof TEXT - 1 &&
+                         memcmp(entry->blob, TEXT, sizeof TEXT - 1) == 0;
+            cr_expect_null(record.as.job.text);
+            cr_expect_eq(record.as.job.job.text_bytes, sizeof TEXT - 1);
+            cr_expect(whole || entry->blob_size == 0);
+            jobs++;
+            texts += whole ? 1 : 0;
+        }
+        record_free(&record);
+    }
+    cr_expect(jobs == 3 && texts == 1, "%zu jobs, %zu texts", jobs, texts);
+    end();
+}
+
+/* A journal with more texts than are kept, as a kill between commit and dropping leaves it: the oldest go at the
+ * start, and they alone. */
+Test(participant_books, texts_beyond_the_bound_are_dropped_from_the_journal)
+{
+    static uint8_t text[JOB_TEXT_BYTES_MAX];
+    enum { TEXTS = TEXTS_BYTES_MAX / JOB_TEXT_BYTES_MAX + 3 };
+    init();
+    participant_free(bench.participant);
+    struct participant_options options = {.policy = &bench.policy,
+                                          .source = {load, &bench},
+                                          .random = &bench.random,
+                                          .log = &bench.log,
+                                          .heartbeat_ms = 50000,
+                                          .silence_ms = 1000000};
+    cr_assert_eq(participant_new(&bench.participant, &options), STATUS_OK);
+    bench.machine = participant_machine(bench.participant);
+    for (uint64_t i = 1; i <= TEXTS; i++) {
+        struct record record = {.kind = RECORD_JOB, .wall_ms = 1};
+        struct event event = {.kind = EVENT_RECORD, .as.record.sequence = i};
+        uint8_t *body = NULL;
+        store_u64(text, i);
+        record.as.job.job = (struct job_name){.text_bytes = sizeof text};
+        record.as.job.job.id.byte[0] = record.as.job.job.nonce.byte[0] = (uint8_t)i;
+        event.as.record.blob = (struct slice){text, sizeof text};
+        digest_sha256(&record.as.job.job.text_digest, &event.as.record.blob, 1);
+        cr_assert_eq(wire_encode_record(&body, &event.as.record.body.size, &record), STATUS_OK);
+        event.as.record.body.data = body;
+        step(&event);
+        free(body);
+    }
+    bench.forgets = 0;
+    step(&(struct event){.kind = EVENT_START});
+    cr_expect_eq(bench.forgets, 3);
+    uint64_t next = 1;
+    for (size_t i = 0; i < bench.effects.count; i++) {
+        if (bench.effects.item[i].kind == EFFECT_FORGET) {
+            cr_expect_eq(bench.effects.item[i].as.forget.sequence, next);
+            next++;
+        }
+    }
     end();
 }
 

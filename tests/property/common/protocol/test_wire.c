@@ -147,7 +147,9 @@ static bool records_equal(const struct record *a, const struct record *b)
         return false;
     }
     if (a->kind == RECORD_JOB) {
-        same = memcmp(a->as.job.text, b->as.job.text, a->as.job.job.text_bytes) == 0;
+        same = a->as.job.text == NULL || b->as.job.text == NULL
+                   ? a->as.job.text == b->as.job.text
+                   : memcmp(a->as.job.text, b->as.job.text, a->as.job.job.text_bytes) == 0;
         left.as.job.text = right.as.job.text = NULL;
     } else if (a->kind == RECORD_ROUND) {
         uint32_t agents = a->as.round.agent_count;

@@ -44,6 +44,8 @@ Test(wire_record, packs_as_protoc_does)
     record.as.job.job = (struct job_name){
         .id = all(0x0a), .nonce = all(0xb0), .text_digest = all(0xc1), .text_bytes = 8};
     check_known("job", &record);
+    record.as.job.text = NULL; /* in the blob, or beside an earlier job */
+    check_known("job-elsewhere", &record);
 
     record = known_answer();
     check_known("answer", &record);
