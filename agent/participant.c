@@ -302,6 +302,7 @@ static enum status participant_step(void *self, const struct event *event, struc
         break;
     case EVENT_TICK:
     case EVENT_ROSTER: /* the coordinator's business */
+    case EVENT_CUT:
         break;
     }
     return status == STATUS_OK ? on_time(p, event, effects) : status;

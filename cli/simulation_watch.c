@@ -14,6 +14,7 @@ enum {
     GRACE_MS = 5000,
     AGENTS_END_MS = 20000,
     SPARE_MS = 60000,
+    SHORT_SPARE_MS = 2000,
     ARGUMENTS_MAX = 8
 };
 
@@ -200,10 +201,11 @@ static void tell_of_dead(struct simulation *simulation, bool *told)
     }
 }
 
-/* No round can take longer than its deadline, so a run that does is stuck. */
+/* No round can take longer than its deadline and its patience, so a run that does is stuck. */
 static int64_t patience_ms(const struct job *job)
 {
-    return (int64_t)job->join_deadline_ms + (int64_t)job_round_count(job) * job->deadline_ms +
+    return (int64_t)job->join_deadline_ms +
+           (int64_t)job_round_count(job) * ((int64_t)job->deadline_ms + job->patience_ms) +
            SPARE_MS;
 }
 
@@ -220,15 +222,31 @@ static enum exit_code coordinator_code(struct simulation *simulation)
     return coordinator->code == EXIT_CODE_JOB_FAILED ? EXIT_CODE_JOB_FAILED : EXIT_CODE_INTERNAL;
 }
 
-/* With no agent left that could still answer, waiting for the coordinator's deadlines serves nobody. */
-static bool all_agents_failed(const struct simulation *simulation)
+/* Agents that could still answer. Those of a simulation that have ended do not come back. */
+static size_t agents_left(const struct simulation *simulation)
 {
+    size_t left = 0;
     for (size_t i = 1; i < simulation->children.count; i++) {
         const struct child *child = &simulation->children.child[i];
-        if (child->running || child->code == 0) {
-            return false;
-        }
+        left += child->running || child->code == 0;
     }
+    return left;
+}
+
+/* With too few agents left, waiting for the job's patience serves nobody: the round that may have all its
+ * answers already gets its deadline. */
+static bool is_hopeless(struct simulation *simulation, int64_t *short_ms)
+{
+    size_t left = agents_left(simulation);
+    *short_ms = left < simulation->job.cohort_min ? *short_ms + TURN_MS : 0;
+    if (left > 0 && *short_ms <= (int64_t)simulation->job.deadline_ms + SHORT_SPARE_MS) {
+        return false;
+    }
+    why_set(&simulation->why,
+            left == 0 ? "all agents have ended; the logs are in %s/logs"
+                      : "too few agents are left for the job (cohort.minimum); the logs are in "
+                        "%s/logs",
+            simulation->out);
     return true;
 }
 
@@ -237,6 +255,7 @@ static enum exit_code watch(struct simulation *simulation, struct tail *tail)
     bool told[CHILDREN_MAX] = {false};
     const struct child *coordinator = &simulation->children.child[0];
     int64_t waited = 0;
+    int64_t short_ms = 0;
     bool asked_to_stop = false;
 
     while (coordinator->running && !asked_to_stop && waited < patience_ms(&simulation->job)) {
@@ -246,10 +265,8 @@ static enum exit_code watch(struct simulation *simulation, struct tail *tail)
             simulation_show_line(simulation->progress, tail->line);
         }
         tell_of_dead(simulation, told);
-        if (coordinator->running && all_agents_failed(simulation)) {
+        if (coordinator->running && is_hopeless(simulation, &short_ms)) {
             children_stop(&simulation->children, GRACE_MS);
-            why_set(&simulation->why, "all agents have ended; the logs are in %s/logs",
-                    simulation->out);
             return EXIT_CODE_JOB_FAILED;
         }
     }

@@ -15,7 +15,7 @@ enum status aggregate_begin(struct aggregate *aggregate, size_t count)
         return STATUS_NO_MEMORY;
     }
     aggregate->count = count;
-    aggregate->staging_count = count * 8 <= STAGING_BYTES_SMALL ? STAGING_MAX : 1;
+    aggregate->staging_count = count * 8 <= STAGING_BYTES_SMALL ? STAGING_MAX : STAGING_LARGE;
     return STATUS_OK;
 }
 
@@ -40,6 +40,7 @@ enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
             *out = staging;
             staging->peer = *peer;
             staging->stalls = 0;
+            staging->began_ms = now_ms;
             return transfer_begin(&staging->transfer, (uint64_t)aggregate->count * 8, now_ms);
         }
     }

@@ -14,19 +14,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STAGING_MAX = 4, STAGING_BYTES_SMALL = 1024 * 1024 };
+enum { STAGING_MAX = 4, STAGING_LARGE = 2, STAGING_BYTES_SMALL = 1024 * 1024 };
 
 struct staging {
     struct peer peer;
     struct transfer transfer;
-    unsigned stalls; /* retries since the last piece */
+    unsigned stalls;  /* retries since the last piece */
+    int64_t began_ms; /* when the peer got this place */
+    unsigned turns;   /* how often it had lost one before */
 };
 
 struct aggregate {
     int64_t *sum; /* (count) owned; NULL when no round is open */
     size_t count;
     struct staging staging[STAGING_MAX];
-    size_t staging_count; /* 1 for large vectors, so that memory stays O(model) */
+    size_t staging_count; /* STAGING_LARGE for large vectors: with the sum, three models */
 };
 
 /** Sets room aside for a round of count values. Fails with STATUS_NO_MEMORY. */

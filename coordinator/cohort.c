@@ -93,6 +93,7 @@ void cohort_begin_round(struct cohort *cohort)
         struct member *member = &cohort->member[i];
         member_clear(member);
         member->standing = STANDING_SILENT;
+        member->turns = 0;
         if (member->admitted) {
             cohort->member[used++] = *member;
         }
@@ -118,17 +119,73 @@ size_t cohort_count_ready(const struct cohort *cohort)
     return count;
 }
 
-bool cohort_is_complete(const struct cohort *cohort)
+bool cohort_awaits(const struct member *member, int64_t now_ms, uint32_t settle_ms)
+{
+    bool settled = member->seen && !member->was_ready && now_ms >= member->first_ms + settle_ms;
+    return member->admitted && member->standing < STANDING_ANSWERED && !member->cut &&
+           member->missed < MISSED_MAX && !settled;
+}
+
+bool cohort_is_complete(const struct cohort *cohort, int64_t now_ms, uint32_t settle_ms)
 {
     size_t admitted = 0;
     for (size_t i = 0; i < cohort->count; i++) {
-        const struct member *member = &cohort->member[i];
-        if (member->admitted && member->standing < STANDING_ANSWERED) {
+        if (cohort_awaits(&cohort->member[i], now_ms, settle_ms)) {
             return false;
         }
-        admitted += member->admitted;
+        admitted += cohort->member[i].admitted;
     }
     return admitted > 0;
+}
+
+size_t cohort_count_possible(const struct cohort *cohort)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < cohort->count; i++) {
+        const struct member *member = &cohort->member[i];
+        count += member->standing == STANDING_ANSWERED ||
+                 (member->admitted && member->standing < STANDING_ANSWERED);
+    }
+    return count;
+}
+
+void cohort_note_missed(struct cohort *cohort, int64_t opened_ms, int64_t now_ms,
+                        uint32_t settle_ms)
+{
+    for (size_t i = 0; i < cohort->count; i++) {
+        struct member *member = &cohort->member[i];
+        if (cohort_awaits(member, now_ms, settle_ms)) {
+            member->missed++;
+            member->away = !member->seen || member->heard_ms < opened_ms;
+            member->dragged = member->standing > STANDING_SILENT;
+        }
+    }
+}
+
+void cohort_note_life(struct member *member)
+{
+    if (!member->dragged) {
+        member->missed = 0;
+    }
+}
+
+bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int64_t now_ms)
+{
+    bool given_up = member->missed >= MISSED_MAX || member->cut;
+    if (!member->seen) {
+        member->first_ms = now_ms;
+    }
+    if (member->away || (ready && !member->ready)) {
+        member->missed = 0;
+        member->away = false;
+    }
+    if (member->cut && member->cut_ms < opened_ms) {
+        member->cut = false; /* not in the round in which it was cut */
+    }
+    member->seen = true;
+    member->ready = ready;
+    member->was_ready = member->was_ready || ready;
+    return given_up && member->missed < MISSED_MAX && !member->cut;
 }
 
 struct member *cohort_next_offer(struct cohort *cohort)
@@ -137,7 +194,8 @@ struct member *cohort_next_offer(struct cohort *cohort)
     for (size_t i = 0; i < cohort->count; i++) {
         struct member *member = &cohort->member[i];
         if (member->admitted && member->standing == STANDING_OFFERED &&
-            (next == NULL || member->offered_ms < next->offered_ms)) {
+            (next == NULL || member->turns < next->turns ||
+             (member->turns == next->turns && member->offered_ms < next->offered_ms))) {
             next = member;
         }
     }

@@ -20,15 +20,26 @@ enum standing {
     STANDING_REFUSED /* broke the protocol in this round: not counted */
 };
 
+enum { MISSED_MAX = 2 }; /* rounds that wait in vain for an agent, one after the other */
+
 struct member {
     struct peer peer;
     bool admitted; /* false: revoked during this round, kept only if it is in the sum */
     bool seen;     /* has said HELLO since this program started */
     bool ready;
+    bool was_ready;         /* once since this program started */
+    int64_t first_ms;       /* its first HELLO */
+    int64_t heard_ms;       /* its latest frame */
     uint32_t rounds_closed; /* as it last said */
+    unsigned missed;        /* rounds in a row that waited for it in vain */
+    bool away;              /* in the last of these not one frame of it came */
+    bool dragged;           /* in the last of these it offered an answer and did not deliver */
+    bool cut; /* the transport cut it for an attack, and it has not come back in a later round */
+    int64_t cut_ms;
     enum standing standing;
     struct digest answer; /* from STANDING_OFFERED on */
-    int64_t offered_ms;   /* the queue's order */
+    int64_t offered_ms;   /* the queue's order among members of as many turns */
+    unsigned turns;       /* how often it has lost its staging vector to others in this round */
     double *own; /* (D) its released answer, where the stage makes an expert of it; owned */
 };
 
@@ -57,11 +68,34 @@ void cohort_begin_round(struct cohort *cohort);
 size_t cohort_count(const struct cohort *cohort, enum standing standing);
 size_t cohort_count_ready(const struct cohort *cohort);
 
-/** Returns whether nobody is left to wait for: every admitted member has answered, declined or been
- * refused. False for an empty roster. */
-bool cohort_is_complete(const struct cohort *cohort);
+/**
+ * Returns whether a round that is open waits for a member. It does not wait for one that has answered,
+ * declined or been refused; that was cut for an attack; that MISSED_MAX rounds have waited for in vain; and
+ * that is present but has not been ready yet, settle_ms after its first HELLO. An answer of such a member
+ * counts all the same while the round is open.
+ */
+bool cohort_awaits(const struct member *member, int64_t now_ms, uint32_t settle_ms);
 
-/** Returns the member whose offer waits longest, or NULL. */
+/** Returns whether nobody is left to wait for. False for an empty roster. */
+bool cohort_is_complete(const struct cohort *cohort, int64_t now_ms, uint32_t settle_ms);
+
+/** Returns how many members are in the sum or may still come in. 0 only for an empty roster or when all have
+ * declined or been refused. */
+size_t cohort_count_possible(const struct cohort *cohort);
+
+/** A round that was opened at opened_ms is over: those it waited for in vain have missed it. */
+void cohort_note_missed(struct cohort *cohort, int64_t opened_ms, int64_t now_ms,
+                        uint32_t settle_ms);
+
+/** Notes an answer to an earlier round, or that it declined one: it is slow, not absent, and rounds wait
+ * for it again. Not so one that only offers, and does not deliver. */
+void cohort_note_life(struct member *member);
+
+/** Notes a HELLO; returns whether by it a member is back that rounds no longer waited for. */
+bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int64_t now_ms);
+
+/** Returns the member whose offer is next: of those that lost a place least often the one that waits
+ * longest; or NULL. */
 struct member *cohort_next_offer(struct cohort *cohort);
 
 #endif

@@ -22,6 +22,9 @@
 
 #define PROGRAM "hedgerow-coordinator"
 
+/* What an agent has to read its records in, before rounds go on without it until it is ready. */
+enum { SETTLE_MS = 10000 };
+
 struct run {
     struct office office;
     struct daemon daemon;
@@ -43,7 +46,8 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                           .log = &run->daemon.log,
                                           .answer_bytes_max =
                                               run->office.settings.message_bytes_max,
-                                          .linger_ms = run->office.settings.linger_ms};
+                                          .linger_ms = run->office.settings.linger_ms,
+                                          .settle_ms = SETTLE_MS};
     enum status status = journal_sqlite_open(journal, &journal_options, why);
 
     if (status != STATUS_OK) {

@@ -95,6 +95,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
     }
     cohort_begin_round(&c->cohort);
     c->phase = PHASE_OPEN;
+    c->late = false;
     c->opened_ms = now_ms;
     c->deadline_ms = now_ms + c->options.job->deadline_ms;
     c->invitation = invitation_of_round(c);
@@ -138,6 +139,13 @@ static enum status on_start(struct coordinator *c, const struct event *event,
     if (c->outcome.finished) {
         c->phase = PHASE_OVER;
         c->deadline_ms = event->now_ms + c->options.linger_ms;
+        if (c->outcome.failed) {
+            /* There is nothing to fetch: the cause again, and out. */
+            c->deadline_ms = event->now_ms;
+            coordinator_tell_failed(c, c->failed_because[0] != '\0'
+                                           ? c->failed_because
+                                           : "the journal says that this job failed before");
+        }
         return STATUS_OK;
     }
     if (c->outcome.rounds_closed == 0) {
@@ -167,6 +175,9 @@ static enum status on_record(struct coordinator *c, const struct event *event)
     } else {
         status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
     }
+    if (status == STATUS_OK && record.kind == RECORD_ROUND && record.as.round.failed) {
+        memcpy(c->failed_because, record.as.round.cause, sizeof c->failed_because);
+    }
     if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed) {
         coordinator_keep_state(c, event->as.record.sequence, NULL);
         status = curator_restore(c->curator, record.as.round.round, &c->outcome.hedge_before,
@@ -190,6 +201,29 @@ static enum status on_roster(struct coordinator *c, const struct event *event)
         }
     }
     return status;
+}
+
+/* The transport cut a peer for an attack: what it was sending gives its place up, and the round does not
+ * wait for it. */
+static void on_cut(struct coordinator *c, const struct event *event)
+{
+    struct member *member = cohort_find(&c->cohort, &event->as.cut.peer);
+    if (member == NULL) {
+        return;
+    }
+    struct staging *staging = aggregate_find(&c->aggregate, &member->peer);
+    if (staging != NULL) {
+        aggregate_drop(staging);
+    }
+    if (member->standing == STANDING_PULLING) {
+        member->standing = STANDING_OFFERED;
+        member->offered_ms = event->now_ms;
+        member->turns++;
+    }
+    member->cut = true;
+    member->cut_ms = event->now_ms;
+    log_event(c->options.log, LOG_WARN, "agent-cut", member->peer.name,
+              "was cut for an attack: the round does not wait for it");
 }
 
 static bool everybody_knows(const struct coordinator *c)
@@ -229,6 +263,8 @@ static enum status advance(struct coordinator *c, const struct event *event,
             status = coordinator_open(c, event->now_ms, effects);
         } else if (event->now_ms >= c->deadline_ms) {
             status = coordinator_fail(c, event, effects);
+        } else {
+            coordinator_tell_joining(c, event->now_ms);
         }
     }
     if (status == STATUS_OK && c->phase == PHASE_OPEN) {
@@ -251,6 +287,7 @@ static enum status coordinator_step(void *self, const struct event *event, struc
     struct coordinator *c = self;
     enum status status = STATUS_OK;
 
+    c->stepped_ms = event->now_ms;
     switch (event->kind) {
     case EVENT_RECORD:
         return on_record(c, event);
@@ -263,6 +300,9 @@ static enum status coordinator_step(void *self, const struct event *event, struc
     case EVENT_ROSTER:
         status = on_roster(c, event);
         break;
+    case EVENT_CUT:
+        on_cut(c, event);
+        break;
     case EVENT_COMMITTED:
         status = coordinator_on_committed(c, event, effects);
         break;
@@ -273,6 +313,11 @@ static enum status coordinator_step(void *self, const struct event *event, struc
     return status == STATUS_OK ? advance(c, event, effects) : status;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static int64_t coordinator_wake_ms(const void *self)
 {
     const struct coordinator *c = self;
@@ -281,11 +326,11 @@ static int64_t coordinator_wake_ms(const void *self)
     if (c->phase != PHASE_JOINING && c->phase != PHASE_OPEN && c->phase != PHASE_OVER) {
         return INT64_MAX;
     }
-    for (size_t i = 0; c->phase == PHASE_OPEN && i < c->aggregate.staging_count; i++) {
-        const struct transfer *transfer = &c->aggregate.staging[i].transfer;
-        if (transfer_is_active(transfer) && transfer->progress_ms + PULL_RETRY_MS < wake) {
-            wake = transfer->progress_ms + PULL_RETRY_MS;
-        }
+    if (c->phase == PHASE_JOINING) {
+        return earlier(wake, c->stepped_ms + JOIN_NOTICE_MS);
+    }
+    if (c->phase == PHASE_OPEN) {
+        wake = earlier(earlier(wake, coordinator_settles_ms(c)), coordinator_stalls_ms(c));
     }
     return wake;
 }

@@ -19,6 +19,7 @@ struct coordinator_options {
     const struct log *log;       /* kept */
     uint64_t answer_bytes_max;   /* refuse larger vectors up front */
     uint32_t linger_ms;          /* after the job's end: how long absent agents are waited for */
+    uint32_t settle_ms; /* an agent that is present, but never was ready, is waited for so long */
 };
 
 /** Makes the machine. Fails with STATUS_NO_MEMORY, or STATUS_INVALID when the job cannot be carried

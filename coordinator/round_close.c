@@ -53,22 +53,33 @@ static void begin_record(struct coordinator *c, const struct event *event, bool 
     c->phase = PHASE_CLOSING;
 }
 
+void coordinator_tell_failed(const struct coordinator *c, const char *cause)
+{
+    log_event(c->options.log, LOG_ERROR, "job-failed", NULL,
+              "%s: the job ends here; charges of those who answered stay spent", cause);
+}
+
 enum status coordinator_fail(struct coordinator *c, const struct event *event,
                              struct effects *effects)
 {
     size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
     bool joining = c->phase == PHASE_JOINING;
+    char missing[MISSING_BYTES];
+    char cause[RECORD_CAUSE_BYTES];
 
-    log_event(
-        c->options.log, LOG_ERROR, "job-failed", NULL,
-        "round %" PRIu32 ": %zu agents %s, the job needs %" PRIu32 " (cohort.minimum): the job "
-        "ends here; charges of those who answered stay spent",
-        c->outcome.rounds_closed, joining ? cohort_count_ready(&c->cohort) : answered,
-        joining ? "were ready before the join deadline" : "answered", c->options.job->cohort_min);
+    coordinator_tell_missing(c, event->now_ms, missing, sizeof missing);
+    (void)snprintf(cause, sizeof cause,
+                   "round %" PRIu32 ": %zu agents %s, the job needs %" PRIu32
+                   " (cohort.minimum); missing: %s",
+                   c->outcome.rounds_closed, joining ? cohort_count_ready(&c->cohort) : answered,
+                   joining ? "were ready before the join deadline" : "answered",
+                   c->options.job->cohort_min, missing[0] != '\0' ? missing : "nobody on the list");
+    coordinator_tell_failed(c, cause);
     if (joining) {
         c->opened_ms = event->now_ms;
     }
     begin_record(c, event, true);
+    memcpy(c->committing.as.round.cause, cause, sizeof cause);
     enum status status = list_agents(&c->committing, &c->cohort);
     aggregate_free(&c->aggregate);
     cohort_forget_answers(&c->cohort);
@@ -125,15 +136,16 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
 enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
                                      struct effects *effects)
 {
-    size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
 
-    if (!cohort_is_complete(&c->cohort) && event->now_ms < c->deadline_ms) {
+    switch (coordinator_judge_round(c, event->now_ms)) {
+    case VERDICT_WAIT:
         return STATUS_OK;
-    }
-    if (answered < c->options.job->cohort_min) {
+    case VERDICT_FAIL:
         return coordinator_fail(c, event, effects);
+    case VERDICT_CLOSE:
+        break;
     }
     begin_record(c, event, false);
     enum status status = list_agents(&c->committing, &c->cohort);

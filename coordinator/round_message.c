@@ -23,9 +23,11 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     if (c->phase < PHASE_JOINING) {
         return STATUS_OK; /* the job has no durable name yet */
     }
-    member->seen = true;
-    member->ready =
-        same && message->as.hello.ready && message->as.hello.version == PROTOCOL_VERSION;
+    bool ready = same && message->as.hello.ready && message->as.hello.version == PROTOCOL_VERSION;
+    if (cohort_note_hello(member, ready, c->opened_ms, event->now_ms)) {
+        log_event(c->options.log, LOG_INFO, "agent-back", member->peer.name,
+                  "is back: rounds wait for it again");
+    }
     member->rounds_closed = same ? message->as.hello.rounds_closed : 0;
     welcome.as.welcome.version = PROTOCOL_VERSION;
     welcome.as.welcome.job = c->outcome.job_name;
@@ -46,6 +48,9 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
 
 static void on_decline(struct coordinator *c, struct member *member, const struct message *message)
 {
+    if (digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
+        cohort_note_life(member);
+    }
     if (c->phase == PHASE_OPEN && member->standing == STANDING_SILENT &&
         message->as.decline.round == c->outcome.rounds_closed &&
         digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
@@ -136,5 +141,6 @@ enum status coordinator_on_message(struct coordinator *c, const struct event *ev
                   "sent a frame that is not of this protocol: %s", status_text(status));
         return STATUS_OK;
     }
+    member->heard_ms = event->now_ms;
     return dispatch(c, event, member, &message, effects);
 }

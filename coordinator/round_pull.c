@@ -32,6 +32,7 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
             return STATUS_OK;
         }
         if (status == STATUS_OK) {
+            staging->turns = member->turns;
             member->standing = STANDING_PULLING;
             status = ask(c, staging, effects);
         }
@@ -69,6 +70,7 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         return STATUS_OK;
     }
     if (message->as.offer.round < c->outcome.rounds_closed) {
+        cohort_note_life(member);
         return coordinator_release(c, &member->peer, effects); /* late, or repeated */
     }
     if (c->phase != PHASE_OPEN || message->as.offer.round != c->outcome.rounds_closed) {
@@ -78,6 +80,7 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         struct staging *staging = aggregate_find(&c->aggregate, &member->peer);
         if (staging != NULL) {
             aggregate_drop(staging);
+            member->turns++; /* or it could begin its turn anew for ever */
         }
         member->standing = STANDING_SILENT;
     }
@@ -150,6 +153,7 @@ static enum status count_answer(struct coordinator *c, struct member *member,
         return STATUS_OK;
     }
     member->standing = STANDING_ANSWERED;
+    member->missed = 0;
     log_event(c->options.log, LOG_DEBUG, "answer-counted", member->peer.name,
               "is in the sum of round %" PRIu32, c->outcome.rounds_closed);
     return STATUS_OK;
@@ -175,19 +179,52 @@ enum status coordinator_on_chunk(struct coordinator *c, const struct event *even
     return count_answer(c, member, staging);
 }
 
+/* The place goes to whoever waits; its peer begins anew, behind those who lost a place less often. */
 static void put_back(struct coordinator *c, const struct event *event, struct staging *staging,
                      struct member *member)
 {
     log_event(c->options.log, LOG_WARN, "answer-stalled", member->peer.name,
-              "sent %" PRIu64 " of %" PRIu64 " bytes and then nothing for %u ms: others go first",
-              staging->transfer.received, staging->transfer.bytes, PULL_RETRY_MS * staging->stalls);
+              "sent %" PRIu64 " of %" PRIu64 " bytes in %" PRId64 " ms, the latest %" PRId64
+              " ms ago: others go first",
+              staging->transfer.received, staging->transfer.bytes,
+              event->now_ms - staging->began_ms, event->now_ms - staging->transfer.progress_ms);
     member->standing = STANDING_OFFERED;
     member->offered_ms = event->now_ms;
+    member->turns++;
     aggregate_drop(staging);
 }
 
-/* Transfers that make no progress are asked for again, and put back in the queue when that does not
- * help or somebody waits for their place, so that dead links and idle promises hold nobody up. */
+/* One transfer. Nothing came for a while: it is asked for again, and put back in the queue when that does
+ * not help. Somebody waits for its place: it is put back as well when its turn is over, or when it is too
+ * slow to be done by then. Dead links, idle promises and trickles hold nobody up. */
+static enum status check_one(struct coordinator *c, const struct event *event,
+                             struct staging *staging, size_t *waiting, struct effects *effects)
+{
+    struct member *member = cohort_find(&c->cohort, &staging->peer);
+    enum status status = STATUS_OK;
+
+    if (member == NULL) {
+        aggregate_drop(staging);
+        return STATUS_OK;
+    }
+    bool silent = event->now_ms - staging->transfer.progress_ms >= PULL_RETRY_MS;
+    bool over = *waiting > 0 && (silent || event->now_ms >= coordinator_turn_ends_ms(c, staging));
+    if (silent) {
+        /* It may have begun anew and not know that it offered: the same question, the same bytes.
+         */
+        status = coordinator_invite(c, &member->peer, event->now_ms, effects);
+        staging->stalls++;
+    }
+    if (over || staging->stalls >= PULL_STALLS_MAX) {
+        *waiting -= *waiting > 0;
+        put_back(c, event, staging, member);
+    } else if (silent) {
+        transfer_retry(&staging->transfer, event->now_ms);
+        status = status == STATUS_OK ? ask(c, staging, effects) : status;
+    }
+    return status;
+}
+
 enum status coordinator_check_stalls(struct coordinator *c, const struct event *event,
                                      struct effects *effects)
 {
@@ -196,28 +233,28 @@ enum status coordinator_check_stalls(struct coordinator *c, const struct event *
 
     for (size_t i = 0; i < c->aggregate.staging_count && status == STATUS_OK; i++) {
         struct staging *staging = &c->aggregate.staging[i];
-        if (!transfer_is_active(&staging->transfer) ||
-            event->now_ms - staging->transfer.progress_ms < PULL_RETRY_MS) {
-            continue;
-        }
-        struct member *member = cohort_find(&c->cohort, &staging->peer);
-        if (member == NULL) {
-            aggregate_drop(staging);
-            continue;
-        }
-        /* It may have begun anew and not know that it offered: the same question, the same bytes.
-         */
-        status = coordinator_invite(c, &member->peer, event->now_ms, effects);
-        staging->stalls++;
-        if (waiting > 0 || staging->stalls >= PULL_STALLS_MAX) {
-            waiting -= waiting > 0;
-            put_back(c, event, staging, member);
-            continue;
-        }
-        transfer_retry(&staging->transfer, event->now_ms);
-        if (status == STATUS_OK) {
-            status = ask(c, staging, effects);
+        if (transfer_is_active(&staging->transfer)) {
+            status = check_one(c, event, staging, &waiting, effects);
         }
     }
     return status;
+}
+
+int64_t coordinator_stalls_ms(const struct coordinator *c)
+{
+    bool somebody_waits = cohort_count(&c->cohort, STANDING_OFFERED) > 0;
+    int64_t wake = INT64_MAX;
+
+    for (size_t i = 0; i < c->aggregate.staging_count; i++) {
+        const struct staging *staging = &c->aggregate.staging[i];
+        if (!transfer_is_active(&staging->transfer)) {
+            continue;
+        }
+        int64_t due = staging->transfer.progress_ms + PULL_RETRY_MS;
+        if (somebody_waits && coordinator_turn_ends_ms(c, staging) < due) {
+            due = coordinator_turn_ends_ms(c, staging);
+        }
+        wake = due < wake ? due : wake;
+    }
+    return wake;
 }

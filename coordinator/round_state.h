@@ -1,6 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
- * time), round_message.c (what agents say), round_pull.c (how answers come in) and round_close.c (from
- * the last answer to the release). Nothing else includes it. */
+ * time), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
+ * waited for) and round_close.c (from the last answer to the release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -12,7 +12,13 @@
 #include "coordinator/round.h"
 #include "protocol/message.h"
 
-enum { PULL_RETRY_MS = 2000, PULL_STALLS_MAX = 3 /* vain tries, when nobody waits */ };
+enum {
+    PULL_RETRY_MS = 2000,
+    PULL_STALLS_MAX = 3, /* vain tries, when nobody waits */
+    SILENT_MS = 10000,   /* without a frame, an agent is called silent */
+    JOIN_NOTICE_MS = 10000,
+    MISSING_BYTES = 640 /* names of who is missing, for a line of the log */
+};
 
 enum phase {
     PHASE_RECOVERING, /* before EVENT_START */
@@ -36,7 +42,14 @@ struct coordinator {
     struct digest invitation; /* of the open round */
     int64_t opened_ms;
     int64_t deadline_ms; /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
+    bool late;           /* the open round is past its deadline, and below its minimum */
+    int64_t stepped_ms;  /* the time of the latest event */
+    int64_t told_ms;     /* of coordinator_tell_joining: when, and what */
+    size_t told_ready;
+    size_t told_seen;
+    bool told;
 
+    char failed_because[RECORD_CAUSE_BYTES]; /* as the journal says; "" */
     struct record committing; /* owns its lists while PHASE_NAMING or PHASE_CLOSING */
     uint8_t *commit_body;
     double *commit_rows;
@@ -69,12 +82,30 @@ MUST_USE enum status coordinator_on_chunk(struct coordinator *c, const struct ev
                                           struct effects *effects);
 MUST_USE enum status coordinator_check_stalls(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
+/** Returns when coordinator_check_stalls is due; INT64_MAX. */
+int64_t coordinator_stalls_ms(const struct coordinator *c);
 MUST_USE enum status coordinator_pull_next(struct coordinator *c, const struct event *event,
                                            struct effects *effects);
+
+/* round_wait.c */
+enum verdict { VERDICT_WAIT, VERDICT_CLOSE, VERDICT_FAIL };
+
+/** Returns what is to become of the open round. Below its minimum it is late from its deadline on, and
+ * stays open for the job's patience; then it closes with the answer that makes the minimum. */
+enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms);
+/** Writes who is missing, and why, into text (size). */
+void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size);
+void coordinator_tell_joining(struct coordinator *c, int64_t now_ms);
+/** Returns when one that is present without having been ready is waited for no longer; INT64_MAX. */
+int64_t coordinator_settles_ms(const struct coordinator *c);
+/** Returns when a transfer gives way to whoever waits, if nothing more comes of it. */
+int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
 
 /* round_close.c */
 MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
+/** Says why the job failed, in these words. */
+void coordinator_tell_failed(const struct coordinator *c, const char *cause);
 MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event *event,
                                       struct effects *effects);
 MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,

@@ -146,6 +146,19 @@ static enum status wait_turn(struct driver *driver, int timeout_ms)
     return status;
 }
 
+/* The machine hears whom the transport has cut for an attack: it does not wait for such. */
+static enum status take_cuts(struct driver *driver)
+{
+    struct event event = {.kind = EVENT_CUT};
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && !driver->finished &&
+           endpoint_next_cut(driver->options->endpoint, &event.as.cut.peer) == STATUS_OK) {
+        status = driver_give(driver, event);
+    }
+    return status;
+}
+
 static enum status turn(struct driver *driver)
 {
     enum status status = wait_turn(driver, idle_ms(driver));
@@ -154,6 +167,9 @@ static enum status turn(struct driver *driver)
     }
     if (status == STATUS_OK && !driver->finished) {
         status = take_messages(driver);
+    }
+    if (status == STATUS_OK && !driver->finished) {
+        status = take_cuts(driver);
     }
     if (status == STATUS_OK && !driver->finished) {
         status = follow_roster(driver);

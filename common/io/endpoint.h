@@ -90,6 +90,10 @@ struct endpoint_message {
  * of frames, of revoked keys and of peers above their limits never come out. */
 MUST_USE enum status endpoint_receive(struct endpoint *endpoint, struct endpoint_message *out);
 
+/** Coordinator: takes the next agent that was cut because it broke a limit, as floods and endless messages
+ * do. Fails with STATUS_AGAIN when there is none. */
+MUST_USE enum status endpoint_next_cut(struct endpoint *endpoint, struct peer *out);
+
 /** Sends to a peer, at an agent to the coordinator; the bytes are copied. Fails with
  * STATUS_NOT_FOUND (not connected) or STATUS_AGAIN (its queue is full); the message is then lost,
  * which is normal. */

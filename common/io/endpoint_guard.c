@@ -253,12 +253,33 @@ void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
     }
 }
 
+void endpoint_guard_punish(struct endpoint *endpoint, struct admitted *admitted, int64_t now_ms)
+{
+    struct listening_side *side = &endpoint->listening;
+
+    admitted->penalty_until_ms = now_ms + endpoint->limits.penalty_ms;
+    if (side->cut_count < CUTS_MAX && admitted->entry.token_until_s == 0) {
+        memcpy(side->cut[side->cut_count++].name, admitted->name, PEER_NAME_BYTES);
+    }
+}
+
+enum status endpoint_next_cut(struct endpoint *endpoint, struct peer *out)
+{
+    struct listening_side *side = &endpoint->listening;
+
+    if (side->cut_count == 0) {
+        return STATUS_AGAIN;
+    }
+    *out = side->cut[--side->cut_count];
+    return STATUS_OK;
+}
+
 static void punish(struct endpoint *endpoint, const struct connection *connection, int64_t now_ms)
 {
     if (connection->identified) {
         struct admitted *admitted = endpoint_guard_admitted(endpoint, &connection->key);
         if (admitted != NULL) {
-            admitted->penalty_until_ms = now_ms + endpoint->limits.penalty_ms;
+            endpoint_guard_punish(endpoint, admitted, now_ms);
         }
     }
 }

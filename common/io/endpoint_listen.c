@@ -27,7 +27,7 @@ static void turn_out(struct endpoint *endpoint, struct admitted *admitted, int d
                      const char *event, const char *text)
 {
     int64_t now_ms = clock_now_ms();
-    admitted->penalty_until_ms = now_ms + endpoint->limits.penalty_ms;
+    endpoint_guard_punish(endpoint, admitted, now_ms);
     log_rate_event(&endpoint->rate, now_ms, LOG_WARN, event, admitted->name, text);
     endpoint_guard_cut(endpoint, descriptor);
 }

@@ -52,7 +52,12 @@ struct connection {
     struct tcp_peer peer;
 };
 
+enum { CUTS_MAX = 16 };
+
 struct listening_side {
+    struct peer
+        cut[CUTS_MAX]; /* (cut_count) cut for an attack, not yet told; what is over is lost */
+    size_t cut_count;
     struct admitted *admitted; /* (ROSTER_ENTRIES_MAX) */
     size_t admitted_count;
     struct connection *connection; /* (connection_room), by descriptor */
@@ -133,6 +138,8 @@ void endpoint_zap_answer(struct endpoint *endpoint, int64_t now_ms);
 MUST_USE enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why);
 void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms);
 void endpoint_guard_sample(struct endpoint *endpoint, int64_t now_ms);
+/** Notes that an admitted key was cut for an attack, for endpoint_next_cut, and lets it wait. */
+void endpoint_guard_punish(struct endpoint *endpoint, struct admitted *admitted, int64_t now_ms);
 void endpoint_guard_cut(struct endpoint *endpoint, int descriptor);
 struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key);
 

@@ -90,6 +90,15 @@ static const struct config_key cohort_keys[] = {
      .min = 100,
      .max = 604800000,
      .example = "30"},
+    {.name = "patience_s",
+     .type = CONFIG_FIXED,
+     .places = 3,
+     .exact = true,
+     CONFIG_IN(struct draft_cohort, patience_ms),
+     .min = 0,
+     .max = 604800000,
+     .fallback = "3600",
+     .example = "3600"},
     {.name = NULL},
 };
 

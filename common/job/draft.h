@@ -32,6 +32,7 @@ struct draft_cohort {
     uint64_t records;
     uint32_t join_deadline_ms;
     uint32_t deadline_ms;
+    uint32_t patience_ms;
 };
 
 struct draft_experts {

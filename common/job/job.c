@@ -196,6 +196,7 @@ static enum status build(const struct drafting *drafting)
     job->records_least = draft->cohort.records;
     job->cohort_min = draft->cohort.minimum;
     job->deadline_ms = draft->cohort.deadline_ms;
+    job->patience_ms = draft->cohort.patience_ms;
     job->join_deadline_ms = draft->cohort.join_deadline_ms;
     enum status status = job_schema_build(drafting);
     if (status == STATUS_OK) {

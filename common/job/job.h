@@ -148,6 +148,7 @@ struct job {
     uint64_t records_least; /* that every agent says it has; 0: not said */
     uint32_t cohort_min;
     uint32_t deadline_ms;      /* of a round, from its opening */
+    uint32_t patience_ms;      /* so much longer it stays open below cohort_min answers */
     uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */
     struct stage *stage;       /* (stage_count), owned */
     size_t stage_count;

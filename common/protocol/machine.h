@@ -26,6 +26,7 @@ enum event_kind {
     EVENT_TICK,    /* the time that wake_ms asked for has come (or any other time) */
     EVENT_MESSAGE, /* a frame from a peer */
     EVENT_ROSTER, /* coordinator: the admitted agents have changed (or are told for the first time) */
+    EVENT_CUT,    /* coordinator: a peer broke a limit of the transport, its connection was cut */
     EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
     EVENT_WORKED     /* the work that EFFECT_WORK asked for is done */
 };
@@ -48,6 +49,9 @@ struct event {
             struct slice control; /* the first frame: protocol/wire decodes it */
             struct slice payload; /* the second, raw; size 0 when there is none */
         } message;
+        struct {
+            struct peer peer;
+        } cut;
         struct {
             const struct peer *peer; /* (count), sorted by name */
             size_t count;

@@ -30,6 +30,18 @@ static bool agents_are_valid(const struct peer *agent, size_t count)
     return names_differ(agent, count);
 }
 
+/* One line of printable characters, which ends; only a failed round has a cause. */
+static bool cause_is_valid(const char *cause, bool failed)
+{
+    size_t length = strnlen(cause, RECORD_CAUSE_BYTES);
+    for (size_t i = 0; i < length; i++) {
+        if (cause[i] < 0x20 || cause[i] > 0x7e) {
+            return false;
+        }
+    }
+    return length < RECORD_CAUSE_BYTES && (failed || length == 0);
+}
+
 bool record_is_valid(const struct record *record)
 {
     switch (record->kind) {
@@ -48,6 +60,7 @@ bool record_is_valid(const struct record *record)
                record->as.round.agent_count <= PEERS_MAX &&
                record->as.round.sum_count <= RECORD_SUM_MAX &&
                record->as.round.blob_bytes <= TRANSFER_BYTES_MAX &&
+               cause_is_valid(record->as.round.cause, record->as.round.failed) &&
                agents_are_valid(record->as.round.agent, record->as.round.agent_count);
     }
     return false;

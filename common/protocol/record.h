@@ -8,6 +8,8 @@
 #include "protocol/machine.h"
 #include "protocol/message.h"
 
+enum { RECORD_CAUSE_BYTES = 896 };
+
 enum record_kind {
     RECORD_JOB,    /* both: this job has begun (coordinator) or is known (agent) */
     RECORD_ANSWER, /* agent: a charge and the noisy answer it paid for (the answer is the blob) */
@@ -43,8 +45,9 @@ struct record {
             uint32_t agent_count;
             int64_t *sum; /* (sum_count) released sums that the outcome is read from, owned */
             uint32_t sum_count;
-            uint64_t blob_bytes;  /* new rows of the experts, or a state */
-            uint32_t duration_ms; /* from opening (or recovery) to closing */
+            uint64_t blob_bytes;            /* new rows of the experts, or a state */
+            uint32_t duration_ms;           /* from opening (or recovery) to closing */
+            char cause[RECORD_CAUSE_BYTES]; /* of a failed round, for people; "" in old journals */
         } round;
     } as;
 };

@@ -3,17 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char HEAD[] = "hedgerow: 1\n"
-                           "job: sim\n"
-                           "data:\n"
-                           "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-                           "  features:\n"
-                           "    - {column: a, centre: 0, half_width: 1}\n"
-                           "    - {column: b, centre: 0, half_width: 1}\n"
-                           "privacy: {unit: record, neighbours: replace_one, %s}\n"
-                           "cohort: {minimum: %u, join_deadline_s: %u, deadline_s: %u%s}\n"
-                           "stages:\n"
-                           "%s";
+static const char HEAD[] =
+    "hedgerow: 1\n"
+    "job: sim\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "    - {column: b, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, %s}\n"
+    "cohort: {minimum: %u, join_deadline_s: %u, deadline_s: %u, patience_s: %u%s}\n"
+    "stages:\n"
+    "%s";
 
 static const struct {
     const char *privacy;
@@ -96,7 +97,7 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
                                    : text_of[plan->trial].stages;
     int size = snprintf(fixture->text_bytes, sizeof fixture->text_bytes, HEAD,
                         text_of[plan->trial].privacy, plan->cohort_min, plan->join_deadline_s,
-                        plan->deadline_s, text_of[plan->trial].records, stages);
+                        plan->deadline_s, plan->patience_s, text_of[plan->trial].records, stages);
     fixture->text = (struct slice){.data = fixture->text_bytes, .size = (size_t)size};
     if (job_parse(&fixture->job, fixture->text, "sim", &why) != STATUS_OK) {
         fprintf(stderr, "the simulator's job is not valid: %s\n", why.text);

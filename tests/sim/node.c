@@ -94,7 +94,8 @@ static void make_machine(struct world *world, struct node *node)
                                               .random = &node->random,
                                               .log = &world->log,
                                               .answer_bytes_max = 1 << 20,
-                                              .linger_ms = world->plan.linger_ms};
+                                              .linger_ms = world->plan.linger_ms,
+                                              .settle_ms = world->plan.settle_ms};
         status = coordinator_new(&node->coordinator, &options);
         node->machine = coordinator_machine(node->coordinator);
     } else {

@@ -61,6 +61,8 @@ void plan_calm(struct plan *plan, uint64_t seed)
     plan->cohort_min = between(&dice, 2, 3);
     plan->deadline_s = between(&dice, 5, 20);
     plan->join_deadline_s = between(&dice, 5, 20);
+    plan->patience_s = seed % 3 == 0 ? 0 : (uint32_t)(seed % 19);
+    plan->settle_ms = 3600 * 1000;
     plan->slot_ms = between(&dice, 50, 500);
     plan->linger_ms = between(&dice, 3000, 8000);
     plan->delay_ms_max = 10;
@@ -90,6 +92,7 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     plan->cohort_min = between(&dice, plan->patient ? 2 : 1, 3);
     plan->deadline_s = plan->patient ? 3600 : between(&dice, 2, 20);
     plan->join_deadline_s = plan->patient ? 3600 : between(&dice, 2, 20);
+    plan->settle_ms = plan->patient ? 3600 * 1000 : (uint32_t)(seed % 5 * 1000);
     plan->linger_ms = between(&dice, 1000, 20000);
     plan->faults_end_ms = between(&dice, 500, 15000);
     plan->chaos_ms = between(&dice, 20, 400);

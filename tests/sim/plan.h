@@ -68,6 +68,8 @@ struct plan {
     uint32_t cohort_min;
     uint32_t deadline_s;
     uint32_t join_deadline_s;
+    uint32_t patience_s;
+    uint32_t settle_ms;
     uint32_t slot_ms;
     uint32_t linger_ms;
     bool work_at_start; /* work() runs when it is asked for, or when it is reported done */

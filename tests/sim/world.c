@@ -141,7 +141,8 @@ static int64_t bound_ms(const struct world *world)
 {
     const struct plan *plan = &world->plan;
     int64_t rounds = job_round_count(&world->fixture.job);
-    int64_t deadlines = plan->patient ? 0 : rounds * plan->deadline_s + plan->join_deadline_s;
+    int64_t deadlines =
+        plan->patient ? 0 : rounds * (plan->deadline_s + plan->patience_s) + plan->join_deadline_s;
     return plan->faults_end_ms + 1000 * deadlines + AFTERMATH_MS;
 }
 

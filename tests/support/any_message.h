@@ -157,6 +157,9 @@ static inline void any_round_record(struct dice *dice, struct record *record)
         size_t length = strlen(record->as.round.agent[i].name);
         hex_encode(record->as.round.agent[i].name + length, &(uint8_t){(uint8_t)i}, 1);
     }
+    for (size_t i = 0; record->as.round.failed && i < dice_below(dice, RECORD_CAUSE_BYTES); i++) {
+        record->as.round.cause[i] = (char)any_number(dice, 0x20, 0x7e);
+    }
     for (uint32_t i = 0; i < record->as.round.sum_count; i++) {
         record->as.round.sum[i] = (int64_t)any_number(dice, 0, UINT64_MAX);
     }

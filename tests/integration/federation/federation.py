@@ -44,6 +44,7 @@ cohort:
   minimum: %(minimum)d
   join_deadline_s: %(join_deadline_s)s
   deadline_s: %(deadline_s)s
+  patience_s: 60
 stages:
   - task: fit
     loss: logistic

@@ -60,6 +60,10 @@ static void echo_for_ever(struct federation *federation, const struct endpoint_l
         for (int i = 0; i < 64 && endpoint_receive(endpoint, &message) == STATUS_OK; i++) {
             (void)!endpoint_send(endpoint, &message.peer, message.control, message.payload);
         }
+        struct peer cut;
+        while (endpoint_next_cut(endpoint, &cut) == STATUS_OK) {
+            log_event(&log, LOG_INFO, "told-of-cut", cut.name, "and would wait for it no longer");
+        }
     }
 }
 

@@ -95,13 +95,14 @@ Test(aggregate, decodes_an_answer_on_its_grid)
     aggregate_free(&aggregate);
 }
 
-Test(aggregate, staging_is_bounded_and_one_for_large_vectors)
+Test(aggregate, staging_is_bounded_and_two_for_large_vectors)
 {
     struct aggregate aggregate = {0};
     struct staging *staging;
     struct peer peer = {"a"};
 
     cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_AGAIN);
     cr_assert_eq(aggregate_begin(&aggregate, 4), STATUS_OK);

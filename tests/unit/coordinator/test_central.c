@@ -300,15 +300,20 @@ Test(central, an_answer_beyond_its_bounds_is_in_no_sum)
         central_answer(&bench, small);
         const size_t count = central_count(&bench);
         cr_assert(count > 1 && count <= 16);
-        words[count - 1] = beyond[i];
-        central_offer(&bench, 0, words, count);
-        central_send(&bench, 0, words, count);
-        cr_assert_eq(bench.coordinator->cohort.member[0].standing, STANDING_REFUSED);
-        cr_assert_eq(bench.coordinator->aggregate.sum[count - 1], 0);
         words[count - 1] = INT64_C(3 * 4) << 10; /* the most there is */
         central_offer(&bench, 1, words, count);
         central_send(&bench, 1, words, count);
         cr_assert_eq(bench.coordinator->cohort.member[1].standing, STANDING_ANSWERED);
+        cr_assert_eq(bench.coordinator->aggregate.sum[count - 1], words[count - 1]);
+        words[count - 1] = beyond[i];
+        central_offer(&bench, 0, words, count);
+        central_send(&bench, 0, words, count);
+        cr_assert_eq(bench.coordinator->cohort.member[0].standing, STANDING_REFUSED);
+        struct record record =
+            central_last(&bench); /* one of two is too few, and no more can come */
+        cr_assert(record.as.round.failed && record.as.round.agent_count == 1);
+        cr_assert_str_eq(record.as.round.agent[0].name, "agent-1");
+        record_free(&record);
         central_free(&bench);
     }
 }

@@ -7,7 +7,7 @@ static const struct peer ABC[] = {{"a"}, {"b"}, {"c"}};
 Test(cohort, an_empty_roster_is_never_complete)
 {
     struct cohort cohort = {0};
-    cr_assert_not(cohort_is_complete(&cohort));
+    cr_assert_not(cohort_is_complete(&cohort, 0, 0));
     cohort_free(&cohort);
 }
 
@@ -19,7 +19,7 @@ Test(cohort, is_complete_when_nobody_is_left_to_wait_for)
     cohort.member[1].standing = STANDING_DECLINED;
     for (int standing = STANDING_SILENT; standing <= STANDING_REFUSED; standing++) {
         cohort.member[2].standing = (enum standing)standing;
-        cr_assert_eq(cohort_is_complete(&cohort), standing >= STANDING_ANSWERED);
+        cr_assert_eq(cohort_is_complete(&cohort, 0, 0), standing >= STANDING_ANSWERED);
     }
     cohort_free(&cohort);
 }
@@ -38,7 +38,7 @@ Test(cohort, a_revoked_agent_is_gone_but_its_counted_answer_is_named)
     cr_assert_null(cohort_find(&cohort, &c));
     cr_assert_eq(cohort_count(&cohort, STANDING_ANSWERED), 1);
     cr_assert_eq(cohort_count(&cohort, STANDING_OFFERED), 0);
-    cr_assert_not(cohort_is_complete(&cohort), "a has not answered");
+    cr_assert_not(cohort_is_complete(&cohort, 0, 0), "a has not answered");
     cohort_begin_round(&cohort);
     cr_assert_eq(cohort.count, 1);
     cohort_free(&cohort);

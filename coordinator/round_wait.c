@@ -1,0 +1,186 @@
+/* Whom a round waits for, how long, and what the log says of those who are missing. */
+
+#include "coordinator/round_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMES_MAX = 12, PART_BYTES = 160 };
+
+static int64_t seconds(int64_t ms)
+{
+    return ms / 1000;
+}
+
+static uint64_t received_from(const struct coordinator *c, const struct peer *peer)
+{
+    for (size_t i = 0; i < c->aggregate.staging_count; i++) {
+        const struct staging *staging = &c->aggregate.staging[i];
+        if (transfer_is_active(&staging->transfer) && strcmp(staging->peer.name, peer->name) == 0) {
+            return staging->transfer.received;
+        }
+    }
+    return 0;
+}
+
+/* Why a member is not in the sum, as far as it may be known. */
+static void describe(char *text, size_t size, const struct coordinator *c,
+                     const struct member *member, int64_t now_ms)
+{
+    if (member->standing == STANDING_DECLINED) {
+        (void)snprintf(text, size, "declined");
+    } else if (member->standing == STANDING_REFUSED) {
+        (void)snprintf(text, size, "broke the protocol in this round");
+    } else if (member->cut) {
+        (void)snprintf(text, size, "was cut for an attack");
+    } else if (!member->seen) {
+        (void)snprintf(text, size, "has not connected");
+    } else if (member->standing == STANDING_OFFERED) {
+        (void)snprintf(text, size, "offered its answer, which has not been fetched");
+    } else if (member->standing == STANDING_PULLING) {
+        (void)snprintf(text, size, "sent %" PRIu64 " of %zu bytes", received_from(c, &member->peer),
+                       c->aggregate.count * 8);
+    } else if (now_ms - member->heard_ms >= SILENT_MS) {
+        (void)snprintf(text, size, "silent for %" PRId64 " s", seconds(now_ms - member->heard_ms));
+    } else {
+        (void)snprintf(text, size, "%s",
+                       member->ready ? "present, but has not answered" : "present, but not ready");
+    }
+}
+
+void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size)
+{
+    size_t used = 0;
+    size_t named = 0;
+    size_t more = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        const struct member *member = &c->cohort.member[i];
+        char part[PART_BYTES];
+        char why[96];
+        if (!member->admitted || member->standing == STANDING_ANSWERED ||
+            (c->phase == PHASE_JOINING && member->ready)) {
+            continue;
+        }
+        describe(why, sizeof why, c, member, now_ms);
+        int length =
+            snprintf(part, sizeof part, "%s%s (%s)", named > 0 ? ", " : "", member->peer.name, why);
+        if (named == NAMES_MAX || used + (size_t)length + 24 >= size) {
+            more++;
+            continue;
+        }
+        memcpy(text + used, part, (size_t)length + 1);
+        used += (size_t)length;
+        named++;
+    }
+    if (more > 0) {
+        (void)snprintf(text + used, size - used, " and %zu more", more);
+    }
+}
+
+/* Too few agents are ready: who is present, and who is not. Said again when it has changed, not more
+ * often than every JOIN_NOTICE_MS. */
+void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
+{
+    char missing[MISSING_BYTES];
+    size_t ready = cohort_count_ready(&c->cohort);
+    size_t seen = 0;
+
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        seen += c->cohort.member[i].seen ? 1 : 0;
+    }
+    if (now_ms < c->told_ms + JOIN_NOTICE_MS ||
+        (c->told_ready == ready && c->told_seen == seen && c->told)) {
+        return;
+    }
+    c->told_ms = now_ms;
+    c->told_ready = ready;
+    c->told_seen = seen;
+    c->told = true;
+    coordinator_tell_missing(c, now_ms, missing, sizeof missing);
+    log_event(c->options.log, LOG_INFO, "waiting-for-agents", NULL,
+              "%zu agents are ready, the job needs %" PRIu32 " (cohort.minimum); it waits %" PRId64
+              " s more; missing: %s",
+              ready, c->options.job->cohort_min, seconds(c->deadline_ms - now_ms),
+              missing[0] != '\0' ? missing : "nobody is on the list; remedy: `agents add`");
+}
+
+/* The deadline is over and the round is below its minimum: the answers that it has are kept, and it
+ * stays open for the job's patience. */
+static void tell_late(struct coordinator *c, int64_t now_ms, size_t answered)
+{
+    char missing[MISSING_BYTES];
+    coordinator_tell_missing(c, now_ms, missing, sizeof missing);
+    log_event(c->options.log, LOG_WARN, "round-late", NULL,
+              "round %" PRIu32 ": %zu answers at the deadline, the job needs %" PRIu32
+              "; it stays open for %" PRId64 " s more (cohort.patience_s) with what it has; "
+              "missing: %s",
+              c->outcome.rounds_closed, answered, c->options.job->cohort_min,
+              seconds(c->deadline_ms - now_ms), missing);
+}
+
+static void tell_missed(const struct coordinator *c, int64_t now_ms)
+{
+    char missing[MISSING_BYTES];
+    coordinator_tell_missing(c, now_ms, missing, sizeof missing);
+    log_event(c->options.log, LOG_WARN, "round-without", NULL,
+              "round %" PRIu32 " closes at its deadline without: %s", c->outcome.rounds_closed,
+              missing);
+}
+
+enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
+{
+    const size_t least = c->options.job->cohort_min;
+    const size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
+    const bool complete = cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms);
+    const bool hopeless = c->cohort.count > 0 && cohort_count_possible(&c->cohort) < least;
+
+    if (answered >= least && (complete || c->late || now_ms >= c->deadline_ms)) {
+        if (!complete) {
+            tell_missed(c, now_ms);
+        }
+        cohort_note_missed(&c->cohort, c->opened_ms, now_ms, c->options.settle_ms);
+        return VERDICT_CLOSE;
+    }
+    if (answered < least && !hopeless && !c->late && now_ms >= c->deadline_ms &&
+        c->options.job->patience_ms > 0) {
+        c->late = true;
+        c->deadline_ms += c->options.job->patience_ms;
+        tell_late(c, now_ms, answered);
+    }
+    return answered < least && (hopeless || now_ms >= c->deadline_ms) ? VERDICT_FAIL : VERDICT_WAIT;
+}
+
+/* When time alone changes whom the round waits for. */
+int64_t coordinator_settles_ms(const struct coordinator *c)
+{
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < c->cohort.count; i++) {
+        const struct member *member = &c->cohort.member[i];
+        int64_t at = member->first_ms + c->options.settle_ms;
+        if (member->admitted && member->seen && !member->was_ready && at > c->stepped_ms &&
+            at < first) {
+            first = at;
+        }
+    }
+    return first;
+}
+
+/* A place in staging is held, while others wait, for at most a fair part of the deadline: a half of what
+ * all places together have, divided among those who are ready. Each turn after the first is twice as
+ * long, so that an agent that is merely slow gets through once the queue is short. */
+int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging)
+{
+    enum { DOUBLINGS_MAX = 16 };
+    size_t ready = cohort_count_ready(&c->cohort);
+    unsigned doublings = staging->turns < DOUBLINGS_MAX ? staging->turns : DOUBLINGS_MAX;
+    double turn = (double)c->options.job->deadline_ms * (double)c->aggregate.staging_count /
+                  (2.0 * (double)(ready > 0 ? ready : 1)) * (double)(1u << doublings);
+    double share = (double)staging->transfer.received / (double)staging->transfer.bytes;
+    double allowed = turn * share; /* whoever has sent less by now would not be done in time */
+
+    allowed = allowed > PULL_RETRY_MS ? allowed : PULL_RETRY_MS;
+    return staging->began_ms + 1 + (int64_t)(allowed < turn ? allowed : turn);
+}

@@ -1,0 +1,229 @@
+/* Whom a round waits for. Tricklers, colluders and dead links cannot keep honest answers out; a bad minute
+ * does not throw paid answers away; those who are cut, absent or not ready do not make every round wait. */
+
+#include "base/exit_code.h"
+#include "tests/unit/coordinator/waiting.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static const double TRICKLE =
+    65536 / 1.8; /* a piece each 1.8 s: under every pause that is noticed */
+
+/* The answer is 2 MiB: 58 s of trickle, of a deadline of 20 s. */
+Test(round_wait, one_that_trickles_does_not_keep_honest_answers_out)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 3, deadline_s: 20, patience_s: 0", true);
+    rig.agent[0].bytes_per_s = TRICKLE;
+    for (size_t agent = 1; agent < 4; agent++) {
+        rig.agent[agent].offers_ms = 1000; /* it has got a place by then */
+    }
+    cr_assert(waiting_run(&rig, 1, 30000));
+    cr_assert_not(rig.round[0].as.round.failed);
+    for (size_t agent = 1; agent < 4; agent++) {
+        cr_assert(waiting_counted(&rig, 0, agent), "honest agent %zu paid and is not in", agent);
+    }
+    cr_assert(waiting_said(&rig, "round-without", "site-00"), "%s", rig.said);
+    waiting_free(&rig);
+}
+
+/* Each of the five holds a place as long as it can by another trick. */
+Test(round_wait, five_colluders_do_not_keep_honest_answers_out)
+{
+    enum { COLLUDERS = 5, HONEST = 4 };
+    static struct waiting rig;
+    waiting_init(&rig, COLLUDERS + HONEST, "minimum: 4, deadline_s: 20, patience_s: 0", true);
+    rig.agent[0].bytes_per_s = TRICKLE;
+    rig.agent[1].bytes_per_s = 0;             /* offers and never sends */
+    rig.agent[2].bytes_per_s = 2097152 / 2.4; /* just too slow for its turn of 2.2 s */
+    rig.agent[3].bytes_per_s = 2097152 / 2.2; /* as slow as it may be */
+    rig.agent[4].bytes_per_s = 4 * TRICKLE;
+    for (size_t agent = COLLUDERS; agent < COLLUDERS + HONEST; agent++) {
+        rig.agent[agent].offers_ms = 1500; /* all of them are late in the queue */
+        rig.agent[agent].bytes_per_s = 2097152 / 1.5;
+    }
+    cr_assert(waiting_run(&rig, 1, 30000));
+    cr_assert_not(rig.round[0].as.round.failed);
+    for (size_t agent = COLLUDERS; agent < COLLUDERS + HONEST; agent++) {
+        cr_assert(waiting_counted(&rig, 0, agent), "honest agent %zu paid and is not in", agent);
+    }
+    waiting_free(&rig);
+}
+
+Test(round_wait, a_dead_link_holds_a_place_for_one_pause)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 5, "minimum: 3, deadline_s: 20, patience_s: 0", true);
+    for (size_t agent = 0; agent < 5; agent++) {
+        rig.agent[agent].bytes_per_s = agent < 2 ? 0 : 4e6;
+        rig.agent[agent].offers_ms = agent < 2 ? 0 : 1000;
+    }
+    cr_assert_not(waiting_run(&rig, 1, 6000));
+    cr_assert_eq(cohort_count(&rig.coordinator->cohort, STANDING_ANSWERED), 3);
+    cr_assert(waiting_run(&rig, 1, 20000));
+    cr_assert_eq(rig.round[0].as.round.agent_count, 3);
+    waiting_free(&rig);
+}
+
+/* Slow, not hostile: its turns double, so it comes in although others wait. */
+Test(round_wait, a_slow_site_gets_in_when_the_queue_is_short)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 8, "minimum: 5, deadline_s: 40, patience_s: 0", true);
+    rig.agent[0].bytes_per_s = 2097152 / 7.0; /* its first turn is 5 s */
+    for (size_t agent = 1; agent < 8; agent++) {
+        rig.agent[agent].offers_ms = 1000;
+        rig.agent[agent].bytes_per_s = agent < 5 ? 2097152 / 4.0 : 1;
+    }
+    cr_assert(waiting_run(&rig, 1, 50000));
+    cr_assert(waiting_counted(&rig, 0, 0));
+    waiting_free(&rig);
+}
+
+Test(round_wait, a_bad_minute_does_not_throw_paid_answers_away)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 3, deadline_s: 5, patience_s: 600", false);
+    rig.agent[2].offers_ms = 100000;
+    cr_assert_not(waiting_run(&rig, 1, 60000));
+    cr_assert(waiting_said(&rig, "round-late", "2 answers at the deadline"), "%s", rig.said);
+    cr_assert(waiting_said(&rig, "round-late", "site-02 (present, but has not answered)"));
+    rig.agent[2].present = false; /* and its line is down for a while */
+    cr_assert_not(waiting_run(&rig, 1, 120000));
+    rig.agent[2].present = true;
+    cr_assert(waiting_run(&rig, 1, 2000), "the late answer closes the round at once");
+    cr_assert_not(rig.round[0].as.round.failed);
+    cr_assert_eq(rig.round[0].as.round.agent_count, 3);
+    waiting_free(&rig);
+}
+
+Test(round_wait, patience_ends_and_the_cause_names_who_is_missing)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 3, deadline_s: 5, patience_s: 60", false);
+    rig.agent[1].mute = true;
+    rig.agent[2].declines = true;
+    cr_assert_not(waiting_run(&rig, 1, 60000));
+    rig.agent[1].present = false;
+    cr_assert(waiting_run(&rig, 1, 10000));
+    cr_assert(rig.round[0].as.round.failed);
+    cr_assert(waiting_said(&rig, "job-failed", "site-02 (declined)"), "%s", rig.said);
+    cr_assert(waiting_said(&rig, "job-failed", "site-01 (present"), "%s", rig.said);
+    cr_assert(waiting_said(&rig, "job-failed", "2 agents answered, the job needs 3"));
+    waiting_free(&rig);
+}
+
+Test(round_wait, a_round_that_cannot_be_saved_fails_at_once)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 2, deadline_s: 30", false);
+    rig.agent[0].declines = true;
+    rig.agent[1].declines = true;
+    cr_assert(waiting_run(&rig, 1, 1500));
+    cr_assert(rig.round[0].as.round.failed);
+    waiting_free(&rig);
+}
+
+/* The journal knows why, and nobody waits for the end of the linger. */
+Test(round_wait, a_failed_job_says_its_cause_again_at_once)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 2, deadline_s: 30", false);
+    rig.agent[0].declines = true;
+    rig.agent[1].declines = true;
+    cr_assert(waiting_run(&rig, 1, 1500));
+    waiting_rerun(&rig);
+    cr_assert(rig.finished, "it lingers");
+    cr_assert_eq(rig.exit_code, EXIT_CODE_JOB_FAILED);
+    cr_assert(waiting_said(&rig, "job-failed", "site-00 (declined), site-01 (declined)"), "%s",
+              rig.said);
+    waiting_free(&rig);
+}
+
+/* Six rounds of 10 s at the most; only the first two may wait for the absent one. */
+Test(round_wait, one_that_missed_two_rounds_is_waited_for_when_it_is_back)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 3, deadline_s: 10", false);
+    rig.agent[3].present = false;
+    cr_assert(waiting_run(&rig, 4, 60000));
+    cr_assert_geq(rig.closed_ms[1], 20000);
+    cr_assert_leq(rig.closed_ms[3] - rig.closed_ms[1], 1000, "rounds three and four wait as well");
+    rig.agent[3].present = true;
+    rig.agent[0].offers_ms = rig.now_ms + 600; /* long enough for it to be heard of */
+    cr_assert(waiting_run(&rig, 5, 60000));
+    cr_assert(waiting_said(&rig, "agent-present", "") && waiting_counted(&rig, 4, 3));
+    rig.agent[3].offers_ms = rig.now_ms + 3000;
+    cr_assert(waiting_run(&rig, 6, 60000));
+    cr_assert(waiting_counted(&rig, 5, 3), "it is waited for again");
+    waiting_free(&rig);
+}
+
+Test(round_wait, one_that_is_present_and_never_ready_delays_the_first_round_alone)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 3, deadline_s: 300", false);
+    rig.agent[3].ready = false;
+    cr_assert(waiting_run(&rig, 1, 12000), "longer than it may take to get ready");
+    cr_assert_geq(rig.closed_ms[0], 10000, "an agent that reads its records is waited for");
+    cr_assert(waiting_run(&rig, 5, 1000));
+    rig.agent[3].ready = true;
+    rig.agent[3].offers_ms = rig.now_ms + 2000;
+    rig.agent[0].offers_ms = rig.now_ms + 600;
+    cr_assert(waiting_run(&rig, 6, 10000));
+    cr_assert(waiting_counted(&rig, 5, 3), "once it is ready, rounds wait for it");
+    waiting_free(&rig);
+}
+
+Test(round_wait, a_cut_agent_is_not_waited_for)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 3, deadline_s: 300", false);
+    rig.agent[3].mute = true;
+    cr_assert_not(waiting_run(&rig, 1, 20000));
+    waiting_cut(&rig, 3);
+    cr_assert(waiting_run(&rig, 1, 100));
+    cr_assert(waiting_said(&rig, "agent-cut", "site-03"));
+    waiting_free(&rig);
+}
+
+/* It says HELLO all the time and never answers: after two rounds nobody waits for that. */
+Test(round_wait, greetings_alone_do_not_make_rounds_wait)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 3, deadline_s: 10", false);
+    rig.agent[3].mute = true;
+    cr_assert(waiting_run(&rig, 6, 60000));
+    cr_assert_leq(rig.closed_ms[5], 24000);
+    waiting_free(&rig);
+}
+
+/* It offers every time, also when the round is over, and never delivers: the same. */
+Test(round_wait, promises_alone_do_not_make_rounds_wait)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 4, "minimum: 3, deadline_s: 10", false);
+    rig.agent[3].bytes_per_s = 0;
+    rig.agent[3].nags = true;
+    cr_assert(waiting_run(&rig, 6, 60000));
+    cr_assert_leq(rig.closed_ms[5], 24000);
+    waiting_free(&rig);
+}
+
+Test(round_wait, while_agents_join_the_log_says_who_is_missing)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 40, deadline_s: 10", false);
+    rig.agent[1].ready = false;
+    rig.agent[2].present = false;
+    cr_assert_not(waiting_run(&rig, 1, 30000));
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "1 agents are ready, the job needs 3"), "%s",
+              rig.said);
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "site-01 (present, but not ready)"), "%s",
+              rig.said);
+    cr_assert(waiting_said(&rig, "waiting-for-agents", "site-02 (has not connected)"));
+    cr_assert(waiting_run(&rig, 1, 12000));
+    cr_assert(waiting_said(&rig, "job-failed", "site-01 (present, but not ready)"));
+    waiting_free(&rig);
+}

@@ -1,0 +1,82 @@
+/* waiting.h - a coordinator and agents of every kind - prompt, trickling, dead, absent, not ready - in made-up
+ * time: who gets an answer in, how long rounds take, and what the log says. */
+
+#ifndef TESTS_UNIT_COORDINATOR_WAITING_H
+#define TESTS_UNIT_COORDINATOR_WAITING_H
+
+#include "coordinator/round_state.h"
+#include "tests/support/seeded_random.h"
+
+enum {
+    WAITING_AGENTS_MAX = 16,
+    WAITING_ROUNDS = 6,
+    WAITING_LOG_BYTES = 1 << 16,
+    WAITING_PULLS = 8
+};
+
+struct waiting_agent {
+    bool present; /* says HELLO twice a second */
+    bool ready;
+    bool mute;     /* never offers */
+    bool declines; /* every round */
+    bool nags;     /* offers an answer to the first round again with each HELLO */
+    double bytes_per_s;
+    int64_t offers_ms; /* not before */
+
+    /* kept by the rig */
+    int64_t hello_ms;
+    bool invited;
+    bool offered;
+    struct message invite;
+    struct message pull[WAITING_PULLS];
+    size_t pull_count;
+    double credit;
+    uint32_t rounds_closed;
+};
+
+struct waiting {
+    struct job job;
+    struct column *columns; /* of a large job, owned */
+    struct seeded_random seeded;
+    struct random random;
+    struct coordinator *coordinator;
+    struct machine machine;
+    struct effects effects;
+    int64_t now_ms;
+    size_t agent_count;
+    struct waiting_agent agent[WAITING_AGENTS_MAX];
+    struct digest job_id;
+    uint8_t *answer; /* (answer_bytes) zeros: every agent's answer */
+    size_t answer_bytes;
+    struct digest answer_digest;
+    size_t commits;
+    struct record round[WAITING_ROUNDS]; /* (round_count) as committed */
+    int64_t closed_ms[WAITING_ROUNDS];
+    size_t round_count;
+    bool finished;
+    int exit_code;
+    struct log log;
+    char said[WAITING_LOG_BYTES]; /* "event peer: text" lines of info and above */
+    size_t said_bytes;
+};
+
+/** Starts a job of six fit rounds for so many agents, present and prompt until the caller changes that.
+ * cohort is the job's text for `cohort`; large: answers of 2 MiB. */
+void waiting_init(struct waiting *rig, size_t agent_count, const char *cohort, bool large);
+void waiting_free(struct waiting *rig);
+
+/** Lets time pass until a number of rounds are closed, or so many milliseconds are over. Returns whether
+ * they are. */
+bool waiting_run(struct waiting *rig, size_t rounds, int64_t ms);
+
+/** The transport cut an agent. */
+void waiting_cut(struct waiting *rig, size_t agent);
+
+/** Ends the coordinator and begins another from the latest round's record. */
+void waiting_rerun(struct waiting *rig);
+
+/** Returns whether a round's outcome names that agent; whether the log says both words in one line. */
+bool waiting_counted(const struct waiting *rig, size_t round, size_t agent);
+bool waiting_said(const struct waiting *rig, const char *event, const char *words);
+
+#endif
