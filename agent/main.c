@@ -22,6 +22,8 @@ static const char HELP[] =
     "  run      answer rounds until SIGTERM   [--once: end with the first job]\n"
     "  check    are keys, policy, data and the way to the coordinator in order?\n"
     "           [--job FILE: hold the data against this job] [--timeout SECONDS]\n"
+    "  describe draft the data dictionary of a table: describe DATA.csv > data.yml [--records N:\n"
+    "           the number that it admits to, in place of what is there, rounded down]\n"
     "  ledger   every charge, and what is left [--json]\n"
     "  enrol    send this site's public key, once, under --token FILE [--timeout SECONDS]\n"
     "\n"
@@ -31,6 +33,7 @@ static const char HELP[] =
     "\n"
     "Example:\n"
     "  hedgerow keygen --out /etc/hedgerow/site\n"
+    "  " PROGRAM " describe records.csv > /etc/hedgerow/data.yml   # then correct it\n"
     "  " PROGRAM " enrol --config /etc/hedgerow/agent.yml --token hospital-1.token\n"
     "  " PROGRAM " check --config /etc/hedgerow/agent.yml\n"
     "  " PROGRAM " run --config /etc/hedgerow/agent.yml\n"
@@ -68,6 +71,20 @@ static enum status read_check(struct arguments *arguments, int count, char **wor
     return options_read(option, sizeof option / sizeof option[0], count, word, why);
 }
 
+static enum status read_describe(struct arguments *arguments, int count, char **word,
+                                 struct why *why)
+{
+    const struct option option[] = {
+        {.text = &arguments->table, .required = true, .what = "DATA.csv"},
+        {.name = "--records",
+         .number = &arguments->records,
+         .min = DICTIONARY_RECORDS_MIN,
+         .max = DICTIONARY_RECORDS_MAX,
+         .what = "N"},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
 static enum status read_ledger(struct arguments *arguments, int count, char **word, struct why *why)
 {
     const struct option option[] = {
@@ -98,6 +115,7 @@ static const struct command {
 } COMMANDS[] = {
     {"run", read_run, main_run},
     {"check", read_check, main_check},
+    {"describe", read_describe, main_describe},
     {"ledger", read_ledger, main_ledger},
     {"enrol", read_enrol, main_enrol},
 };
@@ -117,5 +135,6 @@ int main(int count, char **argument)
                        : daemon_usage(PROGRAM, why.text);
         }
     }
-    return daemon_usage(PROGRAM, "the first word is a command: run, check, ledger or enrol");
+    return daemon_usage(PROGRAM,
+                        "the first word is a command: run, check, describe, ledger or enrol");
 }

@@ -8,6 +8,7 @@
 #include "agent/source.h"
 #include "config/settings.h"
 #include "crypto/key.h"
+#include "dictionary/dictionary.h"
 #include "dp/ledger.h"
 
 #include <stdbool.h>
@@ -15,6 +16,8 @@
 
 struct arguments {
     const char *config;
+    const char *table; /* describe: the records */
+    uint64_t records;  /* describe: how many the draft admits to; 0: rounded down */
     const char *job;   /* check: a job to hold the data against */
     const char *token; /* enrol */
     bool json;
@@ -28,6 +31,7 @@ struct arguments {
 struct site {
     struct agent_settings settings;
     struct policy policy;
+    struct dictionary dictionary;
     struct key_pair key;
     struct digest coordinator_key;
     char *job_text; /* the approved job; NULL when the settings name none; owned */
@@ -39,6 +43,11 @@ struct site {
 MUST_USE enum status site_read_settings(struct site *site, const char *path, struct why *why);
 /** Reads the policy. */
 MUST_USE enum status site_read_policy(struct site *site, struct why *why);
+/** Reads the data dictionary. */
+MUST_USE enum status site_read_dictionary(struct site *site, struct why *why);
+/** Answers for the records' file, whatever a job asks for: it can be read, and its header line names
+ * every column of the dictionary once. Fails with STATUS_IO, STATUS_INVALID, STATUS_NO_MEMORY. */
+MUST_USE enum status site_check_data(const struct site *site, struct why *why);
 /** Reads this site's key alone. */
 MUST_USE enum status site_read_own_key(struct site *site, struct why *why);
 /** Reads this site's key, and the coordinator's. */
@@ -52,8 +61,8 @@ MUST_USE enum status site_ledger(const struct site *site, struct ledger **ledger
 /** Wipes and frees. */
 void site_free(struct site *site);
 
-/** Returns the records' file as a source; path is kept. */
-struct source site_source(const char *path);
+/** Returns the records' file as a source; site is kept. */
+struct source site_source(struct site *site);
 
 /** Part of check: tries the state folder and reads the journal; prints a line for each. Returns whether both will do. */
 bool check_state(const struct site *site);
@@ -61,6 +70,7 @@ bool check_state(const struct site *site);
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
+int main_describe(const struct arguments *arguments);
 int main_ledger(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);
 

@@ -1,31 +1,85 @@
 /* `hedgerow-agent check` and `enrol`: what a site does before its agent runs. */
 
+#include "agent/judge.h"
 #include "agent/main.h"
-#include "agent/task.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/probe.h"
-#include "job/job.h"
+#include "job/round.h"
 #include "learn/cells.h"
+#include "learn/csv.h"
 #include "protocol/message.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PROGRAM "hedgerow-agent"
 
+static enum status count_rows(uint64_t *rows, const char *path, struct why *why)
+{
+    FILE *file = fopen(path, "rbe");
+    struct csv *csv = NULL;
+    bool done = false;
+
+    if (file == NULL) {
+        why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
+        return STATUS_IO;
+    }
+    enum status status = csv_new(&csv, file, path, 0);
+    for (*rows = 0; status == STATUS_OK && !done; *rows += done ? 0 : 1) {
+        status = csv_next(csv, &done, why);
+    }
+    *rows -= status == STATUS_OK && *rows > 0 ? 1 : 0; /* the header line */
+    csv_free(csv);
+    (void)fclose(file);
+    return status;
+}
+
+/* What the dictionary says beside what the file has. Counts are shown to the site's own operator here,
+ * and written to no log. */
+static bool check_dictionary(struct site *site)
+{
+    struct why why = {{0}};
+    uint64_t rows = 0;
+    bool good = daemon_report("dictionary", site_read_dictionary(site, &why), &why);
+
+    if (!good) {
+        return false;
+    }
+    enum status status = site_check_data(site, &why);
+    if (status == STATUS_OK) {
+        status = count_rows(&rows, site->settings.data, &why);
+    }
+    if (status == STATUS_OK) {
+        why_set(&why, "%" PRIu64 " rows; the dictionary admits to %" PRIu64, rows,
+                site->dictionary.record_count);
+    }
+    good = daemon_report("table", status, &why);
+    if (good && rows < site->dictionary.record_count) {
+        (void)printf(
+            "%-12s note    the dictionary admits to more rows than the table has: the agent "
+            "makes up the others of missing values; lower `records`\n",
+            "table");
+    }
+    if (good && rows > site->dictionary.record_count) {
+        (void)printf("%-12s note    the last %" PRIu64 " rows are not used\n", "table",
+                     rows - site->dictionary.record_count);
+    }
+    return good;
+}
+
 /* Counts are shown to the site's own operator here, and written to no log; no exit code depends on
  * them. */
-static enum status check_records(const struct site *site, const struct job *job, struct why *why)
+static enum status check_records(struct site *site, const struct job *job, struct why *why)
 {
     struct dataset data = {0};
-    struct source source = site_source(site->settings.data);
+    struct source source = site_source(site);
     enum status status = source.load(source.self, &data, &job->schema, why);
 
-    for (size_t i = 0; status == STATUS_OK && i < job->stage_count; i++) {
-        status = task_check(job, &job->stage[i], data.record_count, why);
-    }
     if (status == STATUS_OK) {
         char prefix[32];
         (void)snprintf(prefix, sizeof prefix, "%-12s note    ", "data");
@@ -116,8 +170,13 @@ static bool check_job_and_data(struct site *site, const char *job_path, bool *fo
             !daemon_report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
         why = (struct why){{0}};
         good = check_budget(site, &job);
-        status = check_records(site, &job, &why);
-        good = daemon_report("data", status, &why) && good;
+        if (daemon_report("dictionary/job", judge_data(&site->dictionary, &job, &why), &why)) {
+            why = (struct why){{0}};
+            status = check_records(site, &job, &why);
+            good = daemon_report("data", status, &why) && good;
+        } else {
+            *forbidden = true;
+        }
     }
     job_free(&job);
     return good;
@@ -147,6 +206,7 @@ int main_check(const struct arguments *arguments)
     why = (struct why){{0}};
     good = daemon_report("policy", site_read_policy(&site, &why), &why);
     good = good && check_state(&site);
+    good = good && check_dictionary(&site);
     good = good && check_job_and_data(&site, arguments->job, &forbidden);
     why = (struct why){{0}};
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);

@@ -19,11 +19,9 @@
 #include "tests/support/kill_at.h"
 #endif
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PROGRAM "hedgerow-agent"
 
@@ -85,7 +83,8 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     struct journal_sqlite_options journal_options = {.folder = run->site.settings.state,
                                                      .kind = "agent"};
     struct participant_options options = {.policy = &run->site.policy,
-                                          .source = site_source(run->site.settings.data),
+                                          .dictionary = &run->site.dictionary,
+                                          .source = site_source(&run->site),
                                           .random = &run->daemon.random,
                                           .log = &run->daemon.log,
                                           .model = {keep_model, run},
@@ -153,16 +152,6 @@ static void tell_of_new_ledger(const struct run *run)
     ledger_free(ledger);
 }
 
-/* Records are read when a job comes, which may be in a month: a wrong path is told now. */
-static void tell_of_absent_records(const struct run *run)
-{
-    if (access(run->site.settings.data, R_OK) != 0) {
-        log_event(&run->daemon.log, LOG_WARN, "data-absent", NULL,
-                  "%s cannot be read: %s; until it can, this site is not ready for any job",
-                  run->site.settings.data, strerror(errno));
-    }
-}
-
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
     struct endpoint_options options = {.address = run->site.settings.address,
@@ -183,7 +172,6 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
     log_event(&run->daemon.log, LOG_INFO, "agent-started", NULL, "dialing %s",
               run->site.settings.address);
     tell_of_new_ledger(run);
-    tell_of_absent_records(run);
     status = driver_run(&driver, &factory, exit_code, why);
     endpoint_free(driver.endpoint);
     return status;
@@ -206,6 +194,12 @@ int main_run(const struct arguments *arguments)
     }
     if (status == STATUS_OK) {
         status = site_read_policy(&run->site, &why);
+    }
+    if (status == STATUS_OK) {
+        status = site_read_dictionary(&run->site, &why);
+    }
+    if (status == STATUS_OK) {
+        status = site_check_data(&run->site, &why);
     }
     if (status == STATUS_OK) {
         status = site_read_keys(&run->site, &why);

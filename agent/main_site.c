@@ -3,6 +3,7 @@
 #include "agent/main.h"
 #include "base/owned.h"
 #include "config/config.h"
+#include "learn/csv.h"
 #include "learn/dataset.h"
 
 #include <errno.h>
@@ -44,6 +45,20 @@ enum status site_read_policy(struct site *site, struct why *why)
     return status;
 }
 
+enum status site_read_dictionary(struct site *site, struct why *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    const char *path = site->settings.dictionary;
+    enum status status = load_own(&text, &size, path, why);
+
+    if (status == STATUS_OK) {
+        status = dictionary_parse(&site->dictionary, (struct slice){text, size}, path, why);
+    }
+    free(text);
+    return status;
+}
+
 enum status site_read_own_key(struct site *site, struct why *why)
 {
     enum status status = owned_source(site->settings.key, why);
@@ -74,34 +89,88 @@ enum status site_read_job(struct site *site, const char *path, struct why *why)
 void site_free(struct site *site)
 {
     key_pair_wipe(&site->key);
+    dictionary_free(&site->dictionary);
     free(site->job_text);
     memset(site, 0, sizeof *site);
 }
 
-/* The type of struct source's self is not const; the path is only read. */
-union path {
-    const char *in;
-    void *out;
-};
-
-static enum status load_file(void *self, struct dataset *out, const struct schema *schema,
-                             struct why *why)
+static enum status open_data(FILE **file, const char *path, struct why *why)
 {
-    const char *path = self;
-    FILE *file = fopen(path, "rb");
-
-    if (file == NULL) {
+    *file = fopen(path, "rbe");
+    if (*file == NULL) {
         why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
         return STATUS_IO;
     }
-    enum status status =
-        dataset_read(out, file, path, schema, &(struct dataset_options){.use = DATASET_LEARN}, why);
-    (void)fclose(file);
+    return STATUS_OK;
+}
+
+static enum status check_column(const struct site *site, const struct csv *csv, const char *column,
+                                struct why *why)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < csv_field_count(csv); i++) {
+        found += slice_is(csv_field(csv, i), column) ? 1 : 0;
+    }
+    if (found != 1) {
+        why_set(why, "%s: line 1: column %s, which %s lists, %s", site->settings.data, column,
+                site->settings.dictionary,
+                found == 0 ? "is missing: mend the header line or the dictionary"
+                           : "stands there twice: rename one");
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+enum status site_check_data(const struct site *site, struct why *why)
+{
+    FILE *file = NULL;
+    struct csv *csv = NULL;
+    bool done = false;
+    enum status status = open_data(&file, site->settings.data, why);
+
+    if (status == STATUS_OK) {
+        status = csv_new(&csv, file, site->settings.data, 0);
+    }
+    if (status == STATUS_OK) {
+        status = csv_next(csv, &done, why);
+    }
+    if (status == STATUS_OK && done) {
+        why_set(why, "%s: the file is empty: it needs a line of column names and then the records",
+                site->settings.data);
+        status = STATUS_INVALID;
+    }
+    for (size_t i = 0; status == STATUS_OK && i < site->dictionary.column_count; i++) {
+        status = check_column(site, csv, site->dictionary.column[i].name, why);
+    }
+    csv_free(csv);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
     return status;
 }
 
-struct source site_source(const char *path)
+/* The job's schema decides what is read, and by then nothing can fail that did not fail before: the
+ * dictionary has all its columns, and the header line all the dictionary's. */
+static enum status load_file(void *self, struct dataset *out, const struct schema *schema,
+                             struct why *why)
 {
-    union path self = {.in = path};
-    return (struct source){.load = load_file, .self = self.out};
+    const struct site *site = self;
+    FILE *file = NULL;
+    enum status status = site_check_data(site, why);
+
+    if (status == STATUS_OK) {
+        status = open_data(&file, site->settings.data, why);
+    }
+    if (status == STATUS_OK) {
+        const struct dataset_options options = {.use = DATASET_LEARN,
+                                                .row_count = (size_t)site->dictionary.record_count};
+        status = dataset_read(out, file, site->settings.data, schema, &options, why);
+        (void)fclose(file);
+    }
+    return status;
+}
+
+struct source site_source(struct site *site)
+{
+    return (struct source){.load = load_file, .self = site};
 }

@@ -8,6 +8,7 @@
 #include "agent/source.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "dictionary/dictionary.h"
 #include "protocol/machine.h"
 
 struct participant;
@@ -20,7 +21,8 @@ struct model_sink {
 };
 
 struct participant_options {
-    const struct policy *policy; /* kept */
+    const struct policy *policy;         /* kept */
+    const struct dictionary *dictionary; /* kept; jobs are judged by it and by the policy alone */
     struct source source;
     const struct random *random; /* kept */
     const struct log *log;       /* kept */

@@ -4,6 +4,7 @@
 
 #include "agent/participant_state.h"
 
+#include "agent/judge.h"
 #include "crypto/digest.h"
 #include "learn/permutation.h"
 
@@ -85,12 +86,15 @@ static enum status job_accept_text(struct participant *p, const struct event *ev
         job_unfit(p, "job-invalid", why.text);
         return STATUS_OK;
     }
-    status = policy_check_job(p->options.policy, &p->job, &why);
+    status = judge_job(p->options.policy, p->options.dictionary, &p->job, &why);
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
     if (status != STATUS_OK) {
         p->job_phase = JOB_REFUSED;
         log_event(p->options.log, LOG_WARN, "job-refused", NULL,
-                  "the policy forbids job \"%s\", every round will be declined: %s", p->job.name,
-                  why.text);
+                  "policy or dictionary forbid job \"%s\", every round will be declined: %s",
+                  p->job.name, why.text);
         return STATUS_OK;
     }
     p->job_phase = JOB_LOADING;
@@ -167,15 +171,14 @@ enum status job_on_text(struct participant *p, const struct event *event, struct
     return job_accept_text(p, event, effects);
 }
 
-/* The records are read: will they do for every stage of the job? */
+/* The job was judged by the number of records that the dictionary admits to, and its charges name rows
+ * up to that number: a source that gives others is not used. */
 static enum status job_check_records(const struct participant *p, struct why *why)
 {
-    const struct dataset *data = &p->work.data;
-    for (size_t i = 0; i < p->job.stage_count; i++) {
-        enum status status = task_check(&p->job, &p->job.stage[i], data->record_count, why);
-        if (status != STATUS_OK) {
-            return status;
-        }
+    const uint64_t admitted = dictionary_records(p->options.dictionary, &p->job.schema);
+    if (p->work.data.record_count != admitted) {
+        why_set(why, "the source gave another number of records than the dictionary admits to");
+        return STATUS_INVALID;
     }
     return STATUS_OK;
 }

@@ -18,8 +18,8 @@ enum job_phase {
     JOB_NONE,     /* no job known */
     JOB_FETCHING, /* its text is on the way */
     JOB_LOADING,  /* a worker reads the records */
-    JOB_UNFIT,    /* text or data will not do: not ready, and no more is told */
-    JOB_REFUSED,  /* the policy forbids it: every invitation is declined */
+    JOB_UNFIT,    /* the text is no job, or the records' file is gone: not ready */
+    JOB_REFUSED,  /* policy or dictionary forbid it: every invitation is declined */
     JOB_READY,
     JOB_OVER
 };

@@ -10,8 +10,9 @@
 #include "learn/schema.h"
 
 struct source {
-    /** Reads all records. Fails with STATUS_INVALID or STATUS_IO; why names file, line, column and
-     * remedy, never a value; it is shown to the agent's own operator only. */
+    /** Reads the records that the site's dictionary admits to: as many, whatever the file holds.
+     * Fails with STATUS_IO, STATUS_INVALID (the header line lacks a column of the dictionary),
+     * STATUS_NO_MEMORY, whatever the schema asks for; why is for the agent's own operator. */
     enum status (*load)(void *self, struct dataset *out, const struct schema *schema,
                         struct why *why);
     void *self;

@@ -73,6 +73,10 @@ bool simulation_held_path(const struct simulation *simulation,
 MUST_USE enum status simulation_streams_load(struct simulation *simulation);
 MUST_USE enum status simulation_streams_split(struct simulation *simulation);
 
+/** Drafts and writes the data dictionary of the agent in that folder of the simulation's, whose records
+ * are there. Fails with STATUS_REFUSED where the job asks for what they do not have. */
+MUST_USE enum status simulation_dictionary(struct simulation *simulation, const char *folder);
+
 /** Looks whether the programs to start are there, before anything is written. */
 MUST_USE enum status simulation_programs(struct simulation *simulation);
 

@@ -172,12 +172,16 @@ static enum status make_agent(struct simulation *simulation, size_t number,
                 job->cohort_min, tasks, job_trust_name(job->trust), (int)SLOT_MS);
     }
     if (status == STATUS_OK) {
+        status = simulation_dictionary(simulation, folder);
+    }
+    if (status == STATUS_OK) {
         hex_encode(hex, coordinator_key, sizeof *coordinator_key);
         status = put(simulation, folder, "agent.yml",
                      "# An agent of this simulation. Written by hedgerow simulate.\n"
                      "hedgerow: 1\n"
                      "coordinator: {address: \"%s\", public_key: \"%s\"}\n"
-                     "key: key\nstate: state\ndata: data.csv\npolicy: policy.yml\njob: job.yml\n"
+                     "key: key\nstate: state\ndata: data.csv\ndictionary: data.yml\n"
+                     "policy: policy.yml\njob: job.yml\n"
                      "once: true\nheartbeat_s: 0.5\n%slog: {level: info, format: json}\n",
                      simulation->address, hex, simulation->seeded ? "simulated: true\n" : "");
     }

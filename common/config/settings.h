@@ -40,6 +40,7 @@ struct agent_settings {
     char key[SETTINGS_PATH_BYTES];             /* the secret key's file */
     char state[SETTINGS_PATH_BYTES];           /* the journal's folder */
     char data[SETTINGS_PATH_BYTES];            /* the records, CSV */
+    char dictionary[SETTINGS_PATH_BYTES];      /* what the site says of them: data.yml */
     char policy[SETTINGS_PATH_BYTES];
     char job[SETTINGS_PATH_BYTES]; /* only this text is joined; "": any job the policy allows */
     bool once;                     /* end with the first job; false */

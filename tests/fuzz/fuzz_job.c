@@ -4,6 +4,7 @@
 #include "agent/policy.h"
 #include "config/config.h"
 #include "config/settings.h"
+#include "dictionary/dictionary.h"
 #include "job/job.h"
 #include "support/job_text.h"
 #include "support/job_valid.h"
@@ -38,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct why why = {{0}};
     struct job job;
     struct policy policy;
+    struct dictionary dictionary;
     struct agent_settings agent;
     struct coordinator_settings coordinator;
     if (job_parse(&job, text, "job.yml", &why) == STATUS_OK) {
@@ -50,6 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (policy_parse(&policy, text, "policy.yml", &why) == STATUS_OK && policy.epsilon_micro == 0) {
         abort();
+    }
+    if (dictionary_parse(&dictionary, text, "data.yml", &why) == STATUS_OK) {
+        if (dictionary.record_count < DICTIONARY_RECORDS_MIN || dictionary.column_count == 0) {
+            abort();
+        }
+        dictionary_free(&dictionary);
     }
     if (agent_settings_parse(&agent, text, "/etc/a.yml", &why) == STATUS_OK &&
         agent.key[0] != '/') {

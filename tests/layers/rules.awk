@@ -12,7 +12,7 @@ function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 function in_tests() { return path ~ /^tests\// }
 function is_program() { return path ~ /^(agent|coordinator)\/main[_.]/ || path ~ /^cli\// }
 function is_pure() {
-    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|query|job|dp|noise|account|audit))\//
+    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|query|job|dictionary|dp|noise|account|audit))\//
 }
 
 # Where privacy is spent: the agent's gate, and the curator that central trust trusts.
@@ -97,7 +97,7 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
         complain("only selections, their audits and tests may see dp/select_private.h: a private pick comes from select.h")
     if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job|audit)$/ && !is_way_out() && !in_tests())
         complain("only agent/gate.c and coordinator/curator.c may see dp/mechanism.h: they are the only ways out")
-    if (target ~ /^common\/learn\/(dataset|csv)\.h$/ && room !~ /^(common\/learn|agent|cli)$/ && !in_tests())
+    if (target ~ /^common\/(learn\/(dataset|csv)|describe\/describe)\.h$/ && room !~ /^(common\/(learn|describe)|agent|cli)$/ && !in_tests())
         complain("only the agent's rooms and cli/ may see what reads records")
     if (target ~ /^common\/audit\// && room !~ /^(common\/audit|cli)$/ && !in_tests())
         complain("only cli/ and the tests may audit: an audit draws from mechanisms without a gate")

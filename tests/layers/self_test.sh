@@ -12,12 +12,15 @@ failed=0
 # A tree with the rooms that the rules speak of.
 clean_tree() {
     rm -rf "$work/tree"
-    mkdir -p "$work/tree"/{common/{base,noise,account,audit,dp,learn,protocol,crypto,io,config},agent,coordinator,cli,tests/unit}
+    mkdir -p "$work/tree"/{common/{base,noise,account,audit,dp,learn,describe,dictionary,protocol,crypto,io,config},agent,coordinator,cli,tests/unit}
     cd "$work/tree"
     echo 'house_library(base)' >common/base/CMakeLists.txt
     echo "house_library(dp DEPENDS base)" >common/dp/CMakeLists.txt
     echo "house_library(noise DEPENDS base FOREIGN mpfr)" >common/noise/CMakeLists.txt
     echo 'house_library(learn DEPENDS base dp)' >common/learn/CMakeLists.txt
+    echo 'house_library(describe DEPENDS base learn)' >common/describe/CMakeLists.txt
+    echo 'house_library(dictionary DEPENDS base learn)' >common/dictionary/CMakeLists.txt
+    echo '/* pure */' >common/dictionary/judge.c
     echo 'house_library(protocol DEPENDS base dp)' >common/protocol/CMakeLists.txt
     echo 'house_library(crypto DEPENDS base)' >common/crypto/CMakeLists.txt
     echo 'house_library(config DEPENDS base)' >common/config/CMakeLists.txt
@@ -26,7 +29,7 @@ clean_tree() {
         'house_program(hedgerow-agent SOURCES main.c DEPENDS agent io)' >agent/CMakeLists.txt
     echo 'house_library(coordinator DEPENDS base learn protocol)' >coordinator/CMakeLists.txt
     for header in common/base/status.h common/dp/ledger.h common/dp/mechanism.h common/dp/grant_private.h \
-        common/dp/ledger_private.h common/dp/select_private.h common/learn/dataset.h common/learn/csv.h common/protocol/machine.h common/io/endpoint.h agent/gate.h \
+        common/dp/ledger_private.h common/dp/select_private.h common/learn/dataset.h common/learn/csv.h common/describe/describe.h common/protocol/machine.h common/io/endpoint.h agent/gate.h \
         coordinator/round.h; do
         echo '/* a header */' >"$header"
     done
@@ -98,6 +101,8 @@ plant common/learn/dataset.c '#include "dp/mechanism.h"' 'may see dp/mechanism.h
 plant coordinator/round.c '#include "learn/dataset.h"' 'what reads records'
 plant coordinator/main.c '#include "learn/dataset.h"' 'what reads records'
 plant coordinator/round.h '#include "learn/csv.h"' 'what reads records'
+plant coordinator/round.c '#include "describe/describe.h"' 'what reads records'
+plant common/dictionary/judge.c '#include "learn/dataset.h"' 'what reads records'
 plant agent/main_run.c '#include "io/endpoint.h"' 'no house_program names'
 plant agent/task.c 'int g(void) { return mechanism_laplace(0); }' 'they are the only ways out'
 plant agent/gate.c '#include "tests/unit/x.h"' 'no header of this project'

@@ -1,5 +1,7 @@
 #include "sim/fixture.h"
 
+#include "support/dictionary_of.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -103,6 +105,7 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
         fprintf(stderr, "the simulator's job is not valid: %s\n", why.text);
         abort();
     }
+    fixture->dictionary = dictionary_of(&fixture->job.schema, SIM_RECORDS);
     fixture->policy = (struct policy){
         .epsilon_micro = 3500000,
         .job_epsilon_micro = 1000000,
@@ -118,6 +121,7 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
 void fixture_free(struct fixture *fixture)
 {
     job_free(&fixture->job);
+    free(fixture->dictionary.column);
 }
 
 static enum status load(void *self, struct dataset *out, const struct schema *schema,

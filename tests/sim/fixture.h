@@ -6,6 +6,7 @@
 
 #include "agent/policy.h"
 #include "agent/source.h"
+#include "dictionary/dictionary.h"
 #include "job/job.h"
 #include "sim/plan.h"
 
@@ -20,6 +21,7 @@ struct fixture {
     struct slice text;
     struct job job; /* parsed from the text */
     struct policy policy;
+    struct dictionary dictionary; /* of every agent's records */
 };
 
 /** Makes the job's text for a plan's times. Aborts when it is not a valid job. */

@@ -100,6 +100,7 @@ static void make_machine(struct world *world, struct node *node)
         node->machine = coordinator_machine(node->coordinator);
     } else {
         struct participant_options options = {.policy = &world->fixture.policy,
+                                              .dictionary = &world->fixture.dictionary,
                                               .source = fixture_source(&node->data_number),
                                               .random = &node->random,
                                               .log = &world->log,

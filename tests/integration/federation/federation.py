@@ -112,6 +112,11 @@ def policy_text(epsilon=2, cohort_minimum=1, tasks="[fit, losses]", answer_slot_
                      "answer_slot_ms": answer_slot_ms, "delta": delta, "trust": trust}
 
 
+def dictionary_text(count, columns=("age", "dose", "ill")):
+    return f"hedgerow: 1\ndata_sets:\n  - records: {count}\n    columns:\n" + "".join(
+        f"      - {{name: \"{column}\", kind: number}}\n" for column in columns)
+
+
 def records(seed, count=30):
     """A table that the job above can be run on; the seed is all that it depends on."""
     dice = random.Random(seed)
@@ -219,20 +224,30 @@ class Federation:
             f'hedgerow: 1\nlisten: "{self.address}"\nkey: key\nagents: agents\nstate: state\njob: job.yml\n'
             f"out: out\nlinger_s: {self.linger_s}\nlog: {self.log_settings}\n")
 
-    def add_site(self, name, policy, data, key_number=None):
+    def add_site(self, name, policy, data, key_number=None, dictionary=None):
         site = self.folder / name
         site.mkdir()
         self.make_key(site, key_number)
         (site / "policy.yml").write_text(policy)
         (site / "data.csv").write_text(data)
+        if dictionary is None:
+            self.describe(name)
+        else:
+            (site / "data.yml").write_text(dictionary)
         self.write_site(name)
+
+    def describe(self, name, count=None, columns=None):
+        """The site's dictionary: its table's columns as numbers, and all of its records, or so many."""
+        site = self.folder / name
+        lines = (site / "data.csv").read_text(errors="replace").splitlines()
+        (site / "data.yml").write_text(dictionary_text(count or len(lines) - 1, columns or lines[0].split(",")))
 
     def write_site(self, name, coordinator_key=None, more=""):
         site = self.folder / name
         key = coordinator_key or self.public_key("coordinator")
         (site / "agent.yml").write_text(
             f'hedgerow: 1\ncoordinator: {{address: "{self.address}", public_key: "{key}"}}\n'
-            "key: key\nstate: state\ndata: data.csv\npolicy: policy.yml\n"
+            "key: key\nstate: state\ndata: data.csv\ndictionary: data.yml\npolicy: policy.yml\n"
             f"heartbeat_s: {self.heartbeat_s}\nsilence_s: {self.silence_s}\nlog: {self.log_settings}\n"
             f"{self.agent_settings}{more}")
 

@@ -21,8 +21,6 @@ HEADER = "age,dose,ill\n"
 # What the file itself lacks. name: (the table, what the message must contain beside the file's name)
 FAULTS = {
     "empty": ("", ["empty", "column names"]),
-    "header": (HEADER, ["0 records", "at least 2"]),
-    "one": (HEADER + f"{CANARY},1,1\n", ["1 records", "at least 2"]),
     "missing": ("age,ill\n" + f"{CANARY},1\n" * 4, ["line 1", "dose", "missing"]),
     "twice": ("age,age,dose,ill\n" + f"{CANARY},1,1,1\n" * 4, ["line 1", "age", "twice"]),
 }
@@ -41,6 +39,9 @@ ODD = {
     "long": (None, ["1 rows", "ill", "1         0         0"]),
 }
 ODD = {name: (row and HEADER + row + GOOD_LINES, told) for name, (row, told) in ODD.items()}
+ODD["header"] = (HEADER, ["makes up the others"])
+ODD["one"] = (HEADER + f"{CANARY},1,1\n", ["makes up the others"])
+ROWS = 13  # of every such site's dictionary, and of most tables
 LAWFUL = {
     "good": HEADER + GOOD_LINES,
     "one-class": HEADER + f"31,2.5,1\n{CANARY},-3.5,1\n" * 6,
@@ -79,7 +80,7 @@ def faulty_tables(make, programs):
     with make(programs, agents=0, job=job) as federation:
         policy = fed.policy_text()
         for name, (table, _) in {**FAULTS, **ODD}.items():
-            federation.add_site(name, policy, table or "")
+            federation.add_site(name, policy, table or "", dictionary=fed.dictionary_text(ROWS))
         for name, table in LAWFUL.items():
             federation.add_site(name, policy, table)
         write_long(federation.folder / "long" / "data.csv")
@@ -106,11 +107,10 @@ def faulty_tables(make, programs):
         for name, agent in agents.items():
             expect(agent.wait() == (3 if name in FAULTS else 0), f"{name} ended with {agent.code()}")
         for name, (_, wanted) in FAULTS.items():
-            entry = federation.event(name, "data-unfit")
-            expect(entry is not None, f"{name} has not told its operator why")
-            expect_told(f"run of {name}", entry["text"], federation.folder / name / "data.csv", wanted)
+            expect(federation.event(name, "agent-started") is None, f"{name} has begun without a table")
+            expect_told(f"run of {name}", federation.said(name), federation.folder / name / "data.csv", wanted)
             told = {e["event"] for e in federation.events("coordinator") if e.get("peer") == name}
-            expect(told <= USUAL, f"the coordinator's log says of {name}: {told}")
+            expect(not told, f"the coordinator's log says of {name}: {told}")
             expect(not journals_mention(federation, name), f"the coordinator's journal mentions {name}")
         for name in [*LAWFUL, *ODD]:
             for words in ("clamp", "bounds", "outside", "unlisted", "column", "unfit"):
@@ -131,6 +131,7 @@ def clamped_values(make, programs):
     """Values out of the public bounds are counted for the site's operator, by `check` alone."""
     with make(programs, agents=1) as federation:
         (federation.folder / "site-1" / "data.csv").write_text(LAWFUL["good"])
+        federation.describe("site-1")
         code, said = federation.tool("hedgerow-agent", "check", "--timeout", "1", "--job",
                                      federation.office / "job.yml", "--config",
                                      federation.folder / "site-1" / "agent.yml")
@@ -139,15 +140,16 @@ def clamped_values(make, programs):
         expect_no_canary(federation, {"check": said})
 
 
-def no_policy(make, programs):
+def no_policy(make, programs, file):
+    """Without a policy, a dictionary or a table an agent does not start."""
     with make(programs, agents=1) as federation:
-        (federation.folder / "site-1" / "policy.yml").unlink()
+        (federation.folder / "site-1" / file).unlink()
         agent = federation.start_agent("site-1")
-        expect(agent.wait() == 3, f"without a policy the agent ended with {agent.code()}")
-        expect("policy.yml" in federation.said("site-1"), "it does not say which file is missing")
+        expect(agent.wait() == 3, f"without {file} the agent ended with {agent.code()}")
+        expect(file in federation.said("site-1"), "it does not say which file is missing")
         code, said = federation.tool("hedgerow-agent", "check", "--timeout", "1", "--config",
                                      federation.folder / "site-1" / "agent.yml")
-        expect(code == 3 and "policy.yml" in said, f"check ended with {code}: {said}")
+        expect(code == 3 and file in said, f"check ended with {code}: {said}")
 
 
 REFUSING = {
@@ -156,14 +158,23 @@ REFUSING = {
     "lonely": (fed.policy_text(cohort_minimum=5), "cohort_minimum"),
     "slow": (fed.policy_text(answer_slot_ms=60000), "answer_slot_ms"),
 }
+# name: (the dictionary, what the site's own log says)
+UNSUITED = {
+    "few": (fed.dictionary_text(9), "needs 10 records"),
+    "other": (fed.dictionary_text(30, ["age", "ill"]), 'no column "dose"'),
+    "kind": (fed.dictionary_text(30).replace('"age", kind: number', '"age", kind: category'), 'numbers in column "age"'),
+}
 
 
 def refusals(make, programs, minimum):
-    """Sites whose policy forbids the job. minimum 2: the job goes on; 3: it fails, and says so."""
+    """Sites whose policy or dictionary forbids the job. minimum 2: the job goes on; 3: it fails, and says so."""
     with make(programs, agents=2, job=fed.job_text(minimum=minimum, deadline_s=40)) as federation:
         for name, (policy, _) in REFUSING.items():
             federation.add_site(name, policy, fed.records(9))
-        names = [*REFUSING, *federation.names]
+        for name, (dictionary, _) in UNSUITED.items():
+            federation.add_site(name, fed.policy_text(), fed.records(9), dictionary=dictionary)
+        refusing = {**REFUSING, **UNSUITED}
+        names = [*refusing, *federation.names]
         federation.admit(names)
         agents = {name: federation.start_agent(name) for name in names}
         coordinator = federation.start_coordinator()
@@ -171,7 +182,7 @@ def refusals(make, programs, minimum):
         expect(coordinator.wait() == wanted, f"the coordinator ended with {coordinator.code()}")
         for name, agent in agents.items():
             expect(agent.wait() == wanted, f"{name} ended with {agent.code()}")
-        for name, (_, word) in REFUSING.items():
+        for name, (_, word) in refusing.items():
             entry = federation.event(name, "job-refused")
             expect(entry is not None and word in entry["text"], f"{name} does not say why: {entry}")
             told = [e for e in federation.events("coordinator") if e.get("peer") == name]
@@ -285,7 +296,9 @@ def main():
              ("days run out", days_run_out, common),
              ("answer slots", answer_slots, common),
              ("clamped values", clamped_values, common),
-             ("no policy", no_policy, common)]
+             ("no policy", no_policy, {**common, "file": "policy.yml"}),
+             ("no dictionary", no_policy, {**common, "file": "data.yml"}),
+             ("no table", no_policy, {**common, "file": "data.csv"})]
     return fed.run_cases([case for case in cases if options.only in case[0]], at_once=3)
 
 

@@ -6,6 +6,7 @@
 #include "agent/participant.h"
 #include "crypto/digest.h"
 #include "protocol/wire.h"
+#include "tests/support/dictionary_of.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -44,6 +45,9 @@ struct entry {
 
 struct bench {
     struct policy policy;
+    struct dictionary
+        dictionary; /* of the job's columns and `rows`, or as many as the records have */
+    uint64_t rows;
     struct seeded_random seeded;
     struct random random;
     struct log log;
@@ -186,12 +190,16 @@ static void join(void)
 static void begin(void)
 {
     struct participant_options options = {.policy = &bench.policy,
+                                          .dictionary = &bench.dictionary,
                                           .source = {load, &bench},
                                           .random = &bench.random,
                                           .log = &bench.log,
                                           .approved_text = {TEXT, sizeof TEXT - 1},
                                           .heartbeat_ms = 50000,
                                           .silence_ms = 1000000};
+    free(bench.dictionary.column);
+    bench.dictionary = dictionary_of_text((struct slice){TEXT, sizeof TEXT - 1},
+                                          bench.rows > 0 ? bench.rows : rows_of(bench.records));
     bench.offers = bench.declines = bench.fetches = bench.chunks = bench.forgets = 0;
     bench.works = 0;
     cr_assert_eq(participant_new(&bench.participant, &options), STATUS_OK);
@@ -235,6 +243,7 @@ static void restart(void)
 static void end(void)
 {
     participant_free(bench.participant);
+    free(bench.dictionary.column);
     effects_free(&bench.effects);
 }
 

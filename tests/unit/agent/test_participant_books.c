@@ -26,14 +26,34 @@ Test(participant_books, a_job_under_a_wrong_name_or_above_the_policy_is_not_join
     end();
 }
 
-Test(participant_books, a_site_with_too_few_records_takes_no_part)
+/* What the dictionary does not have is declined like what the policy forbids: at once, with the records
+ * unread, and whatever they are. */
+Test(participant_books, a_job_that_the_dictionary_has_no_records_for_is_declined)
 {
     init();
-    bench.records = "a,y\n0.1,1\n0.9,0\n0.2,1\n";
+    bench.rows = 3;
     restart();
     ask_and_wait(0);
-    cr_expect(bench.works == 1 && bench.offers == 0 && bench.declines == 0);
+    cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 1);
+    cr_expect_not_null(strstr(bench.said, "needs 4 records, and the dictionary admits to 3 rows"));
     end();
+}
+
+Test(participant_books, a_job_that_asks_for_another_column_or_kind_is_declined)
+{
+    for (int i = 0; i < 2; i++) {
+        init();
+        memcpy(bench.dictionary.column[1].name, i == 0 ? "b" : "a", 2);
+        bench.dictionary.column[1].kind = i == 0 ? DICTIONARY_NUMBER : DICTIONARY_CATEGORY;
+        name_job(2);
+        join();
+        bench.works = 0;
+        ask_and_wait(0);
+        cr_expect(bench.works == 0 && bench.offers == 0 && bench.declines == 1);
+        cr_expect_not_null(
+            strstr(bench.said, i == 0 ? "has no column \"a\"" : "numbers in column \"a\""));
+        end();
+    }
 }
 
 Test(participant_books, the_bytes_of_a_closed_round_are_forgotten)

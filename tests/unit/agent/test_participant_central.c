@@ -7,6 +7,8 @@
 #include "protocol/wire.h"
 #include "tests/support/seeded_random.h"
 
+#include "tests/support/dictionary_of.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,7 @@ static const char OTHERS[] = "a,y\n0.1,1\n0.9,0\n0.8,1\n0.7,0\n";
 
 struct bench {
     struct policy policy;
+    struct dictionary dictionary;
     struct seeded_random seeded;
     struct random random;
     struct participant *participant;
@@ -146,12 +149,15 @@ static void begin(void)
 {
     const struct slice text = {TEXT, sizeof TEXT - 1};
     struct participant_options options = {.policy = &bench.policy,
+                                          .dictionary = &bench.dictionary,
                                           .source = {.load = load, .self = &bench},
                                           .random = &bench.random,
                                           .approved_text = text,
                                           .heartbeat_ms = 500,
                                           .silence_ms = 100000};
     struct message welcome = {.kind = MESSAGE_WELCOME, .as.welcome.version = PROTOCOL_VERSION};
+    free(bench.dictionary.column);
+    bench.dictionary = dictionary_of_text(text, rows_of(bench.records));
     bench.offered = false;
     bench.declined = false;
     bench.answer_size = 0;
@@ -195,6 +201,7 @@ static void init(void)
 static void end(void)
 {
     participant_free(bench.participant);
+    free(bench.dictionary.column);
     for (size_t i = 0; i < bench.body_count; i++) {
         free(bench.body[i]);
     }

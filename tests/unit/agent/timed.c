@@ -2,6 +2,7 @@
 
 #include "crypto/digest.h"
 #include "protocol/wire.h"
+#include "tests/support/dictionary_of.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -110,11 +111,13 @@ void timed_name_job(struct job_name *job, struct slice text, uint8_t nonce)
 void timed_start(struct timed *bench)
 {
     struct participant_options options = {.policy = &bench->policy,
+                                          .dictionary = &bench->dictionary,
                                           .source = {load, bench},
                                           .random = &bench->random,
                                           .model = {keep, bench},
                                           .heartbeat_ms = 70,
                                           .silence_ms = 100000};
+    bench->dictionary.record_count = rows_of(bench->records);
     cr_assert_eq(participant_new(&bench->participant, &options), STATUS_OK);
     bench->machine = participant_machine(bench->participant);
     for (size_t i = 0; i < bench->body_count; i++) {
@@ -140,6 +143,7 @@ void timed_init(struct timed *bench, unsigned grid_bits)
     bench->records = "a,b,y\n0.1,0.2,1\n0.3,0.1,0\n0.5,0.5,1\n0.9,0.4,0\n0.2,0.2,1\n";
     bench->worked_ms = NEVER;
     (void)snprintf(bench->text, sizeof bench->text, TEXT, grid_bits);
+    bench->dictionary = dictionary_of_text((struct slice){bench->text, strlen(bench->text)}, 2);
     timed_name_job(&bench->job, (struct slice){bench->text, strlen(bench->text)}, 1);
     cr_assert_eq(effects_init(&bench->effects, 1 << 16), STATUS_OK);
     timed_start(bench);
@@ -157,6 +161,7 @@ void timed_free(struct timed *bench)
 {
     timed_stop(bench);
     effects_free(&bench->effects);
+    free(bench->dictionary.column);
     free(bench->sent);
 }
 

@@ -20,6 +20,7 @@ struct sent {
 /* One agent, its driver, and the other side. */
 struct timed {
     struct policy policy;
+    struct dictionary dictionary; /* of the job's columns and the records at the start */
     struct seeded_random seeded;
     struct random random;
     struct participant *participant;

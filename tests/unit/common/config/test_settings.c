@@ -17,6 +17,7 @@ static const char agent_text[] = "hedgerow: 1\n"
                                  "key: key\n"
                                  "state: state\n"
                                  "data: /data/records.csv\n"
+                                 "dictionary: data.yml\n"
                                  "policy: policy.yml\n";
 
 static struct slice slice_of(const char *text)
@@ -83,6 +84,7 @@ Test(settings, of_an_agent_have_defaults_and_take_a_key_file)
     cr_assert(digest_is_none(&s.public_key));
     cr_assert_str_eq(s.key, "etc/key");
     cr_assert_str_eq(s.data, "/data/records.csv");
+    cr_assert_str_eq(s.dictionary, "etc/data.yml");
     cr_assert_str_eq(s.policy, "etc/policy.yml");
     cr_assert_str_eq(s.job, "");
     cr_assert_not(s.once);
@@ -100,7 +102,7 @@ Test(settings, of_an_agent_take_a_key_in_digits_and_every_option)
         "coordinator:\n"
         "  address: tcp://host:1\n"
         "  public_key: 000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F\n"
-        "key: k\nstate: s\ndata: d\npolicy: p\njob: j.yml\nonce: true\nheartbeat_s: 0.25\n"
+        "key: k\nstate: s\ndata: d\ndictionary: d.yml\npolicy: p\njob: j.yml\nonce: true\nheartbeat_s: 0.25\n"
         "silence_s: 1\nmemory_mb_max: 64\nsimulated: true\nlog: {level: debug}\n";
     cr_assert_eq(agent_settings_parse(&s, slice_of(text), "/a/b.yml", &why), STATUS_OK, "%s",
                  why.text);
@@ -151,13 +153,15 @@ Test(settings, refuse_with_place_and_remedy)
     expect_refused(", public_key: c.pub", "",
                    "a.yml:2:14: coordinator: has no \"public_key\": add it, for example "
                    "`public_key: coordinator.pub`");
+    expect_refused("dictionary: data.yml\n", "",
+                   "a.yml:1:1: has no \"dictionary\": add it, for example `dictionary: data.yml`");
     expect_refused("policy: policy.yml\n", "",
                    "a.yml:1:1: has no \"policy\": add it, for example `policy: policy.yml`");
     expect_refused("policy: policy.yml\n", "policy: p\nheartbeat_s: 3\nsilence_s: 5\n",
-                   "a.yml:8:12: silence_s: must be at least twice heartbeat_s: each heartbeat is "
+                   "a.yml:9:12: silence_s: must be at least twice heartbeat_s: each heartbeat is "
                    "answered once");
     expect_refused("policy: policy.yml\n", "policy: p\nlog: {level: loud}\n",
-                   "a.yml:7:14: log.level: \"loud\" is not a choice; known here: debug, info, "
+                   "a.yml:8:14: log.level: \"loud\" is not a choice; known here: debug, info, "
                    "warning, error");
     expect_refused("state: state\n", "state: s\npolice: p\n",
                    "a.yml:5:1: police: \"police\" is not a key here; did you mean \"policy\"?");

@@ -1,0 +1,52 @@
+/* `hedgerow-agent describe`: drafts the data dictionary. Its words go to two places: the draft to the
+ * standard output, and what only the site's person may know, such as the number of rows, to the other. */
+
+#include "agent/main.h"
+#include "base/exit_code.h"
+#include "describe/describe.h"
+#include "io/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM "hedgerow-agent"
+
+int main_describe(const struct arguments *arguments)
+{
+    const struct describe_options options = {.record_count = arguments->records};
+    struct why why = {{0}};
+    char *text = NULL;
+    uint64_t rows = 0;
+    size_t left = 0;
+    enum status status = STATUS_OK;
+    FILE *file = fopen(arguments->table, "rbe");
+
+    if (file == NULL) {
+        why_set(&why, "%s: cannot be opened: %s", arguments->table, strerror(errno));
+        return daemon_complain(PROGRAM, STATUS_IO, &why);
+    }
+    status = describe_table(&text, &rows, &left, file, arguments->table, &options, &why);
+    (void)fclose(file);
+    if (status == STATUS_OK && (fputs(text, stdout) == EOF || fflush(stdout) != 0)) {
+        why_set(&why, "the draft cannot be written: %s", strerror(errno));
+        status = STATUS_IO;
+    }
+    free(text);
+    if (status != STATUS_OK) {
+        return daemon_complain(PROGRAM, status, &why);
+    }
+    (void)fprintf(stderr,
+                  PROGRAM ": %s has %" PRIu64 " records. The draft comes from them: correct it "
+                          "before you use it.\n",
+                  arguments->table, rows);
+    if (left > 0) {
+        (void)fprintf(stderr,
+                      PROGRAM ": %zu columns were left out: their names are empty, doubled, longer "
+                              "than %d bytes, or hold control characters\n",
+                      left, SCHEMA_NAME_BYTES - 1);
+    }
+    return EXIT_CODE_OK;
+}

@@ -1,0 +1,274 @@
+#include "describe/describe.h"
+
+#include "base/bytes.h"
+#include "dictionary/dictionary.h"
+#include "learn/csv.h"
+#include "learn/number.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What has been seen of a column so far. */
+struct seen {
+    char name[SCHEMA_NAME_BYTES];
+    bool listed;      /* it stands in the draft */
+    bool has_many;    /* more distinct texts than a list may have, or one too long for it */
+    uint64_t numbers; /* cells that hold a number */
+    uint64_t others;  /* cells that hold another text */
+    size_t text_count;
+    char text[DESCRIBE_CATEGORIES_MAX][SCHEMA_NAME_BYTES];
+    uint64_t holders[DESCRIBE_CATEGORIES_MAX];
+};
+
+struct survey {
+    struct seen *column; /* (column_count), by field */
+    size_t column_count;
+    uint64_t rows;
+    size_t left;
+};
+
+static const char HEADER[] =
+    "# The data dictionary of this site: what it says about its records to whoever writes jobs.\n"
+    "# EVERYTHING IN THIS FILE BECOMES PUBLIC once it is shared, and jobs are judged against it.\n"
+    "# This is a draft, made from the records by `hedgerow-agent describe`. Before you use it:\n"
+    "#  - records: the agent uses this many rows and no more. You may round it down further.\n"
+    "#  - Remove every column that jobs must not ask about.\n"
+    "#  - kind is a guess. A number that is a code (1 = male) is a category.\n"
+    "#  - categories COME FROM THE RECORDS: strike out what nobody may know, add what is missing.\n"
+    "#    Texts that fewer than 5 records hold were left out.\n"
+    "#  - Add to numbers, where it is known without the records: unit: years, low: 0, high: 120\n";
+
+_Static_assert(DESCRIBE_HOLDERS_MIN == 5, "the header says how many");
+
+uint64_t describe_rounded(uint64_t rows)
+{
+    uint64_t step = 1;
+    if (rows < 10) {
+        return DICTIONARY_RECORDS_MIN;
+    }
+    while (rows / step >= (rows < 100 ? 10 : 100)) {
+        step *= 10;
+    }
+    return rows / step * step;
+}
+
+/* What can stand in a job's text, between double quotes: no control characters, not too long. */
+static bool can_be_written(struct slice text)
+{
+    const unsigned char *byte = text.data;
+    if (text.size == 0 || text.size >= SCHEMA_NAME_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        if (byte[i] < 0x20 || byte[i] == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void keep_text(char out[static SCHEMA_NAME_BYTES], struct slice text)
+{
+    memcpy(out, text.data, text.size);
+    out[text.size] = '\0';
+}
+
+static bool is_wanted(const struct schema *only, const char *name)
+{
+    bool wanted = only == NULL || strcmp(only->label.name, name) == 0;
+    for (size_t i = 0; !wanted && i < only->column_count; i++) {
+        wanted = strcmp(only->column[i].name, name) == 0;
+    }
+    return wanted;
+}
+
+static enum status take_header(struct survey *survey, const struct csv *csv,
+                               const struct schema *only)
+{
+    survey->column_count = csv_field_count(csv);
+    survey->column = calloc(survey->column_count, sizeof *survey->column);
+    if (survey->column == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < survey->column_count; i++) {
+        struct seen *seen = &survey->column[i];
+        if (!can_be_written(csv_field(csv, i))) {
+            survey->left++;
+            continue;
+        }
+        keep_text(seen->name, csv_field(csv, i));
+        seen->listed = is_wanted(only, seen->name);
+        for (size_t j = 0; j < i && seen->listed; j++) {
+            if (strcmp(survey->column[j].name, seen->name) == 0) {
+                seen->listed = false;
+                survey->left++;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static void take_cell(struct seen *seen, struct slice text)
+{
+    double number;
+    if (text.size == 0 || slice_is(text, "NA")) {
+        return;
+    }
+    if (number_parse(&number, text) == STATUS_OK) {
+        seen->numbers++;
+    } else {
+        seen->others++;
+    }
+    if (seen->has_many) {
+        return;
+    }
+    for (size_t i = 0; i < seen->text_count; i++) {
+        if (slice_is(text, seen->text[i])) {
+            seen->holders[i]++;
+            return;
+        }
+    }
+    seen->has_many = seen->text_count == DESCRIBE_CATEGORIES_MAX || !can_be_written(text);
+    if (!seen->has_many) {
+        keep_text(seen->text[seen->text_count], text);
+        seen->holders[seen->text_count++] = 1;
+    }
+}
+
+static enum status take_records(struct survey *survey, struct csv *csv, struct why *why)
+{
+    bool done = false;
+    for (;; survey->rows++) {
+        enum status status = csv_next(csv, &done, why);
+        if (status != STATUS_OK || done) {
+            return status;
+        }
+        for (size_t i = 0; i < survey->column_count && i < csv_field_count(csv); i++) {
+            if (survey->column[i].listed) {
+                take_cell(&survey->column[i], csv_field(csv, i));
+            }
+        }
+    }
+}
+
+/* A text in double quotes, as YAML reads it back. */
+static void put_quoted(FILE *out, const char *text)
+{
+    (void)fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            (void)fputc('\\', out);
+        }
+        (void)fputc(*text, out);
+    }
+    (void)fputc('"', out);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The order in which texts first stand in the table is the table's: the draft sorts them. */
+static void put_categories(FILE *out, const struct seen *seen)
+{
+    char text[DESCRIBE_CATEGORIES_MAX][SCHEMA_NAME_BYTES];
+    size_t count = 0;
+    for (size_t i = 0; !seen->has_many && i < seen->text_count; i++) {
+        if (seen->holders[i] >= DESCRIBE_HOLDERS_MIN) {
+            memcpy(text[count++], seen->text[i], SCHEMA_NAME_BYTES);
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    qsort(text, count, sizeof text[0], by_text);
+    (void)fputs(", categories: [", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputs(i == 0 ? "" : ", ", out);
+        put_quoted(out, text[i]);
+    }
+    (void)fputs("]", out);
+}
+
+/* A column is one of numbers when at most every tenth of its cells holds something else. */
+static void put_column(FILE *out, const struct seen *seen)
+{
+    const bool is_number = seen->numbers >= 9 * seen->others;
+    (void)fputs("      - {name: ", out);
+    put_quoted(out, seen->name);
+    (void)fprintf(out, ", kind: %s",
+                  dictionary_kind_name(is_number ? DICTIONARY_NUMBER : DICTIONARY_CATEGORY));
+    if (!is_number) {
+        put_categories(out, seen);
+    }
+    (void)fputs("}\n", out);
+}
+
+static enum status put_dictionary(char **text, const struct survey *survey, uint64_t record_count)
+{
+    size_t size = 0;
+    FILE *out = open_memstream(text, &size);
+    if (out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)fprintf(out, "%shedgerow: 1\ndata_sets:\n  - records: %" PRIu64 "\n    columns:\n",
+                  HEADER, record_count);
+    for (size_t i = 0; i < survey->column_count; i++) {
+        if (survey->column[i].listed) {
+            put_column(out, &survey->column[i]);
+        }
+    }
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed) {
+        free(*text);
+        *text = NULL;
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+enum status describe_table(char **text, uint64_t *rows, size_t *left, FILE *file, const char *name,
+                           const struct describe_options *options, struct why *why)
+{
+    struct survey survey = {.column = NULL};
+    struct csv *csv = NULL;
+    bool done = false;
+    *text = NULL;
+    enum status status = csv_new(&csv, file, name, 0);
+
+    if (status == STATUS_OK) {
+        status = csv_next(csv, &done, why);
+    }
+    if (status == STATUS_OK && done) {
+        why_set(why, "%s: the file is empty: it needs a line of column names and then the records",
+                name);
+        status = STATUS_INVALID;
+    }
+    if (status == STATUS_OK) {
+        status = take_header(&survey, csv, options->only);
+    }
+    if (status == STATUS_OK) {
+        status = take_records(&survey, csv, why);
+    }
+    if (status == STATUS_OK && survey.rows < DICTIONARY_RECORDS_MIN) {
+        why_set(why, "%s: it holds %" PRIu64 " records: at least %d are needed", name, survey.rows,
+                (int)DICTIONARY_RECORDS_MIN);
+        status = STATUS_INVALID;
+    }
+    if (status == STATUS_OK) {
+        uint64_t admitted =
+            options->record_count > 0 ? options->record_count : describe_rounded(survey.rows);
+        status = put_dictionary(text, &survey, options->exact ? survey.rows : admitted);
+    }
+    *rows = survey.rows;
+    *left = survey.left;
+    if (survey.column != NULL) {
+        bytes_wipe(survey.column, survey.column_count * sizeof *survey.column);
+    }
+    free(survey.column);
+    csv_free(csv);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* describe.h - drafts a data dictionary from a table of records, for a person to correct. */
+
+#ifndef DESCRIBE_DESCRIBE_H
+#define DESCRIBE_DESCRIBE_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "learn/schema.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    DESCRIBE_CATEGORIES_MAX = 32, /* a column with more distinct texts is drafted without a list */
+    DESCRIBE_HOLDERS_MIN = 5      /* a text that fewer records hold is not listed */
+};
+
+struct describe_options {
+    uint64_t record_count;     /* what the draft admits to; 0: describe_rounded of the rows read */
+    bool exact;                /* in place of these two, the rows read: for rehearsals */
+    const struct schema *only; /* draft these columns alone; NULL: all of the table's */
+};
+
+/** Returns rows rounded down: to two significant digits, below 100 to one, below 10 to 2. */
+uint64_t describe_rounded(uint64_t rows);
+
+/**
+ * Reads a table and writes a dictionary for it: numbers and categories told apart by what most cells
+ * hold, the categories that enough records hold listed, the number of records rounded down.
+ *
+ * text   out  the file's text, the caller frees it
+ * rows   out  how many records were read
+ * left   out  how many columns were left out: names that no job can write
+ * file   in   open for reading, at its start; the caller closes it
+ * name   in   how messages call the file
+ *
+ * Fails with STATUS_INVALID (not a table; fewer than two rows), STATUS_IO, STATUS_NO_MEMORY.
+ * Privacy: kinds and category lists come from the records. The draft is for the site's own person.
+ */
+MUST_USE enum status describe_table(char **text, uint64_t *rows, size_t *left, FILE *file,
+                                    const char *name, const struct describe_options *options,
+                                    struct why *why);
+
+#endif

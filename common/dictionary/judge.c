@@ -1,0 +1,142 @@
+/* A job against a dictionary. Both are public; nothing else is looked at. */
+
+#include "dictionary/dictionary.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+const struct dictionary_column *dictionary_find(const struct dictionary *dictionary,
+                                                const char *name)
+{
+    for (size_t i = 0; i < dictionary->column_count; i++) {
+        if (strcmp(dictionary->column[i].name, name) == 0) {
+            return &dictionary->column[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t dictionary_records(const struct dictionary *dictionary, const struct schema *schema)
+{
+    const uint64_t history = schema_history(schema);
+    return dictionary->record_count > history ? dictionary->record_count - history : 0;
+}
+
+static enum status find(const struct dictionary_column **column,
+                        const struct dictionary *dictionary, const char *name, struct why *why)
+{
+    *column = dictionary_find(dictionary, name);
+    if (*column != NULL) {
+        return STATUS_OK;
+    }
+    why_set(why, "the dictionary has no column \"%s\"", name);
+    for (size_t i = 0; i < dictionary->column_count; i++) {
+        if (strcasecmp(dictionary->column[i].name, name) == 0) {
+            why_set(why, "the dictionary has no column \"%s\", but one \"%s\"", name,
+                    dictionary->column[i].name);
+        }
+    }
+    return STATUS_REFUSED;
+}
+
+static enum status need_number(const struct dictionary_column *column, struct why *why)
+{
+    if (column->kind != DICTIONARY_NUMBER) {
+        why_set(why, "the job asks for numbers in column \"%s\", which the dictionary calls a %s",
+                column->name, dictionary_kind_name(column->kind));
+        return STATUS_REFUSED;
+    }
+    return STATUS_OK;
+}
+
+/* Without a list of categories there is nothing that a text could be missing from. */
+static bool has_text(const struct dictionary_column *column, const char *text)
+{
+    bool found = column->category_count == 0;
+    for (size_t i = 0; !found && i < column->category_count; i++) {
+        found = strcmp(column->category[i], text) == 0;
+    }
+    return found;
+}
+
+static enum status refuse_texts(const struct dictionary_column *column, struct why *why)
+{
+    why_set(why, "none of what the job lists for column \"%s\" is a category in the dictionary",
+            column->name);
+    return STATUS_REFUSED;
+}
+
+/* Texts may be asked about in any column, as every cell is a text. A job for several sites may list
+ * some that this site does not have; where the site has none of them, the column is another one. */
+static enum status need_texts(const struct dictionary_column *column,
+                              const char (*text)[SCHEMA_NAME_BYTES], size_t count, struct why *why)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < count; i++) {
+        found = has_text(column, text[i]);
+    }
+    return found ? STATUS_OK : refuse_texts(column, why);
+}
+
+static enum status judge_label(const struct dictionary *dictionary, const struct label *label,
+                               struct why *why)
+{
+    const struct dictionary_column *column;
+    enum status status = find(&column, dictionary, label->name, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    switch (label->kind) {
+    case LABEL_NUMBER:
+        return need_number(column, why);
+    case LABEL_CLASSES:
+        return need_texts(column, label->class_name, label->class_count, why);
+    case LABEL_SIGN:
+        break;
+    }
+    if (!has_text(column, label->positive) && !has_text(column, label->negative)) {
+        return refuse_texts(column, why);
+    }
+    return STATUS_OK;
+}
+
+static enum status judge_column(const struct dictionary *dictionary, const struct column *asked,
+                                struct why *why)
+{
+    const struct dictionary_column *column;
+    enum status status = find(&column, dictionary, asked->name, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return asked->kind == COLUMN_NUMBER
+               ? need_number(column, why)
+               : need_texts(column, asked->category, asked->category_count, why);
+}
+
+static enum status judge_records(const struct dictionary *dictionary, const struct job *job,
+                                 struct why *why)
+{
+    const uint64_t admitted = dictionary_records(dictionary, &job->schema);
+    uint64_t needed = job_records_min(job);
+    needed = needed > DICTIONARY_RECORDS_MIN ? needed : DICTIONARY_RECORDS_MIN;
+    if (admitted < needed) {
+        why_set(why,
+                "the job needs %" PRIu64 " records, and the dictionary admits to %" PRIu64
+                " rows, which make %" PRIu64,
+                needed, dictionary->record_count, admitted);
+        return STATUS_REFUSED;
+    }
+    return STATUS_OK;
+}
+
+enum status dictionary_judge(const struct dictionary *dictionary, const struct job *job,
+                             struct why *why)
+{
+    const struct schema *schema = &job->schema;
+    enum status status = judge_label(dictionary, &schema->label, why);
+    for (size_t i = 0; status == STATUS_OK && i < schema->column_count; i++) {
+        status = judge_column(dictionary, &schema->column[i], why);
+    }
+    return status == STATUS_OK ? judge_records(dictionary, job, why) : status;
+}

@@ -1,0 +1,93 @@
+/* Which jobs a site's dictionary admits. tests/unit/agent shows that nothing else is looked at. */
+
+#include "dictionary/dictionary.h"
+#include "tests/support/job_text.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const char text[] = "hedgerow: 1\n"
+                           "data_sets:\n"
+                           "  - records: 1200\n"
+                           "    columns:\n"
+                           "      - {name: age, kind: number}\n"
+                           "      - {name: sex, kind: category, categories: [F, M]}\n"
+                           "      - {name: kappa, kind: number}\n"
+                           "      - {name: death, kind: category, categories: [\"0\", \"1\"]}\n";
+
+/* Judges the job with a part of the dictionary replaced. */
+static enum status judge(const char *job_bytes, const char *from, const char *to, struct why *why)
+{
+    char changed[2048];
+    struct dictionary dictionary;
+    struct job job;
+    const char *at = strstr(text, from);
+    cr_assert_not_null(at, "%s", from);
+    (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to,
+                   at + strlen(from));
+    cr_assert_eq(job_parse(&job, (struct slice){job_bytes, strlen(job_bytes)}, "job", why),
+                 STATUS_OK, "%s", why->text);
+    cr_assert_eq(
+        dictionary_parse(&dictionary, (struct slice){changed, strlen(changed)}, "data.yml", why),
+        STATUS_OK, "%s", why->text);
+    const enum status status = dictionary_judge(&dictionary, &job, why);
+    dictionary_free(&dictionary);
+    job_free(&job);
+    return status;
+}
+
+static const struct {
+    const char *from, *to, *wanted; /* NULL: admitted */
+} cases[] = {
+    {"records: 1200", "records: 1200", NULL},
+    {"records: 1200", "records: 1199",
+     "the job needs 1200 records, and the dictionary admits to 1199 rows, which make 1199"},
+    {"name: age", "name: Age", "the dictionary has no column \"age\", but one \"Age\""},
+    {"      - {name: kappa, kind: number}\n", "", "the dictionary has no column \"kappa\""},
+    {"name: death", "name: dead", "the dictionary has no column \"death\""},
+    {"{name: age, kind: number}", "{name: age, kind: category}",
+     "the job asks for numbers in column \"age\", which the dictionary calls a category"},
+    /* Texts may be asked of any column; a job may list some that a site does not have. */
+    {"kind: category, categories: [F, M]", "kind: number", NULL},
+    {"kind: category, categories: [F, M]", "kind: category", NULL},
+    {"[F, M]", "[male, F]", NULL},
+    {"[F, M]", "[male, female]",
+     "none of what the job lists for column \"sex\" is a category in the dictionary"},
+    {"[\"0\", \"1\"]", "[\"0\", dead]", NULL},
+    {"[\"0\", \"1\"]", "[alive, dead]",
+     "none of what the job lists for column \"death\" is a category in the dictionary"},
+};
+
+Test(judge, admits_what_the_dictionary_has_and_nothing_else)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct why why = {{0}};
+        const enum status status = judge(job_text, cases[i].from, cases[i].to, &why);
+        cr_expect_eq(status, cases[i].wanted == NULL ? STATUS_OK : STATUS_REFUSED, "case %zu: %s",
+                     i, why.text);
+        if (cases[i].wanted != NULL) {
+            cr_expect_str_eq(why.text, cases[i].wanted);
+        }
+    }
+}
+
+/* A series of r rows has fewer records by its longest lag. */
+Test(judge, of_a_series_counts_the_records_that_its_rows_make)
+{
+    static const char series[] =
+        "hedgerow: 1\njob: days\n"
+        "data:\n  series: {column: age, lags: [1, 7]}\n  label: {centre: 50, half_width: 50}\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+        "cohort: {minimum: 1, join_deadline_s: 60, deadline_s: 30}\n"
+        "stages:\n"
+        "  - {task: statistics, lambdas: [0.1], share: 1, batch: 100, grid_bits: 16}\n";
+    struct why why = {{0}};
+    cr_assert_eq(judge(series, "1200", "107", &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(judge(series, "1200", "106", &why), STATUS_REFUSED);
+    cr_assert_str_eq(
+        why.text,
+        "the job needs 100 records, and the dictionary admits to 106 rows, which make 99");
+    cr_assert_eq(judge(series, "1200", "3", &why), STATUS_REFUSED);
+    cr_assert_eq(judge(series, "{name: age, kind: number}", "{name: age, kind: category}", &why),
+                 STATUS_REFUSED, "its days are numbers");
+}
