@@ -54,6 +54,7 @@ struct chart {
     const char *label; /* read out instead of the picture */
     bool wide;
     bool simulator_only;
+    double error; /* the chosen one's standard error, which the script draws; 0: none */
 };
 
 static void figure(FILE *page, const struct chart *chart)
@@ -65,8 +66,12 @@ static void figure(FILE *page, const struct chart *chart)
     (void)fprintf(
         page,
         "<div class=\"plot %s\"><canvas id=\"%s\" role=\"img\" aria-label=\"%s The figures "
-        "are in the tables below.\"></canvas></div></figure>\n",
+        "are in the tables below.\"",
         chart->css, chart->id, chart->label);
+    if (chart->error > 0 && isfinite(chart->error)) {
+        (void)fprintf(page, " data-error=\"%.6g\"", chart->error);
+    }
+    (void)fputs("></canvas></div></figure>\n", page);
 }
 
 static bool has_losses(const struct result *result)
@@ -99,7 +104,7 @@ static void quality(FILE *page, const struct result *result)
                                "unit of what is predicted.",
                                "Dot plot of the error of the chosen model, the pooled model "
                                "and the constant.",
-                               true, true});
+                               true, true, 0});
         (void)fputs("</div>\n</section>\n", page);
         return;
     }
@@ -110,15 +115,17 @@ static void quality(FILE *page, const struct result *result)
                     page);
         figure(page,
                &(struct chart){"chart-accuracy", "dots", "Accuracy",
-                               "The share of held-out records that a candidate gets right.",
+                               "The share of held-out records that a candidate gets right. The bar "
+                               "is the chosen one's standard error.",
                                "Dot plot of the accuracy of each expert, the pooled model and the "
                                "majority class.",
-                               false, true});
+                               false, true, result_accuracy_error(result)});
         figure(page, &(struct chart){"chart-auc", "dots", "Ranking (AUC)",
                                      "How often a candidate ranks a positive record above a "
-                                     "negative one. A coin reaches 0.5.",
+                                     "negative one. A coin reaches 0.5. The bar is the chosen "
+                                     "one's standard error.",
                                      "Dot plot of the AUC of each expert and the pooled model.",
-                                     false, true});
+                                     false, true, result_auc_error(result)});
         (void)fputs("</div>\n<ul class=\"key\"><li class=\"k-chosen\">chosen</li><li>other "
                     "candidates</li><li class=\"k-pooled\">pooled, not private</li><li "
                     "class=\"k-plain\">majority class</li></ul>\n</section>\n",
@@ -139,8 +146,9 @@ static void quality(FILE *page, const struct result *result)
         page);
     figure(page,
            &(struct chart){"chart-mean-losses", "dots", "Released loss of each candidate",
-                           "The mean over all rounds, noise included. Lower is better.",
-                           "Dot plot of the mean released loss of each expert.", true, false});
+                           "The mean over all rounds. Lower is better. The bars are one standard "
+                           "deviation of the noise.",
+                           "Dot plot of the mean released loss of each expert.", true, false, 0});
     (void)fputs("</div>\n</section>\n", page);
 }
 
@@ -165,6 +173,8 @@ static void promised(FILE *page, const struct result *result)
 
 static void charts(FILE *page, const struct result *result)
 {
+    char weights[512];
+    html_weights_said(weights, sizeof weights, result);
     html_answers(page, result);
     quality(page, result);
     promised(page, result);
@@ -175,20 +185,21 @@ static void charts(FILE *page, const struct result *result)
             "before. Candidates that do well gain weight.</p>\n<div class=\"cards\">\n",
             page);
         figure(page, &(struct chart){"chart-losses", "", "Noisy losses over rounds",
-                                     "One thin line per candidate. The jumps they share are the "
-                                     "rounds' different records; the rest is mostly privacy noise.",
+                                     "One thin line per candidate. The jumps they share come from "
+                                     "the rounds' different records; the rest is mostly noise. The "
+                                     "bars are one standard deviation of the noise.",
                                      "Line chart of each expert's released loss per round.", false,
-                                     false});
+                                     false, 0});
         figure(page,
-               &(struct chart){"chart-weights", "", "Weights over rounds",
-                               "The chance of each candidate to be played in the next round.",
-                               "Area chart of the experts' weights per round.", false, false});
-        figure(page, &(struct chart){
-                         "chart-regret", "low", "Regret beside its bound",
-                         "How much worse than always playing the best candidate, per "
-                         "round, and the most it can be expected to be: after the first "
-                         "rounds that says little, and may lie above the picture.",
-                         "Line chart of the average regret and its bound per round.", true, false});
+               &(struct chart){"chart-weights", "", "Weights over rounds", weights,
+                               "Area chart of the experts' weights per round.", false, false, 0});
+        figure(page,
+               &(struct chart){
+                   "chart-regret", "low", "What the choice cost on the way (regret)",
+                   "How much more was lost per round than by always playing the best "
+                   "candidate, and the most that theory lets one expect. After the first "
+                   "rounds the latter says little, and may lie above the picture.",
+                   "Line chart of the average regret and its bound per round.", true, false, 0});
         (void)fputs("</div>\n</section>\n", page);
     }
     html_releases(page, result);
@@ -197,13 +208,14 @@ static void charts(FILE *page, const struct result *result)
             "<section>\n<h2>What did it cost?</h2>\n<p>Each institution keeps its own ledger "
             "and stops answering when its budget is spent.</p>\n<div class=\"cards\">\n",
             page);
-        figure(page, &(struct chart){
-                         "chart-spend", "", "Privacy budget, institution by institution",
-                         result->simulated
-                             ? "Epsilon spent in all, and what each site's own policy leaves."
-                             : "Epsilon spent on this job, and what is left of the job's price. "
-                               "What a site's own policy leaves, only that site knows.",
-                         "Bar chart of the epsilon spent and left per institution.", true, false});
+        figure(page,
+               &(struct chart){
+                   "chart-spend", "", "Privacy budget, institution by institution",
+                   result->simulated
+                       ? "Epsilon spent in all, and what each site's own policy leaves."
+                       : "Epsilon spent on this job, and what is left of the job's price. "
+                         "What a site's own policy leaves, only that site knows.",
+                   "Bar chart of the epsilon spent and left per institution.", true, false, 0});
         (void)fputs("</div>\n</section>\n", page);
     }
 }

@@ -23,12 +23,19 @@ static void take(struct range *range, double value)
     }
 }
 
+/* A histogram's cells are drawn as columns from 0. */
+static bool is_column(const struct result_answer *answer)
+{
+    return strncmp(answer->name, "histogram", strlen("histogram")) == 0;
+}
+
 static struct range range_of(const struct result *result, const char *unit)
 {
     struct range range = {INFINITY, -INFINITY};
     for (size_t i = 0; i < result->answer_count && i < ROWS_MAX; i++) {
         const struct result_answer *answer = &result->answer[i];
         if (strcmp(answer->unit, unit) == 0) {
+            take(&range, is_column(answer) ? 0 : NAN);
             take(&range, answer->value);
             take(&range, answer->low);
             take(&range, answer->high);
@@ -52,13 +59,21 @@ static void picture(FILE *page, const struct result *result, const struct result
                   "<td class=\"picture\"><svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
                   "aria-hidden=\"true\">",
                   BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH, BAR_HEIGHT);
-    if (isfinite(answer->low) && isfinite(answer->high)) {
-        (void)fprintf(page, "<line class=\"bar\" x1=\"%.1f\" x2=\"%.1f\" y1=\"9\" y2=\"9\"/>",
-                      place(&range, answer->low), place(&range, answer->high));
-    }
-    if (isfinite(answer->value)) {
-        (void)fprintf(page, "<circle class=\"told\" cx=\"%.1f\" cy=\"9\" r=\"4.5\"/>",
+    if (isfinite(answer->value) && is_column(answer)) {
+        const double from = place(&range, 0);
+        (void)fprintf(
+            page, "<rect class=\"column\" x=\"%.1f\" width=\"%.1f\" y=\"3\" height=\"12\"/>",
+            fmin(from, place(&range, answer->value)), fabs(place(&range, answer->value) - from));
+    } else if (isfinite(answer->value)) {
+        (void)fprintf(page, "<circle class=\"told\" cx=\"%.1f\" cy=\"9\" r=\"4\"/>",
                       place(&range, answer->value));
+    }
+    /* In front of the dot or column, with an end at either side: it is seen however short it is. */
+    if (isfinite(answer->low) && isfinite(answer->high)) {
+        const double low = place(&range, answer->low);
+        const double high = place(&range, answer->high);
+        (void)fprintf(page, "<path class=\"bar\" d=\"M%.1f 5V13M%.1f 9H%.1fM%.1f 5V13\"/>", low,
+                      low, high, high);
     }
     if (isfinite(answer->exact)) {
         (void)fprintf(page, "<line class=\"exact\" x1=\"%.1f\" x2=\"%.1f\" y1=\"1\" y2=\"17\"/>",
@@ -99,6 +114,7 @@ static void answer_row(FILE *page, const struct result *result, size_t index, bo
     (void)fputs("<tr><th scope=\"row\">", page);
     html_text(page, answer->name);
     (void)fputs("</th>", page);
+    picture(page, result, answer);
     number_cell(page, answer->value);
     (void)fputs("<td class=\"text\">", page);
     html_text(page, answer->unit);
@@ -110,7 +126,6 @@ static void answer_row(FILE *page, const struct result *result, size_t index, bo
     if (exact) {
         number_cell(page, answer->exact);
     }
-    picture(page, result, answer);
     number_cell(page, answer->error);
     number_cell(page, answer->sampling);
     (void)fputs("</tr>\n", page);
@@ -123,21 +138,21 @@ static void answers(FILE *page, const struct result *result)
         return;
     }
     (void)fputs(
-        "<section>\n<h2>What was asked, and the answers</h2>\n<p>Every answer carries noise. With "
-        "at least 95 %, each bar by itself holds the exact answer of the records that took part; "
-        "how far these stand for other people is the sampling error, apart.",
+        "<section>\n<h2>What was asked, and the answers</h2>\n<p>Every answer carries noise. Each bar "
+        "holds the exact answer of the records that took part with a chance of at least 95 %. How well "
+        "these records stand for other people is another question: the sampling error answers it.",
         page);
     (void)fputs(exact
-                    ? " In the drawing the dot is the released answer, the grey bar the noise, and "
-                      "the upright line the exact answer.</p>\n"
-                    : " In the drawing the dot is the released answer and the grey bar the noise."
-                      "</p>\n",
+                    ? " In the drawing the dot or the column is the released answer, the line with "
+                      "two ends the noise, and the coloured upright line the exact answer.</p>\n"
+                    : " In the drawing the dot or the column is the released answer, and the line "
+                      "with two ends the noise.</p>\n",
                 page);
     (void)fprintf(
         page,
         "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">question</th><th "
-        "scope=\"col\">released answer</th><th scope=\"col\" class=\"text\">unit</th><th "
-        "scope=\"col\">95 %% bar of the noise</th>%s<th scope=\"col\"></th><th "
+        "scope=\"col\"></th><th scope=\"col\">released answer</th><th scope=\"col\" class=\"text\">unit</th><th "
+        "scope=\"col\">95 %% bar of the noise</th>%s<th "
         "scope=\"col\">standard error of the noise</th><th scope=\"col\">of sampling, about</th>"
         "</tr></thead><tbody>\n",
         exact ? "<th scope=\"col\">exact <span class=\"tag\">simulator only</span></th>" : "");

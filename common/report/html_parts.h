@@ -34,6 +34,18 @@ void html_answers(FILE *page, const struct result *result);
 /** What every stage released, at which noise and price; nothing in files before there was such. */
 void html_releases(FILE *page, const struct result *result);
 
+/** A paragraph that says what the choice was worth; nothing where there was none to make. */
+void html_worth(FILE *page, const struct result *result);
+
+/** What is said above the chart of weights: also why they stayed close together, if they did. */
+void html_weights_said(char *text, size_t size, const struct result *result);
+
+/** Returns the standard deviation of the noise on a released loss, NAN where it is not told. */
+double html_loss_noise(const struct result *result);
+
+/** Writes an expert's mean released loss, NAN without one, and returns of how many rounds it is. */
+size_t html_mean_loss(double *mean, const struct result *result, size_t expert);
+
 /** The headline, the four figures and the plain words. */
 void html_summary(FILE *page, const struct result *result);
 

@@ -340,6 +340,7 @@ void html_summary(FILE *page, const struct result *result)
     }
     if (result->chosen != RESULT_NONE) {
         close_to_pooled(page, result);
+        html_worth(page, result);
     }
     cost(page, result);
     exact_only(page, result);

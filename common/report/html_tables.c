@@ -40,19 +40,6 @@ static void table_close(FILE *page, size_t rows)
     (void)fputs("</details>\n", page);
 }
 
-static double mean_loss(const struct result *result, size_t expert)
-{
-    double sum = 0.0;
-    size_t count = 0;
-    for (size_t i = 0; i < result->round_count; i++) {
-        if (result->round[i].loss != NULL && isfinite(result->round[i].loss[expert])) {
-            sum += result->round[i].loss[expert];
-            count++;
-        }
-    }
-    return count == 0 ? NAN : sum / (double)count;
-}
-
 static double last_weight(const struct result *result, size_t expert)
 {
     for (size_t i = result->round_count; i-- > 0;) {
@@ -77,12 +64,14 @@ static void experts(FILE *page, const struct result *result)
     for (size_t i = 0; i < result->expert_count && i < ROWS_MAX; i++) {
         const struct result_expert *expert = &result->expert[i];
         bool chosen = (int64_t)i == result->chosen;
+        double mean = NAN;
         (void)fprintf(page, "<tr%s><th scope=\"row\">", chosen ? " class=\"chosen\"" : "");
         html_text(page, expert->name);
         (void)fprintf(page, "%s</th><td>%.6g</td>", chosen ? " (chosen)" : "", expert->lambda);
         share(page, expert->accuracy);
         cell(page, expert->auc, 4);
-        cell(page, mean_loss(result, i), 4);
+        (void)html_mean_loss(&mean, result, i);
+        cell(page, mean, 4);
         share(page, last_weight(result, i));
         (void)fputs("</tr>\n", page);
     }
@@ -188,8 +177,8 @@ static void glossary(FILE *page, const struct result *result)
             "them costs no privacy; judging them does.</dd>\n"
             "<dt>loss</dt><dd>A number from 0, right and sure, to 1, wrong, averaged over the records "
             "of one round.</dd>\n"
-            "<dt>regret</dt><dd>The loss of the candidates that were played, minus the loss of the "
-            "best single one in hindsight, per round.</dd>\n",
+            "<dt>regret, cost of the choice</dt><dd>How much more the candidates that were played lost "
+            "per round than the best single one, as it turned out. 0 is perfect.</dd>\n",
             page);
     }
     if (isfinite(result->auc)) {

@@ -84,6 +84,35 @@
     }
   };
 
+  /* Bars of the noise: in front of the points, so that a short one is seen. options: {errors, axis}, the error
+   * of each point of the last data set, null where it has none. */
+  var whiskers = {
+    id: "whiskers",
+    afterDatasetsDraw: function (chart, args, options) {
+      var errors = options.errors || [], meta = chart.getDatasetMeta(chart.data.datasets.length - 1), g = chart.ctx;
+      errors.forEach(function (error, i) {
+        var point = meta.data[i], value = chart.data.datasets[chart.data.datasets.length - 1].data[i];
+        if (!point || !known(error) || !known(value) || error <= 0) { return; }
+        var across = options.axis === "x", scale = chart.scales[options.axis];
+        var a = scale.getPixelForValue(value - error), b = scale.getPixelForValue(value + error), at = across ? point.y : point.x;
+        g.save();
+        g.strokeStyle = c.ink; g.lineWidth = 1.4;
+        g.beginPath(); g.rect(chart.chartArea.left, chart.chartArea.top, chart.chartArea.width, chart.chartArea.height); g.clip();
+        g.beginPath();
+        [[a, -4, a, 4], [a, 0, b, 0], [b, -4, b, 4]].forEach(function (s) {
+          if (across) { g.moveTo(s[0], at + s[1]); g.lineTo(s[2], at + s[3]); } else { g.moveTo(at + s[1], s[0]); g.lineTo(at + s[3], s[2]); }
+        });
+        g.stroke();
+        g.restore();
+      });
+    }
+  };
+  /* The standard deviation of the noise on a released loss. */
+  function lossNoise() {
+    var release = (data.releases || []).find(function (r) { return r.unit === "loss" && known(r.noise); });
+    return release ? release.noise : NaN;
+  }
+
   /* The best few by a figure; the chosen one is always among them. */
   function leading(score, descending, count) {
     var order = data.experts.map(function (e, i) { return i; }).filter(function (i) { return known(score(i)); });
@@ -113,11 +142,17 @@
     if (!canvas || rows.length === 0) { return; }
     canvas.parentElement.style.height = Math.max(200, 76 + 23 * rows.length) + "px";
     var all = rows.map(function (r) { return r.value; });
-    var low = Math.min.apply(null, all), high = Math.max.apply(null, all), step = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001].find(function (s) {
-      return (high - low) / s >= 2;
-    }) || 0.1;
+    var ends = function (sign) { return rows.map(function (r) { return r.value + sign * (known(r.error) ? r.error : 0); }); };
+    var low = Math.min.apply(null, ends(-1)), high = Math.max.apply(null, ends(1)), spread = high - low;
+    /* Steps from coarse to fine: the first that fits three times. Of a narrow screen the labels have less room. */
+    var steps = [];
+    for (var power = Math.pow(10, Math.ceil(Math.log10(Math.max(Math.abs(high), Math.abs(low), 1e-3)))), p = 0; p < 7; p++, power /= 10) {
+      steps.push(power / 2, power / 5, power / 10);
+    }
+    var step = steps.find(function (s) { return spread / s >= 2.5; }) || steps[6];
     /* rounded: 0.7000000000000001 costs the scale a tick */
-    low = Number((step * Math.floor(low / step - 0.15)).toFixed(6)); high = Number((step * Math.ceil(high / step + 0.15)).toFixed(6));
+    low = Number((step * Math.floor(low / step - 0.15)).toFixed(9)); high = Number((step * Math.ceil(high / step + 0.15)).toFixed(9));
+    var places = Math.max(0, Math.ceil(-Math.log10(format === percent ? 100 * step : step) - 1e-9));
     draw(id, {
       type: "line",
       data: {
@@ -133,20 +168,27 @@
       options: base({
         indexAxis: "y",
         scales: {
-          x: axis(title, { min: low, max: high, ticks: { color: c.soft, callback: step < 0.01 ? format : function (v) { return format === percent ? Math.round(100 * v) + "%" : Number(v).toFixed(2); }, stepSize: step, maxRotation: 0 } }),
+          x: axis(title, { min: low, max: high, ticks: { color: c.soft, callback: function (v) { return format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
           y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
         },
-        plugins: { references: { lines: lines }, tooltip: { displayColors: false, callbacks: { label: function (t) { return format(t.raw); } } } }
+        plugins: { references: { lines: lines }, whiskers: { axis: "x", errors: rows.map(function (r) { return r.error; }) },
+          tooltip: { displayColors: false, callbacks: { label: function (t) { var e = rows[t.dataIndex].error; return format(t.raw) + (known(e) ? " \u00b1 " + format(e) : ""); } } } }
       }),
-      plugins: [references]
+      plugins: [references, whiskers]
     });
   }
 
-  function quality(id, field, pooled, plain, title) {
+  /* The chosen one's standard error, which the program computed. */
+  function errorOf(field) {
+    var canvas = document.getElementById("chart-" + field);
+    return canvas && canvas.dataset.error ? Number(canvas.dataset.error) : NaN;
+  }
+
+  function quality(id, field, pooled, plain, title, error) {
     var score = function (i) { return data.experts[i][field]; };
     var chosen = chosenIndex(), lines = [];
     var rows = leading(score, true, 24).map(function (i) {
-      return { name: data.experts[i].name, value: score(i), kind: i === chosen ? "chosen" : "other" };
+      return { name: data.experts[i].name, value: score(i), kind: i === chosen ? "chosen" : "other", error: i === chosen ? error : null };
     });
     if (rows.length === 0) { return; }
     if (known(pooled)) { rows.push({ name: "pooled, not private", value: pooled, kind: "pooled" }); lines.push({ at: pooled, colour: c.pooled }); }
@@ -177,7 +219,7 @@
       return rounds.reduce(function (s, r) { return s + r.losses[i]; }, 0) / rounds.length;
     });
     dots(id, leading(function (i) { return mean[i]; }, false, 24).map(function (i) {
-      return { name: data.experts[i].name, value: mean[i], kind: i === chosen ? "chosen" : "other" };
+      return { name: data.experts[i].name, value: mean[i], kind: i === chosen ? "chosen" : "other", error: lossNoise() / Math.sqrt(rounds.length) };
     }), [], decimal, "mean released loss, lower is better");
   }
 
@@ -198,9 +240,11 @@
     plugin.labels.filter = function (item) { return item.text === "chosen" || item.text === "average over all experts"; };
     draw(id, { type: "line", data: { labels: labels, datasets: sets }, options: base({
       interaction: { mode: "nearest", intersect: false },
-      scales: { x: axis("round", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("mean loss, noise included") },
-      plugins: { legend: plugin }
-    }) });
+      scales: { x: axis("round", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("mean loss, noise included", chosen >= 0 && known(lossNoise()) ? {
+          suggestedMin: Math.min.apply(null, rounds.map(function (r) { return r.losses[chosen]; })) - lossNoise(),
+          suggestedMax: Math.max.apply(null, rounds.map(function (r) { return r.losses[chosen]; })) + lossNoise() } : {}) },
+      plugins: { legend: plugin, whiskers: { axis: "y", errors: chosen >= 0 && rounds.length <= 60 ? rounds.map(lossNoise) : [] } }
+    }), plugins: [whiskers] });
   }
 
   function weights(id) {
@@ -254,8 +298,8 @@
     /* The first rounds' guarantee is so loose that it would flatten all the rest. */
     var ceiling = known(last.regret_bound) && last.regret_bound > 0 ? roundUp(Math.min(4 * last.regret_bound, 1.05 * Math.max.apply(null, rounds.map(function (r) { return r.regret_bound; })))) : undefined;
     draw(id, { type: "line", data: { labels: rounds.map(number), datasets: [
-      { label: "average regret so far", data: rounds.map(function (r) { return r.regret_average; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: dot },
-      { label: "what theory guarantees", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
+      { label: "cost of the choice so far (regret)", data: rounds.map(function (r) { return r.regret_average; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: dot },
+      { label: "the most to be expected", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
     ] }, options: base({
       interaction: { mode: "index", intersect: false },
       scales: { x: axis("round", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("loss per round", { suggestedMin: 0, max: ceiling }) },
@@ -284,8 +328,8 @@
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     Chart.defaults.font.size = 12;
     var b = data.baseline || {};
-    quality("chart-accuracy", "accuracy", b.pooled_accuracy, b.majority, "accuracy on held-out records");
-    quality("chart-auc", "auc", b.pooled_auc, null, "AUC on held-out records");
+    quality("chart-accuracy", "accuracy", b.pooled_accuracy, b.majority, "accuracy on held-out records", errorOf("accuracy"));
+    quality("chart-auc", "auc", b.pooled_auc, null, "AUC on held-out records", errorOf("auc"));
     errors("chart-error");
     meanLosses("chart-mean-losses");
     losses("chart-losses");

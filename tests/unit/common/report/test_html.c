@@ -264,3 +264,71 @@ Test(html, tells_the_error_where_the_label_is_a_number)
     free(page);
     result_free(&result);
 }
+
+Test(html, a_histogram_has_columns_and_no_bar_is_behind_a_dot)
+{
+    struct result result = example_result();
+    (void)snprintf(result.answer[0].name, RESULT_TEXT_BYTES, "histogram: age by 6: age [50, 54)");
+    char *page = drawn(&result);
+    cr_assert(occurrences(page, "<rect class=\"column\"") == 1);
+    cr_assert(occurrences(page, "<circle class=\"told\"") == EXAMPLE_ANSWERS - 1);
+    const char *table = strstr(page, "What was asked, and the answers");
+    cr_assert(table != NULL);
+    const char *dot = strstr(table, "<circle class=\"told\"");
+    const char *bar = dot == NULL ? NULL : strstr(dot, "<path class=\"bar\"");
+    const char *end = dot == NULL ? NULL : strstr(dot, "</svg>");
+    cr_assert(bar != NULL && end != NULL && bar < end, "what is drawn later is in front");
+    free(page);
+    result_free(&result);
+}
+
+Test(html, says_what_the_choice_was_worth)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page,
+                     "is right on 79.0% of the records held out, one drawn at random on 78.5%, "
+                     "and the best on 79.0%: the choice was worth 0.5 points") != NULL);
+    cr_assert(strstr(page, "less than two standard errors") != NULL);
+    cr_assert(strstr(page, "data-error=\"0.0102") != NULL, "the script has what it draws");
+    free(page);
+    /* A deployment knows the released losses alone. */
+    for (size_t i = 0; i < result.expert_count; i++) {
+        result.expert[i].accuracy = NAN;
+    }
+    result.accuracy = NAN;
+    for (size_t i = 1; i < result.round_count; i++) {
+        result.round[i].loss[1] = 0.35;
+    }
+    page = drawn(&result);
+    cr_assert(strstr(page, "errs by 0.0500 less a record than one drawn at random") != NULL);
+    free(page);
+    /* Under trust central not even those. */
+    for (size_t i = 0; i < result.round_count; i++) {
+        free(result.round[i].loss);
+        result.round[i].loss = NULL;
+    }
+    page = drawn(&result);
+    cr_assert(strstr(page, "Nobody may know: no loss of a candidate was released. The candidates "
+                           "played are expected to be at most 0.5000 worse") != NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html, says_why_the_weights_stayed_close_together)
+{
+    struct result result = example_result();
+    (void)snprintf(result.release[0].unit, RESULT_NAME_BYTES, "loss");
+    result.release[0].noise = 0.03;
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "these losses cannot tell which one is best") != NULL);
+    free(page);
+    for (size_t i = 1; i < result.round_count; i++) {
+        result.round[i].weight[0] = 0.9;
+        result.round[i].weight[1] = 0.1;
+    }
+    page = drawn(&result);
+    cr_assert(strstr(page, "stayed close together") == NULL);
+    free(page);
+    result_free(&result);
+}
