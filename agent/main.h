@@ -64,6 +64,10 @@ void site_free(struct site *site);
 /** Returns the records' file as a source; site is kept. */
 struct source site_source(struct site *site);
 
+/** Returns the bytes that records and computations may take: the settings' memory_mb_max, or the
+ * machine's memory where that is not set, less what the program takes already; at least 32 MiB. */
+uint64_t site_memory(const struct site *site);
+
 /** Part of check: tries the state folder and reads the journal; prints a line for each. Returns whether both will do. */
 bool check_state(const struct site *site);
 

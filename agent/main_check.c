@@ -1,5 +1,6 @@
 /* `hedgerow-agent check` and `enrol`: what a site does before its agent runs. */
 
+#include "agent/capacity.h"
 #include "agent/judge.h"
 #include "agent/main.h"
 #include "base/decimal.h"
@@ -78,8 +79,12 @@ static enum status check_records(struct site *site, const struct job *job, struc
 {
     struct dataset data = {0};
     struct source source = site_source(site);
-    enum status status = source.load(source.self, &data, &job->schema, why);
+    const uint64_t admitted = dictionary_records(&site->dictionary, &job->schema);
+    enum status status = capacity_check(site_memory(site), job, admitted, why);
 
+    if (status == STATUS_OK) {
+        status = source.load(source.self, &data, &job->schema, why);
+    }
     if (status == STATUS_OK) {
         char prefix[32];
         (void)snprintf(prefix, sizeof prefix, "%-12s note    ", "data");

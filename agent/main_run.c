@@ -89,6 +89,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                           .log = &run->daemon.log,
                                           .model = {keep_model, run},
                                           .approved_text = {run->site.job_text, run->site.job_size},
+                                          .memory_bytes = site_memory(&run->site),
                                           .heartbeat_ms = run->site.settings.heartbeat_ms,
                                           .silence_ms = run->site.settings.silence_ms,
                                           .once = run->once || run->site.settings.once};

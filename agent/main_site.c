@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What says what this program may do is read only if nobody else could have written it. */
 static enum status load_own(char **text, size_t *size, const char *path, struct why *why)
@@ -173,4 +174,34 @@ static enum status load_file(void *self, struct dataset *out, const struct schem
 struct source site_source(struct site *site)
 {
     return (struct source){.load = load_file, .self = site};
+}
+
+/* What the heap has addresses for before it asks for more: small jobs run under any limit. */
+static const uint64_t heap_reserve = UINT64_C(32) << 20;
+
+/* A limit counts addresses, and a machine without one the pages that are in use: statm's first and
+ * second number. */
+static uint64_t bytes_in_use(bool limited)
+{
+    unsigned long long addresses = 0;
+    unsigned long long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL) {
+        return 0;
+    }
+    if (fscanf(file, "%llu %llu", &addresses, &resident) != 2) {
+        addresses = resident = 0;
+    }
+    (void)fclose(file);
+    return (limited ? addresses : resident) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t site_memory(const struct site *site)
+{
+    const bool limited = site->settings.memory_bytes_max > 0;
+    const uint64_t most = limited
+                              ? site->settings.memory_bytes_max
+                              : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t used = bytes_in_use(limited);
+    return heap_reserve + (most > used ? most - used : 0);
 }

@@ -29,6 +29,8 @@ struct participant_options {
     struct model_sink model;
     struct slice
         approved_text;     /* kept; when size > 0 only a job of exactly these bytes is joined */
+    uint64_t memory_bytes; /* for records and computations; 0: not known. A job that needs more is
+                              declined */
     uint32_t heartbeat_ms; /* a HELLO at least this often */
     uint32_t silence_ms;   /* no valid frame for so long: EFFECT_RECONNECT */
     bool once;             /* EFFECT_FINISH when a job ends, instead of waiting for the next */

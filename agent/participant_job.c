@@ -4,6 +4,7 @@
 
 #include "agent/participant_state.h"
 
+#include "agent/capacity.h"
 #include "agent/judge.h"
 #include "crypto/digest.h"
 #include "learn/permutation.h"
@@ -95,6 +96,15 @@ static enum status job_accept_text(struct participant *p, const struct event *ev
         log_event(p->options.log, LOG_WARN, "job-refused", NULL,
                   "policy or dictionary forbid job \"%s\", every round will be declined: %s",
                   p->job.name, why.text);
+        return STATUS_OK;
+    }
+    status = capacity_check(p->options.memory_bytes, &p->job,
+                            dictionary_records(p->options.dictionary, &p->job.schema), &why);
+    if (status != STATUS_OK) {
+        p->job_phase = JOB_REFUSED;
+        log_event(p->options.log, LOG_WARN, "job-too-large", NULL,
+                  "job \"%s\" does not fit, every round will be declined: %s", p->job.name,
+                  why.text);
         return STATUS_OK;
     }
     p->job_phase = JOB_LOADING;

@@ -39,6 +39,17 @@ static void print_charge(const struct terms *terms)
     (void)printf(" by itself\n");
 }
 
+/* What a round asks of an agent's machine. */
+static void print_work(const struct job_plan *plan, size_t index)
+{
+    struct work_need need;
+    if (job_plan_need(&need, plan, index) == STATUS_OK) {
+        (void)printf("  a round takes an agent at most %.3g MB of memory and %.2g operations: "
+                     "%.2g s at 10^9 a second\n",
+                     need.bytes / 1e6, need.flops, need.flops / 1e9);
+    }
+}
+
 static void print_stage(const struct job_plan *plan, size_t index)
 {
     const struct stage *stage = &plan->job.stage[index];
@@ -61,6 +72,7 @@ static void print_stage(const struct job_plan *plan, size_t index)
         (void)printf("  expected regret at most %.4f a round; without privacy %.4f\n",
                      terms->regret, terms->regret_free);
     }
+    print_work(plan, index);
 }
 
 static void print_warning(const struct job_answer *answer, size_t stage)
@@ -252,9 +264,10 @@ const struct command command_plan_job = {
         "burden, the largest of all; other_trust, the same without advice, or null beside the sentence\n"
         "no_other_trust; better_trust; and for each of stages: task, strategy, mechanism, passes\n"
         "(charges), charge_epsilon or charge_sigma of one, sampling; epsilon, delta of the stage by\n"
-        "itself; regret_bound, regret_bound_without_privacy; drowned; notes; advice, each with change,\n"
-        "noise, burden, enough; releases, each with what, unit, noise (one standard deviation), bar\n"
-        "(95 % stay within), burden (above 1: drowned) and drowned_when. null: there is none.\n\n"
+        "itself; regret_bound, regret_bound_without_privacy; memory_bytes and operations that a round\n"
+        "takes an agent at most; drowned; notes; advice, each with change, noise, burden, enough;\n"
+        "releases, each with what, unit, noise (one standard deviation), bar (95 % stay within),\n"
+        "burden (above 1: drowned) and drowned_when. null: there is none.\n\n"
         "example:\n"
         "  hedgerow plan job compose/hospitals/job.yml --agents 5\n"
         "  hedgerow plan job compose/sensors/job.yml --agents 20 --json\n",

@@ -4,6 +4,8 @@
 #include "cli/plan.h"
 #include "cli/plan_job_private.h"
 
+#include <math.h>
+
 const char *job_plan_trust(const struct job_plan *plan)
 {
     return job_trust_name(plan->job.trust);
@@ -91,6 +93,15 @@ static json_t *notes_json(const struct job *job, size_t stage)
     return array;
 }
 
+enum status job_plan_need(struct work_need *out, const struct job_plan *plan, size_t stage)
+{
+    const uint64_t least = job_records_min(&plan->job);
+    const uint64_t records = plan->size.records > least ? plan->size.records : least;
+    const struct work_size size = {.records = records > 0 ? records : 1,
+                                   .agents = plan->size.agents};
+    return work_of_stage(out, &plan->job, stage, size, NULL);
+}
+
 static json_t *stage_json(const struct job_answer *answer, const struct job_plan *plan,
                           size_t index)
 {
@@ -100,6 +111,10 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
     json_t *object = json_object();
     json_t *lines = json_array();
     bool good = object != NULL && lines != NULL;
+    struct work_need need;
+    if (job_plan_need(&need, plan, index) != STATUS_OK) {
+        need = (struct work_need){NAN, NAN};
+    }
     for (size_t i = 0; i < terms->line_count && good; i++) {
         good = add(lines, line_json(&terms->line[i]), good);
     }
@@ -117,6 +132,8 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
     good = put_price(object, terms->price) && good;
     good = plan_set(object, "regret_bound", plan_real(terms->regret)) && good;
     good = plan_set(object, "regret_bound_without_privacy", plan_real(terms->regret_free)) && good;
+    good = plan_set(object, "memory_bytes", plan_real(need.bytes)) && good;
+    good = plan_set(object, "operations", plan_real(need.flops)) && good;
     good = plan_set(object, "releases", json_incref(lines)) && good;
     good = plan_set(object, "drowned", json_boolean(worst != NULL && worst->burden > 1)) && good;
     if (plan == &answer->plan) {

@@ -4,6 +4,7 @@
 #define CLI_PLAN_JOB_PRIVATE_H
 
 #include "cli/plan_job.h"
+#include "job/work.h"
 
 /* A whole answer: the plan, and the same job under the other trust, where there is one. */
 struct job_answer {
@@ -17,6 +18,11 @@ struct job_answer {
 /** Returns the plan's trust by name, and whether less noise drowns under the other. */
 const char *job_plan_trust(const struct job_plan *plan);
 bool job_answer_other_is_better(const struct job_answer *answer);
+
+/** Tells what a round of a stage takes an agent at most: of the records that are planned with, or that
+ * the job needs. Fails as work_of_stage. */
+MUST_USE enum status job_plan_need(struct work_need *out, const struct job_plan *plan,
+                                   size_t stage);
 
 /** Prints all of it as one JSON object. */
 MUST_USE enum status job_answer_json(const struct job_answer *answer);

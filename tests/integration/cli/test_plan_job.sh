@@ -76,7 +76,7 @@ keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted
 assert set(well) == keys | {"other_trust", "better_trust"} and set(well["other_trust"]) == keys, set(well)
 assert well["unit"] == "record" and well["price"].keys() == well["limit"].keys() == {"epsilon", "delta"}
 stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "charge_sigma", "sampling", "epsilon", "delta",
-              "regret_bound", "regret_bound_without_privacy", "releases", "drowned"}
+              "regret_bound", "regret_bound_without_privacy", "releases", "drowned", "memory_bytes", "operations"}
 release_keys = {"what", "unit", "noise", "bar", "burden", "drowned_when"}
 for stage in well["stages"] + drowned["stages"]:
     assert set(stage) == stage_keys | {"advice", "notes"}, set(stage)

@@ -213,6 +213,22 @@ Test(participant_time, what_no_noise_can_cover_is_declined_before_anything_is_co
     timed_free(&bench);
 }
 
+/* A site says no before it reads a record, rather than go out of memory on each try. */
+Test(participant_time, a_job_that_needs_more_memory_than_there_is_is_declined_unread)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    timed_stop(&bench);
+    bench.memory_bytes = 100;
+    timed_start(&bench);
+    timed_join(&bench);
+    struct message invite = timed_invitation(&bench, 0, NULL);
+    timed_give(&bench, &invite, (struct slice){0});
+    cr_assert_eq(bench.works, 0, "nothing is loaded");
+    cr_assert_eq(timed_count(&bench, MESSAGE_DECLINE), 1);
+    timed_free(&bench);
+}
+
 /* A product with a subnormal number takes many times as long as one with zero: with such experts
  * the time of a computation would count the records that have a zero. */
 Test(participant_time, experts_are_freed_of_numbers_whose_arithmetic_takes_longer)

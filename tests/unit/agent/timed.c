@@ -115,6 +115,7 @@ void timed_start(struct timed *bench)
                                           .source = {load, bench},
                                           .random = &bench->random,
                                           .model = {keep, bench},
+                                          .memory_bytes = bench->memory_bytes,
                                           .heartbeat_ms = 70,
                                           .silence_ms = 100000};
     bench->dictionary.record_count = rows_of(bench->records);
