@@ -227,13 +227,14 @@ static enum status on_message(struct participant *p, const struct event *event,
         return release_on_message(p, event, &message, effects);
     case MESSAGE_PIECE:
         return on_piece(p, event, &message, effects);
+    case MESSAGE_ENROLLED: /* a coordinator without a job answers so */
+        return STATUS_OK;
     case MESSAGE_HELLO:
     case MESSAGE_OFFER:
     case MESSAGE_CHUNK:
     case MESSAGE_DECLINE:
     case MESSAGE_FETCH:
     case MESSAGE_ENROL:
-    case MESSAGE_ENROLLED:
     case MESSAGE_KIND_COUNT:
         break;
     }

@@ -21,6 +21,8 @@ static const char HELP[] =
     "Commands:\n"
     "  run                 carry out the job, or go on with it after a stop\n"
     "  check               are settings, key, allow-list and job in order?\n"
+    "  enrol               let sites enrol, without a job, until every one-time token is spent or has\n"
+    "                      expired; tells who enrolled\n"
     "  agents list         who is admitted [--json]\n"
     "  agents add NAME     admit an agent: --key HEX (its public key), or --token FILE to write a\n"
     "                      one-time token for its enrolment [--address tcp://HOST:PORT as the site\n"
@@ -109,6 +111,7 @@ static const struct command {
 } COMMANDS[] = {
     {"run", NULL, read_run, main_run},
     {"check", NULL, read_check, main_check},
+    {"enrol", NULL, read_check, main_enrol},
     {"agents", "list", read_list, main_agents_list},
     {"agents", "add", read_add, main_agents_add},
     {"agents", "revoke", read_revoke, main_agents_revoke},
@@ -136,6 +139,6 @@ int main(int count, char **argument)
                        : daemon_usage(PROGRAM, why.text);
         }
     }
-    return daemon_usage(PROGRAM, "the first words are a command: run, check, agents list, "
+    return daemon_usage(PROGRAM, "the first words are a command: run, check, enrol, agents list, "
                                  "agents add NAME or agents revoke NAME");
 }

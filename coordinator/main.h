@@ -44,13 +44,15 @@ void office_free(struct office *office);
 MUST_USE enum status office_make_out(const struct office *office, struct why *why);
 
 /** Writes result.json and model.json from the journal into the folder the settings name; the model
- * only of a job that did not fail. Fails with STATUS_AGAIN while the job is not over. */
+ * only of a job that did not fail, which failed (out) tells. Fails with STATUS_AGAIN while the job is not
+ * over. */
 MUST_USE enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
-                                    struct why *why);
+                                    bool *failed, struct why *why);
 
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
+int main_enrol(const struct arguments *arguments);
 int main_agents_list(const struct arguments *arguments);
 int main_agents_add(const struct arguments *arguments);
 int main_agents_revoke(const struct arguments *arguments);

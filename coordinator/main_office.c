@@ -149,7 +149,8 @@ enum status office_make_out(const struct office *office, struct why *why)
     return STATUS_OK;
 }
 
-enum status office_publish(const struct office *office, bool seeded, uint64_t seed, struct why *why)
+enum status office_publish(const struct office *office, bool seeded, uint64_t seed, bool *failed,
+                           struct why *why)
 {
     struct replay replay = {.job = &office->job};
 
@@ -167,6 +168,7 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
                                               (double)(replay.last_ms - replay.first_ms) / 1000.0};
         status = write_results(office, &replay, &options, why);
     }
+    *failed = replay.outcome.failed;
     outcome_free(&replay.outcome);
     return status;
 }

@@ -127,14 +127,19 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
 }
 
 /* What is in the journal by now: the whole job, or - after a signal - nothing to publish yet. */
-static enum status publish(const struct run *run, const struct arguments *arguments,
+static enum status publish(const struct run *run, const struct arguments *arguments, int *exit_code,
                            struct why *why)
 {
-    enum status status = office_publish(&run->office, arguments->seeded, arguments->seed, why);
+    bool failed = false;
+    enum status status =
+        office_publish(&run->office, arguments->seeded, arguments->seed, &failed, why);
     if (status == STATUS_AGAIN) {
         log_event(&run->daemon.log, LOG_INFO, "coordinator-stopped", NULL,
                   "stopped before the job's end; start it again to go on");
         return STATUS_OK;
+    }
+    if (status == STATUS_OK && *exit_code == EXIT_CODE_INTERRUPTED) {
+        *exit_code = failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK; /* Ctrl-C after the job's end */
     }
     if (status == STATUS_OK) {
         log_event(&run->daemon.log, LOG_INFO, "result-written", NULL,
@@ -171,7 +176,7 @@ int main_run(const struct arguments *arguments)
         status = drive(run, &exit_code, &why);
     }
     if (status == STATUS_OK) {
-        status = publish(run, arguments, &why);
+        status = publish(run, arguments, &exit_code, &why);
     }
     if (status != STATUS_OK) {
         exit_code = run == NULL ? daemon_complain(PROGRAM, status, &why)

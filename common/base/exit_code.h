@@ -15,7 +15,7 @@
     ENTRY(EXIT_CODE_REFUSED, 5, "a policy or a privacy budget forbids it")                         \
     ENTRY(EXIT_CODE_UNREACHABLE, 6, "the other side could not be reached")                         \
     ENTRY(EXIT_CODE_BUSY, 7, "held by another process, or in the way of existing files")           \
-    ENTRY(EXIT_CODE_INTERRUPTED, 130, "stopped by Ctrl-C or SIGTERM before the end")
+    ENTRY(EXIT_CODE_INTERRUPTED, 130, "stopped by Ctrl-C before the end")
 
 enum exit_code {
 #define EXIT_CODE_ENUM(name, code, text) name = (code),

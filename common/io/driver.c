@@ -1,7 +1,8 @@
 #include "io/driver_private.h"
 
+#include "base/exit_code.h"
 #include "io/clock.h"
-#include "protocol/wire.h"
+#include "io/enrolment.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -54,32 +55,10 @@ static enum status follow_roster(struct driver *driver)
  * it. */
 static enum status enrol(struct driver *driver, const struct endpoint_message *from)
 {
-    struct message message;
-    struct message answer = {.kind = MESSAGE_ENROLLED};
-    uint8_t control[CONTROL_BYTES_MAX];
-    struct why why = {""};
-    const char *name = from->peer.name + strlen("token:");
-
-    if (driver->options->roster_path == NULL ||
-        wire_decode(&message, from->control, from->payload) != STATUS_OK ||
-        message.kind != MESSAGE_ENROL) {
-        log_rate_event(&driver->rate, clock_now_ms(), LOG_WARN, "token-misused", from->peer.name,
-                       "a one-time token admits an enrolment and nothing else: dropped");
+    if (!enrolment_take(driver->options->endpoint, &driver->rate, driver->options->log,
+                        driver->options->roster_path, from)) {
         return STATUS_OK;
     }
-    enum status status = roster_enrol(driver->options->roster_path, &from->key,
-                                      &message.as.enrol.public_key, clock_wall_ms() / 1000, &why);
-    if (status != STATUS_OK) {
-        log_rate_event(&driver->rate, clock_now_ms(), LOG_WARN, "enrolment-refused",
-                       from->peer.name, why.text);
-        return STATUS_OK;
-    }
-    log_event(driver->options->log, LOG_INFO, "enrolled", name,
-              "its own key has taken the place of the one-time token");
-    memcpy(answer.as.enrolled.name, name, strlen(name) + 1);
-    size_t size = wire_encode(control, &answer);
-    (void)!endpoint_send(driver->options->endpoint, &from->peer, (struct slice){control, size},
-                         (struct slice){NULL, 0});
     driver->roster_due_ms = 0; /* the new key is admitted in this very turn */
     return follow_roster(driver);
 }
@@ -129,7 +108,7 @@ static void take_signal(struct driver *driver)
     if (read(driver->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         log_event(driver->options->log, LOG_INFO, "stopping", NULL, "asked to stop");
         driver->finished = true;
-        driver->exit_code = 0;
+        driver->exit_code = info.ssi_signo == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
     }
 }
 

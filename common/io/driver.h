@@ -45,12 +45,12 @@ struct driver_options {
 /**
  * Runs a machine until it finishes or SIGTERM or SIGINT comes.
  *
- * exit_code  out  what EFFECT_FINISH said; 0 after a signal
+ * exit_code  out  what EFFECT_FINISH said; 0 after SIGTERM, as supervisors expect; 130 after SIGINT
  *
  * Fails with what the factory's make returned, STATUS_CORRUPT (the journal cannot be replayed),
  * STATUS_FOREIGN (it is another job's), or the cause when restarting did not help
  * DRIVER_RESTARTS_MAX times in a row. Logged; why repeats it. When a stop finds work that outlasts
- * the grace, the process ends there with exit code 0: a program may stop at any moment anyway.
+ * the grace, the process ends there with that exit code: a program may stop at any moment anyway.
  */
 MUST_USE enum status driver_run(const struct driver_options *options,
                                 const struct driver_factory *factory, int *exit_code,

@@ -10,7 +10,8 @@ enum { REPEAT_MS = 400, TURN_MS = 100, PROOF_MS = 1000 };
 struct question {
     struct message ask;
     enum message_kind wanted;
-    bool once; /* a refusal is an answer: do not wait for a change of mind */
+    enum message_kind or_else; /* does as well */
+    bool once;                 /* a refusal is an answer: do not wait for a change of mind */
     struct message answer;
 };
 
@@ -20,7 +21,8 @@ static enum status ask_once(struct endpoint *endpoint, struct question *question
     enum status status = endpoint_poll(endpoint, NULL, 0, TURN_MS);
     while (status == STATUS_OK && endpoint_receive(endpoint, &from) == STATUS_OK) {
         if (wire_decode(&question->answer, from.control, from.payload) == STATUS_OK &&
-            question->answer.kind == question->wanted) {
+            (question->answer.kind == question->wanted ||
+             question->answer.kind == question->or_else)) {
             return STATUS_OK;
         }
     }
@@ -69,10 +71,12 @@ enum status probe_reach(const struct endpoint_options *options, int timeout_ms, 
 {
     struct question question = {
         .ask = {.kind = MESSAGE_HELLO, .as.hello = {.version = PROTOCOL_VERSION}},
-        .wanted = MESSAGE_WELCOME};
+        .wanted = MESSAGE_WELCOME,
+        .or_else = MESSAGE_ENROLLED}; /* a coordinator without a job: it enrols sites */
 
     enum status status = converse(&question, options, timeout_ms, why);
-    if (status == STATUS_OK && question.answer.as.welcome.version != PROTOCOL_VERSION) {
+    if (status == STATUS_OK && question.answer.kind == MESSAGE_WELCOME &&
+        question.answer.as.welcome.version != PROTOCOL_VERSION) {
         why_set(why,
                 "the coordinator speaks version %u of the protocol, this agent %u; remedy: the "
                 "same hedgerow at both",
@@ -91,6 +95,7 @@ enum status probe_enrol(const struct token *token, const struct key_pair *own,
     struct question question = {
         .ask = {.kind = MESSAGE_ENROL, .as.enrol = {.public_key = own->public_key}},
         .wanted = MESSAGE_ENROLLED,
+        .or_else = MESSAGE_ENROLLED,
         .once = true};
     struct endpoint_options options = {.address = token->address,
                                        .key = &token->key,

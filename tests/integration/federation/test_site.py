@@ -217,14 +217,16 @@ def checks(make, programs):
 
 
 def endings(make, programs):
-    """SIGTERM and SIGINT end both daemons with 0; logs are JSON lines, and text on a terminal."""
+    """SIGTERM ends both daemons with 0, Ctrl-C in the middle of a job with 130; logs are JSON lines, and text on a terminal."""
     with make(programs, agents=1, log="{level: info, format: auto}") as federation:
         coordinator = federation.start_coordinator()
         agent = federation.start_agent("site-1")
         federation.wait_event("coordinator", "agent-present")
         federation.wait_event("site-1", "job-joined")
         stop(agent)
-        stop(coordinator, signal.SIGINT)
+        coordinator.signal(signal.SIGINT)
+        code = coordinator.wait()
+        expect(code == 130, f"after Ctrl-C in the middle of its job the coordinator ended with {code}")
         for name in ("site-1", "coordinator"):
             for entry in federation.events(name):
                 expect({"time", "level", "event", "text"} <= set(entry), f"{name}'s log lacks a key: {entry}")

@@ -345,6 +345,21 @@ Test(driver, sigterm_ends_it_cleanly)
     cr_expect_eq(exit_code, 0);
 }
 
+static enum status interrupt_itself(char event, struct effects *effects)
+{
+    if (event == 'S') {
+        kill(getpid(), SIGINT);
+    }
+    (void)effects;
+    return STATUS_OK;
+}
+
+Test(driver, ctrl_c_in_the_middle_is_told_from_the_end)
+{
+    cr_assert_eq(run(interrupt_itself), STATUS_OK);
+    cr_expect_eq(exit_code, 130);
+}
+
 static void work_very_long(void *self)
 {
     (void)self;

@@ -1,0 +1,222 @@
+#include "io/enrolment.h"
+
+#include "base/exit_code.h"
+#include "io/clock.h"
+#include "protocol/wire.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum {
+    LOOK_MS = 200,
+    FAREWELL_MS_MAX = 3000, /* for the last site to see that it is let in under its own key */
+    RATE_PERIOD_MS = 10000
+};
+
+bool enrolment_take(struct endpoint *endpoint, struct log_rate *rate, const struct log *log,
+                    const char *roster_path, const struct endpoint_message *from)
+{
+    struct message message;
+    struct message answer = {.kind = MESSAGE_ENROLLED};
+    uint8_t control[CONTROL_BYTES_MAX];
+    struct why why = {""};
+    const char *name = from->peer.name + strlen("token:");
+
+    if (roster_path == NULL || wire_decode(&message, from->control, from->payload) != STATUS_OK ||
+        message.kind != MESSAGE_ENROL) {
+        log_rate_event(rate, clock_now_ms(), LOG_WARN, "token-misused", from->peer.name,
+                       "a one-time token admits an enrolment and nothing else: dropped");
+        return false;
+    }
+    enum status status = roster_enrol(roster_path, &from->key, &message.as.enrol.public_key,
+                                      clock_wall_ms() / 1000, &why);
+    if (status != STATUS_OK) {
+        log_rate_event(rate, clock_now_ms(), LOG_WARN, "enrolment-refused", from->peer.name,
+                       why.text);
+        return false;
+    }
+    log_event(log, LOG_INFO, "enrolled", name,
+              "its own key has taken the place of the one-time token");
+    memcpy(answer.as.enrolled.name, name, strlen(name) + 1);
+    size_t size = wire_encode(control, &answer);
+    (void)!endpoint_send(endpoint, &from->peer, (struct slice){control, size},
+                         (struct slice){NULL, 0});
+    return true;
+}
+
+struct enrolling {
+    const struct enrolment_options *options;
+    struct log_rate rate;
+    struct roster_watch watch;
+    struct roster roster;
+    struct roster told; /* tokens that were waited for */
+    int64_t look_ms;
+    int signals;
+};
+
+static const struct roster_entry *waiting_token(const struct roster *roster,
+                                                const struct roster_entry *of, int64_t now_s)
+{
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct roster_entry *entry = &roster->entry[i];
+        if (entry->token_until_s > now_s && strcmp(entry->name, of->name) == 0 &&
+            digest_equal(&entry->key, &of->key)) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static bool is_listed(const struct roster *roster, const char *name)
+{
+    for (size_t i = 0; i < roster->count; i++) {
+        if (roster->entry[i].token_until_s == 0 && strcmp(roster->entry[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tells of the tokens that are no longer waited for; returns how many still are. */
+static size_t account(struct enrolling *run)
+{
+    const int64_t now_s = clock_wall_ms() / 1000;
+    size_t waiting = 0;
+
+    for (size_t i = 0; i < run->told.count; i++) {
+        const struct roster_entry *entry = &run->told.entry[i];
+        if (waiting_token(&run->roster, entry, now_s) == NULL) {
+            run->options->tell(run->options->self, entry->name,
+                               is_listed(&run->roster, entry->name));
+        }
+    }
+    run->told.count = 0;
+    for (size_t i = 0; i < run->roster.count; i++) {
+        if (run->roster.entry[i].token_until_s > now_s) {
+            run->told.entry[run->told.count++] = run->roster.entry[i];
+            waiting++;
+        }
+    }
+    return waiting;
+}
+
+static enum status look(struct enrolling *run, struct why *why)
+{
+    bool changed = false;
+    enum status status = roster_watch_look(&run->watch, &run->roster, &changed, why);
+    run->look_ms = clock_now_ms() + LOOK_MS;
+    if (status == STATUS_OK && changed) {
+        endpoint_admit(run->options->endpoint, &run->roster);
+    }
+    return status;
+}
+
+/* Returns the number of the signal that came, 0 for none. */
+static uint32_t poll_once(struct enrolling *run, enum status *status)
+{
+    struct pollfd other = {.fd = run->signals, .events = POLLIN};
+    struct signalfd_siginfo info;
+
+    *status = endpoint_poll(run->options->endpoint, &other, 1, LOOK_MS);
+    if (*status == STATUS_OK && other.revents != 0 &&
+        read(run->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        return info.ssi_signo;
+    }
+    return 0;
+}
+
+/* A site that has enrolled asks under its own key whether it is let in. There is no job to tell of. */
+static void answer_hello(struct enrolling *run, const struct endpoint_message *from)
+{
+    struct message message;
+    struct message answer = {.kind = MESSAGE_ENROLLED};
+    uint8_t control[CONTROL_BYTES_MAX];
+
+    if (wire_decode(&message, from->control, from->payload) != STATUS_OK ||
+        message.kind != MESSAGE_HELLO) {
+        return;
+    }
+    memcpy(answer.as.enrolled.name, from->peer.name, sizeof answer.as.enrolled.name);
+    size_t size = wire_encode(control, &answer);
+    (void)!endpoint_send(run->options->endpoint, &from->peer, (struct slice){control, size},
+                         (struct slice){NULL, 0});
+}
+
+static void take_messages(struct enrolling *run)
+{
+    struct endpoint_message message;
+    while (endpoint_receive(run->options->endpoint, &message) == STATUS_OK) {
+        if (!message.token) {
+            answer_hello(run, &message);
+        } else if (enrolment_take(run->options->endpoint, &run->rate, run->options->log,
+                                  run->options->roster_path, &message)) {
+            run->look_ms = 0;
+        }
+    }
+}
+
+static enum status stay(struct enrolling *run, int *exit_code, struct why *why)
+{
+    enum status status = STATUS_OK;
+    int64_t leave_ms = INT64_MAX;
+
+    while (status == STATUS_OK && clock_now_ms() < leave_ms) {
+        uint32_t signal = poll_once(run, &status);
+        if (signal != 0) {
+            *exit_code = signal == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
+            return STATUS_OK;
+        }
+        if (status == STATUS_OK) {
+            take_messages(run);
+        }
+        if (status == STATUS_OK && clock_now_ms() >= run->look_ms) {
+            (void)!look(run, why); /* a broken list leaves the present one in force */
+            leave_ms = account(run) > 0        ? INT64_MAX
+                       : leave_ms == INT64_MAX ? clock_now_ms() + FAREWELL_MS_MAX
+                                               : leave_ms;
+        }
+    }
+    return status;
+}
+
+enum status enrolment_run(const struct enrolment_options *options, int *exit_code, struct why *why)
+{
+    sigset_t wanted;
+    sigset_t before;
+    struct enrolling *run = calloc(1, sizeof *run);
+
+    *exit_code = EXIT_CODE_OK;
+    if (run == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    run->options = options;
+    run->watch.path = options->roster_path;
+    log_rate_init(&run->rate, options->log, RATE_PERIOD_MS);
+    (void)sigemptyset(&wanted);
+    (void)sigaddset(&wanted, SIGTERM);
+    (void)sigaddset(&wanted, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, &wanted, &before);
+    run->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    enum status status = run->signals < 0 ? STATUS_IO : look(run, why);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && account(run) == 0)) {
+        why_set(why,
+                "no one-time token waits on %s; remedy: agents add NAME --token FILE, then this "
+                "command",
+                options->roster_path);
+        status = STATUS_NOT_FOUND;
+    }
+    if (status == STATUS_OK) {
+        status = stay(run, exit_code, why);
+    }
+    if (run->signals >= 0) {
+        (void)close(run->signals);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    log_rate_flush(&run->rate, INT64_MAX);
+    free(run);
+    return status;
+}

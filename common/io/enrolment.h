@@ -1,0 +1,36 @@
+/* enrolment.h - what a coordinator does under one-time tokens: a site's own key takes a token's place on the
+ * allow-list. While a job runs the driver does so beside it; enrolment_run does nothing else. */
+
+#ifndef IO_ENROLMENT_H
+#define IO_ENROLMENT_H
+
+#include "io/endpoint.h"
+#include "io/log_sink.h"
+
+/** Answers a message that came under a token. Only ENROL is heard; the list (roster_path, may be NULL) then has
+ * the site's key. Returns whether the list has changed. Logged. */
+bool enrolment_take(struct endpoint *endpoint, struct log_rate *rate, const struct log *log,
+                    const char *roster_path, const struct endpoint_message *from);
+
+struct enrolment_options {
+    struct endpoint *endpoint;
+    const struct log *log;
+    const char *roster_path;
+
+    /** Is told of each name whose token is spent (enrolled) or has expired. */
+    void (*tell)(void *self, const char *name, bool enrolled);
+    void *self;
+};
+
+/**
+ * Stays until every token of the list is spent or has expired, or until SIGTERM or SIGINT comes. The list is
+ * followed: a token that is added meanwhile is waited for as well.
+ *
+ * exit_code  out  0; 130 after SIGINT
+ *
+ * Fails with STATUS_NOT_FOUND (no token waits), STATUS_IO, STATUS_NO_MEMORY.
+ */
+MUST_USE enum status enrolment_run(const struct enrolment_options *options, int *exit_code,
+                                   struct why *why);
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/bash
+# Runs the walk of docs/OPERATIONS command by command, each machine in a folder of its own: what a newcomer
+# types has to lead to a result. Commands that stay (enrol, run) go on beside those of the other machine.
+. "$(dirname "$0")/../cli/common.sh"
+PATH=$work/bin:$programs:$PATH
+host=127.$((200 + $$ / 65536 % 50)).$(($$ / 256 % 256)).$(($$ % 256))
+machines='coordinator|hospital-1'
+declare -A staying
+mkdir "$work/bin" "$work/coordinator" "$work/hospital-1"
+trap '[ ${#staying[@]} -eq 0 ] || kill "${staying[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
+
+# Another machine is another folder.
+cat >"$work/bin/scp" <<SCP
+#!/bin/bash
+cp "\${@:1:\$#-1}" "$work/\${!#%:}/"
+SCP
+chmod +x "$work/bin/scp"
+
+# The next command of a machine waits for the one that stays; that has to end well.
+settle() { # MACHINE
+    [ -n "${staying[$1]:-}" ] || return 0
+    wait "${staying[$1]}" || fault "$1: what stays ended with $?: $(cat "$work/$1/said")"
+    unset "staying[$1]"
+}
+
+perform() { # MACHINE COMMAND
+    settle "$1"
+    cd "$work/$1" || exit 1
+    case $2 in
+    hedgerow-coordinator\ enrol*|hedgerow-coordinator\ run*)
+        timeout 120 bash -c "$2" >>said 2>&1 &
+        staying[$1]=$!
+        ;;
+    *)
+        timeout 120 bash -c "$2" >>said 2>&1 || fault "$1: $2 ended with $?: $(cat said)"
+        ;;
+    esac
+}
+
+count=0
+machine=
+command=
+while IFS= read -r line; do
+    line=${line#        }
+    line=${line//hedgerow.example.org/$host}
+    line=${line//0.0.0.0/$host}
+    if [[ $line =~ ^($machines)\$\ (.*) ]]; then
+        [ -z "$machine" ] || perform "$machine" "$command"
+        machine=${BASH_REMATCH[1]}
+        command=${BASH_REMATCH[2]}
+        count=$((count + 1))
+    else
+        command+=$'\n'$line
+    fi
+done < <(sed -n '/^## From two bare machines/,/^## Build/p' "$root/docs/OPERATIONS.md" | grep '^        ')
+perform "$machine" "$command"
+settle coordinator
+[ "$count" -ge 16 ] || fault "only $count commands were found"
+grep -q 'hospital-1: enrolled' "$work/coordinator/said" || fault 'enrol does not say who has enrolled'
+grep -q PASSED "$work/hospital-1/said" || fault 'the site did not pass'
+[ -s "$work/coordinator/report.html" ] && [ -s "$work/coordinator/out/model.json" ] || fault 'there is no result'
+
+# Without a token that waits the command says so, instead of waiting for nobody.
+cd "$work/coordinator" || exit 1
+expect 3 hedgerow-coordinator enrol --config coordinator.yml
+says 'agents add NAME --token FILE'
+
+# A token that is not used expires, and that ends it as well; Ctrl-C is told from the end.
+hedgerow-coordinator agents add late --token late.token --address "tcp://$host:7310" --config coordinator.yml >said
+sed -i "s/token-until=.*/token-until=$(($(date +%s) + 2))/" agents
+expect 0 timeout 30 hedgerow-coordinator enrol --config coordinator.yml
+prints 'late: its token has expired'
+hedgerow-coordinator agents add never --token never.token --address "tcp://$host:7310" --config coordinator.yml >said
+set -m
+hedgerow-coordinator enrol --config coordinator.yml >said 2>&1 &
+sleep 1
+kill -INT $!
+wait $!
+code=$?
+[ "$code" -eq 130 ] || fault "Ctrl-C ended enrol with $code"
+finish
