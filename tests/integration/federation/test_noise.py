@@ -59,6 +59,7 @@ def noise(make, programs):
     with make(programs, agents=1, job=job(), policy=policy, heartbeat_s=0.5, silence_s=10,
               log="{level: info, format: json}") as federation:
         (federation.folder / "site-1" / "data.csv").write_text(table())
+        federation.describe("site-1")
         federation.start_agent("site-1")
         code = federation.start_coordinator().wait()
         expect(code == 0, f"the coordinator ended with {code}")

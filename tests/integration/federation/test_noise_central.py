@@ -53,6 +53,7 @@ def noise(make, programs, kind):
         data = [federation.folder / name / "data.csv" for name in federation.names]
         for seed, (name, path) in enumerate(zip(federation.names, data)):
             path.write_text(table(seed))
+            federation.describe(name)
             federation.start_agent(name)
         code = federation.start_coordinator().wait()
         expect(code == 0, f"the coordinator ended with {code}")
