@@ -71,6 +71,8 @@ static void print_stage(const struct job_plan *plan, size_t index)
     if (isfinite(terms->regret)) {
         (void)printf("  expected regret at most %.4f a round; without privacy %.4f\n",
                      terms->regret, terms->regret_free);
+        (void)printf("  chance that the best expert is broadcast, where it leads by 1/100: %.2f\n",
+                     terms->best_chance);
     }
     print_work(plan, index);
 }
@@ -136,8 +138,9 @@ static void print_trusts(const struct job_answer *answer)
         print_line_under(plan, i);
         print_line_under(&answer->other, i);
         if (isfinite(plan->stage[i].regret)) {
-            (void)printf("  regret at most %.4f, %.4f", plan->stage[i].regret,
-                         answer->other.stage[i].regret);
+            (void)printf("  regret at most %.4f, %.4f; best broadcast %.2f, %.2f",
+                         plan->stage[i].regret, answer->other.stage[i].regret,
+                         plan->stage[i].best_chance, answer->other.stage[i].best_chance);
         }
         (void)printf("\n");
     }

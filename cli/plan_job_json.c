@@ -132,6 +132,7 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
     good = put_price(object, terms->price) && good;
     good = plan_set(object, "regret_bound", plan_real(terms->regret)) && good;
     good = plan_set(object, "regret_bound_without_privacy", plan_real(terms->regret_free)) && good;
+    good = plan_set(object, "best_is_broadcast", plan_real(terms->best_chance)) && good;
     good = plan_set(object, "memory_bytes", plan_real(need.bytes)) && good;
     good = plan_set(object, "operations", plan_real(need.flops)) && good;
     good = plan_set(object, "releases", json_incref(lines)) && good;

@@ -51,6 +51,8 @@ static enum status step(struct audit_rig *rig, struct hedge_state *state,
         status = select_draw_noisy(&rig->noise, random, &chosen, losses->segment, game->experts);
         hedge_note_draw(state, chosen);
         break;
+    case HEDGE_DUE_LAST: /* none is set: a selection of its own, audited as such */
+        return STATUS_UNSUPPORTED;
     }
     return status;
 }
@@ -149,8 +151,8 @@ static enum status prepare(struct audit_rig *rig, enum hedge_strategy strategy, 
     const struct hedge_problem problem = {
         .experts = experts, .rounds = rounds, .epsilon = rig->epsilon, .delta = rig->delta};
     struct hedge_plan plan;
-    struct charge charge[2];
-    struct privacy_event event[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
+    struct privacy_event event[HEDGE_CHARGES_MAX];
     rig->width = experts;
     enum status status = hedge_plan(&plan, strategy, &problem, why);
     if (status == STATUS_OK) {

@@ -65,8 +65,8 @@ static void fill(struct hedge_game *game, const struct hedge_plan *plan, uint64_
 
 static bool fits(const struct hedge_game *game, const struct hedge_problem *problem)
 {
-    struct charge charge[2];
-    struct privacy_event event[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
+    struct privacy_event event[HEDGE_CHARGES_MAX];
     const size_t count = hedge_charges(charge, game);
     for (size_t i = 0; i < count; i++) {
         event[i] = charge_event(&charge[i]);
@@ -121,6 +121,7 @@ enum status hedge_game_init(struct hedge_game *game, const struct hedge_plan *pl
     game->one = grid.records << grid.bits;
     const uint64_t round_move = by_record ? UINT64_C(1) << grid.bits : game->one;
     const uint64_t least = by_record ? moved << grid.bits : game->one;
+    game->moved = least;
     game->draws_max = plan->refreshes_max;
     game->coins = plan->coins;
     game->refresh = (uint64_t)ldexp(plan->refresh_probability, DBL_MANT_DIG);
@@ -129,4 +130,17 @@ enum status hedge_game_init(struct hedge_game *game, const struct hedge_plan *pl
     }
     CHECK(plan->eta > 0 && plan->draw_epsilon > 0);
     return settle(game, plan, problem, least, round_move, why);
+}
+
+void hedge_game_set_last(struct hedge_game *game, enum mechanism mechanism, uint64_t last_micro)
+{
+    CHECK(last_micro > 0 && (mechanism == MECHANISM_PURE || mechanism == MECHANISM_EXPONENTIAL));
+    if (game->experts == 1 || game->rounds < 2 || game->strategy == HEDGE_EPOCHS) {
+        return;
+    }
+    if (game->draws_max > game->rounds - 2) {
+        game->draws_max = game->rounds - 2;
+    }
+    game->last_mechanism = mechanism;
+    game->last_micro = last_micro;
 }

@@ -19,6 +19,11 @@ enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS, REFRESH_SHIFT = 11 };
 /* Byte of a pass's name that tells draws from what is on the stage's own pass. */
 enum { DRAW_BYTE = 8 };
 
+static bool is_last(const struct hedge_game *game, uint64_t round)
+{
+    return game->last_micro > 0 && round - game->first + 1 == game->rounds;
+}
+
 enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_game *game)
 {
     if (state->drawn) {
@@ -26,6 +31,9 @@ enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_gam
     }
     if (state->round == game->first) {
         return HEDGE_DUE_START;
+    }
+    if (is_last(game, state->round)) {
+        return HEDGE_DUE_LAST;
     }
     switch (game->strategy) {
     case HEDGE_THEOREM:
@@ -45,18 +53,19 @@ enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_gam
 bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_game *game)
 {
     const uint64_t played = state->round - game->first;
+    const uint64_t draws_max = game->draws_max + (is_last(game, state->round) ? 1 : 0);
     return state->round >= game->first && played < game->rounds && state->expert < game->experts &&
-           state->draws <= game->draws_max && state->draws <= played &&
+           state->draws <= draws_max && state->draws <= played &&
            !(state->tossed && game->strategy != HEDGE_DARTBOARD) && !(state->tossed && played == 0);
 }
 
-size_t hedge_charges(struct charge charge[2], const struct hedge_game *game)
+size_t hedge_charges(struct charge charge[HEDGE_CHARGES_MAX], const struct hedge_game *game)
 {
     const bool pure = game->strategy == HEDGE_EPOCHS;
     /* Picks look at disjoint rounds. */
     const uint64_t draws = pure && game->draws_max > 0 ? 1 : game->draws_max;
     size_t count = 0;
-    memset(charge, 0, 2 * sizeof *charge);
+    memset(charge, 0, HEDGE_CHARGES_MAX * sizeof *charge);
     if (draws > 0) {
         charge[count].mechanism = pure ? MECHANISM_PURE : MECHANISM_EXPONENTIAL;
         charge[count].epsilon_micro = game->draw_micro;
@@ -66,6 +75,11 @@ size_t hedge_charges(struct charge charge[2], const struct hedge_game *game)
         charge[count].mechanism = MECHANISM_EXPONENTIAL;
         charge[count].epsilon_micro = game->coin_micro;
         charge[count++].count = game->coins;
+    }
+    if (game->last_micro > 0) {
+        charge[count].mechanism = game->last_mechanism;
+        charge[count].epsilon_micro = game->last_micro;
+        charge[count++].count = 1;
     }
     for (size_t i = 0; i < count; i++) {
         charge[i].neighbours = NEIGHBOURS_REPLACE_ONE;
@@ -77,7 +91,7 @@ struct charge hedge_charge(const struct hedge_state *state, const struct hedge_g
                            const struct digest *stage)
 {
     const enum hedge_due due = hedge_due(state, game);
-    CHECK(due == HEDGE_DUE_COIN || due == HEDGE_DUE_DRAW || due == HEDGE_DUE_PICK);
+    CHECK(due != HEDGE_DUE_START && due != HEDGE_DUE_NOTHING);
     struct charge charge = {.mechanism = MECHANISM_EXPONENTIAL,
                             .neighbours = NEIGHBOURS_REPLACE_ONE,
                             .epsilon_micro = game->draw_micro,
@@ -90,7 +104,11 @@ struct charge hedge_charge(const struct hedge_state *state, const struct hedge_g
         charge.count = game->coins;
         charge.row_first = state->round - 1;
         charge.row_count = 1;
-    } else if (due == HEDGE_DUE_DRAW) {
+    } else if (due == HEDGE_DUE_DRAW || due == HEDGE_DUE_LAST) {
+        if (due == HEDGE_DUE_LAST) {
+            charge.mechanism = game->last_mechanism;
+            charge.epsilon_micro = game->last_micro;
+        }
         store_u64(charge.pass.byte, load_u64(charge.pass.byte) + state->round);
         charge.pass.byte[DRAW_BYTE] ^= UINT8_MAX;
     } else {
@@ -205,6 +223,28 @@ static enum status play_draw(struct hedge_state *state, const struct hedge_game 
     return status;
 }
 
+/* What is broadcast: nothing is left to explore, and nothing is drawn after it. */
+static enum status play_last(struct hedge_state *state, const struct hedge_game *game,
+                             struct grant **grant, const struct random *random,
+                             const int64_t *cumulative)
+{
+    size_t chosen = 0;
+    enum status status = STATUS_INVALID;
+    if (grant_charge(*grant)->epsilon_micro != game->last_micro) {
+        grant_free(*grant);
+        *grant = NULL;
+    } else if (game->last_mechanism == MECHANISM_PURE) {
+        status =
+            select_permute_and_flip(grant, random, &chosen, cumulative, game->experts, game->moved);
+    } else {
+        status = select_exponential(grant, random, &chosen, cumulative, game->experts, game->moved);
+    }
+    if (status == STATUS_OK) {
+        hedge_note_draw(state, chosen);
+    }
+    return status;
+}
+
 enum status hedge_play(struct hedge_state *state, const struct hedge_game *game,
                        struct grant **grant, const struct random *random,
                        const struct hedge_losses *losses)
@@ -224,6 +264,9 @@ enum status hedge_play(struct hedge_state *state, const struct hedge_game *game,
         return status;
     }
     CHECK(*grant != NULL);
+    if (due == HEDGE_DUE_LAST) {
+        return play_last(state, game, grant, random, losses->cumulative);
+    }
     return due == HEDGE_DUE_COIN
                ? play_coin(state, game, grant, random, losses->latest)
                : play_draw(state, game, grant, random, losses, due == HEDGE_DUE_PICK);

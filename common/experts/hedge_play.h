@@ -23,6 +23,9 @@ struct hedge_game {
     uint64_t coin_micro;            /* dartboard: range of one bit, rounded up */
     uint64_t coins;                 /* dartboard: bits that one unit moves */
     uint64_t refresh;               /* dartboard: p in units of 2^-53 */
+    uint64_t moved;                 /* what one unit moves a cumulative sum by, at most */
+    enum mechanism last_mechanism;  /* of the last pick: PURE, permute-and-flip, or EXPONENTIAL */
+    uint64_t last_micro;            /* its epsilon; 0: the last play is as any other */
     struct noise_exponential decay; /* exp(-eta) per grid unit, the draws' own */
 };
 
@@ -30,6 +33,9 @@ struct hedge_grid {
     uint64_t records; /* whose losses a round sums, >= 1; the problem's, where it has any */
     unsigned bits;    /* a record's loss is a whole number up to 2^bits; <= 40 */
 };
+
+/* Events of a game, at most: draws, coins, the last pick. */
+enum { HEDGE_CHARGES_MAX = 3 };
 
 /* All that a play remembers; the journal holds it. Zero before the first round. */
 struct hedge_state {
@@ -46,7 +52,8 @@ enum hedge_due {
     HEDGE_DUE_START,   /* an expert at random; no losses are looked at, no grant */
     HEDGE_DUE_COIN,    /* keep or refresh; looks at `latest` */
     HEDGE_DUE_DRAW,    /* exponential mechanism; looks at `cumulative` */
-    HEDGE_DUE_PICK     /* report-noisy-max; looks at `segment` */
+    HEDGE_DUE_PICK,    /* report-noisy-max; looks at `segment` */
+    HEDGE_DUE_LAST     /* what is broadcast in the end; looks at `cumulative` */
 };
 
 /* Exact sums of k losses each, in grid units; the ones that are not due may be NULL. */
@@ -86,12 +93,24 @@ MUST_USE enum status hedge_games_init(struct hedge_game *game, const struct hedg
                                       const struct hedge_problem *problem, struct hedge_grid grid,
                                       struct why *why);
 
+/**
+ * Makes the game's last play a choice of its own, by the mechanism at hand, at the sensitivity that the
+ * sums really have. It comes in place of that play's coin and draw: rwm and theorem then make
+ * `rounds` - 2 draws at most, as the first play looks at nothing. Nothing is played after it, so that
+ * it changes nothing of the regret of the rounds.
+ *
+ * last_micro  in  > 0, its epsilon
+ *
+ * Does nothing for one expert, one play, and epochs, whose picks have the whole budget each.
+ */
+void hedge_game_set_last(struct hedge_game *game, enum mechanism mechanism, uint64_t last_micro);
+
 /** Returns the game that a round belongs to. */
 const struct hedge_game *hedge_game_at(const struct hedge_game *game, size_t count, uint64_t round);
 
-/** Writes what the whole game costs one unit, for ledgers: one charge, or draws and coins; returns
- * how many. Pass and rows are for the caller to fill in. */
-size_t hedge_charges(struct charge charge[2], const struct hedge_game *game);
+/** Writes what the whole game costs one unit, for ledgers: a charge each for draws, coins and the last
+ * pick, as far as there are any; returns how many. Pass and rows are for the caller to fill in. */
+size_t hedge_charges(struct charge charge[HEDGE_CHARGES_MAX], const struct hedge_game *game);
 
 /** Returns whether a state could be a state of this game: for what comes from a journal. */
 bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_game *game);
@@ -103,7 +122,7 @@ enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_gam
  * Returns the charge of what is due (not START, NOTHING): its rows are the game's rounds. Coins
  * and picks are charges of the pass `stage`, on the rounds they look at, so that their largest
  * counts; each draw is a pass of its own, `stage` with the round's number added in bytes 0 to 7 and
- * byte 8 flipped. A ledger that was paid by this for one game never holds more than hedge_charges.
+ * byte 8 flipped; so is the last pick. A ledger that was paid by this for one game never holds more than hedge_charges.
  */
 struct charge hedge_charge(const struct hedge_state *state, const struct hedge_game *game,
                            const struct digest *stage);
@@ -118,10 +137,11 @@ struct charge hedge_charge(const struct hedge_state *state, const struct hedge_g
  * Fails with STATUS_NO_RANDOM, STATUS_NO_MEMORY, STATUS_INVALID (the grant is for something else).
  * Ensures exactly: START uniform; COIN refreshes with probability p, else keeps with probability
  * exp(-eta latest[expert]), else refreshes; DRAW P(i) ~ exp(-eta cumulative[i]); PICK the least
- * segment + discrete Laplace noise of scale 2 sensitivity/epsilon. Of the coin only keep-or-refresh
- * is kept. Dartboard draws at most draws_max times, then stays.
- * Privacy: the grant's epsilon, for one unit replaced: a bounded range, for PICK pure.
- * Cost: COIN 16 random bytes; DRAW and PICK as dp/select.h.
+ * segment + discrete Laplace noise of scale 2 sensitivity/epsilon; LAST permute-and-flip or the
+ * exponential mechanism on cumulative, sensitivity `moved`. Of the coin only keep-or-refresh is kept.
+ * Dartboard draws at most draws_max times, then stays.
+ * Privacy: the grant's epsilon, for one unit replaced: a bounded range, for PICK and a pure LAST pure.
+ * Cost: COIN 16 random bytes; DRAW, PICK and LAST as dp/select.h.
  */
 MUST_USE enum status hedge_play(struct hedge_state *state, const struct hedge_game *game,
                                 struct grant **grant, const struct random *random,

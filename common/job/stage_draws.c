@@ -26,33 +26,34 @@ static enum hedge_strategy hedge_of(enum strategy strategy)
 /* What all events of a game come to, by three measures. */
 struct parts {
     uint64_t epsilon_micro;
-    double rho; /* sum of range^2/8 */
+    double rho; /* sum of range^2/8, of what is pure epsilon^2/2 */
     struct cost cost;
 };
 
 static struct parts parts_of(const struct hedge_game *game, const struct filter *filter)
 {
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     struct parts parts = {0};
     const size_t count = hedge_charges(charge, game);
     for (size_t i = 0; i < count; i++) {
         const double range = (double)charge[i].epsilon_micro * 1e-6;
         parts.cost = cost_add(parts.cost, reach_event_cost(filter, charge[i]));
-        parts.rho += (double)charge_count(&charge[i]) * range * range / 8;
+        const double each = charge[i].mechanism == MECHANISM_EXPONENTIAL ? 8 : 2;
+        parts.rho += (double)charge_count(&charge[i]) * range * range / each;
         parts.epsilon_micro += charge_count(&charge[i]) * charge[i].epsilon_micro;
     }
     return parts;
 }
 
-/* Draws and coins are several events, in several games, and an answer has one charge: the sum of a
- * game's epsilons where so much may be paid, else that of the Gaussian which costs at least as much
- * at every Renyi order (rho = sum of range^2/8; Cesar and Rogers 2021); of several games the most,
- * as a unit is in one of them. */
+/* Draws, coins and the last pick are several events, in several games, and an answer has one charge: the
+ * sum of a game's epsilons where so much may be paid, else that of the Gaussian which costs at least
+ * as much at every Renyi order (rho = sum of range^2/8; Cesar and Rogers 2021); of several games the
+ * most, as a unit is in one of them. */
 static struct charge joined(const struct stage *stage, const struct filter *filter,
                             uint64_t epsilon_micro)
 {
     struct charge whole = {.mechanism = MECHANISM_PURE};
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     struct cost most = {0};
     double rho = 0;
 
@@ -77,6 +78,52 @@ static struct charge joined(const struct stage *stage, const struct filter *filt
     return whole;
 }
 
+/* How a stage's share is spent. */
+struct spending {
+    uint64_t epsilon_micro;
+    uint64_t delta_atto;
+    bool
+        by_rho; /* the job has charges that have no pure epsilon: what is pure would cost more beside
+                    them than its bounded range does */
+};
+
+static bool spends_rho(const struct spending *spending)
+{
+    return spending->by_rho && spending->delta_atto > 0;
+}
+
+static double zcdp_from(double epsilon, uint64_t delta_atto)
+{
+    return delta_atto == 0 ? 0 : zcdp_from_epsilon(epsilon, (double)delta_atto * 1e-18);
+}
+
+/* The last pick gets what draws and coins leave of the share: by pure epsilon as permute-and-flip, or,
+ * where that sum is not what is charged, in zCDP as the exponential mechanism, up to rho. Without the
+ * last play's own draw there is always as much left as that would have cost; where a dartboard's
+ * coins and draws leave less, its last play stays as it is. */
+static void set_last(struct hedge_game *game, const struct filter *filter,
+                     const struct spending *spending, double rho)
+{
+    struct hedge_game without = *game;
+    hedge_game_set_last(&without, MECHANISM_EXPONENTIAL, 1);
+    if (without.last_micro == 0) {
+        return;
+    }
+    without.last_micro = 0;
+    const struct parts parts = parts_of(&without, filter);
+    if (!spends_rho(spending) && parts.epsilon_micro < spending->epsilon_micro) {
+        hedge_game_set_last(game, MECHANISM_PURE, spending->epsilon_micro - parts.epsilon_micro);
+        return;
+    }
+    const double left = fmax(rho * (1 - 1e-9) - parts.rho * (1 + 1e-9), 0);
+    const uint64_t micro = (uint64_t)(1e6 * (1 - 1e-9) * sqrt(8 * left));
+    const bool has_draw = without.draws_max < game->draws_max;
+    if (micro >= game->draw_micro || has_draw) {
+        hedge_game_set_last(game, MECHANISM_EXPONENTIAL,
+                            micro > game->draw_micro ? micro : game->draw_micro);
+    }
+}
+
 /* Of units above the record the mean loss of an agent's round is one record's. */
 static uint64_t records_of(const struct job *job, const struct stage *stage)
 {
@@ -95,14 +142,14 @@ static struct hedge_problem problem_of(const struct job *job, size_t index, uint
                                   .participations = (uint32_t)reach_of(job, stage).rounds};
 }
 
-/* Plans a stage of a known horizon for this epsilon and delta. */
-static enum status plan_draws(struct job *job, size_t index, uint64_t epsilon_micro,
-                              uint64_t delta_atto, struct why *why)
+/* Plans a stage of a known horizon. */
+static enum status plan_draws(struct job *job, size_t index, const struct spending *spending,
+                              struct why *why)
 {
     struct stage *stage = &job->stage[index];
     const enum hedge_strategy strategy = hedge_of(stage->strategy);
-    struct hedge_problem problem =
-        problem_of(job, index, epsilon_micro, strategy == HEDGE_EPOCHS ? 0 : delta_atto);
+    const uint64_t delta_atto = strategy == HEDGE_EPOCHS ? 0 : spending->delta_atto;
+    struct hedge_problem problem = problem_of(job, index, spending->epsilon_micro, delta_atto);
     problem.rounds++;
     enum status status = hedge_plan(&stage->plan, strategy, &problem, why);
     if (status == STATUS_OK) {
@@ -111,7 +158,9 @@ static enum status plan_draws(struct job *job, size_t index, uint64_t epsilon_mi
                             (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
     }
     if (status == STATUS_OK) {
-        stage->charge = joined(stage, &job->filter, epsilon_micro);
+        set_last(stage->game, &job->filter, spending, zcdp_from(problem.epsilon, delta_atto));
+        stage->charge =
+            joined(stage, &job->filter, spends_rho(spending) ? 0 : spending->epsilon_micro);
     }
     return status;
 }
@@ -155,14 +204,14 @@ static bool is_planned(const struct job *job, size_t index)
 }
 
 /* Plans every stage of a known horizon at part/whole of its share. */
-static enum status plan_all(struct job *job, uint64_t part, uint64_t whole, uint64_t delta_atto,
-                            struct why *why)
+static enum status plan_all(struct job *job, uint64_t part, uint64_t whole,
+                            struct spending spending, struct why *why)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         if (is_planned(job, i)) { /* shares are at most 10^9 */
-            status =
-                plan_draws(job, i, job->stage[i].epsilon_micro * part / whole, delta_atto, why);
+            spending.epsilon_micro = job->stage[i].epsilon_micro * part / whole;
+            status = plan_draws(job, i, &spending, why);
         }
     }
     return status;
@@ -170,8 +219,9 @@ static enum status plan_all(struct job *job, uint64_t part, uint64_t whole, uint
 
 /* The largest part of their shares that fits beside the other stages, the same for all; with nothing
  * left of the delta's kind of allowance, the shares as pure epsilon, which always do. */
-static enum status lower(struct job *job, struct why *why)
+static enum status lower(struct job *job, struct spending spending, struct why *why)
 {
+    const struct spending pure = {.by_rho = spending.by_rho};
     uint64_t whole = 1;
     for (size_t i = 0; i < job->stage_count; i++) {
         const uint64_t share = job->stage[i].epsilon_micro;
@@ -181,13 +231,12 @@ static enum status lower(struct job *job, struct why *why)
     uint64_t bad = whole + 1;
     for (int step = 0; step < SEARCH_STEPS && bad - good > 1; step++) {
         uint64_t middle = good + (bad - good) / 2;
-        bool fits =
-            plan_all(job, middle, whole, job->delta_atto, why) == STATUS_OK && is_admitted(job);
+        bool fits = plan_all(job, middle, whole, spending, why) == STATUS_OK && is_admitted(job);
         good = fits ? middle : good;
         bad = fits ? bad : middle;
     }
-    return good > 0 ? plan_all(job, good, whole, job->delta_atto, why)
-                    : plan_all(job, whole, whole, 0, why);
+    return good > 0 ? plan_all(job, good, whole, spending, why)
+                    : plan_all(job, whole, whole, pure, why);
 }
 
 static struct charge gaussian_of(uint64_t sigma_micro)
@@ -197,8 +246,7 @@ static struct charge gaussian_of(uint64_t sigma_micro)
 
 static double rho_of_share(const struct job *job, size_t index)
 {
-    const double epsilon = (double)job->stage[index].epsilon_micro * 1e-6;
-    return job->delta_atto == 0 ? 0 : zcdp_from_epsilon(epsilon, (double)job->delta_atto * 1e-18);
+    return zcdp_from((double)job->stage[index].epsilon_micro * 1e-6, job->delta_atto);
 }
 
 /* Whether a draw of the longest segment may cost more by pure epsilon than by zCDP; theorem 11.2
@@ -275,6 +323,8 @@ static enum status set_segments(struct job *job, size_t index, struct why *why)
     const bool pure = rho <= 0 || (is_better_pure(job, index, rho) && is_admitted(job));
     enum status status = plan_segments(job, index, pure ? 0 : job->delta_atto, pure ? 0 : rho, why);
     if (status == STATUS_OK) {
+        const struct spending spending = {stage->epsilon_micro, job->delta_atto, !pure};
+        set_last(&stage->game[stage->game_count - 1], &job->filter, &spending, rho);
         stage->charge = joined(stage, &job->filter, stage->epsilon_micro);
         stage->charge = is_admitted(job) ? stage->charge : joined(stage, &job->filter, 0);
     }
@@ -288,9 +338,21 @@ static enum status refuse_draws(const struct drafting *drafting, size_t index)
                         "privacy.epsilon or delta");
 }
 
+/* Whether the job has charges without a pure epsilon: Gaussian noise, draws that are more than their
+ * share by pure epsilon, segments where there is a delta. */
+static bool has_rho(const struct job *job)
+{
+    bool has = false;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        has = has || job->stage[i].charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN ||
+              (job->stage[i].doubling && job->delta_atto > 0);
+    }
+    return has;
+}
+
 /* Plans each stage of a known horizon for its whole share. A unit that is in several segments would
  * pay in each. */
-static enum status plan_each(const struct drafting *drafting)
+static enum status plan_each(const struct drafting *drafting, bool by_rho)
 {
     struct job *job = drafting->job;
     struct why why = {{0}};
@@ -310,9 +372,9 @@ static enum status plan_each(const struct drafting *drafting)
                       "several: every start spends the whole budget on the rounds that follow it; "
                       "remove it, or give both stages the same batch and first");
         }
+        const struct spending spending = {stage->epsilon_micro, job->delta_atto, by_rho};
         const enum status status =
-            stage->doubling ? STATUS_OK
-                            : plan_draws(job, i, stage->epsilon_micro, job->delta_atto, &why);
+            stage->doubling ? STATUS_OK : plan_draws(job, i, &spending, &why);
         if (status != STATUS_OK) {
             return status == STATUS_INVALID ? stage_refuse(drafting, i, "strategy", why.text)
                                             : status;
@@ -333,14 +395,19 @@ enum status stage_set_draws(const struct drafting *drafting)
     if (job->trust != TRUST_CENTRAL) {
         return STATUS_OK;
     }
-    enum status status = plan_each(drafting);
+    struct spending spending = {.delta_atto = job->delta_atto, .by_rho = has_rho(job)};
+    enum status status = plan_each(drafting, spending.by_rho);
+    if (status == STATUS_OK && !spending.by_rho && has_rho(job)) {
+        spending.by_rho = true;
+        status = plan_each(drafting, true);
+    }
     if (status != STATUS_OK) {
         return status;
     }
     suppose_segments(job);
     for (size_t i = 0; i < job->stage_count; i++) {
         if (is_planned(job, i) && !is_admitted(job) &&
-            (lower(job, &why) != STATUS_OK || !is_admitted(job))) {
+            (lower(job, spending, &why) != STATUS_OK || !is_admitted(job))) {
             return refuse_draws(drafting, i);
         }
     }

@@ -5,6 +5,7 @@
 #include "job/terms_lines.h"
 
 #include "base/check.h"
+#include "experts/best.h"
 #include "experts/regret.h"
 #include "experts/rwm.h"
 #include "job/kind.h"
@@ -223,6 +224,15 @@ static double play_bound(const struct terms_setting *setting, double noise)
     return sum / (double)rounds;
 }
 
+/* Rounds whose losses the last pick looks at. */
+static double rounds_judged(const struct stage *stage)
+{
+    const uint64_t last = stage->rounds - 1;
+    const uint64_t before =
+        stage->doubling && stage->rounds > 0 ? (UINT64_C(1) << hedge_segment(last)) - 1 : 0;
+    return (double)(stage->rounds - before);
+}
+
 static enum status tell_losses(struct terms *terms, const struct terms_setting *setting,
                                struct why *why)
 {
@@ -241,9 +251,31 @@ static enum status tell_losses(struct terms *terms, const struct terms_setting *
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
     line->burden = line->noise / sqrt((double)stage->rounds) / TERMS_TENTH;
     line->measure = "over all rounds an expert's mean loss is a tenth off";
+    const double rounds = rounds_judged(stage);
+    terms->best_chance = best_of_normal(setting->experts, TERMS_LEAD * sqrt(rounds) / line->noise);
     terms->regret = play_bound(setting, line->noise);
     terms->regret_free = play_bound(setting, 0);
     return STATUS_OK;
+}
+
+/* Epochs pick on the last whole segment; the others on all rounds of the last game. */
+static double best_of_play(const struct stage *stage, size_t experts)
+{
+    const struct hedge_game *game = &stage->game[stage->game_count - 1];
+    const double lead = TERMS_LEAD * (double)game->one;
+    const double last = (double)game->last_micro * 1e-6 / (2 * (double)game->moved);
+    const double draw = (double)game->draw_micro * 1e-6 / (2 * (double)game->sensitivity);
+    if (experts < 2) {
+        return 1;
+    }
+    if (stage->strategy == STRATEGY_EPOCHS) {
+        const unsigned segment = hedge_segment(stage->rounds) - 1;
+        return best_of_laplace(experts, ldexp(lead, (int)segment) * draw);
+    }
+    const double gap = lead * rounds_judged(stage);
+    return game->last_micro == 0                    ? best_exponential(experts, gap * draw)
+           : game->last_mechanism == MECHANISM_PURE ? best_permute_and_flip(experts, gap * last)
+                                                    : best_exponential(experts, gap * last);
 }
 
 static enum status tell_play(struct terms *terms, const struct terms_setting *setting,
@@ -258,6 +290,7 @@ static enum status tell_play(struct terms *terms, const struct terms_setting *se
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
+    terms->best_chance = best_of_play(stage, setting->experts);
     terms->regret = fmin(stage->plan.regret_bound + stage->plan.cap_probability, 1);
     terms->regret_free = stage->doubling ? play_bound(setting, 0) : free_plan.regret_bound;
     (void)snprintf(line->what, sizeof line->what,
@@ -352,7 +385,7 @@ enum status terms_of_stage(struct terms *terms, const struct job *job, size_t in
                                           .experts = job_experts_at(job, index, size.agents)};
     enum status status = STATUS_OK;
     CHECK(index < job->stage_count && size.agents >= 1 && size.agents <= JOB_AGENTS_MAX);
-    *terms = (struct terms){.regret = NAN, .regret_free = NAN};
+    *terms = (struct terms){.regret = NAN, .regret_free = NAN, .best_chance = NAN};
     tell_price(terms, &setting);
     status = tell[setting.stage->task](terms, &setting, why);
     if (status != STATUS_OK) {

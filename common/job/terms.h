@@ -8,6 +8,8 @@
 
 enum { TERMS_TEXT_BYTES = 512 };
 
+#define TERMS_LEAD 0.01
+
 /* One kind of number that a stage releases. */
 struct terms_line {
     char what[TERMS_TEXT_BYTES]; /* "each of 8 weights, lambda 0.005" */
@@ -27,6 +29,8 @@ struct terms {
     struct price price;    /* of the stage by itself, at the job's delta where that says more */
     double regret;         /* losses: bound on the expected average regret; NAN for other stages */
     double regret_free;    /* the same without privacy */
+    double best_chance; /* losses: that the best expert, TERMS_LEAD ahead of each other one in its
+                              mean loss, is the one broadcast; NAN for other stages */
     struct terms_line *line; /* (line_count), owned */
     size_t line_count;
 };

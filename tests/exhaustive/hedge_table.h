@@ -10,6 +10,7 @@
 #include "tests/support/every_choice.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,40 @@ static inline void table_free(struct table *table)
     free(table);
 }
 
+/* Permute-and-flip over every order of K candidates; p: that one is taken when its turn comes. */
+static inline double flipped(const double *p, size_t expert)
+{
+    static const int order[6][K] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    double sum = 0;
+    for (int i = 0; i < 6; i++) {
+        double reached = 1;
+        for (int j = 0; j < K && (size_t)order[i][j] != expert; j++) {
+            reached *= 1 - p[order[i][j]];
+        }
+        sum += reached * p[expert] / 6;
+    }
+    return sum;
+}
+
+/* Of the last pick: by the formulas, which exhaustive/test_select measures. */
+static inline double last_of(const struct hedge_game *game, const int64_t *cumulative,
+                             size_t expert)
+{
+    const double eta = (double)game->last_micro / 2e6 / (double)game->moved;
+    double p[K];
+    double sum = 0;
+    int64_t least = cumulative[0];
+    for (int i = 1; i < K; i++) {
+        least = cumulative[i] < least ? cumulative[i] : least;
+    }
+    for (int i = 0; i < K; i++) {
+        p[i] = exp(-eta * (double)(cumulative[i] - least));
+        sum += p[i];
+    }
+    return game->last_mechanism == MECHANISM_PURE ? flipped(p, expert) : p[expert] / sum;
+}
+
 /* One choice of the running play: does it, and returns its probability. */
 static inline double choose(struct table *table, struct hedge_state *state,
                             struct every_choice *every, const struct hedge_losses *losses)
@@ -162,6 +197,10 @@ static inline double choose(struct table *table, struct hedge_state *state,
         return keep ? 1 - refresh : refresh;
     }
     const uint32_t expert = every_choice_of(every, K);
+    if (due == HEDGE_DUE_LAST) {
+        hedge_note_draw(state, expert);
+        return last_of(&table->game, losses->cumulative, expert);
+    }
     if (due == HEDGE_DUE_DRAW) { /* measured, paid, for these very sums */
         hedge_note_draw(state, expert);
         return table->draw[number_of(losses->cumulative)][expert];

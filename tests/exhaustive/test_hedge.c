@@ -115,13 +115,13 @@ static struct hedge_game game_of(double p, uint64_t draws_max, uint64_t moves)
 
 static double claim(const struct hedge_game *game)
 {
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     const size_t count = hedge_charges(charge, game);
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         sum += (double)(charge[i].epsilon_micro * charge[i].count) / 1e6;
     }
-    cr_assert(count == 2);
+    cr_assert(count == (game->last_micro > 0 ? 3 : 2));
     return sum;
 }
 
@@ -144,6 +144,37 @@ Test(hedge, a_record_of_two_rounds_is_within_its_charges)
     const double worst = worst_loss(game, 2);
     cr_log_info("two rounds: %.4f of %.4f", worst, claim(&game));
     cr_expect(worst <= claim(&game) + log(SLACK));
+}
+
+/* The last play is a choice of its own on all losses; after it nothing is drawn. */
+Test(hedge, with_a_last_pick_every_outcome_is_within_its_charges)
+{
+    static const enum mechanism mechanism[] = {MECHANISM_PURE, MECHANISM_EXPONENTIAL};
+    for (size_t i = 0; i < 2; i++) {
+        struct hedge_game game = game_of(0.5, 1, 1);
+        game.moved = 1;
+        hedge_game_set_last(&game, mechanism[i], 2 * EPSILON_MICRO_ONE);
+        const double worst = worst_loss(game, 1);
+        const double claimed = claim(&game);
+        cr_log_info("last pick %zu: %.4f of %.4f", i, worst, claimed);
+        cr_expect(worst <= claimed + log(SLACK));
+        cr_expect(worst >= 0.7 * claimed);
+        game.last_micro *= 3; /* planted: more than is charged */
+        cr_expect(worst_loss(game, 1) > claimed + 0.1);
+    }
+}
+
+/* In place of the last play's draw and coin: there is none to be charged. */
+Test(hedge, a_last_pick_comes_in_place_of_a_draw)
+{
+    struct hedge_game game = game_of(0.5, T, 1);
+    game.moved = 1;
+    hedge_game_set_last(&game, MECHANISM_PURE, EPSILON_MICRO_ONE);
+    cr_expect_eq(game.draws_max, T - 2);
+    game.experts = 1;
+    game.last_micro = 0;
+    hedge_game_set_last(&game, MECHANISM_PURE, EPSILON_MICRO_ONE);
+    cr_expect_eq(game.last_micro, 0, "nothing to choose");
 }
 
 Test(hedge, a_cap_that_is_not_kept_is_caught)

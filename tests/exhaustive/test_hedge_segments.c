@@ -149,7 +149,7 @@ static double claim(const struct hedge_game *game)
 {
     double most = 0;
     for (int s = 0; s < GAMES; s++) {
-        struct charge charge[2];
+        struct charge charge[HEDGE_CHARGES_MAX];
         double sum = 0;
         const size_t count = hedge_charges(charge, &game[s]);
         for (size_t i = 0; i < count; i++) {

@@ -69,6 +69,7 @@ fit, losses = well["stages"]
 assert math.isclose(losses["releases"][0]["noise"], math.sqrt(2) * 8 / 0.3 / 209 / math.sqrt(5), rel_tol=1e-9)
 assert fit["charge_epsilon"] == 0.7 and fit["passes"] == 1 and fit["charge_sigma"] is None
 assert losses["regret_bound_without_privacy"] < losses["regret_bound"] < 1
+assert 0 < losses["best_is_broadcast"] <= 1
 assert not fit["drowned"] and not losses["drowned"] and fit["advice"] == [] and losses["advice"] == []
 assert well["other_trust"]["trust"] == "central" and well["better_trust"] == "central"
 # Every key is there, also where it is null, and --help tells of each.
@@ -76,7 +77,8 @@ keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted
 assert set(well) == keys | {"other_trust", "better_trust"} and set(well["other_trust"]) == keys, set(well)
 assert well["unit"] == "record" and well["price"].keys() == well["limit"].keys() == {"epsilon", "delta"}
 stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "charge_sigma", "sampling", "epsilon", "delta",
-              "regret_bound", "regret_bound_without_privacy", "releases", "drowned", "memory_bytes", "operations"}
+              "regret_bound", "regret_bound_without_privacy", "best_is_broadcast", "releases", "drowned", "memory_bytes",
+              "operations"}
 release_keys = {"what", "unit", "noise", "bar", "burden", "drowned_when"}
 for stage in well["stages"] + drowned["stages"]:
     assert set(stage) == stage_keys | {"advice", "notes"}, set(stage)

@@ -263,8 +263,8 @@ Test(central, plays_that_cannot_follow_in_a_segment_are_refused)
     central_free(&bench);
 }
 
-/* Of seven rounds the last pick is the fourth draw of the segment of four, and costs nothing that its
- * game has not paid for; a game of one draw less could not make it. */
+/* Of seven rounds the last pick comes after three draws of the segment of four, which begins with one that
+ * looks at nothing; it spends what they leave, and nothing that its game has not paid for. */
 Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
 {
     central_init(&bench, "0", CENTRAL_SEGMENTS);
@@ -275,14 +275,16 @@ Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
     }
     struct record record = central_last(&bench);
     const struct stage *stage = &bench.job.stage[2];
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     cr_assert_eq(stage->game_count, 3);
     cr_assert(stage->game[2].first == 3 && stage->game[2].rounds == 5);
-    cr_assert_eq(hedge_charges(charge, &stage->game[2]), 1);
+    cr_assert_eq(hedge_charges(charge, &stage->game[2]), 2);
     cr_assert(record.as.round.sum[0] == 7 && record.as.round.sum[2] == 4);
     const struct balance purse = curator_purse(bench.coordinator->curator);
-    cr_assert_eq(purse.spent.epsilon_micro, 4 * charge[0].epsilon_micro);
-    cr_assert_eq(charge[0].count, 4);
+    cr_assert_eq(charge[0].count, 3);
+    cr_assert_eq(charge[1].count, 1);
+    cr_assert_eq(purse.spent.epsilon_micro, 3 * charge[0].epsilon_micro + charge[1].epsilon_micro);
+    cr_assert_eq(purse.spent.epsilon_micro, stage->epsilon_micro, "all of the share");
     record_free(&record);
     central_free(&bench);
 }

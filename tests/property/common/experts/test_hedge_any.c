@@ -55,7 +55,7 @@ static bool expect_game(const struct hedge_plan *plan, enum hedge_strategy strat
                         const struct hedge_problem *problem)
 {
     struct hedge_game game;
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     struct privacy_event event[2];
     struct why why = {""};
     const struct hedge_grid grid = {problem->records > 0 ? (uint64_t)problem->records : 3, 8};

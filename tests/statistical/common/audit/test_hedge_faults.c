@@ -148,7 +148,7 @@ static int64_t uncapped(const struct variant *variant, const struct random *rand
 Test(hedge_faults, a_cap_that_is_ignored)
 {
     struct variant variant = lazy(0.9, 1);
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     double claim = 0;
     const size_t count = hedge_charges(charge, &variant.game);
     for (size_t i = 0; i < count; i++) {

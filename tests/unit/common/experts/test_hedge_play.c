@@ -76,7 +76,7 @@ static struct cost play_all(const struct hedge_game *game, uint64_t *draws)
 
 static struct account cost_of(const struct hedge_game *game, double delta)
 {
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     struct privacy_event event[2];
     struct account account;
     const size_t count = hedge_charges(charge, game);
@@ -92,7 +92,7 @@ Test(hedge_play, charges_by_the_round_never_exceed_those_of_the_stage)
 {
     for (int strategy = 0; strategy < HEDGE_STRATEGIES; strategy++) {
         const struct hedge_game game = game_of((enum hedge_strategy)strategy, &usual, unit_grid);
-        struct charge charge[2];
+        struct charge charge[HEDGE_CHARGES_MAX];
         uint64_t draws = 0;
         uint64_t most = 0;
         const struct cost spent = play_all(&game, &draws);
@@ -295,7 +295,7 @@ Test(hedge_play, one_expert_is_played_and_costs_nothing)
     const struct random random = seeded_random_interface(&seeded);
     for (int strategy = 0; strategy < HEDGE_STRATEGIES; strategy++) {
         const struct hedge_game game = game_of((enum hedge_strategy)strategy, &alone, unit_grid);
-        struct charge charge[2];
+        struct charge charge[HEDGE_CHARGES_MAX];
         struct hedge_state state = {0};
         struct grant *none = NULL;
         cr_expect(hedge_play(&state, &game, &none, &random, &(struct hedge_losses){NULL}) ==
@@ -347,7 +347,7 @@ static unsigned play_segments(const struct hedge_game *game, size_t games, uint6
             }
             cr_assert(hedge_play(&state, now, &grant, &random, &losses) == STATUS_OK);
         }
-        struct charge charge[2];
+        struct charge charge[HEDGE_CHARGES_MAX];
         uint64_t most = 0;
         for (size_t i = 0; i < hedge_charges(charge, now); i++) {
             most += charge[i].epsilon_micro * charge_count(&charge[i]);
@@ -390,7 +390,7 @@ Test(hedge_play, a_plan_keeps_the_rho_that_it_is_held_to)
     for (int strategy = HEDGE_RWM; strategy <= HEDGE_DARTBOARD; strategy++) {
         for (uint64_t rounds = 1; rounds <= 1024; rounds *= 32) {
             struct hedge_problem problem = usual;
-            struct charge charge[2];
+            struct charge charge[HEDGE_CHARGES_MAX];
             double rho = 0;
             problem.rounds = rounds;
             problem.rho_max = 0.001;

@@ -83,7 +83,7 @@ static struct cost cost_of(const struct filter *filter, struct charge charge)
 
 static struct cost game_cost(const struct filter *filter, const struct hedge_game *game)
 {
-    struct charge charge[2];
+    struct charge charge[HEDGE_CHARGES_MAX];
     struct cost sums = {0};
     const size_t count = hedge_charges(charge, game);
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static void check_charge(const struct job *job, const struct stage *stage)
     const double sigma = (double)whole->sigma_micro * 1e-6;
     const double rho = 1 / (2 * sigma * sigma);
     for (size_t s = 0; s < stage->game_count; s++) {
-        struct charge charge[2];
+        struct charge charge[HEDGE_CHARGES_MAX];
         double sum = 0;
         const size_t count = hedge_charges(charge, &stage->game[s]);
         for (size_t i = 0; i < count; i++) {
