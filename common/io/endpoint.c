@@ -70,6 +70,7 @@ void endpoint_free(struct endpoint *endpoint)
     }
     free(endpoint->listening.admitted);
     free(endpoint->listening.connection);
+    free(endpoint->listening.stranger);
     bytes_wipe(endpoint, sizeof *endpoint);
     free(endpoint);
 }

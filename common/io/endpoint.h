@@ -30,9 +30,9 @@ struct endpoint_limits {
     uint32_t messages_per_s;   /* then 1000/s per key */
     uint64_t bytes_burst;      /* 512 MiB at once, */
     uint64_t bytes_per_s;      /* then 64 MiB/s per key */
-    uint32_t strangers_max;    /* 256 connections that have not sent a message; the oldest go */
-    uint32_t silence_ms;       /* 10,000 for the first message */
-    uint32_t penalty_ms;       /* 5,000 without a handshake for a key that broke a limit */
+    uint32_t strangers_max; /* 256 connections without an admitted key; see endpoint_strangers.c */
+    uint32_t silence_ms;    /* 10,000 for the first message */
+    uint32_t penalty_ms;    /* 5,000 without a handshake for a key that broke a limit */
 };
 
 struct endpoint_options {

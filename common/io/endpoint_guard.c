@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { DESCRIPTORS_MIN = 256, BACKLOG = 1024 };
+enum { DESCRIPTORS_MIN = 256, BACKLOG = 4096 };
 
 static enum status make_tables(struct endpoint *endpoint, struct why *why)
 {
@@ -32,7 +32,8 @@ static enum status make_tables(struct endpoint *endpoint, struct why *why)
     }
     side->connection = calloc(side->connection_room, sizeof *side->connection);
     side->admitted = calloc(ROSTER_ENTRIES_MAX, sizeof *side->admitted);
-    if (side->connection == NULL || side->admitted == NULL) {
+    if (side->connection == NULL || side->admitted == NULL ||
+        endpoint_strangers_open(endpoint) != STATUS_OK) {
         why_set(why, "no memory for the connections");
         return STATUS_NO_MEMORY;
     }
@@ -201,33 +202,6 @@ static void remember_connection(struct endpoint *endpoint, int descriptor, int64
     side->live++;
 }
 
-/* Ends the strangers that have been here longest: an honest handshake takes milliseconds. */
-static void shed_strangers(struct endpoint *endpoint, int64_t now_ms, size_t keep)
-{
-    struct listening_side *side = &endpoint->listening;
-    size_t strangers = 0;
-
-    for (size_t i = 0; i < side->connection_room; i++) {
-        const struct connection *connection = &side->connection[i];
-        strangers += connection->live && !connection->identified && !connection->cut ? 1 : 0;
-    }
-    for (; strangers > keep; strangers--) {
-        size_t oldest = side->connection_room;
-        for (size_t i = 0; i < side->connection_room; i++) {
-            const struct connection *connection = &side->connection[i];
-            if (connection->live && !connection->identified && !connection->cut &&
-                (oldest == side->connection_room ||
-                 connection->accepted_ms < side->connection[oldest].accepted_ms)) {
-                oldest = i;
-            }
-        }
-        log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-cut",
-                       side->connection[oldest].peer.host,
-                       "too many connections without an admitted key: the oldest was cut");
-        endpoint_guard_cut(endpoint, (int)oldest);
-    }
-}
-
 void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
 {
     int event = 0;
@@ -245,11 +219,11 @@ void endpoint_guard_events(struct endpoint *endpoint, int64_t now_ms)
             log_rate_event(
                 &endpoint->rate, now_ms, LOG_ERROR, "accept-failed", NULL,
                 "a connection could not be accepted; remedy: a higher limit of open files");
-            shed_strangers(endpoint, now_ms, endpoint->limits.strangers_max / 4);
+            endpoint_strangers_shed(endpoint, now_ms, endpoint->limits.strangers_max / 4);
         }
     }
     if (accepted && endpoint->listening.live > endpoint->limits.strangers_max) {
-        shed_strangers(endpoint, now_ms, endpoint->limits.strangers_max);
+        endpoint_strangers_shed(endpoint, now_ms, endpoint->limits.strangers_max);
     }
 }
 
@@ -294,8 +268,11 @@ static void sample_one(struct endpoint *endpoint, int descriptor, int64_t now_ms
         endpoint_guard_cut(endpoint, descriptor);
     } else if (!connection->identified &&
                now_ms - connection->accepted_ms > endpoint->limits.silence_ms) {
-        log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-cut", name,
-                       "a connection without a message under an admitted key was cut");
+        log_rate_event(&endpoint->rate, now_ms, LOG_WARN,
+                       connection->passed ? "silent-cut" : "stranger-cut", name,
+                       connection->passed
+                           ? "a connection under an admitted key that said nothing was cut"
+                           : "a connection without a message under an admitted key was cut");
         endpoint_guard_cut(endpoint, descriptor);
     } else if (tcp_bytes_received(&bytes, descriptor) && bytes > connection->bytes_before &&
                bytes - connection->bytes_before > endpoint_bytes_between(endpoint)) {

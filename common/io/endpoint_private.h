@@ -42,6 +42,7 @@ struct admitted {
 struct connection {
     bool live;
     bool cut;        /* shutdown has been asked for; it will be gone in a moment */
+    bool passed;     /* its key was let in: no stranger, though it has not said anything yet */
     bool identified; /* a message has come through: the fields below it are known */
     uint32_t route;
     struct digest key;
@@ -62,6 +63,7 @@ struct listening_side {
     size_t admitted_count;
     struct connection *connection; /* (connection_room), by descriptor */
     size_t connection_room;
+    struct stranger *stranger; /* (connection_room) room for a choice among them */
     size_t live;
 };
 
@@ -142,6 +144,13 @@ void endpoint_guard_sample(struct endpoint *endpoint, int64_t now_ms);
 void endpoint_guard_punish(struct endpoint *endpoint, struct admitted *admitted, int64_t now_ms);
 void endpoint_guard_cut(struct endpoint *endpoint, int descriptor);
 struct admitted *endpoint_guard_admitted(struct endpoint *endpoint, const struct digest *key);
+
+/* endpoint_strangers.c: whom of those without an admitted key to cut. */
+MUST_USE enum status endpoint_strangers_open(struct endpoint *endpoint);
+/** Cuts strangers if there are more than keep, until there is some room below it. */
+void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t keep);
+/** A key of a connection from this host has just been let in. */
+void endpoint_strangers_passed(struct endpoint *endpoint, const char *host, int64_t now_ms);
 
 /* The two sides' parts of the public functions. */
 enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out);

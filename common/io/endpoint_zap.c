@@ -183,6 +183,10 @@ void endpoint_zap_answer(struct endpoint *endpoint, int64_t now_ms)
     struct zap_request request;
     for (int i = 0; i < TAKEN_PER_CALL && take_request(endpoint, &request); i++) {
         struct zap_answer answer = decide(endpoint, &request, now_ms);
+        if (answer.admitted != NULL) {
+            endpoint_strangers_passed(
+                endpoint, plain_address((const char *)request.frame[FRAME_ADDRESS].byte), now_ms);
+        }
         send_answer(endpoint, &request, &answer);
     }
 }

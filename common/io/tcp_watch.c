@@ -1,5 +1,7 @@
 #include "io/tcp_watch.h"
 
+#include "base/bytes.h"
+
 #include <linux/tcp.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -39,7 +41,32 @@ void tcp_cut(int descriptor, const struct tcp_peer *peer)
     }
 }
 
+uint64_t tcp_network_of(const struct tcp_peer *peer)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    struct sockaddr_in6 six;
+    struct sockaddr_in four;
+    uint8_t byte[8] = {0, 0, 0xff, 0xff};
+
+    memcpy(&six, peer->name, sizeof six);
+    memcpy(&four, peer->name, sizeof four);
+    if (four.sin_family == AF_INET) {
+        memcpy(byte + 4, &four.sin_addr, 4);
+    } else if (memcmp(six.sin6_addr.s6_addr, mapped, sizeof mapped) == 0) {
+        memcpy(byte + 4, six.sin6_addr.s6_addr + sizeof mapped, 4);
+    } else {
+        memcpy(byte, six.sin6_addr.s6_addr, sizeof byte);
+    }
+    return load_u64(byte);
+}
+
 bool tcp_bytes_received(uint64_t *bytes, int descriptor)
+{
+    uint32_t idle_ms = 0;
+    return tcp_progress(bytes, &idle_ms, descriptor);
+}
+
+bool tcp_progress(uint64_t *bytes, uint32_t *idle_ms, int descriptor)
 {
     struct tcp_info info;
     socklen_t size = sizeof info;
@@ -50,5 +77,6 @@ bool tcp_bytes_received(uint64_t *bytes, int descriptor)
         return false;
     }
     *bytes = info.tcpi_bytes_received;
+    *idle_ms = info.tcpi_last_data_recv;
     return true;
 }

@@ -1,0 +1,158 @@
+/* Who is cut when too many connections without an admitted key are open. libzmq tells neither how far a handshake
+ * is nor to which connection a key belongs, so both are read off the connection from outside.
+ *
+ * The order is one of fairness first: networks that hold more than their share lose what is above it. Within a
+ * network, and when no network is above its share, those go first that have said least, and of these the oldest.
+ * An agent's first bytes come with its connection, so silent connections never push it out, however many there are
+ * and wherever they come from; and who speaks the protocol in order to push others out does so in his own network. */
+
+#include "io/endpoint_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GREETING_BYTES = 64,
+    HELLO_BYTES = GREETING_BYTES + 2 + 200,
+    INITIATE_BYTES = HELLO_BYTES + 2 + 257, /* at least: the client's metadata comes on top */
+    SHARE_PARTS = 8,                        /* a network's share is an eighth of the places, */
+    SHARE_MIN = 16,                         /* and not less than this */
+    ROOM_PARTS = 8 /* so much is made free at once, that it is not done for each one */
+};
+
+struct stranger {
+    int descriptor;
+    unsigned stage; /* 0: silent .. 4: its key is on the way */
+    size_t above;   /* its number among those above their network's share; 0: within it */
+    uint64_t network;
+    int64_t accepted_ms;
+};
+
+static unsigned stage_of(uint64_t bytes)
+{
+    return bytes == 0               ? 0
+           : bytes < GREETING_BYTES ? 1
+           : bytes < HELLO_BYTES    ? 2
+           : bytes < INITIATE_BYTES ? 3
+                                    : 4;
+}
+
+static bool is_stranger(const struct connection *connection)
+{
+    return connection->live && !connection->identified && !connection->passed && !connection->cut;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/* Networks together; in each the most advanced first, then the newest. */
+static int by_network(const void *left, const void *right)
+{
+    const struct stranger *a = left;
+    const struct stranger *b = right;
+    if (a->network != b->network) {
+        return a->network < b->network ? -1 : 1;
+    }
+    return a->stage != b->stage ? compare(b->stage, a->stage)
+                                : compare(b->accepted_ms, a->accepted_ms);
+}
+
+/* Who goes first comes first. */
+static int by_turn(const void *left, const void *right)
+{
+    const struct stranger *a = left;
+    const struct stranger *b = right;
+    if (a->above != b->above) {
+        return a->above > b->above ? -1 : 1;
+    }
+    return a->stage != b->stage ? compare(a->stage, b->stage)
+                                : compare(a->accepted_ms, b->accepted_ms);
+}
+
+static size_t collect(const struct endpoint *endpoint, struct stranger *out)
+{
+    const struct listening_side *side = &endpoint->listening;
+    size_t count = 0;
+
+    for (size_t i = 0; i < side->connection_room; i++) {
+        const struct connection *connection = &side->connection[i];
+        uint64_t bytes = 0;
+        uint32_t idle_ms = 0;
+        if (is_stranger(connection)) {
+            (void)tcp_progress(&bytes, &idle_ms, (int)i);
+            out[count++] = (struct stranger){.descriptor = (int)i,
+                                             .stage = stage_of(bytes),
+                                             .network = tcp_network_of(&connection->peer),
+                                             .accepted_ms = connection->accepted_ms};
+        }
+    }
+    return count;
+}
+
+static size_t count_strangers(const struct listening_side *side)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < side->connection_room; i++) {
+        count += is_stranger(&side->connection[i]) ? 1 : 0;
+    }
+    return count;
+}
+
+void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t keep)
+{
+    struct listening_side *side = &endpoint->listening;
+    struct stranger *stranger = side->stranger;
+    size_t share = keep / SHARE_PARTS > SHARE_MIN ? keep / SHARE_PARTS : SHARE_MIN;
+    size_t at = 0;
+
+    if (count_strangers(side) <= keep) {
+        return;
+    }
+    size_t count = collect(endpoint, stranger);
+    qsort(stranger, count, sizeof *stranger, by_network);
+    for (size_t i = 0; i < count; i++) {
+        at = i > 0 && stranger[i].network == stranger[i - 1].network ? at + 1 : 0;
+        stranger[i].above = at >= share ? at - share + 1 : 0;
+    }
+    qsort(stranger, count, sizeof *stranger, by_turn);
+    for (size_t i = 0; i + (keep - keep / ROOM_PARTS) < count; i++) {
+        log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-cut",
+                       side->connection[stranger[i].descriptor].peer.host,
+                       "too many connections without an admitted key: of the network with most of "
+                       "them, one that has said least was cut");
+        endpoint_guard_cut(endpoint, stranger[i].descriptor);
+    }
+}
+
+/* libzmq asks about a key when the last part of its handshake has just come. */
+void endpoint_strangers_passed(struct endpoint *endpoint, const char *host, int64_t now_ms)
+{
+    struct listening_side *side = &endpoint->listening;
+    struct connection *latest = NULL;
+    uint32_t latest_idle_ms = 0;
+
+    endpoint_guard_events(endpoint, now_ms); /* its ACCEPTED may still be waiting */
+    for (size_t i = 0; i < side->connection_room; i++) {
+        struct connection *connection = &side->connection[i];
+        uint64_t bytes = 0;
+        uint32_t idle_ms = 0;
+        if (is_stranger(connection) && strcmp(connection->peer.host, host) == 0 &&
+            tcp_progress(&bytes, &idle_ms, (int)i) && bytes >= INITIATE_BYTES &&
+            (latest == NULL || idle_ms < latest_idle_ms)) {
+            latest = connection;
+            latest_idle_ms = idle_ms;
+        }
+    }
+    if (latest != NULL) {
+        latest->passed = true;
+    }
+}
+
+enum status endpoint_strangers_open(struct endpoint *endpoint)
+{
+    struct listening_side *side = &endpoint->listening;
+    side->stranger = calloc(side->connection_room, sizeof *side->stranger);
+    return side->stranger == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
