@@ -318,10 +318,11 @@ static void dataset_digest(struct digest *digest, const struct dataset *data)
     struct slice parts[] = {{shape, sizeof shape},
                             {data->x, m * data->feature_count * sizeof *data->x},
                             {data->y, m * sizeof *data->y},
-                            {data->raw, m * data->column_count * sizeof *data->raw}};
+                            {data->raw, m * data->column_count * sizeof *data->raw},
+                            {data->raw_label, m * sizeof *data->raw_label}};
     store_u64(shape, m);
     store_u64(shape + 8, data->feature_count);
-    digest_sha256(digest, parts, data->raw == NULL ? 3 : 4);
+    digest_sha256(digest, parts, data->raw == NULL ? 3 : data->raw_label == NULL ? 4 : 5);
 }
 
 static void participant_work(void *self)

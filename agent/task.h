@@ -38,10 +38,11 @@ struct task_input {
 /** Returns record i of the public order as questions see it; borrows the data, which keep raw values. */
 static inline struct row task_row(const struct task_input *input, uint64_t i)
 {
+    const struct dataset *data = input->data;
     const size_t at = input->order[i];
-    return (struct row){.cell = input->data->raw + at * input->data->column_count,
-                        .column_count = input->data->column_count,
-                        .label = input->data->y[at]};
+    return (struct row){.cell = data->raw + at * data->column_count,
+                        .column_count = data->column_count,
+                        .label = data->raw_label != NULL ? data->raw_label[at] : data->y[at]};
 }
 
 /**

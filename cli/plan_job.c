@@ -98,7 +98,7 @@ static void print_warning(const struct job_answer *answer, size_t stage)
     }
 }
 
-/* Comparisons that tell no two records apart: allowed, and mostly a slip of the pen. */
+/* Comparisons with constants where few cells are expected: allowed, and mostly a slip of the pen. */
 static void print_notes(const struct job *job, size_t stage)
 {
     const struct query_set *set = &job->stage[stage].queries;

@@ -89,7 +89,7 @@ static uint64_t add_all(int64_t *sum, const struct asked *asked, const struct st
             const size_t at = asked->order[agent][i];
             const struct row row = {.cell = data->raw + at * data->column_count,
                                     .column_count = data->column_count,
-                                    .label = data->y[at]};
+                                    .label = data->raw_label[at]};
             query_set_add(sum, &stage->queries, within, threshold, &row);
         }
         record_count += rows.count;

@@ -28,7 +28,15 @@ static void show_answers(FILE *out, const struct result *result)
         } else {
             (void)fprintf(out, "%9s", "-");
         }
-        (void)fprintf(out, "  %s\n", answer->unit);
+        const bool is_count = strcmp(answer->unit, "records") == 0;
+        (void)fprintf(out, "  %s", is_count && isfinite(answer->records) ? "" : answer->unit);
+        if (isfinite(answer->records)) {
+            (void)fprintf(out, "%sof %.0f records", is_count ? "" : ", ", answer->records);
+        }
+        (void)fprintf(out, "\n");
+        if (answer->note[0] != '\0') {
+            (void)fprintf(out, "    %s\n", answer->note);
+        }
     }
     if (result->answer_count > 0) {
         (void)fputs("  * simulator only: the same question without noise, on the same records\n",

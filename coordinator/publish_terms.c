@@ -27,6 +27,8 @@ static void tell_answers(struct result *result, const struct outcome *outcome)
             to->round = round->round;
             (void)snprintf(to->name, sizeof to->name, "%s", from->name);
             (void)snprintf(to->unit, sizeof to->unit, "%s", from->unit);
+            (void)snprintf(to->note, sizeof to->note, "%s", from->note);
+            to->records = from->records;
             to->value = from->value;
             to->error = from->error;
             to->low = from->low;

@@ -156,6 +156,7 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
         answer->low = within_range(raw - bar, centre, width);
         answer->high = within_range(raw + bar, centre, width);
         answer->sampling = NAN;
+        answer->records = NAN;
     }
     return STATUS_OK;
 }

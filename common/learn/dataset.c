@@ -16,8 +16,10 @@ static enum status dataset_make(struct dataset *out, const struct dataset *like,
     out->counts = calloc(like->column_count + 1, sizeof *out->counts);
     out->y = like->y == NULL ? NULL : calloc(count + 1, sizeof *out->y);
     out->raw = like->raw == NULL ? NULL : calloc(count * like->column_count + 1, sizeof *out->raw);
+    out->raw_label = like->raw_label == NULL ? NULL : calloc(count + 1, sizeof *out->raw_label);
     if (out->x == NULL || out->counts == NULL || (like->y != NULL && out->y == NULL) ||
-        (like->raw != NULL && out->raw == NULL)) {
+        (like->raw != NULL && out->raw == NULL) ||
+        (like->raw_label != NULL && out->raw_label == NULL)) {
         dataset_free(out);
         return STATUS_NO_MEMORY;
     }
@@ -30,6 +32,9 @@ static void copy_record(struct dataset *out, size_t to, const struct dataset *fr
     memcpy(out->x + to * d, from->x + at * d, d * sizeof *out->x);
     if (from->y != NULL) {
         out->y[to] = from->y[at];
+    }
+    if (from->raw_label != NULL) {
+        out->raw_label[to] = from->raw_label[at];
     }
     if (from->raw != NULL) {
         const size_t count = from->column_count;
@@ -55,7 +60,8 @@ enum status dataset_concat(struct dataset *out, const struct dataset *const *fro
         CHECK(from[i]->feature_count == from[0]->feature_count &&
               from[i]->column_count == from[0]->column_count &&
               (from[i]->y == NULL) == (from[0]->y == NULL) &&
-              (from[i]->raw == NULL) == (from[0]->raw == NULL));
+              (from[i]->raw == NULL) == (from[0]->raw == NULL) &&
+              (from[i]->raw_label == NULL) == (from[0]->raw_label == NULL));
         total += from[i]->record_count;
     }
     const enum status status = dataset_make(out, from[0], total);
@@ -97,6 +103,10 @@ void dataset_free(struct dataset *dataset)
         bytes_wipe(dataset->raw,
                    dataset->record_count * dataset->column_count * sizeof *dataset->raw);
     }
+    if (dataset->raw_label != NULL) {
+        bytes_wipe(dataset->raw_label, dataset->record_count * sizeof *dataset->raw_label);
+    }
+    free(dataset->raw_label);
     free(dataset->x);
     free(dataset->y);
     free(dataset->raw);

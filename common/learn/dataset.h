@@ -31,9 +31,12 @@ struct dataset {
     double *y;           /* (m) as the label's kind says: schema.h; NULL when the table was read for
                             prediction; owned */
     size_t column_count; /* the schema's */
-    double *raw;         /* (m, column_count) cells: a number transformed and clamped to centre +-
-                            half_width, a category's index; NULL unless the schema keeps them;
-                            owned */
+    double *raw;         /* (m, column_count) cells as they are, for questions: a number as in the
+                            file, NAN where missing or no number; a category's index, NAN where
+                            missing, FEATURES_UNLISTED where none; NULL unless the schema keeps
+                            them; owned */
+    double *raw_label;   /* (m) the label alike: a number or a class's index; of two classes y. NULL
+                            where raw or y is; owned */
     struct cell_counts *counts; /* (column_count + 1) the label's are the last; owned */
     size_t wrong_rows;  /* rows with more or fewer fields than the header line, with a quote that
                             never closes, or too long: private as the counts are */

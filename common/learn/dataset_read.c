@@ -47,6 +47,9 @@ static enum status make_room(struct dataset *out, struct reader *reader)
     if (status == STATUS_OK && reader->schema->keeps_raw) {
         status = widen(&out->raw, reader, room, out->column_count);
     }
+    if (status == STATUS_OK && reader->schema->keeps_raw && reader->options->use == DATASET_LEARN) {
+        status = widen(&out->raw_label, reader, room, 1);
+    }
     reader->room = status == STATUS_OK ? room : reader->room;
     return status;
 }

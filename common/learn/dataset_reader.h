@@ -17,10 +17,11 @@ struct reader {
     size_t *field_of; /* (column_count) which field each column is in */
     size_t label_field;
     size_t header_fields;
-    size_t room;     /* in records */
-    double *value;   /* (n) of the row at hand */
-    double label;    /* of the row at hand, as y; unset when it is not read */
-    double *history; /* (history_size) a series' last days, NAN where missing; day t at t modulo
+    size_t room;      /* in records */
+    double *value;    /* (n) of the row at hand */
+    double label;     /* of the row at hand, as y; unset when it is not read */
+    double raw_label; /* the same as it is: dataset.h */
+    double *history;  /* (history_size) a series' last days, NAN where missing; day t at t modulo
                         size */
     size_t history_size;
     size_t day;   /* rows before the one at hand */

@@ -105,6 +105,7 @@ static double take_label_number(struct reader *reader, struct cell_counts *count
         !isnan(value) && fabs((value - label->centre) / label->half_width) > 1 + bound_slack ? 1
                                                                                              : 0;
     reader->label = features_label(label, value);
+    reader->raw_label = value;
     return value;
 }
 
@@ -122,6 +123,9 @@ static void take_label_text(struct reader *reader, struct cell_counts *counts)
         is_listed = is_positive || slice_is(text, label->negative);
         reader->label = is_positive ? 1 : -1;
     }
+    reader->raw_label = is_listed || label->kind == LABEL_SIGN ? reader->label
+                        : slice_is_missing(text)               ? NAN
+                                                               : FEATURES_UNLISTED;
     if (!is_listed && slice_is_missing(text)) {
         counts->missing += reader->is_over ? 0 : 1;
     } else if (!is_listed &&
@@ -170,16 +174,6 @@ void reader_take_row(struct reader *reader, struct dataset *out)
     }
 }
 
-/* What stands for the cell where it is asked about. */
-static double raw_cell(const struct column *column, double value)
-{
-    if (column->kind == COLUMN_NUMBER) {
-        return features_cell(column, value);
-    }
-    const size_t found = features_category(column, value);
-    return found < column->category_count ? (double)found : NAN;
-}
-
 void reader_put_record(const struct reader *reader, struct dataset *out)
 {
     const struct schema *schema = reader->schema;
@@ -190,6 +184,9 @@ void reader_put_record(const struct reader *reader, struct dataset *out)
     }
     for (size_t i = 0; out->raw != NULL && i < schema->column_count; i++) {
         out->raw[out->record_count * schema->column_count + i] =
-            raw_cell(&schema->column[i], reader->value[schema->lag_count + i]);
+            reader->value[schema->lag_count + i];
+    }
+    if (out->raw_label != NULL) {
+        out->raw_label[out->record_count] = reader->raw_label;
     }
 }

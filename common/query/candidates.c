@@ -13,19 +13,21 @@ static const struct column *column_of(const struct candidates *candidates, size_
     return &candidates->schema.column[candidates->column[i]];
 }
 
-/* The cells of a column are its categories, or the stretches between thresholds. */
-static size_t cells_of(const struct candidates *candidates, const struct column *column)
-{
-    return column->kind == COLUMN_CATEGORY ? column->category_count
-                                           : candidates->threshold_count + 1;
-}
-
 /* Whether the value is one category, or at or above one threshold; with two categories the one is
- * the other's negation. */
+ * nearly the other's negation. */
 static size_t questions_of(const struct candidates *candidates, const struct column *column)
 {
-    return cells_of(candidates, column) -
-           (column->kind == COLUMN_CATEGORY ? (column->category_count == 2 ? 1 : 0) : 1);
+    if (column->kind == COLUMN_NUMBER) {
+        return candidates->threshold_count;
+    }
+    return column->category_count == 2 ? 1 : column->category_count;
+}
+
+/* The cells of a column are its categories that are asked about and one for all others, or the
+ * stretches between thresholds. */
+static size_t cells_of(const struct candidates *candidates, const struct column *column)
+{
+    return questions_of(candidates, column) + 1;
 }
 
 /* Unit: the cell's; inside the public range. */
@@ -37,14 +39,17 @@ static double threshold_of(const struct candidates *candidates, const struct col
     return column->centre + column->half_width * (2 * position - 1);
 }
 
+/* A missing number is at or above no threshold, an unlisted category in the last cell. */
 static size_t cell_of(const struct candidates *candidates, const struct column *column,
                       double value)
 {
     const size_t count = cells_of(candidates, column);
+    const double there = predicate_cell(column, value);
     size_t cell = 0;
-    while (cell + 1 < count &&
-           (column->kind == COLUMN_CATEGORY ? value > (double)cell
-                                            : value >= threshold_of(candidates, column, cell))) {
+    if (column->kind == COLUMN_CATEGORY) {
+        return value >= 0 && value < (double)(count - 1) ? (size_t)value : count - 1;
+    }
+    while (cell + 1 < count && there >= threshold_of(candidates, column, cell)) {
         cell++;
     }
     return cell;

@@ -4,7 +4,8 @@
  * Errors are counted through few whole numbers. All stumps of a column predict alike within a cell
  * between two thresholds, so the column's cells, each the sum of the labels of the records in it,
  * tell the errors of them all: 2 errors = n - sum over cells of prediction * cell. A record is in
- * one cell: replacing it moves a column's cells by 2, not by 1 for every threshold, and noise added
+ * one cell - a missing number in the lowest, a text that is none of three or more categories in one of
+ * its own - so replacing it moves a column's cells by 2, not by 1 for every threshold, and noise added
  * to T + 1 cells of scale 2/eps leaves an error count about sqrt(T/2) times as exact as noise of
  * scale T/eps on each of T counts. */
 

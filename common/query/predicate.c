@@ -125,7 +125,7 @@ static enum status read_category(struct reader *reader, const struct column *col
     return reader_refuse(reader, "none of the column's categories; name one as the schema does");
 }
 
-/* The cell holds no value beyond the public range, so a constant there makes a public answer. */
+/* Few cells are expected beyond the public range, so a constant there is told. */
 static enum status read_constant(struct yard *yard, const struct column *column, double *constant)
 {
     const struct label *label = &yard->reader->schema->label;
@@ -137,12 +137,10 @@ static enum status read_constant(struct yard *yard, const struct column *column,
     }
     bool outside = false;
     if (column != NULL) {
-        *constant = predicate_cell(column, *constant);
-        outside = *constant < column->centre - column->half_width ||
-                  *constant > column->centre + column->half_width;
+        outside =
+            fabs((predicate_cell(column, *constant) - column->centre) / column->half_width) > 1;
     } else {
-        *constant = (*constant - label->centre) / label->half_width;
-        outside = fabs(*constant) > 1;
+        outside = fabs((*constant - label->centre) / label->half_width) > 1;
     }
     if (outside && yard->predicate->outside_at == 0) {
         yard->predicate->outside_at = at;

@@ -5,7 +5,11 @@
  *
  * `not` binds closest, then `and`, then `or`. Numbers know < <= > >= == !=, categories and
  * classes only == and !=. A name with spaces or signs in it, or one that is a word of the language,
- * stands in quotes. Constants are in the units of the file's column. */
+ * stands in quotes. Constants are in the units of the file's column.
+ *
+ * Cells are as they stand in the file, neither clamped nor imputed. A missing cell satisfies no
+ * comparison, not even !=; so `not age >= 65` holds for it and `age < 65` does not. A text that is
+ * none of its column's categories, or none of the label's classes, is != each of them. */
 
 #ifndef QUERY_PREDICATE_H
 #define QUERY_PREDICATE_H
@@ -35,7 +39,7 @@ enum predicate_verb {
 struct predicate_step {
     enum predicate_verb verb;
     size_t column;   /* of a comparison; column_count stands for the label */
-    double constant; /* unit: the cell's, or the label's own */
+    double constant; /* unit: the file's; of categories and classes as in struct row */
 };
 
 struct predicate {
@@ -43,15 +47,14 @@ struct predicate {
     size_t step_count; /* 0: holds for every record */
     size_t column_count;
     size_t outside_at; /* the character, from 1, of the first constant that lies outside its
-                          column's public range, where the answer is public; 0: there is none */
+                          column's public range, where few cells are expected; 0: there is none */
 };
 
-/* One record, as predicates see it: a number's cell is transform(value), clamped to centre +-
- * half_width; a category's is its index (dataset.h keeps them). */
+/* One record, as questions see it: dataset.h's raw. */
 struct row {
-    const double *cell;  /* (column_count) */
+    const double *cell;  /* (column_count) a number as in the file, or a category's index */
     size_t column_count; /* the schema's */
-    double label;        /* as its kind says: +1 or -1, scaled to [-1, 1], or an index */
+    double label;        /* +1 or -1; a number as in the file; or a class's index */
 };
 
 /**
@@ -72,7 +75,8 @@ MUST_USE enum status predicate_parse(struct predicate *predicate, struct slice t
  */
 bool predicate_holds(const struct predicate *predicate, const struct row *row);
 
-/** From the units of the file's column to the cell's and back; both are monotone. */
+/** From the units of the file's column to those that its public range is given in, and back; both are
+ * monotone. */
 double predicate_cell(const struct column *column, double value);
 double predicate_value(const struct column *column, double cell);
 

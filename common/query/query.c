@@ -15,42 +15,56 @@ static double cell_of(const struct query *query, const struct row *row)
     if (query->column_index < row->column_count) {
         return row->cell[query->column_index];
     }
-    switch (query->label_kind) {
-    case LABEL_SIGN:
-        return row->label > 0 ? 1 : 0;
-    case LABEL_NUMBER:
-        return query->column.centre + query->column.half_width * row->label;
-    case LABEL_CLASSES:
-        break;
-    }
-    return row->label;
+    return query->label_kind == LABEL_SIGN ? (row->label > 0 ? 1 : 0) : row->label;
 }
 
-/* The value over its public range, -1/2 .. 1/2; the maps take NaN to -1/2. */
+double query_imputed(const struct column *column)
+{
+    return column->has_missing ? column->missing : predicate_value(column, column->centre);
+}
+
+/* The value over its public range, -1/2 .. 1/2, clamped; a missing one is imputed. */
 static int64_t centred_value(const struct query *query, unsigned grid_bits, double cell)
 {
-    const double value =
-        (predicate_value(&query->column, cell) - query->low) / (query->high - query->low);
+    const double there = isnan(cell) ? query_imputed(&query->column) : cell;
+    const double value = (there - query->low) / (query->high - query->low);
     const int64_t half = (int64_t)1 << (grid_bits - 1);
     int64_t steps = encode_value(fmin(fmax(value, 0), 1), grid_bits) - half;
     clip_box(&steps, 1, -half, half);
     return steps;
 }
 
-/* How many cuts lie at or below the value: exactly one cell, whatever the value is. */
+/* The one cell that holds the value; cell_count where none does: a missing or unlisted cell, or a
+ * number beyond the public range. */
 static size_t histogram_cell(const struct query *query, double cell)
 {
     size_t found = 0;
     if (query->column.kind == COLUMN_CATEGORY) {
-        while (found + 1 < query->cell_count && cell > (double)found) {
-            found++;
-        }
-        return found;
+        return cell >= 0 && cell < (double)query->cell_count ? (size_t)cell : query->cell_count;
+    }
+    if (!(cell >= query->low && cell <= query->high)) {
+        return query->cell_count;
     }
     for (size_t i = 0; i + 1 < query->cell_count; i++) {
-        found += cell >= query->cut[i] ? 1 : 0;
+        found += cell >= query->edge[i] ? 1 : 0;
     }
     return found;
+}
+
+static void add_to_histogram(int64_t *sum, const struct query *query, int64_t one, double cell)
+{
+    const size_t found = histogram_cell(query, cell);
+    if (found < query->cell_count) {
+        sum[found] += one;
+    }
+}
+
+/* A missing cell is on neither side. */
+static int64_t side_of(const struct query *query, unsigned grid_bits, double threshold, double cell)
+{
+    const int64_t one = (int64_t)1 << grid_bits;
+    const bool is_below = predicate_cell(&query->column, cell) <= threshold;
+    return isnan(cell) ? 0 : (is_below ? one : 0) - query_share_steps(query, grid_bits);
 }
 
 int64_t query_share_steps(const struct query *query, unsigned grid_bits)
@@ -80,11 +94,10 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
         }
         break;
     case QUERY_HISTOGRAM:
-        sum[histogram_cell(query, cell_of(query, row))] += one;
+        add_to_histogram(sum, query, one, cell_of(query, row));
         break;
     case QUERY_QUANTILE:
-        sum[0] +=
-            (cell_of(query, row) <= threshold ? one : 0) - query_share_steps(query, grid_bits);
+        sum[0] += side_of(query, grid_bits, threshold, cell_of(query, row));
         break;
     }
 }
@@ -103,10 +116,11 @@ bool query_has_note(const struct query *query, struct why *note)
 {
     const size_t at = query->where.outside_at;
     if (at != 0) {
-        why_set(note,
-                "character %zu of \"%s\" lies outside the column's public range, to which all "
-                "values are clamped: every record answers this comparison alike",
-                at, query->text);
+        why_set(
+            note,
+            "character %zu of \"%s\" lies outside the column's public range: cells are compared "
+            "as they are, but few are expected there",
+            at, query->text);
     }
     return at != 0;
 }

@@ -44,7 +44,6 @@ struct query {
     double low, high;             /* the column's public range, unit: the file's */
     size_t cell_count;            /* whole numbers in a round */
     double edge[QUERY_CELLS_MAX]; /* (cell_count - 1) of a histogram of numbers, unit: the file's */
-    double cut[QUERY_CELLS_MAX];  /* the same, unit: the cell's */
     double share;                 /* of a quantile, in (0, 1) */
     uint32_t rounds;              /* of a quantile; all others are answered in one */
 };
@@ -60,23 +59,27 @@ struct query {
 MUST_USE enum status query_parse(struct query *query, struct slice text,
                                  const struct schema *schema, struct why *why);
 
-/** Answers whether a constant of the `where` lies outside its column's public range, where every
- * record answers alike: allowed, but seldom meant. note (may be NULL) then says so. */
+/** Answers whether a constant of the `where` lies outside its column's public range, where few cells
+ * are expected: allowed, but seldom meant. note (may be NULL) then says so. */
 bool query_has_note(const struct query *query, struct why *note);
 
 /**
  * Adds what one record contributes in a round.
  *
  * sum        in/out  (cell_count)  unit: grid steps; exact, for the gate alone
- * threshold  in      where a quantile is asked this round, unit: the cell's; else without
- *                   meaning
+ * threshold  in      where a quantile is asked this round, unit: of the public range; else
+ *                   without meaning
  *
  * count      2^b when it holds.
- * mean       the value mapped to [-1/2, 1/2] over its public range; with a `where`, when it holds,
- *            and then 2^b in a second cell.
- * histogram  2^b in the one cell whose edges enclose the value, low <= value < high.
+ * mean       the value, clamped to its public range and mapped to [-1/2, 1/2]; a missing one is what
+ *            the schema says, or the centre; with a `where`, when it holds, and then 2^b in a
+ *            second cell.
+ * histogram  2^b in the one cell whose edges enclose the value, low <= value < high, the last one
+ *            with its end; nothing where no cell does: a missing or unlisted cell, or a number
+ *            beyond the public range.
  * quantile   2^b - r when the value is at most the threshold, else -r; r = share * 2^b, rounded:
- *            what is summed is at least 0 exactly when the quantile is at most the threshold.
+ *            what is summed is at least 0 exactly when the quantile is at most the threshold. Nothing
+ *            where the cell is missing: the quantile is of those that are there.
  *
  * Ensures that no value, not even NaN, adds anything else.
  */
@@ -87,14 +90,18 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * Returns how far one replaced record moves the contributions of query_add in the L1 norm, at most;
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
- * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where,
- * and 0 lies between them; histogram 2 * 2^b; mean without where 2^b; with where 2^b + 2^(b-1):
+ * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
+ * whether the cell is there, and 0 lies between them; histogram 2 * 2^b; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
  * that 2: this is why they are centred.
  *
  * Privacy: neighbours differ in one record (replace-one).
  */
 uint64_t query_sensitivity_l1(const struct query *query, unsigned grid_bits);
+
+/** Returns what stands for a missing number in a mean: the schema's choice, or the centre. Unit: the
+ * file's. */
+double query_imputed(const struct column *column);
 
 /** Returns r, the quantile's share in grid steps: 1 .. 2^b - 1. */
 int64_t query_share_steps(const struct query *query, unsigned grid_bits);

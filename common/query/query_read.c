@@ -167,9 +167,6 @@ static enum status read_histogram(struct reading *reading)
     if (status == STATUS_OK && query->cell_count < 2) {
         status = reader_refuse(reader, "one cell would hold every record: choose a smaller width");
     }
-    for (size_t i = 0; query->column.kind == COLUMN_NUMBER && i + 1 < query->cell_count; i++) {
-        query->cut[i] = predicate_cell(&query->column, query->edge[i]);
-    }
     return status == STATUS_OK ? read_where(reading) : status;
 }
 

@@ -94,6 +94,7 @@ static void answer_count(struct query_answer *answer, const struct query_run *ru
     answer->high = within(value + width, 0, n);
     answer->error = ldexp(query_noise_deviation(&run->noise), -(int)bits);
     answer->sampling = n > 0 ? sqrt(answer->value * (1 - answer->value / n)) : 0;
+    answer->records = n;
     (void)snprintf(answer->unit, sizeof answer->unit, "records");
 }
 
@@ -126,11 +127,16 @@ static void answer_mean(struct query_answer *answer, const struct query_run *run
     answer->low = query->low + width * (low + 0.5);
     answer->high = query->low + width * (high + 0.5);
     (void)snprintf(answer->unit, sizeof answer->unit, "%s", query->column.name);
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "values are clamped to %.6g .. %.6g; a missing one counts as %.6g", query->low,
+                   query->high, query_imputed(&query->column));
+    answer->records = (double)run->record_count;
 }
 
-static void answer_quantile(struct query_answer *answer, const struct query *query,
-                            const struct bisection *bisection)
+static void answer_quantile(struct query_answer *answer, const struct query_run *run,
+                            const struct query *query, const struct bisection *bisection)
 {
+    answer->records = (double)run->record_count;
     answer->value = predicate_value(&query->column, bisection_threshold(bisection));
     answer->low = predicate_value(&query->column, bisection->bar_low);
     answer->high = predicate_value(&query->column, bisection->bar_high);
@@ -171,7 +177,7 @@ void query_run_answers(struct query_answer *answer, const struct query_run *run)
             answer_mean(answer, run, query, sum, query->is_partial ? bar_of_ratio : bar);
             answer++;
         } else {
-            answer_quantile(answer, query, &run->bisection[i]);
+            answer_quantile(answer, run, query, &run->bisection[i]);
             answer++;
         }
         sum += query->cell_count;

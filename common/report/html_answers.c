@@ -113,12 +113,23 @@ static void answer_row(FILE *page, const struct result *result, size_t index, bo
     const struct result_answer *answer = &result->answer[index];
     (void)fputs("<tr><th scope=\"row\">", page);
     html_text(page, answer->name);
+    if (answer->note[0] != '\0') {
+        (void)fputs("<br><small>", page);
+        html_text(page, answer->note);
+        (void)fputs("</small>", page);
+    }
     (void)fputs("</th>", page);
     picture(page, result, answer);
     number_cell(page, answer->value);
     (void)fputs("<td class=\"text\">", page);
     html_text(page, answer->unit);
-    (void)fputs("</td><td>", page);
+    (void)fputs("</td>", page);
+    if (isfinite(answer->records)) {
+        (void)fprintf(page, "<td>%.0f</td>", answer->records);
+    } else {
+        number_cell(page, answer->records);
+    }
+    (void)fputs("<td>", page);
     significant(page, answer->low);
     (void)fputs(" to ", page);
     significant(page, answer->high);
@@ -152,6 +163,7 @@ static void answers(FILE *page, const struct result *result)
         page,
         "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">question</th><th "
         "scope=\"col\"></th><th scope=\"col\">released answer</th><th scope=\"col\" class=\"text\">unit</th><th "
+        "scope=\"col\">of records asked</th><th "
         "scope=\"col\">95 %% bar of the noise</th>%s<th "
         "scope=\"col\">standard error of the noise</th><th scope=\"col\">of sampling, about</th>"
         "</tr></thead><tbody>\n",

@@ -71,8 +71,13 @@ enum status result_reserve_answers(struct result *result, size_t answer_count, s
     result->answer_count = answer_count;
     result->release_count = release_count;
     for (size_t i = 0; i < answer_count; i++) {
-        result->answer[i] = (struct result_answer){
-            .value = NAN, .error = NAN, .low = NAN, .high = NAN, .sampling = NAN, .exact = NAN};
+        result->answer[i] = (struct result_answer){.records = NAN,
+                                                   .value = NAN,
+                                                   .error = NAN,
+                                                   .low = NAN,
+                                                   .high = NAN,
+                                                   .sampling = NAN,
+                                                   .exact = NAN};
     }
     for (size_t i = 0; i < release_count; i++) {
         result->release[i] = (struct result_release){

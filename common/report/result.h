@@ -68,6 +68,8 @@ struct result_answer {
     uint32_t round; /* the one that it was known after */
     char name[RESULT_TEXT_BYTES];
     char unit[RESULT_NAME_BYTES];
+    char note[RESULT_TEXT_BYTES]; /* what its numbers were before they were summed; may be empty */
+    double records;               /* how many were asked; NAN where it is not known */
     double value;
     double error; /* standard error that the noise makes */
     double low;   /* the exact answer lies in low .. high with at least 95 % */

@@ -179,6 +179,10 @@ static void read_answers(struct reader *reader, struct result *result, const jso
         read_text(reader, item, "name", answer->name, sizeof answer->name);
         read_text(reader, item, "unit", answer->unit, sizeof answer->unit);
         answer->round = (uint32_t)read_count(reader, item, "round", UINT32_MAX);
+        if (json_object_get(item, "note") != NULL) {
+            read_text(reader, item, "note", answer->note, sizeof answer->note);
+        }
+        answer->records = read_later_real(reader, item, "records");
         answer->value = read_real(reader, item, "value");
         answer->error = read_real(reader, item, "error");
         answer->low = read_real(reader, item, "low");

@@ -106,6 +106,10 @@ static json_t *answers(struct writer *writer, const struct result *result)
         put(writer, object, "name", json_string(answer->name));
         put(writer, object, "round", json_integer(answer->round));
         put(writer, object, "unit", json_string(answer->unit));
+        if (answer->note[0] != '\0') {
+            put(writer, object, "note", json_string(answer->note));
+        }
+        put(writer, object, "records", real(answer->records));
         put(writer, object, "value", real(answer->value));
         put(writer, object, "error", real(answer->error));
         put(writer, object, "low", real(answer->low));

@@ -21,14 +21,14 @@ struct domain {
 static void fill(struct domain *domain)
 {
     const double age[AGES] = {50, 59.999, 60, 65, 74, 79.999, 80 - 1e-9, 80, 98 - 1e-12, 98.0, NAN};
-    const double kappa[KAPPAS] = {0.15, 1.05, 1.5, 1.95};
+    const double kappa[KAPPAS] = {0, 0.5, 2, 9}; /* from below the range to above it */
     domain->count = 0;
     for (int i = 0; i < DOMAIN_MAX; i++) {
         double *cell = domain->cell[i];
         cell[0] = age[i % AGES];
         cell[1] = i / AGES % 2;
         cell[2] = kappa[i / AGES / 2 % KAPPAS];
-        cell[3] = i / AGES / 2 / KAPPAS % 3;
+        cell[3] = i / AGES / 2 / KAPPAS % 3 - 1; /* -1: an unlisted text */
         domain->label[i] = i / AGES / 2 / KAPPAS / 3 == 0 ? -1 : 1;
         domain->count++;
     }
@@ -217,7 +217,7 @@ Test(query_sensitivity, of_candidates_is_reached_and_scores_move_by_two)
     cr_assert(candidates_init(&candidates, &toy, &request, &why) == STATUS_OK, "%s", why.text);
     const size_t cells = candidates_cells(&candidates);
     const size_t count = candidates_count(&candidates);
-    cr_assert(cells == 6 + 3 + 6 + 2 + 2 && count == 2 * (5 + 3 + 5 + 1 + 2));
+    cr_assert(cells == 6 + 4 + 6 + 2 + 2 && count == 2 * (5 + 3 + 5 + 1 + 2));
     memset(contribution, 0, sizeof contribution);
     for (size_t i = 0; i < domain.count; i++) {
         const struct row row = row_of(&domain, i);

@@ -24,6 +24,7 @@ static void draw_data(struct dataset *data, const struct schema *schema,
     double *x = must(calloc(RECORDS * d, sizeof *x));
     double *y = must(calloc(RECORDS, sizeof *y));
     double *raw = must(calloc((size_t)RECORDS * COLUMNS, sizeof *raw));
+    double *raw_label = must(calloc(RECORDS, sizeof *raw_label));
     for (size_t i = 0; i < RECORDS; i++) {
         const double side = i % 4 < 2 ? 1 : -1;
         raw[i * COLUMNS] = side * 0.5;
@@ -36,13 +37,17 @@ static void draw_data(struct dataset *data, const struct schema *schema,
         y[i] = schema->label.kind == LABEL_NUMBER    ? 2 * seeded_random_unit(seeded) - 1
                : schema->label.kind == LABEL_CLASSES ? (double)(i % 3)
                                                      : side;
+        raw_label[i] = schema->label.kind == LABEL_NUMBER
+                           ? schema->label.centre + schema->label.half_width * y[i]
+                           : y[i];
     }
     *data = (struct dataset){.record_count = RECORDS,
                              .feature_count = d,
                              .column_count = COLUMNS,
                              .x = x,
                              .y = y,
-                             .raw = raw};
+                             .raw = raw,
+                             .raw_label = raw_label};
 }
 
 /* Writes text with the repeated part in place of @. */

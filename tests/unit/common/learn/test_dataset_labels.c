@@ -223,15 +223,36 @@ Test(dataset_labels, cells_are_kept_where_they_are_asked_for)
                             .keeps_raw = true};
     struct dataset data;
     struct dataset both;
-    const char *text = "a,b,c,l\n5,0,x,1\n-99,1e9,,0\n10,1,z,1\n";
+    const char *text = "a,b,c,l\n5,0,x,1\n-99,1e9,,0\n10,1,z,1\nx,,q,q\n";
     cr_assert(parse(&data, text, &schema, DATASET_LEARN, NULL) == STATUS_OK);
-    const double expected[] = {5, 0, 0, -10, 2, 1, 10, log1p(1), 2};
+    const double expected[] = {5, 0, 0, -99, 1e9, NAN, 10, 1, 2, NAN, NAN, FEATURES_UNLISTED};
+    const double expected_label[] = {1, -1, 1, -1};
     cr_assert(memcmp(data.raw, expected, sizeof expected) == 0);
+    cr_assert(memcmp(data.raw_label, expected_label, sizeof expected_label) == 0);
     const struct dataset *part[] = {&data, &data};
     cr_assert(dataset_concat(&both, part, 2) == STATUS_OK);
-    cr_assert(memcmp(both.raw + 9, expected, sizeof expected) == 0);
+    cr_assert(memcmp(both.raw + 12, expected, sizeof expected) == 0);
     dataset_free(&data);
     dataset_free(&both);
+}
+
+Test(dataset_labels, the_label_is_kept_as_it_is_too)
+{
+    struct column column = number_column("a");
+    struct schema schema = {
+        .column = &column, .column_count = 1, .label = number_label, .keeps_raw = true};
+    struct dataset data;
+    const double numbers[] = {1e9, NAN, NAN, 100};
+    const double classes[] = {1, FEATURES_UNLISTED, NAN};
+    cr_assert(parse(&data, "a,y\n1,1e9\n1,x\n1,\n1,100\n", &schema, DATASET_LEARN, NULL) ==
+              STATUS_OK);
+    cr_assert(memcmp(data.raw_label, numbers, sizeof numbers) == 0 && data.y[0] == 1);
+    dataset_free(&data);
+    schema.label = (struct label){
+        .name = "y", .kind = LABEL_CLASSES, .class_count = 3, .class_name = {"k", "l", "m"}};
+    cr_assert(parse(&data, "a,y\n1,l\n1,x\n1,\n", &schema, DATASET_LEARN, NULL) == STATUS_OK);
+    cr_assert(memcmp(data.raw_label, classes, sizeof classes) == 0 && data.y[1] == 2);
+    dataset_free(&data);
 }
 
 /* Nothing downstream knows of the map: the shape is schema_feature_count's and the norm is kept. */

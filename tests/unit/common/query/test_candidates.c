@@ -37,9 +37,9 @@ static void fill(struct table *table, uint64_t seed)
     for (size_t i = 0; i < RECORDS; i++) {
         double *cell = table->cell + i * TOY_COLUMNS;
         cell[0] = 50 + (double)seeded_random_below(&seeded, 17) * 3;
-        cell[1] = (double)seeded_random_below(&seeded, 2);
-        cell[2] = 0.15 + 1.8 * seeded_random_unit(&seeded);
-        cell[3] = (double)seeded_random_below(&seeded, 3);
+        cell[1] = (double)seeded_random_below(&seeded, 3) - 1; /* -1: an unlisted text */
+        cell[2] = expm1(0.15 + 1.8 * seeded_random_unit(&seeded));
+        cell[3] = (double)seeded_random_below(&seeded, 4) - 1;
         const bool flips = seeded_random_below(&seeded, 10) == 0;
         table->label[i] = (cell[0] >= 74) != flips ? 1 : -1;
     }
@@ -49,7 +49,7 @@ static void build(struct candidates *candidates)
 {
     struct why why = {{0}};
     cr_assert(candidates_init(candidates, &toy, &request, &why) == STATUS_OK, "%s", why.text);
-    cr_assert(candidates_cells(candidates) == 8 + 3 + 8 + 2 + 2);
+    cr_assert(candidates_cells(candidates) == 8 + 4 + 8 + 2 + 2);
     cr_assert(candidates_count(candidates) == 2 * (7 + 3 + 7 + 1 + 2));
 }
 

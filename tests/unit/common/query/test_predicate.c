@@ -2,12 +2,14 @@
 
 #include "query/predicate.h"
 
+#include "learn/features.h"
+
 #include "toy_schema.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 
-static const double cell[TOY_COLUMNS] = {70, 1, 0.9, 2};
+static const double cell[TOY_COLUMNS] = {70, 1, 1.4596, 2};
 
 static bool holds(const char *text, double label)
 {
@@ -19,7 +21,7 @@ static bool holds(const char *text, double label)
     return predicate_holds(&predicate, &row);
 }
 
-/* age 70, sex M, kappa expm1(0.9) = 1.4596, home region 3, death 1 */
+/* age 70, sex M, kappa 1.4596, home region 3, death 1 */
 Test(predicate, means_what_it_says)
 {
     static const struct {
@@ -185,6 +187,28 @@ Test(predicate, finds_no_comparison_true_of_what_is_no_number)
     }
 }
 
+static bool holds_for(const char *text, const struct row *row)
+{
+    struct predicate predicate;
+    cr_assert(predicate_parse(&predicate, slice_of(text), &toy, NULL) == STATUS_OK, "%s", text);
+    return predicate_holds(&predicate, row);
+}
+
+/* Neither clamped to 98, age's bound, nor imputed. `not` is of the comparison, not of the cell. */
+Test(predicate, takes_cells_as_they_are)
+{
+    const double odd[TOY_COLUMNS] = {120, FEATURES_UNLISTED, NAN, NAN};
+    const struct row row = {.cell = odd, .column_count = TOY_COLUMNS, .label = 1};
+    cr_expect(holds_for("age == 120", &row) && holds_for("age > 98", &row));
+    cr_expect(!holds_for("age <= 98", &row) && !holds_for("age == 98", &row));
+    cr_expect(holds_for("sex != F and sex != M", &row), "an unlisted text is none of them");
+    cr_expect(!holds_for("sex == F or sex == M", &row));
+    cr_expect(!holds_for("kappa >= 1 or kappa < 1 or kappa != 1", &row), "a missing number");
+    cr_expect(holds_for("not kappa >= 1 and not kappa < 1", &row));
+    cr_expect(!holds_for("'home region' != north or 'home region' == north", &row));
+    cr_expect(holds_for("not 'home region' == north", &row));
+}
+
 Test(predicate, knows_labels_of_every_kind)
 {
     struct schema schema = toy;
@@ -195,9 +219,9 @@ Test(predicate, knows_labels_of_every_kind)
     schema.label.half_width = 4;
     cr_assert(predicate_parse(&predicate, slice_of("death >= 12"), &schema, NULL) == STATUS_OK);
     cr_assert(predicate.outside_at == 0);
-    row.label = 0.5;
+    row.label = 12;
     cr_assert(predicate_holds(&predicate, &row));
-    row.label = 0.49;
+    row.label = 11.96;
     cr_assert(!predicate_holds(&predicate, &row));
     cr_assert(predicate_parse(&predicate, slice_of("death >= 15"), &schema, NULL) == STATUS_OK);
     cr_assert(predicate.outside_at == 10);

@@ -40,24 +40,29 @@ Test(query, adds_what_it_says)
     adds("mean: age", 50, 1, 0, (int64_t[]){-ONE / 2});
     adds("mean: age", 98, 1, 0, (int64_t[]){ONE / 2});
     adds("mean: age", 74, 1, 0, (int64_t[]){0});
-    adds("mean: age", NAN, 1, 0, (int64_t[]){-ONE / 2});
+    adds("mean: age", NAN, 1, 0, (int64_t[]){0}); /* the centre stands for a missing one */
+    adds("mean: age", 120, 1, 0, (int64_t[]){ONE / 2});
     adds("mean: age where sex == M", 62, 1, 0, (int64_t[]){-ONE / 4, ONE});
     adds("mean: age where sex == F", 62, 1, 0, (int64_t[]){0, 0});
     adds("histogram: age by 20", 59.99, 1, 0, (int64_t[]){ONE, 0, 0});
     adds("histogram: age by 20", 60, 1, 0, (int64_t[]){0, ONE, 0});
     adds("histogram: age by 20", 98, 1, 0, (int64_t[]){0, 0, ONE});
-    adds("histogram: age by 20", NAN, 1, 0, (int64_t[]){ONE, 0, 0});
+    adds("histogram: age by 20", NAN, 1, 0, (int64_t[]){0, 0, 0});
+    adds("histogram: age by 20", 49.9, 1, 0, (int64_t[]){0, 0, 0});
+    adds("histogram: age by 20", 98.1, 1, 0, (int64_t[]){0, 0, 0});
+    adds("count: age > 98", 99, 1, 0, (int64_t[]){ONE});
+    adds("count: age == 98", 99, 1, 0, (int64_t[]){0});
     adds("histogram: sex", 60, 1, 0, (int64_t[]){0, ONE});
     adds("histogram: 'home region'", 60, 1, 0, (int64_t[]){0, 0, ONE});
     adds("histogram: death where sex == M", 60, 1, 0, (int64_t[]){0, ONE});
     adds("quantile: 0.25 of age", 60, 1, 60, (int64_t[]){ONE - ONE / 4});
     adds("quantile: 0.25 of age", 61, 1, 60, (int64_t[]){-ONE / 4});
     adds("quantile: 0.25 of age where sex == F in 3 rounds", 61, 1, 60, (int64_t[]){0});
-    adds("quantile: 0.5 of age", NAN, 1, 60, (int64_t[]){-ONE / 2});
-    /* kappa = 1.5 lies in [1, 2); log1p is monotone, so its cell does between log1p(1), log1p(2) */
-    adds("histogram: kappa at 1, 2", 60, log1p(1.5), 0, (int64_t[]){0, ONE, 0});
-    adds("histogram: kappa at 1, 2", 60, log1p(1), 0, (int64_t[]){0, ONE, 0});
-    adds("histogram: kappa at 1, 2", 60, log1p(2), 0, (int64_t[]){0, 0, ONE});
+    adds("quantile: 0.5 of age", NAN, 1, 60, (int64_t[]){0});
+    adds("quantile: 0.5 of age", 120, 1, 98, (int64_t[]){-ONE / 2});
+    adds("histogram: kappa at 1, 2", 60, 1.5, 0, (int64_t[]){0, ONE, 0});
+    adds("histogram: kappa at 1, 2", 60, 1, 0, (int64_t[]){0, ONE, 0});
+    adds("histogram: kappa at 1, 2", 60, 2, 0, (int64_t[]){0, 0, ONE});
 }
 
 Test(query, reads_edges_and_names_cells)
@@ -111,7 +116,7 @@ Test(query, measures_labels_that_are_numbers_or_classes)
     struct query query;
     int64_t sum[3] = {0};
     const double cell[TOY_COLUMNS] = {60, 0, 1, 0};
-    struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 0.5};
+    struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 12};
     schema.label.kind = LABEL_NUMBER;
     schema.label.centre = 10;
     schema.label.half_width = 4;
@@ -188,25 +193,26 @@ Test(query, of_a_set_is_named_when_refused)
     query_set_free(NULL);
 }
 
-/* The cells that a data set keeps are those that questions look at, to the last bit: on a constant, on
- * a range's end, behind a transform. */
+/* The cells that a data set keeps are those that questions look at, to the last bit: on a constant,
+ * beyond a range, behind a transform; missing, no number, and none of the categories. */
 Test(query, asks_the_cells_of_a_data_set)
 {
     static const char table[] = "kappa,home region,age,sex,death\n"
                                 "1.5,north,65,F,1\n"
                                 "1.4999999,and,64.9,F,0\n"
                                 "9,3,120,M,1\n"
-                                "0,3,50,M,0\n";
+                                "0,3,50,M,0\n"
+                                ",east,x,,\n";
     static const char *const text[] = {"count: kappa >= 1.5",
                                        "count: kappa == 1.5",
                                        "count: age >= 65 and age == 65",
-                                       "count: age == 98",
+                                       "count: age > 98",
                                        "count: sex == M",
                                        "histogram: 'home region'",
                                        "count: death == 1",
                                        "mean: age where kappa > 6.02",
                                        "histogram: kappa at 1.5"};
-    const int64_t expected[] = {2, 1, 1, 1, 2, 1, 1, 2, 2, -1, 1, 2, 2};
+    const int64_t expected[] = {2, 1, 1, 1, 2, 1, 1, 2, 2, -1, 1, 1, 1};
     struct schema schema = toy;
     struct dataset data;
     struct query_set set;
@@ -219,7 +225,8 @@ Test(query, asks_the_cells_of_a_data_set)
     cr_assert(query_set_init(&set, text, 9, 4, &schema, &why) == STATUS_OK, "%s", why.text);
     cr_assert(query_set_cells(&set, 0) == 13);
     for (size_t i = 0; i < data.record_count; i++) {
-        const struct row row = {data.raw + i * data.column_count, data.column_count, data.y[i]};
+        const struct row row = {data.raw + i * data.column_count, data.column_count,
+                                data.raw_label[i]};
         query_set_add(sum, &set, 0, NULL, &row);
     }
     for (size_t i = 0; i < 13; i++) {
