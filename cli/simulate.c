@@ -175,7 +175,7 @@ const struct command command_simulate = {
         "model.json, report.html, held-out.csv, logs/, and what each process had.\n\n"
         "  JOB              the job, for example compose/hospitals/job.yml\n"
         "  --out DIR        where to write: a new or empty folder, or one of an earlier simulation,\n"
-        "                   which is cleaned first\n"
+        "                   whose files are removed first, and no others\n"
         "  --agents N       how many agents (5)\n"
         "  --seed N         the same split, noise and choices each time: NOT PRIVATE\n"
         "  --set key=value  change a value of the job, for example privacy.epsilon=2\n"

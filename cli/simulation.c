@@ -152,9 +152,20 @@ static void announce(const struct simulation *simulation)
     (void)fflush(simulation->progress);
 }
 
+/* Also after a failure: what was written is known best now. Its own failure changes nothing, as the list
+ * from before stays. */
+static void list_at_last(struct simulation *simulation)
+{
+    const struct why why = simulation->why;
+    if (simulation_list_files(simulation, false) != STATUS_OK) {
+        simulation->why = why;
+    }
+}
+
 enum exit_code simulation_run(struct simulation *simulation)
 {
     enum exit_code code = EXIT_CODE_OK;
+    bool is_held = false;
     enum status status;
 
     simulation->why.text[0] = '\0';
@@ -171,6 +182,7 @@ enum exit_code simulation_run(struct simulation *simulation)
     }
     if (status == STATUS_OK) {
         status = simulation_folder(simulation);
+        is_held = status == STATUS_OK;
     }
     if (status == STATUS_OK) {
         status = simulation_split(simulation);
@@ -179,9 +191,13 @@ enum exit_code simulation_run(struct simulation *simulation)
         status = simulation_settings(simulation);
     }
     if (status == STATUS_OK) {
+        status = simulation_list_files(simulation, true);
+    }
+    if (status == STATUS_OK) {
         announce(simulation);
         code = simulation_watch(simulation);
         if (code != EXIT_CODE_OK) {
+            list_at_last(simulation);
             return code;
         }
         status = simulation_collect(simulation);
@@ -197,6 +213,9 @@ enum exit_code simulation_run(struct simulation *simulation)
     }
     if (status != STATUS_OK && simulation->why.text[0] == '\0') {
         why_set(&simulation->why, "%s", status_text(status));
+    }
+    if (is_held) {
+        list_at_last(simulation);
     }
     return exit_code_of(status);
 }

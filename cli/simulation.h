@@ -83,10 +83,15 @@ MUST_USE enum status simulation_programs(struct simulation *simulation);
 /** Reads job and data, applies --set, checks that the shares suffice. Nothing is written yet. */
 MUST_USE enum status simulation_load(struct simulation *simulation);
 
-/** Makes the output folder, or cleans one that an earlier simulation made and marked, and holds it.
- * Fails with STATUS_EXISTS when there is anything else in it, STATUS_BUSY when another simulation is
+/** Makes the output folder, or removes what an earlier simulation listed in it, and holds it. Files beside
+ * those stay. Fails with STATUS_EXISTS, nothing touched, when the folder is not a simulation's, or when
+ * somebody's file lies where a simulation writes, STATUS_BUSY when another simulation is
  * under way in it. */
 MUST_USE enum status simulation_folder(struct simulation *simulation);
+
+/** Writes down which files are the simulation's own, so that a later one removes these and no other. `before`:
+ * before the processes start, when the folders they write to stand for what they will write. */
+MUST_USE enum status simulation_list_files(struct simulation *simulation, bool before);
 
 /** Shuffles the records, holds a fifth out, and gives each agent its share. */
 MUST_USE enum status simulation_split(struct simulation *simulation);

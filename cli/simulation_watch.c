@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 enum {
     LINE_BYTES_MAX = 32768,
@@ -15,6 +16,7 @@ enum {
     AGENTS_END_MS = 20000,
     SPARE_MS = 60000,
     SHORT_SPARE_MS = 2000,
+    SPARE_BYTES = 65536,
     ARGUMENTS_MAX = 8
 };
 
@@ -117,6 +119,22 @@ static void last_words(const struct simulation *simulation, const char *name, ch
     free(tail);
 }
 
+static bool disk_is_full(const struct simulation *simulation)
+{
+    struct statvfs disk;
+    return statvfs(simulation->out, &disk) == 0 && disk.f_bavail < SPARE_BYTES / disk.f_frsize + 1;
+}
+
+/* A process that could write nothing into its log left no word. The likely reason is a full disk. */
+static void explain(const struct simulation *simulation, char *words, size_t size)
+{
+    if (disk_is_full(simulation)) {
+        (void)snprintf(words, size, "no space is left on the disk of %s", simulation->out);
+    } else if (words[0] == '\0') {
+        (void)snprintf(words, size, "it left no word in its log");
+    }
+}
+
 /* The seed of one process: the coordinator's, then the agents'. */
 static uint64_t seed_of(const struct simulation *simulation, size_t number)
 {
@@ -194,6 +212,7 @@ static void tell_of_dead(struct simulation *simulation, bool *told)
             char words[1024];
             told[i] = true;
             last_words(simulation, child->name, words, sizeof words);
+            explain(simulation, words, sizeof words);
             (void)fprintf(simulation->progress, "  %s ended with code %d: %s\n", child->name,
                           child->code, words);
             (void)fflush(simulation->progress);
@@ -217,6 +236,7 @@ static enum exit_code coordinator_code(struct simulation *simulation)
         return EXIT_CODE_OK;
     }
     last_words(simulation, coordinator->name, words, sizeof words);
+    explain(simulation, words, sizeof words);
     why_set(&simulation->why, "the coordinator ended with code %d: %.300s (see %s/logs)",
             coordinator->code, words, simulation->out);
     return coordinator->code == EXIT_CODE_JOB_FAILED ? EXIT_CODE_JOB_FAILED : EXIT_CODE_INTERNAL;
@@ -242,11 +262,10 @@ static bool is_hopeless(struct simulation *simulation, int64_t *short_ms)
     if (left > 0 && *short_ms <= (int64_t)simulation->job.deadline_ms + SHORT_SPARE_MS) {
         return false;
     }
-    why_set(&simulation->why,
-            left == 0 ? "all agents have ended; the logs are in %s/logs"
-                      : "too few agents are left for the job (cohort.minimum); the logs are in "
-                        "%s/logs",
-            simulation->out);
+    why_set(&simulation->why, "%s%s; the logs are in %s/logs",
+            left == 0 ? "all agents have ended"
+                      : "too few agents are left for the job (cohort.minimum)",
+            disk_is_full(simulation) ? ": no space is left on the disk" : "", simulation->out);
     return true;
 }
 

@@ -152,10 +152,20 @@ mkdir "$work/mine"
 echo precious >"$work/mine/file"
 expect 7 "$hedgerow" simulate "$job" --out "$work/mine"
 [ "$(cat "$work/mine/file")" = precious ] && [ "$(ls -A "$work/mine" | wc -l)" -eq 1 ] || fault 'a folder was touched'
+# In an earlier simulation's folder what it wrote is replaced. What it did not write is not touched: where it could be
+# in the way, the simulation is refused.
 ln -s "$work/mine/file" "$work/a/link"
+echo mine >"$work/a/notes.txt"
+mkdir "$work/a/photos"
+echo mine >"$work/a/photos/one"
+echo mine >"$work/a/agents/hospital-1/notes.txt"
+before=$(find "$work/a" | sort)
+expect 7 "$hedgerow" simulate "$job" --out "$work/a"
+says 'agents/hospital-1/notes.txt was written by no simulation'
+[ "$(find "$work/a" | sort)" = "$before" ] || fault 'a refused simulation removed files'
+rm "$work/a/agents/hospital-1/notes.txt"
 expect 0 "$hedgerow" simulate "$job" --out "$work/a" --set privacy.epsilon=2
-[ "$(cat "$work/mine/file")" = precious ] || fault 'a link was followed while cleaning'
-[ ! -e "$work/a/link" ] || fault 'the old files are still there'
+[ "$(cat "$work/mine/file" "$work/a/link" "$work/a/notes.txt" "$work/a/photos/one" | sort | uniq -c | tr -s ' \n' ' ')" =     ' 2 mine 2 precious ' ] || fault 'a file that is not of the simulation was touched'
 grep -q '"epsilon_spent": 2.0' "$work/a/result.json" || fault '--set privacy.epsilon=2 changed nothing'
 
 # What cannot work is said before anything starts.
@@ -185,6 +195,14 @@ says 'make the folder above it'
 # A disk that takes no more, as far as one file can tell.
 expect 3 bash -c "trap '' XFSZ; ulimit -f 20; exec '$hedgerow' simulate '$job' --out '$work/full'"
 says "$work/full: the shares cannot be written: is the disk full?"
+# And one that is full in truth, once the processes run: the reason is told, though no log could take it.
+small='mkdir -p "$0" && mount -t tmpfs -o size=700k none "$0" && exec "$@"'
+if unshare -rm sh -c "$small" "$work/small" true 2>/dev/null; then
+    ! unshare -rm sh -c "$small" "$work/small" "$hedgerow" simulate "$job" --out "$work/small/o" \
+        --set cohort.deadline_s=2 >"$work/out" 2>"$work/err" || fault 'a disk of 700 kB was enough'
+    grep -qE 'No space left|no space is left' "$work/err" || fault "a full disk is not named: $(tail -n 1 "$work/err")"
+    ! grep -qE 'code [0-9]+: *(\(see|$)' "$work/out" "$work/err" || fault 'an empty reason'
+fi
 mkdir "$work/several"
 cp "$job" "$work/several/"
 expect 3 "$hedgerow" simulate "$work/several/${job##*/}" --out "$work/d"
