@@ -187,13 +187,15 @@ static bool check_job_and_data(struct site *site, const char *job_path, bool *fo
     return good;
 }
 
-static enum status reach(const struct site *site, uint64_t timeout_s, struct why *why)
+static enum status reach(const struct site *site, const struct arguments *arguments,
+                         struct why *why)
 {
     struct endpoint_options options = {.address = site->settings.address,
+                                       .written_in = arguments->config,
                                        .key = &site->key,
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = site->coordinator_key};
-    return probe_reach(&options, (int)timeout_s * 1000, why);
+    return probe_reach(&options, (int)arguments->timeout_s * 1000, why);
 }
 
 int main_check(const struct arguments *arguments)
@@ -217,7 +219,7 @@ int main_check(const struct arguments *arguments)
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);
     if (keys) {
         why = (struct why){{0}};
-        reached = daemon_report("coordinator", reach(&site, arguments->timeout_s, &why), &why);
+        reached = daemon_report("coordinator", reach(&site, arguments, &why), &why);
     }
     site_free(&site);
     (void)puts(good && !forbidden && reached ? "PASSED" : "NOT READY");

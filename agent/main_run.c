@@ -29,6 +29,7 @@ struct run {
     struct site site;
     struct daemon daemon;
     struct participant *participant;
+    const char *config; /* the settings file */
     bool once;
 #ifdef HEDGEROW_SEEDED
     struct seeded_random seeded;
@@ -156,6 +157,7 @@ static void tell_of_new_ledger(const struct run *run)
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
     struct endpoint_options options = {.address = run->site.settings.address,
+                                       .written_in = run->config,
                                        .key = &run->site.key,
                                        .log = &run->daemon.log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
@@ -187,6 +189,7 @@ int main_run(const struct arguments *arguments)
 
     if (status == STATUS_OK) {
         run->once = arguments->once;
+        run->config = arguments->config;
         status = site_read_settings(&run->site, arguments->config, &why);
     }
     if (status == STATUS_OK) {

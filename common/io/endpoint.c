@@ -123,6 +123,8 @@ static enum status start(struct endpoint **out, const struct endpoint_options *o
     (void)zmq_msg_init(&endpoint->control);
     (void)zmq_msg_init(&endpoint->payload);
     endpoint->dialing.descriptor = -1;
+    (void)snprintf(endpoint->dialing.written_in, sizeof endpoint->dialing.written_in, "%s",
+                   options->written_in == NULL ? "the settings" : options->written_in);
     endpoint->context = zmq_ctx_new();
     if (endpoint->context == NULL || zmq_has("curve") != 1) {
         why_set(why, endpoint->context == NULL ? "libzmq cannot start: no memory or descriptors"

@@ -37,6 +37,8 @@ struct endpoint_limits {
 
 struct endpoint_options {
     const char *address; /* "tcp://host:port"; IPv6 hosts in brackets; port 0: any free one */
+    const char
+        *written_in; /* agent: the settings file that has the address, for messages; may be NULL */
     const struct key_pair *key;    /* copied; wiped by endpoint_free */
     const struct log *log;         /* kept; may be NULL */
     size_t payload_bytes_max;      /* the largest second frame, for example CHUNK_BYTES_MAX */

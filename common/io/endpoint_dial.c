@@ -6,8 +6,12 @@
 
 #include "io/clock.h"
 
+#include <netdb.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
 
+enum { NAME_PERIOD_MS = 30000 };
 enum { DELAY_MS_MIN = 250, DELAY_MS_MAX = 5000, RECONNECT_MS = 250 };
 
 static enum status connect_socket(struct endpoint *endpoint, struct why *why)
@@ -90,6 +94,38 @@ static void set_trouble(struct endpoint *endpoint, int64_t now_ms, const char *e
     log_rate_event(&endpoint->rate, now_ms, LOG_WARN, event, "coordinator", text);
 }
 
+/* libzmq does not tell that it found no address for a name. So the name is looked for once more, where an attempt
+ * has failed, and seldom: the name server may be slow. Returns the reason, or "" when the name is found. */
+static const char *name_trouble(struct endpoint *endpoint, int64_t now_ms)
+{
+    struct dialing_side *side = &endpoint->dialing;
+    const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char host[ADDRESS_BYTES];
+
+    if (!endpoint_is_named(endpoint) ||
+        (side->named_ms != 0 && now_ms - side->named_ms < NAME_PERIOD_MS)) {
+        return side->name_trouble.text;
+    }
+    (void)snprintf(host, sizeof host, "%s", endpoint->address + strlen("tcp://"));
+    char *colon = strrchr(host, ':');
+    if (colon != NULL) {
+        *colon = '\0';
+    }
+    int error = getaddrinfo(host, NULL, &wanted, &found);
+    side->named_ms = now_ms;
+    side->name_trouble.text[0] = '\0';
+    if (error == 0) {
+        freeaddrinfo(found);
+    } else {
+        why_set(&side->name_trouble,
+                "the host name %s is not found (%s); remedy: check coordinator.address in %s, or "
+                "this machine's name server",
+                host, gai_strerror(error), side->written_in);
+    }
+    return side->name_trouble.text;
+}
+
 static void explain(struct endpoint *endpoint, int64_t now_ms, int event)
 {
     char text[512];
@@ -119,6 +155,10 @@ static void explain(struct endpoint *endpoint, int64_t now_ms, int event)
         set_trouble(endpoint, now_ms, "handshake-failed", text);
         break;
     default:
+        if (name_trouble(endpoint, now_ms)[0] != '\0') {
+            set_trouble(endpoint, now_ms, "name-not-found", endpoint->dialing.name_trouble.text);
+            break;
+        }
         (void)snprintf(text, sizeof text,
                        "nothing answers at %s yet; remedy: is the coordinator running, is the "
                        "address right, does a firewall stand between?",

@@ -73,8 +73,11 @@ struct dialing_side {
     bool handshaking; /* connected, but not yet let in */
     bool refused;     /* by the coordinator, since the last success */
     uint64_t bytes_before;
-    int64_t build_at_ms; /* when the socket is missing: when to make it */
-    unsigned attempts;   /* builds since the last success */
+    int64_t build_at_ms;            /* when the socket is missing: when to make it */
+    unsigned attempts;              /* builds since the last success */
+    char written_in[ADDRESS_BYTES]; /* where the address stands, for messages */
+    int64_t named_ms;               /* when its host's name was last looked for; 0: never */
+    struct why name_trouble;        /* what came of it; empty: it was found */
     struct why trouble;
 };
 

@@ -154,6 +154,11 @@ says 'column age, which one/data.yml lists, is missing'
 sed 's/^data: .*/data: nowhere.csv/; s/^state: .*/state: dataless/' one/agent.yml >one/dataless.yml
 expect 3 "$agent" run --config one/dataless.yml
 says 'one/nowhere.csv: cannot be opened: No such file or directory'
+# An address whose host is not found: the name, the key and the file.
+sed 's|address: "[^"]*"|address: "tcp://no-such-host.invalid:7310"|' one/agent.yml >one/astray.yml
+expect 6 "$agent" check --config one/astray.yml --timeout 3
+prints 'the host name no-such-host.invalid is not found'
+prints 'coordinator.address in one/astray.yml'
 # Every cell has a meaning: what is odd is counted per column, on this screen, and changes no exit code.
 sed '7s/^[^,]*,/sixtythree,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71,5",/; 12s/,.*//' \
     one/records.csv >one/odd.csv
