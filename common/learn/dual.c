@@ -53,7 +53,7 @@ static void shift(struct dual *dual, size_t i, double by)
 
 /* The maximiser of a (y - f0) - width |a| - curve a^2/2 in the box, where f0 is f without a's
  * part. */
-static double best(struct core_box box, double pull, double curve)
+static double best(struct loss_box box, double pull, double curve)
 {
     const double reach = copysign(fmax(fabs(pull) - box.width, 0), pull);
     if (curve > 0) {
@@ -69,7 +69,7 @@ struct slopes {
     double left;
 };
 
-static struct slopes slopes_at(struct core_box box, double a, double pull)
+static struct slopes slopes_at(struct loss_box box, double a, double pull)
 {
     struct slopes slopes = {pull - (a >= 0 ? box.width : -box.width),
                             -pull - (a <= 0 ? box.width : -box.width)};
@@ -90,7 +90,7 @@ static void pass(struct dual *dual, double patience)
         const size_t i = dual->left[other];
         dual->left[other] = dual->left[k];
         dual->left[k] = i;
-        const struct core_box box = core_box(core->loss, core->y[i]);
+        const struct loss_box box = loss_box(core->loss, core->y[i]);
         const double f = score(dual, i);
         const double a = dual->a[i];
         const double pull = core->y[i] - f;
@@ -131,7 +131,7 @@ static double full_gap(struct dual *dual)
         core_scores(dual->f, core, dual->w);
     }
     for (size_t i = 0; i < core->m; i++) {
-        const double width = core_box(core->loss, core->y[i]).width;
+        const double width = loss_box(core->loss, core->y[i]).width;
         dense_add(&gap, loss_value(core->loss, dual->f[i], core->y[i]) -
                             dual->a[i] * (core->y[i] - dual->f[i]) + width * fabs(dual->a[i]));
     }

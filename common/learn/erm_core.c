@@ -105,27 +105,6 @@ double core_square(const struct core *core, const double *w, const double *f)
     return core->by_gram ? dense_dot(w, f, core->m) : dense_dot(w, w, core->d);
 }
 
-struct core_box core_box(struct loss loss, double y)
-{
-    switch (loss.kind) {
-    case LOSS_HINGE:
-        return y > 0 ? (struct core_box){0, 1, 0} : (struct core_box){-1, 0, 0};
-    case LOSS_PINBALL:
-        return (struct core_box){loss.parameter - 1, loss.parameter, 0};
-    case LOSS_ABSOLUTE:
-        return (struct core_box){-1, 1, 0};
-    case LOSS_INSENSITIVE:
-        return (struct core_box){-1, 1, loss.parameter};
-    case LOSS_LOGISTIC:
-    case LOSS_ZERO_ONE:
-    case LOSS_LINEAR:
-    case LOSS_HUBER:
-    case LOSS_SQUARED:
-        break;
-    }
-    CHECK(false);
-}
-
 /* Least squares: F does not grow, so mean (f-y)^2 <= 1 and the mean size of its slopes is at most
  * 2. */
 double core_slope(struct loss loss)

@@ -30,18 +30,6 @@ struct core {
     const double *y;    /* (m) */
 };
 
-/* A loss without curvature through its conjugate: the dual's terms are a y - width |a|, low <= a <=
- * high. */
-struct core_box {
-    double low;
-    double high;
-    double width;
-};
-
-/** Returns the box of a record's dual coefficient a, -a a slope of L at f. CHECKs that the loss is
- * the hinge, pinball, absolute or insensitive one. */
-struct core_box core_box(struct loss loss, double y);
-
 /** The largest size of a coefficient: for least squares, of their root mean square. */
 double core_slope(struct loss loss);
 

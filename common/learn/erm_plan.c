@@ -42,8 +42,8 @@ static double per_term(const struct core *core)
 {
     const double kappa = fmax(core->kappa, 1);
     const double slope = core_slope(core->loss);
-    const struct core_box box =
-        loss_is_smooth(core->loss) ? (struct core_box){0} : core_box(core->loss, 1);
+    const struct loss_box box =
+        loss_is_smooth(core->loss) ? (struct loss_box){0} : loss_box(core->loss, 1);
     const double swing =
         loss_is_smooth(core->loss) ? loss_curvature(core->loss) : box.high - box.low;
     return DBL_EPSILON / 2 * kappa *
@@ -103,7 +103,7 @@ static enum status plan_smooth(struct erm_plan *plan, const struct core *core, d
 static enum status plan_box(struct erm_plan *plan, const struct core *core, double *steps,
                             struct why *why)
 {
-    const struct core_box box = core_box(core->loss, 1);
+    const struct loss_box box = loss_box(core->loss, 1);
     const double half = core->tolerance / 2;
     const double need = core->kappa * (box.high - box.low) / (2 * sqrt(core->lambda * half));
     *steps = 1 + ceil(need * (1 + 1e-12));

@@ -68,7 +68,7 @@ static void run_box(struct slow *slow, const struct core *core, uint64_t steps)
     const double top = 1 / (2 * core->lambda * (double)core->m);
     double t = 1;
     for (size_t i = 0; i < core->m; i++) {
-        const struct core_box box = core_box(core->loss, core->y[i]);
+        const struct loss_box box = loss_box(core->loss, core->y[i]);
         slow->c[i] = top * (box.low + box.high) / 2;
         slow->v[i] = slow->c[i];
     }
@@ -78,7 +78,7 @@ static void run_box(struct slow *slow, const struct core *core, uint64_t steps)
         t = t_next;
         update_scores(slow, core);
         for (size_t i = 0; i < core->m; i++) {
-            const struct core_box box = core_box(core->loss, core->y[i]);
+            const struct loss_box box = loss_box(core->loss, core->y[i]);
             const double moved =
                 shrunk(slow->v[i] + share * (core->y[i] - slow->f[i]), share * box.width);
             const double next = fmin(fmax(moved, top * box.low), top * box.high);

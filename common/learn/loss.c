@@ -20,41 +20,285 @@ static const double margin_max = 40;
 static const double up = 1 + 8 * DBL_EPSILON;
 static const double residual_max = 2; /* |y-f| for f and y in [-1, 1] */
 
-static double logistic(double margin)
+/* All there is to know of a loss. */
+struct descriptor {
+    const char *name;
+    bool classifies; /* y is +1 or -1 */
+    double (*value)(struct loss loss, double f, double y);
+    double (*slope)(struct loss loss, double f, double y);  /* NULL: it judges alone */
+    double (*second)(struct loss loss, double f, double y); /* NULL: it is not smooth */
+    double curvature; /* the largest second derivative; 0 where it is not smooth */
+    double (*lipschitz)(struct loss loss, double bound_y, double kappa, double lambda);
+    double (*ball)(double bound_y, double lambda); /* NULL: by the value at 0 and by the slope */
+    struct loss_box (*box)(struct loss loss, double y); /* of what is learned and not smooth */
+    bool (*takes)(double parameter);                    /* NULL: it has none */
+    const char *remedy;                                 /* for a parameter that it does not take */
+};
+
+static double one(struct loss loss, double bound_y, double kappa, double lambda)
 {
+    (void)loss;
+    (void)bound_y;
+    (void)kappa;
+    (void)lambda;
+    return 1;
+}
+
+static double logistic_value(struct loss loss, double f, double y)
+{
+    const double margin = y * f;
+    (void)loss;
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-static double huber(double residual, double delta)
+static double logistic_slope(struct loss loss, double f, double y)
 {
-    const double size = fabs(residual);
+    (void)loss;
+    return -y / (1 + exp(fmin(fmax(y * f, -margin_max), margin_max)));
+}
+
+static double logistic_second(struct loss loss, double f, double y)
+{
+    const double slope = fabs(logistic_slope(loss, f, y));
+    return slope * (1 - slope);
+}
+
+static const struct descriptor logistic_loss = {.name = "logistic",
+                                                .classifies = true,
+                                                .value = logistic_value,
+                                                .slope = logistic_slope,
+                                                .second = logistic_second,
+                                                .curvature = 0.25,
+                                                .lipschitz = one};
+
+static double hinge_value(struct loss loss, double f, double y)
+{
+    (void)loss;
+    return y * f < 1 ? 1 - y * f : 0;
+}
+
+static double hinge_slope(struct loss loss, double f, double y)
+{
+    (void)loss;
+    return y * f <= 1 ? -y : 0;
+}
+
+static struct loss_box hinge_box(struct loss loss, double y)
+{
+    (void)loss;
+    return y > 0 ? (struct loss_box){0, 1, 0} : (struct loss_box){-1, 0, 0};
+}
+
+static const struct descriptor hinge_loss = {.name = "hinge",
+                                             .classifies = true,
+                                             .value = hinge_value,
+                                             .slope = hinge_slope,
+                                             .lipschitz = one,
+                                             .box = hinge_box};
+
+static double zero_one_value(struct loss loss, double f, double y)
+{
+    (void)loss;
+    return y * f <= 0 ? 1 : 0;
+}
+
+static const struct descriptor zero_one_loss = {
+    .name = "zero_one", .classifies = true, .value = zero_one_value};
+
+static double pinball_value(struct loss loss, double f, double y)
+{
+    const double residual = y - f;
+    return fmax(loss.parameter * residual, (loss.parameter - 1) * residual);
+}
+
+static double pinball_slope(struct loss loss, double f, double y)
+{
+    const double residual = y - f;
+    return (residual < 0 ? 1 : 0) - (residual != 0 ? loss.parameter : 0);
+}
+
+static double pinball_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
+{
+    (void)bound_y;
+    (void)kappa;
+    (void)lambda;
+    return fmax(loss.parameter, 1 - loss.parameter);
+}
+
+static struct loss_box pinball_box(struct loss loss, double y)
+{
+    (void)y;
+    return (struct loss_box){loss.parameter - 1, loss.parameter, 0};
+}
+
+static bool pinball_takes(double p)
+{
+    return p > 0 && p < 1;
+}
+
+static const struct descriptor pinball_loss = {
+    .name = "pinball",
+    .value = pinball_value,
+    .slope = pinball_slope,
+    .lipschitz = pinball_lipschitz,
+    .box = pinball_box,
+    .takes = pinball_takes,
+    .remedy = "the pinball loss needs its quantile as parameter, above 0 and below 1"};
+
+static double absolute_value(struct loss loss, double f, double y)
+{
+    (void)loss;
+    return fabs(y - f);
+}
+
+static double absolute_slope(struct loss loss, double f, double y)
+{
+    const double residual = y - f;
+    (void)loss;
+    return (residual < 0 ? 1 : 0) - (residual > 0 ? 1 : 0);
+}
+
+static struct loss_box absolute_box(struct loss loss, double y)
+{
+    (void)y;
+    return (struct loss_box){-1, 1, loss.parameter}; /* absolute: 0 */
+}
+
+static const struct descriptor absolute_loss = {.name = "absolute",
+                                                .value = absolute_value,
+                                                .slope = absolute_slope,
+                                                .lipschitz = one,
+                                                .box = absolute_box};
+
+static double insensitive_value(struct loss loss, double f, double y)
+{
+    return fmax(fabs(y - f) - loss.parameter, 0);
+}
+
+static double insensitive_slope(struct loss loss, double f, double y)
+{
+    const double residual = y - f;
+    return fabs(residual) >= loss.parameter && residual != 0 ? -copysign(1, residual) : 0;
+}
+
+static bool insensitive_takes(double p)
+{
+    return p >= 0 && p <= 1;
+}
+
+static const struct descriptor insensitive_loss = {
+    .name = "insensitive",
+    .value = insensitive_value,
+    .slope = insensitive_slope,
+    .lipschitz = one,
+    .box = absolute_box,
+    .takes = insensitive_takes,
+    .remedy = "the insensitive loss needs its half width as parameter, from 0 to 1"};
+
+static double huber_value(struct loss loss, double f, double y)
+{
+    const double delta = loss.parameter;
+    const double size = fabs(y - f);
     return size <= delta ? size * size / 2 : delta * (size - delta / 2);
+}
+
+static double huber_slope(struct loss loss, double f, double y)
+{
+    return -fmin(fmax(y - f, -loss.parameter), loss.parameter);
+}
+
+static double huber_second(struct loss loss, double f, double y)
+{
+    return fabs(f - y) <= loss.parameter ? 1 : 0;
+}
+
+static double huber_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
+{
+    (void)bound_y;
+    (void)kappa;
+    (void)lambda;
+    return loss.parameter;
+}
+
+static bool huber_takes(double p)
+{
+    return p > 0 && p <= residual_max;
+}
+
+static const struct descriptor huber_loss = {
+    .name = "huber",
+    .value = huber_value,
+    .slope = huber_slope,
+    .second = huber_second,
+    .curvature = 1,
+    .lipschitz = huber_lipschitz,
+    .takes = huber_takes,
+    .remedy = "the Huber loss needs its bend as parameter, above 0 and at most 2"};
+
+static double squared_value(struct loss loss, double f, double y)
+{
+    const double residual = y - f;
+    (void)loss;
+    return residual * residual;
+}
+
+static double squared_slope(struct loss loss, double f, double y)
+{
+    (void)loss;
+    return -2 * (y - f);
+}
+
+static double squared_second(struct loss loss, double f, double y)
+{
+    (void)loss;
+    (void)f;
+    (void)y;
+    return 2;
+}
+
+static double squared_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
+{
+    (void)loss;
+    return bound_y * (kappa / sqrt(lambda) + 2) * up;
+}
+
+static double squared_ball(double bound_y, double lambda)
+{
+    return bound_y / (2 * sqrt(lambda)) * up;
+}
+
+static const struct descriptor squared_loss = {.name = "squared",
+                                               .value = squared_value,
+                                               .slope = squared_slope,
+                                               .second = squared_second,
+                                               .curvature = 2,
+                                               .lipschitz = squared_lipschitz,
+                                               .ball = squared_ball};
+
+static double linear_value(struct loss loss, double f, double y)
+{
+    (void)loss;
+    (void)y;
+    return fmin(fmax((1 + f) / 2, 0), 1);
+}
+
+static const struct descriptor linear_loss = {.name = "linear", .value = linear_value};
+
+static const struct descriptor *describe(enum loss_kind kind)
+{
+    static const struct descriptor *const table[] = {
+#define LOSS_ENTRY(kind, descriptor) [kind] = &(descriptor),
+        LOSS_LIST(LOSS_ENTRY)
+#undef LOSS_ENTRY
+    };
+    CHECK_TABLE(table, LOSS_KINDS);
+    CHECK((unsigned)kind < LOSS_KINDS);
+    return table[kind];
 }
 
 double loss_value(struct loss loss, double f, double y)
 {
-    const double residual = y - f;
-    switch (loss.kind) {
-    case LOSS_LOGISTIC:
-        return logistic(y * f);
-    case LOSS_HINGE:
-        return y * f < 1 ? 1 - y * f : 0;
-    case LOSS_ZERO_ONE:
-        return y * f <= 0 ? 1 : 0;
-    case LOSS_PINBALL:
-        return fmax(loss.parameter * residual, (loss.parameter - 1) * residual);
-    case LOSS_ABSOLUTE:
-        return fabs(residual);
-    case LOSS_INSENSITIVE:
-        return fmax(fabs(residual) - loss.parameter, 0);
-    case LOSS_HUBER:
-        return huber(residual, loss.parameter);
-    case LOSS_SQUARED:
-        return residual * residual;
-    case LOSS_LINEAR:
-        return fmin(fmax((1 + f) / 2, 0), 1);
-    }
-    CHECK(false);
+    return describe(loss.kind)->value(loss, f, y);
 }
 
 /* ln(1 + e) = ln((1 + e) 3/2) - ln(3/2): log1p, and log near 1, have paths of their own, whose
@@ -86,56 +330,39 @@ double loss_clamped(struct loss loss, double f, double y)
 
 double loss_derivative(struct loss loss, double f, double y)
 {
-    const double residual = y - f;
-    switch (loss.kind) {
-    case LOSS_LOGISTIC:
-        return -y / (1 + exp(fmin(fmax(y * f, -margin_max), margin_max)));
-    case LOSS_HINGE:
-        return y * f <= 1 ? -y : 0;
-    case LOSS_PINBALL:
-        return (residual < 0 ? 1 : 0) - (residual != 0 ? loss.parameter : 0);
-    case LOSS_ABSOLUTE:
-        return (residual < 0 ? 1 : 0) - (residual > 0 ? 1 : 0);
-    case LOSS_INSENSITIVE:
-        return fabs(residual) >= loss.parameter && residual != 0 ? -copysign(1, residual) : 0;
-    case LOSS_HUBER:
-        return -fmin(fmax(residual, -loss.parameter), loss.parameter);
-    case LOSS_SQUARED:
-        return -2 * residual;
-    case LOSS_ZERO_ONE:
-    case LOSS_LINEAR:
-        break;
-    }
-    CHECK(false);
+    const struct descriptor *descriptor = describe(loss.kind);
+    CHECK(descriptor->slope != NULL);
+    return descriptor->slope(loss, f, y);
+}
+
+double loss_second_derivative(struct loss loss, double f, double y)
+{
+    const struct descriptor *descriptor = describe(loss.kind);
+    CHECK(descriptor->second != NULL);
+    return descriptor->second(loss, f, y);
 }
 
 double loss_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
 {
-    switch (loss.kind) {
-    case LOSS_LOGISTIC:
-    case LOSS_HINGE:
-    case LOSS_ABSOLUTE:
-    case LOSS_INSENSITIVE:
-        return 1;
-    case LOSS_PINBALL:
-        return fmax(loss.parameter, 1 - loss.parameter);
-    case LOSS_HUBER:
-        return loss.parameter;
-    case LOSS_SQUARED:
-        return bound_y * (kappa / sqrt(lambda) + 2) * up;
-    case LOSS_ZERO_ONE:
-    case LOSS_LINEAR:
-        break;
-    }
-    CHECK(false);
+    const struct descriptor *descriptor = describe(loss.kind);
+    CHECK(descriptor->lipschitz != NULL);
+    return descriptor->lipschitz(loss, bound_y, kappa, lambda);
+}
+
+struct loss_box loss_box(struct loss loss, double y)
+{
+    const struct descriptor *descriptor = describe(loss.kind);
+    CHECK(descriptor->box != NULL);
+    return descriptor->box(loss, y);
 }
 
 double loss_ball(struct loss loss, double bound_y, double kappa, double lambda)
 {
-    if (loss.kind == LOSS_SQUARED) {
-        return bound_y / (2 * sqrt(lambda)) * up;
+    const struct descriptor *descriptor = describe(loss.kind);
+    if (descriptor->ball != NULL) {
+        return descriptor->ball(bound_y, lambda);
     }
-    const double y = loss_is_classification(loss) ? 1 : bound_y;
+    const double y = descriptor->classifies ? 1 : bound_y;
     const double at_zero = fmax(loss_value(loss, 0, y), loss_value(loss, 0, -y));
     const double by_value = sqrt(at_zero / lambda);
     const double by_slope = kappa * loss_lipschitz(loss, bound_y, kappa, lambda) / (2 * lambda);
@@ -144,12 +371,12 @@ double loss_ball(struct loss loss, double bound_y, double kappa, double lambda)
 
 bool loss_is_learnable(struct loss loss)
 {
-    return loss.kind != LOSS_ZERO_ONE && loss.kind != LOSS_LINEAR;
+    return describe(loss.kind)->slope != NULL;
 }
 
 bool loss_is_classification(struct loss loss)
 {
-    return loss.kind == LOSS_LOGISTIC || loss.kind == LOSS_HINGE || loss.kind == LOSS_ZERO_ONE;
+    return describe(loss.kind)->classifies;
 }
 
 bool loss_is_regression(struct loss loss)
@@ -159,32 +386,28 @@ bool loss_is_regression(struct loss loss)
 
 bool loss_is_smooth(struct loss loss)
 {
-    return loss.kind == LOSS_LOGISTIC || loss.kind == LOSS_HUBER || loss.kind == LOSS_SQUARED;
+    return describe(loss.kind)->second != NULL;
 }
 
 double loss_curvature(struct loss loss)
 {
     CHECK(loss_is_smooth(loss));
-    return loss.kind == LOSS_LOGISTIC ? 0.25 : loss.kind == LOSS_HUBER ? 1 : 2;
+    return describe(loss.kind)->curvature;
 }
 
 bool loss_has_parameter(enum loss_kind kind)
 {
-    return kind == LOSS_PINBALL || kind == LOSS_INSENSITIVE || kind == LOSS_HUBER;
+    return describe(kind)->takes != NULL;
 }
 
 enum status loss_check(struct loss loss, struct why *why)
 {
-    const double p = loss.parameter;
+    const struct descriptor *descriptor = describe(loss.kind);
     const char *remedy = NULL;
-    if (!loss_has_parameter(loss.kind) && p != 0) {
+    if (descriptor->takes != NULL) {
+        remedy = descriptor->takes(loss.parameter) ? NULL : descriptor->remedy;
+    } else if (loss.parameter != 0) {
         remedy = "this loss has no parameter: remove it";
-    } else if (loss.kind == LOSS_PINBALL && !(p > 0 && p < 1)) {
-        remedy = "the pinball loss needs its quantile as parameter, above 0 and below 1";
-    } else if (loss.kind == LOSS_INSENSITIVE && !(p >= 0 && p <= 1)) {
-        remedy = "the insensitive loss needs its half width as parameter, from 0 to 1";
-    } else if (loss.kind == LOSS_HUBER && !(p > 0 && p <= residual_max)) {
-        remedy = "the Huber loss needs its bend as parameter, above 0 and at most 2";
     }
     if (remedy != NULL) {
         why_set(why, "%s", remedy);
@@ -195,14 +418,7 @@ enum status loss_check(struct loss loss, struct why *why)
 
 const char *loss_name(enum loss_kind kind)
 {
-    static const char *const name[] = {
-        [LOSS_LOGISTIC] = "logistic", [LOSS_HINGE] = "hinge",
-        [LOSS_ZERO_ONE] = "zero_one", [LOSS_PINBALL] = "pinball",
-        [LOSS_ABSOLUTE] = "absolute", [LOSS_INSENSITIVE] = "insensitive",
-        [LOSS_HUBER] = "huber",       [LOSS_SQUARED] = "squared",
-        [LOSS_LINEAR] = "linear"};
-    CHECK((unsigned)kind < LOSS_KINDS);
-    return name[kind];
+    return describe(kind)->name;
 }
 
 enum status loss_from_name(enum loss_kind *kind, const char *name)

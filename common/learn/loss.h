@@ -9,19 +9,36 @@
 
 #include <stdbool.h>
 
+/* The losses, each with the descriptor in loss.c that holds all there is to know of it. A loss without
+ * one does not compile.
+ *
+ * logistic     ln(1 + exp(-y f))
+ * hinge        max(0, 1 - y f)
+ * zero_one     1 when y f <= 0, else 0: for judging, not for learning
+ * pinball      max(tau (y-f), (tau-1) (y-f)), 0 < tau < 1: its minimiser is a quantile
+ * absolute     |y-f|
+ * insensitive  max(0, |y-f| - e), 0 <= e <= 1
+ * huber        (y-f)^2/2 for |y-f| <= delta, else delta (|y-f| - delta/2), 0 < delta <= 2
+ * squared      (y-f)^2
+ * linear       (1+f)/2, within [0, 1]: for judging directions, whatever the label (algorithm 17 of Dwork
+ *              and Roth, its losses mapped from [-1, 1]) */
+#define LOSS_LIST(X)                                                                               \
+    X(LOSS_LOGISTIC, logistic_loss)                                                                \
+    X(LOSS_HINGE, hinge_loss)                                                                      \
+    X(LOSS_ZERO_ONE, zero_one_loss)                                                                \
+    X(LOSS_PINBALL, pinball_loss)                                                                  \
+    X(LOSS_ABSOLUTE, absolute_loss)                                                                \
+    X(LOSS_INSENSITIVE, insensitive_loss)                                                          \
+    X(LOSS_HUBER, huber_loss)                                                                      \
+    X(LOSS_SQUARED, squared_loss)                                                                  \
+    X(LOSS_LINEAR, linear_loss)
+
 enum loss_kind {
-    LOSS_LOGISTIC,    /* ln(1 + exp(-y f)) */
-    LOSS_HINGE,       /* max(0, 1 - y f) */
-    LOSS_ZERO_ONE,    /* 1 when y f <= 0, else 0: for judging, not for learning */
-    LOSS_PINBALL,     /* max(tau (y-f), (tau-1) (y-f)), 0 < tau < 1: its minimiser is a quantile */
-    LOSS_ABSOLUTE,    /* |y-f| */
-    LOSS_INSENSITIVE, /* max(0, |y-f| - e), 0 <= e <= 1 */
-    LOSS_HUBER,   /* (y-f)^2/2 for |y-f| <= delta, else delta (|y-f| - delta/2), 0 < delta <= 2 */
-    LOSS_SQUARED, /* (y-f)^2 */
-    LOSS_LINEAR   /* (1+f)/2, within [0, 1]: for judging directions, whatever the label (algorithm
-                         17 of Dwork and Roth, its losses mapped from [-1, 1]) */
+#define LOSS_KIND(kind, descriptor) kind,
+    LOSS_LIST(LOSS_KIND)
+#undef LOSS_KIND
+        LOSS_KINDS
 };
-enum { LOSS_KINDS = LOSS_LINEAR + 1 };
 
 struct loss {
     enum loss_kind kind;
@@ -72,6 +89,22 @@ bool loss_is_regression(struct loss loss);
 /** Whether the derivative is Lipschitz (logistic, Huber, squared), and that constant: 1/4, 1, 2. */
 bool loss_is_smooth(struct loss loss);
 double loss_curvature(struct loss loss);
+
+/** Returns the second derivative at f; at a bend of the first (Huber) one of its generalised ones. CHECKs
+ * that the loss is smooth. */
+double loss_second_derivative(struct loss loss, double f, double y);
+
+/* A loss without curvature through its conjugate: the dual's terms are a y - width |a|, low <= a <=
+ * high. */
+struct loss_box {
+    double low;
+    double high;
+    double width;
+};
+
+/** Returns the box of a record's dual coefficient a, -a a slope of L at f. CHECKs that the loss can be
+ * learned from and is not smooth. */
+struct loss_box loss_box(struct loss loss, double y);
 
 /** Whether the kind has a parameter. */
 bool loss_has_parameter(enum loss_kind kind);

@@ -80,15 +80,6 @@ static bool newton_init(struct newton *newton, const struct core *core)
            newton->block != NULL;
 }
 
-static double second_derivative(struct loss loss, double f, double y)
-{
-    if (loss.kind == LOSS_LOGISTIC) {
-        const double slope = fabs(loss_derivative(loss, f, y));
-        return slope * (1 - slope);
-    }
-    return loss.kind == LOSS_SQUARED ? 2 : fabs(f - y) <= loss.parameter ? 1 : 0;
-}
-
 /* F at w + t p. */
 static double objective(const struct newton *newton, double t, double square)
 {
@@ -187,7 +178,7 @@ static bool factor(struct newton *newton)
 {
     const struct core *core = newton->core;
     for (size_t i = 0; i < core->m; i++) {
-        newton->root[i] = sqrt(second_derivative(core->loss, newton->f[i], core->y[i]));
+        newton->root[i] = sqrt(loss_second_derivative(core->loss, newton->f[i], core->y[i]));
     }
     return core->by_gram ? factor_by_gram(newton) : factor_by_features(newton);
 }

@@ -156,3 +156,39 @@ Test(loss, has_names)
     cr_assert(loss_from_name(&kind, "zero_one") == STATUS_OK && kind == LOSS_ZERO_ONE);
     cr_assert(loss_from_name(&kind, "Hinge") == STATUS_NOT_FOUND && kind == LOSS_ZERO_ONE);
 }
+
+/* What solvers ask of a loss, from its own descriptor: Newton's method steps by this second derivative,
+ * and one of another loss - Huber's for the logistic one, planted - is seen. */
+Test(loss, every_loss_has_what_its_solver_asks_and_its_second_derivative_is_its_own)
+{
+    bool planted = false;
+    for (int kind = 0; kind < LOSS_KINDS; kind++) {
+        const bool has = loss_has_parameter((enum loss_kind)kind);
+        const struct loss loss = {(enum loss_kind)kind, has ? 0.5 : 0};
+        if (!loss_is_learnable(loss)) {
+            cr_expect(!loss_is_smooth(loss), "%s", loss_name(loss.kind));
+            continue;
+        }
+        cr_expect(loss_lipschitz(loss, 1, 1, 0.5) > 0 && loss_ball(loss, 1, 1, 0.5) > 0);
+        if (!loss_is_smooth(loss)) {
+            const struct loss_box box = loss_box(loss, 1);
+            cr_expect(box.low < box.high && box.width >= 0, "%s", loss_name(loss.kind));
+            continue;
+        }
+        for (int i = -30; i <= 30; i++) {
+            const double f = 0.1 * i + 0.03; /* beside Huber's bends */
+            const double step = 1e-6;
+            const double found =
+                (loss_derivative(loss, f + step, 1) - loss_derivative(loss, f - step, 1)) / 2 /
+                step;
+            const double second = loss_second_derivative(loss, f, 1);
+            const struct loss huber = {LOSS_HUBER, 0.5};
+            cr_expect(fabs(found - second) < 1e-6, "%s at %g: %g and %g", loss_name(loss.kind), f,
+                      found, second);
+            cr_expect(second <= loss_curvature(loss));
+            planted = planted || (loss.kind == LOSS_LOGISTIC &&
+                                  fabs(found - loss_second_derivative(huber, f, 1)) > 0.1);
+        }
+    }
+    cr_expect(planted);
+}
