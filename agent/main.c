@@ -25,6 +25,8 @@ static const char HELP[] =
     "  describe draft the data dictionary of a table: describe DATA.csv > data.yml [--records N:\n"
     "           the number that it admits to, in place of what is there, rounded down]\n"
     "  ledger   every charge, and what is left [--json]\n"
+    "  approve  show the jobs that wait for a person, and say yes or no\n"
+    "           [DIGEST] [--runs N] [--yes] [--refuse DIGEST] [--json]\n"
     "  enrol    send this site's public key, once, under --token FILE [--timeout SECONDS]\n"
     "\n"
     "Options:\n"
@@ -108,6 +110,20 @@ static enum status read_enrol(struct arguments *arguments, int count, char **wor
     return options_read(option, sizeof option / sizeof option[0], count, word, why);
 }
 
+static enum status read_approve(struct arguments *arguments, int count, char **word,
+                                struct why *why)
+{
+    const struct option option[] = {
+        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+        {.text = &arguments->digest, .what = "DIGEST"},
+        {.name = "--refuse", .text = &arguments->refuse, .what = "DIGEST"},
+        {.name = "--runs", .number = &arguments->runs, .min = 1, .max = 1000, .what = "N"},
+        {.name = "--yes", .flag = &arguments->yes},
+        {.name = "--json", .flag = &arguments->json},
+    };
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
 static const struct command {
     const char *name;
     enum status (*read)(struct arguments *arguments, int count, char **word, struct why *why);
@@ -118,11 +134,12 @@ static const struct command {
     {"describe", read_describe, main_describe},
     {"ledger", read_ledger, main_ledger},
     {"enrol", read_enrol, main_enrol},
+    {"approve", read_approve, main_approve},
 };
 
 int main(int count, char **argument)
 {
-    struct arguments arguments = {.timeout_s = 10};
+    struct arguments arguments = {.timeout_s = 10, .runs = 1};
     struct why why = {""};
 
     if (daemon_helps(PROGRAM, HELP, count, argument)) {
@@ -135,6 +152,6 @@ int main(int count, char **argument)
                        : daemon_usage(PROGRAM, why.text);
         }
     }
-    return daemon_usage(PROGRAM,
-                        "the first word is a command: run, check, describe, ledger or enrol");
+    return daemon_usage(
+        PROGRAM, "the first word is a command: run, check, describe, ledger, approve or enrol");
 }

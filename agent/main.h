@@ -16,10 +16,14 @@
 
 struct arguments {
     const char *config;
-    const char *table; /* describe: the records */
-    uint64_t records;  /* describe: how many the draft admits to; 0: rounded down */
-    const char *job;   /* check: a job to hold the data against */
-    const char *token; /* enrol */
+    const char *table;  /* describe: the records */
+    uint64_t records;   /* describe: how many the draft admits to; 0: rounded down */
+    const char *job;    /* check: a job to hold the data against */
+    const char *token;  /* enrol */
+    const char *digest; /* approve: how it begins */
+    const char *refuse; /* approve: the digest to decline */
+    uint64_t runs;      /* approve: of one text */
+    bool yes;
     bool json;
     bool once;
     bool seeded;
@@ -71,11 +75,24 @@ uint64_t site_memory(const struct site *site);
 /** Part of check: tries the state folder and reads the journal; prints a line for each. Returns whether both will do. */
 bool check_state(const struct site *site);
 
+/** Returns what is left of the policy's total: the pure sum, or, where there is none after Gaussian noise, by how much
+ * what the charges come to at the limit's delta may still grow. */
+uint64_t site_epsilon_left(const struct balance *balance);
+
+/** Writes where the decisions on jobs are. */
+void site_approvals_path(const struct site *site, char path[static SETTINGS_PATH_BYTES + 96]);
+
+/** Keeps the text of a job that waits for a person, for `approve` to show. Returns whether it is kept: at most so many
+ * may wait. */
+bool site_keep_waiting(const struct site *site, const struct digest *digest, struct slice text,
+                       struct why *why);
+
 /* The commands; each returns the program's exit code. */
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
 int main_describe(const struct arguments *arguments);
 int main_ledger(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);
+int main_approve(const struct arguments *arguments);
 
 #endif

@@ -95,9 +95,7 @@ static enum status check_records(struct site *site, const struct job *job, struc
     return status;
 }
 
-/* Of the total: the pure sum that is left, or, where there is none after Gaussian noise, by how much
- * what the charges come to at the limit's delta may still grow. */
-static uint64_t epsilon_left(const struct balance *balance)
+uint64_t site_epsilon_left(const struct balance *balance)
 {
     const uint64_t limit = balance->filter.limit.epsilon_micro;
     const uint64_t spent = balance->spent.epsilon_micro == UINT64_MAX
@@ -131,7 +129,7 @@ static bool check_budget(const struct site *site, const struct job *job)
 
     if (status == STATUS_OK || fresh) {
         const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
-        decimal_format(text, sizeof text, epsilon_left(&total), EPSILON_DECIMALS);
+        decimal_format(text, sizeof text, site_epsilon_left(&total), EPSILON_DECIMALS);
         why_set(&why, "epsilon %s is left%s", text, fresh ? ": no journal yet" : "");
         status = STATUS_OK;
     }

@@ -77,6 +77,27 @@ static void keep_model(void *self, const struct job *job, const double *weights,
     model_free(&model);
 }
 
+/* A job's text waits for a person, who reads it with `approve`. */
+static void keep_waiting(void *self, const struct digest *digest, struct slice text)
+{
+    const struct run *run = self;
+    struct why why = {{0}};
+    if (!site_keep_waiting(&run->site, digest, text, &why)) {
+        log_event(&run->daemon.log, LOG_ERROR, "job-not-kept", NULL,
+                  "the waiting job's text was not kept for `approve`: %s", why.text);
+    }
+}
+
+/* The policy may have been edited since the program began. A broken one leaves that in force which was read last. */
+static void read_policy_anew(struct run *run)
+{
+    struct policy before = run->site.policy;
+    struct why why = {{0}};
+    if (site_read_policy(&run->site, &why) != STATUS_OK) {
+        run->site.policy = before;
+    }
+}
+
 static enum status make(void *self, struct machine *machine, struct journal *journal,
                         struct why *why)
 {
@@ -89,11 +110,13 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                           .random = &run->daemon.random,
                                           .log = &run->daemon.log,
                                           .model = {keep_model, run},
+                                          .waiting = {keep_waiting, run},
                                           .approved_text = {run->site.job_text, run->site.job_size},
                                           .memory_bytes = site_memory(&run->site),
                                           .heartbeat_ms = run->site.settings.heartbeat_ms,
                                           .silence_ms = run->site.settings.silence_ms,
                                           .once = run->once || run->site.settings.once};
+    read_policy_anew(run);
     enum status status = journal_sqlite_open(journal, &journal_options, why);
 
     if (status != STATUS_OK) {
@@ -163,7 +186,13 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = run->site.coordinator_key};
     struct driver_factory factory = {.self = run, .make = make, .unmake = unmake};
-    struct driver_options driver = {.log = &run->daemon.log};
+    char approvals[SETTINGS_PATH_BYTES + 96];
+    const struct driver_file file[] = {
+        {.path = run->site.settings.policy, .which = FOLLOWED_POLICY},
+        {.path = approvals, .which = FOLLOWED_APPROVALS, .optional = true}};
+    struct driver_options driver = {
+        .log = &run->daemon.log, .file = file, .file_count = sizeof file / sizeof file[0]};
+    site_approvals_path(&run->site, approvals);
     enum status status = endpoint_dial(&driver.endpoint, &options, why);
 
     if (status != STATUS_OK) {

@@ -87,7 +87,9 @@ static enum status on_record(struct participant *p, const struct event *event)
     }
     switch (record.kind) {
     case RECORD_JOB:
-        status = job_remember(p, &record.as.job.job.id);
+        status = job_remember(p, &record.as.job.job);
+        job_count_day(p, record.wall_ms);
+        p->jobs_today++;
         if (event->as.record.blob.size > 0) {
             texts_add(&p->texts, event->as.record.sequence, &record.as.job.job.text_digest,
                       event->as.record.blob.size);
@@ -116,7 +118,7 @@ static enum status on_committed(struct participant *p, const struct event *event
     memmove(p->commit_body, p->commit_body + 1, p->commit_count * sizeof p->commit_body[0]);
     if (record->kind == RECORD_JOB) {
         const struct job_name *name = &record->as.job.job;
-        status = job_remember(p, &name->id);
+        status = job_remember(p, name);
         if (!texts_has(&p->texts, &name->text_digest)) { /* as when it was committed */
             texts_add(&p->texts, event->as.committed.sequence, &name->text_digest,
                       name->text_bytes);
@@ -176,8 +178,13 @@ static enum status on_worked(struct participant *p, const struct event *event)
 static enum status take_work(struct participant *p, const struct event *event,
                              struct effects *effects)
 {
-    enum status status = p->work.kind == WORK_LOAD ? job_on_loaded(p, event, effects)
-                                                   : round_on_worked(p, event, effects);
+    enum status status = STATUS_OK;
+    if (p->policy_changed) { /* nothing is charged under a policy that is no longer the site's */
+        p->round_phase = ROUND_IDLE;
+    } else {
+        status = p->work.kind == WORK_LOAD ? job_on_loaded(p, event, effects)
+                                           : round_on_worked(p, event, effects);
+    }
     dataset_free(&p->work.data);
     private_vector_free(&p->work.vector);
     memset(&p->work, 0, sizeof p->work);
@@ -269,6 +276,9 @@ static enum status on_time(struct participant *p, const struct event *event,
     if (status == STATUS_OK && p->round_phase == ROUND_WAITING && event->now_ms >= p->offer_ms) {
         status = round_on_slot(p, effects);
     }
+    if (status == STATUS_OK && !is_computing(p) && (p->policy_changed || p->approvals_changed)) {
+        status = site_apply(p, event, effects);
+    }
     bool heard_again = p->missed && !is_computing(p);
     if (status == STATUS_OK && (heard_again || event->now_ms >= p->hello_ms)) {
         p->missed = p->missed && !heard_again;
@@ -300,6 +310,9 @@ static enum status participant_step(void *self, const struct event *event, struc
         break;
     case EVENT_WORKED:
         status = on_worked(p, event);
+        break;
+    case EVENT_FILE:
+        site_on_file(p, event);
         break;
     case EVENT_TICK:
     case EVENT_ROSTER: /* the coordinator's business */

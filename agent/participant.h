@@ -20,6 +20,12 @@ struct model_sink {
     void *self;
 };
 
+/* Where the text of a job that waits for a person goes. */
+struct text_sink {
+    void (*put)(void *self, const struct digest *digest, struct slice text); /* NULL: nowhere */
+    void *self;
+};
+
 struct participant_options {
     const struct policy *policy;         /* kept */
     const struct dictionary *dictionary; /* kept; jobs are judged by it and by the policy alone */
@@ -27,6 +33,7 @@ struct participant_options {
     const struct random *random; /* kept */
     const struct log *log;       /* kept */
     struct model_sink model;
+    struct text_sink waiting;
     struct slice
         approved_text;     /* kept; when size > 0 only a job of exactly these bytes is joined */
     uint64_t memory_bytes; /* for records and computations; 0: not known. A job that needs more is

@@ -4,8 +4,6 @@
 
 #include "agent/participant_state.h"
 
-#include "agent/capacity.h"
-#include "agent/judge.h"
 #include "crypto/digest.h"
 #include "learn/permutation.h"
 
@@ -34,27 +32,28 @@ void job_leave(struct participant *p)
     p->job_phase = JOB_NONE;
     p->rounds_closed = 0;
     p->fetch_final = false;
+    p->declined = false;
     memset(&p->name, 0, sizeof p->name);
 }
 
 bool job_is_recorded(const struct participant *p, const struct digest *job)
 {
     for (size_t i = 0; i < p->seen_count; i++) {
-        if (digest_equal(&p->seen[i], job)) {
+        if (digest_equal(&p->seen[i].id, job)) {
             return true;
         }
     }
     return false;
 }
 
-enum status job_remember(struct participant *p, const struct digest *job)
+enum status job_remember(struct participant *p, const struct job_name *job)
 {
-    struct digest *grown = realloc(p->seen, (p->seen_count + 1) * sizeof *p->seen);
+    struct seen_job *grown = realloc(p->seen, (p->seen_count + 1) * sizeof *p->seen);
     if (grown == NULL) {
         return STATUS_NO_MEMORY;
     }
     p->seen = grown;
-    p->seen[p->seen_count++] = *job;
+    p->seen[p->seen_count++] = (struct seen_job){.id = job->id, .text = job->text_digest};
     return STATUS_OK;
 }
 
@@ -87,30 +86,7 @@ static enum status job_accept_text(struct participant *p, const struct event *ev
         job_unfit(p, "job-invalid", why.text);
         return STATUS_OK;
     }
-    status = judge_job(p->options.policy, p->options.dictionary, &p->job, &why);
-    if (status == STATUS_NO_MEMORY) {
-        return status;
-    }
-    if (status != STATUS_OK) {
-        p->job_phase = JOB_REFUSED;
-        log_event(p->options.log, LOG_WARN, "job-refused", NULL,
-                  "policy or dictionary forbid job \"%s\", every round will be declined: %s",
-                  p->job.name, why.text);
-        return STATUS_OK;
-    }
-    status = capacity_check(p->options.memory_bytes, &p->job,
-                            dictionary_records(p->options.dictionary, &p->job.schema), &why);
-    if (status != STATUS_OK) {
-        p->job_phase = JOB_REFUSED;
-        log_event(p->options.log, LOG_WARN, "job-too-large", NULL,
-                  "job \"%s\" does not fit, every round will be declined: %s", p->job.name,
-                  why.text);
-        return STATUS_OK;
-    }
-    p->job_phase = JOB_LOADING;
-    p->invited_ms = event->now_ms;
-    p->work.kind = WORK_LOAD;
-    return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    return job_consider(p, event, effects);
 }
 
 static enum status job_take_approved(struct participant *p, const struct event *event,
@@ -148,7 +124,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
         return STATUS_OK;
     }
-    if (participant_is_deaf(p)) {
+    if (participant_is_deaf(p) || job_is_one_too_many(p, name, event->wall_ms)) {
         return STATUS_OK;
     }
     job_leave(p);

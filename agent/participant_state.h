@@ -5,6 +5,7 @@
 #ifndef AGENT_PARTICIPANT_STATE_H
 #define AGENT_PARTICIPANT_STATE_H
 
+#include "agent/approval.h"
 #include "agent/gate.h"
 #include "agent/participant.h"
 #include "agent/task.h"
@@ -18,6 +19,7 @@ enum job_phase {
     JOB_NONE,     /* no job known */
     JOB_FETCHING, /* its text is on the way */
     JOB_LOADING,  /* a worker reads the records */
+    JOB_WAITING,  /* for a person: not ready, which is no secret */
     JOB_UNFIT,    /* the text is no job, or the records' file is gone: not ready */
     JOB_REFUSED,  /* policy or dictionary forbid it: every invitation is declined */
     JOB_READY,
@@ -54,6 +56,12 @@ struct held {
     double *weights; /* (artifact.bytes / 8) owned */
 };
 
+/* A job whose record is in the journal. */
+struct seen_job {
+    struct digest id;
+    struct digest text;
+};
+
 struct participant {
     struct participant_options options;
     struct gate *gate;
@@ -61,12 +69,20 @@ struct participant {
 
     enum job_phase job_phase;
     struct job_name name;
-    struct job job;      /* valid from JOB_LOADING on */
-    char *text;          /* (name.text_bytes) owned */
-    bool recorded;       /* the job's own record is in the journal */
-    struct digest *seen; /* (seen_count) jobs whose record is in the journal, owned */
+    struct job job;        /* valid from JOB_LOADING on */
+    char *text;            /* (name.text_bytes) owned */
+    bool recorded;         /* the job's own record is in the journal */
+    struct seen_job *seen; /* (seen_count) owned */
     size_t seen_count;
     struct texts texts; /* of these jobs, as far as they are kept */
+    bool declined;      /* JOB_REFUSED, and by a person */
+    struct approvals approvals;
+    struct approvals offered_approvals; /* in the making */
+    bool approvals_changed;             /* and not yet acted on */
+    bool policy_changed;                /* a restart is due, between two rounds */
+    int64_t jobs_day;                   /* of jobs_today, since 1970 */
+    uint32_t jobs_today;                /* new jobs that were looked at, as far as it is known */
+    bool jobs_limit_told;
     struct dataset data;
     struct digest data_digest; /* of the records as they were loaded; stays at the site */
     size_t *order;             /* (data.record_count) */
@@ -118,13 +134,32 @@ bool participant_is_deaf(struct participant *p);
 /* participant_job.c */
 void job_leave(struct participant *p);
 bool job_is_recorded(const struct participant *p, const struct digest *job);
-MUST_USE enum status job_remember(struct participant *p, const struct digest *job);
+MUST_USE enum status job_remember(struct participant *p, const struct job_name *job);
 MUST_USE enum status job_on_welcome(struct participant *p, const struct event *event,
                                     const struct message *message, struct effects *effects);
 MUST_USE enum status job_on_text(struct participant *p, const struct event *event,
                                  struct effects *effects);
 MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
                                    struct effects *effects);
+
+/* participant_site.c */
+
+/** The job's text is read: forbidden, waiting for a person, or its records are loaded. */
+MUST_USE enum status job_consider(struct participant *p, const struct event *event,
+                                  struct effects *effects);
+
+/** Returns whether a job that a WELCOME names is beyond the policy's number for a day; counts it otherwise. Jobs whose
+ * record is in the journal were counted when they began. */
+bool job_is_one_too_many(struct participant *p, const struct job_name *name, int64_t wall_ms);
+
+/** Sets the count of jobs back where another day has begun. */
+void job_count_day(struct participant *p, int64_t wall_ms);
+
+void site_on_file(struct participant *p, const struct event *event);
+
+/** Acts on what site_on_file took, while nothing is computed or committed. */
+MUST_USE enum status site_apply(struct participant *p, const struct event *event,
+                                struct effects *effects);
 
 /* participant_round.c */
 void round_abandon(struct participant *p);

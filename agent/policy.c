@@ -1,9 +1,13 @@
 #include "agent/policy.h"
 
+#include "base/check.h"
 #include "base/decimal.h"
 #include "config/config.h"
 #include "dp/window.h"
 #include "job/round.h"
+
+#include <stdio.h>
+#include <string.h>
 
 enum { VALUE_BYTES = 8 /* of one number in an answer or artifact */ };
 
@@ -15,6 +19,13 @@ static const char *task_choice(unsigned index)
 static const char *trust_choice(unsigned index)
 {
     return job_trust_name((enum job_trust)index);
+}
+
+static const char *approval_choice(unsigned index)
+{
+    static const char *const name[] = {[APPROVAL_PERSON] = "person", [APPROVAL_POLICY] = "policy"};
+    CHECK_TABLE(name, APPROVAL_COUNT);
+    return index < APPROVAL_COUNT ? name[index] : NULL;
 }
 
 static const struct config_key policy_keys[] = {
@@ -86,6 +97,19 @@ static const struct config_key policy_keys[] = {
      CONFIG_IN(struct policy, trust_allowed),
      .choice = trust_choice,
      .example = "[local]"},
+    {.name = "approval",
+     .type = CONFIG_CHOICE,
+     CONFIG_IN(struct policy, approval),
+     .choice = approval_choice,
+     .fallback = "person",
+     .example = "person"},
+    {.name = "jobs_per_day",
+     .type = CONFIG_INTEGER,
+     CONFIG_IN(struct policy, jobs_per_day),
+     .min = 1,
+     .max = 1000000,
+     .fallback = "20",
+     .example = "20"},
     {.name = "message_mb_max",
      .type = CONFIG_FIXED,
      .places = 6,
@@ -165,6 +189,44 @@ enum status policy_parse(struct policy *policy, struct slice text, const char *n
     }
     config_free(config);
     return status;
+}
+
+static void say_number(char text[DECIMAL_TEXT_BYTES], const struct config_key *key,
+                       const struct policy *policy)
+{
+    const char *member = (const char *)policy + key->offset;
+    uint64_t value = 0;
+    uint32_t narrow = 0;
+    if (key->size == sizeof narrow) {
+        memcpy(&narrow, member, sizeof narrow);
+        value = narrow;
+    } else {
+        memcpy(&value, member, sizeof value);
+    }
+    decimal_format(text, DECIMAL_TEXT_BYTES, value, key->places);
+}
+
+bool policy_differs(const struct policy *before, const struct policy *after, char *text,
+                    size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (const struct config_key *key = policy_keys; key->name != NULL; key++) {
+        const char *was = (const char *)before + key->offset;
+        const char *is = (const char *)after + key->offset;
+        char from[DECIMAL_TEXT_BYTES];
+        char to[DECIMAL_TEXT_BYTES];
+        if (memcmp(was, is, key->size) == 0 || used + 1 >= size) {
+            continue;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", key->name);
+        if (used + 1 < size && (key->type == CONFIG_FIXED || key->type == CONFIG_INTEGER)) {
+            say_number(from, key, before);
+            say_number(to, key, after);
+            used += (size_t)snprintf(text + used, size - used, " %s -> %s", from, to);
+        }
+    }
+    return text[0] != '\0';
 }
 
 struct allowances policy_allowances(const struct policy *policy)

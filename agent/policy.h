@@ -11,7 +11,14 @@
 #include "job/job.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+enum approval_mode {
+    APPROVAL_PERSON, /* a job waits until a person has read it and said yes */
+    APPROVAL_POLICY, /* whatever this policy allows is joined */
+    APPROVAL_COUNT
+};
 
 struct policy {
     uint64_t epsilon_micro;           /* total of this data set, over all jobs, rounded down */
@@ -25,15 +32,22 @@ struct policy {
     bool task_allowed[TASK_COUNT];   /* by enum task */
     bool trust_allowed[TRUST_COUNT]; /* by enum job_trust */
     uint64_t message_bytes_max;      /* the largest answer or artifact */
-    uint32_t answer_slot_ms;         /* answers leave at multiples of this after the invitation */
+    enum approval_mode approval;
+    uint32_t jobs_per_day;   /* new jobs that are looked at in a day (UTC) */
+    uint32_t answer_slot_ms; /* answers leave at multiples of this after the invitation */
 };
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but
  * job_epsilon, job_delta (that of the total when left out), and allowance_days with
- * allowance_epsilon and, likewise, allowance_delta. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
+ * allowance_epsilon and, likewise, allowance_delta; approval and jobs_per_day. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
  * STATUS_NO_MEMORY; policy is then zeroed and allows nothing. */
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);
+
+/** Names the keys whose values differ, and numbers before and after: "epsilon 2 -> 1, tasks". Returns whether any
+ * does. */
+bool policy_differs(const struct policy *before, const struct policy *after, char *text,
+                    size_t size);
 
 /** Returns the policy's limits as a ledger takes them. */
 struct allowances policy_allowances(const struct policy *policy);

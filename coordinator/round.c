@@ -307,6 +307,7 @@ static enum status coordinator_step(void *self, const struct event *event, struc
         status = coordinator_on_committed(c, event, effects);
         break;
     case EVENT_TICK:
+    case EVENT_FILE:   /* an agent's business */
     case EVENT_WORKED: /* has no worker */
         break;
     }

@@ -99,6 +99,9 @@ static int idle_ms(const struct driver *driver)
     if (driver->options->roster_path != NULL && driver->roster_due_ms - now_ms < idle) {
         idle = driver->roster_due_ms - now_ms;
     }
+    if (driver->options->file_count > 0 && driver->files_due_ms - now_ms < idle) {
+        idle = driver->files_due_ms - now_ms;
+    }
     return idle < 0 ? 0 : (int)idle;
 }
 
@@ -153,6 +156,9 @@ static enum status turn(struct driver *driver)
     if (status == STATUS_OK && !driver->finished) {
         status = follow_roster(driver);
     }
+    if (status == STATUS_OK && !driver->finished) {
+        status = driver_follow_files(driver, false);
+    }
     int64_t now_ms = clock_now_ms();
     if (status == STATUS_OK && !driver->finished && driver->ticked_ms != now_ms &&
         driver->machine.wake_ms(driver->machine.self) <= now_ms) {
@@ -168,7 +174,10 @@ static enum status run_machine(struct driver *driver)
     if (status == STATUS_OK && driver->options->roster_path != NULL) {
         status = driver_give_roster(driver);
     }
-    while (status == STATUS_OK && !driver->finished) {
+    if (status == STATUS_OK) {
+        status = driver_follow_files(driver, true);
+    }
+    while (status == STATUS_OK && !driver->finished && !driver->restarting) {
         status = turn(driver);
     }
     return status;
@@ -216,6 +225,7 @@ static enum status run_and_restart(struct driver *driver, const struct driver_fa
     while (!driver->finished) {
         driver->owed = 0;
         driver->progressed = false;
+        driver->restarting = false;
         status = factory->make(factory->self, &driver->machine, &driver->journal, &driver->why);
         if (status != STATUS_OK) {
             log_event(driver->options->log, LOG_ERROR, "start-failed", NULL, "%s",
@@ -233,6 +243,15 @@ static enum status run_and_restart(struct driver *driver, const struct driver_fa
         factory->unmake(factory->self, &driver->machine, &driver->journal);
         if (driver->finished && status == STATUS_OK) {
             return STATUS_OK;
+        }
+        if (driver->restarting && status == STATUS_OK) {
+            failures = 0;
+            log_event(driver->options->log, LOG_INFO, "restarting", NULL,
+                      "starting again from the journal, as the program asked");
+            if (worker_new(&driver->worker) != STATUS_OK) {
+                return STATUS_NO_MEMORY;
+            }
+            continue;
         }
         failures = driver->progressed ? 1 : failures + 1;
         if (status == STATUS_CORRUPT || status == STATUS_FOREIGN ||

@@ -27,13 +27,22 @@ struct driver_factory {
     void (*unmake)(void *self, struct machine *machine, struct journal *journal);
 };
 
+/* A file that is followed: its text goes to the machine as EVENT_FILE, at the start and after every change. */
+struct driver_file {
+    const char *path; /* kept */
+    enum followed which;
+    bool optional; /* it need not be there: then its text is empty */
+};
+
 struct driver_options {
     struct endpoint *endpoint; /* kept; outlives restarts of the machine */
     const struct log *log;     /* kept; may be NULL */
     const char *roster_path;   /* kept; the coordinator's allow-list, followed; NULL at an agent */
-    size_t control_bytes;      /* room for one step's packed control frames; 0: 256 KiB */
-    uint32_t stop_grace_ms;    /* how long a stop waits for running work; 0: 2000 */
-    bool no_signals;           /* tests: SIGTERM and SIGINT are left alone */
+    const struct driver_file *file; /* (file_count) kept; none two of one kind */
+    size_t file_count;
+    size_t control_bytes;   /* room for one step's packed control frames; 0: 256 KiB */
+    uint32_t stop_grace_ms; /* how long a stop waits for running work; 0: 2000 */
+    bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
 
     /* Tests alone set it. Called before and after each event and effect, for example
      * "event-before", "commit-after", "send-before"; count tells how often that step has been

@@ -62,6 +62,7 @@ static enum status perform(struct driver *driver, const struct effect *effect)
         [EFFECT_FORGET] = {"forget-before", "forget-after"},
         [EFFECT_WORK] = {"work-before", "work-after"},
         [EFFECT_RECONNECT] = {"reconnect-before", "reconnect-after"},
+        [EFFECT_RESTART] = {"restart-before", "restart-after"},
         [EFFECT_FINISH] = {"finish-before", "finish-after"},
     };
     enum status status = STATUS_OK;
@@ -92,6 +93,9 @@ static enum status perform(struct driver *driver, const struct effect *effect)
         break;
     case EFFECT_RECONNECT:
         endpoint_rebuild(driver->options->endpoint);
+        break;
+    case EFFECT_RESTART:
+        driver->restarting = true;
         break;
     case EFFECT_FINISH:
         driver->finished = true;

@@ -10,6 +10,12 @@
 
 enum { OBSERVED_STEPS = 16 };
 
+struct followed_file {
+    struct digest seen;
+    bool given;
+    bool unreadable;
+};
+
 struct driver {
     const struct driver_options *options;
     struct machine machine;
@@ -26,7 +32,10 @@ struct driver {
     struct roster_watch watch;
     int64_t roster_due_ms;
     int64_t ticked_ms;
-    struct why why; /* of the failure that ends a run */
+    struct followed_file followed[FOLLOWED_COUNT];
+    int64_t files_due_ms;
+    bool restarting; /* EFFECT_RESTART: the next machine takes the place of this one */
+    struct why why;  /* of the failure that ends a run */
     struct {
         const char *step;
         unsigned count;
@@ -42,5 +51,9 @@ MUST_USE enum status driver_recover(struct driver *driver);
 
 /** Tells the machine which agents the roster has now. */
 MUST_USE enum status driver_give_roster(struct driver *driver);
+
+/** Tells the machine of the followed files that have changed, or of all, to a machine that is new. Fails like
+ * driver_give. */
+MUST_USE enum status driver_follow_files(struct driver *driver, bool anew);
 
 #endif

@@ -27,9 +27,13 @@ enum event_kind {
     EVENT_MESSAGE, /* a frame from a peer */
     EVENT_ROSTER, /* coordinator: the admitted agents have changed (or are told for the first time) */
     EVENT_CUT,    /* coordinator: a peer broke a limit of the transport, its connection was cut */
+    EVENT_FILE,   /* agent: a file that people edit has changed (or is told for the first time) */
     EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
     EVENT_WORKED     /* the work that EFFECT_WORK asked for is done */
 };
+
+/* Which file that is. */
+enum followed { FOLLOWED_POLICY, FOLLOWED_APPROVALS, FOLLOWED_COUNT };
 
 struct event {
     enum event_kind kind;
@@ -56,6 +60,10 @@ struct event {
             const struct peer *peer; /* (count), sorted by name */
             size_t count;
         } roster;
+        struct {
+            enum followed which;
+            struct slice text; /* all of it */
+        } file;
     } as;
 };
 
@@ -65,6 +73,7 @@ enum effect_kind {
     EFFECT_FORGET,    /* drop the blob of a record; its body stays */
     EFFECT_WORK,      /* run work() away from the loop; answered by EVENT_WORKED */
     EFFECT_RECONNECT, /* agent: build the connection anew */
+    EFFECT_RESTART,   /* throw the machine away and begin anew from the journal */
     EFFECT_FINISH     /* the program's task is over: leave the loop with this exit code */
 };
 

@@ -113,6 +113,8 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
         .allowance_epsilon_micro = plan->patient ? SIM_WINDOW_PATIENT_MICRO : SIM_WINDOW_LIES_MICRO,
         .cohort_min = 1,
         .message_bytes_max = 1 << 20,
+        .approval = APPROVAL_POLICY,
+        .jobs_per_day = 20,
         .answer_slot_ms = plan->slot_ms};
     fixture->policy.allowance_days /= plan->planted == PLANTED_SHORT_WINDOW ? 2 : 1;
     allow(&fixture->policy, &fixture->job);

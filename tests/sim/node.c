@@ -287,6 +287,8 @@ static void perform(struct world *world, struct node *node, const struct effect 
     case EFFECT_WORK:
         perform_work(world, node);
         break;
+    case EFFECT_RESTART: /* no file changes in the simulator */
+        break;
     case EFFECT_RECONNECT:
         world_tell(world, "%s reconnects", peer_name(node->number));
         world->tally.reconnects++;

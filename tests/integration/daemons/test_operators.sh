@@ -45,6 +45,7 @@ policy: policy.yml
 job: approved-job.yml
 heartbeat_s: 0.5
 YAML
+    [ $site = one ] || sed -i '/^job:/d' "$work/$site/agent.yml" # any job that a person approves
     cat >"$work/$site/policy.yml" <<YAML
 hedgerow: 1
 epsilon: 1.5
@@ -240,9 +241,48 @@ prints 'address      FAILED  '
 prints 'another program listens there'
 
 # One site alone is not enough; then the job, with both.
+expect 0 "$agent" approve --config two/agent.yml
+prints 'no job waits for a person'
 start two.log "$agent" run --config two/agent.yml
 two=$!
-for _ in $(seq 1200); do grep -q job-joined two.log && break || sleep 0.1; done
+# Without a `job` in the settings a person reads the job first.
+wait_for() { # WORD FILE
+    for _ in $(seq 300); do grep -q "$1" "$2" && return || sleep 0.1; done
+    fault "$2 never says $1"
+}
+wait_for job-waiting two.log
+digest=$(sha256sum office/job.yml | cut -c 1-64)
+expect 0 "$agent" approve --config two/agent.yml --json
+python3 - "$work/out" "$digest" <<'PY' || fault 'the waiting job is not told in JSON'
+import json, sys
+[job] = json.load(open(sys.argv[1]))["waiting"]
+assert job["digest"] == sys.argv[2] and job["epsilon"] == 1 and job["epsilon_left"] == 1.5, job
+assert job["text"] == open("office/job.yml").read() and len(job["stages"]) == 2, job
+PY
+expect 3 "$agent" approve --config two/agent.yml --yes beef
+says 'no waiting job has a digest that begins with'
+expect 3 "$agent" approve --config two/agent.yml </dev/null
+prints 'What it asks of this site'
+prints 'stages:'
+prints 'left of the policy'
+says '--yes'
+! grep -q job-joined two.log || fault 'a job was joined before a person said yes'
+expect 0 "$agent" approve --config two/agent.yml --yes "${digest:0:6}"
+prints 'approved for 1 run'
+wait_for job-approved two.log
+wait_for job-joined two.log
+expect 0 "$agent" approve --config two/agent.yml
+prints 'no job waits for a person'
+# The policy is followed while the agent runs; a broken one changes nothing.
+cp two/policy.yml two/policy.before
+echo 'epsilom: 1' >>two/policy.yml
+wait_for policy-unreadable two.log
+sed 's/^epsilon: .*/epsilon: 1.4/' two/policy.before >two/policy.new
+mv two/policy.new two/policy.yml
+wait_for 'epsilon 1.5 -> 1.4' two.log
+chmod 666 two/policy.yml
+wait_for 'chmod go-w' two.log
+chmod 644 two/policy.yml
 grep -q '"event":"ledger-begun"' two.log || fault 'a new ledger began in silence'
 ! grep -q round-closed office.log || fault 'a round was held with one site of two'
 expect 7 "$agent" run --config two/agent.yml

@@ -70,6 +70,7 @@ tasks: %(tasks)s
 trust: [%(trust)s]
 message_mb_max: 16
 answer_slot_ms: %(answer_slot_ms)d
+approval: policy
 """
 
 

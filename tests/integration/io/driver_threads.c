@@ -97,6 +97,7 @@ static enum status agent_step(struct side *side, const struct event *event, stru
         break;
     case EVENT_ROSTER:
     case EVENT_CUT:
+    case EVENT_FILE:
     case EVENT_RECORD:
         break;
     }

@@ -42,8 +42,8 @@ static void note(char *text, char c)
 static enum status toy_step(void *self, const struct event *event, struct effects *effects)
 {
     static const char letter[] = {
-        [EVENT_RECORD] = 'R', [EVENT_START] = 'S',     [EVENT_TICK] = 'T',  [EVENT_MESSAGE] = 'M',
-        [EVENT_ROSTER] = 'O', [EVENT_COMMITTED] = 'C', [EVENT_WORKED] = 'W'};
+        [EVENT_RECORD] = 'R', [EVENT_START] = 'S', [EVENT_TICK] = 'T',      [EVENT_MESSAGE] = 'M',
+        [EVENT_ROSTER] = 'O', [EVENT_FILE] = 'F',  [EVENT_COMMITTED] = 'C', [EVENT_WORKED] = 'W'};
     (void)self;
     note(world.heard, letter[event->kind]);
     world.wake_ms = INT64_MAX;

@@ -221,6 +221,8 @@ static void init(void)
     bench.policy = (struct policy){.epsilon_micro = 5000000,
                                    .cohort_min = 1,
                                    .message_bytes_max = 1 << 20,
+                                   .approval = APPROVAL_POLICY,
+                                   .jobs_per_day = 1000,
                                    .answer_slot_ms = SLOT_MS};
     bench.policy.task_allowed[TASK_UPDATE] = true;
     bench.policy.trust_allowed[TRUST_LOCAL] = true;

@@ -183,6 +183,8 @@ static void init(void)
                                    .job_epsilon_micro = 1000000,
                                    .cohort_min = 1,
                                    .message_bytes_max = 1 << 20,
+                                   .approval = APPROVAL_POLICY,
+                                   .jobs_per_day = 1000,
                                    .answer_slot_ms = SLOT_MS};
     bench.policy.task_allowed[TASK_QUERY] = true;
     bench.policy.trust_allowed[TRUST_CENTRAL] = true;

@@ -41,9 +41,25 @@ static void keep(void *self, const struct job *job, const double *weights, size_
     memcpy(bench->kept, weights, sizeof bench->kept);
 }
 
+static void keep_text(void *self, const struct digest *digest, struct slice text)
+{
+    struct timed *bench = self;
+    cr_assert_eq(text.size, strlen(bench->text));
+    bench->waiting++;
+    bench->waiting_text = *digest;
+}
+
+static void note(void *self, const struct log_entry *entry)
+{
+    struct timed *bench = self;
+    const size_t used = strlen(bench->logged);
+    (void)snprintf(bench->logged + used, sizeof bench->logged - used, "%s ", entry->event);
+}
+
 static void step(struct timed *bench, struct event *event)
 {
     event->now_ms = bench->now_ms;
+    event->wall_ms = bench->wall_ms;
     effects_clear(&bench->effects);
     cr_assert_eq(bench->machine.step(bench->machine.self, event, &bench->effects), STATUS_OK);
     for (size_t i = 0; i < bench->effects.count; i++) {
@@ -54,6 +70,8 @@ static void step(struct timed *bench, struct event *event)
             sent->at_ms = bench->now_ms;
             sent->size = effect->as.send.control.size;
             memcpy(sent->control, effect->as.send.control.data, sent->size);
+        } else if (effect->kind == EFFECT_RESTART) {
+            bench->restarts++;
         } else if (effect->kind == EFFECT_WORK) {
             bench->works++;
             bench->worked_ms = bench->now_ms + bench->work_takes_ms;
@@ -116,6 +134,8 @@ void timed_start(struct timed *bench)
                                           .random = &bench->random,
                                           .model = {keep, bench},
                                           .memory_bytes = bench->memory_bytes,
+                                          .waiting = {keep_text, bench},
+                                          .log = &bench->log,
                                           .heartbeat_ms = 70,
                                           .silence_ms = 100000};
     bench->dictionary.record_count = rows_of(bench->records);
@@ -138,11 +158,14 @@ void timed_init(struct timed *bench, unsigned grid_bits)
                                     .task_allowed = {true, true},
                                     .trust_allowed = {true},
                                     .message_bytes_max = 1 << 20,
+                                    .approval = APPROVAL_POLICY,
+                                    .jobs_per_day = 1000,
                                     .answer_slot_ms = SLOT_MS};
     seeded_random_init(&bench->seeded, 1);
     bench->random = seeded_random_interface(&bench->seeded);
     bench->records = "a,b,y\n0.1,0.2,1\n0.3,0.1,0\n0.5,0.5,1\n0.9,0.4,0\n0.2,0.2,1\n";
     bench->worked_ms = NEVER;
+    bench->log = (struct log){.write = note, .self = bench, .level = LOG_INFO};
     (void)snprintf(bench->text, sizeof bench->text, TEXT, grid_bits);
     bench->dictionary = dictionary_of_text((struct slice){bench->text, strlen(bench->text)}, 2);
     timed_name_job(&bench->job, (struct slice){bench->text, strlen(bench->text)}, 1);
@@ -181,6 +204,12 @@ void timed_join(struct timed *bench)
     timed_give(bench, &welcome, (struct slice){0});
     timed_give(bench, &piece, (struct slice){bench->text, bench->job.text_bytes});
     timed_settle(bench);
+}
+
+void timed_file(struct timed *bench, enum followed which, const char *text)
+{
+    step(bench, &(struct event){.kind = EVENT_FILE,
+                                .as.file = {.which = which, .text = {text, strlen(text)}}});
 }
 
 struct artifact timed_experts(const double *weights, size_t count)

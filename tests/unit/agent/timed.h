@@ -5,6 +5,7 @@
 #define TESTS_UNIT_AGENT_TIMED_H
 
 #include "agent/participant.h"
+#include "base/log.h"
 #include "protocol/message.h"
 #include "tests/support/seeded_random.h"
 
@@ -40,7 +41,13 @@ struct timed {
     size_t body_size[4];
     size_t body_count;
     uint64_t committing;
-    double kept[DIM]; /* the model that was published last */
+    int64_t wall_ms;
+    size_t restarts; /* asked for */
+    size_t waiting;  /* texts that were kept for a person */
+    struct digest waiting_text;
+    struct log log;
+    char logged[4096]; /* the events' names, a space behind each */
+    double kept[DIM];  /* the model that was published last */
 };
 
 /** Starts an agent with a journal, five records and the job of a fit and two rounds of losses, which has so
@@ -57,6 +64,9 @@ void timed_start(struct timed *bench);
 void timed_give(struct timed *bench, const struct message *message, struct slice payload);
 void timed_settle(struct timed *bench);
 void timed_tick(struct timed *bench);
+
+/** A followed file has this text. */
+void timed_file(struct timed *bench, enum followed which, const char *text);
 
 /** The coordinator names the job and hands its text over. */
 void timed_join(struct timed *bench);

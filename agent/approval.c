@@ -1,0 +1,110 @@
+#include "agent/approval.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEX_DIGITS = 2 * DIGEST_BYTES, LINE_BYTES = HEX_DIGITS + 16 };
+
+static const char HEAD[] =
+    "# Written by `hedgerow-agent approve`: a job's text by its SHA-256, and how many runs of it\n"
+    "# may be in the journal in all; 0: refused.\n";
+
+static bool parse_runs(uint32_t *runs, const char *text, size_t size)
+{
+    uint32_t value = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9' || i == 7) {
+            return false;
+        }
+        value = value * 10 + (uint32_t)(text[i] - '0');
+    }
+    *runs = value;
+    return size > 0 && value <= APPROVAL_RUNS_MAX;
+}
+
+static bool parse_line(struct approval *out, const char *line, size_t size)
+{
+    char hex[HEX_DIGITS + 1];
+    if (size < HEX_DIGITS + 2 || line[HEX_DIGITS] != ' ') {
+        return false;
+    }
+    memcpy(hex, line, HEX_DIGITS);
+    hex[HEX_DIGITS] = '\0';
+    return hex_decode(out->text.byte, DIGEST_BYTES, hex) == STATUS_OK &&
+           parse_runs(&out->runs, line + HEX_DIGITS + 1, size - HEX_DIGITS - 1);
+}
+
+enum status approvals_parse(struct approvals *out, struct slice text, const char *name,
+                            struct why *why)
+{
+    const char *line = text.data;
+    size_t left = text.size;
+    unsigned number = 0;
+
+    out->count = 0;
+    while (left > 0) {
+        const char *end = memchr(line, '\n', left);
+        const size_t size = end == NULL ? left : (size_t)(end - line);
+        const size_t taken = end == NULL ? left : size + 1;
+        struct approval approval = {.runs = 0};
+        number++;
+        if (size > 0 && line[0] != '#') {
+            if (!parse_line(&approval, line, size) ||
+                approvals_set(out, &approval.text, approval.runs) != STATUS_OK) {
+                why_set(
+                    why,
+                    "%s:%u: is no decision on a job: a digest of 64 digits, a space, and a number "
+                    "of runs; remedy: `hedgerow-agent approve` writes this file",
+                    name, number);
+                out->count = 0;
+                return STATUS_INVALID;
+            }
+        }
+        line += taken;
+        left -= taken;
+    }
+    return STATUS_OK;
+}
+
+const struct approval *approvals_find(const struct approvals *approvals, const struct digest *text)
+{
+    for (size_t i = 0; i < approvals->count; i++) {
+        if (digest_equal(&approvals->item[i].text, text)) {
+            return &approvals->item[i];
+        }
+    }
+    return NULL;
+}
+
+enum status approvals_set(struct approvals *approvals, const struct digest *text, uint32_t runs)
+{
+    size_t place = 0;
+    while (place < approvals->count && !digest_equal(&approvals->item[place].text, text)) {
+        place++;
+    }
+    if (place == APPROVALS_MAX) {
+        return STATUS_NO_MEMORY;
+    }
+    approvals->item[place] = (struct approval){.text = *text, .runs = runs};
+    approvals->count += place == approvals->count ? 1 : 0;
+    return STATUS_OK;
+}
+
+char *approvals_format(const struct approvals *approvals)
+{
+    const size_t size = sizeof HEAD + approvals->count * LINE_BYTES;
+    char *text = malloc(size);
+    size_t used = sizeof HEAD - 1;
+    if (text == NULL) {
+        return NULL;
+    }
+    memcpy(text, HEAD, sizeof HEAD);
+    for (size_t i = 0; i < approvals->count; i++) {
+        char hex[HEX_DIGITS + 1];
+        hex_encode(hex, approvals->item[i].text.byte, DIGEST_BYTES);
+        used += (size_t)snprintf(text + used, size - used, "%s %u\n", hex,
+                                 (unsigned)approvals->item[i].runs);
+    }
+    return text;
+}

@@ -1,0 +1,47 @@
+/* approval.h - which jobs a person at the site has said yes or no to. A decision is about one exact text, by its
+ * digest, and about a number of runs: the same text run again is another job with another price. */
+
+#ifndef AGENT_APPROVAL_H
+#define AGENT_APPROVAL_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/why.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { APPROVALS_MAX = 800, APPROVAL_RUNS_MAX = 1000000 };
+
+/* runs: how many jobs of this text the journal may hold in all; 0: none, the text was refused. */
+struct approval {
+    struct digest text;
+    uint32_t runs;
+};
+
+struct approvals {
+    struct approval item[APPROVALS_MAX];
+    size_t count;
+};
+
+/**
+ * Reads the list: a line "DIGEST RUNS" a text, in 64 hexadecimal digits; lines with # are comments. An empty text is
+ * an empty list.
+ *
+ * Fails with STATUS_INVALID, and names the line; out is then empty.
+ */
+MUST_USE enum status approvals_parse(struct approvals *out, struct slice text, const char *name,
+                                     struct why *why);
+
+/** Returns the decision on a text, or NULL. */
+const struct approval *approvals_find(const struct approvals *approvals, const struct digest *text);
+
+/** Puts a decision in the place of an earlier one on the same text. Fails with STATUS_NO_MEMORY when the list is full. */
+MUST_USE enum status approvals_set(struct approvals *approvals, const struct digest *text,
+                                   uint32_t runs);
+
+/** Writes the list as approvals_parse reads it: a malloc'd text, which the caller frees; NULL without memory. */
+char *approvals_format(const struct approvals *approvals);
+
+#endif

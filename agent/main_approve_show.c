@@ -1,0 +1,174 @@
+/* What a person reads before a yes: the job's text, then its plan. */
+
+#include "agent/main_approve.h"
+#include "base/decimal.h"
+#include "job/terms.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_price(struct price price)
+{
+    char epsilon[DECIMAL_TEXT_BYTES];
+    char delta[DECIMAL_TEXT_BYTES];
+    decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
+    decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
+    (void)printf("epsilon %s, delta %s", epsilon, delta);
+}
+
+static struct terms_size size_of(const struct job *job)
+{
+    return (struct terms_size){.agents = job->cohort_min, .records = job_records_min(job)};
+}
+
+static enum status print_stage(const struct job *job, size_t index, struct why *why)
+{
+    const struct stage *stage = &job->stage[index];
+    struct terms terms = {0};
+    enum status status = terms_of_stage(&terms, job, index, size_of(job), why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    (void)printf("\n  stage %zu: %s, %s; %s noise; %u charge%s, ", index + 1,
+                 task_name(stage->task), strategy_name(stage->strategy), terms.mechanism,
+                 terms.passes, terms.passes == 1 ? "" : "s");
+    print_price(terms.price);
+    (void)puts(" by itself");
+    for (size_t i = 0; i < terms.line_count; i++) {
+        const struct terms_line *line = &terms.line[i];
+        const bool spread = isfinite(line->noise);
+        (void)printf("    released: %s, %s %.3g %s\n", line->what, spread ? "+-" : "at most",
+                     spread ? line->noise : line->bar, line->unit);
+    }
+    terms_free(&terms);
+    return STATUS_OK;
+}
+
+static void print_trust(const struct job *job)
+{
+    (void)printf(
+        "\n  trust %s: %s\n", job_trust_name(job->trust),
+        job->trust == TRUST_LOCAL
+            ? "every answer leaves this site with noise on it"
+            : "this site sends EXACT sums; the coordinator adds the noise, and its operator could read them");
+}
+
+static enum status print_cost(const struct site *site, const struct job *job, struct why *why)
+{
+    struct ledger *ledger = NULL;
+    char left[DECIMAL_TEXT_BYTES];
+    enum status status = site_ledger(site, &ledger, why);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        ledger_free(ledger);
+        return status;
+    }
+    const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
+    (void)printf("  it may cost this site ");
+    print_price((struct price){job->epsilon_micro, job->delta_atto});
+    decimal_format(left, sizeof left, site_epsilon_left(&total), EPSILON_DECIMALS);
+    (void)printf(", for any one %s\n  left of the policy's total: epsilon %s\n",
+                 job_unit_name(job->unit), left);
+    ledger_free(ledger);
+    return STATUS_OK;
+}
+
+enum status approve_show(const struct site *site, const struct waiting_job *waiting,
+                         struct why *why)
+{
+    const struct job *job = &waiting->job;
+    enum status status = STATUS_OK;
+    (void)printf("job \"%s\", digest %s, run %u of this text here\n\n", job->name, waiting->hex,
+                 (unsigned)waiting->runs_before + 1);
+    for (size_t i = 0; i < waiting->size; i++) { /* a job's text comes from elsewhere */
+        const char c = waiting->text[i];
+        (void)putchar(c == '\n' || (c >= ' ' && c <= '~') ? c : '?');
+    }
+    (void)printf("\nWhat it asks of this site, of %" PRIu64
+                 " records or more, together with %u agents or "
+                 "more:\n",
+                 job_records_min(job), (unsigned)job->cohort_min);
+    for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        status = print_stage(job, i, why);
+    }
+    if (status == STATUS_OK) {
+        print_trust(job);
+        status = print_cost(site, job, why);
+    }
+    return status;
+}
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *stage_json(const struct job *job, size_t index)
+{
+    struct terms terms = {0};
+    struct why why = {{0}};
+    if (terms_of_stage(&terms, job, index, size_of(job), &why) != STATUS_OK) {
+        return NULL;
+    }
+    json_t *lines = json_array();
+    for (size_t i = 0; lines != NULL && i < terms.line_count; i++) {
+        const struct terms_line *line = &terms.line[i];
+        (void)json_array_append_new(
+            lines, json_pack("{s:s, s:s, s:o, s:o}", "what", line->what, "unit", line->unit,
+                             "noise", number(line->noise), "bar", number(line->bar)));
+    }
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "task", task_name(job->stage[index].task),
+        "strategy", strategy_name(job->stage[index].strategy), "mechanism", terms.mechanism,
+        "charges", (json_int_t)terms.passes, "epsilon", (double)terms.price.epsilon_micro * 1e-6,
+        "delta", (double)terms.price.delta_atto * 1e-18, "releases", lines);
+    terms_free(&terms);
+    return json;
+}
+
+static json_t *waiting_json(const struct waiting_job *waiting, double left)
+{
+    const struct job *job = &waiting->job;
+    json_t *stages = json_array();
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (json_array_append_new(stages, stage_json(job, i)) != 0) {
+            json_decref(stages);
+            return NULL;
+        }
+    }
+    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:f, s:f, s:f, s:I, s:o}", "digest", waiting->hex,
+                     "name", job->name, "text", waiting->text, waiting->size, "trust",
+                     job_trust_name(job->trust), "unit", job_unit_name(job->unit), "epsilon",
+                     (double)job->epsilon_micro * 1e-6, "delta", (double)job->delta_atto * 1e-18,
+                     "epsilon_left", left, "runs_before", (json_int_t)waiting->runs_before,
+                     "stages", stages);
+}
+
+enum status approve_json(const struct site *site, const struct waiting_job *waiting, size_t count,
+                         struct why *why)
+{
+    struct ledger *ledger = NULL;
+    json_t *list = json_array();
+    enum status status = site_ledger(site, &ledger, why);
+    bool good = list != NULL;
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
+        const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
+        const double left = (double)site_epsilon_left(&total) * 1e-6;
+        for (size_t i = 0; good && i < count; i++) {
+            good = json_array_append_new(list, waiting_json(&waiting[i], left)) == 0;
+        }
+        status = good ? STATUS_OK : STATUS_NO_MEMORY;
+    }
+    ledger_free(ledger);
+    if (status == STATUS_OK) {
+        json_t *all = json_pack("{s:O}", "waiting", list);
+        good = all != NULL && json_dumpf(all, stdout, JSON_INDENT(2)) == 0;
+        (void)putchar('\n');
+        json_decref(all);
+        status = good ? STATUS_OK : STATUS_NO_MEMORY;
+    }
+    json_decref(list);
+    return status;
+}

@@ -1,0 +1,206 @@
+/* What the site's own people say while the agent runs: decisions on jobs, and an edited policy. Both arrive as the text
+ * of a file, and both take effect between two rounds. */
+
+#include "agent/participant_state.h"
+
+#include "agent/capacity.h"
+#include "agent/judge.h"
+#include "base/check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { DAY_MS = 86400000 };
+
+enum verdict { VERDICT_WAITS, VERDICT_YES, VERDICT_NO };
+
+/* Runs of this text that are in the journal, without the present job. */
+static size_t runs_before(const struct participant *p)
+{
+    size_t runs = 0;
+    for (size_t i = 0; i < p->seen_count; i++) {
+        runs += digest_equal(&p->seen[i].text, &p->name.text_digest) &&
+                        !digest_equal(&p->seen[i].id, &p->name.id)
+                    ? 1
+                    : 0;
+    }
+    return runs;
+}
+
+static enum verdict verdict_on_job(const struct participant *p)
+{
+    const struct approval *decision = approvals_find(&p->approvals, &p->name.text_digest);
+    if (decision != NULL && decision->runs == 0) {
+        return VERDICT_NO;
+    }
+    if (p->options.approved_text.size > 0 || p->options.policy->approval == APPROVAL_POLICY) {
+        return VERDICT_YES;
+    }
+    return decision != NULL && runs_before(p) < decision->runs ? VERDICT_YES : VERDICT_WAITS;
+}
+
+static void job_wait(struct participant *p)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    hex_encode(hex, p->name.text_digest.byte, DIGEST_BYTES);
+    p->job_phase = JOB_WAITING;
+    if (p->options.waiting.put != NULL) {
+        p->options.waiting.put(p->options.waiting.self, &p->name.text_digest,
+                               (struct slice){p->text, p->name.text_bytes});
+    }
+    log_event(
+        p->options.log, LOG_WARN, "job-waiting", NULL,
+        "job \"%s\" waits until a person approves it: run `hedgerow-agent approve --config FILE %.12s`",
+        p->job.name, hex);
+}
+
+enum status job_consider(struct participant *p, const struct event *event, struct effects *effects)
+{
+    struct why why = {{0}};
+    const bool waited = p->job_phase == JOB_WAITING || p->declined;
+    enum status status = judge_job(p->options.policy, p->options.dictionary, &p->job, &why);
+
+    p->declined = false;
+    if (status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    if (status != STATUS_OK) {
+        p->job_phase = JOB_REFUSED;
+        log_event(p->options.log, LOG_WARN, "job-refused", NULL,
+                  "policy or dictionary forbid job \"%s\", every round will be declined: %s",
+                  p->job.name, why.text);
+        return STATUS_OK;
+    }
+    status = capacity_check(p->options.memory_bytes, &p->job,
+                            dictionary_records(p->options.dictionary, &p->job.schema), &why);
+    if (status != STATUS_OK) {
+        p->job_phase = JOB_REFUSED;
+        log_event(p->options.log, LOG_WARN, "job-too-large", NULL,
+                  "job \"%s\" does not fit, every round will be declined: %s", p->job.name,
+                  why.text);
+        return STATUS_OK;
+    }
+    const enum verdict verdict = verdict_on_job(p);
+    if (verdict == VERDICT_WAITS) {
+        job_wait(p);
+        return STATUS_OK;
+    }
+    if (verdict == VERDICT_NO) {
+        p->job_phase = JOB_REFUSED;
+        p->declined = true;
+        log_event(p->options.log, LOG_WARN, "job-declined", NULL,
+                  "a person has refused job \"%s\": every round will be declined", p->job.name);
+        return STATUS_OK;
+    }
+    if (waited) {
+        log_event(p->options.log, LOG_INFO, "job-approved", NULL,
+                  "a person has approved job \"%s\"", p->job.name);
+    }
+    p->job_phase = JOB_LOADING;
+    p->invited_ms = event->now_ms;
+    p->work.kind = WORK_LOAD;
+    return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+void job_count_day(struct participant *p, int64_t wall_ms)
+{
+    const int64_t day = wall_ms / DAY_MS;
+    if (day != p->jobs_day) {
+        p->jobs_day = day;
+        p->jobs_today = 0;
+        p->jobs_limit_told = false;
+    }
+}
+
+bool job_is_one_too_many(struct participant *p, const struct job_name *name, int64_t wall_ms)
+{
+    job_count_day(p, wall_ms);
+    if (job_is_recorded(p, &name->id)) {
+        return false; /* it was counted when it began */
+    }
+    if (p->jobs_today < p->options.policy->jobs_per_day) {
+        p->jobs_today++;
+        return false;
+    }
+    if (!p->jobs_limit_told) {
+        p->jobs_limit_told = true;
+        log_event(p->options.log, LOG_WARN, "jobs-limited", p->coordinator.name,
+                  "%" PRIu32
+                  " jobs were offered today (UTC), as many as the policy allows (jobs_per_day): "
+                  "further ones are ignored until tomorrow",
+                  p->options.policy->jobs_per_day);
+    }
+    return true;
+}
+
+static void take_approvals(struct participant *p, const struct event *event)
+{
+    struct why why = {{0}};
+    if (approvals_parse(&p->offered_approvals, event->as.file.text, "approvals", &why) !=
+        STATUS_OK) {
+        log_event(p->options.log, LOG_ERROR, "approvals-unreadable", NULL,
+                  "%s; the decisions so far stay in force", why.text);
+        return;
+    }
+    p->approvals = p->offered_approvals;
+    p->approvals_changed = true;
+}
+
+static void take_policy(struct participant *p, const struct event *event)
+{
+    struct why why = {{0}};
+    struct policy policy;
+    char change[WHY_BYTES];
+    if (policy_parse(&policy, event->as.file.text, "policy", &why) != STATUS_OK) {
+        log_event(p->options.log, LOG_ERROR, "policy-unreadable", NULL,
+                  "%s; the policy so far stays in force", why.text);
+        return;
+    }
+    p->policy_changed = policy_differs(p->options.policy, &policy, change, sizeof change);
+    if (p->policy_changed) {
+        log_event(p->options.log, LOG_WARN, "policy-changed", NULL,
+                  "%s; in force from the next round on", change);
+    }
+}
+
+void site_on_file(struct participant *p, const struct event *event)
+{
+    switch (event->as.file.which) {
+    case FOLLOWED_APPROVALS:
+        take_approvals(p, event);
+        return;
+    case FOLLOWED_POLICY:
+        take_policy(p, event);
+        return;
+    case FOLLOWED_COUNT:
+        break;
+    }
+    CHECK(false);
+}
+
+/* A person's late no ends the job here, between two rounds; a yes lets a waiting one begin. */
+static enum status apply_approvals(struct participant *p, const struct event *event,
+                                   struct effects *effects)
+{
+    p->approvals_changed = false;
+    const enum verdict verdict =
+        p->job_phase == JOB_WAITING || p->job_phase == JOB_READY || p->declined ? verdict_on_job(p)
+                                                                                : VERDICT_WAITS;
+    if ((p->job_phase == JOB_WAITING || p->declined) && verdict == VERDICT_YES) {
+        return job_consider(p, event, effects);
+    }
+    if ((p->job_phase == JOB_WAITING || p->job_phase == JOB_READY) && verdict == VERDICT_NO) {
+        round_abandon(p);
+        return job_consider(p, event, effects);
+    }
+    return STATUS_OK;
+}
+
+enum status site_apply(struct participant *p, const struct event *event, struct effects *effects)
+{
+    if (p->policy_changed) {
+        /* What has been spent is summed anew from the journal, under the new limits. */
+        return effects_add(effects, EFFECT_RESTART) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    }
+    return p->approvals_changed ? apply_approvals(p, event, effects) : STATUS_OK;
+}

@@ -1,0 +1,81 @@
+/* Files that people edit while the program runs: each is read again when its content has changed, and its text given to
+ * the machine, which judges it. */
+
+#include "io/driver_private.h"
+
+#include "base/owned.h"
+#include "config/config.h"
+#include "crypto/digest.h"
+#include "io/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 200 };
+
+static bool is_absent(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+/* An optional file that is not there is an empty one. */
+static enum status read_file(char **text, size_t *size, const struct driver_file *file,
+                             struct why *why)
+{
+    *text = NULL;
+    *size = 0;
+    if (file->optional && is_absent(file->path)) {
+        return STATUS_OK;
+    }
+    enum status status = owned_source(file->path, why);
+    return status == STATUS_OK ? config_load(text, size, file->path, why) : status;
+}
+
+static enum status look_at_file(struct driver *driver, const struct driver_file *file)
+{
+    struct followed_file *followed = &driver->followed[file->which];
+    struct why why = {""};
+    struct digest now;
+    char *text = NULL;
+    size_t size = 0;
+    enum status status = read_file(&text, &size, file, &why);
+
+    if (status != STATUS_OK) {
+        if (!followed->unreadable) {
+            log_event(driver->options->log, LOG_ERROR, "file-unreadable", NULL,
+                      "%s; what it said before stays in force", why.text);
+        }
+        followed->unreadable = true;
+        return STATUS_OK;
+    }
+    followed->unreadable = false;
+    digest_sha256(&now, &(struct slice){text, size}, 1);
+    if (!followed->given || !digest_equal(&now, &followed->seen)) {
+        followed->given = true;
+        followed->seen = now;
+        status = driver_give(
+            driver, (struct event){.kind = EVENT_FILE,
+                                   .as.file = {.which = file->which, .text = {text, size}}});
+    }
+    free(text);
+    return status;
+}
+
+enum status driver_follow_files(struct driver *driver, bool anew)
+{
+    enum status status = STATUS_OK;
+    if (driver->options->file_count == 0 || (!anew && clock_now_ms() < driver->files_due_ms)) {
+        return STATUS_OK;
+    }
+    if (anew) {
+        memset(driver->followed, 0, sizeof driver->followed);
+    }
+    for (size_t i = 0; i < driver->options->file_count && status == STATUS_OK && !driver->finished;
+         i++) {
+        status = look_at_file(driver, &driver->options->file[i]);
+    }
+    driver->files_due_ms = clock_now_ms() + LOOK_MS;
+    return status;
+}

@@ -1,0 +1,262 @@
+/* What people at the site decide while the agent runs: approvals of exact texts, an edited policy, and how many jobs a
+ * coordinator may offer in a day. */
+
+#include "timed.h"
+
+#include "protocol/wire.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char POLICY[] =
+    "hedgerow: 1\nepsilon: %s\ndelta: 0\ncohort_minimum: 1\ntasks: [fit, losses]\n"
+    "trust: [local]\nmessage_mb_max: 1.048576\nanswer_slot_ms: 100\n"
+    "approval: policy\njobs_per_day: 1000\n%s";
+
+static void edit_policy(struct timed *bench, const char *epsilon, const char *more)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof text, POLICY, epsilon, more);
+    timed_file(bench, FOLLOWED_POLICY, text);
+}
+
+static void decide(struct timed *bench, unsigned runs)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    char text[128];
+    hex_encode(hex, bench->job.text_digest.byte, DIGEST_BYTES);
+    (void)snprintf(text, sizeof text, "# decisions\n%s %u\n", hex, runs);
+    timed_file(bench, FOLLOWED_APPROVALS, text);
+    timed_settle(bench);
+    bench->now_ms += SLOT_MS;
+    timed_tick(bench);
+}
+
+static bool says(const struct timed *bench, const char *event)
+{
+    return strstr(bench->logged, event) != NULL;
+}
+
+/* An agent whose policy leaves jobs to a person. */
+static void init_asking(struct timed *bench)
+{
+    timed_init(bench, 10);
+    bench->policy.approval = APPROVAL_PERSON;
+}
+
+static void ask_round(struct timed *bench, uint32_t round)
+{
+    const struct message invite = timed_invitation(bench, round, NULL);
+    timed_give(bench, &invite, (struct slice){0});
+    for (int i = 0; i < 3; i++) {
+        timed_settle(bench);
+        bench->now_ms += SLOT_MS;
+        timed_tick(bench);
+    }
+}
+
+static bool is_ready(struct timed *bench)
+{
+    struct message hello;
+    bench->sent_count = 0;
+    bench->now_ms += 100;
+    timed_tick(bench);
+    cr_assert_gt(bench->sent_count, 0);
+    const struct sent *last = &bench->sent[bench->sent_count - 1];
+    cr_assert_eq(wire_decode(&hello, (struct slice){last->control, last->size}, (struct slice){0}),
+                 STATUS_OK);
+    cr_assert_eq(hello.kind, MESSAGE_HELLO);
+    return hello.as.hello.ready;
+}
+
+Test(participant_site, a_job_waits_until_a_person_has_approved_its_very_text)
+{
+    struct timed bench;
+    init_asking(&bench);
+    timed_join(&bench);
+    cr_assert_eq(bench.works, 0, "no record is looked at");
+    cr_assert_eq(bench.waiting, 1, "the text is kept for `approve`");
+    cr_assert(digest_equal(&bench.waiting_text, &bench.job.text_digest));
+    cr_assert_not(is_ready(&bench));
+    ask_round(&bench, 0);
+    cr_assert_eq(bench.works + bench.body_count, 0, "nor for a round");
+    timed_file(&bench, FOLLOWED_APPROVALS,
+               "0000000000000000000000000000000000000000000000000000000000000001 5\n");
+    cr_assert_eq(bench.works, 0, "another text's approval");
+    decide(&bench, 1);
+    cr_assert(says(&bench, "job-approved"), "%s", bench.logged);
+    cr_assert_eq(bench.works, 1);
+    cr_assert(is_ready(&bench));
+    ask_round(&bench, 0);
+    cr_assert_eq(bench.body_count, 2, "the job and its first answer");
+    timed_free(&bench);
+}
+
+/* Planted: an approval by text alone would let the second run in. */
+Test(participant_site, an_approval_covers_one_run_or_as_many_as_were_said)
+{
+    struct timed bench;
+    struct job_name first;
+    init_asking(&bench);
+    decide(&bench, 1);
+    timed_join(&bench);
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    ask_round(&bench, 0);
+    cr_assert_eq(bench.body_count, 2);
+    first = bench.job;
+    timed_name_job(&bench.job, (struct slice){bench.text, strlen(bench.text)}, 2);
+    timed_join(&bench);
+    cr_assert_not(is_ready(&bench), "the same text again is another job");
+    cr_assert_eq(bench.waiting, 1);
+    decide(&bench, 2);
+    cr_assert(is_ready(&bench));
+    bench.job = first;
+    timed_stop(&bench);
+    timed_start(&bench);
+    decide(&bench, 1);
+    timed_join(&bench);
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    cr_assert(is_ready(&bench), "the first run goes on after a restart");
+    timed_free(&bench);
+}
+
+Test(participant_site, a_refused_job_is_declined_also_in_the_middle_of_it)
+{
+    struct timed bench;
+    init_asking(&bench);
+    decide(&bench, 1);
+    timed_join(&bench);
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    ask_round(&bench, 0);
+    cr_assert_eq(bench.body_count, 2);
+    decide(&bench, 0);
+    cr_assert(says(&bench, "job-declined"));
+    ask_round(&bench, 1);
+    cr_assert_eq(bench.body_count, 2, "nothing more is charged");
+    cr_assert_gt(timed_count(&bench, MESSAGE_DECLINE), 0);
+    decide(&bench, 1);
+    cr_assert(says(&bench, "job-approved"), "a changed mind: %s", bench.logged);
+    timed_free(&bench);
+}
+
+Test(participant_site, broken_decisions_leave_the_present_ones_in_force)
+{
+    struct timed bench;
+    init_asking(&bench);
+    timed_join(&bench);
+    decide(&bench, 1);
+    cr_assert(is_ready(&bench));
+    timed_file(&bench, FOLLOWED_APPROVALS, "yes to everything\n");
+    cr_assert(says(&bench, "approvals-unreadable"));
+    cr_assert(is_ready(&bench));
+    timed_free(&bench);
+}
+
+Test(participant_site, an_edited_policy_asks_for_a_new_beginning_between_two_rounds)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    edit_policy(&bench, "5", "");
+    cr_assert_eq(bench.restarts, 0, "nothing has changed: %s", bench.logged);
+    timed_join(&bench);
+    edit_policy(&bench, "4", "");
+    cr_assert(says(&bench, "policy-changed"));
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    cr_assert_eq(bench.restarts, 1);
+    timed_free(&bench);
+}
+
+/* Planted: an agent that charges first and looks at the new policy afterwards has a second record here. */
+Test(participant_site, what_is_computed_while_the_policy_changes_is_never_charged)
+{
+    static const char *const epsilon[] = {"4", "6"};
+    for (size_t i = 0; i < 2; i++) {
+        struct timed bench;
+        struct message invite;
+        timed_init(&bench, 10);
+        timed_join(&bench);
+        bench.now_ms += SLOT_MS;
+        timed_tick(&bench);
+        invite = timed_invitation(&bench, 0, NULL);
+        bench.work_takes_ms = SLOT_MS / 2;
+        timed_give(&bench, &invite, (struct slice){0});
+        cr_assert_eq(bench.works, 2);
+        edit_policy(&bench, epsilon[i], "");
+        cr_assert_eq(bench.restarts, 0, "the computation's end is not shown");
+        bench.now_ms += SLOT_MS / 2;
+        timed_settle(&bench);
+        timed_tick(&bench);
+        cr_assert_eq(bench.restarts, 0, "but at its slot alone");
+        bench.now_ms += SLOT_MS / 2;
+        timed_tick(&bench);
+        cr_assert_eq(bench.restarts, 1);
+        cr_assert_eq(bench.body_count, 0, "nothing was charged");
+        timed_free(&bench);
+    }
+}
+
+Test(participant_site, a_broken_policy_leaves_the_present_one_in_force)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    timed_join(&bench);
+    edit_policy(&bench, "4", "epsilom: 3\n");
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    cr_assert(says(&bench, "policy-unreadable"));
+    cr_assert_eq(bench.restarts, 0);
+    timed_free(&bench);
+}
+
+static void offer_job(struct timed *bench, uint8_t nonce)
+{
+    timed_name_job(&bench->job, (struct slice){bench->text, strlen(bench->text)}, nonce);
+    timed_join(bench);
+    bench->now_ms += SLOT_MS;
+    timed_tick(bench);
+}
+
+Test(participant_site, looks_at_so_many_jobs_a_day_and_says_so_once)
+{
+    enum { DAY_MS = 86400000 };
+    struct timed bench;
+    timed_init(&bench, 10);
+    bench.policy.jobs_per_day = 3;
+    bench.wall_ms = (int64_t)DAY_MS * 100;
+    for (uint8_t nonce = 1; nonce <= 6; nonce++) {
+        offer_job(&bench, nonce);
+        cr_assert_eq(bench.works, nonce < 3 ? nonce : 3, "job %u", (unsigned)nonce);
+    }
+    const char *told = strstr(bench.logged, "jobs-limited");
+    cr_assert_not_null(told);
+    cr_assert_null(strstr(told + 1, "jobs-limited"), "one line: %s", bench.logged);
+    bench.wall_ms += DAY_MS;
+    offer_job(&bench, 7);
+    cr_assert_eq(bench.works, 4, "the next day");
+    timed_free(&bench);
+}
+
+/* A job that answered is in the journal; to begin anew does not give it back, and going on with it costs nothing. */
+Test(participant_site, counts_the_jobs_of_its_journal_after_a_restart)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    bench.policy.jobs_per_day = 1;
+    offer_job(&bench, 1);
+    ask_round(&bench, 0);
+    cr_assert_eq(bench.body_count, 2);
+    timed_stop(&bench);
+    timed_start(&bench);
+    offer_job(&bench, 1);
+    cr_assert_eq(bench.works, 3, "the same job goes on");
+    offer_job(&bench, 2);
+    cr_assert_eq(bench.works, 3);
+    cr_assert(says(&bench, "jobs-limited"));
+    timed_free(&bench);
+}
