@@ -19,6 +19,7 @@ static const char HELP[] =
     "vectors, and keeps the ledger of what that has cost.\n"
     "\n"
     "Commands:\n"
+    "  init     write settings and a policy to begin with into FOLDER [FOLDER], never over files\n"
     "  run      answer rounds until SIGTERM   [--once: end with the first job]\n"
     "  check    are keys, policy, data and the way to the coordinator in order?\n"
     "           [--job FILE: hold the data against this job] [--timeout SECONDS]\n"
@@ -43,6 +44,12 @@ static const char HELP[] =
     "Exit codes:\n" EXIT_CODE_HELP;
 
 /* Each command takes its own options and refuses the others'. */
+static enum status read_init(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {{.text = &arguments->folder, .what = "FOLDER"}};
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
 static enum status read_run(struct arguments *arguments, int count, char **word, struct why *why)
 {
     const struct option option[] = {
@@ -129,11 +136,9 @@ static const struct command {
     enum status (*read)(struct arguments *arguments, int count, char **word, struct why *why);
     int (*run)(const struct arguments *arguments);
 } COMMANDS[] = {
-    {"run", read_run, main_run},
-    {"check", read_check, main_check},
-    {"describe", read_describe, main_describe},
-    {"ledger", read_ledger, main_ledger},
-    {"enrol", read_enrol, main_enrol},
+    {"init", read_init, main_init},          {"run", read_run, main_run},
+    {"check", read_check, main_check},       {"describe", read_describe, main_describe},
+    {"ledger", read_ledger, main_ledger},    {"enrol", read_enrol, main_enrol},
     {"approve", read_approve, main_approve},
 };
 
@@ -153,5 +158,6 @@ int main(int count, char **argument)
         }
     }
     return daemon_usage(
-        PROGRAM, "the first word is a command: run, check, describe, ledger, approve or enrol");
+        PROGRAM,
+        "the first word is a command: init, run, check, describe, ledger, approve or enrol");
 }

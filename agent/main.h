@@ -18,6 +18,7 @@ struct arguments {
     const char *config;
     const char *table;  /* describe: the records */
     uint64_t records;   /* describe: how many the draft admits to; 0: rounded down */
+    const char *folder; /* init */
     const char *job;    /* check: a job to hold the data against */
     const char *token;  /* enrol */
     const char *digest; /* approve: how it begins */
@@ -88,6 +89,7 @@ bool site_keep_waiting(const struct site *site, const struct digest *digest, str
                        struct why *why);
 
 /* The commands; each returns the program's exit code. */
+int main_init(const struct arguments *arguments);
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
 int main_describe(const struct arguments *arguments);

@@ -30,6 +30,7 @@ static const char *approval_choice(unsigned index)
 
 static const struct config_key policy_keys[] = {
     {.name = "epsilon",
+     .doc = "The most these records may ever lose, over all jobs.",
      .type = CONFIG_FIXED,
      .places = EPSILON_DECIMALS,
      .required = true,
@@ -38,6 +39,8 @@ static const struct config_key policy_keys[] = {
      .max = 1000000 * EPSILON_MICRO_ONE,
      .example = "10"},
     {.name = "delta",
+     .doc =
+         "The chance that this does not hold; far below one over the number of records. 0 without Gaussian noise.",
      .type = CONFIG_FIXED,
      .places = DELTA_DECIMALS,
      .required = true,
@@ -45,6 +48,7 @@ static const struct config_key policy_keys[] = {
      .max = DELTA_ATTO_ONE / 10,
      .example = "0"},
     {.name = "job_epsilon",
+     .doc = "The most one job may cost; as the total without it.",
      .type = CONFIG_FIXED,
      .places = EPSILON_DECIMALS,
      CONFIG_IN(struct policy, job_epsilon_micro),
@@ -52,18 +56,21 @@ static const struct config_key policy_keys[] = {
      .max = 1000000 * EPSILON_MICRO_ONE,
      .example = "2"},
     {.name = "job_delta",
+     .doc = "Of job_epsilon; as delta without it.",
      .type = CONFIG_FIXED,
      .places = DELTA_DECIMALS,
      CONFIG_IN(struct policy, job_delta_atto),
      .max = DELTA_ATTO_ONE / 10,
      .example = "0"},
     {.name = "allowance_days",
+     .doc = "With allowance_epsilon: what any so many days may cost.",
      .type = CONFIG_INTEGER,
      CONFIG_IN(struct policy, allowance_days),
      .min = 1,
      .max = WINDOW_DAYS_MAX,
      .example = "365"},
     {.name = "allowance_epsilon",
+     .doc = "The most that any allowance_days days may cost.",
      .type = CONFIG_FIXED,
      .places = EPSILON_DECIMALS,
      CONFIG_IN(struct policy, allowance_epsilon_micro),
@@ -71,12 +78,14 @@ static const struct config_key policy_keys[] = {
      .max = 1000000 * EPSILON_MICRO_ONE,
      .example = "3"},
     {.name = "allowance_delta",
+     .doc = "Of allowance_epsilon; as delta without it.",
      .type = CONFIG_FIXED,
      .places = DELTA_DECIMALS,
      CONFIG_IN(struct policy, allowance_delta_atto),
      .max = DELTA_ATTO_ONE / 10,
      .example = "0"},
     {.name = "cohort_minimum",
+     .doc = "Join no job that would go on with fewer agents.",
      .type = CONFIG_INTEGER,
      .required = true,
      CONFIG_IN(struct policy, cohort_min),
@@ -84,6 +93,7 @@ static const struct config_key policy_keys[] = {
      .max = JOB_AGENTS_MAX,
      .example = "3"},
     {.name = "tasks",
+     .doc = "What a job may do here.",
      .type = CONFIG_SET,
      .required = true,
      .items_max = TASK_COUNT,
@@ -91,6 +101,7 @@ static const struct config_key policy_keys[] = {
      .choice = task_choice,
      .example = "[fit, losses]"},
     {.name = "trust",
+     .doc = "Who adds the noise. With central, this site sends EXACT sums to the coordinator.",
      .type = CONFIG_SET,
      .required = true,
      .items_max = TRUST_COUNT,
@@ -98,12 +109,15 @@ static const struct config_key policy_keys[] = {
      .choice = trust_choice,
      .example = "[local]"},
     {.name = "approval",
+     .doc =
+         "Who decides on each job: a person with `hedgerow-agent approve`, or this policy by itself.",
      .type = CONFIG_CHOICE,
      CONFIG_IN(struct policy, approval),
      .choice = approval_choice,
      .fallback = "person",
      .example = "person"},
     {.name = "jobs_per_day",
+     .doc = "New jobs that are looked at in a day (UTC).",
      .type = CONFIG_INTEGER,
      CONFIG_IN(struct policy, jobs_per_day),
      .min = 1,
@@ -111,6 +125,7 @@ static const struct config_key policy_keys[] = {
      .fallback = "20",
      .example = "20"},
     {.name = "message_mb_max",
+     .doc = "The largest answer or model in megabytes.",
      .type = CONFIG_FIXED,
      .places = 6,
      .exact = true,
@@ -120,6 +135,8 @@ static const struct config_key policy_keys[] = {
      .max = UINT64_C(4000000000),
      .example = "64"},
     {.name = "answer_slot_ms",
+     .doc =
+         "Answers leave at multiples of this after an invitation: longer than a round takes here.",
      .type = CONFIG_INTEGER,
      .required = true,
      CONFIG_IN(struct policy, answer_slot_ms),
@@ -227,6 +244,14 @@ bool policy_differs(const struct policy *before, const struct policy *after, cha
         }
     }
     return text[0] != '\0';
+}
+
+char *policy_template(void)
+{
+    return config_template(
+        policy_keys,
+        "What this site allows, whatever a job asks for. It is never sent anywhere.\n"
+        "Written by `hedgerow-agent init`: read each line, and change what does not fit.\n");
 }
 
 struct allowances policy_allowances(const struct policy *policy)

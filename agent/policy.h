@@ -49,6 +49,10 @@ MUST_USE enum status policy_parse(struct policy *policy, struct slice text, cons
 bool policy_differs(const struct policy *before, const struct policy *after, char *text,
                     size_t size);
 
+/** Returns a policy to begin with, each key marked as required or optional: malloc'd, the caller frees it; NULL without
+ * memory. */
+char *policy_template(void);
+
 /** Returns the policy's limits as a ledger takes them. */
 struct allowances policy_allowances(const struct policy *policy);
 

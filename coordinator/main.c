@@ -19,6 +19,7 @@ static const char HELP[] =
     "model privately, and writes result.json and model.json.\n"
     "\n"
     "Commands:\n"
+    "  init [FOLDER]       write settings to begin with, never over a file\n"
     "  run                 carry out the job, or go on with it after a stop\n"
     "  check               are settings, key, allow-list and job in order?\n"
     "  enrol               let sites enrol, without a job, until every one-time token is spent or has\n"
@@ -44,6 +45,12 @@ static const char HELP[] =
     "Exit codes:\n" EXIT_CODE_HELP;
 
 /* Each command takes its own options and refuses the others'. */
+static enum status read_init(struct arguments *arguments, int count, char **word, struct why *why)
+{
+    const struct option option[] = {{.text = &arguments->folder, .what = "FOLDER"}};
+    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+}
+
 static enum status read_run(struct arguments *arguments, int count, char **word, struct why *why)
 {
     const struct option option[] = {
@@ -109,6 +116,7 @@ static const struct command {
     enum status (*read)(struct arguments *arguments, int count, char **word, struct why *why);
     int (*run)(const struct arguments *arguments);
 } COMMANDS[] = {
+    {"init", NULL, read_init, main_init},
     {"run", NULL, read_run, main_run},
     {"check", NULL, read_check, main_check},
     {"enrol", NULL, read_check, main_enrol},
@@ -139,6 +147,7 @@ int main(int count, char **argument)
                        : daemon_usage(PROGRAM, why.text);
         }
     }
-    return daemon_usage(PROGRAM, "the first words are a command: run, check, enrol, agents list, "
-                                 "agents add NAME or agents revoke NAME");
+    return daemon_usage(PROGRAM,
+                        "the first words are a command: init, run, check, enrol, agents list, "
+                        "agents add NAME or agents revoke NAME");
 }

@@ -13,6 +13,7 @@
 
 struct arguments {
     const char *config;
+    const char *folder;  /* init */
     const char *name;    /* agents add|revoke */
     const char *key;     /* agents add|revoke --key HEX */
     const char *token;   /* agents add --token FILE */
@@ -50,6 +51,7 @@ MUST_USE enum status office_publish(const struct office *office, bool seeded, ui
                                     bool *failed, struct why *why);
 
 /* The commands; each returns the program's exit code. */
+int main_init(const struct arguments *arguments);
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);

@@ -205,19 +205,53 @@ static void fill_fallback(const struct config_key *key, char *target)
     }
 }
 
-/* Fills what the text leaves out, or refuses to. */
-static enum status fill_missing(const struct tree *tree, size_t id, const struct config_key *keys,
-                                uint64_t seen, struct why *why)
+/* Adds to a text what is cut where it is full. */
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static bool is_missing(const struct config_key *keys, uint64_t seen, size_t k)
+{
+    return (seen >> k & 1) == 0 && keys[k].required;
+}
+
+/* All that is missing, in one sentence. */
+static enum status check_required(const struct tree *tree, size_t id, const struct config_key *keys,
+                                  uint64_t seen, struct why *why)
+{
+    char names[WHY_BYTES] = "";
+    char examples[WHY_BYTES] = "";
+    size_t count = 0;
+    for (size_t k = 0; keys[k].name != NULL; k++) {
+        if (is_missing(keys, seen, k)) {
+            append(names, sizeof names, "%s\"%s\"", count > 0 ? ", " : "", keys[k].name);
+            append(examples, sizeof examples, "%s`%s: %s`", count > 0 ? ", " : "", keys[k].name,
+                   keys[k].example);
+            count++;
+        }
+    }
+    return count == 0 ? STATUS_OK
+                      : tree_refuse_node(tree, why, id, "has no %s: add %s, for example %s", names,
+                                         count > 1 ? "them" : "it", examples);
+}
+
+/* Fills what the text leaves out. */
+static void fill_missing(const struct tree *tree, size_t id, const struct config_key *keys,
+                         uint64_t seen)
 {
     char *target = tree->node[id].target;
     for (size_t k = 0; keys[k].name != NULL; k++) {
         const struct config_key *key = &keys[k];
         if ((seen >> k & 1) != 0) {
             continue;
-        }
-        if (key->required) {
-            return tree_refuse_node(tree, why, id, "has no \"%s\": add it, for example `%s: %s`",
-                                    key->name, key->name, key->example);
         }
         if (key->type == CONFIG_TABLE && !key->list) {
             for (size_t n = 0; key->keys[n].name != NULL; n++) {
@@ -228,7 +262,6 @@ static enum status fill_missing(const struct tree *tree, size_t id, const struct
             fill_fallback(key, target);
         }
     }
-    return STATUS_OK;
 }
 
 static enum status refuse_unknown(const struct tree *tree, size_t id, const struct config_key *keys,
@@ -277,7 +310,11 @@ static enum status read_table(struct tree *tree, size_t id, struct why *why)
             return status;
         }
     }
-    return fill_missing(tree, id, keys, seen, why);
+    enum status status = check_required(tree, id, keys, seen, why);
+    if (status == STATUS_OK) {
+        fill_missing(tree, id, keys, seen);
+    }
+    return status;
 }
 
 enum status config_read(struct config *config, void *target, const struct config_key *keys,

@@ -49,6 +49,7 @@ struct config_key {
     size_t items_max;     /* list: at most so many, and at least one */
     const char *fallback; /* the value of a missing scalar, as one would write it; NULL: zero */
     const char *example;  /* a good value, for messages */
+    const char *doc;      /* what it is for, in a line, for config_template */
     const char *(*choice)(unsigned index); /* CHOICE, SET: the names, then NULL */
     const struct config_key *keys;         /* TABLE; ROWS: one, of a list */
 };
@@ -107,6 +108,16 @@ enum status config_refuse(const struct config *config, struct why *why, const ch
  */
 MUST_USE enum status config_override(char **out, size_t *size, struct slice text, const char *name,
                                      const char *assignment, struct why *why);
+
+/**
+ * Writes a file to begin with, from the table: each key with what it is for, marked as required, with its example, or
+ * as optional, with its default and commented out.
+ *
+ * head  in  lines of comment that come first, without #, each ended
+ *
+ * Returns a malloc'd text that config_read accepts, which the caller frees; NULL without memory.
+ */
+char *config_template(const struct config_key *keys, const char *head);
 
 /** Reads a file of at most CONFIG_TEXT_BYTES_MAX; *out is malloc'd and ends with a zero, the caller
  * frees it. Fails with STATUS_IO, STATUS_INVALID (too large), STATUS_NO_MEMORY. */

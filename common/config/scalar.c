@@ -34,43 +34,65 @@ static const char *shown(char out[static SHOWN_BYTES], const char *text)
     return out;
 }
 
-/* The edit distance of two names (insert, delete, replace one letter), by the usual two rows. */
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The edit distance of two names: insert, delete or replace a letter, or swap two neighbours (optimal string
+ * alignment, with the usual rows). */
 static size_t distance(const char *a, const char *b)
 {
-    size_t row[NAME_LETTERS_MAX + 1];
-    size_t columns = strnlen(b, NAME_LETTERS_MAX);
-    if (strlen(a) > NAME_LETTERS_MAX) {
+    size_t row[3][NAME_LETTERS_MAX + 1];
+    const size_t columns = strnlen(b, NAME_LETTERS_MAX);
+    const size_t lines = strlen(a);
+    if (lines > NAME_LETTERS_MAX) {
         return NAME_LETTERS_MAX;
     }
-    for (size_t j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < columns; j++) {
-            size_t best = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            best = best < row[j] + 1 ? best : row[j] + 1;
-            row[j + 1] = best < diagonal + 1 ? best : diagonal + 1;
+    for (size_t i = 0; i <= lines; i++) {
+        size_t *now = row[i % 3];
+        const size_t *above = row[(i + 2) % 3];
+        const size_t *before = row[(i + 1) % 3];
+        for (size_t j = 0; j <= columns; j++) {
+            if (i == 0 || j == 0) {
+                now[j] = i + j;
+                continue;
+            }
+            now[j] = least(least(above[j], now[j - 1]) + 1,
+                           above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                now[j] = least(now[j], before[j - 2] + 1);
+            }
         }
     }
-    return row[columns];
+    return row[lines % 3][columns];
+}
+
+/* A guess that is wrong misleads more than none: a name is offered only if it is one slip away, of longer words two or
+ * three, and no other name is as near. Returns count when there is none. */
+static size_t nearest_name(const char *text, const char *const *name, size_t count)
+{
+    size_t nearest = count;
+    size_t nearest_distance = 2 + strlen(text) / 6;
+    bool tied = false;
+    for (size_t i = 0; i < count; i++) {
+        const size_t d = distance(text, name[i]);
+        if (d < nearest_distance) {
+            nearest = i;
+            nearest_distance = d;
+            tied = false;
+        } else if (d == nearest_distance && nearest < count) {
+            tied = true;
+        }
+    }
+    return tied ? count : nearest;
 }
 
 void scalar_suggest(char problem[static SCALAR_PROBLEM_BYTES], const char *what, const char *text,
                     const char *const *name, size_t count)
 {
     char value[SHOWN_BYTES];
-    size_t nearest = count;
-    size_t nearest_distance = strlen(text) / 3 + 2;
-    for (size_t i = 0; i < count; i++) {
-        size_t d = distance(text, name[i]);
-        if (d < nearest_distance) {
-            nearest = i;
-            nearest_distance = d;
-        }
-    }
+    const size_t nearest = nearest_name(text, name, count);
     if (nearest < count) {
         (void)problem_set(problem, "%s %s; did you mean \"%s\"?", shown(value, text), what,
                           name[nearest]);
@@ -136,6 +158,14 @@ static void store_whole(const struct config_key *key, void *member, uint64_t val
     memcpy(member, &value, sizeof value);
 }
 
+/* Quotes make a text of what is written in them. */
+static bool refuse_quoted(const char *text, char *problem)
+{
+    char value[SHOWN_BYTES];
+    return problem_set(problem, "%s is a text, for it stands in quotes: remove the quotes",
+                       shown(value, text));
+}
+
 /* INTEGER is FIXED without places, where nothing may be cut off. */
 static bool store_fixed(const struct config_key *key, void *member, const char *text, bool quoted,
                         char *problem)
@@ -146,6 +176,9 @@ static bool store_fixed(const struct config_key *key, void *member, const char *
     uint64_t number = 0;
     bool exact = false;
     bool integer = key->type == CONFIG_INTEGER;
+    if (quoted && decimal_is_number(text)) {
+        return refuse_quoted(text, problem);
+    }
     if (quoted || !decimal_is_number(text)) {
         return problem_set(problem, "%s is not %s: write it like %s", shown(value, text),
                            integer ? "a whole number" : "a number", key->example);
@@ -172,6 +205,9 @@ static bool store_decimal(const struct config_key *key, void *member, const char
 {
     char value[SHOWN_BYTES];
     double number = 0;
+    if (quoted && decimal_is_number(text)) {
+        return refuse_quoted(text, problem);
+    }
     if (quoted || !decimal_is_number(text)) {
         return problem_set(problem, "%s is not a number: write it like %s", shown(value, text),
                            key->example);
@@ -189,6 +225,9 @@ static bool store_flag(void *member, const char *text, bool quoted, char *proble
 {
     char value[SHOWN_BYTES];
     bool flag = strcmp(text, "true") == 0;
+    if (quoted && (flag || strcmp(text, "false") == 0)) {
+        return refuse_quoted(text, problem);
+    }
     if (quoted || (!flag && strcmp(text, "false") != 0)) {
         return problem_set(problem, "%s is neither true nor false: write one of the two",
                            shown(value, text));

@@ -65,4 +65,9 @@ MUST_USE enum status coordinator_settings_parse(struct coordinator_settings *set
 MUST_USE enum status agent_settings_parse(struct agent_settings *settings, struct slice text,
                                           const char *path, struct why *why);
 
+/** Return settings to begin with, each key marked as required or optional: malloc'd, the caller frees them; NULL without
+ * memory. */
+char *coordinator_settings_template(void);
+char *agent_settings_template(void);
+
 #endif

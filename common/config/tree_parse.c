@@ -195,6 +195,40 @@ static enum status take_event(struct builder *builder, const yaml_event_t *event
     }
 }
 
+/* Returns whether the line (from 0) is indented with a tab; column: out, where. */
+static bool is_tabbed(struct slice text, size_t line, size_t *column)
+{
+    const char *byte = text.data;
+    size_t at = 0;
+    for (size_t passed = 0; at < text.size && passed < line; at++) {
+        passed += byte[at] == '\n' ? 1 : 0;
+    }
+    for (*column = 1; at < text.size && byte[at] == ' '; at++) {
+        ++*column;
+    }
+    return at < text.size && byte[at] == '\t';
+}
+
+/* The marks of other encodings, and of UTF-8 as some editors begin it, are not seen on a screen. */
+static enum status refuse_marks(const struct builder *builder, struct slice text)
+{
+    static const struct {
+        const char *bytes;
+        const char *what;
+    } mark[] = {
+        {"\357\273\277",
+         "begins with a byte order mark (BOM), which no editor shows: save it as UTF-8 without BOM"},
+        {"\377\376", "is UTF-16: save it as UTF-8"},
+        {"\376\377", "is UTF-16: save it as UTF-8"}};
+    for (size_t i = 0; i < sizeof mark / sizeof mark[0]; i++) {
+        const size_t size = strlen(mark[i].bytes);
+        if (text.size >= size && memcmp(text.data, mark[i].bytes, size) == 0) {
+            return refuse_at(builder, (struct place){1, 1, 0}, "the file %s", mark[i].what);
+        }
+    }
+    return STATUS_OK;
+}
+
 /* Tells what libyaml met; a broken character has an offset in bytes instead of a mark. */
 static enum status refuse_syntax(const struct builder *builder, struct slice text)
 {
@@ -212,6 +246,11 @@ static enum status refuse_syntax(const struct builder *builder, struct slice tex
             place.line += byte[i] == '\n' ? 1 : 0;
         }
         return refuse_at(builder, place, "%s: save the file as UTF-8 text", problem);
+    }
+    size_t column = 0;
+    if (is_tabbed(text, parser->problem_mark.line, &column)) {
+        return refuse_at(builder, (struct place){parser->problem_mark.line + 1, column, 0},
+                         "the line is indented with a tab: use spaces");
     }
     if (parser->context != NULL) {
         return refuse_at(builder, place,
@@ -231,6 +270,10 @@ enum status tree_parse(struct tree *tree, struct slice text, const char *name, s
         why_set(why, "%s: has %zu bytes, more than the %d that are read", name, text.size,
                 CONFIG_TEXT_BYTES_MAX);
         return STATUS_INVALID;
+    }
+    status = refuse_marks(&builder, text);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (yaml_parser_initialize(&builder.parser) == 0) {
         return STATUS_NO_MEMORY;

@@ -57,4 +57,15 @@ bool daemon_helps(const char *program, const char *help, int count, char *const 
  * is STATUS_OK. */
 bool daemon_report(const char *question, enum status status, const struct why *why);
 
+/* A file that `init` writes: its text is malloc'd, and freed by daemon_init. */
+struct daemon_file {
+    const char *name;
+    char *text;
+};
+
+/** Writes files into a folder, which is made when missing (0700), and says what to do next. Nothing is written where one
+ * of them is there already. Returns the exit code. */
+int daemon_init(const char *program, const char *folder, struct daemon_file *file, size_t count,
+                const char *next);
+
 #endif

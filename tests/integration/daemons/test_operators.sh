@@ -94,6 +94,23 @@ says '--token FILE is missing'
 expect 2 "$coordinator" agents add one --config office/coordinator.yml
 expect 2 "$coordinator" agents add 'a name' --key 00 --config office/coordinator.yml
 
+# Files to begin with: both programs read them, and they are never written over.
+expect 0 "$agent" init fresh
+prints 'wrote fresh/agent.yml'
+prints 'hedgerow-agent check'
+expect 3 "$agent" check --config fresh/agent.yml --timeout 1
+prints 'settings     PASSED'
+prints 'policy       PASSED'
+echo '# mine' >>fresh/policy.yml
+rm fresh/agent.yml
+expect 7 "$agent" init fresh
+says 'fresh/policy.yml exists, and is never replaced'
+[ ! -e fresh/agent.yml ] && grep -q '# mine' fresh/policy.yml || fault 'init wrote beside or over a file'
+expect 0 "$coordinator" init fresh
+expect 3 "$coordinator" check --config fresh/coordinator.yml
+prints 'settings     PASSED'
+expect 7 "$coordinator" init fresh
+
 # Keys: made here, never replaced, neither half taken for the other.
 for key in office/coordinator one/site two/site; do expect 0 "$hedgerow" keygen --out "$key"; done
 expect 7 "$hedgerow" keygen --out one/site

@@ -310,6 +310,7 @@ static void step(struct scene *scene, struct event *event)
             scene->machine.work(scene->machine.self);
             scene->worked_ms = scene->now_ms + scene->work_ms;
             break;
+        case EFFECT_RESTART:
         case EFFECT_RECONNECT:
             (void)fprintf(scene->trace, "%" PRId64 " connects\n", scene->now_ms);
             break;
@@ -366,6 +367,8 @@ static void begin(struct scene *scene, char **trace, size_t *trace_size)
                                     .cohort_min = 1,
                                     .trust_allowed = {true, true},
                                     .message_bytes_max = 1 << 20,
+                                    .approval = APPROVAL_POLICY,
+                                    .jobs_per_day = 1000,
                                     .answer_slot_ms = SLOT_MS};
     for (size_t i = 0; i < sizeof scene->policy.task_allowed; i++) {
         scene->policy.task_allowed[i] = true;

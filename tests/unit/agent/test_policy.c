@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char policy_text[] = "hedgerow: 1\n"
@@ -292,4 +293,41 @@ Test(policy, has_room_for_every_task_and_every_trust)
     for (unsigned i = 0; i < TASK_COUNT; i++) {
         cr_assert(policy.task_allowed[i], "%s", task_name((enum task)i));
     }
+}
+
+Test(policy, to_begin_with_is_valid_and_asks_a_person)
+{
+    struct policy policy;
+    struct why why = {{0}};
+    char *text = policy_template();
+    cr_assert_not_null(text);
+    cr_assert_eq(policy_parse(&policy, (struct slice){text, strlen(text)}, "policy.yml", &why),
+                 STATUS_OK, "%s", why.text);
+    cr_expect_eq(policy.approval, APPROVAL_PERSON);
+    cr_expect_eq(policy.jobs_per_day, 20);
+    cr_expect_eq(policy.job_epsilon_micro, 0, "what is optional is commented out");
+    free(text);
+}
+
+Test(policy, changes_are_named_with_numbers)
+{
+    struct policy before;
+    struct policy after;
+    struct why why = {{0}};
+    char text[1024];
+    char change[256];
+    cr_assert_eq(
+        policy_parse(&before, (struct slice){policy_text, strlen(policy_text)}, "policy.yml", &why),
+        STATUS_OK);
+    cr_expect_not(policy_differs(&before, &before, change, sizeof change));
+    cr_assert_eq(
+        policy_parse(&after, with(text, "epsilon: 10.0000009", "epsilon: 8"), "policy.yml", &why),
+        STATUS_OK);
+    cr_expect(policy_differs(&before, &after, change, sizeof change));
+    cr_expect_str_eq(change, "epsilon 10 -> 8");
+    cr_assert_eq(policy_parse(&after, with(text, "tasks: [fit, losses]", "tasks: [fit]"),
+                              "policy.yml", &why),
+                 STATUS_OK);
+    cr_expect(policy_differs(&before, &after, change, sizeof change));
+    cr_expect_str_eq(change, "tasks");
 }

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char coordinator_text[] = "hedgerow: 1\n"
@@ -176,4 +177,39 @@ Test(settings, refuse_a_path_that_is_too_long)
     memcpy(path + sizeof path - sizeof "/a.yml", "/a.yml", sizeof "/a.yml");
     cr_assert_eq(agent_settings_parse(&s, slice_of(agent_text), path, &why), STATUS_INVALID);
     cr_assert_not_null(strstr(why.text, "fff"));
+}
+
+/* What init writes is read by the reader whose table it was made of. */
+Test(settings, to_begin_with_are_valid_and_mark_every_key)
+{
+    struct coordinator_settings coordinator;
+    struct agent_settings agent;
+    struct why why = {{0}};
+    char *text = coordinator_settings_template();
+    cr_assert_not_null(text);
+    cr_assert_eq(coordinator_settings_parse(&coordinator, slice_of(text), "c.yml", &why), STATUS_OK,
+                 "%s", why.text);
+    cr_expect_eq(coordinator.linger_ms, 30000);
+    cr_expect_not_null(strstr(text, "# Required.\nlisten: tcp://0.0.0.0:7310\n"), "%s", text);
+    cr_expect_not_null(strstr(text, "# Optional; this is the default.\n# linger_s: 30\n"), "%s",
+                       text);
+    free(text);
+    text = agent_settings_template();
+    cr_assert_not_null(text);
+    cr_assert_eq(agent_settings_parse(&agent, slice_of(text), "a.yml", &why), STATUS_OK, "%s",
+                 why.text);
+    cr_expect_not_null(strstr(text, "# Optional; for example:\n# job: job.yml\n"), "%s", text);
+    cr_expect_null(strstr(text, "simulated"), "for programs alone");
+    free(text);
+}
+
+Test(settings, that_lack_several_keys_are_told_all_of_them)
+{
+    struct agent_settings agent;
+    struct why why = {{0}};
+    cr_assert_eq(
+        agent_settings_parse(&agent, slice_of("hedgerow: 1\nkey: k\nstate: s\n"), "a.yml", &why),
+        STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "\"coordinator\", \"data\", "), "%s", why.text);
+    cr_expect_not_null(strstr(why.text, "\"policy\": add them"), "%s", why.text);
 }

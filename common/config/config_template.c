@@ -1,0 +1,67 @@
+/* The table of keys as a file for people: nothing is said of a key in two places. */
+
+#include "config/config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEMPLATE_BYTES = 16 * 1024 };
+
+static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(char *text, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text + used, TEMPLATE_BYTES - used, format, arguments);
+    va_end(arguments);
+}
+
+static void add_choices(char *text, const struct config_key *key)
+{
+    add(text, " One of: ");
+    for (unsigned i = 0; key->choice(i) != NULL; i++) {
+        add(text, "%s%s", i > 0 ? ", " : "", key->choice(i));
+    }
+    add(text, ".");
+}
+
+static void add_key(char *text, const struct config_key *key)
+{
+    const char *value = key->fallback != NULL ? key->fallback : key->example;
+    add(text, "\n# %s", key->doc);
+    if (key->choice != NULL) {
+        add_choices(text, key);
+    }
+    if (key->required) {
+        add(text, "\n# Required.\n%s: %s\n", key->name, key->example);
+    } else if (key->fallback != NULL) {
+        add(text, "\n# Optional; this is the default.\n# %s: %s\n", key->name, value);
+    } else {
+        add(text, "\n# Optional; for example:\n# %s: %s\n", key->name, value);
+    }
+}
+
+char *config_template(const struct config_key *keys, const char *head)
+{
+    char *text = calloc(1, TEMPLATE_BYTES);
+    if (text == NULL) {
+        return NULL;
+    }
+    for (const char *line = head; *line != '\0';) {
+        const size_t size = strcspn(line, "\n");
+        add(text, "# %.*s\n", (int)size, line);
+        line += size + (line[size] == '\n' ? 1 : 0);
+    }
+    add(text, "\n# The version of this file's format.\n# Required.\nhedgerow: %d\n",
+        CONFIG_VERSION);
+    for (; keys->name != NULL; keys++) {
+        if (keys->doc != NULL) { /* keys without are for programs alone */
+            add_key(text, keys);
+        }
+    }
+    return text;
+}
