@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double cell[TOY_COLUMNS] = {70, 1, 0.9, 2};
+static const double cell[TOY_COLUMNS] = {70, 1, 1.5, 2};
 static const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 1};
 
 /* A part of a predicate, what it is worth for the record, and how closely it binds. */
