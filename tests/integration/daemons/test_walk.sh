@@ -23,11 +23,21 @@ settle() { # MACHINE
     unset "staying[$1]"
 }
 
+# A person answers on a terminal, beside the agent that runs.
+approve() { # COMMAND
+    for _ in $(seq 600); do grep -q job-waiting said && break || sleep 0.1; done
+    echo y | timeout 120 script -qec "$1" /dev/null >>said 2>&1 || fault "$1 ended with $?: $(cat said)"
+}
+
 perform() { # MACHINE COMMAND
-    settle "$1"
     cd "$work/$1" || exit 1
+    if [[ $2 == hedgerow-agent\ approve* ]]; then
+        approve "$2"
+        return
+    fi
+    settle "$1"
     case $2 in
-    hedgerow-coordinator\ enrol*|hedgerow-coordinator\ run*)
+    hedgerow-coordinator\ enrol*|hedgerow-coordinator\ run*|hedgerow-agent\ run*)
         timeout 120 bash -c "$2" >>said 2>&1 &
         staying[$1]=$!
         ;;
@@ -55,8 +65,9 @@ while IFS= read -r line; do
 done < <(sed -n '/^## From two bare machines/,/^## Build/p' "$root/docs/OPERATIONS.md" | grep '^        ')
 perform "$machine" "$command"
 settle coordinator
-[ "$count" -ge 16 ] || fault "only $count commands were found"
+[ "$count" -ge 17 ] || fault "only $count commands were found"
 grep -q 'hospital-1: enrolled' "$work/coordinator/said" || fault 'enrol does not say who has enrolled'
+grep -q 'approved for 1 run' "$work/hospital-1/said" || fault 'nobody was asked for a yes'
 grep -q PASSED "$work/hospital-1/said" || fault 'the site did not pass'
 [ -s "$work/coordinator/report.html" ] && [ -s "$work/coordinator/out/model.json" ] || fault 'there is no result'
 
