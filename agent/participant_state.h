@@ -75,14 +75,14 @@ struct participant {
     struct seen_job *seen; /* (seen_count) owned */
     size_t seen_count;
     struct texts texts; /* of these jobs, as far as they are kept */
-    bool declined;      /* JOB_REFUSED, and by a person */
     struct approvals approvals;
     struct approvals offered_approvals; /* in the making */
-    bool approvals_changed;             /* and not yet acted on */
-    bool policy_changed;                /* a restart is due, between two rounds */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
     uint32_t jobs_today;                /* new jobs that were looked at, as far as it is known */
     bool jobs_limit_told;
+    bool approvals_changed; /* and not yet acted on */
+    bool policy_changed;    /* a restart is due, between two rounds */
+    bool declined;          /* JOB_REFUSED, and by a person */
     struct dataset data;
     struct digest data_digest; /* of the records as they were loaded; stays at the site */
     size_t *order;             /* (data.record_count) */
