@@ -183,16 +183,18 @@ static const uint64_t heap_reserve = UINT64_C(32) << 20;
  * second number. */
 static uint64_t bytes_in_use(bool limited)
 {
-    unsigned long long addresses = 0;
-    unsigned long long resident = 0;
+    char line[128] = "";
     FILE *file = fopen("/proc/self/statm", "r");
     if (file == NULL) {
         return 0;
     }
-    if (fscanf(file, "%llu %llu", &addresses, &resident) != 2) {
-        addresses = resident = 0;
+    char *next = line;
+    if (fgets(line, sizeof line, file) == NULL) {
+        line[0] = '\0';
     }
     (void)fclose(file);
+    const uint64_t addresses = strtoull(next, &next, 10);
+    const uint64_t resident = strtoull(next, &next, 10);
     return (limited ? addresses : resident) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 

@@ -69,7 +69,7 @@ static enum status buffer_reserve(struct buffer *buffer, size_t more)
     if (grown == NULL) {
         return STATUS_NO_MEMORY;
     }
-    if (buffer->size > 0) {
+    if (buffer->byte != NULL) {
         memcpy(grown, buffer->byte, buffer->size);
         bytes_wipe(buffer->byte, buffer->size);
     }

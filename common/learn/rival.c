@@ -148,7 +148,7 @@ static void find_gram(struct search *s)
 static bool find_factor(struct search *s)
 {
     double more = 1e-12;
-    for (int tries = 0; tries < 8; tries++, more *= 30) {
+    for (int tries = 0; tries < 8; tries++) {
         memcpy(s->factor, s->gram, s->d * s->d * sizeof *s->factor);
         for (size_t j = 0; j < s->d; j++) {
             s->factor[j * s->d + j] += (j + 1 == s->d ? 0 : 2 * s->lambda) + more;
@@ -156,6 +156,7 @@ static bool find_factor(struct search *s)
         if (cholesky_factor(s->factor, s->d)) {
             return true;
         }
+        more *= 30;
     }
     return false;
 }
@@ -220,7 +221,7 @@ static bool advance(struct search *s, double *w, double *value)
     if (!(fall > enough)) {
         return false;
     }
-    for (int tries = 0; tries < HALVINGS_MAX; tries++, length /= 2) {
+    for (int tries = 0; tries < HALVINGS_MAX; tries++) {
         memcpy(s->trial, w, s->n * sizeof *w);
         dense_axpy(s->trial, length, s->step, s->n);
         const double tried = objective(s, s->trial);
