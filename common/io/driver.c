@@ -223,7 +223,7 @@ static enum status run_and_restart(struct driver *driver, const struct driver_fa
     unsigned failures = 0;
 
     while (!driver->finished) {
-        driver->owed = 0;
+        driver->owed_count = 0;
         driver->progressed = false;
         driver->restarting = false;
         status = factory->make(factory->self, &driver->machine, &driver->journal, &driver->why);

@@ -79,10 +79,12 @@ static enum status perform(struct driver *driver, const struct effect *effect)
         if (status != STATUS_OK) {
             return journal_failed(driver, status, "commit-failed");
         }
-        driver->owed++;
+        CHECK(driver->owed_count < EFFECTS_MAX);
+        driver->owed[(driver->owed_first + driver->owed_count++) % EFFECTS_MAX] = sequence;
         driver->progressed = true;
         break;
     case EFFECT_FORGET:
+        CHECK(effect->as.forget.sequence > 0);
         status = driver->journal.forget(driver->journal.self, effect->as.forget.sequence);
         if (status != STATUS_OK) {
             return journal_failed(driver, status, "forget-failed");
@@ -130,9 +132,11 @@ static enum status step_once(struct driver *driver, struct event *event)
 enum status driver_give(struct driver *driver, struct event event)
 {
     enum status status = step_once(driver, &event);
-    while (status == STATUS_OK && driver->owed > 0) {
-        struct event committed = {.kind = EVENT_COMMITTED};
-        driver->owed--;
+    while (status == STATUS_OK && driver->owed_count > 0) {
+        struct event committed = {.kind = EVENT_COMMITTED,
+                                  .as.committed = {.sequence = driver->owed[driver->owed_first]}};
+        driver->owed_first = (driver->owed_first + 1) % EFFECTS_MAX;
+        driver->owed_count--;
         status = step_once(driver, &committed);
     }
     return status;

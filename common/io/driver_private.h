@@ -24,7 +24,10 @@ struct driver {
     struct worker *worker;
     struct log_rate rate;
     int signals;   /* -1 without */
-    size_t owed;   /* commits not yet answered */
+    /* Commits that the machine has not been told of yet, oldest first: a ring. */
+    uint64_t owed[EFFECTS_MAX];
+    size_t owed_first;
+    size_t owed_count;
     bool finished; /* EFFECT_FINISH or a signal */
     int exit_code;
     bool progressed; /* something was committed since the machine was made */

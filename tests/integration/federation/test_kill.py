@@ -143,6 +143,8 @@ def check_answers(federation, name):
     records = journals.read(federation.folder / name / "state")
     rounds = [answer["round"] for answer in answers_of(records)]
     expect(rounds == list(range(ROUNDS)), f"{name} has paid for rounds {rounds}")
+    kept = [record["round"] for _, record, blob in records if record["kind"] == "answer" and blob is not None]
+    expect(len(kept) <= 1, f"{name}'s journal still holds the answers to closed rounds {kept}")
     return records
 
 

@@ -70,6 +70,8 @@ def check(federation, reference):
         expect(record["agents"] == federation.names, f"round {number} counted {record['agents']}")
         expect(not record["sum"], f"round {number} holds a sum")
     expect(records[-1][2], "the last state is gone from the journal")
+    states = sum(1 for _, _, blob in records[1:] if blob)
+    expect(states <= 2, f"{states} states are kept: a death leaves the one before the last, and no more")
     found = {name: (check_agent(federation, name), federation.ledger(name)["spent"])
              for name in federation.names}
     expect(reference is None or found == reference, f"charges or ledgers differ: {found} from {reference}")

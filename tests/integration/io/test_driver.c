@@ -21,6 +21,8 @@ static struct {
     char done[1024];  /* what observe saw of effects */
     char record[RECORDS_MAX];
     size_t records;
+    char committed[64]; /* the numbers that commits were answered with */
+    char forgotten[64];
     unsigned appends_until_fault; /* 0: none */
     enum status fault;
     bool fault_kept; /* the record is there in spite of the fault */
@@ -46,6 +48,9 @@ static enum status toy_step(void *self, const struct event *event, struct effect
         [EVENT_ROSTER] = 'O', [EVENT_FILE] = 'F',  [EVENT_COMMITTED] = 'C', [EVENT_WORKED] = 'W'};
     (void)self;
     note(world.heard, letter[event->kind]);
+    if (event->kind == EVENT_COMMITTED) {
+        note(world.committed, (char)('0' + event->as.committed.sequence));
+    }
     world.wake_ms = INT64_MAX;
     return world.script(letter[event->kind], effects);
 }
@@ -79,7 +84,7 @@ static enum status fake_append(void *self, uint64_t *sequence, struct slice body
 static enum status fake_forget(void *self, uint64_t sequence)
 {
     (void)self;
-    (void)sequence;
+    note(world.forgotten, (char)('0' + sequence));
     return STATUS_OK;
 }
 
@@ -200,6 +205,7 @@ static enum status in_order(char event, struct effects *effects)
         if (++committed == 1) {
             commit(effects, "c");
         } else if (committed == 3) {
+            effects_add(effects, EFFECT_FORGET)->as.forget.sequence = 2;
             finish(effects, 7);
         }
     }
@@ -211,6 +217,9 @@ Test(driver, effects_are_performed_in_order_and_commits_answered_after_the_step)
     cr_assert_eq(run(in_order), STATUS_OK, "%s", why.text);
     cr_expect_eq(exit_code, 7);
     cr_expect_str_eq(world.heard, "|SCCC");
+    cr_expect_str_eq(world.committed, "123",
+                     "each commit is answered with its own record's number");
+    cr_expect_str_eq(world.forgotten, "2");
     cr_expect_str_eq(world.done, ".s[][]s.s[].s.s");
     cr_expect_eq(world.records, 3);
 }
