@@ -21,7 +21,7 @@ struct staging {
     struct transfer transfer;
     unsigned stalls;  /* retries since the last piece */
     int64_t began_ms; /* when the peer got this place */
-    unsigned turns;   /* how often it had lost one before */
+    unsigned lost;    /* how often its peer had lost one to somebody who waited */
 };
 
 struct aggregate {

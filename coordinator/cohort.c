@@ -94,6 +94,7 @@ void cohort_begin_round(struct cohort *cohort)
         member_clear(member);
         member->standing = STANDING_SILENT;
         member->turns = 0;
+        member->lost = 0;
         if (member->admitted) {
             cohort->member[used++] = *member;
         }
@@ -157,7 +158,8 @@ void cohort_note_missed(struct cohort *cohort, int64_t opened_ms, int64_t now_ms
         if (cohort_awaits(member, now_ms, settle_ms)) {
             member->missed++;
             member->away = !member->seen || member->heard_ms < opened_ms;
-            member->dragged = member->standing > STANDING_SILENT;
+            /* One that only queued was held up by others. */
+            member->dragged = member->standing == STANDING_PULLING || member->turns > 0;
         }
     }
 }

@@ -39,7 +39,8 @@ struct member {
     enum standing standing;
     struct digest answer; /* from STANDING_OFFERED on */
     int64_t offered_ms;   /* the queue's order among members of as many turns */
-    unsigned turns;       /* how often it has lost its staging vector to others in this round */
+    unsigned turns;       /* how often it has given its staging vector up in this round */
+    unsigned lost;        /* of these, to somebody who waited */
     double *own; /* (D) its released answer, where the stage makes an expert of it; owned */
 };
 

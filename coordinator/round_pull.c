@@ -32,7 +32,7 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
             return STATUS_OK;
         }
         if (status == STATUS_OK) {
-            staging->turns = member->turns;
+            staging->lost = member->lost;
             member->standing = STANDING_PULLING;
             status = ask(c, staging, effects);
         }
@@ -181,7 +181,7 @@ enum status coordinator_on_chunk(struct coordinator *c, const struct event *even
 
 /* The place goes to whoever waits; its peer begins anew, behind those who lost a place less often. */
 static void put_back(struct coordinator *c, const struct event *event, struct staging *staging,
-                     struct member *member)
+                     struct member *member, bool lost)
 {
     log_event(c->options.log, LOG_WARN, "answer-stalled", member->peer.name,
               "sent %" PRIu64 " of %" PRIu64 " bytes in %" PRId64 " ms, the latest %" PRId64
@@ -191,6 +191,7 @@ static void put_back(struct coordinator *c, const struct event *event, struct st
     member->standing = STANDING_OFFERED;
     member->offered_ms = event->now_ms;
     member->turns++;
+    member->lost += lost;
     aggregate_drop(staging);
 }
 
@@ -216,8 +217,9 @@ static enum status check_one(struct coordinator *c, const struct event *event,
         staging->stalls++;
     }
     if (over || staging->stalls >= PULL_STALLS_MAX) {
-        *waiting -= *waiting > 0;
-        put_back(c, event, staging, member);
+        const bool lost = *waiting > 0;
+        *waiting -= lost;
+        put_back(c, event, staging, member, lost);
     } else if (silent) {
         transfer_retry(&staging->transfer, event->now_ms);
         status = status == STATUS_OK ? ask(c, staging, effects) : status;

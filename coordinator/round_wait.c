@@ -135,7 +135,9 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
     const size_t least = c->options.job->cohort_min;
     const size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
     const bool complete = cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms);
-    const bool hopeless = c->cohort.count > 0 && cohort_count_possible(&c->cohort) < least;
+    /* Those on the list have made it impossible. A list that is too short may grow: an operator who changes
+     * a key takes the old one off first. */
+    const bool hopeless = c->cohort.count >= least && cohort_count_possible(&c->cohort) < least;
 
     if (answered >= least && (complete || c->late || now_ms >= c->deadline_ms)) {
         if (!complete) {
@@ -170,14 +172,18 @@ int64_t coordinator_settles_ms(const struct coordinator *c)
 
 /* A place in staging is held, while others wait, for at most a fair part of the deadline: a half of what
  * all places together have, divided among those who are ready. Each turn after the first is twice as
- * long, so that an agent that is merely slow gets through once the queue is short. */
+ * long, so that an agent that is merely slow gets through once the queue is short; but none is longer than
+ * a quarter of the deadline. Only places that were lost to somebody who waited count: otherwise a peer could
+ * lengthen its turns while nobody is there, and hold all others up later. */
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging)
 {
     enum { DOUBLINGS_MAX = 16 };
     size_t ready = cohort_count_ready(&c->cohort);
-    unsigned doublings = staging->turns < DOUBLINGS_MAX ? staging->turns : DOUBLINGS_MAX;
+    unsigned doublings = staging->lost < DOUBLINGS_MAX ? staging->lost : DOUBLINGS_MAX;
+    double turn_max = (double)c->options.job->deadline_ms / 4;
     double turn = (double)c->options.job->deadline_ms * (double)c->aggregate.staging_count /
                   (2.0 * (double)(ready > 0 ? ready : 1)) * (double)(1u << doublings);
+    turn = turn < turn_max ? turn : turn_max;
     double share = (double)staging->transfer.received / (double)staging->transfer.bytes;
     double allowed = turn * share; /* whoever has sent less by now would not be done in time */
 

@@ -51,6 +51,42 @@ Test(round_wait, five_colluders_do_not_keep_honest_answers_out)
     waiting_free(&rig);
 }
 
+/* Two that offer first are silent until the honest are there: pauses while nobody waits earn no longer
+ * turns. Then each sends a piece just before it would be noticed. */
+Test(round_wait, who_waits_alone_earns_no_longer_turn)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 5, "minimum: 3, deadline_s: 60, patience_s: 0", true);
+    for (size_t agent = 0; agent < 5; agent++) {
+        rig.agent[agent].bytes_per_s = agent < 2 ? 0 : 4e6;
+        rig.agent[agent].offers_ms = agent < 2 ? 0 : 42000;
+    }
+    cr_assert_not(waiting_run(&rig, 1, 36000));
+    rig.agent[0].bytes_per_s = rig.agent[1].bytes_per_s = TRICKLE;
+    cr_assert(waiting_run(&rig, 1, 30000));
+    cr_assert_not(rig.round[0].as.round.failed);
+    for (size_t agent = 2; agent < 5; agent++) {
+        cr_assert(waiting_counted(&rig, 0, agent), "honest agent %zu paid and is not in", agent);
+    }
+    waiting_free(&rig);
+}
+
+/* An operator takes a leaked key off the list and then writes the new one. */
+Test(round_wait, a_list_that_is_short_for_a_moment_does_not_end_the_job)
+{
+    static struct waiting rig;
+    waiting_init(&rig, 3, "minimum: 3, deadline_s: 30, patience_s: 0", false);
+    rig.agent[2].offers_ms = 5000;
+    cr_assert_not(waiting_run(&rig, 1, 2000));
+    waiting_list(&rig, 2);
+    cr_assert_not(waiting_run(&rig, 1, 1000));
+    waiting_list(&rig, 3);
+    cr_assert(waiting_run(&rig, 1, 20000));
+    cr_assert_not(rig.round[0].as.round.failed);
+    cr_assert_eq(rig.round[0].as.round.agent_count, 3);
+    waiting_free(&rig);
+}
+
 Test(round_wait, a_dead_link_holds_a_place_for_one_pause)
 {
     static struct waiting rig;

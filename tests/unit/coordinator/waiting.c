@@ -62,6 +62,9 @@ static void hear(struct waiting *rig, const struct effect *effect)
             agent->invited = true;
             agent->invite = message;
         } else if (message.kind == MESSAGE_PULL && agent->pull_count < WAITING_PULLS) {
+            if (message.as.pull.offset == 0) {
+                agent->pull_count = 0; /* it asks anew: what was asked before is of no use */
+            }
             agent->pull[agent->pull_count++] = message;
         }
     }
@@ -202,6 +205,16 @@ bool waiting_run(struct waiting *rig, size_t rounds, int64_t ms)
         }
     }
     return rig->round_count >= rounds;
+}
+
+void waiting_list(struct waiting *rig, size_t count)
+{
+    struct peer peer[WAITING_AGENTS_MAX];
+    struct event roster = {.kind = EVENT_ROSTER, .as.roster = {.peer = peer, .count = count}};
+    for (size_t i = 0; i < count; i++) {
+        peer[i] = peer_of(i);
+    }
+    step(rig, &roster);
 }
 
 void waiting_cut(struct waiting *rig, size_t agent)

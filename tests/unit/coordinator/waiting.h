@@ -69,6 +69,9 @@ void waiting_free(struct waiting *rig);
  * they are. */
 bool waiting_run(struct waiting *rig, size_t rounds, int64_t ms);
 
+/** The list now has the first `count` agents alone. */
+void waiting_list(struct waiting *rig, size_t count);
+
 /** The transport cut an agent. */
 void waiting_cut(struct waiting *rig, size_t agent);
 
