@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "base/owned.h"
 #include "config/config.h"
+#include "crypto/digest.h"
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "protocol/wire.h"
@@ -139,6 +140,15 @@ static enum status read_waiting(const struct site *site, struct waiting_job *out
     enum status status = owned_source(path, why);
     if (status == STATUS_OK) {
         status = config_load(&out->text, &out->size, path, why);
+    }
+    if (status == STATUS_OK) {
+        struct digest digest;
+        digest_sha256(&digest, &(struct slice){out->text, out->size}, 1);
+        if (!digest_equal(&digest, &out->digest)) {
+            why_set(why, "%s: its text is not the one that its name is the digest of: delete it",
+                    path);
+            status = STATUS_INVALID;
+        }
     }
     return status == STATUS_OK
                ? job_parse(&out->job, (struct slice){out->text, out->size}, path, why)

@@ -29,7 +29,8 @@ struct run {
     struct site site;
     struct daemon daemon;
     struct participant *participant;
-    const char *config; /* the settings file */
+    const char *config;    /* the settings file */
+    uint64_t memory_bytes; /* measured once: later, what the records took would be in it */
     bool once;
 #ifdef HEDGEROW_SEEDED
     struct seeded_random seeded;
@@ -112,7 +113,8 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                           .model = {keep_model, run},
                                           .waiting = {keep_waiting, run},
                                           .approved_text = {run->site.job_text, run->site.job_size},
-                                          .memory_bytes = site_memory(&run->site),
+                                          .memory_bytes = run->memory_bytes,
+                                          .approvals_followed = true,
                                           .heartbeat_ms = run->site.settings.heartbeat_ms,
                                           .silence_ms = run->site.settings.silence_ms,
                                           .once = run->once || run->site.settings.once};
@@ -204,6 +206,7 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
     log_event(&run->daemon.log, LOG_INFO, "agent-started", NULL, "dialing %s",
               run->site.settings.address);
     tell_of_new_ledger(run);
+    run->memory_bytes = site_memory(&run->site);
     status = driver_run(&driver, &factory, exit_code, why);
     endpoint_free(driver.endpoint);
     return status;

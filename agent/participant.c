@@ -151,6 +151,12 @@ static bool is_computing(const struct participant *p)
     return p->work.kind != WORK_NONE || p->commit_count > 0;
 }
 
+bool participant_holds(const struct participant *p, const struct artifact *experts)
+{
+    return p->experts.weights != NULL && experts->bytes == p->experts.artifact.bytes &&
+           digest_equal(&experts->digest, &p->experts.artifact.digest);
+}
+
 bool participant_is_deaf(struct participant *p)
 {
     p->missed = p->missed || is_computing(p);
@@ -166,19 +172,25 @@ static enum status on_worked(struct participant *p, const struct event *event)
     slots = slots > 0 ? slots : 1;
     p->work.done = true;
     p->work.due_ms = p->invited_ms + slots * slot_ms;
+    return p->work.status == STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static void tell_overrun(const struct participant *p)
+{
+    const int64_t slots = (p->work.due_ms - p->invited_ms) / p->options.policy->answer_slot_ms;
     if (p->work.kind == WORK_TASK && slots > 1) {
         log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
                   "round %" PRIu32 " takes %" PRId64 " slots: raise answer_slot_ms", p->round,
                   slots);
     }
-    return p->work.status == STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-/* The slot has come: what was computed is looked at. */
+/* The slot has come: what was computed is looked at, and whatever is said of it is said now. */
 static enum status take_work(struct participant *p, const struct event *event,
                              struct effects *effects)
 {
     enum status status = STATUS_OK;
+    tell_overrun(p);
     if (p->policy_changed) { /* nothing is charged under a policy that is no longer the site's */
         p->round_phase = ROUND_IDLE;
     } else {
@@ -194,7 +206,7 @@ static enum status take_work(struct participant *p, const struct event *event,
 static enum status on_piece(struct participant *p, const struct event *event,
                             const struct message *message, struct effects *effects)
 {
-    if (!digest_equal(&message->as.piece.digest, &p->fetching) ||
+    if (participant_is_deaf(p) || !digest_equal(&message->as.piece.digest, &p->fetching) ||
         !transfer_accept(&p->fetch, message->as.piece.offset, event->as.message.payload,
                          event->now_ms)) {
         return STATUS_OK; /* late or doubled */

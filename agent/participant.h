@@ -35,7 +35,9 @@ struct participant_options {
     struct model_sink model;
     struct text_sink waiting;
     struct slice
-        approved_text;     /* kept; when size > 0 only a job of exactly these bytes is joined */
+        approved_text; /* kept; when size > 0 only a job of exactly these bytes is joined */
+    bool
+        approvals_followed; /* EVENT_FILE tells a person's decisions; until the first, all jobs wait */
     uint64_t memory_bytes; /* for records and computations; 0: not known. A job that needs more is
                               declined */
     uint32_t heartbeat_ms; /* a HELLO at least this often */

@@ -163,8 +163,8 @@ enum status release_on_message(struct participant *p, const struct event *event,
     if (message->as.release.failed || (message->as.release.last && p->job_phase != JOB_READY)) {
         return end_job(p, event, message->as.release.failed, effects);
     }
-    held = message->as.release.experts.bytes > 0 &&
-           digest_equal(&message->as.release.experts.digest, &p->experts.artifact.digest);
+    held =
+        message->as.release.experts.bytes > 0 && participant_holds(p, &message->as.release.experts);
     if (message->as.release.last && !held) {
         return begin_final_fetch(p, event, message, effects);
     }

@@ -125,6 +125,7 @@ static enum status start_work(struct participant *p, struct effects *effects)
     input->data = &p->data;
     input->order = p->order;
     input->random = p->options.random;
+    CHECK(p->input.bytes == 0 || participant_holds(p, &p->input));
     input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
     input->expert_count = expert_count(p, input->stage, input->within);
     p->work.kind = WORK_TASK;
@@ -171,16 +172,17 @@ static enum status begin_round(struct participant *p, const struct event *event,
                                "no noise there is covers an answer of this size at this price",
                                effects);
     }
-    if (p->input.bytes == 0 || digest_equal(&p->input.digest, &p->experts.artifact.digest)) {
+    /* What is on the way, a last model too, would take the place of the experts under the computation. */
+    transfer_drop(&p->fetch);
+    p->fetch_final = false;
+    if (p->input.bytes == 0 || participant_holds(p, &p->input)) {
         return start_work(p, effects);
     }
-    transfer_drop(&p->fetch);
     enum status status = transfer_begin(&p->fetch, p->input.bytes, event->now_ms);
     if (status != STATUS_OK) {
         return status;
     }
     p->fetching = p->input.digest;
-    p->fetch_final = false;
     p->round_phase = ROUND_FETCHING;
     return participant_ask(p, effects);
 }

@@ -8,6 +8,7 @@
 #include "base/check.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DAY_MS = 86400000 };
@@ -29,6 +30,9 @@ static size_t runs_before(const struct participant *p)
 
 static enum verdict verdict_on_job(const struct participant *p)
 {
+    if (p->options.approvals_followed && !p->approvals_known) {
+        return VERDICT_WAITS; /* what cannot be read may say no */
+    }
     const struct approval *decision = approvals_find(&p->approvals, &p->name.text_digest);
     if (decision != NULL && decision->runs == 0) {
         return VERDICT_NO;
@@ -96,6 +100,9 @@ enum status job_consider(struct participant *p, const struct event *event, struc
         log_event(p->options.log, LOG_INFO, "job-approved", NULL,
                   "a person has approved job \"%s\"", p->job.name);
     }
+    dataset_free(&p->data); /* of this job, from before a person said no and then yes */
+    free(p->order);
+    p->order = NULL;
     p->job_phase = JOB_LOADING;
     p->invited_ms = event->now_ms;
     p->work.kind = WORK_LOAD;
@@ -144,6 +151,7 @@ static void take_approvals(struct participant *p, const struct event *event)
     }
     p->approvals = p->offered_approvals;
     p->approvals_changed = true;
+    p->approvals_known = true;
 }
 
 static void take_policy(struct participant *p, const struct event *event)

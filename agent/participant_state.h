@@ -81,6 +81,7 @@ struct participant {
     uint32_t jobs_today;                /* new jobs that were looked at, as far as it is known */
     bool jobs_limit_told;
     bool approvals_changed; /* and not yet acted on */
+    bool approvals_known;   /* they were told at least once */
     bool policy_changed;    /* a restart is due, between two rounds */
     bool declined;          /* JOB_REFUSED, and by a person */
     struct dataset data;
@@ -121,6 +122,9 @@ MUST_USE enum status participant_hello(struct participant *p, int64_t now_ms,
 MUST_USE enum status participant_commit(struct participant *p, struct effects *effects,
                                         const struct record *record, struct slice blob);
 MUST_USE enum status participant_ask(struct participant *p, struct effects *effects);
+
+/** Returns whether these experts are here, whole: the size, which a peer says, must be theirs as well. */
+bool participant_holds(const struct participant *p, const struct artifact *experts);
 
 /**
  * Returns whether new questions go unheard: from the beginning of a computation on the records until

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INPUT_BYTES = 64 * 1024, BUFFER_BYTES_MIN = 4096 };
+enum { INPUT_BYTES = 64 * 1024 };
 
 struct buffer {
     char *byte;
@@ -43,7 +43,6 @@ struct csv {
     struct buffer text; /* the fields, unquoted, one after the other */
     struct field *field;
     size_t field_count;
-    size_t field_room;
 };
 
 static void buffer_free(struct buffer *buffer)
@@ -55,28 +54,13 @@ static void buffer_free(struct buffer *buffer)
     *buffer = (struct buffer){0};
 }
 
-/* Makes room for `more` bytes behind those there are. */
-static enum status buffer_reserve(struct buffer *buffer, size_t more)
+/* All the room that a line may ever need: a buffer that grew with the lines would make the memory that
+ * reading takes, and whether there is enough, depend on the records. */
+static enum status buffer_new(struct buffer *buffer)
 {
-    size_t room = buffer->room == 0 ? BUFFER_BYTES_MIN : buffer->room;
-    if (buffer->byte != NULL && more <= buffer->room - buffer->size) {
-        return STATUS_OK;
-    }
-    while (room - buffer->size < more) {
-        room *= 2; /* a record is at most CSV_RECORD_BYTES_MAX long */
-    }
-    char *grown = malloc(room);
-    if (grown == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    if (buffer->byte != NULL) {
-        memcpy(grown, buffer->byte, buffer->size);
-        bytes_wipe(buffer->byte, buffer->size);
-    }
-    free(buffer->byte);
-    buffer->byte = grown;
-    buffer->room = room;
-    return STATUS_OK;
+    buffer->room = CSV_RECORD_BYTES_MAX + 1;
+    buffer->byte = malloc(buffer->room);
+    return buffer->byte == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 static void buffer_put(struct buffer *buffer, const char *bytes, size_t count)
@@ -98,7 +82,19 @@ enum status csv_new(struct csv **csv, FILE *file, const char *name, char separat
     (*csv)->name = name;
     (*csv)->separator = separator == '\0' ? ',' : separator;
     (*csv)->line = 1;
-    return STATUS_OK;
+    (*csv)->field = malloc(CSV_FIELDS_MAX * sizeof *(*csv)->field);
+    enum status status = (*csv)->field == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    if (status == STATUS_OK) {
+        status = buffer_new(&(*csv)->raw);
+    }
+    if (status == STATUS_OK) {
+        status = buffer_new(&(*csv)->text);
+    }
+    if (status != STATUS_OK) {
+        csv_free(*csv);
+        *csv = NULL;
+    }
+    return status;
 }
 
 void csv_free(struct csv *csv)
@@ -135,8 +131,8 @@ static enum status refill(struct csv *csv, struct why *why)
     return STATUS_OK;
 }
 
-/* Moves the input up to the line's end into raw, as far as it fits. */
-static enum status take_stretch(struct csv *csv, bool *is_whole)
+/* Moves the input up to the line's end into raw, as far as it fits. Returns whether the line ends there. */
+static bool take_stretch(struct csv *csv)
 {
     const char *start = csv->input + csv->input_at;
     const size_t there = csv->input_size - csv->input_at;
@@ -144,15 +140,11 @@ static enum status take_stretch(struct csv *csv, bool *is_whole)
     const size_t count = end == NULL ? there : (size_t)(end - start);
     const size_t room = CSV_RECORD_BYTES_MAX - csv->raw.size;
     const size_t kept = count < room ? count : room;
-    const enum status status = buffer_reserve(&csv->raw, kept);
-    if (status == STATUS_OK) {
-        buffer_put(&csv->raw, start, kept);
-        csv->is_long = csv->is_long || kept < count;
-        csv->input_at += count + (end == NULL ? 0 : 1);
-        csv->line += end == NULL ? 0 : 1;
-        *is_whole = end != NULL;
-    }
-    return status;
+    buffer_put(&csv->raw, start, kept);
+    csv->is_long = csv->is_long || kept < count;
+    csv->input_at += count + (end == NULL ? 0 : 1);
+    csv->line += end == NULL ? 0 : 1;
+    return end != NULL;
 }
 
 /* Reads one line into raw. */
@@ -172,7 +164,7 @@ static enum status read_line(struct csv *csv, bool *done, struct why *why)
             }
         }
         *done = false;
-        status = take_stretch(csv, &is_whole);
+        is_whole = take_stretch(csv);
     }
     if (!csv->is_long && csv->raw.size > 0 && csv->raw.byte[csv->raw.size - 1] == '\r') {
         csv->raw.size--;
@@ -180,23 +172,11 @@ static enum status read_line(struct csv *csv, bool *done, struct why *why)
     return status;
 }
 
-static enum status end_field(struct csv *csv, size_t offset)
+static void end_field(struct csv *csv, size_t offset)
 {
-    if (csv->field_count == CSV_FIELDS_MAX) {
-        return STATUS_OK;
+    if (csv->field_count < CSV_FIELDS_MAX) {
+        csv->field[csv->field_count++] = (struct field){offset, csv->text.size - offset};
     }
-    if (csv->field_count == csv->field_room) {
-        const size_t room = csv->field_room == 0 ? 64 : 2 * csv->field_room;
-        struct field *grown = realloc(csv->field, room * sizeof *grown);
-        if (grown == NULL) {
-            return STATUS_NO_MEMORY;
-        }
-        csv->field = grown;
-        csv->field_room = room;
-    }
-    csv->field[csv->field_count] = (struct field){offset, csv->text.size - offset};
-    csv->field_count++;
-    return STATUS_OK;
 }
 
 /* Takes the quoted stretch that begins at raw[at], a quote. Returns where it ends. */
@@ -221,7 +201,7 @@ static size_t take_quoted(struct csv *csv, size_t at)
 }
 
 /* Divides raw into fields. They take at most as many bytes as raw does. */
-static enum status split(struct csv *csv)
+static void split(struct csv *csv)
 {
     const char *raw = csv->raw.byte;
     const size_t size = csv->raw.size;
@@ -229,8 +209,7 @@ static enum status split(struct csv *csv)
     csv->text.size = 0;
     csv->field_count = 0;
     csv->is_open = false;
-    enum status status = buffer_reserve(&csv->text, size + 1);
-    while (status == STATUS_OK) {
+    for (;;) {
         const size_t offset = csv->text.size;
         at = at < size && raw[at] == '"' ? take_quoted(csv, at) : at;
         const char *end = at < size ? memchr(raw + at, csv->separator, size - at) : NULL;
@@ -239,13 +218,12 @@ static enum status split(struct csv *csv)
         if (end == NULL && csv->is_long) {
             break;
         }
-        status = end_field(csv, offset);
+        end_field(csv, offset);
         if (end == NULL) {
             break;
         }
         at += count + 1;
     }
-    return status;
 }
 
 enum status csv_next(struct csv *csv, bool *done, struct why *why)
@@ -267,10 +245,12 @@ enum status csv_next(struct csv *csv, bool *done, struct why *why)
         csv->text.size = 0;
         csv->field_count = 0;
         csv->is_open = false;
-        return end_field(csv, 0);
+        end_field(csv, 0);
+        return STATUS_OK;
     }
     csv->is_held = false;
-    return split(csv);
+    split(csv);
+    return STATUS_OK;
 }
 
 size_t csv_field_count(const struct csv *csv)

@@ -12,7 +12,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { CSV_RECORD_BYTES_MAX = 1024 * 1024, CSV_FIELDS_MAX = 16384 };
+enum {
+    CSV_RECORD_BYTES_MAX = 1024 * 1024,
+    CSV_FIELDS_MAX = 16384,
+    CSV_MEMORY_BYTES =
+        5 << 19 /* what a reader takes from its beginning on, at most, whatever it reads */
+};
 
 struct csv; /* one pass over one file */
 

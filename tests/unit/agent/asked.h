@@ -19,7 +19,12 @@ enum { BODY_BYTES_MAX = 4096, BLOB_BYTES_MAX = 2048 };
 
 static const int64_t day_ms = 86400000;
 
-/* One pass of two batches, one charge. */
+/* One pass of two batches, one charge; a test may define other stages. */
+#ifndef ASKED_STAGES
+#define ASKED_STAGES                                                                               \
+    "  - {task: update, loss: logistic, rounds: 2, batch: 2, batches: 2, clip: 1, rate: 1,\n"      \
+    "     share: 1, grid_bits: 30}\n"
+#endif
 static const char TEXT[] =
     "hedgerow: 1\n"
     "job: asked\n"
@@ -29,9 +34,7 @@ static const char TEXT[] =
     "    - {column: a, centre: 0, half_width: 1}\n"
     "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
     "cohort: {minimum: 1, join_deadline_s: 10, deadline_s: 10}\n"
-    "stages:\n"
-    "  - {task: update, loss: logistic, rounds: 2, batch: 2, batches: 2, clip: 1, rate: 1,\n"
-    "     share: 1, grid_bits: 30}\n";
+    "stages:\n" ASKED_STAGES;
 
 static const char RECORDS[] = "a,y\n0.1,1\n0.9,0\n0.2,1\n0.7,0\n";
 static const char OTHERS[] = "a,y\n0.1,1\n0.9,0\n0.8,1\n0.7,0\n";
@@ -225,6 +228,7 @@ static void init(void)
                                    .jobs_per_day = 1000,
                                    .answer_slot_ms = SLOT_MS};
     bench.policy.task_allowed[TASK_UPDATE] = true;
+    bench.policy.task_allowed[TASK_LOSSES] = true;
     bench.policy.trust_allowed[TRUST_LOCAL] = true;
     bench.records = RECORDS;
     bench.wall_ms = 100 * day_ms;
