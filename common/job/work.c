@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "job/round.h"
-#include "learn/csv.h"
 #include "learn/erm.h"
 #include "learn/kernel_machine.h"
 
@@ -152,7 +151,7 @@ static double bytes_of_records(const struct view *view, double *reading)
     const double raw = schema->keeps_raw ? (double)schema->column_count : 0;
     const bool is_copied = view->stage->block.count != view->stage->block.all;
     const double widest = fmax(all, raw);
-    *reading = NUMBER * view->m * (2 * (all + raw + 1) + widest) + CSV_MEMORY_BYTES;
+    *reading = NUMBER * view->m * (2 * (all + raw + 1) + widest) + SCHEMA_READER_BYTES;
     return NUMBER * view->m * (2 * (all + raw + 1) + 1 + (is_copied ? view->d + 1 : 0));
 }
 

@@ -5,7 +5,9 @@
 #include "learn/csv.h"
 
 #include "base/check.h"
+#include "learn/schema.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,11 @@ struct csv {
     struct field *field;
     size_t field_count;
 };
+
+static_assert(sizeof(struct csv) + 2 * (CSV_RECORD_BYTES_MAX + 1) +
+                      CSV_FIELDS_MAX * sizeof(struct field) <=
+                  SCHEMA_READER_BYTES,
+              "plans count all that a reader takes");
 
 static void buffer_free(struct buffer *buffer)
 {

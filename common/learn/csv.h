@@ -12,12 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum {
-    CSV_RECORD_BYTES_MAX = 1024 * 1024,
-    CSV_FIELDS_MAX = 16384,
-    CSV_MEMORY_BYTES =
-        5 << 19 /* what a reader takes from its beginning on, at most, whatever it reads */
-};
+enum { CSV_RECORD_BYTES_MAX = 1024 * 1024, CSV_FIELDS_MAX = 16384 };
 
 struct csv; /* one pass over one file */
 

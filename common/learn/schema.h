@@ -21,7 +21,8 @@ enum {
     SCHEMA_LAG_MAX = 1000,            /* in days */
     SCHEMA_MAP_FEATURES_MAX = 16384,  /* of random frequencies, as cosines and sines */
     SCHEMA_MAP_NUMBERS_MAX = 1 << 23, /* frequencies times the plain vector's features */
-    SCHEMA_LANDMARKS_MAX = 512
+    SCHEMA_LANDMARKS_MAX = 512,
+    SCHEMA_READER_BYTES = 5 << 19 /* what reading a table takes beside the records, at most */
 };
 
 /* A cell that is none of its column's categories gives features of 0. */
