@@ -71,7 +71,7 @@ struct participant {
     struct job_name name;
     struct job job;        /* valid from JOB_LOADING on */
     char *text;            /* (name.text_bytes) owned */
-    bool recorded;         /* the job's own record is in the journal */
+    bool approvals_known;  /* a person's decisions were told at least once */
     struct seen_job *seen; /* (seen_count) owned */
     size_t seen_count;
     struct texts texts; /* of these jobs, as far as they are kept */
@@ -81,7 +81,6 @@ struct participant {
     uint32_t jobs_today;                /* new jobs that were looked at, as far as it is known */
     bool jobs_limit_told;
     bool approvals_changed; /* and not yet acted on */
-    bool approvals_known;   /* they were told at least once */
     bool policy_changed;    /* a restart is due, between two rounds */
     bool declined;          /* JOB_REFUSED, and by a person */
     struct dataset data;

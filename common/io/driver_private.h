@@ -23,7 +23,7 @@ struct driver {
     struct effects effects;
     struct worker *worker;
     struct log_rate rate;
-    int signals;   /* -1 without */
+    int signals; /* -1 without */
     /* Commits that the machine has not been told of yet, oldest first: a ring. */
     uint64_t owed[EFFECTS_MAX];
     size_t owed_first;
