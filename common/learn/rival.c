@@ -233,6 +233,7 @@ static bool advance(struct search *s, double *w, double *value)
             *value = tried;
             return true;
         }
+        length /= 2;
     }
     return false;
 }
