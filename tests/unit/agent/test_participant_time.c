@@ -125,6 +125,37 @@ Test(participant_time, a_longer_computation_shows_as_a_whole_slot)
     timed_free(&longer);
 }
 
+/* When the log tells of a computation that outlasts its slot. */
+static int64_t overrun_ms(int64_t work_ms, bool tells_early)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    timed_join(&bench);
+    bench.now_ms = SLOT_MS;
+    timed_tick(&bench);
+    struct message invite = timed_invitation(&bench, 0, NULL);
+    bench.work_takes_ms = work_ms;
+    bench.tells_overrun = tells_early;
+    timed_give(&bench, &invite, (struct slice){0});
+    while (bench.now_ms < END_MS) {
+        bench.now_ms++;
+        timed_settle(&bench);
+        timed_tick(&bench);
+    }
+    timed_free(&bench);
+    return bench.overrun_ms;
+}
+
+/* A log is read by more people than the records are: it may tell whole slots, as the answer does. */
+Test(participant_time, an_overrun_is_logged_at_the_slot_and_not_when_the_computation_ends)
+{
+    for (int64_t work_ms = SLOT_MS + 1; work_ms < 2 * SLOT_MS; work_ms += 7) {
+        cr_assert_eq(overrun_ms(work_ms, false), 3 * SLOT_MS, "%lld", (long long)work_ms);
+    }
+    cr_assert_eq(overrun_ms(SLOT_MS - 1, false), NEVER);
+    cr_assert_neq(overrun_ms(SLOT_MS + 1, true), 3 * SLOT_MS, "the planted early line is caught");
+}
+
 /* Reading the records takes as long as it takes; that, too, shows as whole slots only. records: NULL for the
  * bench's own. Meanwhile the coordinator asks for the first round, or tells a lie, all the time. */
 static void read_records(struct timed *bench, const char *records, enum lie lie, int64_t work_ms)

@@ -54,6 +54,9 @@ static void note(void *self, const struct log_entry *entry)
     struct timed *bench = self;
     const size_t used = strlen(bench->logged);
     (void)snprintf(bench->logged + used, sizeof bench->logged - used, "%s ", entry->event);
+    if (strcmp(entry->event, "slot-overrun") == 0 && bench->overrun_ms == NEVER) {
+        bench->overrun_ms = bench->now_ms;
+    }
 }
 
 static void step(struct timed *bench, struct event *event)
@@ -94,6 +97,9 @@ void timed_settle(struct timed *bench)
         } else {
             bench->machine.work(bench->machine.self);
             bench->worked_ms = NEVER;
+            if (bench->tells_overrun) {
+                log_event(&bench->log, LOG_WARN, "slot-overrun", NULL, "planted");
+            }
             event.kind = EVENT_WORKED;
         }
         step(bench, &event);
@@ -165,6 +171,7 @@ void timed_init(struct timed *bench, unsigned grid_bits)
     bench->random = seeded_random_interface(&bench->seeded);
     bench->records = "a,b,y\n0.1,0.2,1\n0.3,0.1,0\n0.5,0.5,1\n0.9,0.4,0\n0.2,0.2,1\n";
     bench->worked_ms = NEVER;
+    bench->overrun_ms = NEVER;
     bench->log = (struct log){.write = note, .self = bench, .level = LOG_INFO};
     (void)snprintf(bench->text, sizeof bench->text, TEXT, grid_bits);
     bench->dictionary = dictionary_of_text((struct slice){bench->text, strlen(bench->text)}, 2);

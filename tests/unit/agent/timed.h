@@ -46,8 +46,11 @@ struct timed {
     size_t waiting;  /* texts that were kept for a person */
     struct digest waiting_text;
     struct log log;
-    char logged[4096]; /* the events' names, a space behind each */
-    double kept[DIM];  /* the model that was published last */
+    char logged[4096];  /* the events' names, a space behind each */
+    int64_t overrun_ms; /* when `slot-overrun` was logged first; NEVER */
+    bool
+        tells_overrun; /* planted: the end of a computation that outlasts its slot is logged at once */
+    double kept[DIM]; /* the model that was published last */
 };
 
 /** Starts an agent with a journal, five records and the job of a fit and two rounds of losses, which has so
