@@ -6,6 +6,7 @@
 #include "agent/participant_state.h"
 #include "base/check.h"
 #include "crypto/digest.h"
+#include "job/work.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -163,29 +164,36 @@ bool participant_is_deaf(struct participant *p)
     return is_computing(p);
 }
 
+/* When what was computed may be looked at: at once, where the time that it took is public. */
+static int64_t due_ms(const struct participant *p, int64_t now_ms)
+{
+    const int64_t slot_ms = p->options.policy->answer_slot_ms;
+    const int64_t slots = (now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
+    if (p->work.kind == WORK_TASK && work_time_is_public(p->work.input.stage)) {
+        return now_ms;
+    }
+    return p->invited_ms + (slots > 0 ? slots : 1) * slot_ms;
+}
+
 static enum status on_worked(struct participant *p, const struct event *event)
 {
-    int64_t slot_ms = p->options.policy->answer_slot_ms;
-    int64_t slots = (event->now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
-
     CHECK(p->work.kind != WORK_NONE && !p->work.done);
-    slots = slots > 0 ? slots : 1;
     p->work.done = true;
-    p->work.due_ms = p->invited_ms + slots * slot_ms;
+    p->work.due_ms = due_ms(p, event->now_ms);
     return p->work.status == STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 static void tell_overrun(const struct participant *p)
 {
     const int64_t slots = (p->work.due_ms - p->invited_ms) / p->options.policy->answer_slot_ms;
-    if (p->work.kind == WORK_TASK && slots > 1) {
+    if (p->work.kind == WORK_TASK && !work_time_is_public(p->work.input.stage) && slots > 1) {
         log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
                   "round %" PRIu32 " takes %" PRId64 " slots: raise answer_slot_ms", p->round,
                   slots);
     }
 }
 
-/* The slot has come: what was computed is looked at, and whatever is said of it is said now. */
+/* The moment has come: what was computed is looked at, and whatever is said of it is said now. */
 static enum status take_work(struct participant *p, const struct event *event,
                              struct effects *effects)
 {

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "crypto/digest.h"
 #include "job/reach.h"
+#include "job/work.h"
 #include "protocol/wire.h"
 
 #include <inttypes.h>
@@ -187,6 +188,14 @@ static enum status begin_round(struct participant *p, const struct event *event,
     return participant_ask(p, effects);
 }
 
+/* How long an answer that is at hand waits: not at all, where a computed one would not. */
+static int64_t slot_ms(const struct participant *p, uint32_t round)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, round, &within);
+    return work_time_is_public(stage) ? 0 : p->options.policy->answer_slot_ms;
+}
+
 /* The round was answered before: the same bytes for the same question, nothing for another one. */
 static enum status answer_again(struct participant *p, const struct event *event,
                                 const struct gate_answer_view *answer,
@@ -205,7 +214,7 @@ static enum status answer_again(struct participant *p, const struct event *event
     }
     p->invitation = *invitation;
     p->invited_ms = event->now_ms;
-    p->offer_ms = event->now_ms + p->options.policy->answer_slot_ms;
+    p->offer_ms = event->now_ms + slot_ms(p, answer->round);
     p->round_phase = ROUND_WAITING;
     return STATUS_OK;
 }

@@ -133,15 +133,32 @@ static enum status of_select(struct work_need *out, const struct view *view)
     return STATUS_OK;
 }
 
-static work_entry *const entry[] = {[TASK_FIT] = of_fit,
-                                    [TASK_LOSSES] = of_losses,
-                                    [TASK_ONLINE] = of_online,
-                                    [TASK_PREDICT] = of_predict,
-                                    [TASK_QUERY] = of_query,
-                                    [TASK_SELECT] = of_select,
-                                    [TASK_STATISTICS] = of_statistics,
-                                    [TASK_UPDATE] = of_update};
+/* Public is the time of kernels that take no branch and read no address by a value, and only where
+ * tests/bench/agent/bench_task_timing holds them to it. */
+enum time_of { TIME_BY_RECORDS, TIME_PUBLIC };
+
+static const struct {
+    work_entry *need;
+    enum time_of time;
+} entry[] = {[TASK_FIT] = {of_fit, TIME_BY_RECORDS},
+             [TASK_LOSSES] = {of_losses, TIME_BY_RECORDS},
+             [TASK_ONLINE] = {of_online, TIME_BY_RECORDS},
+             [TASK_PREDICT] = {of_predict, TIME_BY_RECORDS},
+             [TASK_QUERY] = {of_query, TIME_BY_RECORDS},
+             [TASK_SELECT] = {of_select, TIME_BY_RECORDS},
+             [TASK_STATISTICS] = {of_statistics, TIME_BY_RECORDS},
+             [TASK_UPDATE] = {of_update, TIME_BY_RECORDS}};
 _Static_assert(sizeof entry / sizeof *entry == TASK_COUNT, "every task has an entry");
+
+bool work_time_is_public(const struct stage *stage)
+{
+    /* How many records a coin chose is secret, and shows in the time. */
+    const bool is_sampled = stage->charge.sampling_nano > 0;
+    /* The losses of experts, under another name. */
+    const enum task task =
+        stage->task == TASK_SELECT && stage->among_experts ? TASK_LOSSES : stage->task;
+    return entry[task].time == TIME_PUBLIC && !is_sampled;
+}
 
 /* While the table is read, and while a round is computed beside it. */
 static double bytes_of_records(const struct view *view, double *reading)
@@ -175,7 +192,7 @@ enum status work_of_stage(struct work_need *out, const struct job *job, size_t i
     double reading = 0;
     *out = (struct work_need){0};
     const double records = bytes_of_records(&view, &reading);
-    enum status status = entry[stage->task](out, &view);
+    enum status status = entry[stage->task].need(out, &view);
     out->bytes = fmax(reading, records + out->bytes + NUMBER * view.experts * view.width +
                                    ANSWER_COPIES * NUMBER * (double)answers);
     return status;

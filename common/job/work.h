@@ -36,4 +36,11 @@ MUST_USE enum status work_of_stage(struct work_need *out, const struct job *job,
 MUST_USE enum status work_memory(double *bytes, size_t *stage, const struct job *job,
                                  struct work_size size, struct why *why);
 
+/**
+ * Answers whether the time that one round of a stage takes an agent depends on public numbers alone:
+ * sizes, never a value of a record. Such an answer leaves as soon as it is durable; the others wait
+ * for a public slot.
+ */
+bool work_time_is_public(const struct stage *stage);
+
 #endif
