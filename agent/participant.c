@@ -79,6 +79,15 @@ enum status participant_commit(struct participant *p, struct effects *effects,
     return STATUS_OK;
 }
 
+enum status participant_outdate_answer(struct participant *p)
+{
+    struct gate_answer_view answer;
+    if (!gate_latest(p->gate, &answer) || answer.exact || answer.bytes.size == 0) {
+        return STATUS_OK; /* the journal holds nothing of it */
+    }
+    return stale_add(&p->stale, answer.sequence);
+}
+
 static enum status on_record(struct participant *p, const struct event *event)
 {
     struct record record;
@@ -97,7 +106,11 @@ static enum status on_record(struct participant *p, const struct event *event)
         }
         break;
     case RECORD_ANSWER:
-        status = gate_restore(p->gate, &record, event->as.record.sequence, event->as.record.blob);
+        status = participant_outdate_answer(p);
+        if (status == STATUS_OK) {
+            status =
+                gate_restore(p->gate, &record, event->as.record.sequence, event->as.record.blob);
+        }
         break;
     case RECORD_ROUND:
         status = STATUS_CORRUPT; /* a coordinator's journal in an agent's place */
@@ -125,18 +138,19 @@ static enum status on_committed(struct participant *p, const struct event *event
                       name->text_bytes);
         }
     } else {
-        round_on_committed(p, event);
+        status = round_on_committed(p, event);
     }
     free(record);
     return status;
 }
 
-/* Drops the texts that need not be kept. What a crash leaves undone, the next start does. */
-static void drop_texts(struct participant *p, struct effects *effects)
+/* Drops the answers and texts that need not be kept. What a crash leaves undone, the next start does. */
+static void forget_old(struct participant *p, struct effects *effects)
 {
     enum { EFFECTS_LEFT = 64 }; /* for whatever else this step has to say */
     uint64_t sequence = 0;
 
+    stale_forget(&p->stale, effects);
     while (p->commit_count == 0 && effects->count < EFFECTS_MAX - EFFECTS_LEFT &&
            texts_drop(&p->texts, &sequence)) {
         struct effect *effect = effects_add(effects, EFFECT_FORGET);
@@ -319,14 +333,14 @@ static enum status participant_step(void *self, const struct event *event, struc
         p->started = true;
         p->heard_ms = event->now_ms;
         p->hello_ms = event->now_ms;
-        drop_texts(p, effects);
+        forget_old(p, effects);
         break;
     case EVENT_MESSAGE:
         status = p->finished ? STATUS_OK : on_message(p, event, effects);
         break;
     case EVENT_COMMITTED:
         status = on_committed(p, event);
-        drop_texts(p, effects);
+        forget_old(p, effects);
         break;
     case EVENT_WORKED:
         status = on_worked(p, event);
@@ -430,6 +444,7 @@ void participant_free(struct participant *p)
         free(p->commit_body[i]);
     }
     free(p->seen);
+    stale_free(&p->stale);
     gate_free(p->gate);
     free(p);
 }

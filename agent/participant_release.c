@@ -104,17 +104,18 @@ enum status release_on_model(struct participant *p, const struct event *event, b
 static enum status close_round(struct participant *p, uint32_t round, struct effects *effects)
 {
     struct gate_answer_view answer;
+    enum status status = STATUS_OK;
+
     if (gate_latest(p->gate, &answer) && digest_equal(&answer.job, &p->name.id) &&
-        answer.round <= round && gate_drop(p->gate)) {
-        struct effect *forget = effects_add(effects, EFFECT_FORGET);
-        if (forget != NULL) {
-            forget->as.forget.sequence = answer.sequence;
-        }
+        answer.round <= round) {
+        status = participant_outdate_answer(p);
+        (void)gate_drop(p->gate);
+        stale_forget(&p->stale, effects);
     }
     if (p->round <= round) {
         round_abandon(p);
     }
-    return STATUS_OK;
+    return status;
 }
 
 static enum status begin_final_fetch(struct participant *p, const struct event *event,

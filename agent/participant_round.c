@@ -358,14 +358,18 @@ enum status round_on_worked(struct participant *p, const struct event *event,
     return commit_answer(p, event, &record, blob, effects);
 }
 
-void round_on_committed(struct participant *p, const struct event *event)
+enum status round_on_committed(struct participant *p, const struct event *event)
 {
-    gate_committed(p->gate, event->as.committed.sequence);
-    if (p->round_phase != ROUND_COMMITTING) {
-        return;
+    enum status status = participant_outdate_answer(p);
+    if (status != STATUS_OK) {
+        return status;
     }
-    p->offer_ms = event->now_ms; /* the slot was waited for before the answer was drawn */
-    p->round_phase = ROUND_WAITING;
+    gate_committed(p->gate, event->as.committed.sequence);
+    if (p->round_phase == ROUND_COMMITTING) {
+        p->offer_ms = event->now_ms; /* the slot was waited for before the answer was drawn */
+        p->round_phase = ROUND_WAITING;
+    }
+    return STATUS_OK;
 }
 
 enum status round_on_slot(struct participant *p, struct effects *effects)

@@ -11,6 +11,7 @@
 #include "agent/task.h"
 #include "agent/texts.h"
 #include "protocol/message.h"
+#include "protocol/stale.h"
 #include "protocol/transfer.h"
 
 enum { FETCH_RETRY_MS = 2000, COMMITS_MAX = 2 };
@@ -75,6 +76,7 @@ struct participant {
     struct seen_job *seen; /* (seen_count) owned */
     size_t seen_count;
     struct texts texts; /* of these jobs, as far as they are kept */
+    struct stale stale; /* answers that the journal still holds and nobody may ask for again */
     struct approvals approvals;
     struct approvals offered_approvals; /* in the making */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
@@ -134,6 +136,9 @@ bool participant_holds(const struct participant *p, const struct artifact *exper
  */
 bool participant_is_deaf(struct participant *p);
 
+/** Notes that the latest answer's bytes can go from the journal: a later answer takes its place, or has taken it. */
+MUST_USE enum status participant_outdate_answer(struct participant *p);
+
 /* participant_job.c */
 void job_leave(struct participant *p);
 bool job_is_recorded(const struct participant *p, const struct digest *job);
@@ -172,7 +177,7 @@ MUST_USE enum status round_on_experts(struct participant *p, const struct event 
                                       struct effects *effects);
 MUST_USE enum status round_on_worked(struct participant *p, const struct event *event,
                                      struct effects *effects);
-void round_on_committed(struct participant *p, const struct event *event);
+MUST_USE enum status round_on_committed(struct participant *p, const struct event *event);
 MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
 MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
                                    struct effects *effects);

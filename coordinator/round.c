@@ -136,6 +136,8 @@ static enum status on_start(struct coordinator *c, const struct event *event,
     if (c->outcome.state_is_old) {
         return STATUS_CORRUPT; /* the latest state is dropped only for a later one */
     }
+    stale_forget(&c->stale,
+                 effects); /* what deaths between a commit and its forgetting have left */
     if (c->outcome.finished) {
         c->phase = PHASE_OVER;
         c->deadline_ms = event->now_ms + c->options.linger_ms;
@@ -179,9 +181,12 @@ static enum status on_record(struct coordinator *c, const struct event *event)
         memcpy(c->failed_because, record.as.round.cause, sizeof c->failed_because);
     }
     if (status == STATUS_OK && record.kind == RECORD_ROUND && !record.as.round.failed) {
-        coordinator_keep_state(c, event->as.record.sequence, NULL);
-        status = curator_restore(c->curator, record.as.round.round, &c->outcome.hedge_before,
-                                 &c->outcome.hedge);
+        status =
+            coordinator_keep_state(c, event->as.record.sequence, event->as.record.blob.size > 0);
+        if (status == STATUS_OK) {
+            status = curator_restore(c->curator, record.as.round.round, &c->outcome.hedge_before,
+                                     &c->outcome.hedge);
+        }
     }
     record_free(&record);
     return status;
@@ -366,6 +371,7 @@ void coordinator_free(struct coordinator *c)
         cohort_free(&c->cohort);
         aggregate_free(&c->aggregate);
         curator_free(c->curator);
+        stale_free(&c->stale);
         record_free(&c->committing);
         free(c->commit_body);
         free(c->commit_rows);

@@ -205,18 +205,17 @@ static void log_closed(const struct coordinator *c, const struct record *record)
         spent.delta_atto > 0 ? delta : "", record->as.round.duration_ms / 1000.0, model);
 }
 
-void coordinator_keep_state(struct coordinator *c, uint64_t sequence, struct effects *effects)
+enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, bool holds)
 {
+    enum status status = STATUS_OK;
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed - 1, &within);
 
-    if (stage->task == TASK_UPDATE && within > 0 && c->state_sequence > 0 && effects != NULL) {
-        struct effect *forget = effects_add(effects, EFFECT_FORGET);
-        if (forget != NULL) {
-            forget->as.forget.sequence = c->state_sequence;
-        }
+    if (stage->task == TASK_UPDATE && within > 0 && c->state_sequence > 0) {
+        status = stale_add(&c->stale, c->state_sequence);
     }
-    c->state_sequence = stage->task == TASK_UPDATE ? sequence : 0;
+    c->state_sequence = stage->task == TASK_UPDATE && holds ? sequence : 0;
+    return status;
 }
 
 static enum status on_round_committed(struct coordinator *c, const struct event *event,
@@ -229,7 +228,8 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
         return status;
     }
     if (!c->committing.as.round.failed) {
-        coordinator_keep_state(c, event->as.committed.sequence, effects);
+        status = coordinator_keep_state(c, event->as.committed.sequence, true);
+        stale_forget(&c->stale, effects);
     }
     log_closed(c, &c->committing);
     record_free(&c->committing);

@@ -11,6 +11,7 @@
 #include "coordinator/outcome.h"
 #include "coordinator/round.h"
 #include "protocol/message.h"
+#include "protocol/stale.h"
 
 enum {
     PULL_RETRY_MS = 2000,
@@ -54,7 +55,9 @@ struct coordinator {
     uint8_t *commit_body;
     double *commit_rows;
     size_t commit_rows_bytes;
-    uint64_t state_sequence; /* of the record whose blob is the stage's state; 0: none */
+    uint64_t
+        state_sequence; /* of the record whose blob is the stage's state; 0: none, or forgotten */
+    struct stale stale; /* earlier states that the journal still holds */
 };
 
 /* round.c */
@@ -110,9 +113,9 @@ MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event 
                                       struct effects *effects);
 MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
-/** Of an update stage's states the journal needs the latest alone: the one before it may go (effects:
- * NULL while the journal is read). */
-void coordinator_keep_state(struct coordinator *c, uint64_t sequence, struct effects *effects);
+/** Of an update stage's states the journal needs the latest alone: notes the one before it as stale. holds:
+ * whether the journal still holds this record's state. */
+MUST_USE enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, bool holds);
 MUST_USE enum status coordinator_release(struct coordinator *c, const struct peer *peer,
                                          struct effects *effects);
 

@@ -63,6 +63,10 @@ void checker_free(struct checker *checker);
 void checker_on_durable(struct world *world, struct node *node, struct slice body,
                         struct slice blob);
 
+/** A program has acted on its journal: of answers, and of an update stage's states, it holds the latest and at most one
+ * that the latest has just replaced, however often the program died before it forgot. */
+void checker_on_kept(struct world *world, const struct node *node);
+
 /** A frame leaves a program. */
 void checker_on_send(struct world *world, struct node *node, size_t to, struct slice control,
                      struct slice payload);

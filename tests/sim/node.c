@@ -335,6 +335,9 @@ void node_step(struct world *world, struct node *node, struct event *event)
         }
         perform(world, node, &node->effects.item[i]);
     }
+    if (node->up && (event->kind == EVENT_START || event->kind == EVENT_COMMITTED)) {
+        checker_on_kept(world, node);
+    }
     if (node->up && world_chance(world, world->plan.crash_between / 4)) {
         node_crash(world, node, "after a step");
     }

@@ -106,6 +106,27 @@ Test(participant_books, a_text_is_written_to_the_journal_once)
     end();
 }
 
+/* A coordinator that never releases a round must not make the journal keep every answer: only the latest can be
+ * asked for again. Deaths before the forgetting do not add up either. */
+Test(participant_books, an_answer_that_a_later_one_replaces_is_forgotten)
+{
+    init();
+    ask_and_wait(0);
+    cr_expect_eq(bench.forgets, 0);
+    ask_and_wait(1);
+    cr_expect_eq(bench.forgets, 1, "of another round of the same job");
+    cr_expect_eq(bench.journal_count, 3);
+    restart(); /* this journal has forgotten nothing, as after a death at each time */
+    cr_expect_eq(bench.forgets, 1, "at the start");
+    name_job(2);
+    join();
+    ask_and_wait(0);
+    cr_expect_eq(bench.forgets, 2, "for another job's answer");
+    restart();
+    cr_expect_eq(bench.forgets, 2, "two deaths");
+    end();
+}
+
 /* A journal with more texts than are kept, as a kill between commit and dropping leaves it: the oldest go at the
  * start, and they alone. */
 Test(participant_books, texts_beyond_the_bound_are_dropped_from_the_journal)

@@ -1,0 +1,31 @@
+/* What a journal still holds beside its records: deaths before a forgetting must not add up. */
+
+#include "sim/world.h"
+
+static bool is_replaceable(const struct world *world, const struct record *record)
+{
+    uint32_t within;
+    if (record->kind != RECORD_ROUND) {
+        return record->kind == RECORD_ANSWER;
+    }
+    const struct stage *stage = job_stage_of(&world->fixture.job, record->as.round.round, &within);
+    return stage->task == TASK_UPDATE && within + 1 < stage->rounds; /* the last one is a model */
+}
+
+void checker_on_kept(struct world *world, const struct node *node)
+{
+    size_t kept = 0;
+    for (uint64_t sequence = 1; sequence <= node->journal.count; sequence++) {
+        struct record record;
+        if (memory_journal_blob(&node->journal, sequence).size > 0 &&
+            wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) ==
+                STATUS_OK) {
+            kept += is_replaceable(world, &record);
+            record_free(&record);
+        }
+    }
+    if (kept > 2) {
+        world_fail(world, "%s: the journal holds %zu answers or states, and needs one",
+                   peer_name(node->number), kept);
+    }
+}
