@@ -26,3 +26,33 @@ enum status capacity_check(uint64_t memory_bytes, const struct job *job, uint64_
             (double)memory_bytes / megabyte, (bytes - (double)memory_bytes) / megabyte + 1);
     return STATUS_REFUSED;
 }
+
+enum status capacity_check_slot(double speed, uint32_t slot_ms, const struct job *job,
+                                uint64_t record_count, struct why *why)
+{
+    const struct work_size size = {.records = record_count, .agents = job->cohort_min};
+    double flops = 0;
+    size_t stage = 0;
+    if (!(speed > 0) || record_count == 0 ||
+        work_to_hide(&flops, &stage, job, size, NULL) != STATUS_OK) {
+        return STATUS_OK; /* what no solver takes is refused for its own reason */
+    }
+    const unsigned long long need_ms = work_slot_ms(flops, speed);
+    if (flops == 0) {
+        why_set(why, "no stage of the job needs an answer slot");
+        return STATUS_OK;
+    }
+    if (need_ms <= slot_ms) {
+        why_set(why, "the job needs a slot of %llu ms here, and answer_slot_ms is %lu", need_ms,
+                (unsigned long)slot_ms);
+        return STATUS_OK;
+    }
+    why_set(
+        why,
+        "its stage %zu, %s, takes up to %.2g operations a round, for which a slot of %llu ms would "
+        "do at the %.2g operations a second measured here: set answer_slot_ms to %llu or more in "
+        "the policy (it is %lu), or ask for fewer records, a larger lambda or a larger tolerance",
+        stage + 1, task_name(job->stage[stage].task), flops, need_ms, speed, need_ms,
+        (unsigned long)slot_ms);
+    return STATUS_REFUSED;
+}

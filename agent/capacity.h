@@ -1,4 +1,4 @@
-/* capacity.h - whether a job fits into this site's machine, by public numbers alone. */
+/* capacity.h - whether a job fits into this site's machine and into its public slots, by public numbers alone. */
 
 #ifndef AGENT_CAPACITY_H
 #define AGENT_CAPACITY_H
@@ -16,5 +16,19 @@
  */
 MUST_USE enum status capacity_check(uint64_t memory_bytes, const struct job *job,
                                     uint64_t record_count, struct why *why);
+
+/**
+ * Holds the longest computation of a job whose time may depend on records against the slot that is to hide it.
+ *
+ * speed         in  operations a second, of speed_measure; 0: not known, and everything fits
+ * slot_ms       in  the policy's answer_slot_ms
+ * record_count  in  as for capacity_check
+ *
+ * Fails with STATUS_REFUSED; why says the stage, what it needs, which slot would do and what to change. On
+ * success why (may be NULL) says what the job needs.
+ * Privacy: looks at no record.
+ */
+MUST_USE enum status capacity_check_slot(double speed, uint32_t slot_ms, const struct job *job,
+                                         uint64_t record_count, struct why *why);
 
 #endif

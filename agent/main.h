@@ -73,6 +73,9 @@ struct source site_source(struct site *site);
  * machine's memory where that is not set, less what the program takes already; at least 32 MiB. */
 uint64_t site_memory(const struct site *site);
 
+/** Measures how many operations a second this machine carries out: see speed_measure. */
+double site_speed(void);
+
 /** Part of check: tries the state folder and reads the journal; prints a line for each. Returns whether both will do. */
 bool check_state(const struct site *site);
 

@@ -147,8 +147,19 @@ static bool check_budget(const struct site *site, const struct job *job)
     return good;
 }
 
-/* forbidden out: whether the policy does not allow the job. */
-static bool check_job_and_data(struct site *site, const char *job_path, bool *forbidden)
+/* Whether the job's solvers fit into the policy's slot on this machine. */
+static bool check_slot(const struct site *site, const struct job *job, double speed)
+{
+    struct why why = {{0}};
+    const enum status status =
+        capacity_check_slot(speed, site->policy.answer_slot_ms, job,
+                            dictionary_records(&site->dictionary, &job->schema), &why);
+    return daemon_report("slot", status, &why);
+}
+
+/* forbidden out: whether the job would be declined: the policy does not allow it, or it does not fit. */
+static bool check_job_and_data(struct site *site, const char *job_path, double speed,
+                               bool *forbidden)
 {
     struct why why = {{0}};
     struct job job = {0};
@@ -174,6 +185,7 @@ static bool check_job_and_data(struct site *site, const char *job_path, bool *fo
         why = (struct why){{0}};
         good = check_budget(site, &job);
         if (daemon_report("dictionary/job", judge_data(&site->dictionary, &job, &why), &why)) {
+            *forbidden = !check_slot(site, &job, speed) || *forbidden;
             why = (struct why){{0}};
             status = check_records(site, &job, &why);
             good = daemon_report("data", status, &why) && good;
@@ -205,6 +217,7 @@ int main_check(const struct arguments *arguments)
     bool keys;
     bool good;
 
+    const double speed = site_speed();
     if (!daemon_report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
         return EXIT_CODE_INPUT;
     }
@@ -212,7 +225,7 @@ int main_check(const struct arguments *arguments)
     good = daemon_report("policy", site_read_policy(&site, &why), &why);
     good = good && check_state(&site);
     good = good && check_dictionary(&site);
-    good = good && check_job_and_data(&site, arguments->job, &forbidden);
+    good = good && check_job_and_data(&site, arguments->job, speed, &forbidden);
     why = (struct why){{0}};
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);
     if (keys) {

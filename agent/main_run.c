@@ -31,6 +31,7 @@ struct run {
     struct participant *participant;
     const char *config;    /* the settings file */
     uint64_t memory_bytes; /* measured once: later, what the records took would be in it */
+    double speed;          /* measured before anything of the site is read */
     bool once;
 #ifdef HEDGEROW_SEEDED
     struct seeded_random seeded;
@@ -114,6 +115,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                           .waiting = {keep_waiting, run},
                                           .approved_text = {run->site.job_text, run->site.job_size},
                                           .memory_bytes = run->memory_bytes,
+                                          .speed = run->speed,
                                           .approvals_followed = true,
                                           .heartbeat_ms = run->site.settings.heartbeat_ms,
                                           .silence_ms = run->site.settings.silence_ms,
@@ -221,6 +223,7 @@ int main_run(const struct arguments *arguments)
 
     if (status == STATUS_OK) {
         run->once = arguments->once;
+        run->speed = site_speed();
         run->config = arguments->config;
         status = site_read_settings(&run->site, arguments->config, &why);
     }

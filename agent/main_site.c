@@ -5,11 +5,13 @@
 #include "config/config.h"
 #include "learn/csv.h"
 #include "learn/dataset.h"
+#include "learn/speed.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What says what this program may do is read only if nobody else could have written it. */
@@ -206,4 +208,18 @@ uint64_t site_memory(const struct site *site)
                               : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t used = bytes_in_use(limited);
     return heap_reserve + (most > used ? most - used : 0);
+}
+
+/* Of this thread alone: what other programs take while it measures does not count. */
+static int64_t thread_ns(void)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0
+               ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec
+               : 0;
+}
+
+double site_speed(void)
+{
+    return speed_measure(thread_ns);
 }

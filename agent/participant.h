@@ -40,6 +40,9 @@ struct participant_options {
         approvals_followed; /* EVENT_FILE tells a person's decisions; until the first, all jobs wait */
     uint64_t memory_bytes; /* for records and computations; 0: not known. A job that needs more is
                               declined */
+    double
+        speed; /* operations a second, of speed_measure; 0: not known. A job that does not fit into the policy's
+                     slot is declined */
     uint32_t heartbeat_ms; /* a HELLO at least this often */
     uint32_t silence_ms;   /* no valid frame for so long: EFFECT_RECONNECT */
     bool once;             /* EFFECT_FINISH when a job ends, instead of waiting for the next */

@@ -84,6 +84,15 @@ enum status job_consider(struct participant *p, const struct event *event, struc
                   why.text);
         return STATUS_OK;
     }
+    status = capacity_check_slot(p->options.speed, p->options.policy->answer_slot_ms, &p->job,
+                                 dictionary_records(p->options.dictionary, &p->job.schema), &why);
+    if (status != STATUS_OK) {
+        p->job_phase = JOB_REFUSED;
+        log_event(p->options.log, LOG_WARN, "slot-too-short", NULL,
+                  "job \"%s\" does not fit into a slot, every round will be declined: %s",
+                  p->job.name, why.text);
+        return STATUS_OK;
+    }
     const enum verdict verdict = verdict_on_job(p);
     if (verdict == VERDICT_WAITS) {
         job_wait(p);

@@ -44,9 +44,14 @@ static void print_work(const struct job_plan *plan, size_t index)
 {
     struct work_need need;
     if (job_plan_need(&need, plan, index) == STATUS_OK) {
-        (void)printf("  a round takes an agent at most %.3g MB of memory and %.2g operations: "
-                     "%.2g s at 10^9 a second\n",
-                     need.bytes / 1e6, need.flops, need.flops / 1e9);
+        (void)printf("  a round takes an agent at most %.3g MB of memory and %.2g operations: ",
+                     need.bytes / 1e6, need.flops);
+        if (work_time_is_public(&plan->job.stage[index])) {
+            (void)printf("its time is public, no answer slot\n");
+        } else {
+            (void)printf("answer_slot_ms %llu will do at 10^9 a second\n",
+                         (unsigned long long)work_slot_ms(need.flops, plan_speed));
+        }
     }
 }
 
@@ -269,7 +274,8 @@ const struct command command_plan_job = {
         "(charges), charge_epsilon or charge_sigma of one, sampling; epsilon, delta of the stage by\n"
         "itself; regret_bound, regret_bound_without_privacy; best_is_broadcast, the chance that the best\n"
         "expert is, where it leads by 1/100; memory_bytes and operations that a round takes an agent at\n"
-        "most; drowned; notes; advice, each with change, noise, burden, enough; releases, each with\n"
+        "most; slot_ms, the answer_slot_ms that will do at 10^9 operations a second (`hedgerow-agent check\n"
+        "--job` measures a site's own speed), null where an answer needs no slot; drowned; notes; advice, each with change, noise, burden, enough; releases, each with\n"
         "what, unit, noise (one standard deviation), bar (95 % stay within), burden (above 1: drowned)\n"
         "and drowned_when. null: there is none.\n\n"
         "example:\n"

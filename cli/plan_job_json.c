@@ -135,6 +135,11 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
     good = plan_set(object, "best_is_broadcast", plan_real(terms->best_chance)) && good;
     good = plan_set(object, "memory_bytes", plan_real(need.bytes)) && good;
     good = plan_set(object, "operations", plan_real(need.flops)) && good;
+    good = plan_set(object, "slot_ms",
+                    work_time_is_public(stage) || !isfinite(need.flops)
+                        ? json_null()
+                        : json_integer((json_int_t)work_slot_ms(need.flops, plan_speed))) &&
+           good;
     good = plan_set(object, "releases", json_incref(lines)) && good;
     good = plan_set(object, "drowned", json_boolean(worst != NULL && worst->burden > 1)) && good;
     if (plan == &answer->plan) {

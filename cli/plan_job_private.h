@@ -19,6 +19,9 @@ struct job_answer {
 const char *job_plan_trust(const struct job_plan *plan);
 bool job_answer_other_is_better(const struct job_answer *answer);
 
+/* Operations a second, for the slots that are advised: a machine of the slow kind. */
+static const double plan_speed = 1e9;
+
 /** Tells what a round of a stage takes an agent at most: of the records that are planned with, or that
  * the job needs. Fails as work_of_stage. */
 MUST_USE enum status job_plan_need(struct work_need *out, const struct job_plan *plan,

@@ -1,6 +1,8 @@
 #include "cli/simulation.h"
 
 #include "crypto/key.h"
+#include "job/work.h"
+#include "learn/speed.h"
 #include "report/file.h"
 
 #include <arpa/inet.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TEXT_BYTES = 8192, SLOT_MS = 100, BUDGET_FACTOR = 2 };
@@ -134,9 +137,41 @@ static void list_tasks(char *text, size_t size, const struct job *job)
     }
 }
 
+static int64_t thread_ns(void)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0
+               ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec
+               : 0;
+}
+
+/* The slot that the job needs on this machine, and as much again: each agent measures the speed for itself, while
+ * the others start. */
+static uint64_t slot_of(const struct simulation *simulation)
+{
+    const size_t dealt = simulation->streams_path != NULL
+                             ? simulation->record_count
+                             : simulation->record_count / simulation->agent_count + 1;
+    const struct work_size size = {.records = dealt, .agents = simulation->agent_count};
+    double flops = 0;
+    size_t stage = 0;
+    const double speed = speed_measure(thread_ns);
+    if (!(speed > 0) || work_to_hide(&flops, &stage, &simulation->job, size, NULL) != STATUS_OK) {
+        return SLOT_MS;
+    }
+    const uint64_t slot_ms = 2 * work_slot_ms(flops, speed);
+    if (slot_ms > SLOT_MS && simulation->progress != NULL) {
+        (void)fprintf(
+            simulation->progress,
+            "stage %zu, %s, may take so long that the agents answer at slots of %llu ms\n",
+            stage + 1, task_name(simulation->job.stage[stage].task), (unsigned long long)slot_ms);
+    }
+    return slot_ms > SLOT_MS ? slot_ms : SLOT_MS;
+}
+
 /* Twice what the job costs in all, and for this job no more than it says, so that the report shows a budget with something left; the smallest
  * cohort the job asks for; everything else the job's own terms. */
-static enum status make_agent(struct simulation *simulation, size_t number,
+static enum status make_agent(struct simulation *simulation, size_t number, uint64_t slot_ms,
                               const struct digest *coordinator_key, FILE *roster)
 {
     char name[CHILD_NAME_BYTES];
@@ -164,12 +199,12 @@ static enum status make_agent(struct simulation *simulation, size_t number,
                 "epsilon: %llu.%06llu\ndelta: %.18f\n"
                 "job_epsilon: %llu.%06llu\njob_delta: %.18f\ncohort_minimum: %u\n"
                 "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
-                "answer_slot_ms: %d\napproval: policy\njobs_per_day: 1000\n",
+                "answer_slot_ms: %llu\napproval: policy\njobs_per_day: 1000\n",
                 (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
                 (double)job->delta_atto * BUDGET_FACTOR * 1e-18,
                 (unsigned long long)(job->epsilon_micro / 1000000),
                 (unsigned long long)(job->epsilon_micro % 1000000), (double)job->delta_atto * 1e-18,
-                job->cohort_min, tasks, job_trust_name(job->trust), (int)SLOT_MS);
+                job->cohort_min, tasks, job_trust_name(job->trust), (unsigned long long)slot_ms);
     }
     if (status == STATUS_OK) {
         status = simulation_dictionary(simulation, folder);
@@ -207,8 +242,9 @@ enum status simulation_settings(struct simulation *simulation)
     if (roster == NULL) {
         return STATUS_NO_MEMORY;
     }
+    const uint64_t slot_ms = slot_of(simulation);
     for (size_t i = 0; i < simulation->agent_count && status == STATUS_OK; i++) {
-        status = make_agent(simulation, i, &coordinator_key, roster);
+        status = make_agent(simulation, i, slot_ms, &coordinator_key, roster);
     }
     if (fclose(roster) != 0 && status == STATUS_OK) {
         status = STATUS_NO_MEMORY;

@@ -198,6 +198,30 @@ enum status work_of_stage(struct work_need *out, const struct job *job, size_t i
     return status;
 }
 
+enum status work_to_hide(double *flops, size_t *stage, const struct job *job, struct work_size size,
+                         struct why *why)
+{
+    *flops = 0;
+    *stage = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        struct work_need need;
+        enum status status = work_of_stage(&need, job, i, size, why);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        if (!work_time_is_public(&job->stage[i]) && need.flops > *flops) {
+            *flops = need.flops;
+            *stage = i;
+        }
+    }
+    return STATUS_OK;
+}
+
+uint64_t work_slot_ms(double flops, double speed)
+{
+    return (uint64_t)fmin(fmax(ceil(WORK_SLOT_FACTOR * 1000 * flops / speed), 1), 1e15);
+}
+
 enum status work_memory(double *bytes, size_t *stage, const struct job *job, struct work_size size,
                         struct why *why)
 {

@@ -37,6 +37,23 @@ MUST_USE enum status work_memory(double *bytes, size_t *stage, const struct job 
                                  struct work_size size, struct why *why);
 
 /**
+ * Tells the most operations of one round, of those stages whose time is not public: these must fit into a public
+ * slot (answer_slot_ms), or the slot does not hide how long they took.
+ *
+ * stage  out  the first that needs it; flops is 0 where no stage needs a slot
+ *
+ * Fails as work_of_stage.
+ */
+MUST_USE enum status work_to_hide(double *flops, size_t *stage, const struct job *job,
+                                  struct work_size size, struct why *why);
+
+/** Returns the milliseconds that so many operations need of a slot, at `speed` operations a second, at least 1. They
+ * are given WORK_SLOT_FACTOR times as long, for the machine has other work, too. */
+uint64_t work_slot_ms(double flops, double speed);
+
+enum { WORK_SLOT_FACTOR = 2 };
+
+/**
  * Answers whether the time that one round of a stage takes an agent depends on public numbers alone:
  * sizes, never a value of a record. Such an answer leaves as soon as it is durable; the others wait
  * for a public slot.

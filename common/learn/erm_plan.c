@@ -139,8 +139,11 @@ uint64_t core_patience(const struct core *core, uint64_t steps)
     if (core->loss.kind == LOSS_SQUARED) {
         return 4;
     }
+    if (core->loss.kind == LOSS_LOGISTIC) {
+        return 25; /* 11 was the most that odd records and lambdas down to 1e-9 needed */
+    }
     if (loss_is_smooth(core->loss)) {
-        return 50;
+        return 50; /* 21 */
     }
     return steps < 200 ? 200 : steps < 20000 ? steps : 20000;
 }

@@ -5,7 +5,7 @@
 
 data=$root/compose/hospitals/flchain.csv
 
-# job NAME TRUST EPSILON DELTA, its stages on standard input
+# job NAME TRUST EPSILON DELTA [AGENTS], its stages on standard input
 job() {
     cat >"$work/$1.yml" <<YML
 hedgerow: 1
@@ -22,7 +22,7 @@ cohort: {minimum: 3, records: 1000, join_deadline_s: 60, deadline_s: 60}
 stages:
 $(cat)
 YML
-    expect 0 "$hedgerow" simulate "$work/$1.yml" --out "$work/$1" --data "$data" --agents 3 --seed 7
+    expect 0 "$hedgerow" simulate "$work/$1.yml" --out "$work/$1" --data "$data" --agents "${5:-3}" --seed 7
     (cd "$work/$1/agents/hospital-2" && expect 0 "$programs/hedgerow-agent" ledger --json --config agent.yml)
     cp "$work/out" "$work/$1.ledger"
 }
@@ -46,7 +46,7 @@ job predict local 8 0 <<YML
     $points
   - {task: losses, loss: zero_one, rounds: 4, batch: 400, share: 0.2, grid_bits: 16}
 YML
-job kernel central 4 0 <<YML
+job kernel central 4 0 6 <<YML
   - {task: predict, loss: logistic, kernel: {kind: polynomial, degree: 2, offset: 1}, lambdas: [0.2], tolerance: 0.0001, share: 1, grid_bits: 16, $points}
 YML
 

@@ -78,7 +78,7 @@ assert set(well) == keys | {"other_trust", "better_trust"} and set(well["other_t
 assert well["unit"] == "record" and well["price"].keys() == well["limit"].keys() == {"epsilon", "delta"}
 stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "charge_sigma", "sampling", "epsilon", "delta",
               "regret_bound", "regret_bound_without_privacy", "best_is_broadcast", "releases", "drowned", "memory_bytes",
-              "operations"}
+              "operations", "slot_ms"}
 release_keys = {"what", "unit", "noise", "bar", "burden", "drowned_when"}
 for stage in well["stages"] + drowned["stages"]:
     assert set(stage) == stage_keys | {"advice", "notes"}, set(stage)
@@ -89,6 +89,8 @@ told = (folder / "help").read_text()
 for key in keys | stage_keys | release_keys | {"other_trust", "no_other_trust", "better_trust", "advice", "notes", "change", "enough"}:
     assert key in told, key
 assert [stage["passes"] for stage in well["stages"]] == [1, 1]
+# A solver's slot: twice its operations at 10^9 a second.
+assert fit["slot_ms"] == math.ceil(2 * fit["operations"] / 1e6) > 0, fit
 for stage in drowned["stages"]:
     assert stage["drowned"] and stage["releases"][0]["burden"] > 1
     assert any(advice["enough"] and advice["burden"] <= 1 for advice in stage["advice"]), stage

@@ -131,6 +131,12 @@ sed 's/^epsilon: .*/epsilon: 0.5/' one/policy.yml >one/mean.yml
 sed 's/policy.yml/mean.yml/' one/agent.yml >one/forbids.yml
 expect 5 "$agent" check --config one/forbids.yml --timeout 1
 prints "and the policy's total (epsilon) is 0.5"
+prints 'slot         PASSED  the job needs a slot of '
+sed 's/^answer_slot_ms: .*/answer_slot_ms: 1/' one/policy.yml >one/hasty.yml
+sed 's/policy.yml/hasty.yml/' one/agent.yml >one/hurried.yml
+expect 5 "$agent" check --config one/hurried.yml --timeout 1
+prints 'slot         FAILED  its stage 1, fit, takes up to '
+prints 'set answer_slot_ms to '
 sed 's/silence/silense/; $asilense_s: 9' one/agent.yml >one/typo.yml
 expect 3 "$agent" run --config one/typo.yml
 says 'typo.yml:10:1'

@@ -47,7 +47,7 @@ def table(seed):
 
 
 def noise(make, programs, kind):
-    policy = fed.policy_text(tasks="[update]", delta="0.000002", trust="central", answer_slot_ms=1)
+    policy = fed.policy_text(tasks="[update]", delta="0.000002", trust="central", answer_slot_ms=200)
     with make(programs, agents=AGENTS, job=job(kind), policy=policy, heartbeat_s=0.5, silence_s=10,
               log="{level: info, format: json}") as federation:
         data = [federation.folder / name / "data.csv" for name in federation.names]

@@ -169,3 +169,26 @@ Test(capacity, a_job_that_does_not_fit_is_refused_with_the_numbers)
     cr_expect(strstr(why.text, "200 MB are left: raise memory_mb_max") != NULL, "%s", why.text);
     job_free(&job);
 }
+
+/* Operations over the speed, twice: the machine has other work, too. */
+Test(capacity, a_job_that_does_not_fit_into_its_slot_is_refused_with_the_slot_that_would_do)
+{
+    struct job job = job_of(FIT, 100);
+    struct why why = {{0}};
+    struct work_need need;
+    cr_assert_eq(work_of_stage(&need, &job, 0, (struct work_size){2000, 3}, NULL), STATUS_OK);
+    const double speed = need.flops / 2; /* two seconds of work */
+    char wanted[64];
+    cr_expect_eq(work_slot_ms(need.flops, speed), 4000);
+    cr_expect_eq(capacity_check_slot(0, 1, &job, 2000, &why), STATUS_OK, "no speed is known");
+    cr_expect_eq(capacity_check_slot(speed, 4000, &job, 2000, &why), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(why.text, "the job needs a slot of 4000 ms here, and answer_slot_ms is 4000");
+    cr_expect_eq(capacity_check_slot(speed, 3999, &job, 2000, &why), STATUS_REFUSED);
+    cr_expect(strstr(why.text, "its stage 1, fit, takes up to ") != NULL, "%s", why.text);
+    cr_expect(strstr(why.text, "set answer_slot_ms to 4000 or more in the policy (it is 3999)") !=
+                  NULL,
+              "%s", why.text);
+    (void)snprintf(wanted, sizeof wanted, "%.2g operations a second measured here", speed);
+    cr_expect(strstr(why.text, wanted) != NULL, "%s", why.text);
+    job_free(&job);
+}

@@ -260,6 +260,28 @@ Test(participant_time, a_job_that_needs_more_memory_than_there_is_is_declined_un
     timed_free(&bench);
 }
 
+/* A slot hides only what fits into it. The speed is planted: the same job on a slow machine and on a fast one. */
+Test(participant_time, a_job_that_does_not_fit_into_the_slot_is_declined_unread)
+{
+    static const double speed[] = {1e3, 1e9};
+    for (size_t i = 0; i < 2; i++) {
+        struct timed bench;
+        timed_init(&bench, 10);
+        timed_stop(&bench);
+        bench.speed = speed[i];
+        timed_start(&bench);
+        timed_join(&bench);
+        bench.now_ms = SLOT_MS;
+        timed_tick(&bench);
+        struct message invite = timed_invitation(&bench, 0, NULL);
+        timed_give(&bench, &invite, (struct slice){0});
+        cr_assert_eq(bench.works, i == 0 ? 0 : 2, "nothing is loaded, or records and round");
+        cr_assert_eq(timed_count(&bench, MESSAGE_DECLINE), i == 0 ? 1 : 0);
+        cr_assert((strstr(bench.logged, "slot-too-short") != NULL) == (i == 0), "%s", bench.logged);
+        timed_free(&bench);
+    }
+}
+
 /* A product with a subnormal number takes many times as long as one with zero: with such experts
  * the time of a computation would count the records that have a zero. */
 Test(participant_time, experts_are_freed_of_numbers_whose_arithmetic_takes_longer)

@@ -140,6 +140,7 @@ void timed_start(struct timed *bench)
                                           .random = &bench->random,
                                           .model = {keep, bench},
                                           .memory_bytes = bench->memory_bytes,
+                                          .speed = bench->speed,
                                           .waiting = {keep_text, bench},
                                           .log = &bench->log,
                                           .heartbeat_ms = 70,

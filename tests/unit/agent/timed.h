@@ -31,6 +31,7 @@ struct timed {
     char text[2048];
     const char *records;
     uint64_t memory_bytes; /* for records and computations; 0: no limit */
+    double speed;          /* operations a second; 0: not known */
     int64_t now_ms;
     int64_t work_takes_ms; /* of the next computation; the others take none */
     int64_t worked_ms;     /* when it ends, or NEVER */
