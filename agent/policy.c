@@ -4,6 +4,7 @@
 #include "base/decimal.h"
 #include "config/config.h"
 #include "dp/window.h"
+#include "job/reach.h"
 #include "job/round.h"
 
 #include <stdio.h>
@@ -84,6 +85,15 @@ static const struct config_key policy_keys[] = {
      CONFIG_IN(struct policy, allowance_delta_atto),
      .max = DELTA_ATTO_ONE / 10,
      .example = "0"},
+    {.name = "least_epsilon",
+     .doc =
+         "The least that each answer must use up of epsilon: its charge stays in the journal for ever. 0: any.",
+     .type = CONFIG_FIXED,
+     .places = EPSILON_DECIMALS,
+     CONFIG_IN(struct policy, least_epsilon_micro),
+     .max = 1000000 * EPSILON_MICRO_ONE,
+     .fallback = "0.00001",
+     .example = "0.00001"},
     {.name = "cohort_minimum",
      .doc = "Join no job that would go on with fewer agents.",
      .type = CONFIG_INTEGER,
@@ -309,6 +319,34 @@ static enum status check_price(const struct policy *policy, const struct job *jo
     return status;
 }
 
+/* Every answer leaves a record in the journal for ever. As each uses up this much of the total, the journal is
+ * bounded, whatever jobs a coordinator makes up and wherever it leaves off. The answers of a pass are paid with its
+ * first one. */
+static enum status check_least(const struct policy *policy, const struct job *job, struct why *why)
+{
+    const struct filter filter = filter_new(policy_allowances(policy).total);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage *stage = &job->stage[i];
+        const struct cost cost = reach_event_cost(&filter, stage->charge);
+        const uint64_t used = filter_uses(&filter, &cost);
+        const uint32_t pass = reach_pass_rounds(job, stage);
+        const uint32_t answers = pass < stage->rounds ? pass : stage->rounds;
+        if (used < answers * policy->least_epsilon_micro) {
+            char uses[DECIMAL_TEXT_BYTES];
+            char least[DECIMAL_TEXT_BYTES];
+            decimal_format(uses, sizeof uses, used, EPSILON_DECIMALS);
+            decimal_format(least, sizeof least, policy->least_epsilon_micro, EPSILON_DECIMALS);
+            why_set(why,
+                    "its stage %zu, %s, uses %s of the policy's epsilon for a pass of %u answers, "
+                    "and the policy wants at least %s for each (least_epsilon): the journal keeps "
+                    "every charge for ever",
+                    i + 1, task_name(stage->task), uses, (unsigned)answers, least);
+            return STATUS_REFUSED;
+        }
+    }
+    return STATUS_OK;
+}
+
 /* The experts with as few agents as the job can run with: later, with more of them, each artifact
  * is measured again as it arrives. */
 static enum status check_sizes(const struct policy *policy, const struct job *job, struct why *why)
@@ -364,5 +402,8 @@ enum status policy_check_job(const struct policy *policy, const struct job *job,
         return STATUS_REFUSED;
     }
     enum status status = check_price(policy, job, why);
+    if (status == STATUS_OK) {
+        status = check_least(policy, job, why);
+    }
     return status == STATUS_OK ? check_sizes(policy, job, why) : status;
 }

@@ -28,7 +28,8 @@ struct policy {
     uint32_t allowance_days;          /* a rolling window; 0: none */
     uint64_t allowance_epsilon_micro; /* the most that any so many days may cost */
     uint64_t allowance_delta_atto;
-    uint32_t cohort_min;             /* the smallest minimum cohort a job may ask for */
+    uint64_t least_epsilon_micro; /* what each answer must use of the total at least; 0: no limit */
+    uint32_t cohort_min;          /* the smallest minimum cohort a job may ask for */
     bool task_allowed[TASK_COUNT];   /* by enum task */
     bool trust_allowed[TRUST_COUNT]; /* by enum job_trust */
     uint64_t message_bytes_max;      /* the largest answer or artifact */
@@ -39,7 +40,7 @@ struct policy {
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but
  * job_epsilon, job_delta (that of the total when left out), and allowance_days with
- * allowance_epsilon and, likewise, allowance_delta; approval and jobs_per_day. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
+ * allowance_epsilon and, likewise, allowance_delta; least_epsilon, approval and jobs_per_day. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
  * STATUS_NO_MEMORY; policy is then zeroed and allows nothing. */
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);
@@ -58,7 +59,7 @@ struct allowances policy_allowances(const struct policy *policy);
 
 /** Decides whether a job may be joined at all: trust, cohort, tasks, sizes (with cohort_min
  * agents), an answer slot before the deadline, its whole price against each allowance while nothing
- * is spent, by the ledger's own filters. Fails with STATUS_REFUSED and the reason for the site's own
+ * is spent, by the ledger's own filters, and the price of each answer against least_epsilon. Fails with STATUS_REFUSED and the reason for the site's own
  * operator. */
 MUST_USE enum status policy_check_job(const struct policy *policy, const struct job *job,
                                       struct why *why);

@@ -199,7 +199,7 @@ static enum status make_agent(struct simulation *simulation, size_t number, uint
                 "epsilon: %llu.%06llu\ndelta: %.18f\n"
                 "job_epsilon: %llu.%06llu\njob_delta: %.18f\ncohort_minimum: %u\n"
                 "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
-                "answer_slot_ms: %llu\napproval: policy\njobs_per_day: 1000\n",
+                "answer_slot_ms: %llu\napproval: policy\njobs_per_day: 1000\nleast_epsilon: 0\n",
                 (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
                 (double)job->delta_atto * BUDGET_FACTOR * 1e-18,
                 (unsigned long long)(job->epsilon_micro / 1000000),

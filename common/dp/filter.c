@@ -169,6 +169,16 @@ struct cost cost_times(struct cost a, uint64_t count)
                          times(a.renyi_nano, count)};
 }
 
+uint64_t filter_uses(const struct filter *filter, const struct cost *sums)
+{
+    uint64_t pure = sums->epsilon_micro;
+    if (filter->order == 0 || filter->renyi_max == 0 || sums->renyi_nano == UINT64_MAX) {
+        return pure;
+    }
+    uint128 part = (uint128)sums->renyi_nano * filter->limit.epsilon_micro / filter->renyi_max;
+    return part < pure ? (uint64_t)part : pure;
+}
+
 uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums)
 {
     enum { WHOLE = 10000 };

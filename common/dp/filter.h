@@ -67,6 +67,11 @@ struct cost cost_add(struct cost a, struct cost b);
 struct cost cost_max(struct cost a, struct cost b);
 struct cost cost_times(struct cost a, uint64_t count);
 
+/** Returns how much of E these sums use up, in millionths, rounded down: their pure sum, or their part of R times E
+ * where that is less. It adds up: of charges that use u each, no more than E/u are ever admitted, because both the
+ * pure epsilons and the divergences of E/u of them reach their limits. */
+uint64_t filter_uses(const struct filter *filter, const struct cost *sums);
+
 /** Returns how much of R is spent, in hundredths of a percent, rounded up; 0 without (b). */
 uint64_t filter_renyi_share(const struct filter *filter, const struct cost *sums);
 

@@ -96,7 +96,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-static uint32_t pass_rounds(const struct job *job, const struct stage *stage)
+uint32_t reach_pass_rounds(const struct job *job, const struct stage *stage)
 {
     const bool add_up = job->unit == UNIT_AGENT && !round_is_drawn(job, stage);
     return add_up || stage->batches == 0 ? 1 : stage->batches;
@@ -114,7 +114,7 @@ static struct reach reach_of_row(const struct job *job, const struct stage *stag
 {
     const struct runs runs = runs_of(&job->schema, 1);
     const uint64_t batch = stage->batch;
-    const uint64_t batches = pass_rounds(job, stage);
+    const uint64_t batches = reach_pass_rounds(job, stage);
     if (batch == 0) { /* looks at all records; bounded for a whole pass: stage_online.c */
         const uint64_t all = most_within(&runs, UINT64_MAX);
         return (struct reach){all, all, 1};
@@ -131,7 +131,7 @@ static struct reach reach_of_round(const struct job *job, const struct stage *st
 {
     const struct runs runs = runs_of(&job->schema, shown->batch);
     const uint64_t batch = stage->batch;
-    const uint64_t batches = pass_rounds(job, stage);
+    const uint64_t batches = reach_pass_rounds(job, stage);
     const uint64_t step = common_divisor(batch, shown->batch);
     const uint64_t back = (batch - stage->first % batch) % batch;
     const uint64_t first = stage->first > shown->first ? stage->first : shown->first;
@@ -150,7 +150,7 @@ static struct reach reach_of_round(const struct job *job, const struct stage *st
 struct reach reach_of(const struct job *job, const struct stage *stage)
 {
     struct reach reach = {0};
-    const uint64_t batches = pass_rounds(job, stage);
+    const uint64_t batches = reach_pass_rounds(job, stage);
     if (job->unit == UNIT_RECORD || stage->batch == 0) {
         return reach_of_row(job, stage);
     }
@@ -192,12 +192,12 @@ uint64_t reach_sensitivity(const struct reach *reach, uint64_t record, uint64_t 
 
 uint32_t reach_pass(const struct job *job, const struct stage *stage, uint32_t within)
 {
-    return within - within % pass_rounds(job, stage);
+    return within - within % reach_pass_rounds(job, stage);
 }
 
 uint32_t reach_passes(const struct job *job, const struct stage *stage, uint32_t rounds)
 {
-    const uint32_t each = pass_rounds(job, stage);
+    const uint32_t each = reach_pass_rounds(job, stage);
     return rounds / each + (rounds % each > 0);
 }
 
@@ -206,7 +206,7 @@ struct charge reach_charge(const struct job *job, uint32_t round, uint64_t recor
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(job, round, &within);
-    const bool all = job->unit == UNIT_AGENT && pass_rounds(job, stage) == 1;
+    const bool all = job->unit == UNIT_AGENT && reach_pass_rounds(job, stage) == 1;
     const struct round_rows rows =
         all ? (struct round_rows){0, record_count} : round_rows(stage, within, record_count);
     struct charge charge = stage->charge;

@@ -56,6 +56,10 @@ struct reach reach_of(const struct job *job, const struct stage *stage);
  */
 uint64_t reach_sensitivity(const struct reach *reach, uint64_t record, uint64_t whole, bool norm_2);
 
+/** Returns how many rounds a whole pass of the stage has; more than the stage, where that ends before its records
+ * do. */
+uint32_t reach_pass_rounds(const struct job *job, const struct stage *stage);
+
 /** Returns the round within the stage that the pass of round `within` begins with. */
 uint32_t reach_pass(const struct job *job, const struct stage *stage, uint32_t within);
 

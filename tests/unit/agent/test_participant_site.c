@@ -13,7 +13,7 @@
 static const char POLICY[] =
     "hedgerow: 1\nepsilon: %s\ndelta: 0\ncohort_minimum: 1\ntasks: [fit, losses]\n"
     "trust: [local]\nmessage_mb_max: 1.048576\nanswer_slot_ms: 100\n"
-    "approval: policy\njobs_per_day: 1000\n%s";
+    "approval: policy\njobs_per_day: 1000\nleast_epsilon: 0\n%s";
 
 static void edit_policy(struct timed *bench, const char *epsilon, const char *more)
 {

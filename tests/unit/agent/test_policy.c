@@ -171,6 +171,8 @@ Test(policy, allows_what_it_covers_to_the_last_unit)
          * limit below 1 kB cannot be written. */
         {"message_mb_max: 64", "message_mb_max: 0.001"},
         {"cohort_minimum: 3", "cohort_minimum: 1"},
+        {"delta: 1e-6\njob_epsilon: 2", "delta: 0\nleast_epsilon: 0.016666"},
+        {"job_epsilon: 2", "least_epsilon: 0"},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         struct why why = {{0}};
@@ -195,6 +197,10 @@ Test(policy, refuses_a_job_with_the_reason)
          "its stage 2 is the task losses, which the policy does not allow (tasks)"},
         {"[fit, losses]", "[losses]",
          "its stage 1 is the task fit, which the policy does not allow (tasks)"},
+        {"delta: 1e-6\njob_epsilon: 2", "delta: 0\nleast_epsilon: 0.016667",
+         "its stage 2, losses, uses 0.2 of the policy's epsilon for a pass of 12 answers, and the "
+         "policy wants at least 0.016667 for each (least_epsilon): the journal keeps every charge "
+         "for ever"},
         {"answer_slot_ms: 1000", "answer_slot_ms: 30000",
          "its deadline of 30000 ms ends before the first answer slot of 30000 ms: every answer "
          "would be late (answer_slot_ms)"},
@@ -203,6 +209,40 @@ Test(policy, refuses_a_job_with_the_reason)
         struct why why = {{0}};
         cr_expect_eq(judge(list[i].from, list[i].to, &why), STATUS_REFUSED, "%s", list[i].to);
         cr_expect_str_eq(why.text, list[i].message, "gave: %s", why.text);
+    }
+}
+
+/* A coordinator wants records in the journal for next to nothing: many rounds of a share that says nothing, before
+ * the stage that has the price. */
+Test(policy, refuses_cheap_answers_beside_a_dear_stage)
+{
+    static const char cheap[] =
+        "hedgerow: 1\n"
+        "job: cheap\n"
+        "data:\n"
+        "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+        "  features: [{column: u, centre: 0, half_width: 1}]\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+        "cohort: {minimum: 3, deadline_s: 30}\n"
+        "stages:\n"
+        "  - {task: fit, loss: hinge, lambdas: [0.1], share: 0.9, tolerance: 0.001, grid_bits: 16}\n"
+        "  - {task: losses, strategy: rwm, loss: zero_one, rounds: %d, batch: 1, share: 0.001}\n";
+    for (int rounds = 100; rounds <= 101; rounds++) {
+        struct policy policy;
+        struct job job;
+        struct why why = {{0}};
+        char policy_is[1024];
+        char text[1024];
+        (void)snprintf(text, sizeof text, cheap, rounds);
+        cr_assert_eq(
+            policy_parse(&policy, with(policy_is, "delta: 1e-6", "delta: 0"), "policy.yml", &why),
+            STATUS_OK, "%s", why.text);
+        cr_assert_eq(policy.least_epsilon_micro, 10, "unless it says otherwise");
+        cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "job.yml", &why),
+                     STATUS_OK, "%s", why.text);
+        cr_expect_eq(policy_check_job(&policy, &job, &why),
+                     rounds == 100 ? STATUS_OK : STATUS_REFUSED, "%d rounds", rounds);
+        job_free(&job);
     }
 }
 

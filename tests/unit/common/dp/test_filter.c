@@ -43,6 +43,43 @@ Test(filter, has_no_float_in_its_sums)
     cr_assert_not(add(&filter, &sums, &least));
 }
 
+/* How many equal charges are admitted, by bisection. */
+static uint64_t admitted(const struct filter *filter, struct cost each)
+{
+    uint64_t low = 0;
+    uint64_t high = UINT64_C(1) << 50;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        const struct cost sums = cost_times(each, middle);
+        *(filter_admits(filter, &sums) ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* What a price for each answer bounds: charges that use u of E each are admitted E/u times, and no more. */
+Test(filter, admits_as_many_charges_as_their_use_says)
+{
+    static const struct price list[] = {
+        {10000000, 0}, {1000000, 1000000000000}, {10000000, 1000000000000}, {50000, 2000000000000}};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        const struct filter filter = filter_new(list[i]);
+        for (uint64_t size = 1; size <= 20000; size *= 3) {
+            const struct charge charge[] = {
+                pure(size),
+                {.mechanism = MECHANISM_DISCRETE_GAUSSIAN, .sigma_micro = size * 50000}};
+            for (size_t j = 0; j < (filter.order > 0 ? 2 : 1); j++) {
+                const struct cost cost = filter_cost(&filter, &charge[j]);
+                const uint64_t used = filter_uses(&filter, &cost);
+                const uint64_t count = admitted(&filter, cost);
+                cr_expect(used == 0 || count <= list[i].epsilon_micro / used, "%zu %zu: %g", i, j,
+                          (double)size);
+                cr_expect_geq(count, list[i].epsilon_micro / (used + 1), "%zu %zu: %g", i, j,
+                              (double)size);
+            }
+        }
+    }
+}
+
 Test(filter, keeps_a_divergence_that_converts_to_its_limit_and_hardly_less)
 {
     static const struct price list[] = {{1000000, 1000000000000},
