@@ -25,6 +25,7 @@ static const char HELP[] =
     "           [--job FILE: hold the data against this job] [--timeout SECONDS]\n"
     "  describe draft the data dictionary of a table: describe DATA.csv > data.yml [--records N:\n"
     "           the number that it admits to, in place of what is there, rounded down]\n"
+    "           [--separator comma|semicolon|tab: in place of what the first line shows]\n"
     "  ledger   every charge, and what is left [--json]\n"
     "  approve  show the jobs that wait for a person, and say yes or no\n"
     "           [DIGEST] [--runs N] [--yes] [--refuse DIGEST] [--json]\n"
@@ -80,9 +81,22 @@ static enum status read_check(struct arguments *arguments, int count, char **wor
     return options_read(option, sizeof option / sizeof option[0], count, word, why);
 }
 
+static enum status read_separator(char *separator, const char *word, struct why *why)
+{
+    for (unsigned i = 0; dictionary_separator_name(i) != NULL; i++) {
+        if (strcmp(word, dictionary_separator_name(i)) == 0) {
+            *separator = dictionary_separator(i);
+            return STATUS_OK;
+        }
+    }
+    why_set(why, "--separator %s: write comma, semicolon or tab", word);
+    return STATUS_INVALID;
+}
+
 static enum status read_describe(struct arguments *arguments, int count, char **word,
                                  struct why *why)
 {
+    const char *separator = NULL;
     const struct option option[] = {
         {.text = &arguments->table, .required = true, .what = "DATA.csv"},
         {.name = "--records",
@@ -90,8 +104,12 @@ static enum status read_describe(struct arguments *arguments, int count, char **
          .min = DICTIONARY_RECORDS_MIN,
          .max = DICTIONARY_RECORDS_MAX,
          .what = "N"},
+        {.name = "--separator", .text = &separator, .what = "WORD"},
     };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
+    enum status status = options_read(option, sizeof option / sizeof option[0], count, word, why);
+    return status == STATUS_OK && separator != NULL
+               ? read_separator(&arguments->separator, separator, why)
+               : status;
 }
 
 static enum status read_ledger(struct arguments *arguments, int count, char **word, struct why *why)

@@ -18,6 +18,7 @@ struct arguments {
     const char *config;
     const char *table;  /* describe: the records */
     uint64_t records;   /* describe: how many the draft admits to; 0: rounded down */
+    char separator;     /* describe: 0: what the first line shows */
     const char *folder; /* init */
     const char *job;    /* check: a job to hold the data against */
     const char *token;  /* enrol */

@@ -11,6 +11,7 @@
 #include "job/round.h"
 #include "learn/cells.h"
 #include "learn/csv.h"
+#include "learn/table.h"
 #include "protocol/message.h"
 
 #include <errno.h>
@@ -20,17 +21,18 @@
 
 #define PROGRAM "hedgerow-agent"
 
-static enum status count_rows(uint64_t *rows, const char *path, struct why *why)
+static enum status count_rows(uint64_t *rows, const struct site *site, struct why *why)
 {
-    FILE *file = fopen(path, "rbe");
+    const char *path = site->settings.data;
+    FILE *file = NULL;
     struct csv *csv = NULL;
     bool done = false;
+    enum status status = table_open(&file, path, why);
 
-    if (file == NULL) {
-        why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
-        return STATUS_IO;
+    if (status != STATUS_OK) {
+        return status;
     }
-    enum status status = csv_new(&csv, file, path, 0);
+    status = csv_new(&csv, file, path, site->dictionary.separator);
     for (*rows = 0; status == STATUS_OK && !done; *rows += done ? 0 : 1) {
         status = csv_next(csv, &done, why);
     }
@@ -53,7 +55,7 @@ static bool check_dictionary(struct site *site)
     }
     enum status status = site_check_data(site, &why);
     if (status == STATUS_OK) {
-        status = count_rows(&rows, site->settings.data, &why);
+        status = count_rows(&rows, site, &why);
     }
     if (status == STATUS_OK) {
         why_set(&why, "%" PRIu64 " rows; the dictionary admits to %" PRIu64, rows,

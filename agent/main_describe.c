@@ -5,6 +5,7 @@
 #include "base/exit_code.h"
 #include "describe/describe.h"
 #include "io/daemon.h"
+#include "learn/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,20 +17,18 @@
 
 int main_describe(const struct arguments *arguments)
 {
-    const struct describe_options options = {.record_count = arguments->records};
+    const struct describe_options options = {.record_count = arguments->records,
+                                             .separator = arguments->separator};
     struct why why = {{0}};
     char *text = NULL;
-    uint64_t rows = 0;
-    size_t left = 0;
-    enum status status = STATUS_OK;
-    FILE *file = fopen(arguments->table, "rbe");
+    struct describe_counts counts = {0};
+    FILE *file = NULL;
+    enum status status = table_open(&file, arguments->table, &why);
 
-    if (file == NULL) {
-        why_set(&why, "%s: cannot be opened: %s", arguments->table, strerror(errno));
-        return daemon_complain(PROGRAM, STATUS_IO, &why);
+    if (status == STATUS_OK) {
+        status = describe_table(&text, &counts, file, arguments->table, &options, &why);
+        (void)fclose(file);
     }
-    status = describe_table(&text, &rows, &left, file, arguments->table, &options, &why);
-    (void)fclose(file);
     if (status == STATUS_OK && (fputs(text, stdout) == EOF || fflush(stdout) != 0)) {
         why_set(&why, "the draft cannot be written: %s", strerror(errno));
         status = STATUS_IO;
@@ -41,12 +40,18 @@ int main_describe(const struct arguments *arguments)
     (void)fprintf(stderr,
                   PROGRAM ": %s has %" PRIu64 " records. The draft comes from them: correct it "
                           "before you use it.\n",
-                  arguments->table, rows);
-    if (left > 0) {
+                  arguments->table, counts.rows);
+    if (counts.left > 0) {
         (void)fprintf(stderr,
                       PROGRAM ": %zu columns were left out: their names are empty, doubled, longer "
                               "than %d bytes, or hold control characters\n",
-                      left, SCHEMA_NAME_BYTES - 1);
+                      counts.left, SCHEMA_NAME_BYTES - 1);
+    }
+    if (counts.commas > 0) {
+        (void)fprintf(stderr,
+                      PROGRAM ": %" PRIu64 " cells have a decimal comma, and agents read points "
+                              "alone: write 1.5 in place of 1,5\n",
+                      counts.commas);
     }
     return EXIT_CODE_OK;
 }

@@ -5,7 +5,9 @@
 #include "config/config.h"
 #include "learn/csv.h"
 #include "learn/dataset.h"
+#include "learn/header.h"
 #include "learn/speed.h"
+#include "learn/table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,42 +99,15 @@ void site_free(struct site *site)
     memset(site, 0, sizeof *site);
 }
 
-static enum status open_data(FILE **file, const char *path, struct why *why)
-{
-    *file = fopen(path, "rbe");
-    if (*file == NULL) {
-        why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
-        return STATUS_IO;
-    }
-    return STATUS_OK;
-}
-
-static enum status check_column(const struct site *site, const struct csv *csv, const char *column,
-                                struct why *why)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < csv_field_count(csv); i++) {
-        found += slice_is(csv_field(csv, i), column) ? 1 : 0;
-    }
-    if (found != 1) {
-        why_set(why, "%s: line 1: column %s, which %s lists, %s", site->settings.data, column,
-                site->settings.dictionary,
-                found == 0 ? "is missing: mend the header line or the dictionary"
-                           : "stands there twice: rename one");
-        return STATUS_INVALID;
-    }
-    return STATUS_OK;
-}
-
 enum status site_check_data(const struct site *site, struct why *why)
 {
     FILE *file = NULL;
     struct csv *csv = NULL;
     bool done = false;
-    enum status status = open_data(&file, site->settings.data, why);
+    enum status status = table_open(&file, site->settings.data, why);
 
     if (status == STATUS_OK) {
-        status = csv_new(&csv, file, site->settings.data, 0);
+        status = csv_new(&csv, file, site->settings.data, site->dictionary.separator);
     }
     if (status == STATUS_OK) {
         status = csv_next(csv, &done, why);
@@ -142,8 +117,14 @@ enum status site_check_data(const struct site *site, struct why *why)
                 site->settings.data);
         status = STATUS_INVALID;
     }
+    const struct header header = {.csv = csv,
+                                  .name = site->settings.data,
+                                  .asked_by = site->settings.dictionary,
+                                  .dictionary = site->settings.dictionary,
+                                  .field_count = status == STATUS_OK ? csv_field_count(csv) : 0};
     for (size_t i = 0; status == STATUS_OK && i < site->dictionary.column_count; i++) {
-        status = check_column(site, csv, site->dictionary.column[i].name, why);
+        size_t field;
+        status = header_need(&field, &header, site->dictionary.column[i].name, why);
     }
     csv_free(csv);
     if (file != NULL) {
@@ -162,10 +143,11 @@ static enum status load_file(void *self, struct dataset *out, const struct schem
     enum status status = site_check_data(site, why);
 
     if (status == STATUS_OK) {
-        status = open_data(&file, site->settings.data, why);
+        status = table_open(&file, site->settings.data, why);
     }
     if (status == STATUS_OK) {
         const struct dataset_options options = {.use = DATASET_LEARN,
+                                                .separator = site->dictionary.separator,
                                                 .row_count = (size_t)site->dictionary.record_count};
         status = dataset_read(out, file, site->settings.data, schema, &options, why);
         (void)fclose(file);

@@ -2,6 +2,7 @@
 #include "config/options.h"
 #include "learn/dataset.h"
 #include "learn/model.h"
+#include "learn/table.h"
 #include "report/file.h"
 
 #include <errno.h>
@@ -111,13 +112,13 @@ static enum status check_cells(const struct dataset *data, const char *path,
 static enum status data_load(struct dataset *data, const char *path, const struct schema *schema,
                              struct why *why)
 {
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL) {
-        why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
-        return STATUS_NOT_FOUND;
+    FILE *file = NULL;
+    enum status status = table_open(&file, path, why);
+    if (status != STATUS_OK) {
+        return status;
     }
-    enum status status = dataset_read(data, file, path, schema,
-                                      &(struct dataset_options){.use = DATASET_PREDICT}, why);
+    status = dataset_read(data, file, path, schema,
+                          &(struct dataset_options){.use = DATASET_PREDICT}, why);
     (void)fclose(file);
     return status == STATUS_OK ? check_cells(data, path, schema, why) : status;
 }

@@ -35,8 +35,7 @@ enum status simulation_dictionary(struct simulation *simulation, const char *fol
     char data[SIMULATION_PATH_BYTES];
     char path[SIMULATION_PATH_BYTES];
     char *text = NULL;
-    uint64_t rows = 0;
-    size_t left = 0;
+    struct describe_counts counts;
 
     if (!simulation_path(simulation, data, "%s/data.csv", folder) ||
         !simulation_path(simulation, path, "%s/data.yml", folder)) {
@@ -47,8 +46,7 @@ enum status simulation_dictionary(struct simulation *simulation, const char *fol
         why_set(&simulation->why, "%s: %s", data, strerror(errno));
         return STATUS_IO;
     }
-    enum status status =
-        describe_table(&text, &rows, &left, file, data, &options, &simulation->why);
+    enum status status = describe_table(&text, &counts, file, data, &options, &simulation->why);
     (void)fclose(file);
     if (status == STATUS_OK) {
         status = judge(simulation, text, path);

@@ -6,6 +6,7 @@
 #include "learn/cells.h"
 #include "learn/csv.h"
 #include "learn/dataset.h"
+#include "learn/table.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -55,8 +56,15 @@ bool simulation_held_path(const struct simulation *simulation,
 
 static bool is_table(const char *name)
 {
-    size_t length = strlen(name);
-    return length > 4 && name[0] != '.' && strcmp(name + length - 4, ".csv") == 0;
+    static const char *const ending[] = {".csv", ".csv.gz"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
+        const size_t size = strlen(ending[i]);
+        if (length > size && name[0] != '.' && strcmp(name + length - size, ending[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A job does not name its data: every site has its own. Here it is the one table beside the job. */
@@ -90,7 +98,8 @@ static enum status find_data(struct simulation *simulation)
     }
     if (found != 1) {
         why_set(&simulation->why, "beside %s there %s: say which table to use with --data F.csv",
-                simulation->job_path, found == 0 ? "is no *.csv" : "are several *.csv");
+                simulation->job_path,
+                found == 0 ? "is no *.csv or *.csv.gz" : "are several *.csv or *.csv.gz");
         return STATUS_NOT_FOUND;
     }
     return STATUS_OK;
@@ -123,14 +132,12 @@ static enum status load_job(struct simulation *simulation)
 /* Reads the whole table once, as the agents will, and says what they will make of its cells. */
 static enum status check_data(struct simulation *simulation)
 {
-    struct dataset data;
-    enum status status;
-    FILE *file = fopen(simulation->data, "rbe");
-    if (file == NULL) {
-        why_set(&simulation->why, "%s: cannot be opened: %s", simulation->data, strerror(errno));
-        return STATUS_NOT_FOUND;
+    struct dataset data = {.record_count = 0};
+    FILE *file = NULL;
+    enum status status = table_open(&file, simulation->data, &simulation->why);
+    if (status != STATUS_OK) {
+        return status;
     }
-    memset(&data, 0, sizeof data);
     status = dataset_read(&data, file, simulation->data, &simulation->job.schema,
                           &(struct dataset_options){.use = DATASET_LEARN}, &simulation->why);
     simulation->record_count = data.record_count;

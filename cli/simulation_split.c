@@ -4,6 +4,7 @@
 #include "crypto/random.h"
 #include "learn/csv.h"
 #include "learn/permutation.h"
+#include "learn/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,14 +96,13 @@ enum status simulation_split(struct simulation *simulation)
     FILE *share[SIMULATION_AGENTS_MAX + 1] = {NULL};
     size_t *share_of = NULL;
     const size_t rows = simulation->record_count + schema_history(&simulation->job.schema);
-    enum status status = STATUS_OK;
     if (simulation->stream != NULL) {
         return simulation_streams_split(simulation);
     }
-    FILE *file = fopen(simulation->data, "rbe");
-    if (file == NULL) {
-        why_set(&simulation->why, "%s: %s", simulation->data, strerror(errno));
-        return STATUS_IO;
+    FILE *file = NULL;
+    enum status status = table_open(&file, simulation->data, &simulation->why);
+    if (status != STATUS_OK) {
+        return status;
     }
     mode_t mask = umask(077);
     status = deal(simulation, &share_of, rows);
@@ -110,8 +110,8 @@ enum status simulation_split(struct simulation *simulation)
         status = open_shares(simulation, share);
     }
     if (status == STATUS_OK) {
-        status = csv_split(file, simulation->data, ',', share, simulation->agent_count + 1,
-                           share_of, rows, &simulation->why);
+        status = csv_split(file, simulation->data, 0, share, simulation->agent_count + 1, share_of,
+                           rows, &simulation->why);
     }
     (void)umask(mask);
     /* What writes the shares knows no path of theirs. */

@@ -6,7 +6,9 @@
 
 #include "learn/csv.h"
 #include "learn/dataset.h"
+#include "learn/header.h"
 #include "learn/number.h"
+#include "learn/table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -77,11 +79,12 @@ static enum status read_list(struct simulation *simulation)
 {
     struct csv *csv = NULL;
     bool done = false;
-    FILE *file = fopen(simulation->streams_path, "rbe");
-    if (file == NULL) {
-        return cannot_open(simulation, simulation->streams_path);
+    FILE *file = NULL;
+    enum status status = table_open(&file, simulation->streams_path, &simulation->why);
+    if (status != STATUS_OK) {
+        return status;
     }
-    enum status status = csv_new(&csv, file, simulation->streams_path, ',');
+    status = csv_new(&csv, file, simulation->streams_path, ',');
     if (status == STATUS_OK) {
         status = csv_next(csv, &done, &simulation->why);
     }
@@ -107,12 +110,12 @@ static enum status check_stream(struct simulation *simulation, const char *name)
 {
     struct schema schema = {.column_count = 0};
     struct dataset data = {.record_count = 0};
-    enum status status = schema_copy(&schema, &simulation->job.schema);
-    FILE *file = fopen(simulation->data, "rbe");
-    if (file == NULL) {
-        schema_free(&schema);
-        return cannot_open(simulation, simulation->data);
+    FILE *file = NULL;
+    enum status status = table_open(&file, simulation->data, &simulation->why);
+    if (status != STATUS_OK) {
+        return status;
     }
+    status = schema_copy(&schema, &simulation->job.schema);
     if (status == STATUS_OK) {
         (void)snprintf(schema.label.name, sizeof schema.label.name, "%s", name);
         status = dataset_read(&data, file, simulation->data, &schema,
@@ -155,29 +158,23 @@ struct dealing {
     FILE *held[SIMULATION_AGENTS_MAX];
 };
 
-static enum status find_field(struct simulation *simulation, struct dealing *dealing, size_t which,
-                              const char *name)
-{
-    for (size_t i = 0; i < csv_field_count(dealing->csv); i++) {
-        if (field_is(dealing->csv, i, name)) {
-            dealing->field[which] = i;
-            return STATUS_OK;
-        }
-    }
-    why_set(&simulation->why, "%s: column %s is missing", simulation->data, name);
-    return STATUS_INVALID;
-}
-
 static enum status read_header(struct simulation *simulation, struct dealing *dealing)
 {
     const struct schema *schema = &simulation->job.schema;
     const size_t streams = simulation->agent_count;
     bool done = false;
     enum status status = csv_next(dealing->csv, &done, &simulation->why);
+    const struct header header = {.csv = dealing->csv,
+                                  .name = simulation->data,
+                                  .asked_by = "the list of streams or the job",
+                                  .dictionary = "the data dictionary",
+                                  .field_count =
+                                      status == STATUS_OK ? csv_field_count(dealing->csv) : 0};
     for (size_t i = 0; i < streams + schema->column_count && status == STATUS_OK; i++) {
-        status = find_field(simulation, dealing, i,
-                            i < streams ? simulation->stream[i].column
-                                        : schema->column[i - streams].name);
+        status = header_need(&dealing->field[i], &header,
+                             i < streams ? simulation->stream[i].column
+                                         : schema->column[i - streams].name,
+                             &simulation->why);
     }
     return status;
 }
@@ -265,17 +262,18 @@ static enum status close_share(struct simulation *simulation, FILE *file, enum s
 enum status simulation_streams_split(struct simulation *simulation)
 {
     struct dealing *dealing = calloc(1, sizeof *dealing);
-    FILE *file = fopen(simulation->data, "rbe");
-    enum status status = STATUS_NO_MEMORY;
+    FILE *file = NULL;
+    enum status status = table_open(&file, simulation->data, &simulation->why);
 
-    if (file == NULL || dealing == NULL) {
-        status = file == NULL ? cannot_open(simulation, simulation->data) : STATUS_NO_MEMORY;
+    if (status != STATUS_OK || dealing == NULL) {
+        status = status == STATUS_OK ? STATUS_NO_MEMORY : status;
         goto done;
     }
+    status = STATUS_NO_MEMORY;
     dealing->field = calloc(simulation->agent_count + simulation->job.schema.column_count,
                             sizeof *dealing->field);
     if (dealing->field != NULL) {
-        status = csv_new(&dealing->csv, file, simulation->data, ',');
+        status = csv_new(&dealing->csv, file, simulation->data, 0);
     }
     if (status == STATUS_OK) {
         const mode_t mask = umask(077);

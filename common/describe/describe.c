@@ -25,8 +25,7 @@ struct seen {
 struct survey {
     struct seen *column; /* (column_count), by field */
     size_t column_count;
-    uint64_t rows;
-    size_t left;
+    struct describe_counts counts;
 };
 
 static const char HEADER[] =
@@ -95,7 +94,7 @@ static enum status take_header(struct survey *survey, const struct csv *csv,
     for (size_t i = 0; i < survey->column_count; i++) {
         struct seen *seen = &survey->column[i];
         if (!can_be_written(csv_field(csv, i))) {
-            survey->left++;
+            survey->counts.left++;
             continue;
         }
         keep_text(seen->name, csv_field(csv, i));
@@ -103,14 +102,14 @@ static enum status take_header(struct survey *survey, const struct csv *csv,
         for (size_t j = 0; j < i && seen->listed; j++) {
             if (strcmp(survey->column[j].name, seen->name) == 0) {
                 seen->listed = false;
-                survey->left++;
+                survey->counts.left++;
             }
         }
     }
     return STATUS_OK;
 }
 
-static void take_cell(struct seen *seen, struct slice text)
+static void take_cell(struct seen *seen, struct slice text, uint64_t *commas)
 {
     double number;
     if (text.size == 0 || slice_is(text, "NA")) {
@@ -118,6 +117,9 @@ static void take_cell(struct seen *seen, struct slice text)
     }
     if (number_parse(&number, text) == STATUS_OK) {
         seen->numbers++;
+    } else if (number_has_comma(text)) {
+        seen->numbers++;
+        ++*commas;
     } else {
         seen->others++;
     }
@@ -140,14 +142,14 @@ static void take_cell(struct seen *seen, struct slice text)
 static enum status take_records(struct survey *survey, struct csv *csv, struct why *why)
 {
     bool done = false;
-    for (;; survey->rows++) {
+    for (;; survey->counts.rows++) {
         enum status status = csv_next(csv, &done, why);
         if (status != STATUS_OK || done) {
             return status;
         }
         for (size_t i = 0; i < survey->column_count && i < csv_field_count(csv); i++) {
             if (survey->column[i].listed) {
-                take_cell(&survey->column[i], csv_field(csv, i));
+                take_cell(&survey->column[i], csv_field(csv, i), &survey->counts.commas);
             }
         }
     }
@@ -207,15 +209,20 @@ static void put_column(FILE *out, const struct seen *seen)
     (void)fputs("}\n", out);
 }
 
-static enum status put_dictionary(char **text, const struct survey *survey, uint64_t record_count)
+static enum status put_dictionary(char **text, const struct survey *survey, char separator,
+                                  uint64_t record_count)
 {
     size_t size = 0;
     FILE *out = open_memstream(text, &size);
     if (out == NULL) {
         return STATUS_NO_MEMORY;
     }
-    (void)fprintf(out, "%shedgerow: 1\ndata_sets:\n  - records: %" PRIu64 "\n    columns:\n",
-                  HEADER, record_count);
+    (void)fprintf(out, "%shedgerow: 1\ndata_sets:\n  - records: %" PRIu64 "\n", HEADER,
+                  record_count);
+    if (separator != ',') {
+        (void)fprintf(out, "    separator: %s\n", csv_separator_name(separator));
+    }
+    (void)fputs("    columns:\n", out);
     for (size_t i = 0; i < survey->column_count; i++) {
         if (survey->column[i].listed) {
             put_column(out, &survey->column[i]);
@@ -230,14 +237,15 @@ static enum status put_dictionary(char **text, const struct survey *survey, uint
     return STATUS_OK;
 }
 
-enum status describe_table(char **text, uint64_t *rows, size_t *left, FILE *file, const char *name,
-                           const struct describe_options *options, struct why *why)
+enum status describe_table(char **text, struct describe_counts *counts, FILE *file,
+                           const char *name, const struct describe_options *options,
+                           struct why *why)
 {
     struct survey survey = {.column = NULL};
     struct csv *csv = NULL;
     bool done = false;
     *text = NULL;
-    enum status status = csv_new(&csv, file, name, 0);
+    enum status status = csv_new(&csv, file, name, options->separator);
 
     if (status == STATUS_OK) {
         status = csv_next(csv, &done, why);
@@ -253,18 +261,18 @@ enum status describe_table(char **text, uint64_t *rows, size_t *left, FILE *file
     if (status == STATUS_OK) {
         status = take_records(&survey, csv, why);
     }
-    if (status == STATUS_OK && survey.rows < DICTIONARY_RECORDS_MIN) {
-        why_set(why, "%s: it holds %" PRIu64 " records: at least %d are needed", name, survey.rows,
-                (int)DICTIONARY_RECORDS_MIN);
+    if (status == STATUS_OK && survey.counts.rows < DICTIONARY_RECORDS_MIN) {
+        why_set(why, "%s: it holds %" PRIu64 " records: at least %d are needed", name,
+                survey.counts.rows, (int)DICTIONARY_RECORDS_MIN);
         status = STATUS_INVALID;
     }
     if (status == STATUS_OK) {
-        uint64_t admitted =
-            options->record_count > 0 ? options->record_count : describe_rounded(survey.rows);
-        status = put_dictionary(text, &survey, options->exact ? survey.rows : admitted);
+        uint64_t admitted = options->record_count > 0 ? options->record_count
+                                                      : describe_rounded(survey.counts.rows);
+        status = put_dictionary(text, &survey, csv_separator(csv),
+                                options->exact ? survey.counts.rows : admitted);
     }
-    *rows = survey.rows;
-    *left = survey.left;
+    *counts = survey.counts;
     if (survey.column != NULL) {
         bytes_wipe(survey.column, survey.column_count * sizeof *survey.column);
     }

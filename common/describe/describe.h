@@ -19,7 +19,15 @@ enum {
 struct describe_options {
     uint64_t record_count;     /* what the draft admits to; 0: describe_rounded of the rows read */
     bool exact;                /* in place of these two, the rows read: for rehearsals */
+    char separator;            /* as csv_new */
     const struct schema *only; /* draft these columns alone; NULL: all of the table's */
+};
+
+/* What only the site's person may know. */
+struct describe_counts {
+    uint64_t rows;   /* records that were read */
+    uint64_t commas; /* cells with a decimal comma, which agents do not read as numbers */
+    size_t left;     /* columns that were left out: names that no job can write */
 };
 
 /** Returns rows rounded down: to two significant digits, below 100 to one, below 10 to 2. */
@@ -30,15 +38,14 @@ uint64_t describe_rounded(uint64_t rows);
  * hold, the categories that enough records hold listed, the number of records rounded down.
  *
  * text   out  the file's text, the caller frees it
- * rows   out  how many records were read
- * left   out  how many columns were left out: names that no job can write
+ * counts out
  * file   in   open for reading, at its start; the caller closes it
  * name   in   how messages call the file
  *
  * Fails with STATUS_INVALID (not a table; fewer than two rows), STATUS_IO, STATUS_NO_MEMORY.
  * Privacy: kinds and category lists come from the records. The draft is for the site's own person.
  */
-MUST_USE enum status describe_table(char **text, uint64_t *rows, size_t *left, FILE *file,
+MUST_USE enum status describe_table(char **text, struct describe_counts *counts, FILE *file,
                                     const char *name, const struct describe_options *options,
                                     struct why *why);
 

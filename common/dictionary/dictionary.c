@@ -7,6 +7,7 @@ enum { DATA_SETS_MAX = 1 };
 
 /* A file lists data sets; an agent holds one of them today. */
 struct draft_set {
+    unsigned separator; /* dictionary_separator */
     uint64_t record_count;
     struct dictionary_column *column;
     size_t column_count;
@@ -22,6 +23,20 @@ const char *dictionary_kind_name(unsigned kind)
     static const char *const name[] = {
         [DICTIONARY_NUMBER] = "number", [DICTIONARY_CATEGORY] = "category", NULL};
     return name[kind];
+}
+
+/* Each separator by its word and as it stands in the table; a tab in YAML has no other form than its
+ * word. */
+const char *dictionary_separator_name(unsigned index)
+{
+    static const char *const name[] = {"comma", "semicolon", "tab", ",", ";", NULL};
+    return name[index];
+}
+
+char dictionary_separator(unsigned index)
+{
+    static const char separator[] = {',', ';', '\t', ',', ';'};
+    return separator[index];
 }
 
 static const struct config_key column_keys[] = {
@@ -70,6 +85,12 @@ static const struct config_key set_keys[] = {
      .min = DICTIONARY_RECORDS_MIN,
      .max = DICTIONARY_RECORDS_MAX,
      .example = "1200"},
+    {.name = "separator",
+     .type = CONFIG_CHOICE,
+     CONFIG_IN(struct draft_set, separator),
+     .choice = dictionary_separator_name,
+     .fallback = "comma",
+     .example = "semicolon"},
     {.name = "columns",
      .type = CONFIG_TABLE,
      .required = true,
@@ -155,7 +176,8 @@ enum status dictionary_parse(struct dictionary *out, struct slice text, const ch
         config_free(config);
         return status;
     }
-    *out = (struct dictionary){.record_count = file.set[0].record_count,
+    *out = (struct dictionary){.separator = dictionary_separator(file.set[0].separator),
+                               .record_count = file.set[0].record_count,
                                .column = file.set[0].column,
                                .column_count = file.set[0].column_count,
                                .config = config};

@@ -40,6 +40,7 @@ struct dictionary_column {
 };
 
 struct dictionary {
+    char separator;                   /* between two fields of the table: as csv_new, never 0 */
     uint64_t record_count;            /* rows that the site admits to; those beyond are not used */
     struct dictionary_column *column; /* (column_count) */
     size_t column_count;
@@ -48,6 +49,11 @@ struct dictionary {
 
 /** Returns "number" or "category"; NULL behind the last. */
 const char *dictionary_kind_name(unsigned kind);
+
+/** Returns how a separator may be written: "comma", "semicolon", "tab", ",", ";"; NULL behind the last; and
+ * the separator itself. */
+const char *dictionary_separator_name(unsigned index);
+char dictionary_separator(unsigned index);
 
 /**
  * Reads a dictionary's text.

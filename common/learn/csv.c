@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "learn/schema.h"
+#include "learn/table.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,7 +29,7 @@ struct field {
 struct csv {
     FILE *file;
     const char *name;
-    char separator;
+    char separator; /* 0 until the first line has shown it */
     char input[INPUT_BYTES];
     size_t input_size;
     size_t input_at;
@@ -48,7 +49,7 @@ struct csv {
 };
 
 static_assert(sizeof(struct csv) + 2 * (CSV_RECORD_BYTES_MAX + 1) +
-                      CSV_FIELDS_MAX * sizeof(struct field) <=
+                      CSV_FIELDS_MAX * sizeof(struct field) + TABLE_UNPACK_BYTES <=
                   SCHEMA_READER_BYTES,
               "plans count all that a reader takes");
 
@@ -87,7 +88,7 @@ enum status csv_new(struct csv **csv, FILE *file, const char *name, char separat
     }
     (*csv)->file = file;
     (*csv)->name = name;
-    (*csv)->separator = separator == '\0' ? ',' : separator;
+    (*csv)->separator = separator;
     (*csv)->line = 1;
     (*csv)->field = malloc(CSV_FIELDS_MAX * sizeof *(*csv)->field);
     enum status status = (*csv)->field == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -123,6 +124,9 @@ static enum status refill(struct csv *csv, struct why *why)
     if (csv->input_size == 0 && ferror(csv->file)) {
         if (errno == EISDIR) {
             why_set(why, "%s: is a folder, not a table", csv->name);
+        } else if (errno == EBADMSG) {
+            why_set(why, "%s: the gzip data changed or were damaged while they were read",
+                    csv->name);
         } else {
             why_set(why, "%s: reading failed after line %zu: check the disk and the file's rights",
                     csv->name, csv->line);
@@ -256,6 +260,9 @@ enum status csv_next(struct csv *csv, bool *done, struct why *why)
         return STATUS_OK;
     }
     csv->is_held = false;
+    if (csv->separator == '\0') {
+        csv->separator = csv_likely_separator(csv_raw(csv));
+    }
     split(csv);
     return STATUS_OK;
 }
@@ -290,4 +297,31 @@ bool csv_is_broken(const struct csv *csv)
 char csv_separator(const struct csv *csv)
 {
     return csv->separator;
+}
+
+size_t csv_count(struct slice line, char separator)
+{
+    const char *byte = line.data;
+    bool is_quoted = false;
+    size_t count = 0;
+    for (size_t i = 0; i < line.size; i++) {
+        is_quoted = is_quoted != (byte[i] == '"');
+        count += !is_quoted && byte[i] == separator ? 1 : 0;
+    }
+    return count;
+}
+
+char csv_likely_separator(struct slice line)
+{
+    static const char known[] = {',', ';', '\t'};
+    char likely = ',';
+    for (size_t i = 0; i < sizeof known; i++) {
+        likely = csv_count(line, known[i]) > csv_count(line, likely) ? known[i] : likely;
+    }
+    return likely;
+}
+
+const char *csv_separator_name(char separator)
+{
+    return separator == ';' ? "semicolon" : separator == '\t' ? "tab" : "comma";
 }

@@ -21,7 +21,8 @@ struct csv; /* one pass over one file */
  *
  * file       in  keeps; open for reading, at its start; the caller closes it
  * name       in  keeps; how messages call the file
- * separator  in  what stands between two fields: ',' or ';' or '\t'; 0 is a comma
+ * separator  in  what stands between two fields: ',' or ';' or '\t'; 0: what stands in the first line
+ *                most often (csv_likely_separator), for whoever holds the table and says nothing
  *
  * Fails with STATUS_NO_MEMORY.
  */
@@ -59,8 +60,17 @@ struct slice csv_raw(const struct csv *csv);
 /** Answers whether a quote of the record never closes, or the record is too long. */
 bool csv_is_broken(const struct csv *csv);
 
-/** Returns what stands between two fields. */
+/** Returns what stands between two fields; valid behind the first record. */
 char csv_separator(const struct csv *csv);
+
+/** Returns how often a separator stands in a line, outside of quotes. */
+size_t csv_count(struct slice line, char separator);
+
+/** Returns the separator that stands in a line most often, outside of quotes; a comma where there is none. */
+char csv_likely_separator(struct slice line);
+
+/** Returns "comma", "semicolon" or "tab". */
+const char *csv_separator_name(char separator);
 
 /**
  * Copies a table's records into shares; every share gets the header line. For the simulator and for

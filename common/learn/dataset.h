@@ -53,7 +53,7 @@ enum { DATASET_ALL_ROWS = 0 };
 
 struct dataset_options {
     enum dataset_use use;
-    char separator; /* as csv_new; 0 is a comma */
+    char separator; /* as csv_new */
     size_t
         row_count; /* how many rows are used, by public knowledge: what the site's data dictionary
                          admits. Rows beyond it are not read; rows that the file does not have are

@@ -1,10 +1,9 @@
 #include "learn/dataset_reader.h"
+#include "learn/header.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const size_t no_field = SIZE_MAX;
 
 static double *grown(double *old, size_t old_count, size_t new_count)
 {
@@ -81,40 +80,6 @@ static enum status check_header(const struct reader *reader, bool is_empty, stru
     return STATUS_INVALID;
 }
 
-/* Finds the field with this name. The header line's own text is not repeated in messages: where it
- * was left out, the first line is a record. */
-static enum status find_field(const struct reader *reader, const char *column, size_t *field,
-                              struct why *why)
-{
-    *field = no_field;
-    for (size_t i = 0; i < reader->header_fields; i++) {
-        if (!slice_is(csv_field(reader->csv, i), column)) {
-            continue;
-        }
-        if (*field != no_field) {
-            why_set(why, "%s: line 1: column %s stands there twice: remove or rename one",
-                    reader->name, column);
-            return STATUS_INVALID;
-        }
-        *field = i;
-    }
-    return STATUS_OK;
-}
-
-static enum status need_field(const struct reader *reader, const char *column, size_t *field,
-                              struct why *why)
-{
-    const enum status status = find_field(reader, column, field, why);
-    if (status == STATUS_OK && *field == no_field) {
-        why_set(why,
-                "%s: line 1: column %s is missing: the first line must name the columns, separated "
-                "by commas, as the job's schema does",
-                reader->name, column);
-        return STATUS_INVALID;
-    }
-    return status;
-}
-
 static enum status read_header(struct reader *reader, struct why *why)
 {
     bool done = false;
@@ -123,12 +88,17 @@ static enum status read_header(struct reader *reader, struct why *why)
         status = check_header(reader, done, why);
     }
     reader->header_fields = status == STATUS_OK ? csv_field_count(reader->csv) : 0;
+    const struct header header = {.csv = reader->csv,
+                                  .name = reader->name,
+                                  .asked_by = "the job",
+                                  .dictionary = "the data dictionary",
+                                  .field_count = reader->header_fields};
     for (size_t i = 0; status == STATUS_OK && i < reader->schema->column_count; i++) {
-        status = need_field(reader, reader->schema->column[i].name, &reader->field_of[i], why);
+        status = header_need(&reader->field_of[i], &header, reader->schema->column[i].name, why);
     }
     if (status == STATUS_OK &&
         (reader->options->use == DATASET_LEARN || schema_is_series(reader->schema))) {
-        status = need_field(reader, reader->schema->label.name, &reader->label_field, why);
+        status = header_need(&reader->label_field, &header, reader->schema->label.name, why);
     }
     return status;
 }

@@ -28,20 +28,6 @@ static void count_unlisted(struct cell_counts *counts, const struct reader *read
     counts->unlisted++;
 }
 
-/* Whether the text would be a number with a point for its comma. */
-static bool has_decimal_comma(struct slice text)
-{
-    char copy[64];
-    double ignored = 0;
-    const char *comma = text.size < sizeof copy ? memchr(text.data, ',', text.size) : NULL;
-    if (comma == NULL) {
-        return false;
-    }
-    memcpy(copy, text.data, text.size);
-    copy[comma - (const char *)text.data] = '.';
-    return number_parse(&ignored, (struct slice){copy, text.size}) == STATUS_OK;
-}
-
 /* NAN where the cell is missing or no number. */
 static double take_number(struct cell_counts *counts, const struct reader *reader,
                           struct slice text)
@@ -51,7 +37,7 @@ static double take_number(struct cell_counts *counts, const struct reader *reade
         counts->missing += reader->is_over ? 0 : 1;
     } else if (number_parse(&value, text) != STATUS_OK) {
         count_unlisted(counts, reader);
-        counts->commas += has_decimal_comma(text) ? 1 : 0;
+        counts->commas += number_has_comma(text) ? 1 : 0;
         value = NAN;
     }
     return value;

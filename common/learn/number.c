@@ -2,7 +2,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,4 +68,18 @@ enum status number_parse(double *number, struct slice text)
     }
     *number = value;
     return STATUS_OK;
+}
+
+bool number_has_comma(struct slice text)
+{
+    char copy[NUMBER_BYTES_MAX];
+    double ignored = 0;
+    const char *comma =
+        text.size > 0 && text.size <= sizeof copy ? memchr(text.data, ',', text.size) : NULL;
+    if (comma == NULL) {
+        return false;
+    }
+    memcpy(copy, text.data, text.size);
+    copy[comma - (const char *)text.data] = '.';
+    return number_parse(&ignored, (struct slice){copy, text.size}) == STATUS_OK;
 }

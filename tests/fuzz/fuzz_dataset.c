@@ -1,15 +1,19 @@
 /* Any bytes as an institution's table and as a model's file. The bytes are a whole table, whose header
  * line may be refused, and then with a sentence; and they are one line of a good table, which is read
  * whatever they are, and whose other record stays as it is. What is read keeps the bounds that the
- * sensitivities rest on. */
+ * sensitivities rest on. Packed ones are unpacked. */
 
+#include "learn/csv.h"
 #include "learn/dataset.h"
 #include "learn/model.h"
+#include "learn/table.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -133,11 +137,39 @@ static void fuzz_table(struct slice text, enum dataset_use use)
     }
 }
 
+/* Bytes that begin as gzip does, as a packed table: refused with a sentence, or unpacked to its end. */
+static void fuzz_packed(struct slice bytes)
+{
+    char path[64];
+    struct why why = {{0}};
+    FILE *file = NULL;
+    const int fd = memfd_create("table", MFD_CLOEXEC);
+    demand(fd >= 0 && write(fd, bytes.data, bytes.size) == (ssize_t)bytes.size);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (table_open(&file, path, &why) == STATUS_OK) {
+        struct csv *csv = NULL;
+        bool done = false;
+        demand(csv_new(&csv, file, "table", 0) == STATUS_OK);
+        while (!done) {
+            demand(csv_next(csv, &done, &why) == STATUS_OK);
+        }
+        csv_free(csv);
+        (void)fclose(file);
+    } else {
+        demand(why.text[0] != '\0');
+    }
+    (void)close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct slice text = {data, size};
     struct why why = {{0}};
     struct model model;
+
+    if (size >= 2 && data[0] == 0x1f && data[1] == 0x8b) {
+        fuzz_packed(text);
+    }
 
     fuzz_table(text, DATASET_LEARN);
     fuzz_table(text, DATASET_PREDICT);

@@ -39,6 +39,7 @@ BEGIN {
     foreign["gmp.h"] = "^common/(noise|account)/"
     foreign["cblas.h"] = "^common/learn/"
     foreign["lapacke.h"] = "^common/learn/"
+    foreign["zlib.h"] = "^common/learn/table"
     foreign["criterion/"] = "^tests/"
 
     # What C11 offers to everybody, and what belongs to those who meet the outside world.
@@ -97,7 +98,7 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
         complain("only selections, their audits and tests may see dp/select_private.h: a private pick comes from select.h")
     if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job|audit)$/ && !is_way_out() && !in_tests())
         complain("only agent/gate.c and coordinator/curator.c may see dp/mechanism.h: they are the only ways out")
-    if (target ~ /^common\/(learn\/(dataset|csv)|describe\/describe)\.h$/ && room !~ /^(common\/(learn|describe)|agent|cli)$/ && !in_tests())
+    if (target ~ /^common\/(learn\/(dataset|csv|header|table)|describe\/describe)\.h$/ && room !~ /^(common\/(learn|describe)|agent|cli)$/ && !in_tests())
         complain("only the agent's rooms and cli/ may see what reads records")
     if (target ~ /^common\/audit\// && room !~ /^(common\/audit|cli)$/ && !in_tests())
         complain("only cli/ and the tests may audit: an audit draws from mechanisms without a gate")

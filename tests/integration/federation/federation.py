@@ -113,8 +113,8 @@ def policy_text(epsilon=2, cohort_minimum=1, tasks="[fit, losses]", answer_slot_
                      "answer_slot_ms": answer_slot_ms, "delta": delta, "trust": trust}
 
 
-def dictionary_text(count, columns=("age", "dose", "ill")):
-    return f"hedgerow: 1\ndata_sets:\n  - records: {count}\n    columns:\n" + "".join(
+def dictionary_text(count, columns=("age", "dose", "ill"), separator="comma"):
+    return f"hedgerow: 1\ndata_sets:\n  - records: {count}\n    separator: {separator}\n    columns:\n" + "".join(
         f"      - {{name: \"{column}\", kind: number}}\n" for column in columns)
 
 
@@ -230,7 +230,7 @@ class Federation:
         site.mkdir()
         self.make_key(site, key_number)
         (site / "policy.yml").write_text(policy)
-        (site / "data.csv").write_text(data)
+        (site / "data.csv").write_bytes(data if isinstance(data, bytes) else data.encode())
         if dictionary is None:
             self.describe(name)
         else:

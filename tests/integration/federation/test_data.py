@@ -6,6 +6,7 @@ program may contain it, and neither may the coordinator's journal or result.
 
 import concurrent.futures
 import datetime
+import gzip
 import sys
 
 import federation as fed
@@ -22,6 +23,10 @@ HEADER = "age,dose,ill\n"
 FAULTS = {
     "empty": ("", ["empty", "column names"]),
     "missing": ("age,ill\n" + f"{CANARY},1\n" * 4, ["line 1", "dose", "missing"]),
+    "semicolons": (HEADER.replace(",", ";") + "31;2;1\n" * 12, ["line 1", "one column with semicolons", "separator: semicolon", "data.yml"]),
+    "capital": (f"Age,dose,ill\n{CANARY},1,1\n" * 12, ["line 1", "no column", "did you mean", "Age"]),
+    "cut-gz": (gzip.compress((HEADER + GOOD_LINES * 1000).encode())[:-5], ["gzip", "end too early"]),
+    "damaged-gz": (gzip.compress((HEADER + GOOD_LINES).encode())[:-8] + b"damaged.", ["gzip", "damaged"]),
     "twice": ("age,age,dose,ill\n" + f"{CANARY},1,1,1\n" * 4, ["line 1", "age", "twice"]),
 }
 # What stands in records: every text has a meaning, so these sites take part like any other.
@@ -44,6 +49,9 @@ ODD["one"] = (HEADER + f"{CANARY},1,1\n", ["makes up the others"])
 ROWS = 13  # of every such site's dictionary, and of most tables
 LAWFUL = {
     "good": HEADER + GOOD_LINES,
+    "semicolon": (HEADER + GOOD_LINES).replace(",", ";"),
+    "tab": (HEADER + GOOD_LINES).replace(",", "\t"),
+    "packed": gzip.compress((HEADER + GOOD_LINES).encode()),
     "one-class": HEADER + f"31,2.5,1\n{CANARY},-3.5,1\n" * 6,
 }
 
@@ -82,7 +90,8 @@ def faulty_tables(make, programs):
         for name, (table, _) in {**FAULTS, **ODD}.items():
             federation.add_site(name, policy, table or "", dictionary=fed.dictionary_text(ROWS))
         for name, table in LAWFUL.items():
-            federation.add_site(name, policy, table)
+            federation.add_site(name, policy, table, dictionary=fed.dictionary_text(
+                12, separator=name if name in ("semicolon", "tab") else "comma"))
         write_long(federation.folder / "long" / "data.csv")
         names = [*FAULTS, *ODD, *LAWFUL]
         federation.admit(names)

@@ -377,7 +377,8 @@ static void begin(struct scene *scene, char **trace, size_t *trace_size)
         columns[i + 2].category = categories[i];
         columns[i + 2].category_count = i == 1 ? 2 : 3;
     }
-    scene->dictionary = (struct dictionary){.record_count = PAIRS_ROWS,
+    scene->dictionary = (struct dictionary){.separator = ',',
+                                            .record_count = PAIRS_ROWS,
                                             .column = columns,
                                             .column_count = sizeof columns / sizeof columns[0]};
     seeded_random_init(&scene->seeded, 5);

@@ -10,11 +10,10 @@ static enum status describe(char **text, const char *table, const struct describ
                             struct why *why)
 {
     char *copy = strdup(table);
-    uint64_t rows = 0;
-    size_t left = 0;
+    struct describe_counts counts;
     FILE *file = fmemopen(copy, strlen(copy) > 0 ? strlen(copy) : 1, "r");
     cr_assert_not_null(file);
-    const enum status status = describe_table(text, &rows, &left, file, "t.csv", options, why);
+    const enum status status = describe_table(text, &counts, file, "t.csv", options, why);
     (void)fclose(file);
     free(copy);
     return status;
@@ -137,4 +136,33 @@ Test(describe, refuses_what_is_no_table)
                  STATUS_INVALID);
     cr_assert_str_eq(why.text, "t.csv: it holds 1 records: at least 2 are needed");
     cr_assert_null(text);
+}
+
+Test(describe, finds_the_separator_and_counts_decimal_commas)
+{
+    struct why why = {{0}};
+    char *text = NULL;
+    char *table = table_of("a;\"b,c\"", "%d,5;x", 20);
+    struct describe_counts counts;
+    FILE *file = fmemopen(table, strlen(table), "r");
+    cr_assert_not_null(file);
+    cr_assert_eq(describe_table(&text, &counts, file, "t.csv", &(struct describe_options){0}, &why),
+                 STATUS_OK, "%s", why.text);
+    (void)fclose(file);
+    cr_expect_eq(counts.commas, 20);
+    cr_expect_str_eq(body(text), "hedgerow: 1\ndata_sets:\n  - records: 20\n"
+                                 "    separator: semicolon\n    columns:\n"
+                                 "      - {name: \"a\", kind: number}\n"
+                                 "      - {name: \"b,c\", kind: category, categories: [\"x\"]}\n");
+    struct dictionary d;
+    cr_assert_eq(dictionary_parse(&d, (struct slice){text, strlen(text)}, "data.yml", &why),
+                 STATUS_OK, "%s", why.text);
+    cr_expect_eq(d.separator, ';');
+    dictionary_free(&d);
+    free(text);
+    cr_assert_eq(describe(&text, table, &(struct describe_options){.separator = ','}, &why),
+                 STATUS_OK);
+    cr_expect_null(strstr(text, "separator:"));
+    free(text);
+    free(table);
 }

@@ -33,9 +33,42 @@ Test(dictionary, of_a_site_tells_columns_kinds_and_records)
     dictionary_free(&d);
 }
 
+Test(dictionary, names_the_separator_by_word_or_as_it_stands)
+{
+    static const struct {
+        const char *line;
+        char separator;
+    } written[] = {{"", ','},
+                   {"separator: comma", ','},
+                   {"separator: semicolon", ';'},
+                   {"separator: ;", ';'},
+                   {"separator: \";\"", ';'},
+                   {"separator: tab", '\t'},
+                   {"separator: \",\"", ','}};
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        char changed[512];
+        struct dictionary d;
+        struct why why = {{0}};
+        (void)snprintf(changed, sizeof changed,
+                       "hedgerow: 1\ndata_sets:\n  - records: 12\n    %s\n    columns:\n"
+                       "      - {name: age, kind: number}\n",
+                       written[i].line);
+        cr_assert_eq(dictionary_parse(&d, (struct slice){changed, strlen(changed)}, "d", &why),
+                     STATUS_OK, "%s", why.text);
+        cr_expect_eq(d.separator, written[i].separator, "%s", written[i].line);
+        dictionary_free(&d);
+    }
+}
+
 static const struct {
     const char *from, *to, *wanted;
 } wrong[] = {
+    {"  - records: 1200\n", "  - records: 1200\n    separator: semicolons\n",
+     "data.yml:4:16: data_sets[0].separator: \"semicolons\" is not a choice; did you mean "
+     "\"semicolon\"?"},
+    {"  - records: 1200\n", "  - records: 1200\n    separator: \"|\"\n",
+     "data.yml:4:16: data_sets[0].separator: \"|\" is not a choice; known here: comma, semicolon, "
+     "tab, ,, ;"},
     {"  - records: 1200\n    columns", "  - columns",
      "data.yml:3:5: data_sets[0]: has no \"records\": add it, for example `records: 1200`"},
     {"1200", "1",

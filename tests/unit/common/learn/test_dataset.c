@@ -205,7 +205,7 @@ Test(dataset, refuses_bad_headers)
     refused_text("\nage\n", "line 1 is blank");
     refused_text("age,\"secret\n", "quote that never closes");
     refused_text("sex,sample.yr,kappa,lambda,creatinine,mgus,death\n", "column age is missing");
-    refused_text("age;sex;secret\n1;2;3\n", "separated by commas");
+    refused_text("age|sex|secret\n1|2|3\n", "with commas between them");
     refused_text("age,age,sex,sample.yr,kappa,lambda,creatinine,mgus,death\n", "twice");
     refused_text("age,sex,sample.yr,kappa,lambda,creatinine,mgus\n", "column death is missing");
     refused_text("secret,M,1999,2,2,1,1,1\n70,M,1999,2,2,1,1,1\n", "column age is missing");

@@ -1,0 +1,106 @@
+#include "learn/header.h"
+
+#include "learn/schema.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static bool is_letter(unsigned char byte)
+{
+    return byte >= 0x80 || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z');
+}
+
+static int lower(unsigned char byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : byte;
+}
+
+/* Whether two names have the same letters and digits, in any case, whatever stands between them, and the
+ * first can be shown. */
+static bool is_nearly(struct slice text, const char *name)
+{
+    const unsigned char *at = text.data;
+    const unsigned char *end = at + text.size;
+    const unsigned char *other = (const unsigned char *)name;
+    if (text.size >= SCHEMA_NAME_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        if (at[i] < 0x20 || at[i] == 0x7f) {
+            return false;
+        }
+    }
+    for (;;) {
+        while (at < end && !is_letter(*at)) {
+            at++;
+        }
+        while (*other != '\0' && !is_letter(*other)) {
+            other++;
+        }
+        if (at == end || *other == '\0') {
+            return at == end && *other == '\0';
+        }
+        if (lower(*at++) != lower(*other++)) {
+            return false;
+        }
+    }
+}
+
+enum status header_find(size_t *field, const struct header *header, const char *column,
+                        struct why *why)
+{
+    *field = HEADER_NO_FIELD;
+    for (size_t i = 0; i < header->field_count; i++) {
+        if (!slice_is(csv_field(header->csv, i), column)) {
+            continue;
+        }
+        if (*field != HEADER_NO_FIELD) {
+            why_set(why, "%s: line 1: column %s stands there twice: remove or rename one",
+                    header->name, column);
+            return STATUS_INVALID;
+        }
+        *field = i;
+    }
+    return STATUS_OK;
+}
+
+/* A line of one field that another separator would divide. */
+static bool has_other_separator(const struct header *header, struct why *why)
+{
+    const char other = csv_likely_separator(csv_raw(header->csv));
+    if (header->field_count > 1 || other == csv_separator(header->csv) ||
+        csv_count(csv_raw(header->csv), other) == 0) {
+        return false;
+    }
+    why_set(why, "%s: line 1 has one column with %ss in it: write `separator: %s` in %s",
+            header->name, csv_separator_name(other), csv_separator_name(other), header->dictionary);
+    return true;
+}
+
+enum status header_need(size_t *field, const struct header *header, const char *column,
+                        struct why *why)
+{
+    const enum status status = header_find(field, header, column, why);
+    if (status != STATUS_OK || *field != HEADER_NO_FIELD) {
+        return status;
+    }
+    if (has_other_separator(header, why)) {
+        return STATUS_INVALID;
+    }
+    for (size_t i = 0; i < header->field_count; i++) {
+        const struct slice text = csv_field(header->csv, i);
+        if (is_nearly(text, column)) {
+            why_set(why, "%s: line 1: no column \"%s\", which %s names; did you mean \"%.*s\"?",
+                    header->name, column, header->asked_by, (int)text.size,
+                    (const char *)text.data);
+            return STATUS_INVALID;
+        }
+    }
+    why_set(why,
+            "%s: line 1: column %s is missing, which %s names: the first line must name the "
+            "columns, with %ss between them",
+            header->name, column, header->asked_by, csv_separator_name(csv_separator(header->csv)));
+    return STATUS_INVALID;
+}
