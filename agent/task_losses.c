@@ -2,28 +2,33 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/even.h"
 #include "dp/encode.h"
 #include "experts/experts.h"
 #include "learn/loss.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* One expert's loss on one record, from its scores. Of several classes the largest score alone must
- * be the record's own (zero_one), or every class against the rest costs an even part. */
+ * be the record's own (zero_one), or every class against the rest costs an even part. All classes are
+ * gone through, whichever is the record's. */
 static double loss_of(struct loss loss, const double *score, size_t outputs, double y)
 {
     double total = 0;
-    bool ahead = true;
+    double own = 0;
+    uint64_t behind = 0;
     if (outputs == 1) {
         return loss_clamped(loss, score[0], y);
     }
-    const size_t own = (size_t)y;
     for (size_t i = 0; i < outputs; i++) {
-        total += loss_clamped(loss, score[i], i == own ? 1 : -1) / (double)outputs;
-        ahead = ahead && (i == own || score[i] < score[own]);
+        own = even_choose(mask_of(y == (double)i), score[i], own);
     }
-    return loss.kind == LOSS_ZERO_ONE ? (ahead ? 0 : 1) : fmin(total, 1);
+    for (size_t i = 0; i < outputs; i++) {
+        const uint64_t is_own = mask_of(y == (double)i);
+        total += loss_clamped(loss, score[i], even_choose(is_own, 1, -1)) / (double)outputs;
+        behind |= ~is_own & ~mask_of(score[i] < own);
+    }
+    return loss.kind == LOSS_ZERO_ONE ? even_keep(behind, 1) : even_min(total, 1);
 }
 
 /* The losses of one record, encoded one by one so that the sum's sensitivity is exact. */
@@ -68,7 +73,7 @@ static void take_means(int64_t *value, const struct task_input *input)
     const size_t count =
         round_answer_count(input->job, input->stage, input->within, input->expert_count);
     for (size_t i = 0; input->job->unit != UNIT_RECORD && i < count; i++) {
-        value[i] /= (int64_t)input->stage->batch;
+        value[i] = (int64_t)even_divide((uint64_t)value[i], input->stage->batch);
     }
 }
 

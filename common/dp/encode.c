@@ -5,25 +5,23 @@
 #include "dp/encode.h"
 
 #include "base/check.h"
+#include "base/even.h"
 #include "base/wide.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* -floor(-y) would do as well: near zero from below y - floor(y) may round up to 1, never across
- * 1/2. */
+/* What is nearer to 0 than 2^-100 is encoded as 0 is, and multiplying it would take longer. The
+ * conversion truncates: one is taken away where that went up. */
 int64_t encode_value(double x, unsigned bits)
 {
     CHECK(bits <= ENCODE_BITS_MAX);
-    double y = ldexp(x, (int)bits);
-    if (!(y < (double)ENCODE_MAX)) {
-        return ENCODE_MAX; /* also NaN */
-    }
-    if (y <= (double)-ENCODE_MAX) {
-        return -ENCODE_MAX;
-    }
-    double whole = floor(y);
-    return (int64_t)whole + (y - whole >= 0.5 ? 1 : 0);
+    const double most = (double)ENCODE_MAX;
+    const double y = even_flushed(x) * even_double((uint64_t)(1023 + bits) << 52);
+    const double inside = even_max(even_min(y, most), -most); /* NaN: the most */
+    int64_t whole = (int64_t)inside;
+    whole -= (int64_t)(mask_of((double)whole > inside) & 1);
+    return whole + (int64_t)(mask_of(inside - (double)whole >= 0.5) & 1);
 }
 
 void encode_vector(int64_t *out, const double *x, size_t count, unsigned bits)
@@ -43,8 +41,9 @@ void clip_box(int64_t *values, size_t count, int64_t low, int64_t high)
 {
     CHECK(low <= high);
     for (size_t i = 0; i < count; i++) {
-        int64_t value = values[i] < low ? low : values[i];
-        values[i] = value > high ? high : value;
+        const uint64_t raised =
+            mask_choose(mask_of(values[i] < low), (uint64_t)low, (uint64_t)values[i]);
+        values[i] = (int64_t)mask_choose(mask_of((int64_t)raised > high), (uint64_t)high, raised);
     }
 }
 

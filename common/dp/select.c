@@ -33,10 +33,10 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/mask.h"
 #include "base/wide.h"
 #include "dp/mechanism.h"
 #include "dp/select_private.h"
-#include "noise/mask.h"
 
 enum { BLOCK = 256, SLACK = NOISE_EXPONENTIAL_SLACK };
 enum { LANES = 4, PARTS = 64, PARTED_FROM = 1 << 16 };

@@ -8,9 +8,9 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/mask.h"
 #include "dp/select.h"
 #include "experts/hedge_private.h"
-#include "noise/mask.h"
 
 #include <string.h>
 

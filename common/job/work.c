@@ -134,14 +134,14 @@ static enum status of_select(struct work_need *out, const struct view *view)
 }
 
 /* Public is the time of kernels that take no branch and read no address by a value, and only where
- * tests/bench/agent/bench_task_timing holds them to it. */
+ * tests/property/agent/test_task_trace and bench_task_timing hold them to it. */
 enum time_of { TIME_BY_RECORDS, TIME_PUBLIC };
 
 static const struct {
     work_entry *need;
     enum time_of time;
 } entry[] = {[TASK_FIT] = {of_fit, TIME_BY_RECORDS},
-             [TASK_LOSSES] = {of_losses, TIME_BY_RECORDS},
+             [TASK_LOSSES] = {of_losses, TIME_PUBLIC},
              [TASK_ONLINE] = {of_online, TIME_BY_RECORDS},
              [TASK_PREDICT] = {of_predict, TIME_BY_RECORDS},
              [TASK_QUERY] = {of_query, TIME_BY_RECORDS},

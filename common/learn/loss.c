@@ -1,7 +1,7 @@
-/* The logistic loss is evaluated without overflow on either side. What is computed on records by
- * the thousand, loss_clamped and loss_derivative, cuts the margin off at 40, where exp(-40) =
- * 4e-18 is below a rounding error: there the exponential keeps to its ordinary path, and nothing
- * comes near the subnormal numbers, which take the processor many times as long.
+/* loss_value is exact on either side and takes the time it takes: solvers and public bounds use it.
+ * loss_clamped and loss_derivative run at even pace (base/even.h): the same instructions for every
+ * score and label. Both cut the logistic margin off at 40, where exp(-40) = 4e-18 is below a rounding
+ * error.
  *
  * The squared loss's ball. Let F(f) = mean (f-y)^2 + lambda ||f||^2 and w its minimiser. F is
  * quadratic, so F(0) = F(w) + mean w(x)^2 + lambda ||w||^2, that is mean y^2 = mean (w-y)^2 + mean
@@ -11,6 +11,8 @@
 #include "learn/loss.h"
 
 #include "base/check.h"
+#include "base/even.h"
+#include "learn/even_math.h"
 
 #include <float.h>
 #include <math.h>
@@ -54,7 +56,7 @@ static double logistic_value(struct loss loss, double f, double y)
 static double logistic_slope(struct loss loss, double f, double y)
 {
     (void)loss;
-    return -y / (1 + exp(fmin(fmax(y * f, -margin_max), margin_max)));
+    return -y / (1 + even_exp(even_max(even_min(y * f, margin_max), -margin_max)));
 }
 
 static double logistic_second(struct loss loss, double f, double y)
@@ -74,13 +76,13 @@ static const struct descriptor logistic_loss = {.name = "logistic",
 static double hinge_value(struct loss loss, double f, double y)
 {
     (void)loss;
-    return y * f < 1 ? 1 - y * f : 0;
+    return even_max(1 - y * f, 0);
 }
 
 static double hinge_slope(struct loss loss, double f, double y)
 {
     (void)loss;
-    return y * f <= 1 ? -y : 0;
+    return even_keep(mask_of(y * f <= 1), -y);
 }
 
 static struct loss_box hinge_box(struct loss loss, double y)
@@ -99,7 +101,7 @@ static const struct descriptor hinge_loss = {.name = "hinge",
 static double zero_one_value(struct loss loss, double f, double y)
 {
     (void)loss;
-    return y * f <= 0 ? 1 : 0;
+    return even_keep(mask_of(y * f <= 0), 1);
 }
 
 static const struct descriptor zero_one_loss = {
@@ -108,13 +110,13 @@ static const struct descriptor zero_one_loss = {
 static double pinball_value(struct loss loss, double f, double y)
 {
     const double residual = y - f;
-    return fmax(loss.parameter * residual, (loss.parameter - 1) * residual);
+    return even_max(loss.parameter * residual, (loss.parameter - 1) * residual);
 }
 
 static double pinball_slope(struct loss loss, double f, double y)
 {
     const double residual = y - f;
-    return (residual < 0 ? 1 : 0) - (residual != 0 ? loss.parameter : 0);
+    return even_keep(mask_of(residual < 0), 1) - even_keep(~mask_of(residual == 0), loss.parameter);
 }
 
 static double pinball_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
@@ -155,7 +157,7 @@ static double absolute_slope(struct loss loss, double f, double y)
 {
     const double residual = y - f;
     (void)loss;
-    return (residual < 0 ? 1 : 0) - (residual > 0 ? 1 : 0);
+    return even_keep(mask_of(residual < 0), 1) - even_keep(mask_of(residual > 0), 1);
 }
 
 static struct loss_box absolute_box(struct loss loss, double y)
@@ -172,13 +174,14 @@ static const struct descriptor absolute_loss = {.name = "absolute",
 
 static double insensitive_value(struct loss loss, double f, double y)
 {
-    return fmax(fabs(y - f) - loss.parameter, 0);
+    return even_max(fabs(y - f) - loss.parameter, 0);
 }
 
 static double insensitive_slope(struct loss loss, double f, double y)
 {
     const double residual = y - f;
-    return fabs(residual) >= loss.parameter && residual != 0 ? -copysign(1, residual) : 0;
+    const uint64_t outside = mask_of(fabs(residual) >= loss.parameter) & ~mask_of(residual == 0);
+    return even_keep(outside, even_choose(mask_of(residual > 0), -1, 1));
 }
 
 static bool insensitive_takes(double p)
@@ -199,12 +202,12 @@ static double huber_value(struct loss loss, double f, double y)
 {
     const double delta = loss.parameter;
     const double size = fabs(y - f);
-    return size <= delta ? size * size / 2 : delta * (size - delta / 2);
+    return even_choose(mask_of(size <= delta), size * size / 2, delta * (size - delta / 2));
 }
 
 static double huber_slope(struct loss loss, double f, double y)
 {
-    return -fmin(fmax(y - f, -loss.parameter), loss.parameter);
+    return -even_max(even_min(y - f, loss.parameter), -loss.parameter);
 }
 
 static double huber_second(struct loss loss, double f, double y)
@@ -279,7 +282,7 @@ static double linear_value(struct loss loss, double f, double y)
 {
     (void)loss;
     (void)y;
-    return fmin(fmax((1 + f) / 2, 0), 1);
+    return even_max(even_min((1 + f) / 2, 1), 0);
 }
 
 static const struct descriptor linear_loss = {.name = "linear", .value = linear_value};
@@ -301,12 +304,9 @@ double loss_value(struct loss loss, double f, double y)
     return describe(loss.kind)->value(loss, f, y);
 }
 
-/* ln(1 + e) = ln((1 + e) 3/2) - ln(3/2): log1p, and log near 1, have paths of their own, whose
- * length would tell the margin. */
-static double logistic_at_even_pace(double margin)
+static double logistic_clamped(double margin)
 {
-    const double far = log(1.5 + 1.5 * exp(-fmin(fabs(margin), margin_max)));
-    return fmax(far - log(1.5), 0) + fmax(-margin, 0);
+    return even_softplus(even_min(fabs(margin), margin_max)) + even_max(-margin, 0);
 }
 
 /* The largest loss of a residual in [-residual_max, residual_max]. */
@@ -319,13 +319,13 @@ double loss_clamped(struct loss loss, double f, double y)
 {
     double value = 0;
     if (loss.kind == LOSS_LOGISTIC) {
-        value = logistic_at_even_pace(y * f);
+        value = logistic_clamped(y * f);
     } else if (loss_is_classification(loss) || loss.kind == LOSS_LINEAR) {
         value = loss_value(loss, f, y);
     } else {
-        value = loss_value(loss, f, y) / largest(loss);
+        value = loss_value(loss, 0, even_flushed(y - f)) / largest(loss);
     }
-    return isnan(f) || isnan(value) ? 1 : fmin(value, 1);
+    return even_choose(even_is_nan(f) | ~mask_of(value < 1), 1, value);
 }
 
 double loss_derivative(struct loss loss, double f, double y)

@@ -50,11 +50,13 @@ double loss_value(struct loss loss, double f, double y);
 
 /** Returns what the `losses` task sends, in [0, 1]. Classification: the loss, or 1 when it is more,
  * within 2^-52. Regression: the loss divided by its largest value for |y-f| <= 2 (f and y in
- * [-1, 1]), or 1 when that is more; the divisor is public. A NaN score costs 1. */
+ * [-1, 1]), or 1 when that is more; the divisor is public. A residual below 2^-100 counts as 0, a NaN
+ * score costs 1. The same instructions and addresses whatever f and y are. */
 double loss_clamped(struct loss loss, double f, double y);
 
 /** Returns d loss/d f, or one of its subgradients (at a hinge's or insensitive loss's bend the
- * steeper one, else 0). CHECKs that the loss can be learned from. */
+ * steeper one, else 0). CHECKs that the loss can be learned from. The same instructions and addresses
+ * whatever f and y are. */
 double loss_derivative(struct loss loss, double f, double y);
 
 /**

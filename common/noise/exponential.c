@@ -23,8 +23,8 @@
 
 #include "noise/exponential.h"
 
+#include "base/mask.h"
 #include "noise/lazy.h"
-#include "noise/mask.h"
 #include "noise/whole.h"
 
 #include "base/bytes.h"

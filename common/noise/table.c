@@ -27,8 +27,8 @@
 
 #include "noise/table.h"
 
+#include "base/mask.h"
 #include "noise/lazy.h"
-#include "noise/mask.h"
 #include "noise/whole.h"
 
 #include "base/bytes.h"

@@ -1,8 +1,8 @@
 /* mask.h - decisions about secrets without branches. Compilers turn a plain choice back into a
  * branch when they expect to gain from it (clang 14 did so with a minimum), hence the barrier. */
 
-#ifndef NOISE_MASK_H
-#define NOISE_MASK_H
+#ifndef BASE_MASK_H
+#define BASE_MASK_H
 
 #include <stdint.h>
 
