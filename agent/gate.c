@@ -109,6 +109,7 @@ static struct gate_answer_view view_of(const struct record *record)
                                      .invitation = record->as.answer.invitation,
                                      .digest = record->as.answer.answer,
                                      .size = record->as.answer.answer_bytes,
+                                     .rows = record->as.answer.charge.row_count,
                                      .exact = digest_is_none(&record->as.answer.answer)};
 }
 
@@ -265,6 +266,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     gate->pending.view.round = request->round;
     gate->pending.view.invitation = request->invitation;
     gate->pending.view.exact = request->exact;
+    gate->pending.view.rows = request->charge.row_count;
     *blob = request->exact ? (struct slice){0} : gate->pending.view.bytes;
     memset(record, 0, sizeof *record);
     record->kind = RECORD_ANSWER;

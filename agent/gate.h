@@ -97,6 +97,7 @@ struct gate_answer_view {
     struct digest digest;
     uint64_t size;
     uint64_t sequence;
+    uint64_t rows;      /* that its charge is for */
     bool exact;         /* without noise, and in memory only */
     struct slice bytes; /* size 0 when they were dropped */
 };

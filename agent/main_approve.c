@@ -170,6 +170,9 @@ static enum status read_desk(struct desk *desk, const char *config, struct why *
         status = site_read_policy(&desk->site, why);
     }
     if (status == STATUS_OK) {
+        status = site_read_dictionary(&desk->site, why);
+    }
+    if (status == STATUS_OK) {
         status = read_approvals(desk, why);
     }
     if (status != STATUS_OK) {

@@ -19,16 +19,21 @@ static void print_price(struct price price)
     (void)printf("epsilon %s, delta %s", epsilon, delta);
 }
 
-static struct terms_size size_of(const struct job *job)
+/* A share is one of the records that this site admits to. */
+static struct terms_size size_of(const struct site *site, const struct job *job)
 {
-    return (struct terms_size){.agents = job->cohort_min, .records = job_records_min(job)};
+    const uint64_t own = dictionary_records(&site->dictionary, &job->schema);
+    const uint64_t least = job_records_min(job);
+    return (struct terms_size){.agents = job->cohort_min,
+                               .records = job_has_shares(job) && own > least ? own : least};
 }
 
-static enum status print_stage(const struct job *job, size_t index, struct why *why)
+static enum status print_stage(const struct site *site, const struct job *job, size_t index,
+                               struct why *why)
 {
     const struct stage *stage = &job->stage[index];
     struct terms terms = {0};
-    enum status status = terms_of_stage(&terms, job, index, size_of(job), why);
+    enum status status = terms_of_stage(&terms, job, index, size_of(site, job), why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -89,9 +94,9 @@ enum status approve_show(const struct site *site, const struct waiting_job *wait
     (void)printf("\nWhat it asks of this site, of %" PRIu64
                  " records or more, together with %u agents or "
                  "more:\n",
-                 job_records_min(job), (unsigned)job->cohort_min);
+                 size_of(site, job).records, (unsigned)job->cohort_min);
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
-        status = print_stage(job, i, why);
+        status = print_stage(site, job, i, why);
     }
     if (status == STATUS_OK) {
         print_trust(job);
@@ -105,11 +110,11 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *stage_json(const struct job *job, size_t index)
+static json_t *stage_json(const struct site *site, const struct job *job, size_t index)
 {
     struct terms terms = {0};
     struct why why = {{0}};
-    if (terms_of_stage(&terms, job, index, size_of(job), &why) != STATUS_OK) {
+    if (terms_of_stage(&terms, job, index, size_of(site, job), &why) != STATUS_OK) {
         return NULL;
     }
     json_t *lines = json_array();
@@ -128,12 +133,12 @@ static json_t *stage_json(const struct job *job, size_t index)
     return json;
 }
 
-static json_t *waiting_json(const struct waiting_job *waiting, double left)
+static json_t *waiting_json(const struct site *site, const struct waiting_job *waiting, double left)
 {
     const struct job *job = &waiting->job;
     json_t *stages = json_array();
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (json_array_append_new(stages, stage_json(job, i)) != 0) {
+        if (json_array_append_new(stages, stage_json(site, job, i)) != 0) {
             json_decref(stages);
             return NULL;
         }
@@ -157,7 +162,7 @@ enum status approve_json(const struct site *site, const struct waiting_job *wait
         const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
         const double left = (double)site_epsilon_left(&total) * 1e-6;
         for (size_t i = 0; good && i < count; i++) {
-            good = json_array_append_new(list, waiting_json(&waiting[i], left)) == 0;
+            good = json_array_append_new(list, waiting_json(site, &waiting[i], left)) == 0;
         }
         status = good ? STATUS_OK : STATUS_NO_MEMORY;
     }

@@ -41,15 +41,21 @@ static enum status decline_because(struct participant *p, const char *event, con
     return decline(p, p->round, effects);
 }
 
+/* An answer of the job that is under way. */
 static enum status offer(struct participant *p, const struct gate_answer_view *answer,
                          struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_OFFER};
+    uint32_t within;
+    const struct stage *stage = job_stage_of(&p->job, answer->round, &within);
     message.as.offer.job = answer->job;
     message.as.offer.round = answer->round;
     message.as.offer.invitation = answer->invitation;
     message.as.offer.answer = answer->digest;
     message.as.offer.bytes = answer->size;
+    if (stage->batch_nano > 0) {
+        message.as.offer.records = (uint32_t)answer->rows; /* as they were when it was paid for */
+    }
     return participant_send(p, effects, &message, (struct slice){0});
 }
 

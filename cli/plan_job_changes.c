@@ -3,6 +3,9 @@
 
 #include "cli/plan_job_private.h"
 
+#include "base/decimal.h"
+#include "config/config.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -92,7 +95,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
     const struct job_plan *plan = trial->plan;
     const struct stage *stage = stage_of(trial);
     const double old_records = (double)plan->size.records;
-    if (stage->batch == 0) {
+    if (stage->batch == 0 || stage->batch_nano > 0) {
         const double records = rounded(old_records * factor);
         changes->size.records = (uint64_t)records;
         if (plan->job.trust == TRUST_CENTRAL) {
@@ -235,7 +238,13 @@ static bool fewer_rounds(struct job_changes *changes, char words[static PLAN_ADV
     }
     change(changes, "stages[%zu].rounds=%.0f", trial->stage, rounds);
     say(words, "rounds: %.0f", rounds);
-    if (stage->task == TASK_LOSSES) {
+    if (stage->task == TASK_LOSSES && stage->batch_nano > 0) {
+        char share[32];
+        const double nano = (double)stage->batch_nano * (double)stage->rounds / rounds;
+        decimal_format(share, sizeof share, (uint64_t)fmin(nano, PORTION_ONE), PORTION_PLACES);
+        change(changes, "stages[%zu].batch=%s %%", trial->stage, share);
+        say(words, ", batch: %s %%, of the same records", share);
+    } else if (stage->task == TASK_LOSSES) {
         const double batch = floor((double)stage->batch * (double)stage->rounds / rounds);
         change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
         say(words, ", batch: %.0f, of the same records", batch);

@@ -80,7 +80,9 @@ static enum status choose_size(struct job_plan *plan, const struct job_source *s
     if (plan->size.agents == 0) {
         plan->size.agents = plan->job.cohort_min;
     }
-    if (plan->size.records == 0 && needed < 2) {
+    const bool says_none =
+        needed < 2 || (job_has_shares(&plan->job) && plan->job.records_least <= 1);
+    if (plan->size.records == 0 && says_none) {
         why_set(why,
                 "%s: nothing in the job says how many records an agent has: say so with "
                 "--records N",

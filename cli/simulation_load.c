@@ -166,7 +166,7 @@ static enum status check_shares(struct simulation *simulation)
         why_set(
             &simulation->why,
             "%s: %zu records make %zu for each of %zu agents, after a fifth is held out, but the "
-            "job wants %llu of each: use fewer agents, or --set a smaller batch",
+            "job wants %llu of each: use fewer agents, or --set a smaller batch or share",
             simulation->data, simulation->record_count, share, simulation->agent_count,
             (unsigned long long)(wanted < 2 ? 2 : wanted));
         return STATUS_INVALID;

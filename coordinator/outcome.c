@@ -168,6 +168,7 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
     *round = (struct outcome_round){.task = stage->task,
                                     .round = record->as.round.round,
                                     .agent_count = record->as.round.agent_count,
+                                    .records = record->as.round.records,
                                     .failed = record->as.round.failed,
                                     .chosen = record->as.round.chosen,
                                     .expert_count = outcome->expert_count,
@@ -264,6 +265,11 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
         return STATUS_CORRUPT;
     }
     const struct stage *stage = job_stage_of(job, record->as.round.round, &within);
+    const bool counts = stage->batch_nano > 0;
+    const uint64_t fewest = (uint64_t)record->as.round.agent_count * stage->batch;
+    if (counts ? record->as.round.records < fewest : record->as.round.records > 0) {
+        return STATUS_CORRUPT;
+    }
     if (!record->as.round.failed) {
         status = strategy_kind(job, stage)->add(outcome, job, stage, within, record, blob);
         if (status == STATUS_OK && record->as.round.chosen >= outcome->expert_count &&

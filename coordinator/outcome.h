@@ -30,6 +30,7 @@ struct outcome_round {
     enum task task;
     uint32_t round;
     uint32_t agent_count;
+    uint64_t records; /* that the answers looked at, where the job says a share; else 0 */
     bool failed;
     uint32_t chosen;
     size_t expert_count; /* that there were at its end */

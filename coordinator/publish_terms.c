@@ -1,5 +1,6 @@
 #include "coordinator/publish_terms.h"
 
+#include "job/round.h"
 #include "job/terms.h"
 
 #include <math.h>
@@ -51,6 +52,24 @@ static size_t fewest_agents(const struct outcome *outcome, const struct job *job
     return fewest > 0 ? fewest : job->cohort_min;
 }
 
+/* Of a batch that is a share: the records of an agent whose batch is the mean of those that answered the
+ * stage's smallest round; else 0, the fewest that the job allows. */
+static uint64_t mean_records(const struct outcome *outcome, const struct job *job, size_t index)
+{
+    const struct stage *stage = &job->stage[index];
+    uint64_t fewest = 0;
+    for (size_t i = 0; stage->batch_nano > 0 && i < outcome->round_count; i++) {
+        const struct outcome_round *round = &outcome->round[i];
+        uint32_t within;
+        if (!round->failed && round->agent_count > 0 &&
+            job_stage_of(job, round->round, &within) == stage) {
+            const uint64_t batch = round->records / round->agent_count;
+            fewest = fewest == 0 || batch < fewest ? batch : fewest;
+        }
+    }
+    return stage->batch_nano == 0 ? 0 : round_records_of(stage, fewest);
+}
+
 static void tell_release(struct result_release *to, const struct stage *stage, size_t index,
                          const struct terms *terms, const struct terms_line *line)
 {
@@ -74,12 +93,13 @@ static enum status tell_releases(struct result *result, const struct outcome *ou
                                  const struct job *job)
 {
     struct terms terms[JOB_STAGES_MAX];
-    const struct terms_size size = {.agents = fewest_agents(outcome, job)};
     size_t count = 0;
     enum status status = STATUS_OK;
 
     memset(terms, 0, sizeof terms);
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
+        const struct terms_size size = {.agents = fewest_agents(outcome, job),
+                                        .records = mean_records(outcome, job, i)};
         status = terms_of_stage(&terms[i], job, i, size, NULL);
         count += terms[i].line_count;
     }

@@ -38,6 +38,7 @@ static enum status list_agents(struct record *record, const struct cohort *cohor
     for (size_t i = 0; i < cohort->count; i++) {
         if (cohort->member[i].standing == STANDING_ANSWERED) {
             record->as.round.agent[record->as.round.agent_count++] = cohort->member[i].peer;
+            record->as.round.records += cohort->member[i].records;
         }
     }
     return STATUS_OK;
@@ -192,6 +193,7 @@ static void log_closed(const struct coordinator *c, const struct record *record)
         {.name = "round", .number = round + 1},
         {.name = "rounds", .number = job_round_count(c->options.job)},
         {.name = "agents", .number = record->as.round.agent_count},
+        {.name = "records", .number = (double)strategy_records(stage, record)},
         {.name = "epsilon", .number = (double)spent.epsilon_micro / 1e6},
         {.name = "delta", .number = (double)spent.delta_atto / 1e18},
         {.name = "seconds", .number = record->as.round.duration_ms / 1000.0},

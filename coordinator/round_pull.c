@@ -60,6 +60,17 @@ static bool is_anew(const struct coordinator *c, const struct member *member,
            (member->standing == STANDING_OFFERED || member->standing == STANDING_PULLING);
 }
 
+/* Where the job says a share, an answer is about as many records as its agent's dictionary makes of it:
+ * at least those of the fewest that the job allows, and no more than what the sums have room for. */
+static bool records_fit(const struct coordinator *c, uint32_t records)
+{
+    uint32_t within;
+    const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+    return stage->batch_nano == 0
+               ? records == 0
+               : records >= stage->batch && job_batch_fits(c->options.job, stage, records);
+}
+
 enum status coordinator_on_offer(struct coordinator *c, const struct event *event,
                                  struct member *member, const struct message *message,
                                  struct effects *effects)
@@ -102,8 +113,13 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         refuse(c, member, "offer-refused", "its answer has the wrong dimension");
         return STATUS_OK;
     }
+    if (!records_fit(c, message->as.offer.records)) {
+        refuse(c, member, "offer-refused", "it is about more or fewer records than the job allows");
+        return STATUS_OK;
+    }
     member->standing = STANDING_OFFERED;
     member->answer = *answer;
+    member->records = message->as.offer.records;
     member->offered_ms = event->now_ms;
     return STATUS_OK; /* pulled at the end of the step */
 }
@@ -111,12 +127,14 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
 /* An exact answer is clipped where it comes from. One that is not could make the exact sum wrap, and a
  * draw from wrapped sums tells whether they did: whoever sends it would learn of others' records. */
 static bool is_clipped(const struct coordinator *c, const struct stage *stage, uint32_t within,
-                       const struct staging *staging)
+                       const struct staging *staging, const struct member *member)
 {
     struct round_bounds bounds;
+    struct stage own = *stage;
+    own.batch = stage->batch_nano > 0 ? member->records : stage->batch;
     return c->options.job->trust != TRUST_CENTRAL ||
-           (round_bounds(&bounds, c->options.job, stage, within, 1, c->outcome.expert_count,
-                         NULL) == STATUS_OK &&
+           (round_bounds(&bounds, c->options.job, &own, within, 1, c->outcome.expert_count, NULL) ==
+                STATUS_OK &&
             aggregate_is_within(staging, bounds.low, bounds.high));
 }
 
@@ -133,7 +151,7 @@ static enum status count_answer(struct coordinator *c, struct member *member,
         refuse(c, member, "round-full", "as many agents as a round may have are in its sum");
         return STATUS_OK;
     }
-    if (!is_clipped(c, stage, within, staging)) {
+    if (!is_clipped(c, stage, within, staging, member)) {
         aggregate_drop(staging);
         refuse(c, member, "answer-unclipped", "its values are beyond what the job allows");
         return STATUS_OK;

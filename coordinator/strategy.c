@@ -29,6 +29,12 @@ const struct strategy_kind *strategy_kind(const struct job *job, const struct st
                                                                     : kind[stage->task];
 }
 
+uint64_t strategy_records(const struct stage *stage, const struct record *record)
+{
+    return stage->batch_nano > 0 ? record->as.round.records
+                                 : (uint64_t)record->as.round.agent_count * stage->batch;
+}
+
 struct query_noise strategy_noise(const struct outcome *outcome, const struct job *job,
                                   const struct stage *stage, uint32_t within, uint32_t agent_count)
 {

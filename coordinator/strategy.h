@@ -71,6 +71,9 @@ MUST_USE enum status strategy_tell_plays(struct outcome_round *round, const stru
 MUST_USE enum status strategy_say(struct outcome_round *round, const char *between,
                                   const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/** Returns how many records a round's answers look at together. */
+uint64_t strategy_records(const struct stage *stage, const struct record *record);
+
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);
 

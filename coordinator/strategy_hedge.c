@@ -19,12 +19,18 @@ static struct hedge_state state_of(const int64_t *sum)
                                 .drawn = true};
 }
 
-/* The sums are those of the agents who answered; the game is for cohort_min of them. Scaled down they
- * move no further than before: floor(a c) - floor(b c) <= ceil((a - b) c) for c <= 1. */
+/* The sums are those of the agents who answered; the game is for cohort_min of them, each with the fewest
+ * records. Scaled down they move no further than before: floor(a c) - floor(b c) <= ceil((a - b) c) for
+ * c <= 1, and the coordinator counts no answer about fewer records. Of units above the record each agent
+ * sends a mean. */
 static void scale(const struct closing *closing)
 {
-    const uint64_t least = closing->job->cohort_min;
-    const uint64_t count = closing->record->as.round.agent_count;
+    const struct stage *stage = closing->stage;
+    const bool by_record = closing->job->unit == UNIT_RECORD;
+    const uint64_t least = (uint64_t)closing->job->cohort_min * (by_record ? stage->batch : 1);
+    const uint64_t count = by_record ? strategy_records(stage, closing->record)
+                                     : closing->record->as.round.agent_count;
+    CHECK(least <= count);
     for (size_t i = 0; i < closing->count; i++) {
         uint64_t sum = closing->sum[i] > 0 ? (uint64_t)closing->sum[i] : 0;
         closing->sum[i] = (int64_t)((uint128)sum * least / count);

@@ -11,7 +11,7 @@
 
 static void mean_losses(double *mean, const struct stage *stage, const struct record *record)
 {
-    double records = (double)record->as.round.agent_count * (double)stage->batch;
+    const double records = (double)strategy_records(stage, record);
     for (size_t i = 0; i < record->as.round.sum_count; i++) {
         mean[i] = ldexp((double)record->as.round.sum[i], -(int)stage->grid_bits) / records;
     }
@@ -89,11 +89,12 @@ static enum status close(struct closing *closing)
 
 /* Of the noise on the experts' mean losses. Unit: loss^2. */
 static double variance_of(const struct outcome *outcome, const struct job *job,
-                          const struct stage *stage, uint32_t agent_count)
+                          const struct stage *stage, const struct record *record)
 {
-    const struct query_noise noise = strategy_noise(outcome, job, stage, 0, agent_count);
+    const struct query_noise noise =
+        strategy_noise(outcome, job, stage, 0, record->as.round.agent_count);
     const double deviation = ldexp(query_noise_deviation(&noise), -(int)stage->grid_bits) /
-                             ((double)agent_count * (double)stage->batch);
+                             (double)strategy_records(stage, record);
     return deviation * deviation;
 }
 
@@ -111,7 +112,7 @@ static enum status observe(struct outcome *outcome, const struct job *job,
         regret_observe(&outcome->regret, probability, loss);
         rwm_observe(&outcome->rwm, loss);
         outcome->segment_rounds++;
-        outcome->variance_sum += variance_of(outcome, job, stage, record->as.round.agent_count);
+        outcome->variance_sum += variance_of(outcome, job, stage, record);
     }
     free(loss);
     free(probability);

@@ -33,7 +33,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     }
     const struct query_noise noise = strategy_noise(outcome, job, stage, within, agent_count);
     query_run_observe(&outcome->queries, record->as.round.sum, &noise,
-                      (uint64_t)agent_count * stage->batch);
+                      strategy_records(stage, record));
     return outcome_set_state(outcome, outcome->queries.threshold, stage->queries.count,
                              stage->queries.count);
 }

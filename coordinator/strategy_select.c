@@ -32,8 +32,7 @@ static enum status draw(struct closing *closing, size_t *chosen, const int64_t *
 static enum status scores(int64_t **out, size_t *count, const struct closing *closing)
 {
     const struct candidates *candidates = &closing->stage->candidates;
-    const uint64_t records =
-        (uint64_t)closing->record->as.round.agent_count * closing->stage->batch;
+    const uint64_t records = strategy_records(closing->stage, closing->record);
     const bool experts = closing->stage->among_experts;
 
     *count = experts ? closing->count : candidates_count(candidates);

@@ -65,10 +65,10 @@ static enum status close(struct closing *closing)
 
     if (status == STATUS_OK) {
         memcpy(system.total, closing->sum, count * sizeof *system.total);
-        system.release =
-            (struct moments_release){.total = system.total,
-                                     .record_count = (double)agent_count * (double)stage->batch,
-                                     .deviation = query_noise_deviation(&noise)};
+        system.release = (struct moments_release){
+            .total = system.total,
+            .record_count = (double)strategy_records(stage, closing->record),
+            .deviation = query_noise_deviation(&noise)};
     }
     for (size_t i = 0; status == STATUS_OK && i < stage->lambda_count; i++) {
         status = solve(rows + i * per_lambda, &system, closing, stage->lambda[i]);

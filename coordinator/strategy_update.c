@@ -39,7 +39,7 @@ static enum status close(struct closing *closing)
     const struct outcome *outcome = closing->outcome;
     struct record *record = closing->record;
     double sampling = (double)charge_sampling_nano(&stage->charge) / (double)SAMPLING_NANO_ONE;
-    double records = (double)record->as.round.agent_count * (double)stage->batch * sampling;
+    double records = (double)strategy_records(stage, record) * sampling;
     double *mean = closing_take_means(closing, records);
 
     closing->rows = malloc(state_count(stage) * sizeof *closing->rows);

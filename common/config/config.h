@@ -27,12 +27,20 @@ enum config_type {
     CONFIG_NAME, /* char[size]; letters, digits, '.', '_', '-', beginning with a letter or digit */
     CONFIG_INTEGER, /* uint32_t or uint64_t, min to max */
     CONFIG_FIXED,   /* the same, as number * 10^places, rounded down: never through a float */
+    CONFIG_PORTION, /* struct config_portion: an INTEGER, min to max, or a share like 20 % */
     CONFIG_DECIMAL, /* double, low to high, finite */
     CONFIG_FLAG,    /* bool: true or false, no other spelling */
     CONFIG_CHOICE,  /* an enum or unsigned: the index of a name */
     CONFIG_SET,     /* bool[]: a list of distinct names, each setting the bool at its index */
     CONFIG_TABLE,   /* a nested struct; or a list of structs */
     CONFIG_ROWS     /* a list of structs written as a list of lists: each fills its keys[0] */
+};
+
+enum { PORTION_PLACES = 7, PORTION_ONE = 1000000000 }; /* of a percentage; 100 % */
+
+struct config_portion {
+    uint32_t count;      /* 0 where a share is written */
+    uint32_t share_nano; /* 1 to PORTION_ONE; 0 where a number is written */
 };
 
 struct config_key {

@@ -200,6 +200,43 @@ static bool store_fixed(const struct config_key *key, void *member, const char *
     return true;
 }
 
+/* A number, or one with % behind it. */
+static bool store_portion(const struct config_key *key, struct config_portion *member,
+                          const char *text, bool quoted, char *problem)
+{
+    struct config_key share = {.type = CONFIG_FIXED,
+                               .exact = true,
+                               .places = PORTION_PLACES,
+                               .size = sizeof member->share_nano,
+                               .min = 1,
+                               .max = PORTION_ONE,
+                               .example = "20 %"};
+    struct config_key number = *key;
+    char value[SHOWN_BYTES];
+    char percent[SHOWN_BYTES];
+    size_t length = strlen(text);
+    CHECK(key->size == sizeof *member);
+    *member = (struct config_portion){0};
+    if (length == 0 || text[length - 1] != '%') {
+        number.type = CONFIG_INTEGER;
+        number.size = sizeof member->count;
+        return store_fixed(&number, &member->count, text, quoted, problem);
+    }
+    if (quoted) {
+        return refuse_quoted(text, problem);
+    }
+    length--;
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    if (length == 0 || length >= sizeof percent) {
+        return problem_set(problem, "%s is not a share: write it like 20 %%", shown(value, text));
+    }
+    memcpy(percent, text, length);
+    percent[length] = '\0';
+    return store_fixed(&share, &member->share_nano, percent, quoted, problem);
+}
+
 static bool store_decimal(const struct config_key *key, void *member, const char *text, bool quoted,
                           char *problem)
 {
@@ -251,6 +288,8 @@ bool scalar_store(const struct config_key *key, void *member, const char *text, 
     case CONFIG_INTEGER:
     case CONFIG_FIXED:
         return store_fixed(key, member, text, quoted, problem);
+    case CONFIG_PORTION:
+        return store_portion(key, member, text, quoted, problem);
     case CONFIG_DECIMAL:
         return store_decimal(key, member, text, quoted, problem);
     case CONFIG_FLAG:

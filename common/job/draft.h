@@ -84,7 +84,7 @@ struct draft_stage {
     double tolerance;
     struct draft_experts experts;
     uint32_t rounds;
-    uint32_t batch;
+    struct config_portion batch;
     uint32_t batches;
     uint64_t sampling_nano;
     unsigned noise;
@@ -154,7 +154,11 @@ MUST_USE enum status job_row_read(double *value, const struct drafting *drafting
                                   const struct draft_row *row);
 
 /** Checks by public numbers alone that every round's noise can be drawn and that the answers of
- * JOB_AGENTS_MAX agents add up without overflow. Fails with STATUS_INVALID. */
-MUST_USE enum status job_sums_check(const struct drafting *drafting);
+ * JOB_AGENTS_MAX agents add up without overflow; *stage becomes the one that fails. Fails with
+ * STATUS_INVALID. */
+MUST_USE enum status job_sums_check(const struct job *job, size_t *stage, struct why *why);
+
+/** Makes shares the batches of an agent of so many records. */
+void job_take_shares(struct job *job, uint64_t records);
 
 #endif

@@ -226,7 +226,7 @@ const struct config_key draft_stage_keys[] = {
      .fallback = "1",
      .example = "12"},
     {.name = "batch",
-     .type = CONFIG_INTEGER,
+     .type = CONFIG_PORTION,
      CONFIG_IN(struct draft_stage, batch),
      .min = 1,
      .max = 1000000000,

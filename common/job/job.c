@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "job/kind.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* The enums' names, each once; the index is checked, as it comes from loops and from other rooms.
@@ -175,10 +176,54 @@ uint64_t job_records_min(const struct job *job)
     uint64_t records_min = job->records_least > 1 ? job->records_least : 1;
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
-        uint64_t records = round_records(stage);
+        uint64_t records = round_records_least(stage);
         records_min = records > records_min ? records : records_min;
     }
     return records_min;
+}
+
+bool job_has_shares(const struct job *job)
+{
+    bool found = false;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        found = found || job->stage[i].batch_nano > 0;
+    }
+    return found;
+}
+
+void job_take_shares(struct job *job, uint64_t records)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        job->stage[i].batch = round_batch(&job->stage[i], records);
+    }
+}
+
+enum status job_settle(struct job *job, uint64_t records, struct why *why)
+{
+    const uint64_t needed = job_records_min(job);
+    size_t stage = 0;
+    if (!job_has_shares(job)) {
+        return STATUS_OK;
+    }
+    if (records < needed) {
+        why_set(why, "the job needs %" PRIu64 " records, and there are %" PRIu64, needed, records);
+        return STATUS_INVALID;
+    }
+    job_take_shares(job, records);
+    return job_sums_check(job, &stage, why);
+}
+
+static enum status check_sums(const struct drafting *drafting)
+{
+    char path[CONFIG_PATH_BYTES];
+    struct why why = {{0}};
+    size_t stage = 0;
+    enum status status = job_sums_check(drafting->job, &stage, &why);
+    if (status != STATUS_OK) {
+        (void)config_refuse(drafting->config, drafting->why, draft_path(path, "stages", stage, ""),
+                            "%.300s", why.text);
+    }
+    return status;
 }
 
 static enum status build(const struct drafting *drafting)
@@ -208,10 +253,7 @@ static enum status build(const struct drafting *drafting)
     if (status == STATUS_OK) {
         status = schema_check(&job->schema, drafting->why); /* with its maps now */
     }
-    if (status == STATUS_OK) {
-        status = job_sums_check(drafting);
-    }
-    return status;
+    return status == STATUS_OK ? check_sums(drafting) : status;
 }
 
 enum status job_parse(struct job *job, struct slice text, const char *name, struct why *why)

@@ -89,6 +89,7 @@ struct stage {
     struct loss loss;     /* fit, predict: what is minimised; losses: how an expert is judged */
     uint32_t rounds;      /* fit, predict: one per lambda */
     uint32_t batch;       /* records each agent looks at in a round; 0: all it has */
+    uint32_t batch_nano;  /* batch is this share of an agent's records: round_batch; 0: a number */
     uint32_t batches;     /* rounds of one pass: they look at different records */
     unsigned grid_bits;   /* the grid's step is 2^-grid_bits */
     bool doubling;        /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
@@ -193,6 +194,25 @@ size_t job_experts_at(const struct job *job, size_t index, size_t agent_count);
 /** Returns how many records an agent needs at least to take part in every stage: what the stages'
  * passes look at, and what the job says outright. */
 uint64_t job_records_min(const struct job *job);
+
+/** Returns whether a stage's batch is a share of each agent's records. */
+bool job_has_shares(const struct job *job);
+
+/**
+ * Makes batches that are shares those of an agent of so many records. job_parse has made them those of
+ * an agent that holds job_records_min, for which plays under trust central are planned. Plans and
+ * prices do not change: nothing that is charged depends on a share.
+ *
+ * records  in  what the agent's data dictionary admits to: public
+ *
+ * Fails with STATUS_INVALID when there are too few records, or so many that a round's sums could
+ * overflow; why says which. The job is then unfit for this agent.
+ */
+MUST_USE enum status job_settle(struct job *job, uint64_t records, struct why *why);
+
+/** Returns whether answers about so many records each of JOB_AGENTS_MAX agents add up without
+ * overflow. */
+bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t batch);
 
 /** Returns the loss that the job's last stage which makes experts is about; without one the
  * squared of a number, the logistic of classes. */

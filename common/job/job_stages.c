@@ -231,6 +231,43 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     return status;
 }
 
+enum status stage_take_batch(const struct drafting *drafting, size_t index)
+{
+    const struct config_portion batch = drafting->draft->stage[index].batch;
+    const struct job *job = drafting->job;
+    struct stage *stage = &drafting->job->stage[index];
+    stage->batch = batch.count;
+    stage->batch_nano = batch.share_nano;
+    if (batch.share_nano == 0) {
+        return STATUS_OK;
+    }
+    if (job->unit != UNIT_RECORD) {
+        return stage_refuse(
+            drafting, index, "batch",
+            "is a share, which needs unit: record: the noise of a whole batch would "
+            "differ from agent to agent. Write a number");
+    }
+    const uint64_t all = (uint64_t)batch.share_nano * stage->batches;
+    if (all > PORTION_ONE) {
+        return stage_refuse(drafting, index, "batch",
+                            "makes one pass more than all records: lower the share, or the number "
+                            "of rounds or batches");
+    }
+    if (all == PORTION_ONE && stage->first > 0) {
+        return stage_refuse(drafting, index, "batch",
+                            "makes one pass all records, and leaves none for `first` to pass over: "
+                            "lower the share");
+    }
+    if (round_is_drawn(job, stage) && round_batch(stage, job->records_least) == 0) {
+        return stage_refuse(drafting, index, "batch",
+                            "is a share, and under trust central draws are planned for the fewest "
+                            "records that an agent may have: write cohort.records");
+    }
+    const uint64_t least = round_records_least(stage);
+    stage->batch = round_batch(stage, least > job->records_least ? least : job->records_least);
+    return STATUS_OK;
+}
+
 enum status job_stages_build(const struct drafting *drafting)
 {
     const struct draft *draft = drafting->draft;
@@ -265,6 +302,7 @@ enum status job_stages_build(const struct drafting *drafting)
                                 "makes more than 1000000 rounds in all: lower it");
         }
     }
+    job_take_shares(drafting->job, job_records_min(drafting->job));
     status = stage_set_draws(drafting);
     return status == STATUS_OK ? stage_set_sigma(drafting) : status;
 }

@@ -45,26 +45,30 @@ static enum status check_stage(const struct job *job, const struct stage *stage,
     return status;
 }
 
-enum status job_sums_check(const struct drafting *drafting)
+bool job_batch_fits(const struct job *job, const struct stage *stage, uint32_t batch)
 {
-    const struct job *job = drafting->job;
+    struct stage other = *stage;
+    const size_t experts = job_experts_at(job, (size_t)(stage - job->stage), JOB_AGENTS_MAX);
+    other.batch = batch;
+    return check_stage(job, &other, experts, NULL) == STATUS_OK;
+}
+
+enum status job_sums_check(const struct job *job, size_t *stage, struct why *why)
+{
     size_t expert_count = 0;
-    for (size_t i = 0; i < job->stage_count; i++) {
-        const struct stage *stage = &job->stage[i];
-        char path[CONFIG_PATH_BYTES];
-        struct why why = {{0}};
-        draft_path(path, "stages", i, "");
-        enum status status = check_stage(job, stage, expert_count + stage->forecaster_count, &why);
+    for (*stage = 0; *stage < job->stage_count; ++*stage) {
+        const struct stage *asked = &job->stage[*stage];
+        enum status status = check_stage(job, asked, expert_count + asked->forecaster_count, why);
         if (status != STATUS_OK) {
-            (void)config_refuse(drafting->config, drafting->why, path, "%.300s", why.text);
             return status;
         }
-        expert_count += job_experts_of_stage(stage, JOB_AGENTS_MAX);
+        expert_count += job_experts_of_stage(asked, JOB_AGENTS_MAX);
         if (expert_count > JOB_EXPERTS_MAX) {
-            return config_refuse(drafting->config, drafting->why, path,
-                                 "makes up to %zu experts with %d agents, and %d are the most: "
-                                 "list fewer lambdas or shifts, or set experts.own to false",
-                                 expert_count, JOB_AGENTS_MAX, JOB_EXPERTS_MAX);
+            why_set(why,
+                    "makes up to %zu experts with %d agents, and %d are the most: list fewer "
+                    "lambdas or shifts, or set experts.own to false",
+                    expert_count, JOB_AGENTS_MAX, JOB_EXPERTS_MAX);
+            return STATUS_INVALID;
         }
     }
     return STATUS_OK;

@@ -45,6 +45,10 @@ const struct stage_kind *stage_kind(enum task task);
 /** Answers whether a task learns models of a map's features. */
 bool stage_learns(enum task task);
 
+/** Reads `batch` into the stage, whose `first` and `batches` are set. A share becomes that of the fewest
+ * records an agent may have. Fails with STATUS_INVALID. */
+MUST_USE enum status stage_take_batch(const struct drafting *drafting, size_t index);
+
 /** Reads a stage's forecasters, if it has any, before build. */
 MUST_USE enum status stage_set_forecasters(const struct drafting *drafting, size_t index);
 

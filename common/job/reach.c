@@ -119,6 +119,10 @@ static struct reach reach_of_row(const struct job *job, const struct stage *stag
         const uint64_t all = most_within(&runs, UINT64_MAX);
         return (struct reach){all, all, 1};
     }
+    if (stage->batch_nano > 0) { /* of any batch, so that all agents' noise is for one number */
+        const uint64_t all = most_within(&runs, UINT64_MAX);
+        return (struct reach){all, all, least(batches, all)};
+    }
     const uint64_t records = most_within(&runs, batch * batches);
     const uint64_t rounds = least(rounds_of(&runs, batch, 1, 0), least(batches, records));
     return (struct reach){records, most_within(&runs, batch), rounds};

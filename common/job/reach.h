@@ -14,6 +14,9 @@
  *                where another stage's batches are cut in other places
  *   unit agent   all rows. Every round meets it, so every round is a pass
  *
+ * Where a batch is a share of an agent's records, agents have different ones: the bounds are those of
+ * any batch, so that every agent's noise is for the same number. That needs unit record (job_stages.c).
+ *
  * Statement. Let round w of a pass hold n_w of the records that a unit is in. Then for every unit
  * sum n_w <= records, n_w <= in_round, and n_w > 0 for at most `rounds` of them. If a replaced record
  * moves an answer by at most s, and a replaced unit never by more than c (infinite where nothing is

@@ -1,5 +1,7 @@
 #include "job/round.h"
 
+#include "base/check.h"
+#include "config/config.h"
 #include "job/kind.h"
 #include "job/reach.h"
 
@@ -90,6 +92,43 @@ uint64_t round_records(const struct stage *stage)
 {
     const struct round_rows last = round_rows(stage, stage->batches - 1, 0);
     return last.first + last.count;
+}
+
+/* The least m with floor(m s) >= 1, and with first + batches floor(m s) <= m. */
+uint64_t round_records_least(const struct stage *stage)
+{
+    const uint64_t share = stage->batch_nano;
+    if (share == 0) {
+        return round_records(stage);
+    }
+    const uint64_t left = PORTION_ONE - share * stage->batches; /* stage_take_batch: not below 0 */
+    const uint64_t one = round_records_of(stage, 1);
+    const uint64_t behind =
+        stage->first == 0 ? 0 : (stage->first * PORTION_ONE + left - 1) / left; /* 10^18 at most */
+    return one > behind ? one : behind;
+}
+
+uint32_t round_batch(const struct stage *stage, uint64_t record_count)
+{
+    if (stage->batch_nano == 0) {
+        return stage->batch;
+    }
+    const uint64_t most = (uint64_t)UINT32_MAX;
+    const uint64_t records = record_count < most ? record_count : most;
+    return (uint32_t)(records * stage->batch_nano / PORTION_ONE);
+}
+
+uint64_t round_records_of(const struct stage *stage, uint64_t batch)
+{
+    CHECK(stage->batch_nano > 0);
+    return (batch * PORTION_ONE + stage->batch_nano - 1) / stage->batch_nano;
+}
+
+struct stage round_stage_at(const struct stage *stage, uint64_t record_count)
+{
+    struct stage at = *stage;
+    at.batch = round_batch(stage, record_count);
+    return at;
 }
 
 uint32_t round_distinct(const struct stage *stage)

@@ -74,6 +74,20 @@ struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_
 /** Returns how many of an agent's first records, in the public order, the stage needs. */
 uint64_t round_records(const struct stage *stage);
 
+/** Returns how many records the stage asks of every agent. A share needs one record a batch, and what
+ * `first` passes over beside it: an agent with as many or more has enough. */
+uint64_t round_records_least(const struct stage *stage);
+
+/** Returns how many records of an agent one round looks at, by the job's text: a share is rounded
+ * down. 0: all it has. */
+uint32_t round_batch(const struct stage *stage, uint64_t record_count);
+
+/** Returns the fewest records of which a share is a batch of so many. */
+uint64_t round_records_of(const struct stage *stage, uint64_t batch);
+
+/** Returns the stage as an agent of so many records has it; it borrows all that the stage owns. */
+struct stage round_stage_at(const struct stage *stage, uint64_t record_count);
+
 /** Returns how many of the stage's first rounds may differ in bounds; the others are as the first. */
 uint32_t round_distinct(const struct stage *stage);
 

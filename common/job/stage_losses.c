@@ -50,8 +50,11 @@ static enum status build(const struct drafting *drafting, size_t index)
     }
     stage->rounds = draft->rounds;
     stage->first = draft->first;
-    stage->batch = draft->batch;
     stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
+    const enum status status = stage_take_batch(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
     stage->charge.epsilon_micro = stage->epsilon_micro / reach_passes(job, stage, stage->rounds);
     stage->doubling = draft->horizon != 0;
     /* Games are planned when all stages are known: stage_set_draws. */

@@ -108,10 +108,12 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "queries", why.text);
     }
-    stage->batch = draft->batch;
+    if (status != STATUS_OK) {
+        return status;
+    }
     stage->rounds = stage->queries.round_count;
-    stage->charge.epsilon_micro = status == STATUS_OK ? stage->epsilon_micro / stage->rounds : 0;
-    return status;
+    stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds;
+    return stage_take_batch(drafting, index);
 }
 
 static size_t answer_count(const struct job *job, const struct stage *stage, uint32_t within,

@@ -41,7 +41,6 @@ static enum status build_candidates(const struct drafting *drafting, size_t inde
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
     struct stage *stage = &drafting->job->stage[index];
     const bool central = drafting->job->trust == TRUST_CENTRAL;
 
@@ -55,7 +54,10 @@ static enum status build(const struct drafting *drafting, size_t index)
                                       "noisy_min");
     }
     stage->rounds = 1;
-    stage->batch = draft->batch;
+    const enum status status = stage_take_batch(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
     stage->charge.epsilon_micro = stage->epsilon_micro;
     if (stage->strategy == STRATEGY_EXPONENTIAL) {
         stage->charge.mechanism = MECHANISM_EXPONENTIAL;

@@ -18,12 +18,14 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status == STATUS_OK) {
         status = stage_build_experts(drafting, index);
     }
+    if (status == STATUS_OK) {
+        status = stage_take_batch(drafting, index);
+    }
     if (status != STATUS_OK) {
         return status;
     }
     stage->loss = (struct loss){.kind = LOSS_SQUARED};
     stage->rounds = 1;
-    stage->batch = draft->batch;
     stage->charge.epsilon_micro = stage->epsilon_micro;
     stage->moments = (struct moments){
         .feature_count = schema_feature_count(schema), .grid_bits = stage->grid_bits, .bound_y = 1};
@@ -72,7 +74,9 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
     (void)within;
     (void)record_count;
     (void)expert_count;
-    (void)why;
+    if (moments_check(&stage->moments, stage->batch, why) != STATUS_OK) {
+        return STATUS_INVALID;
+    }
     out->sensitivity = sensitivity(stage, schema_output_count(&job->schema));
     out->high = (int64_t)moments_range(&stage->moments, stage->batch);
     out->low = -out->high;

@@ -109,8 +109,11 @@ static enum status build(const struct drafting *drafting, size_t index)
         return status;
     }
     stage->rounds = draft->rounds;
-    stage->batch = draft->batch;
     stage->batches = draft->batches;
+    status = stage_take_batch(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
     stage->gradient =
         (struct gradient){.loss = stage->loss,
                           .output_count = schema_output_count(schema),
@@ -128,7 +131,7 @@ static enum status build(const struct drafting *drafting, size_t index)
                 "clips an agent's whole vector, for unit round or agent: remove it");
         }
         stage->clip_sum =
-            (int64_t)ldexp(draft->clip_all * (double)draft->batch, (int)stage->grid_bits);
+            (int64_t)ldexp(draft->clip_all * (double)stage->batch, (int)stage->grid_bits);
         if (draft->clip_all > draft->clip || stage->clip_sum < 1) {
             return stage_refuse(drafting, index, "clip_all",
                                 "is the largest mean gradient of an agent: more than nothing, and "
@@ -174,7 +177,9 @@ static enum status bounds(struct round_bounds *out, const struct job *job,
     (void)within;
     (void)record_count;
     (void)expert_count;
-    (void)why;
+    if (gradient_check(&stage->gradient, stage->batch, why) != STATUS_OK) {
+        return STATUS_INVALID;
+    }
     out->sensitivity = gradient_sensitivity(&stage->gradient);
     out->high = (int64_t)gradient_range(&stage->gradient, stage->batch);
     out->low = -out->high;

@@ -377,11 +377,13 @@ enum status terms_of_stage(struct terms *terms, const struct job *job, size_t in
                            struct terms_size size, struct why *why)
 {
     const uint64_t needed = job_records_min(job);
+    const uint64_t records = size.records > needed ? size.records : needed;
+    const struct stage stage = round_stage_at(&job->stage[index], records);
     const struct terms_setting setting = {.job = job,
-                                          .stage = &job->stage[index],
+                                          .stage = &stage,
                                           .index = index,
                                           .agents = size.agents,
-                                          .records = size.records > needed ? size.records : needed,
+                                          .records = records,
                                           .experts = job_experts_at(job, index, size.agents)};
     enum status status = STATUS_OK;
     CHECK(index < job->stage_count && size.agents >= 1 && size.agents <= JOB_AGENTS_MAX);

@@ -176,7 +176,8 @@ enum status work_of_stage(struct work_need *out, const struct job *job, size_t i
                           struct work_size size, struct why *why)
 {
     CHECK(index < job->stage_count && size.records > 0);
-    const struct stage *stage = &job->stage[index];
+    const struct stage at = round_stage_at(&job->stage[index], size.records);
+    const struct stage *stage = &at;
     const bool all_rows = stage->batch == 0 || round_is_drawn(job, stage);
     const struct view view = {.job = job,
                               .stage = stage,

@@ -16,7 +16,8 @@ enum {
     CHUNK_BYTES_MAX = 64 * 1024, /* one PULL or FETCH moves at most this much */
     CONTROL_BYTES_MAX = 1024,    /* a packed control frame; larger is refused unread */
     JOB_TEXT_BYTES_MAX = 64 * 1024,
-    ROUNDS_MAX = 1000000
+    ROUNDS_MAX = 1000000,
+    OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \
     (UINT64_C(1) << 40) /* no size or offset is beyond it: sums cannot wrap */
@@ -68,6 +69,7 @@ struct message {
             struct digest invitation; /* what it answers */
             struct digest answer;     /* SHA-256 of the bytes */
             uint64_t bytes;
+            uint32_t records; /* that it looks at, where the job says a share; else 0 */
         } offer;
         struct {
             struct digest job;

@@ -60,6 +60,8 @@ bool record_is_valid(const struct record *record)
                record->as.round.agent_count <= PEERS_MAX &&
                record->as.round.sum_count <= RECORD_SUM_MAX &&
                record->as.round.blob_bytes <= TRANSFER_BYTES_MAX &&
+               record->as.round.records <=
+                   (uint64_t)record->as.round.agent_count * OFFER_RECORDS_MAX &&
                cause_is_valid(record->as.round.cause, record->as.round.failed) &&
                agents_are_valid(record->as.round.agent, record->as.round.agent_count);
     }

@@ -43,7 +43,8 @@ struct record {
             uint32_t chosen;    /* row of the experts that the round's model is */
             struct peer *agent; /* (agent_count) whose answers are in, owned */
             uint32_t agent_count;
-            int64_t *sum; /* (sum_count) released sums that the outcome is read from, owned */
+            uint64_t records; /* that their answers look at, where the job says a share; else 0 */
+            int64_t *sum;     /* (sum_count) released sums that the outcome is read from, owned */
             uint32_t sum_count;
             uint64_t blob_bytes;            /* new rows of the experts, or a state */
             uint32_t duration_ms;           /* from opening (or recovery) to closing */

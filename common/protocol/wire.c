@@ -49,6 +49,7 @@ static bool take_from_agent(struct message *message, const Wire__Envelope *envel
         message->kind = MESSAGE_OFFER;
         message->as.offer.round = envelope->offer->round;
         message->as.offer.bytes = envelope->offer->bytes;
+        message->as.offer.records = envelope->offer->records;
         return wire_take_digest(&message->as.offer.job, &envelope->offer->job) &&
                wire_take_digest(&message->as.offer.invitation, &envelope->offer->invitation) &&
                wire_take_digest(&message->as.offer.answer, &envelope->offer->answer);
@@ -149,6 +150,7 @@ static void put_from_agent(struct packing *packing)
         packing->body.offer.invitation = wire_put_digest(&copy->as.offer.invitation);
         packing->body.offer.answer = wire_put_digest(&copy->as.offer.answer);
         packing->body.offer.bytes = copy->as.offer.bytes;
+        packing->body.offer.records = copy->as.offer.records;
         break;
     case MESSAGE_CHUNK:
         wire__chunk__init(&packing->body.chunk);

@@ -79,6 +79,7 @@ static enum status take_round(struct record *record, const Journal__Round *round
     record->as.round.chosen = round->chosen;
     record->as.round.blob_bytes = round->blob_bytes;
     record->as.round.duration_ms = round->duration_ms;
+    record->as.round.records = round->records;
     if (!wire_take_digest(&record->as.round.job, &round->job) || round->n_agent > PEERS_MAX ||
         !wire_take_text(record->as.round.cause, RECORD_CAUSE_BYTES, round->cause) ||
         round->n_sum > RECORD_SUM_MAX) {
@@ -150,6 +151,7 @@ static void put_round(struct packing *packing)
     packing->body.round.sum = copy->as.round.sum;
     packing->body.round.blob_bytes = copy->as.round.blob_bytes;
     packing->body.round.duration_ms = copy->as.round.duration_ms;
+    packing->body.round.records = copy->as.round.records;
     packing->body.round.cause = copy->as.round.cause;
 }
 

@@ -118,6 +118,7 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
         message->as.offer.invitation = any_digest(dice);
         message->as.offer.answer = any_digest(dice);
         message->as.offer.bytes = any_number(dice, 1, TRANSFER_BYTES_MAX);
+        message->as.offer.records = (uint32_t)any_number(dice, 0, OFFER_RECORDS_MAX);
     } else if (kind == MESSAGE_CHUNK) {
         message->as.chunk.job = any_digest(dice);
         message->as.chunk.round = any_round(dice);
@@ -147,6 +148,8 @@ static inline void any_round_record(struct dice *dice, struct record *record)
     record->as.round.sum_count = (uint32_t)any_number(dice, 0, 2000);
     record->as.round.blob_bytes = any_number(dice, 0, TRANSFER_BYTES_MAX);
     record->as.round.duration_ms = (uint32_t)any_number(dice, 0, UINT32_MAX);
+    record->as.round.records =
+        any_number(dice, 0, (uint64_t)record->as.round.agent_count * OFFER_RECORDS_MAX);
     record->as.round.agent = calloc(PEERS_MAX, sizeof *record->as.round.agent);
     record->as.round.sum = calloc(2000, sizeof *record->as.round.sum);
     if (record->as.round.agent == NULL || record->as.round.sum == NULL) {

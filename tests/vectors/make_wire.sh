@@ -21,6 +21,8 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame hello-first 'hello { version: 1 }'
     frame hello "hello { version: 1 job: \"$A\" rounds_closed: 300 ready: true }"
     frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
+    frame offer-share "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000
+        records: 3000 }"
     frame chunk "chunk { job: \"$A\" round: 2 offset: 65536 }"
     frame decline "decline { job: \"$A\" }"
     frame fetch "fetch { digest: \"$D\" offset: 1 length: 65536 }"
@@ -46,4 +48,7 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
         neighbours: 1 sigma_micro: 4500000 count: 12 sampling_nano: 10000000 }"
     record round "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
         agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500 }"
+    record round-share "wall_ms: 1 round { job: \"$A\" round: 2 chosen: 1 agent: \"hospital-1\"
+        agent: \"hospital-2\" sum: -1 sum: 4611686018427387904 blob_bytes: 0 duration_ms: 1500
+        records: 5000 }"
 } > wire.txt

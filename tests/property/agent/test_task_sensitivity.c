@@ -198,6 +198,24 @@ static const struct way ways[] = {
      "  - {task: online, t0: 3, rounds: 3, share: 1, grid_bits: 26}\n", 0.5},
     {"online, a series", "record", "local", "0",
      "  - {task: online, t0: 3, rounds: 3, share: 1, grid_bits: 26}\n", 0.2, .lags = "1, 2"},
+    {"losses of a share", "record", "local", "0",
+     FIT "  - {task: losses, loss: zero_one, rounds: 3, batch: 30 %, share: 0.5, grid_bits: 10}\n",
+     1},
+    {"losses of days, of a share", "record", "local", "0",
+     "  - {task: losses, loss: absolute, rounds: 12, batch: 4.5 %, share: 1, grid_bits: 10" FORECAST
+     "}\n",
+     0.95, .lags = "1"},
+    {"losses of a share, dartboard", "record", "central", "0.00001",
+     FIT
+     "  - {task: losses, strategy: dartboard, loss: zero_one, rounds: 3, batch: 33 %, share: 0.5,\n"
+     "     grid_bits: 10}\n",
+     1},
+    {"update in parts that are shares, Gaussian", "record", "central", "0.00001",
+     "  - {task: update, loss: hinge, rounds: 6, batches: 3, batch: 33 %, clip: 0.25, rate: 1,\n"
+     "     noise: gaussian, grid_bits: 16}\n",
+     0.95},
+    {"query of a share", "record", "local", "0",
+     "  - {task: query, queries: [\"count: a > 0\"], batch: 50 %, share: 1, grid_bits: 10}\n", 1},
 };
 
 /* A site with few rows in one process. */
@@ -260,6 +278,7 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
                         label, s->records, way->unit, way->trust, way->delta, way->stages);
     cr_assert_eq(job_parse(&s->job, (struct slice){text, (size_t)size}, "trial", &why), STATUS_OK,
                  "%s: %s", way->name, why.text);
+    cr_assert_eq(job_settle(&s->job, s->records, &why), STATUS_OK, "%s", why.text);
     s->history = schema_history(&s->job.schema);
     s->rows = s->records + s->history;
     cr_assert_leq(s->rows, ROWS_MAX);

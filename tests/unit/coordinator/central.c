@@ -230,6 +230,7 @@ void central_offer(struct central *bench, size_t agent, const int64_t *value, si
     offer.as.offer.job = invite->as.invite.job;
     offer.as.offer.round = invite->as.invite.round;
     offer.as.offer.bytes = bytes.size;
+    offer.as.offer.records = bench->records[agent];
     digest_sha256(&offer.as.offer.invitation, &(struct slice){named, sizeof named}, 1);
     digest_sha256(&offer.as.offer.answer, &bytes, 1);
     say(bench, agent, &offer, (struct slice){0});

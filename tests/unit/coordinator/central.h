@@ -28,9 +28,10 @@ struct central {
     int64_t now_ms;
     struct kept kept[CENTRAL_RECORDS_MAX];
     size_t kept_count;
-    struct message invite;  /* the latest */
-    struct message release; /* the latest */
-    size_t pulls;           /* asked for so far */
+    struct message invite;            /* the latest */
+    struct message release;           /* the latest */
+    size_t pulls;                     /* asked for so far */
+    uint32_t records[CENTRAL_AGENTS]; /* that an agent's answers look at, of a job of shares */
     bool finished;
     int exit_code;
 };

@@ -55,6 +55,8 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     m.as.offer.answer = all(0xc1);
     m.as.offer.bytes = 8000000;
     check_known("offer", &m);
+    m.as.offer.records = 3000;
+    check_known("offer-share", &m);
     start(&m, MESSAGE_CHUNK);
     m.as.chunk.job = all(0x0a);
     m.as.chunk.round = 2;

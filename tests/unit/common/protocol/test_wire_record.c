@@ -74,6 +74,8 @@ Test(wire_record, packs_as_protoc_does)
     record.as.round.sum_count = 2;
     record.as.round.duration_ms = 1500;
     check_known("round", &record);
+    record.as.round.records = 5000;
+    check_known("round-share", &record);
 }
 
 Test(wire_record, reads_negative_sums_and_names)
