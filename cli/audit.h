@@ -3,8 +3,8 @@
 #ifndef CLI_AUDIT_H
 #define CLI_AUDIT_H
 
-#include "audit/subject.h"
 #include "base/status.h"
+#include "lab/audit/subject.h"
 
 #include <stdbool.h>
 #include <stddef.h>

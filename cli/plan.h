@@ -3,10 +3,10 @@
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
 
-#include "account/account.h"
 #include "base/status.h"
 #include "base/why.h"
 #include "cli/command.h"
+#include "lab/composition/account.h"
 
 #include <jansson.h>
 #include <stdbool.h>

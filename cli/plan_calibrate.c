@@ -1,4 +1,4 @@
-#include "account/calibrate.h"
+#include "lab/composition/calibrate.h"
 
 #include "cli/json_print.h"
 #include "cli/plan.h"

@@ -1,4 +1,3 @@
-#include "account/calibrate.h"
 #include "cli/json_print.h"
 #include "cli/plan.h"
 #include "cli/plan_fields.h"
@@ -6,6 +5,7 @@
 #include "experts/hedge.h"
 #include "experts/regret.h"
 #include "experts/rwm.h"
+#include "lab/composition/calibrate.h"
 
 #include <math.h>
 #include <stdio.h>

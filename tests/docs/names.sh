@@ -24,10 +24,10 @@ complain() {
 }
 
 # All words of the code and of the tests, once.
-find agent common coordinator cli proto compose scripts tests -type f \
+find agent common coordinator cli lab proto compose scripts tests -type f \
     \( -name '*.c' -o -name '*.h' -o -name '*.sh' -o -name '*.py' -o -name '*.proto' -o -name '*.yml' \) \
     -not -path 'tests/docs/*' -exec cat {} + | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/words"
-find agent common coordinator cli proto compose scripts tests docs | sort >"$work/files"
+find agent common coordinator cli lab proto compose scripts tests docs | sort >"$work/files"
 
 has_word() { grep -qxF -- "$1" "$work/words"; }
 
@@ -55,7 +55,7 @@ check_token() {
     local one
     if [[ $token =~ ^([a-z_]+/)*test_[a-z0-9_]+:\ [a-z0-9_.,\ ]+$ ]]; then
         check_tests "$token"
-    elif [[ $token =~ ^(agent|common|coordinator|cli|proto|compose|scripts|tests|docs|unit|property|exhaustive|statistical|integration|fault|sim|fuzz|layers)/[A-Za-z0-9_./*{},-]+$ ]]; then
+    elif [[ $token =~ ^(agent|common|coordinator|cli|lab|proto|compose|scripts|tests|docs|unit|property|exhaustive|statistical|integration|fault|sim|fuzz|layers)/[A-Za-z0-9_./*{},-]+$ ]]; then
         token=${token%/}
         for one in $(set -f; eval "printf '%s\n' $token"); do
             has_path "$one" || complain "no such file: $one"

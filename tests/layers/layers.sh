@@ -42,6 +42,7 @@ find . -name CMakeLists.txt -not -path './build*' -not -path './.git/*' -not -pa
                 for (i = 2; i <= n; i++) {
                     if (word[i] ~ /^(SOURCES|DEPENDS|FOREIGN)$/) section = word[i]
                     else if (section == "SOURCES") print "P\t" folder "/" word[i]
+                    else if (section == "DEPENDS") print "D\t" word[1] "\t" word[i]
                 }
             }
             { kind = ""; section = "" }'
@@ -50,7 +51,7 @@ find . -name CMakeLists.txt -not -path './build*' -not -path './.git/*' -not -pa
 # What may never be declared. The machines see no io, the driver cannot spend, and base knows nobody.
 while read -r from to reason; do
     awk -F '\t' -v from="$from" -v to="$to" -v reason="$reason" '
-        $1 == "D" && $2 ~ ("^(" from ")$") && $3 ~ ("^(" to ")$") {
+        $1 == "D" && $2 ~ ("^(" from ")$") && $3 ~ ("^(" to ")$") && $2 != "studies" {
             print "CMakeLists.txt of " $2 ": must never depend on " $3 ": " reason
         }' "$work/declared" >>"$work/violations"
 done <<'NEVER'
@@ -64,6 +65,18 @@ dp learn|experts|query|job|protocol|config|crypto privacy depends on base alone
 protocol learn|experts|query|job|config|crypto messages carry bytes, not meaning
 .* support what belongs to the tests stays out of the libraries
 NEVER
+
+# What plans, audits and studies is for the operator's command: no room and no program of a daemon declares it.
+awk -F '\t' '
+    $1 == "L" { in_lab[$2] = $3 ~ /^lab\// }
+    $1 == "D" { pair[++pairs] = $2 "\t" $3 }
+    END {
+        for (i = 1; i <= pairs; i++) {
+            split(pair[i], end, "\t")
+            if (in_lab[end[2]] && !in_lab[end[1]] && end[1] != "cli")
+                print "CMakeLists.txt of " end[1] ": must never depend on " end[2] ": no daemon links the lab"
+        }
+    }' "$work/declared" >>"$work/violations"
 
 # No ring of dependencies: take away what depends on nothing that is left, until nothing is left.
 awk -F '\t' '
@@ -84,14 +97,14 @@ awk -F '\t' '
         for (library in left) print "CMakeLists.txt of " library ": is part of, or rests on, a ring of dependencies"
     }' "$work/declared" >>"$work/violations"
 
-find common agent coordinator cli tests -name '*.[ch]' 2>/dev/null | sort >"$work/sources"
+find common agent coordinator cli lab tests -name '*.[ch]' 2>/dev/null | sort >"$work/sources"
 sed -n 's/^/H\t/; /\.h$/p' "$work/sources" >"$work/headers"
 xargs -r awk -f "$here/strip.awk" <"$work/sources" >"$work/code"
 awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/violations"
 
 # Comments are code here: work that is not done belongs in an issue.
 {
-    grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -r common agent coordinator cli tests cmake proto scripts compose .ci \
+    grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -r common agent coordinator cli lab tests cmake proto scripts compose .ci \
         --include='*.[ch]' --include='CMakeLists.txt' --include='*.cmake' --include='*.proto' --include='*.sh' \
         --include='run' --include='up' --include='test' --include='demo' --include='install' 2>/dev/null |
         grep -v '^tests/layers/' | sed 's/:\([0-9]*\):.*/:\1: says that something is not done; open an issue instead/'
@@ -103,7 +116,8 @@ awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/
 # libraries that do.
 if [ -n "$build" ]; then
     for library in agent/libagent.a coordinator/libcoordinator.a common/protocol/libprotocol.a \
-        common/dp/libdp.a common/noise/libnoise.a common/account/libaccount.a common/experts/libexperts.a common/job/libjob.a; do
+        common/dp/libdp.a common/noise/libnoise.a common/account/libaccount.a common/experts/libexperts.a common/job/libjob.a \
+        lab/composition/libcomposition.a; do
         if [ ! -f "$build/$library" ]; then
             complain "$library: not built in $build; build everything before this check"
             continue
@@ -138,6 +152,13 @@ if [ -n "$build" ]; then
             complain "bin/$program: holds code of tests/support, which no installed program may"
         fi
     done
+    # What was linked, too: a daemon holds no function of the lab.
+    functions() { nm --defined-only --format=posix "$@" 2>/dev/null | awk '$2 == "T" { print $1 }' | sort -u || true; }
+    functions "$build"/lab/*/lib*.a >"$work/lab"
+    for program in hedgerow-agent hedgerow-coordinator; do
+        functions "$build/bin/$program" |
+            comm -12 - "$work/lab" | sed "s|.*|bin/$program: holds & of the lab, which no daemon links|"
+    done >>"$work/violations"
     if [ ! -x "$build/bin/sim" ]; then
         complain "bin/sim: not built in $build; build everything before this check"
     elif ldd "$build/bin/sim" | grep -E 'libzmq|libsqlite3|libpq' >/dev/null; then

@@ -9,10 +9,10 @@ function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 
 # Which rooms a file is in: tests are judged by few rules; programs see everything. A main file that no
 # program declares would slip into its folder's library.
-function in_tests() { return path ~ /^tests\// }
+function in_tests() { return path ~ /^(tests|lab\/study)\// } # studies draw without a gate, from a seeded generator
 function is_program() { return path ~ /^(agent|coordinator)\/main[_.]/ || path ~ /^cli\// }
 function is_pure() {
-    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|query|job|dictionary|dp|noise|account|audit))\//
+    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|query|job|dictionary|dp|noise|account)|lab\/(composition|audit))\//
 }
 
 # Where privacy is spent: the agent's gate, and the curator that central trust trusts.
@@ -94,14 +94,14 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
         complain("only common/dp may see dp/grant_private.h: a grant comes from ledger_spend alone")
     if (target == "common/dp/ledger_private.h" && room != "common/dp")
         complain("only common/dp may see dp/ledger_private.h: what was spent changes through ledger.h alone")
-    if (target == "common/dp/select_private.h" && room !~ /^common\/(dp|audit|experts)$/ && !in_tests())
+    if (target == "common/dp/select_private.h" && room !~ /^(common\/(dp|experts)|lab\/audit)$/ && !in_tests())
         complain("only selections, their audits and tests may see dp/select_private.h: a private pick comes from select.h")
-    if (target == "common/dp/mechanism.h" && room !~ /^common\/(dp|job|audit)$/ && !is_way_out() && !in_tests())
+    if (target == "common/dp/mechanism.h" && room !~ /^(common\/(dp|job)|lab\/audit)$/ && !is_way_out() && !in_tests())
         complain("only agent/gate.c and coordinator/curator.c may see dp/mechanism.h: they are the only ways out")
     if (target ~ /^common\/(learn\/(dataset|csv|header|table)|describe\/describe)\.h$/ && room !~ /^(common\/(learn|describe)|agent|cli)$/ && !in_tests())
         complain("only the agent's rooms and cli/ may see what reads records")
-    if (target ~ /^common\/audit\// && room !~ /^(common\/audit|cli)$/ && !in_tests())
-        complain("only cli/ and the tests may audit: an audit draws from mechanisms without a gate")
+    if (target ~ /^lab\// && room !~ /^(lab\/|cli$)/ && !in_tests())
+        complain("only cli/ and the tests may see the lab: no daemon plans, audits or studies")
     if (target ~ /^tests\// && !in_tests() && !is_program())
         complain("code must not include what belongs to the tests")
     if (in_tests() || is_program() || room == other) next
@@ -142,9 +142,9 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*</ {
             if (calls(outward[i])) complain(outward[i] "() belongs to the outside world; this room must stay pure")
         if (names("FILE")) complain("a FILE belongs to the outside world; this room must stay pure")
     }
-    if (calls("ledger_spend") && path !~ /^common\/(dp|audit)\// && !is_way_out() && !in_tests())
+    if (calls("ledger_spend") && path !~ /^(common\/dp|lab\/audit)\// && !is_way_out() && !in_tests())
         complain("ledger_spend() is for agent/gate.c and coordinator/curator.c alone: they are the only ways out")
     # mechanism_scale tells from a job's text whether a mechanism will run; nothing comes out of it.
-    if (calls("mechanism_([a-rt-z]|s[a-bd-hj-z])[a-z0-9_]*") && path !~ /^common\/(dp|audit)\// && !is_way_out() && !in_tests())
+    if (calls("mechanism_([a-rt-z]|s[a-bd-hj-z])[a-z0-9_]*") && path !~ /^(common\/dp|lab\/audit)\// && !is_way_out() && !in_tests())
         complain("mechanisms run in agent/gate.c and coordinator/curator.c alone: they are the only ways out")
 }

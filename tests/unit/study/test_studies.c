@@ -4,7 +4,7 @@
  * fail with probability 1e-6 each, which are 3; the other studies' claims at these short lengths are
  * examples, and their distance from the bounds is tested in tests/statistical. */
 
-#include "tests/study/study.h"
+#include "lab/study/study.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

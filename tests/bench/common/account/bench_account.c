@@ -2,9 +2,9 @@
  * different events of all kinds (below 1 s), a thousand runs of one event to all digits (about 100 ms),
  * transforms. On a machine that does little else. */
 
-#include "account/account.h"
-#include "account/fft.h"
-#include "account/pld.h"
+#include "lab/composition/account.h"
+#include "lab/composition/fft.h"
+#include "lab/composition/pld.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * the loss is one release of second moments, its rate lambda, the rest of the line unused. The
  * privacy is epsilon 1 for all rounds together, and delta 1e-5 if Gaussian. */
 
-#include "tests/study/study_update.h"
+#include "lab/study/study_update.h"
 #include "base/check.h"
 #include "config/config.h"
 #include "job/job.h"

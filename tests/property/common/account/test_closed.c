@@ -1,9 +1,9 @@
 /* Laws of the closed-form accountants on seeded random lists. Nothing is left to chance beyond the
  * lists themselves: the bounds hold for every list, so no alarm is false. */
 
-#include "account/pld.h"
 #include "account/pure.h"
 #include "account/renyi.h"
+#include "lab/composition/pld.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

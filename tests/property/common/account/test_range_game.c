@@ -8,7 +8,7 @@
  * what is found, somebody reaches, so that no alarm is false. No accountant may say less, and the low end
  * no more. Planted: half the range, the middle shift alone, a draw too few, noise too wide, half the rate. */
 
-#include "account/account.h"
+#include "lab/composition/account.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -20,9 +20,9 @@
  * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are
  * 13 of them, and the seeds are fixed. */
 
-#include "audit/audit.h"
 #include "dp/encode.h"
 #include "dp/select_private.h"
+#include "lab/audit/audit.h"
 #include "noise/laplace.h"
 #include "noise/share.h"
 #include "tests/support/seeded_random.h"

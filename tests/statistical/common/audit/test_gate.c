@@ -4,8 +4,8 @@
  * seeds are fixed. */
 
 #include "agent/gate.h"
-#include "audit/audit.h"
 #include "base/bytes.h"
+#include "lab/audit/audit.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

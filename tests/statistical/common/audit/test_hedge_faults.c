@@ -10,10 +10,10 @@
  * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are
  * 4, and the seeds are fixed. */
 
-#include "audit/audit.h"
 #include "dp/select_private.h"
 #include "experts/hedge_private.h"
 #include "experts/linear_learner.h"
+#include "lab/audit/audit.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

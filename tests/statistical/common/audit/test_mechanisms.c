@@ -9,9 +9,9 @@
  * Built with a sanitizer the runs are a sixteenth and only audited <= claimed is asked for:
  * sanitizers look for other faults. */
 
-#include "audit/subject.h"
 #include "dp/ledger.h"
 #include "dp/mechanism.h"
+#include "lab/audit/subject.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
 #ifndef TESTS_ACCOUNT_VECTORS_H
 #define TESTS_ACCOUNT_VECTORS_H
 
-#include "account/account.h"
+#include "lab/composition/account.h"
 
 #include "closed_vectors.h"
 

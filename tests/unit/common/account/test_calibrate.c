@@ -1,6 +1,6 @@
 /* Calibration: never worse than the known answers, always verified, and the least that is. */
 
-#include "account/calibrate.h"
+#include "lab/composition/calibrate.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "account/fft.h"
+#include "lab/composition/fft.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,10 +1,10 @@
 /* Events that may fail altogether: what their deltas leave and take, in long double, and that every
  * accountant counts them, all runs of them, once. */
 
-#include "account/account.h"
 #include "account/pure.h"
 #include "account/renyi.h"
 #include "account/spare.h"
+#include "lab/composition/account.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

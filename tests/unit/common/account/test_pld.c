@@ -1,7 +1,7 @@
 /* What the vectors do not reach: lists of unlike events against sums written out, and limits. */
 
-#include "account/pld.h"
-#include "account/pld_private.h"
+#include "lab/composition/pld.h"
+#include "lab/composition/pld_private.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

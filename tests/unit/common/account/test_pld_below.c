@@ -3,10 +3,10 @@
  * are above it somewhere. Then what comes of it: two sampled runs against their integral, and a million,
  * whose interval is narrow. */
 
-#include "account/account.h"
-#include "account/loss.h"
-#include "account/pld.h"
-#include "account/pld_private.h"
+#include "lab/composition/account.h"
+#include "lab/composition/loss.h"
+#include "lab/composition/pld.h"
+#include "lab/composition/pld_private.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The accountant of loss laws at its ends: deltas below what its tails cut off, and transforms too small
  * for the losses. It may then say little, never too little. */
 
-#include "account/pld.h"
-#include "account/pld_private.h"
 #include "account/pure.h"
+#include "lab/composition/pld.h"
+#include "lab/composition/pld_private.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Wrong variants of a privacy-loss distribution, each caught by a known answer. */
 
-#include "account/pld.h"
-#include "account/pld_private.h"
+#include "lab/composition/pld.h"
+#include "lab/composition/pld_private.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

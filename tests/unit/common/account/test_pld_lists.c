@@ -2,7 +2,7 @@
  * discrete ones are enumerated, a continuous one, perhaps sampled, has its formula. The seed is
  * fixed and the truth is good to 1e-12 of itself, so there is no false alarm. */
 
-#include "account/pld.h"
+#include "lab/composition/pld.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Every allocation of the accountant of privacy-loss distributions fails once, at every position:
  * it says so, gives back all it took, and answers the next time. */
 
-#include "account/pld.h"
+#include "lab/composition/pld.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,9 +3,9 @@
  * integral against (1 - e^(epsilon - l))+, or against the curve of Gaussian noise, by mpmath's
  * quadrature between the knots at 40 digits; sampled runs by a double integral. Good to 1e-17. */
 
-#include "account/pld.h"
-#include "account/pld_private.h"
 #include "account_vectors.h"
+#include "lab/composition/pld.h"
+#include "lab/composition/pld_private.h"
 
 static struct interval delta_at(const struct privacy_event *events, size_t count, double epsilon)
 {

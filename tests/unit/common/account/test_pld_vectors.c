@@ -3,8 +3,8 @@
  * bound known up to err_est): at most 0.1 % above, sampled ones 1 %; test_account.c asks whether every
  * one is inside its band as shipped. The lower end never above the truth. */
 
-#include "account/pld.h"
-#include "account/pld_private.h"
+#include "lab/composition/pld.h"
+#include "lab/composition/pld_private.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>

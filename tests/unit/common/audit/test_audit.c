@@ -1,7 +1,7 @@
 /* The auditor itself, on sources whose epsilon is known: it never exceeds the truth more often than
  * it says, it comes near to it, and it finds events of every kind. */
 
-#include "audit/audit.h"
+#include "lab/audit/audit.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

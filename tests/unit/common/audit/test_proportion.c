@@ -2,7 +2,7 @@
  * definition, against closed forms and known values, and what must go wrong when a bound is
  * wrong. */
 
-#include "audit/proportion.h"
+#include "lab/audit/proportion.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* The filter against formulas of others (tests/vectors), and against the accountants on the lists that
  * it admits. */
 
-#include "account/account.h"
 #include "account/pure.h"
 #include "account/renyi.h"
 #include "dp/filter.h"
+#include "lab/composition/account.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

@@ -2,8 +2,8 @@
 
 #include "experts/hedge.h"
 
-#include "account/account.h"
 #include "experts/rwm.h"
+#include "lab/composition/account.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 
 #include "experts/hedge_play.h"
 
-#include "account/account.h"
+#include "lab/composition/account.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

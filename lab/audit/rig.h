@@ -1,0 +1,62 @@
+/* rig.h - the inside of a rig, and the subjects. For this room alone. */
+
+#ifndef AUDIT_RIG_H
+#define AUDIT_RIG_H
+
+#include "dp/ledger.h"
+#include "experts/hedge_play.h"
+#include "lab/audit/subject.h"
+#include "noise/exponential.h"
+#include "noise/laplace.h"
+#include "noise/share.h"
+
+enum { RIG_BLOCK = 1024, RIG_WIDTH_MAX = 32 };
+
+struct audit_rig {
+    const struct subject_code *code;
+    struct audit_setting setting;
+    double epsilon; /* claimed */
+    double delta;
+    struct ledger *ledger;
+    uint64_t row;         /* of the ledger's pass: the next one not paid for */
+    uint64_t sigma_micro; /* of Gaussian noise, per unit of sensitivity */
+    struct noise_laplace noise;
+    struct noise_share share;
+    struct noise_exponential decay;
+    struct hedge_game game;
+    int64_t value[2][RIG_WIDTH_MAX]; /* the neighbours: exact vectors or scores */
+    size_t width;
+    uint64_t sensitivity; /* that the mechanism is told */
+    int64_t work[RIG_BLOCK * RIG_WIDTH_MAX];
+};
+
+/* A subject with its functions. */
+struct subject_code {
+    struct audit_subject subject;
+    /** Fills value, width, sensitivity, epsilon and delta, and prepares tables. */
+    enum status (*prepare)(struct audit_rig *rig, struct why *why);
+    enum status (*draw)(void *rig, const struct random *random, unsigned side, int64_t *score,
+                        size_t count);
+    /** Frees what prepare made, also when it failed; may be NULL. */
+    void (*release)(struct audit_rig *rig);
+};
+
+/* * Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is
+ * Gaussian. */
+MUST_USE enum status rig_pay(struct audit_rig *rig, struct grant **grant, enum mechanism mechanism);
+
+extern const struct subject_code subject_laplace;
+extern const struct subject_code subject_laplace_vector;
+extern const struct subject_code subject_gaussian;
+extern const struct subject_code subject_shares;
+extern const struct subject_code subject_pipeline;
+extern const struct subject_code subject_exponential;
+extern const struct subject_code subject_permute_and_flip;
+extern const struct subject_code subject_noisy_max;
+extern const struct subject_code subject_rwm;
+extern const struct subject_code subject_theorem;
+extern const struct subject_code subject_dartboard;
+extern const struct subject_code subject_epochs;
+extern const struct subject_code subject_linear_learner;
+
+#endif

@@ -1,0 +1,233 @@
+/* Whole plays of the private experts on exact sums, by the machine that the coordinator runs, step
+ * by step; one round's losses are replaced.
+ *
+ * dartboard: 16 rounds, two experts. The first round's losses are (1, 0) or (0, 1), all others
+ * level: the coin of the second round looks at it, and so does every draw. The score holds the
+ * first expert, that coin, and how many of the draws took expert 1 more than expert 0, which is all
+ * that can be told: later coins fall alike. The accountant charges K draws; some 10 happen.
+ *
+ * epochs: 7 rounds, picks before rounds 1 and 3 (from 0). The replaced round is among those that
+ * the last pick looks at, where all experts are level, or expert 0 is 2 ahead: report-noisy-max's
+ * own worst pair. Were older rounds looked at, or this one again, the audit would find more than
+ * epsilon.
+ *
+ * linear-learner: one draw after one sample of [-1,1]^32, x = (1, -1, .., -1) or its negative: a
+ * rare coordinate gains all, every other loses all. 0.96 to 0.97 of the claim. */
+
+#include "lab/audit/rig.h"
+
+#include "dp/mechanism.h"
+#include "dp/select_private.h"
+#include "experts/hedge_private.h"
+#include "experts/linear_learner.h"
+
+enum { DART_ROUNDS = 16, EPOCH_ROUNDS = 7, EPOCH_LAST_PICK = 3, GRID_BITS = 10 };
+enum { FIELD_SMALL = 16, FIELD = 32, SCORE_DRAWS = 64 };
+
+/* Does what is due, as hedge_play does, on a table made beforehand in place of a grant. */
+static enum status step(struct audit_rig *rig, struct hedge_state *state,
+                        const struct random *random, const struct hedge_losses *losses)
+{
+    struct grant *none = NULL;
+    const struct hedge_game *game = &rig->game;
+    bool refresh = false;
+    size_t chosen = 0;
+    enum status status = STATUS_OK;
+    switch (hedge_due(state, game)) {
+    case HEDGE_DUE_NOTHING:
+        break;
+    case HEDGE_DUE_START:
+        return hedge_play(state, game, &none, random, losses);
+    case HEDGE_DUE_COIN:
+        status = hedge_toss(game, random, losses->latest[state->expert], &refresh);
+        hedge_note_coin(state, refresh);
+        break;
+    case HEDGE_DUE_DRAW:
+        status = select_draw_exponential(&game->decay, random, &chosen, losses->cumulative,
+                                         game->experts);
+        hedge_note_draw(state, chosen);
+        break;
+    case HEDGE_DUE_PICK:
+        status = select_draw_noisy(&rig->noise, random, &chosen, losses->segment, game->experts);
+        hedge_note_draw(state, chosen);
+        break;
+    case HEDGE_DUE_LAST: /* none is set: a selection of its own, audited as such */
+        return STATUS_UNSUPPORTED;
+    }
+    return status;
+}
+
+static enum status dartboard_run(struct audit_rig *rig, const struct random *random, unsigned side,
+                                 int64_t *score)
+{
+    static const int64_t level[2] = {0};
+    struct hedge_state state = {0};
+    int64_t lead = 0;
+    *score = 0;
+    for (int round = 0; round < DART_ROUNDS; round++) {
+        const struct hedge_losses losses = {.cumulative = rig->value[side],
+                                            .latest = round == 1 ? rig->value[side] : level};
+        const uint64_t draws = state.draws;
+        while (hedge_due(&state, &rig->game) != HEDGE_DUE_NOTHING) {
+            enum status status = step(rig, &state, random, &losses);
+            if (status != STATUS_OK) {
+                return status;
+            }
+        }
+        lead += state.draws == draws ? 0 : state.expert == 1 ? 1 : -1;
+        *score += round == 0 ? 2 * (int64_t)state.expert : round == 1 ? (int64_t)state.draws : 0;
+        hedge_next(&state, &rig->game);
+    }
+    *score = SCORE_DRAWS * *score + lead;
+    return STATUS_OK;
+}
+
+static enum status epochs_run(struct audit_rig *rig, const struct random *random, unsigned side,
+                              int64_t *score)
+{
+    static const int64_t level[FIELD] = {0};
+    struct hedge_state state = {0};
+    for (int round = 0; round < EPOCH_ROUNDS; round++) {
+        const struct hedge_losses losses = {.cumulative = level,
+                                            .latest = level,
+                                            .segment = round == EPOCH_LAST_PICK ? rig->value[side]
+                                                                                : level};
+        while (hedge_due(&state, &rig->game) != HEDGE_DUE_NOTHING) {
+            enum status status = step(rig, &state, random, &losses);
+            if (status != STATUS_OK) {
+                return status;
+            }
+        }
+        hedge_next(&state, &rig->game);
+    }
+    *score = (int64_t)state.expert;
+    return STATUS_OK;
+}
+
+static enum status linear_run(struct audit_rig *rig, const struct random *random, unsigned side,
+                              int64_t *score)
+{
+    size_t chosen = 0;
+    enum status status =
+        select_draw_exponential(&rig->game.decay, random, &chosen, rig->value[side], rig->width);
+    *score = (int64_t)chosen;
+    return status;
+}
+
+typedef enum status (*one_run)(struct audit_rig *, const struct random *, unsigned, int64_t *);
+
+static enum status runs(struct audit_rig *rig, const struct random *random, unsigned side,
+                        int64_t *score, size_t count, one_run run)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = run(rig, random, side, &score[i]);
+    }
+    return status;
+}
+
+static enum status dartboard_draw(void *self, const struct random *random, unsigned side,
+                                  int64_t *score, size_t count)
+{
+    return runs(self, random, side, score, count, dartboard_run);
+}
+
+static enum status epochs_draw(void *self, const struct random *random, unsigned side,
+                               int64_t *score, size_t count)
+{
+    return runs(self, random, side, score, count, epochs_run);
+}
+
+static enum status linear_draw(void *self, const struct random *random, unsigned side,
+                               int64_t *score, size_t count)
+{
+    return runs(self, random, side, score, count, linear_run);
+}
+
+/* Plans and makes the game; the claim is what its charges cost. */
+static enum status prepare(struct audit_rig *rig, enum hedge_strategy strategy, size_t experts,
+                           uint64_t rounds, struct why *why)
+{
+    const struct hedge_problem problem = {
+        .experts = experts, .rounds = rounds, .epsilon = rig->epsilon, .delta = rig->delta};
+    struct hedge_plan plan;
+    struct charge charge[HEDGE_CHARGES_MAX];
+    struct privacy_event event[HEDGE_CHARGES_MAX];
+    rig->width = experts;
+    enum status status = hedge_plan(&plan, strategy, &problem, why);
+    if (status == STATUS_OK) {
+        status = hedge_game_init(&rig->game, &plan, strategy, &problem,
+                                 (struct hedge_grid){1, GRID_BITS}, why);
+    }
+    if (status == STATUS_OK) {
+        const size_t count = hedge_charges(charge, &rig->game);
+        for (size_t i = 0; i < count; i++) {
+            event[i] = charge_event(&charge[i]);
+        }
+        rig->epsilon = hedge_cost(event, count, rig->delta);
+    }
+    return status;
+}
+
+static enum status dartboard_prepare(struct audit_rig *rig, struct why *why)
+{
+    enum status status = prepare(rig, HEDGE_DARTBOARD, 2, DART_ROUNDS, why);
+    rig->value[0][0] = (int64_t)rig->game.one;
+    rig->value[1][1] = (int64_t)rig->game.one;
+    return status;
+}
+
+static enum status epochs_prepare(struct audit_rig *rig, struct why *why)
+{
+    struct noise_scale scale;
+    const size_t experts = rig->epsilon < 0.75 ? FIELD_SMALL : FIELD; /* the more, the rarer, too */
+    enum status status = prepare(rig, HEDGE_EPOCHS, experts, EPOCH_ROUNDS, why);
+    const int64_t one = (int64_t)rig->game.one;
+    for (size_t i = 0; i < experts; i++) {
+        rig->value[0][i] = one;
+        rig->value[1][i] = i == 0 ? 0 : 2 * one;
+    }
+    if (status == STATUS_OK) {
+        status = mechanism_scale(&scale, 2 * rig->game.sensitivity, rig->game.draw_micro, why);
+    }
+    return status != STATUS_OK ? status : noise_laplace_init(&rig->noise, scale);
+}
+
+static enum status linear_prepare(struct audit_rig *rig, struct why *why)
+{
+    double x[FIELD];
+    for (unsigned side = 0; side < 2; side++) {
+        for (size_t i = 0; i < FIELD; i++) {
+            x[i] = (i == 0) == (side == 0) ? 1 : -1;
+        }
+        linear_learner_losses(rig->value[side], x, FIELD, GRID_BITS);
+    }
+    return prepare(rig, HEDGE_RWM, FIELD, 1, why);
+}
+
+const struct subject_code subject_dartboard = {
+    .subject = {.name = "dartboard",
+                .summary = "16 rounds of the lazy play (keep or refresh), exact sums",
+                .worst =
+                    "the first round's losses of two experts swapped, level ever after; the cap "
+                    "on draws and the conversion keep the claim above what can be shown",
+                .has_delta = true},
+    .prepare = dartboard_prepare,
+    .draw = dartboard_draw};
+
+const struct subject_code subject_epochs = {
+    .subject = {.name = "epochs",
+                .summary = "7 rounds in doubling epochs, picks by report-noisy-max",
+                .worst =
+                    "one of 16 or 32 level experts gains and all the others lose, in one round",
+                .tight = true},
+    .prepare = epochs_prepare,
+    .draw = epochs_draw};
+
+const struct subject_code subject_linear_learner = {
+    .subject = {.name = "linear-learner",
+                .summary = "one draw of LinearLearner in 32 dimensions, losses mapped to [0,1]",
+                .worst = "a sample replaced by its negative: a rare coordinate gains and all the "
+                         "others lose; 0.96 of the claim"},
+    .prepare = linear_prepare,
+    .draw = linear_draw};
