@@ -29,7 +29,8 @@ struct run {
     struct site site;
     struct daemon daemon;
     struct participant *participant;
-    const char *config;    /* the settings file */
+    const char *config; /* the settings file */
+    char key_text[KEY_HEX_BYTES];
     uint64_t memory_bytes; /* measured once: later, what the records took would be in it */
     double speed;          /* measured before anything of the site is read */
     bool once;
@@ -117,6 +118,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                           .memory_bytes = run->memory_bytes,
                                           .speed = run->speed,
                                           .approvals_followed = true,
+                                          .key_text = run->key_text,
                                           .heartbeat_ms = run->site.settings.heartbeat_ms,
                                           .silence_ms = run->site.settings.silence_ms,
                                           .once = run->once || run->site.settings.once};
@@ -190,6 +192,7 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = run->site.coordinator_key};
     struct driver_factory factory = {.self = run, .make = make, .unmake = unmake};
+    hex_encode(run->key_text, run->site.key.public_key.byte, KEY_BYTES);
     char approvals[SETTINGS_PATH_BYTES + 96];
     const struct driver_file file[] = {
         {.path = run->site.settings.policy, .which = FOLLOWED_POLICY},

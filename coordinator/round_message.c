@@ -104,6 +104,8 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
         return STATUS_OK;
     case MESSAGE_FETCH:
         return on_fetch(c, member, message, effects);
+    case MESSAGE_PRESENT: /* late: whose place it is has been decided, by the transport */
+        return STATUS_OK;
     case MESSAGE_ENROL: /* the transport's business, under a token */
     case MESSAGE_WELCOME:
     case MESSAGE_INVITE:
@@ -111,6 +113,8 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
     case MESSAGE_RELEASE:
     case MESSAGE_PIECE:
     case MESSAGE_ENROLLED:
+    case MESSAGE_CHALLENGE:
+    case MESSAGE_KEY_IN_USE:
     case MESSAGE_KIND_COUNT:
         break;
     }

@@ -15,6 +15,7 @@
     ENTRY(EXIT_CODE_REFUSED, 5, "a policy or a privacy budget forbids it")                         \
     ENTRY(EXIT_CODE_UNREACHABLE, 6, "the other side could not be reached")                         \
     ENTRY(EXIT_CODE_BUSY, 7, "held by another process, or in the way of existing files")           \
+    ENTRY(EXIT_CODE_KEY_IN_USE, 8, "another agent runs with this site's key")                      \
     ENTRY(EXIT_CODE_INTERRUPTED, 130, "stopped by Ctrl-C before the end")
 
 enum exit_code {

@@ -204,6 +204,7 @@ static void tend(struct endpoint *endpoint, int64_t now_ms)
         endpoint_zap_answer(endpoint, now_ms);
         endpoint_guard_events(endpoint, now_ms);
         endpoint_guard_sample(endpoint, now_ms);
+        endpoint_rivals_look(endpoint, now_ms);
     } else {
         endpoint_dialing_tend(endpoint, now_ms);
     }

@@ -171,7 +171,7 @@ static void forget_connection(struct endpoint *endpoint, int descriptor, int64_t
             admitted->connected = false;
         }
     }
-    if (!connection->identified && !connection->cut) {
+    if (!connection->identified && !connection->waits && !connection->cut) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN, "stranger-left", connection->peer.host,
                        "a connection that never sent a message under an admitted key has ended");
     }
@@ -266,7 +266,7 @@ static void sample_one(struct endpoint *endpoint, int descriptor, int64_t now_ms
 
     if (connection->cut_at_ms != 0 && now_ms >= connection->cut_at_ms) {
         endpoint_guard_cut(endpoint, descriptor);
-    } else if (!connection->identified &&
+    } else if (!connection->identified && !connection->waits &&
                now_ms - connection->accepted_ms > endpoint->limits.silence_ms) {
         log_rate_event(&endpoint->rate, now_ms, LOG_WARN,
                        connection->passed ? "silent-cut" : "stranger-cut", name,

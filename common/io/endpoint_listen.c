@@ -17,11 +17,6 @@ static uint32_t route_number(const uint8_t *bytes)
     return (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 8 | bytes[4];
 }
 
-static bool is_newer(uint32_t route, uint32_t than)
-{
-    return (int32_t)(route - than) > 0;
-}
-
 /* Logs what a peer did, cuts its connection and lets its key wait. */
 static void turn_out(struct endpoint *endpoint, struct admitted *admitted, int descriptor,
                      const char *event, const char *text)
@@ -54,8 +49,8 @@ static struct admitted *sender_of(struct endpoint *endpoint, zmq_msg_t *frame, i
     return admitted;
 }
 
-/* The newest connection of a name is the one that counts: others are cut. Returns false when the
- * message came by one of those others. */
+/* The newest connection of a name is the one that counts: others are cut. (A newer one under the same key has had
+ * to wait, endpoint_rivals.c.) Returns false when the message came by one of those others. */
 static bool is_present_connection(struct endpoint *endpoint, struct admitted *admitted,
                                   uint32_t route, int descriptor)
 {
@@ -63,7 +58,7 @@ static bool is_present_connection(struct endpoint *endpoint, struct admitted *ad
     for (size_t i = 0; i < side->admitted_count; i++) {
         const struct admitted *other = &side->admitted[i];
         if (other->connected && strcmp(other->name, admitted->name) == 0 &&
-            is_newer(other->route, route)) {
+            endpoint_route_is_newer(other->route, route)) {
             if (descriptor != other->descriptor) {
                 endpoint_guard_cut(endpoint, descriptor);
             }
@@ -100,10 +95,11 @@ static void mark_connection(struct endpoint *endpoint, const struct admitted *ad
         endpoint_guard_events(endpoint, clock_now_ms()); /* its ACCEPTED has been waiting */
     }
     if (!connection->live ||
-        (connection->identified && is_newer(connection->route, admitted->route))) {
+        (connection->identified && endpoint_route_is_newer(connection->route, admitted->route))) {
         return; /* the message outlived its connection */
     }
     connection->identified = true;
+    connection->waits = false;
     connection->route = admitted->route;
     connection->key = admitted->entry.key;
     memcpy(connection->name, admitted->name, sizeof connection->name);
@@ -137,13 +133,17 @@ static bool judge(struct endpoint *endpoint, struct endpoint_message *out, size_
                  "it chose a routing id of its own, which no agent does, and was cut");
         return false;
     }
-    if (!is_present_connection(endpoint, admitted, route_number(route), descriptor)) {
+    if (endpoint_rivals_wait(endpoint, admitted, route_number(route), descriptor) ||
+        !is_present_connection(endpoint, admitted, route_number(route), descriptor)) {
         return false;
     }
     mark_connection(endpoint, admitted);
     if (!within_limits(endpoint, admitted, bytes)) {
         turn_out(endpoint, admitted, descriptor, "flood",
                  "it sent far more messages than the protocol has, and was cut");
+        return false;
+    }
+    if (endpoint_rivals_answered(endpoint, admitted)) {
         return false;
     }
     if (frames > 2) {
@@ -177,6 +177,17 @@ enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoin
     return STATUS_AGAIN;
 }
 
+enum status endpoint_listening_send_by(struct endpoint *endpoint, uint32_t route,
+                                       struct slice control, struct slice payload)
+{
+    const uint8_t frame[ROUTE_BYTES] = {0, (uint8_t)(route >> 24), (uint8_t)(route >> 16),
+                                        (uint8_t)(route >> 8), (uint8_t)route};
+    if (endpoint_send_first(endpoint, frame, sizeof frame, ZMQ_SNDMORE) < 0) {
+        return zmq_errno() == EHOSTUNREACH ? STATUS_NOT_FOUND : STATUS_AGAIN;
+    }
+    return endpoint_send_frames(endpoint, control, payload);
+}
+
 enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer *peer,
                                     struct slice control, struct slice payload)
 {
@@ -186,14 +197,10 @@ enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer
         if (!admitted->connected || strncmp(admitted->name, peer->name, PEER_NAME_BYTES) != 0) {
             continue;
         }
-        const uint8_t route[ROUTE_BYTES] = {
-            0, (uint8_t)(admitted->route >> 24), (uint8_t)(admitted->route >> 16),
-            (uint8_t)(admitted->route >> 8), (uint8_t)admitted->route};
-        if (endpoint_send_first(endpoint, route, sizeof route, ZMQ_SNDMORE) >= 0) {
-            return endpoint_send_frames(endpoint, control, payload);
-        }
-        if (zmq_errno() != EHOSTUNREACH) {
-            return STATUS_AGAIN;
+        enum status status =
+            endpoint_listening_send_by(endpoint, admitted->route, control, payload);
+        if (status != STATUS_NOT_FOUND) {
+            return status;
         }
         admitted->connected = false;
     }
@@ -216,6 +223,7 @@ static void take_over(struct endpoint *endpoint, struct admitted *now,
         kept.entry = now->entry;
         memcpy(kept.name, now->name, sizeof kept.name);
         kept.connected = kept.connected && same; /* under another name it has to connect anew */
+        kept.rival.challenge.number = same ? kept.rival.challenge.number : 0;
         *now = kept;
     }
 }
@@ -241,7 +249,8 @@ void endpoint_admit(struct endpoint *endpoint, const struct roster *roster)
     side->admitted_count = roster->count;
     for (size_t i = 0; i < side->connection_room; i++) {
         struct connection *connection = &side->connection[i];
-        if (!connection->live || !connection->identified || connection->cut) {
+        if (!connection->live || connection->cut ||
+            !(connection->identified || connection->waits)) {
             continue;
         }
         const struct admitted *admitted = endpoint_guard_admitted(endpoint, &connection->key);

@@ -4,6 +4,7 @@
 #define IO_ENDPOINT_PRIVATE_H
 
 #include "io/bucket.h"
+#include "io/challenge.h"
 #include "io/endpoint.h"
 #include "io/log_sink.h"
 #include "io/tcp_watch.h"
@@ -25,6 +26,15 @@ enum {
     DESCRIPTORS_MAX = 16384
 };
 
+/* A newer connection under a key that has one already, as long as it waits. */
+struct rival {
+    struct challenge challenge; /* of the older one; its number is 0 when there is none */
+    uint32_t older;             /* whose route this is */
+    uint32_t route;
+    int descriptor;
+    int64_t seen_ms; /* it may go and come back: an agent that hears nothing connects anew */
+};
+
 /* What the coordinator's end knows of one admitted key. */
 struct admitted {
     struct roster_entry entry;
@@ -36,6 +46,7 @@ struct admitted {
     bool connected;
     uint32_t route; /* libzmq numbers connections upwards: a later one has a greater route */
     int descriptor;
+    struct rival rival;
 };
 
 /* One accepted TCP connection; its place in the table is its descriptor. */
@@ -43,6 +54,7 @@ struct connection {
     bool live;
     bool cut;        /* shutdown has been asked for; it will be gone in a moment */
     bool passed;     /* its key was let in: no stranger, though it has not said anything yet */
+    bool waits;      /* a rival: its messages are not heard, and the fields below are known */
     bool identified; /* a message has come through: the fields below it are known */
     uint32_t route;
     struct digest key;
@@ -50,6 +62,7 @@ struct connection {
     int64_t accepted_ms;
     int64_t cut_at_ms;     /* 0: not to be cut */
     uint64_t bytes_before; /* received when its last whole message was taken */
+    uint32_t unheard;      /* messages, while it waited */
     struct tcp_peer peer;
 };
 
@@ -65,6 +78,7 @@ struct listening_side {
     size_t connection_room;
     struct stranger *stranger; /* (connection_room) room for a choice among them */
     size_t live;
+    uint64_t challenges; /* so far: a number for each */
 };
 
 struct dialing_side {
@@ -155,10 +169,29 @@ void endpoint_strangers_shed(struct endpoint *endpoint, int64_t now_ms, size_t k
 /** A key of a connection from this host has just been let in. */
 void endpoint_strangers_passed(struct endpoint *endpoint, const char *host, int64_t now_ms);
 
+/* endpoint_rivals.c: two connections under one key. */
+
+/** A message came by a connection with this route and descriptor. Returns whether it is not to be heard, because
+ * the connection is newer than the one that has the key's place, and waits. */
+bool endpoint_rivals_wait(struct endpoint *endpoint, struct admitted *admitted, uint32_t route,
+                          int descriptor);
+/** The message that has just been taken is of the connection that has the key's place. Returns whether it was the
+ * answer to a challenge, and nothing for others. */
+bool endpoint_rivals_answered(struct endpoint *endpoint, struct admitted *admitted);
+void endpoint_rivals_look(struct endpoint *endpoint, int64_t now_ms);
+
+/** Returns whether a connection was made after another. */
+static inline bool endpoint_route_is_newer(uint32_t route, uint32_t than)
+{
+    return (int32_t)(route - than) > 0;
+}
+
 /* The two sides' parts of the public functions. */
 enum status endpoint_listening_receive(struct endpoint *endpoint, struct endpoint_message *out);
 enum status endpoint_listening_send(struct endpoint *endpoint, const struct peer *peer,
                                     struct slice control, struct slice payload);
+MUST_USE enum status endpoint_listening_send_by(struct endpoint *endpoint, uint32_t route,
+                                                struct slice control, struct slice payload);
 enum status endpoint_dialing_receive(struct endpoint *endpoint, struct endpoint_message *out);
 enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why);
 void endpoint_dialing_tend(struct endpoint *endpoint, int64_t now_ms);

@@ -39,7 +39,8 @@ static unsigned stage_of(uint64_t bytes)
 
 static bool is_stranger(const struct connection *connection)
 {
-    return connection->live && !connection->identified && !connection->passed && !connection->cut;
+    return connection->live && !connection->identified && !connection->waits &&
+           !connection->passed && !connection->cut;
 }
 
 static int compare(int64_t a, int64_t b)

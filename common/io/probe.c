@@ -22,7 +22,8 @@ static enum status ask_once(struct endpoint *endpoint, struct question *question
     while (status == STATUS_OK && endpoint_receive(endpoint, &from) == STATUS_OK) {
         if (wire_decode(&question->answer, from.control, from.payload) == STATUS_OK &&
             (question->answer.kind == question->wanted ||
-             question->answer.kind == question->or_else)) {
+             question->answer.kind == question->or_else ||
+             question->answer.kind == MESSAGE_KEY_IN_USE)) {
             return STATUS_OK;
         }
     }
@@ -82,6 +83,9 @@ enum status probe_reach(const struct endpoint_options *options, int timeout_ms, 
                 "same hedgerow at both",
                 question.answer.as.welcome.version, (unsigned)PROTOCOL_VERSION);
         return STATUS_UNSUPPORTED;
+    }
+    if (status == STATUS_OK && question.answer.kind == MESSAGE_KEY_IN_USE) {
+        why_set(why, "an agent with this key is connected now");
     }
     return status;
 }

@@ -3,10 +3,14 @@
 const char *message_kind_name(enum message_kind kind)
 {
     static const char *const name[MESSAGE_KIND_COUNT] = {
-        [MESSAGE_HELLO] = "hello",     [MESSAGE_OFFER] = "offer",   [MESSAGE_CHUNK] = "chunk",
-        [MESSAGE_DECLINE] = "decline", [MESSAGE_FETCH] = "fetch",   [MESSAGE_ENROL] = "enrol",
-        [MESSAGE_WELCOME] = "welcome", [MESSAGE_INVITE] = "invite", [MESSAGE_PULL] = "pull",
-        [MESSAGE_RELEASE] = "release", [MESSAGE_PIECE] = "piece",   [MESSAGE_ENROLLED] = "enrolled",
+        [MESSAGE_HELLO] = "hello",         [MESSAGE_OFFER] = "offer",
+        [MESSAGE_CHUNK] = "chunk",         [MESSAGE_DECLINE] = "decline",
+        [MESSAGE_FETCH] = "fetch",         [MESSAGE_ENROL] = "enrol",
+        [MESSAGE_WELCOME] = "welcome",     [MESSAGE_INVITE] = "invite",
+        [MESSAGE_PULL] = "pull",           [MESSAGE_RELEASE] = "release",
+        [MESSAGE_PIECE] = "piece",         [MESSAGE_ENROLLED] = "enrolled",
+        [MESSAGE_CHALLENGE] = "challenge", [MESSAGE_KEY_IN_USE] = "key-in-use",
+        [MESSAGE_PRESENT] = "present",
     };
     return (unsigned)kind < MESSAGE_KIND_COUNT ? name[kind] : "unknown";
 }
@@ -86,6 +90,12 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
                piece_is_valid(message->as.piece.offset, payload_bytes);
     case MESSAGE_ENROLLED:
         return name_is_valid(message->as.enrolled.name, sizeof message->as.enrolled.name);
+    case MESSAGE_CHALLENGE:
+        return message->as.challenge.number != 0;
+    case MESSAGE_PRESENT:
+        return message->as.present.number != 0;
+    case MESSAGE_KEY_IN_USE:
+        return true;
     case MESSAGE_KIND_COUNT:
         break;
     }

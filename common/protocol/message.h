@@ -31,12 +31,16 @@ enum message_kind {
     MESSAGE_FETCH,   /* send me a piece of what has this digest: the job's text, the experts */
     MESSAGE_ENROL,   /* under a one-time token's key: this is my site's own public key */
     /* coordinator -> agent */
-    MESSAGE_WELCOME,  /* answer to HELLO: the job and how far it is */
-    MESSAGE_INVITE,   /* answer round n, on this input */
-    MESSAGE_PULL,     /* send me this piece of your offered answer */
-    MESSAGE_RELEASE,  /* round n is closed: its outcome */
-    MESSAGE_PIECE,    /* a piece of what FETCH asked for (payload) */
-    MESSAGE_ENROLLED, /* answer to ENROL */
+    MESSAGE_WELCOME,    /* answer to HELLO: the job and how far it is */
+    MESSAGE_INVITE,     /* answer round n, on this input */
+    MESSAGE_PULL,       /* send me this piece of your offered answer */
+    MESSAGE_RELEASE,    /* round n is closed: its outcome */
+    MESSAGE_PIECE,      /* a piece of what FETCH asked for (payload) */
+    MESSAGE_ENROLLED,   /* answer to ENROL */
+    MESSAGE_CHALLENGE,  /* another connection under your key wants your place: are you there? */
+    MESSAGE_KEY_IN_USE, /* another agent with your key is connected, and has answered */
+    /* agent -> coordinator again: a new message gets the next number */
+    MESSAGE_PRESENT, /* answer to CHALLENGE: I am */
     MESSAGE_KIND_COUNT
 };
 
@@ -120,6 +124,9 @@ struct message {
         struct {
             char name[40]; /* under which the coordinator knows the site */
         } enrolled;
+        struct {
+            uint64_t number; /* PRESENT repeats it; not 0 */
+        } challenge, present;
     } as;
 };
 

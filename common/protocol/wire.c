@@ -33,6 +33,9 @@ struct packing {
         Wire__Release release;
         Wire__Piece piece;
         Wire__Enrolled enrolled;
+        Wire__Challenge challenge;
+        Wire__KeyInUse key_in_use;
+        Wire__Present present;
     } body;
 };
 
@@ -70,6 +73,10 @@ static bool take_from_agent(struct message *message, const Wire__Envelope *envel
     case WIRE__ENVELOPE__BODY_ENROL:
         message->kind = MESSAGE_ENROL;
         return wire_take_digest(&message->as.enrol.public_key, &envelope->enrol->public_key);
+    case WIRE__ENVELOPE__BODY_PRESENT:
+        message->kind = MESSAGE_PRESENT;
+        message->as.present.number = envelope->present->number;
+        return true;
     default:
         return false;
     }
@@ -127,6 +134,13 @@ static bool take_from_coordinator(struct message *message, const Wire__Envelope 
         message->kind = MESSAGE_ENROLLED;
         return wire_take_text(message->as.enrolled.name, sizeof message->as.enrolled.name,
                               envelope->enrolled->name);
+    case WIRE__ENVELOPE__BODY_CHALLENGE:
+        message->kind = MESSAGE_CHALLENGE;
+        message->as.challenge.number = envelope->challenge->number;
+        return true;
+    case WIRE__ENVELOPE__BODY_KEY_IN_USE:
+        message->kind = MESSAGE_KEY_IN_USE;
+        return true;
     default:
         return false;
     }
@@ -172,6 +186,10 @@ static void put_from_agent(struct packing *packing)
     case MESSAGE_ENROL:
         wire__enrol__init(&packing->body.enrol);
         packing->body.enrol.public_key = wire_put_digest(&copy->as.enrol.public_key);
+        break;
+    case MESSAGE_PRESENT:
+        wire__present__init(&packing->body.present);
+        packing->body.present.number = copy->as.present.number;
         break;
     default:
         CHECK(false);
@@ -233,6 +251,13 @@ static void put_from_coordinator(struct packing *packing)
         wire__enrolled__init(&packing->body.enrolled);
         packing->body.enrolled.name = copy->as.enrolled.name;
         break;
+    case MESSAGE_CHALLENGE:
+        wire__challenge__init(&packing->body.challenge);
+        packing->body.challenge.number = copy->as.challenge.number;
+        break;
+    case MESSAGE_KEY_IN_USE:
+        wire__key_in_use__init(&packing->body.key_in_use);
+        break;
     default:
         CHECK(false);
     }
@@ -242,11 +267,12 @@ static void put_from_coordinator(struct packing *packing)
  * pointer to a struct that starts as all of protobuf-c's do. */
 static_assert((int)WIRE__ENVELOPE__BODY_HELLO == (int)MESSAGE_HELLO + 1, "first number");
 static_assert((int)WIRE__ENVELOPE__BODY_ENROL == (int)MESSAGE_ENROL + 1, "last from agents");
-static_assert((int)WIRE__ENVELOPE__BODY_ENROLLED == (int)MESSAGE_ENROLLED + 1, "last number");
+static_assert((int)WIRE__ENVELOPE__BODY_ENROLLED == (int)MESSAGE_ENROLLED + 1, "enrolled");
+static_assert((int)WIRE__ENVELOPE__BODY_PRESENT == (int)MESSAGE_PRESENT + 1, "last number");
 
 static bool is_from_agent(int kind)
 {
-    return kind <= MESSAGE_ENROL;
+    return kind <= MESSAGE_ENROL || kind == MESSAGE_PRESENT;
 }
 
 size_t wire_encode(uint8_t *out, const struct message *message)

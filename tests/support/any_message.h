@@ -89,7 +89,11 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
     } else if (message->kind == MESSAGE_PIECE) {
         message->as.piece.digest = any_digest(dice);
         message->as.piece.offset = any_number(dice, 0, TRANSFER_BYTES_MAX - CHUNK_BYTES_MAX);
-    } else {
+    } else if (message->kind == MESSAGE_CHALLENGE) {
+        message->as.challenge.number = any_number(dice, 1, UINT64_MAX);
+    } else if (message->kind == MESSAGE_PRESENT) {
+        message->as.present.number = any_number(dice, 1, UINT64_MAX);
+    } else if (message->kind == MESSAGE_ENROLLED) {
         any_name(dice, message->as.enrolled.name, sizeof message->as.enrolled.name);
     }
 }

@@ -37,6 +37,9 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame release-failed "release { job: \"$A\" round: 2 failed: true }"
     frame piece "piece { digest: \"$D\" offset: 65536 }"
     frame enrolled 'enrolled { name: "hospital-1" }'
+    frame challenge 'challenge { number: 300 }'
+    frame key-in-use 'key_in_use { }'
+    frame present 'present { number: 18446744073709551615 }'
     record job "wall_ms: 1700000000000
         job { job: \"$A\" nonce: \"$B\" text_digest: \"$C\" text: \"name: x\\n\" }"
     record job-elsewhere "wall_ms: 1700000000000

@@ -170,6 +170,9 @@ static void take(struct acting *acting, const struct message *message, struct sl
     case MESSAGE_FETCH:
     case MESSAGE_ENROL:
     case MESSAGE_ENROLLED:
+    case MESSAGE_CHALLENGE:
+    case MESSAGE_KEY_IN_USE:
+    case MESSAGE_PRESENT:
     case MESSAGE_KIND_COUNT:
         break;
     }

@@ -260,6 +260,9 @@ static void hear(struct scene *scene, const struct message *message)
     case MESSAGE_RELEASE:
     case MESSAGE_PIECE:
     case MESSAGE_ENROLLED:
+    case MESSAGE_CHALLENGE:
+    case MESSAGE_KEY_IN_USE:
+    case MESSAGE_PRESENT:
     case MESSAGE_KIND_COUNT:
         cr_assert_fail("an agent does not send this");
     }

@@ -73,6 +73,9 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     start(&m, MESSAGE_ENROL);
     m.as.enrol.public_key = all(0xb0);
     check_known("enrol", &m);
+    start(&m, MESSAGE_PRESENT);
+    m.as.present.number = UINT64_MAX;
+    check_known("present", &m);
 }
 
 Test(wire, packs_what_the_coordinator_says_as_protoc_does)
@@ -117,6 +120,11 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     start(&m, MESSAGE_ENROLLED);
     memcpy(m.as.enrolled.name, "hospital-1", sizeof "hospital-1");
     check_known("enrolled", &m);
+    start(&m, MESSAGE_CHALLENGE);
+    m.as.challenge.number = 300;
+    check_known("challenge", &m);
+    start(&m, MESSAGE_KEY_IN_USE);
+    check_known("key-in-use", &m);
 }
 
 static void check_refused(enum status expected, const char *hex)
@@ -176,7 +184,7 @@ Test(wire, tells_what_a_later_version_says_from_rubbish)
 {
     check_refused(STATUS_UNSUPPORTED, "0a020802");     /* version 2 */
     check_refused(STATUS_UNSUPPORTED, "0a0408022801"); /* version 2, with a field of its own */
-    check_refused(STATUS_UNSUPPORTED, "6a020801");     /* a kind of message to come */
+    check_refused(STATUS_UNSUPPORTED, "8201020801");   /* a kind of message to come */
     check_refused(STATUS_UNSUPPORTED, "0a00");         /* version 0 */
     check_refused(STATUS_INVALID, "00");
     check_refused(STATUS_INVALID, "ff");
