@@ -32,8 +32,9 @@ struct journal {
      */
     enum status (*append)(void *self, uint64_t *sequence, struct slice body, struct slice blob);
 
-    /** Drops the blob of a record; its body, and the digest of the blob, stay. Unknown sequences
-     * and repeated calls do nothing. Fails like append. */
+    /** Drops the blob of a record; its body, and the digest of the blob, stay. Durable with the next
+     * append: a power failure before it may bring the blob back. Unknown sequences and repeated calls do
+     * nothing. Fails like append. */
     enum status (*forget)(void *self, uint64_t sequence);
 
     /** Reads every record, checking each against its digest. Fails with STATUS_CORRUPT, STATUS_IO,

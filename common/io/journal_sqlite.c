@@ -1,4 +1,4 @@
-/* The journal over SQLite in WAL mode with synchronous=FULL. One transaction holds a record and the
+/* The journal over SQLite in WAL mode with synchronous=FULL, but for what is forgotten. One transaction holds a record and the
  * pieces of its blob, so that a crash leaves both or neither, and memory stays at one piece.
  *
  * Before COMMIT is asked for, a failure is certain: nothing was recorded. Once it is asked for,
@@ -158,6 +158,25 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     return STATUS_OK;
 }
 
+/* Between a round's end and the next answer nobody needs to wait for the disk: the next record's sync covers what is
+ * forgotten before it, and what a power failure brings back is forgotten at the next start. */
+static bool wait_for_disk(struct journal_sqlite *journal, bool wait)
+{
+    return sqlite3_exec(journal->database,
+                        wait ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL, NULL,
+                        NULL) == SQLITE_OK;
+}
+
+static enum status drop_pieces(struct journal_sqlite *journal, uint64_t sequence)
+{
+    if (!perform(journal, STATEMENT_BEGIN) ||
+        !bind_pieces_of(journal->statement[STATEMENT_DROP_PIECES], sequence) ||
+        !perform(journal, STATEMENT_DROP_PIECES)) {
+        return give_up(journal);
+    }
+    return commit(journal);
+}
+
 static enum status forget(void *self, uint64_t sequence)
 {
     struct journal_sqlite *journal = self;
@@ -169,12 +188,16 @@ static enum status forget(void *self, uint64_t sequence)
     if (sequence == 0 || sequence > journal->last.sequence) {
         return STATUS_OK;
     }
-    if (!perform(journal, STATEMENT_BEGIN) ||
-        !bind_pieces_of(journal->statement[STATEMENT_DROP_PIECES], sequence) ||
-        !perform(journal, STATEMENT_DROP_PIECES)) {
+    if (!wait_for_disk(journal, false)) {
         return give_up(journal);
     }
-    return commit(journal);
+    status = drop_pieces(journal, sequence);
+    if (!wait_for_disk(journal, true)) {
+        (void)journal_sqlite_failure(journal, "set to wait for the disk");
+        journal->refuses = true;
+        return STATUS_UNKNOWN_OUTCOME;
+    }
+    return status;
 }
 
 static enum status damaged(struct journal_sqlite *journal, uint64_t sequence)

@@ -14,6 +14,7 @@ static struct {
     int countdown; /* calls until the fault; below 0: none */
     bool for_good; /* a disk that has gone fails for ever */
     bool failed;
+    unsigned syncs;
 } plan;
 
 /* SQLite has several sets of methods, with and without locks; each gets a faulty twin. */
@@ -45,6 +46,7 @@ static int faulty_write(sqlite3_file *file, const void *bytes, int size, sqlite3
 
 static int faulty_sync(sqlite3_file *file, int flags)
 {
+    plan.syncs++;
     return due() ? SQLITE_IOERR_FSYNC : real_of(file)->xSync(file, flags);
 }
 
@@ -169,4 +171,30 @@ Test(journal_faults, a_disk_that_has_gone_is_told_truly)
         position += 5;
     }
     cr_expect_gt(position, 20);
+}
+
+/* What is forgotten need not be durable at once; every record must be, also the one after it. */
+Test(journal_faults, a_forgetting_waits_for_no_disk_and_every_record_does)
+{
+    struct scratch scratch;
+    struct journal journal;
+    struct why why = {""};
+    uint64_t sequence = 0;
+
+    install();
+    scratch_make(&scratch);
+    struct journal_sqlite_options options = {.folder = scratch.folder, .kind = "agent"};
+    cr_assert_eq(journal_sqlite_open(&journal, &options, &why), STATUS_OK, "%s", why.text);
+    for (int i = 0; i < 5; i++) {
+        plan.syncs = 0;
+        cr_assert_eq(journal.append(journal.self, &sequence, (struct slice){"body", 4},
+                                    (struct slice){"answer", 6}),
+                     STATUS_OK);
+        cr_expect_geq(plan.syncs, 1, "record %d is acknowledged before it is durable", i);
+        plan.syncs = 0;
+        cr_assert_eq(journal.forget(journal.self, sequence), STATUS_OK);
+        cr_expect_eq(plan.syncs, 0);
+    }
+    journal_close(&journal);
+    scratch_remove(&scratch);
 }
