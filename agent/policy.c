@@ -6,6 +6,7 @@
 #include "dp/window.h"
 #include "job/reach.h"
 #include "job/round.h"
+#include "job/work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static const struct config_key policy_keys[] = {
      .example = "64"},
     {.name = "answer_slot_ms",
      .doc =
-         "Answers leave at multiples of this after an invitation: longer than a round takes here.",
+         "Answers of solvers leave at multiples of this: longer than a solver may take here (`check --job`).",
      .type = CONFIG_INTEGER,
      .required = true,
      CONFIG_IN(struct policy, answer_slot_ms),
@@ -373,6 +374,16 @@ static enum status check_sizes(const struct policy *policy, const struct job *jo
     return STATUS_OK;
 }
 
+static bool needs_slot(const struct job *job)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (!work_time_is_public(&job->stage[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum status policy_check_job(const struct policy *policy, const struct job *job, struct why *why)
 {
     if (!policy->trust_allowed[job->trust]) {
@@ -394,7 +405,7 @@ enum status policy_check_job(const struct policy *policy, const struct job *job,
             return STATUS_REFUSED;
         }
     }
-    if (policy->answer_slot_ms >= job->deadline_ms) {
+    if (needs_slot(job) && policy->answer_slot_ms >= job->deadline_ms) {
         why_set(why,
                 "its deadline of %u ms ends before the first answer slot of %u ms: every answer "
                 "would be late (answer_slot_ms)",

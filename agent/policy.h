@@ -34,8 +34,9 @@ struct policy {
     bool trust_allowed[TRUST_COUNT]; /* by enum job_trust */
     uint64_t message_bytes_max;      /* the largest answer or artifact */
     enum approval_mode approval;
-    uint32_t jobs_per_day;   /* new jobs that are looked at in a day (UTC) */
-    uint32_t answer_slot_ms; /* answers leave at multiples of this after the invitation */
+    uint32_t jobs_per_day; /* new jobs that are looked at in a day (UTC) */
+    uint32_t
+        answer_slot_ms; /* answers whose time may tell of records leave at multiples of this after the invitation */
 };
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but
@@ -58,7 +59,7 @@ char *policy_template(void);
 struct allowances policy_allowances(const struct policy *policy);
 
 /** Decides whether a job may be joined at all: trust, cohort, tasks, sizes (with cohort_min
- * agents), an answer slot before the deadline, its whole price against each allowance while nothing
+ * agents), an answer slot, where one is needed, before the deadline, its whole price against each allowance while nothing
  * is spent, by the ledger's own filters, and the price of each answer against least_epsilon. Fails with STATUS_REFUSED and the reason for the site's own
  * operator. */
 MUST_USE enum status policy_check_job(const struct policy *policy, const struct job *job,

@@ -125,6 +125,39 @@ Test(participant_time, a_longer_computation_shows_as_a_whole_slot)
     timed_free(&longer);
 }
 
+/* When the answer to a round of losses is offered, after a computation of so long. */
+static int64_t losses_offer_ms(int64_t work_ms)
+{
+    const double weights[DIM] = {1, 2, 3};
+    const struct artifact experts = timed_experts(weights, 1);
+    struct timed bench;
+    timed_init(&bench, 10);
+    timed_join(&bench);
+    bench.now_ms = SLOT_MS;
+    timed_tick(&bench);
+    struct message invite = timed_invitation(&bench, 1, &experts);
+    struct message piece = {.kind = MESSAGE_PIECE, .as.piece.digest = experts.digest};
+    bench.work_takes_ms = work_ms;
+    timed_give(&bench, &invite, (struct slice){0});
+    timed_give(&bench, &piece, (struct slice){weights, sizeof weights});
+    while (bench.now_ms < END_MS && timed_count(&bench, MESSAGE_OFFER) == 0) {
+        bench.now_ms++;
+        timed_settle(&bench);
+        timed_tick(&bench);
+    }
+    cr_expect_eq(bench.overrun_ms, NEVER, "there is no slot to overrun");
+    timed_free(&bench);
+    return bench.now_ms - SLOT_MS;
+}
+
+/* What sizes alone decide needs no slot. The commit is durable first: it takes the same millisecond here. */
+Test(participant_time, an_answer_whose_time_is_public_leaves_when_it_is_durable)
+{
+    for (int64_t work_ms = 1; work_ms < 2 * SLOT_MS; work_ms += 33) {
+        cr_assert_eq(losses_offer_ms(work_ms), work_ms);
+    }
+}
+
 /* When the log tells of a computation that outlasts its slot. */
 static int64_t overrun_ms(int64_t work_ms, bool tells_early)
 {

@@ -1,0 +1,65 @@
+#include "job/work.h"
+
+#include "job/job.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct job job_of(const char *trust, const char *stages)
+{
+    char text[2048];
+    struct job job;
+    struct why why = {{0}};
+    (void)snprintf(text, sizeof text,
+                   "hedgerow: 1\njob: work\n"
+                   "data:\n  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+                   "  features: [{column: a, centre: 0, half_width: 1}]\n"
+                   "privacy: {unit: record, neighbours: replace_one, trust: %s}\n"
+                   "cohort: {minimum: 1, join_deadline_s: 10, deadline_s: 10}\nstages:\n%s",
+                   trust, stages);
+    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "job", &why), STATUS_OK, "%s",
+                 why.text);
+    return job;
+}
+
+static const char FIT[] = "  - {task: fit, loss: logistic, lambdas: [0.5], share: 0.5, tolerance: "
+                          "0.01, grid_bits: 10}\n";
+static const char LOSSES[] = "  - {task: losses, loss: zero_one, rounds: 2, batch: 100, share: "
+                             "0.5, grid_bits: 10}\n";
+
+/* A solver's time may tell of the records; that of losses is sizes alone. */
+Test(work, only_solvers_are_hidden_in_slots)
+{
+    char both[1024];
+    (void)snprintf(both, sizeof both, "%s%s", FIT, LOSSES);
+    struct job job = job_of("local, epsilon: 1, delta: 0", both);
+    const struct work_size size = {.records = 1000, .agents = 1};
+    double flops = 0;
+    size_t stage = 9;
+    struct work_need fit;
+    cr_expect(!work_time_is_public(&job.stage[0]) && work_time_is_public(&job.stage[1]));
+    cr_assert_eq(work_to_hide(&flops, &stage, &job, size, NULL), STATUS_OK);
+    cr_assert_eq(work_of_stage(&fit, &job, 0, size, NULL), STATUS_OK);
+    cr_expect(stage == 0 && flops == fit.flops && flops > 0);
+    job_free(&job);
+}
+
+/* How many records a coin chose is secret: the time of such a round would tell. */
+Test(work, a_sampled_batch_keeps_its_slot)
+{
+    struct job job =
+        job_of("local, epsilon: 1, delta: 0.00001",
+               "  - {task: update, loss: logistic, rounds: 2, sampling: 0.1, clip: 1, rate: 1, "
+               "noise: gaussian, grid_bits: 16, batch: 100}\n");
+    cr_expect_gt(job.stage[0].charge.sampling_nano, 0);
+    cr_expect(!work_time_is_public(&job.stage[0]));
+    job_free(&job);
+}
+
+Test(work, a_slot_is_twice_what_the_operations_take)
+{
+    cr_expect_eq(work_slot_ms(1e9, 1e9), 2000);
+    cr_expect_eq(work_slot_ms(1e9 + 1, 1e9), 2001);
+    cr_expect_eq(work_slot_ms(1, 1e9), 1);
+}
