@@ -1,5 +1,7 @@
 #include "cli/command.h"
 
+#include "base/near.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -90,12 +92,23 @@ static enum exit_code flushed(enum exit_code code)
     return code;
 }
 
+static enum exit_code refuse_part(const struct command *family, const char *word)
+{
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){word, strlen(word)});
+    for (size_t i = 0; family->part[i] != NULL; i++) {
+        near_offer(&near, family->part[i]->name + strlen(family->name) + 1);
+    }
+    return command_fail(family, EXIT_CODE_USAGE, "there is no part \"%s\"%s", word,
+                        near_hint(hint, &near));
+}
+
 static enum exit_code run(const struct command *command, int count, char **argument)
 {
     if (command->part != NULL && count > 0) {
         const struct command *part = part_named(command, argument[0]);
         if (part == NULL && !asks_for_help(count, argument)) {
-            return command_fail(command, EXIT_CODE_USAGE, "there is no part \"%s\"", argument[0]);
+            return refuse_part(command, argument[0]);
         }
         if (part != NULL) {
             command = part;
@@ -134,7 +147,12 @@ enum exit_code command_main(int count, char **argument)
         }
         return flushed(run(commands[i], count - 2, argument + 2));
     }
-    (void)fprintf(stderr, "hedgerow: there is no command \"%s\"; try: hedgerow --help\n",
-                  argument[1]);
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){argument[1], strlen(argument[1])});
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        near_offer(&near, commands[i]->name);
+    }
+    (void)fprintf(stderr, "hedgerow: there is no command \"%s\"%s\ntry: hedgerow --help\n",
+                  argument[1], near_hint(hint, &near));
     return EXIT_CODE_USAGE;
 }

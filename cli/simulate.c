@@ -185,6 +185,7 @@ const struct command command_simulate = {
         "  --repeat N       N runs (seeds N, N+1, ... with --seed), then the mean accuracy and AUC or error;\n"
         "                   DIR holds the last run\n"
         "  --json           result.json on standard output, progress on standard error\n\n"
+        "Ends with 5 when so many agents decline the job that it fails; each is named with its reason.\n\n"
         "example:\n"
         "  hedgerow simulate compose/hospitals/job.yml --out demo-out\n",
     .run = run,

@@ -220,6 +220,76 @@ static void tell_of_dead(struct simulation *simulation, bool *told)
     }
 }
 
+/* What the agents say of the job, as their logs grow. */
+struct declines {
+    struct tail *log; /* (agents) */
+    bool *is_out;     /* (agents) it takes no part in the job */
+    size_t count;
+    char first[WHY_BYTES]; /* who was the first, and why */
+};
+
+static enum status declines_new(struct declines *declines, const struct simulation *simulation)
+{
+    declines->log = calloc(simulation->agent_count, sizeof *declines->log);
+    declines->is_out = calloc(simulation->agent_count, sizeof *declines->is_out);
+    for (size_t i = 0; declines->log != NULL && i < simulation->agent_count; i++) {
+        char name[CHILD_NAME_BYTES];
+        char path[SIMULATION_PATH_BYTES];
+        simulation_agent_name(simulation, name, i);
+        if (simulation_path(simulation, path, "logs/%s.log", name)) {
+            declines->log[i].file = fopen(path, "rbe");
+        }
+    }
+    return declines->log == NULL || declines->is_out == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static void declines_free(struct declines *declines, size_t agents)
+{
+    for (size_t i = 0; declines->log != NULL && i < agents; i++) {
+        if (declines->log[i].file != NULL) {
+            (void)fclose(declines->log[i].file);
+        }
+    }
+    free(declines->log);
+    free(declines->is_out);
+}
+
+/* Whether the entry says that the agent takes no part: by the event's name, as texts are for people. */
+static bool says_no(const json_t *entry)
+{
+    static const char *const event[] = {"job-refused", "job-too-large", "slot-too-short",
+                                        "budget-exhausted", "task-refused"};
+    const char *name = json_string_value(json_object_get(entry, "event"));
+    bool found = false;
+    for (size_t i = 0; name != NULL && i < sizeof event / sizeof event[0]; i++) {
+        found = found || strcmp(name, event[i]) == 0;
+    }
+    return found;
+}
+
+/* In a deployment a site's reason stays at the site. Here all sites are one person's. */
+static void tell_of_declined(struct simulation *simulation, struct declines *declines)
+{
+    for (size_t i = 0; i < simulation->agent_count; i++) {
+        while (tail_line(&declines->log[i])) {
+            json_t *entry = json_loads(declines->log[i].line, 0, NULL);
+            const char *text = json_string_value(json_object_get(entry, "text"));
+            if (says_no(entry) && text != NULL && !declines->is_out[i]) {
+                char name[CHILD_NAME_BYTES];
+                simulation_agent_name(simulation, name, i);
+                declines->is_out[i] = true;
+                if (declines->count++ == 0) {
+                    (void)snprintf(declines->first, sizeof declines->first, "%s: %.400s", name,
+                                   text);
+                }
+                (void)fprintf(simulation->progress, "  %s takes no part: %s\n", name, text);
+                (void)fflush(simulation->progress);
+            }
+            json_decref(entry);
+        }
+    }
+}
+
 /* No round can take longer than its deadline and its patience, so a run that does is stuck. */
 static int64_t patience_ms(const struct job *job)
 {
@@ -228,12 +298,23 @@ static int64_t patience_ms(const struct job *job)
            SPARE_MS;
 }
 
-static enum exit_code coordinator_code(struct simulation *simulation)
+static enum exit_code declined_code(struct simulation *simulation, const struct declines *declines)
+{
+    why_set(&simulation->why, "%zu of %zu agents decline the job (cohort.minimum: %u); %.380s",
+            declines->count, simulation->agent_count, simulation->job.cohort_min, declines->first);
+    return EXIT_CODE_REFUSED;
+}
+
+static enum exit_code coordinator_code(struct simulation *simulation,
+                                       const struct declines *declines)
 {
     const struct child *coordinator = &simulation->children.child[0];
     char words[WHY_BYTES];
     if (coordinator->code == 0) {
         return EXIT_CODE_OK;
+    }
+    if (coordinator->code == EXIT_CODE_JOB_FAILED && declines->count > 0) {
+        return declined_code(simulation, declines);
     }
     last_words(simulation, coordinator->name, words, sizeof words);
     explain(simulation, words, sizeof words);
@@ -242,24 +323,27 @@ static enum exit_code coordinator_code(struct simulation *simulation)
     return coordinator->code == EXIT_CODE_JOB_FAILED ? EXIT_CODE_JOB_FAILED : EXIT_CODE_INTERNAL;
 }
 
-/* Agents that could still answer. Those of a simulation that have ended do not come back. */
-static size_t agents_left(const struct simulation *simulation)
+/* Agents that could still answer. Those of a simulation that have ended do not come back, and nobody edits
+ * their policies. */
+static size_t agents_left(const struct simulation *simulation, const struct declines *declines)
 {
     size_t left = 0;
     for (size_t i = 1; i < simulation->children.count; i++) {
         const struct child *child = &simulation->children.child[i];
-        left += child->running || child->code == 0;
+        left += (child->running || child->code == 0) && !declines->is_out[i - 1] ? 1 : 0;
     }
     return left;
 }
 
 /* With too few agents left, waiting for the job's patience serves nobody: the round that may have all its
- * answers already gets its deadline. */
-static bool is_hopeless(struct simulation *simulation, int64_t *short_ms)
+ * answers already gets its deadline. Where agents decline, nobody needs to wait for them. */
+static bool is_hopeless(struct simulation *simulation, const struct declines *declines,
+                        int64_t *short_ms)
 {
-    size_t left = agents_left(simulation);
+    size_t left = agents_left(simulation, declines);
     *short_ms = left < simulation->job.cohort_min ? *short_ms + TURN_MS : 0;
-    if (left > 0 && *short_ms <= (int64_t)simulation->job.deadline_ms + SHORT_SPARE_MS) {
+    const int64_t deadline_ms = declines->count > 0 ? 0 : simulation->job.deadline_ms;
+    if (left > 0 && *short_ms <= deadline_ms + SHORT_SPARE_MS) {
         return false;
     }
     why_set(&simulation->why, "%s%s; the logs are in %s/logs",
@@ -269,7 +353,8 @@ static bool is_hopeless(struct simulation *simulation, int64_t *short_ms)
     return true;
 }
 
-static enum exit_code watch(struct simulation *simulation, struct tail *tail)
+static enum exit_code watch(struct simulation *simulation, struct tail *tail,
+                            struct declines *declines)
 {
     bool told[CHILDREN_MAX] = {false};
     const struct child *coordinator = &simulation->children.child[0];
@@ -284,9 +369,10 @@ static enum exit_code watch(struct simulation *simulation, struct tail *tail)
             simulation_show_line(simulation->progress, tail->line);
         }
         tell_of_dead(simulation, told);
-        if (coordinator->running && is_hopeless(simulation, &short_ms)) {
+        tell_of_declined(simulation, declines);
+        if (coordinator->running && is_hopeless(simulation, declines, &short_ms)) {
             children_stop(&simulation->children, GRACE_MS);
-            return EXIT_CODE_JOB_FAILED;
+            return declines->count > 0 ? declined_code(simulation, declines) : EXIT_CODE_JOB_FAILED;
         }
     }
     for (waited = 0; !asked_to_stop && !coordinator->running && coordinator->code == 0 &&
@@ -310,7 +396,8 @@ static enum exit_code watch(struct simulation *simulation, struct tail *tail)
         return EXIT_CODE_INTERNAL;
     }
     tell_of_dead(simulation, told);
-    return coordinator_code(simulation);
+    tell_of_declined(simulation, declines);
+    return coordinator_code(simulation, declines);
 }
 
 enum exit_code simulation_watch(struct simulation *simulation)
@@ -318,6 +405,7 @@ enum exit_code simulation_watch(struct simulation *simulation)
     char path[SIMULATION_PATH_BYTES];
     enum exit_code code = EXIT_CODE_INTERNAL;
     struct tail *tail = calloc(1, sizeof *tail);
+    struct declines declines = {.count = 0};
 
     children_signals();
     simulation->children.count = 0;
@@ -328,7 +416,12 @@ enum exit_code simulation_watch(struct simulation *simulation)
         return EXIT_CODE_INTERNAL;
     }
     tail->file = fopen(path, "rbe");
-    code = watch(simulation, tail);
+    if (declines_new(&declines, simulation) == STATUS_OK) {
+        code = watch(simulation, tail, &declines);
+    } else {
+        children_stop(&simulation->children, GRACE_MS);
+    }
+    declines_free(&declines, simulation->agent_count);
     if (tail->file != NULL) {
         (void)fclose(tail->file);
     }

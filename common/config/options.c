@@ -1,5 +1,7 @@
 #include "config/options.h"
 
+#include "base/near.h"
+
 #include <string.h>
 
 enum { OPTIONS_MAX = 32 };
@@ -81,6 +83,21 @@ static const char *value_of(const char *equals, int count, char **argument, int 
     return NULL;
 }
 
+static enum status refuse_word(const struct option *option, size_t option_count, struct slice word,
+                               bool named, struct why *why)
+{
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to(word);
+    for (size_t i = 0; named && i < option_count; i++) {
+        if (option[i].name != NULL) {
+            near_offer(&near, option[i].name);
+        }
+    }
+    why_set(why, named ? "there is no option %.*s%s" : "\"%.*s\" is one argument too many%s",
+            (int)word.size, (const char *)word.data, near_hint(hint, &near));
+    return STATUS_INVALID;
+}
+
 enum status options_read(const struct option *option, size_t option_count, int count,
                          char **argument, struct why *why)
 {
@@ -92,9 +109,7 @@ enum status options_read(const struct option *option, size_t option_count, int c
         size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
         const struct option *found = find(option, option_count, named ? word : NULL, length);
         if (found == NULL) {
-            why_set(why, named ? "there is no option %.*s" : "\"%.*s\" is one argument too many",
-                    (int)length, word);
-            return STATUS_INVALID;
+            return refuse_word(option, option_count, (struct slice){word, length}, named, why);
         }
         const char *value = word;
         if (found->flag != NULL && equals != NULL) {

@@ -2,12 +2,13 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/near.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 40, NAME_LETTERS_MAX = 32, NAMES_MAX = 64 };
+enum { SHOWN_BYTES = 40, NAMES_MAX = 64 };
 
 static bool problem_set(char *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -34,68 +35,17 @@ static const char *shown(char out[static SHOWN_BYTES], const char *text)
     return out;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* The edit distance of two names: insert, delete or replace a letter, or swap two neighbours (optimal string
- * alignment, with the usual rows). */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[3][NAME_LETTERS_MAX + 1];
-    const size_t columns = strnlen(b, NAME_LETTERS_MAX);
-    const size_t lines = strlen(a);
-    if (lines > NAME_LETTERS_MAX) {
-        return NAME_LETTERS_MAX;
-    }
-    for (size_t i = 0; i <= lines; i++) {
-        size_t *now = row[i % 3];
-        const size_t *above = row[(i + 2) % 3];
-        const size_t *before = row[(i + 1) % 3];
-        for (size_t j = 0; j <= columns; j++) {
-            if (i == 0 || j == 0) {
-                now[j] = i + j;
-                continue;
-            }
-            now[j] = least(least(above[j], now[j - 1]) + 1,
-                           above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                now[j] = least(now[j], before[j - 2] + 1);
-            }
-        }
-    }
-    return row[lines % 3][columns];
-}
-
-/* A guess that is wrong misleads more than none: a name is offered only if it is one slip away, of longer words two or
- * three, and no other name is as near. Returns count when there is none. */
-static size_t nearest_name(const char *text, const char *const *name, size_t count)
-{
-    size_t nearest = count;
-    size_t nearest_distance = 2 + strlen(text) / 6;
-    bool tied = false;
-    for (size_t i = 0; i < count; i++) {
-        const size_t d = distance(text, name[i]);
-        if (d < nearest_distance) {
-            nearest = i;
-            nearest_distance = d;
-            tied = false;
-        } else if (d == nearest_distance && nearest < count) {
-            tied = true;
-        }
-    }
-    return tied ? count : nearest;
-}
-
 void scalar_suggest(char problem[static SCALAR_PROBLEM_BYTES], const char *what, const char *text,
                     const char *const *name, size_t count)
 {
     char value[SHOWN_BYTES];
-    const size_t nearest = nearest_name(text, name, count);
-    if (nearest < count) {
-        (void)problem_set(problem, "%s %s; did you mean \"%s\"?", shown(value, text), what,
-                          name[nearest]);
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){text, strlen(text)});
+    for (size_t i = 0; i < count; i++) {
+        near_offer(&near, name[i]);
+    }
+    if (near_name(&near) != NULL) {
+        (void)problem_set(problem, "%s %s%s", shown(value, text), what, near_hint(hint, &near));
         return;
     }
     (void)problem_set(problem, "%s %s; known here: ", shown(value, text), what);

@@ -2,9 +2,10 @@
 
 #include "dictionary/dictionary.h"
 
+#include "base/near.h"
+
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
 const struct dictionary_column *dictionary_find(const struct dictionary *dictionary,
                                                 const char *name)
@@ -30,13 +31,12 @@ static enum status find(const struct dictionary_column **column,
     if (*column != NULL) {
         return STATUS_OK;
     }
-    why_set(why, "the dictionary has no column \"%s\"", name);
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){name, strlen(name)});
     for (size_t i = 0; i < dictionary->column_count; i++) {
-        if (strcasecmp(dictionary->column[i].name, name) == 0) {
-            why_set(why, "the dictionary has no column \"%s\", but one \"%s\"", name,
-                    dictionary->column[i].name);
-        }
+        near_offer(&near, dictionary->column[i].name);
     }
+    why_set(why, "the dictionary has no column \"%s\"%s", name, near_hint(hint, &near));
     return STATUS_REFUSED;
 }
 
@@ -60,10 +60,19 @@ static bool has_text(const struct dictionary_column *column, const char *text)
     return found;
 }
 
-static enum status refuse_texts(const struct dictionary_column *column, struct why *why)
+/* text: one of those that the job lists. */
+static enum status refuse_texts(const struct dictionary_column *column, const char *text,
+                                struct why *why)
 {
-    why_set(why, "none of what the job lists for column \"%s\" is a category in the dictionary",
-            column->name);
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){text, strlen(text)});
+    for (size_t i = 0; i < column->category_count; i++) {
+        near_offer(&near, column->category[i]);
+    }
+    why_set(why,
+            "none of what the job lists for column \"%s\", such as \"%s\", is a category in the "
+            "dictionary%s",
+            column->name, text, near_hint(hint, &near));
     return STATUS_REFUSED;
 }
 
@@ -76,7 +85,7 @@ static enum status need_texts(const struct dictionary_column *column,
     for (size_t i = 0; !found && i < count; i++) {
         found = has_text(column, text[i]);
     }
-    return found ? STATUS_OK : refuse_texts(column, why);
+    return found ? STATUS_OK : refuse_texts(column, count > 0 ? text[0] : "", why);
 }
 
 static enum status judge_label(const struct dictionary *dictionary, const struct label *label,
@@ -96,7 +105,7 @@ static enum status judge_label(const struct dictionary *dictionary, const struct
         break;
     }
     if (!has_text(column, label->positive) && !has_text(column, label->negative)) {
-        return refuse_texts(column, why);
+        return refuse_texts(column, label->positive, why);
     }
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/near.h"
 #include "job/draft.h"
 #include "job/kind.h"
 #include "learn/blocks.h"
@@ -97,8 +98,13 @@ static enum status read_value(double *value, const struct drafting *drafting, co
             return STATUS_OK;
         }
     }
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){text, strlen(text)});
+    for (size_t i = 0; i < column->category_count; i++) {
+        near_offer(&near, column->category[i]);
+    }
     return config_refuse(drafting->config, drafting->why, place,
-                         "is none of this column's categories");
+                         "is none of this column's categories%s", near_hint(hint, &near));
 }
 
 enum status job_row_read(double *value, const struct drafting *drafting, const char *path,

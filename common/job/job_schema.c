@@ -3,11 +3,14 @@
  * with its place. */
 
 #include "base/decimal.h"
+#include "base/near.h"
 #include "job/draft.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { REMEDY_BYTES = 128 };
 
 static const char FEATURES[] = "data.features";
 
@@ -17,6 +20,20 @@ static enum status refuse(const struct drafting *drafting, size_t index, const c
     char path[CONFIG_PATH_BYTES];
     return config_refuse(drafting->config, drafting->why, draft_path(path, FEATURES, index, key),
                          "%s", remedy);
+}
+
+/* The sentence about a text that is none of a list: the nearest of the list, or what else to do. */
+static const char *listed_remedy(char out[static REMEDY_BYTES], const char *what, const char *text,
+                                 char (*list)[SCHEMA_NAME_BYTES], size_t count, const char *remedy)
+{
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){text, strlen(text)});
+    for (size_t i = 0; i < count; i++) {
+        near_offer(&near, list[i]);
+    }
+    (void)snprintf(out, REMEDY_BYTES, "is none of the %s%s", what,
+                   near_name(&near) == NULL ? remedy : near_hint(hint, &near));
+    return out;
 }
 
 static bool has(const struct drafting *drafting, size_t index, const char *key)
@@ -98,19 +115,24 @@ static enum status build_category(const struct drafting *drafting, size_t index,
             }
         }
     }
+    char remedy[REMEDY_BYTES];
     size_t missing = 0;
     column->has_missing = draft->missing[0] != '\0';
     if (column->has_missing &&
         !find_text(&missing, draft->category, draft->category_count, draft->missing)) {
-        return refuse(drafting, index, "missing", "is none of the categories");
+        return refuse(drafting, index, "missing",
+                      listed_remedy(remedy, "categories", draft->missing, draft->category,
+                                    draft->category_count, ""));
     }
     column->missing = (double)missing;
     column->has_other = draft->other[0] != '\0';
     if (column->has_other &&
         !find_text(&column->other, draft->category, draft->category_count, draft->other)) {
         return refuse(drafting, index, "other",
-                      "is none of the categories: name one, or leave it out, and a text that is "
-                      "none of them is none of them");
+                      listed_remedy(remedy, "categories", draft->other, draft->category,
+                                    draft->category_count,
+                                    ": name one, or leave it out, and a text that is none of them "
+                                    "is none of them"));
     }
     return STATUS_OK;
 }
@@ -210,8 +232,11 @@ static enum status build_label_classes(const struct drafting *drafting, struct l
     label->has_other = label_has(drafting, "other");
     if (label->has_other &&
         !find_text(&label->other, draft->class_name, draft->class_count, draft->other)) {
+        char remedy[REMEDY_BYTES];
         return refuse_label(drafting, "other",
-                            "is none of the classes: name one, or leave it out for the last");
+                            listed_remedy(remedy, "classes", draft->other, draft->class_name,
+                                          draft->class_count,
+                                          ": name one, or leave it out for the last"));
     }
     return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 #include "query/candidates.h"
 
 #include "base/check.h"
+#include "base/near.h"
 #include "query/reader.h"
 
 #include <math.h>
@@ -61,6 +62,20 @@ static enum status refuse(struct why *why, const char *name, const char *remedy)
     return STATUS_INVALID;
 }
 
+static enum status refuse_column(const struct candidates *candidates, const char *name,
+                                 struct why *why)
+{
+    char hint[NEAR_HINT_BYTES];
+    char remedy[NEAR_HINT_BYTES + 64];
+    struct near near = near_to((struct slice){name, strlen(name)});
+    for (size_t i = 0; i < candidates->schema.column_count; i++) {
+        near_offer(&near, candidates->schema.column[i].name);
+    }
+    (void)snprintf(remedy, sizeof remedy, "data.features has no such column%s",
+                   near_name(&near) == NULL ? ": write the name of one" : near_hint(hint, &near));
+    return refuse(why, name, remedy);
+}
+
 static enum status take_columns(struct candidates *out, const struct candidates_request *request,
                                 struct why *why)
 {
@@ -72,7 +87,7 @@ static enum status take_columns(struct candidates *out, const struct candidates_
             found++;
         }
         if (found == out->schema.column_count) {
-            return refuse(why, name, "data.features has no such column: write the name of one");
+            return refuse_column(out, name, why);
         }
         for (size_t j = 0; j < i; j++) {
             if (out->column[j] == found) {

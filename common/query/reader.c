@@ -1,5 +1,7 @@
 #include "query/reader.h"
 
+#include "base/near.h"
+
 #include "learn/number.h"
 
 #include <stdio.h>
@@ -146,6 +148,16 @@ static enum status refuse_column(const struct reader *reader)
     char list[LIST_BYTES] = "";
     char remedy[LIST_BYTES + SCHEMA_NAME_BYTES + 64];
     size_t used = 0;
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to(reader->token.text);
+    for (size_t i = 0; i < schema->column_count; i++) {
+        near_offer(&near, schema->column[i].name);
+    }
+    near_offer(&near, schema->label.name);
+    if (near_name(&near) != NULL) {
+        (void)snprintf(remedy, sizeof remedy, "no column of that name%s", near_hint(hint, &near));
+        return reader_refuse(reader, remedy);
+    }
     for (size_t i = 0; i < schema->column_count; i++) {
         const size_t size = strlen(schema->column[i].name);
         if (used + size + sizeof ", ..." > sizeof list) {

@@ -184,6 +184,11 @@ expect 3 "$hedgerow" simulate "$job" --out "$work/d" --agents 50
 says 'fewer agents'
 expect 4 "$hedgerow" simulate "$job" --out "$work/d" --agents 2
 says 'cohort.minimum'
+# Sites that decline are named, with their reasons: in a rehearsal all of them are one person's.
+expect 5 "$hedgerow" simulate "$job" --out "$work/declined" --set cohort.deadline_s=0.1
+says 'agents decline the job (cohort.minimum: 3); hospital-'
+says '(answer_slot_ms)'
+prints ' takes no part: policy or dictionary forbid job'
 sed '1s/age/years/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv"
 says 'bad.csv: line 1: column age is missing'

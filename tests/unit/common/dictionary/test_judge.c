@@ -42,7 +42,7 @@ static const struct {
     {"records: 1200", "records: 1200", NULL},
     {"records: 1200", "records: 1199",
      "the job needs 1200 records, and the dictionary admits to 1199 rows, which make 1199"},
-    {"name: age", "name: Age", "the dictionary has no column \"age\", but one \"Age\""},
+    {"name: age", "name: Age", "the dictionary has no column \"age\"; did you mean \"Age\"?"},
     {"      - {name: kappa, kind: number}\n", "", "the dictionary has no column \"kappa\""},
     {"name: death", "name: dead", "the dictionary has no column \"death\""},
     {"{name: age, kind: number}", "{name: age, kind: category}",
@@ -52,10 +52,14 @@ static const struct {
     {"kind: category, categories: [F, M]", "kind: category", NULL},
     {"[F, M]", "[male, F]", NULL},
     {"[F, M]", "[male, female]",
-     "none of what the job lists for column \"sex\" is a category in the dictionary"},
+     "none of what the job lists for column \"sex\", such as \"F\", is a category in the dictionary"},
+    {"[F, M]", "[f, m]",
+     "none of what the job lists for column \"sex\", such as \"F\", is a category in the dictionary; "
+     "did you mean \"f\"?"},
     {"[\"0\", \"1\"]", "[\"0\", dead]", NULL},
     {"[\"0\", \"1\"]", "[alive, dead]",
-     "none of what the job lists for column \"death\" is a category in the dictionary"},
+     "none of what the job lists for column \"death\", such as \"1\", is a category in the "
+     "dictionary"},
 };
 
 Test(judge, admits_what_the_dictionary_has_and_nothing_else)

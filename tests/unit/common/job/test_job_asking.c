@@ -122,7 +122,10 @@ Test(job_asking, choices)
     refused(SELECT "candidates: {stumps: [age, age]}}",
             "job.yml:11:54: stages[0].candidates: age: the column is there twice: remove one");
     refused(SELECT "candidates: {stumps: [ages]}}",
-            "job.yml:11:54: stages[0].candidates: ages: data.features has no such column: "
+            "job.yml:11:54: stages[0].candidates: ages: data.features has no such column; "
+            "did you mean \"age\"?");
+    refused(SELECT "candidates: {stumps: [height]}}",
+            "job.yml:11:54: stages[0].candidates: height: data.features has no such column: "
             "write the name of one");
     refused(SELECT "candidates: {}}",
             "job.yml:11:54: stages[0].candidates: are none, or too many: write 1 to 256 stumps or "

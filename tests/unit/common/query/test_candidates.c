@@ -237,7 +237,8 @@ Test(candidates, are_refused_with_a_sentence)
     static const char *const same[] = {"age >= 60", "sex == F", "age >= 60"};
     refused((struct candidates_request){NULL, 0, 5, NULL, 0}, "1 to");
     refused((struct candidates_request){twice, 2, 5, NULL, 0}, "twice");
-    refused((struct candidates_request){unknown, 1, 5, NULL, 0}, "has no such column: write");
+    refused((struct candidates_request){unknown, 1, 5, NULL, 0},
+            "has no such column; did you mean \"age\"?");
     refused((struct candidates_request){column, 1, 0, NULL, 0}, "thresholds");
     refused((struct candidates_request){column, 1, 1001, NULL, 0}, "1000 thresholds");
     refused((struct candidates_request){NULL, 0, 0, broken, 1}, "character 7");

@@ -79,7 +79,8 @@ static void refused(const char *text, const char *place, const char *remedy)
 Test(predicate, refuses_with_place_and_remedy)
 {
     refused("", "character 1:", "ends here");
-    refused("ago >= 65", "character 1, \"ago\"",
+    refused("ago >= 65", "character 1, \"ago\"", "no column of that name; did you mean \"age\"?");
+    refused("height >= 65", "character 1, \"height\"",
             "age, sex, kappa, home region, and the label death");
     refused("age = 65", "character 5, \"=\"", "==");
     refused("age ! 65", "character 5, \"!\"", "!=");
