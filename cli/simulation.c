@@ -117,16 +117,15 @@ void simulation_show(const struct simulation *simulation)
         (void)fprintf(
             out,
             "\n  regret: the choice cost %.4f more loss a round than always the best expert,\n"
-            "  by the released losses; at most %.4f is expected (the textbook: %.4f)\n",
-            result->regret.average, result->regret.bound, result->regret.textbook);
+            "  by the released losses; at most %.4f is expected\n",
+            result->regret.average, result->regret.bound);
     }
     if (isfinite(result->regret.bound) && !isfinite(result->regret.average)) {
         (void)fprintf(
             out,
-            "\n  regret: the choice is expected to cost at most %.4f more loss a round than always\n"
-            "  the best expert (the textbook: %.4f); under trust central nobody may know what\n"
-            "  it did cost\n",
-            result->regret.bound, result->regret.textbook);
+            "\n  regret: the choice is expected to cost at most %.4f more loss a round than\n"
+            "  always the best expert; under trust central nobody may know what it cost\n",
+            result->regret.bound);
     }
     if (!result->private) {
         (void)fprintf(out,

@@ -5,13 +5,27 @@
 #include <math.h>
 #include <string.h>
 
-enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22, QUESTION_WIDTH = 28 };
+enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22, QUESTION_WIDTH = 28, UNIT_WIDTH = 8 };
+
+/* Whether all answers are about equally many records: then that is said once. */
+static bool asks_alike(const struct result *result)
+{
+    bool alike = result->answer_count > 0;
+    for (size_t i = 0; i < result->answer_count && alike; i++) {
+        alike = result->answer[i].records == result->answer[0].records;
+    }
+    return alike && isfinite(result->answer[0].records);
+}
 
 static void show_answers(FILE *out, const struct result *result)
 {
+    const bool alike = asks_alike(result);
+    if (result->answer_count > 0 && alike) {
+        (void)fprintf(out, "\n  answers: %.0f records were asked\n", result->answer[0].records);
+    }
     if (result->answer_count > 0) {
-        (void)fprintf(out, "\n  %-*s %9s  %-20s %9s\n", QUESTION_WIDTH, "answers", "released",
-                      "95 % bar (noise)", "exact*");
+        (void)fprintf(out, "%s  %-*s %9s  %-19s %9s\n", alike ? "" : "\n", QUESTION_WIDTH,
+                      alike ? "" : "answers", "released", "95 % bar (noise)", "exact*");
     }
     for (size_t i = 0; i < result->answer_count; i++) {
         const struct result_answer *answer = &result->answer[i];
@@ -22,18 +36,17 @@ static void show_answers(FILE *out, const struct result *result)
         } else {
             (void)fprintf(out, "  %-*s", QUESTION_WIDTH, answer->name);
         }
-        (void)fprintf(out, " %9.5g  %-20s ", answer->value, bar);
+        (void)fprintf(out, " %9.5g  %-19s ", answer->value, bar);
         if (isfinite(answer->exact)) {
             (void)fprintf(out, "%9.5g", answer->exact);
         } else {
             (void)fprintf(out, "%9s", "-");
         }
-        const bool is_count = strcmp(answer->unit, "records") == 0;
-        (void)fprintf(out, "  %s", is_count && isfinite(answer->records) ? "" : answer->unit);
-        if (isfinite(answer->records)) {
-            (void)fprintf(out, "%sof %.0f records", is_count ? "" : ", ", answer->records);
+        (void)fprintf(out, strlen(answer->unit) > UNIT_WIDTH ? "\n    in %s\n" : "  %s\n",
+                      answer->unit);
+        if (!alike && isfinite(answer->records)) {
+            (void)fprintf(out, "    of %.0f records\n", answer->records);
         }
-        (void)fprintf(out, "\n");
         if (answer->note[0] != '\0') {
             (void)fprintf(out, "    %s\n", answer->note);
         }
@@ -89,7 +102,8 @@ static void show_releases(FILE *out, const struct result *result)
         if (isfinite(release->noise)) {
             (void)snprintf(noise, sizeof noise, "+- %.3g %s", release->noise, release->unit);
         } else {
-            (void)snprintf(noise, sizeof noise, "at most %.3g %s%s", release->bar, release->unit,
+            (void)snprintf(noise, sizeof noise, "%s %.3g %s%s",
+                           release->bar > 0 ? "at most" : "none,", release->bar, release->unit,
                            result_release_is_bar(release) ? " (95 %)" : "");
         }
         show_line(out, release->what, noise);

@@ -153,6 +153,15 @@ enum status coordinator_close_if_due(struct coordinator *c, const struct event *
     return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
 }
 
+static bool makes_models(const struct job *job)
+{
+    bool makes = false;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        makes = makes || job_makes_experts(&job->stage[i]);
+    }
+    return makes;
+}
+
 /* The model so far in a few words: a person waits for it, and sees that steps are made meanwhile. */
 static void describe_model(char *text, size_t size, const struct coordinator *c,
                            const struct record *record)
@@ -164,8 +173,10 @@ static void describe_model(char *text, size_t size, const struct coordinator *c,
     } else if (stage->task == TASK_UPDATE) {
         (void)snprintf(text, size, "being learned, step %" PRIu32 " of %" PRIu32, within + 1,
                        stage->rounds);
-    } else {
+    } else if (makes_models(c->options.job)) {
         (void)snprintf(text, size, "none yet");
+    } else {
+        (void)snprintf(text, size, "none: the job asks for no model");
     }
 }
 

@@ -101,7 +101,7 @@ static void quality(FILE *page, const struct result *result)
         figure(page,
                &(struct chart){"chart-error", "dots", "Error",
                                "How far off a prediction is: the root of the mean square, in the "
-                               "unit of what is predicted.",
+                               "unit of what is predicted. Lower is better.",
                                "Dot plot of the error of the chosen model, the pooled model "
                                "and the constant.",
                                true, true, 0});

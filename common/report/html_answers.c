@@ -153,16 +153,17 @@ static void answers(FILE *page, const struct result *result)
         "holds the exact answer of the records that took part with a chance of at least 95 %. How well "
         "these records stand for other people is another question: the sampling error answers it.",
         page);
-    (void)fputs(exact
-                    ? " In the drawing the dot or the column is the released answer, the line with "
-                      "two ends the noise, and the coloured upright line the exact answer.</p>\n"
-                    : " In the drawing the dot or the column is the released answer, and the line "
-                      "with two ends the noise.</p>\n",
-                page);
+    (void)fputs(
+        exact
+            ? "<span class=\"drawn\"> In the drawing the dot or the column is the released answer, the line "
+              "with two ends the noise, and the coloured upright line the exact answer.</span></p>\n"
+            : "<span class=\"drawn\"> In the drawing the dot or the column is the released answer, and the "
+              "line with two ends the noise.</span></p>\n",
+        page);
     (void)fprintf(
         page,
-        "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">question</th><th "
-        "scope=\"col\"></th><th scope=\"col\">released answer</th><th scope=\"col\" class=\"text\">unit</th><th "
+        "<div class=\"scroll\"><table class=\"long\"><thead><tr><th scope=\"col\">question</th><th "
+        "scope=\"col\" class=\"picture\"></th><th scope=\"col\">released answer</th><th scope=\"col\" class=\"text\">unit</th><th "
         "scope=\"col\">of records asked</th><th "
         "scope=\"col\">95 %% bar of the noise</th>%s<th "
         "scope=\"col\">standard error of the noise</th><th scope=\"col\">of sampling, about</th>"
@@ -244,7 +245,7 @@ static void release_row(FILE *page, const struct result_release *release, bool f
     if (isfinite(release->noise)) {
         (void)fprintf(page, "\xc2\xb1 %.3g ", release->noise);
     } else if (isfinite(release->bar)) {
-        (void)fprintf(page, "at most %.3g ", release->bar);
+        (void)fprintf(page, release->bar > 0 ? "at most %.3g " : "none, %.3g ", release->bar);
     }
     html_text(page, release->unit);
     if (result_release_is_bar(release)) {
@@ -264,7 +265,7 @@ void html_releases(FILE *page, const struct result *result)
         "<section>\n<h2>What was released</h2>\n<p>Stage by stage: the numbers that were "
         "released, the standard deviation of the noise on each, in the number\xe2\x80\x99s own "
         "unit, and what the stage costs by itself. All of it was known before the job began."
-        "</p>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">stage</th><th "
+        "</p>\n<div class=\"scroll\"><table class=\"long\"><thead><tr><th scope=\"col\">stage</th><th "
         "scope=\"col\" class=\"text\">released</th><th scope=\"col\">noise on it</th><th "
         "scope=\"col\" class=\"text\">mechanism</th><th scope=\"col\">\xce\xb5 of the stage</th>"
         "</tr></thead><tbody>\n",

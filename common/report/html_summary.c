@@ -79,7 +79,7 @@ static void question_tiles(FILE *page, const struct result *result)
     const char *said = last_said(result);
     if (result->answer_count > 0) {
         tile_open(page, &(struct tile){"Answers", true, false});
-        (void)fprintf(page, "%zu</div><div class=\"beside\">each with its noise told</div></div>\n",
+        (void)fprintf(page, "%zu</div><div class=\"beside\">each with its error bar</div></div>\n",
                       result->answer_count);
     }
     if (said != NULL) {
@@ -177,9 +177,9 @@ static void learned(FILE *page, const struct result *result)
         who_saw_what(page, result);
         return;
     }
-    (void)fputs("built ", page);
+    (void)fputs(result->expert_count > 1 ? "compared " : "built ", page);
     html_count(page, result->expert_count, false);
-    (void)fprintf(page, " candidate model%s together", result->expert_count == 1 ? "" : "s");
+    (void)fputs(result->expert_count > 1 ? " candidate models" : " candidate model together", page);
     if (result->expert_count > 1) {
         (void)fputs(" and settled on \xe2\x80\x9c", page);
         html_text(page, result->expert[result->chosen].name);

@@ -47,6 +47,10 @@
     });
     return options;
   }
+  /* Rounds or days below a chart: as many figures as stand apart. */
+  function counted(title, more) {
+    return axis(title, Object.assign({ grid: { display: false }, ticks: { color: c.soft, maxRotation: 0, autoSkipPadding: 10 } }, more || {}));
+  }
   function axis(title, more) {
     return Object.assign({
       title: { display: !!title, text: title, color: c.soft },
@@ -137,28 +141,32 @@
     scale.width = Math.min(need + 14, 0.6 * width);
   }
 
-  function dots(id, rows, lines, format, title) {
+  /* share: the figure lies between 0 and 1, and so does the axis. */
+  function dots(id, rows, lines, format, title, share) {
     var canvas = document.getElementById(id);
     if (!canvas || rows.length === 0) { return; }
+    /* A narrow axis has room for three figures, and none for a title: the card's text says it. */
+    var narrow = !onPaper && canvas.parentElement.clientWidth < 400;
     canvas.parentElement.style.height = Math.max(200, 76 + 23 * rows.length) + "px";
     var all = rows.map(function (r) { return r.value; });
     var ends = function (sign) { return rows.map(function (r) { return r.value + sign * (known(r.error) ? r.error : 0); }); };
     var low = Math.min.apply(null, ends(-1)), high = Math.max.apply(null, ends(1)), spread = high - low;
-    /* Steps from coarse to fine: the first that fits three times. Of a narrow screen the labels have less room. */
+    /* Steps from coarse to fine: the first that fits often enough. */
     var steps = [];
     for (var power = Math.pow(10, Math.ceil(Math.log10(Math.max(Math.abs(high), Math.abs(low), 1e-3)))), p = 0; p < 7; p++, power /= 10) {
       steps.push(power / 2, power / 5, power / 10);
     }
-    var step = steps.find(function (s) { return spread / s >= 2.5; }) || steps[6];
+    var step = steps.find(function (s) { return spread / s >= (narrow ? 1.2 : 2.5); }) || steps[6];
     /* rounded: 0.7000000000000001 costs the scale a tick */
     low = Number((step * Math.floor(low / step - 0.15)).toFixed(9)); high = Number((step * Math.ceil(high / step + 0.15)).toFixed(9));
+    if (share) { low = Math.max(low, 0); high = Math.min(high, 1); }
     var places = Math.max(0, Math.ceil(-Math.log10(format === percent ? 100 * step : step) - 1e-9));
     draw(id, {
       type: "line",
       data: {
         labels: rows.map(function (r) { return shorter(r.name); }),
         datasets: [{
-          data: all, showLine: false,
+          data: all, showLine: false, clip: false,
           pointRadius: rows.map(function (r) { return r.kind === "other" ? 4.5 : 7; }), pointHoverRadius: 8,
           pointStyle: rows.map(function (r) { return r.kind === "pooled" ? "rectRot" : r.kind === "plain" ? "rect" : "circle"; }),
           pointBackgroundColor: rows.map(function (r) { return c[r.kind]; }),
@@ -168,7 +176,7 @@
       options: base({
         indexAxis: "y",
         scales: {
-          x: axis(title, { min: low, max: high, ticks: { color: c.soft, callback: function (v) { return format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
+          x: axis(narrow ? "" : title, { min: low, max: high, ticks: { color: c.soft, autoSkip: false, includeBounds: false, callback: function (v) { return format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
           y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
         },
         plugins: { references: { lines: lines }, whiskers: { axis: "x", errors: rows.map(function (r) { return r.error; }) },
@@ -194,7 +202,7 @@
     if (known(pooled)) { rows.push({ name: "pooled, not private", value: pooled, kind: "pooled" }); lines.push({ at: pooled, colour: c.pooled }); }
     if (known(plain)) { rows.push({ name: field === "auc" ? "a coin's toss" : "majority class", value: plain, kind: "plain" }); lines.push({ at: plain, colour: c.plain }); }
     rows.sort(function (a, b) { return b.value - a.value; });
-    dots(id, rows, lines, field === "auc" ? decimal : percent, title);
+    dots(id, rows, lines, field === "auc" ? decimal : percent, title, true);
   }
 
   /* A label that is a number. */
@@ -232,15 +240,15 @@
         borderColor: alpha(c.other, 0.75), backgroundColor: c.other, order: 3, expert: i };
     }).slice(0, 200);
     var average = rounds.map(function (r) { return r.losses.reduce(function (s, v) { return s + v; }, 0) / r.losses.length; });
-    sets.push({ label: "average over all experts", data: average, borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [5, 4], pointRadius: 0, order: 2 });
+    sets.push({ label: "average over all candidates", data: average, borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [5, 4], pointRadius: 0, order: 2 });
     if (chosen >= 0) {
       sets.push({ label: "chosen", data: rounds.map(function (r) { return r.losses[chosen]; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: 2, order: 1 });
     }
     var plugin = legend();
-    plugin.labels.filter = function (item) { return item.text === "chosen" || item.text === "average over all experts"; };
+    plugin.labels.filter = function (item) { return item.text === "chosen" || item.text === "average over all candidates"; };
     draw(id, { type: "line", data: { labels: labels, datasets: sets }, options: base({
       interaction: { mode: "nearest", intersect: false },
-      scales: { x: axis("round", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("mean loss, noise included", chosen >= 0 && known(lossNoise()) ? {
+      scales: { x: counted("round"), y: axis("mean loss, noise included", chosen >= 0 && known(lossNoise()) ? {
           suggestedMin: Math.min.apply(null, rounds.map(function (r) { return r.losses[chosen]; })) - lossNoise(),
           suggestedMax: Math.max.apply(null, rounds.map(function (r) { return r.losses[chosen]; })) + lossNoise() } : {}) },
       plugins: { legend: plugin, whiskers: { axis: "y", errors: chosen >= 0 && rounds.length <= 60 ? rounds.map(lossNoise) : [] } }
@@ -270,7 +278,7 @@
     }
     draw(id, { type: few ? "bar" : "line", data: { labels: rounds.map(number), datasets: sets }, options: base({
       interaction: { mode: "index", intersect: false },
-      scales: { x: axis("round", { stacked: few, grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
+      scales: { x: counted("round", { stacked: few }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
       plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + percent(t.raw); } } } }
     }) });
   }
@@ -302,7 +310,7 @@
       { label: "the most to be expected", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
     ] }, options: base({
       interaction: { mode: "index", intersect: false },
-      scales: { x: axis("round", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("loss per round", { suggestedMin: 0, max: ceiling }) },
+      scales: { x: counted("round"), y: axis("loss per round", { suggestedMin: 0, max: ceiling }) },
       plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + Number(t.raw).toFixed(4); } } } }
     }) });
   }
@@ -314,7 +322,7 @@
         { label: "forecast", data: f.forecast, borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2, pointRadius: 0 }
       ] }, options: base({
         interaction: { mode: "index", intersect: false },
-        scales: { x: axis("day", { grid: { display: false }, ticks: { color: c.soft, maxRotation: 0 } }), y: axis("in the unit of the figure", { beginAtZero: true }) },
+        scales: { x: counted("day"), y: axis("in the unit of the figure", { beginAtZero: true }) },
         plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + decimal(t.raw); } } } }
       }) });
     });

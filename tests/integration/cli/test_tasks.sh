@@ -28,6 +28,7 @@ YML
 run() {
     expect 0 "$hedgerow" simulate "$work/$1.yml" --out "$work/$1" --data "$work/people.csv" --agents 2 --seed 5
     cp "$work/out" "$work/$1.shown"
+    ! grep -nE '.{81}' "$work/out" || fault "$1: these lines are longer than a terminal's 80 columns"
     expect 0 "$hedgerow" report "$work/$1/result.json" --out "$work/$1.html"
     cmp -s "$work/$1/report.html" "$work/$1.html" || fault "$1: the report drawn again is another"
     expect 0 "$programs/hedgerow-agent" ledger --config "$work/$1/agents/hospital-1/agent.yml" --json
@@ -39,6 +40,7 @@ job asked local 8 0 <<'YML'
   - {task: select, candidates: {stumps: [age], thresholds: 20}, batch: 200, share: 0.2}
 YML
 run asked
+grep -qE '^  query +1/7 +2 .* none: the job asks for no model$' "$work/asked.shown" || fault 'a model is promised that no stage makes'
 job gauss central 1 0.00001 <<'YML'
   - {task: update, loss: logistic, rounds: 10, batch: 200, clip: 0.5, rate: 4, noise: gaussian}
 YML
@@ -96,7 +98,7 @@ assert "at delta 1e-05" in shown["gauss"]
 plays = result["plays"]
 assert plays["regret"]["average"] is None and 0 < plays["regret"]["bound"] <= 1
 assert all(round["losses"] is None and round["weights"] is None for round in plays["rounds"])
-assert plays["chosen"] and "nobody may know what it did cost" in " ".join(shown["plays"].split())
+assert plays["chosen"] and "nobody may know what it cost" in " ".join(shown["plays"].split())
 
 # A file of before there were answers, releases and deltas; and one of a program to come.
 old = json.loads(json.dumps(asked))

@@ -124,6 +124,8 @@ Test(html, promises_no_more_than_the_trust_gives)
     cr_assert(strstr(page, "exact sums") != NULL);
     cr_assert(strstr(page, "at most 0.5000 worse per round") != NULL, "the bound is shown");
     cr_assert(strstr(page, "nobody may know") != NULL);
+    cr_assert(strstr(page, "compared") != NULL && strstr(page, " built ") == NULL,
+              "a job may have written some of the candidates down");
     free(page);
     result_free(&result);
 }
@@ -140,6 +142,9 @@ Test(html, of_questions_alone_speaks_of_no_model)
     cr_assert(strstr(page, "no model was asked for") != NULL);
     cr_assert(strstr(page, "How good is it?") == NULL && strstr(page, "Accuracy</span>") == NULL);
     cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
+    cr_assert(occurrences(page, "class=\"picture\"") == 1 + result.answer_count,
+              "the column's head as well: both go on a narrow screen");
+    cr_assert(strstr(page, "<span class=\"drawn\"> In the drawing") != NULL, "and so does this");
     free(page);
     result_free(&result);
 }
@@ -155,7 +160,7 @@ Test(html, of_a_selection_alone_speaks_of_no_answers)
     char *page = drawn(&result);
     cr_assert(strstr(page, "selected together from what the job lists; no model") != NULL);
     cr_assert(strstr(page, "1</div><div class=\"beside\">age &gt;= 75</div>") != NULL);
-    cr_assert(strstr(page, "each with its noise told") == NULL, "there is no answer");
+    cr_assert(strstr(page, "each with its error bar") == NULL, "there is no answer");
     free(page);
     result_free(&result);
 }
