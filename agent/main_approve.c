@@ -63,7 +63,7 @@ bool site_keep_waiting(const struct site *site, const struct digest *digest, str
 
     waiting_path(site, path, "");
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        why_set(why, "%s cannot be made: %s", path, strerror(errno));
+        why_file(why, path, "made", errno);
         return false;
     }
     const size_t count = count_waiting(path);

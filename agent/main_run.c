@@ -40,7 +40,7 @@ struct run {
 };
 
 /* The site's own copy of the released model. */
-static void keep_model(void *self, const struct job *job, const double *weights, size_t count,
+static bool keep_model(void *self, const struct job *job, const double *weights, size_t count,
                        bool final)
 {
     const struct run *run = self;
@@ -51,7 +51,7 @@ static void keep_model(void *self, const struct job *job, const double *weights,
     enum status status;
 
     if (!final) {
-        return;
+        return true;
     }
     model.loss = job_loss(job);
     (void)snprintf(model.job, sizeof model.job, "%s", job->name);
@@ -78,17 +78,20 @@ static void keep_model(void *self, const struct job *job, const double *weights,
     }
     free(text);
     model_free(&model);
+    return status == STATUS_OK;
 }
 
 /* A job's text waits for a person, who reads it with `approve`. */
-static void keep_waiting(void *self, const struct digest *digest, struct slice text)
+static bool keep_waiting(void *self, const struct digest *digest, struct slice text)
 {
     const struct run *run = self;
     struct why why = {{0}};
-    if (!site_keep_waiting(&run->site, digest, text, &why)) {
+    const bool kept = site_keep_waiting(&run->site, digest, text, &why);
+    if (!kept) {
         log_event(&run->daemon.log, LOG_ERROR, "job-not-kept", NULL,
                   "the waiting job's text was not kept for `approve`: %s", why.text);
     }
+    return kept;
 }
 
 /* The policy may have been edited since the program began. A broken one leaves that in force which was read last. */

@@ -343,6 +343,12 @@ static enum status on_time(struct participant *p, const struct event *event,
         transfer_retry(&p->fetch, event->now_ms);
         status = participant_ask(p, effects);
     }
+    if (status == STATUS_OK && p->model_owed && event->now_ms >= p->keep_ms) {
+        status = release_keep_model(p, event, effects);
+    }
+    if (p->text_owed && event->now_ms >= p->keep_ms) {
+        site_keep_text(p, event->now_ms);
+    }
     if (status == STATUS_OK && p->work.done && event->now_ms >= p->work.due_ms) {
         status = take_work(p, event, effects);
     }
@@ -447,6 +453,9 @@ static int64_t participant_wake_ms(const void *self)
     }
     if (p->work.done) {
         wake = earlier(wake, p->work.due_ms);
+    }
+    if (p->model_owed || p->text_owed) {
+        wake = earlier(wake, p->keep_ms);
     }
     return wake;
 }

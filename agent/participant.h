@@ -15,14 +15,16 @@ struct participant;
 
 /* Where a released model goes: the site's own copy. */
 struct model_sink {
-    /** weights (count): the released model of a round; final: the job's last. NULL: not wanted. */
-    void (*put)(void *self, const struct job *job, const double *weights, size_t count, bool final);
+    /** weights (count): the released model of a round; final: the job's last. Returns whether it is kept; the final one is
+     * put again until it is. NULL: not wanted. */
+    bool (*put)(void *self, const struct job *job, const double *weights, size_t count, bool final);
     void *self;
 };
 
 /* Where the text of a job that waits for a person goes. */
 struct text_sink {
-    void (*put)(void *self, const struct digest *digest, struct slice text); /* NULL: nowhere */
+    /** Returns whether it is kept; it is put again until it is. NULL: nowhere. */
+    bool (*put)(void *self, const struct digest *digest, struct slice text);
     void *self;
 };
 

@@ -32,6 +32,8 @@ void job_leave(struct participant *p)
     p->job_phase = JOB_NONE;
     p->rounds_closed = 0;
     p->fetch_final = false;
+    p->model_owed = false;
+    p->text_owed = false;
     p->declined = false;
     memset(&p->name, 0, sizeof p->name);
 }

@@ -53,21 +53,23 @@ enum status release_take_experts(struct participant *p, bool *good)
     return STATUS_OK;
 }
 
-static void publish(struct participant *p, uint32_t chosen, bool final)
+/* Returns whether there is nothing left to be kept. */
+static bool publish(struct participant *p, uint32_t chosen, bool final)
 {
     size_t d = round_width(&p->job);
-    if (p->options.model.put != NULL && p->job_phase >= JOB_READY &&
-        chosen < p->experts.artifact.bytes / (8 * d)) {
-        p->options.model.put(p->options.model.self, &p->job, p->experts.weights + chosen * d, d,
-                             final);
-    }
+    return p->options.model.put == NULL || p->job_phase < JOB_READY ||
+           chosen >= p->experts.artifact.bytes / (8 * d) ||
+           p->options.model.put(p->options.model.self, &p->job, p->experts.weights + chosen * d, d,
+                                final);
 }
 
 static enum status end_job(struct participant *p, const struct event *event, bool failed,
                            struct effects *effects)
 {
     bool unfit = p->job_phase == JOB_UNFIT;
+    bool kept = !p->model_owed;
 
+    p->model_owed = false;
     p->rounds_closed = ROUNDS_MAX; /* whatever their number is, all of them */
     p->job_phase = JOB_OVER;
     log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL, "%s%s",
@@ -79,12 +81,31 @@ static enum status end_job(struct participant *p, const struct event *event, boo
         if (finish == NULL) {
             return STATUS_NO_MEMORY;
         }
-        finish->as.finish.exit_code = unfit    ? EXIT_CODE_INPUT
-                                      : failed ? EXIT_CODE_JOB_FAILED
-                                               : EXIT_CODE_OK;
+        finish->as.finish.exit_code = unfit || !kept ? EXIT_CODE_INPUT
+                                      : failed       ? EXIT_CODE_JOB_FAILED
+                                                     : EXIT_CODE_OK;
         p->finished = true;
     }
     return status;
+}
+
+enum status release_keep_model(struct participant *p, const struct event *event,
+                               struct effects *effects)
+{
+    p->model_owed = !publish(p, p->final_chosen, true);
+    p->keep_ms = event->now_ms + KEEP_RETRY_MS;
+    if (p->model_owed && !(p->options.once && ++p->model_tries >= KEEP_TRIES_MAX)) {
+        return STATUS_OK; /* the weights stay in memory, and the coordinator is not told of the end */
+    }
+    return end_job(p, event, false, effects);
+}
+
+static enum status keep_last_model(struct participant *p, const struct event *event,
+                                   uint32_t chosen, struct effects *effects)
+{
+    p->final_chosen = chosen;
+    p->model_tries = 0;
+    return release_keep_model(p, event, effects);
 }
 
 enum status release_on_model(struct participant *p, const struct event *event, bool good,
@@ -94,10 +115,9 @@ enum status release_on_model(struct participant *p, const struct event *event, b
     if (!good) {
         log_event(p->options.log, LOG_ERROR, "model-forged", p->coordinator.name,
                   "the job's model does not match its digest, or is not finite");
-    } else {
-        publish(p, p->final_chosen, true);
+        return end_job(p, event, false, effects);
     }
-    return end_job(p, event, false, effects);
+    return keep_last_model(p, event, p->final_chosen, effects);
 }
 
 /* The round is over for us: what it left in memory and in the journal's blobs goes. */
@@ -151,7 +171,7 @@ enum status release_on_message(struct participant *p, const struct event *event,
 
     if (!digest_equal(&message->as.release.job, &p->name.id) ||
         (p->job_phase != JOB_READY && p->job_phase != JOB_REFUSED && p->job_phase != JOB_UNFIT) ||
-        p->fetch_final || participant_is_deaf(p)) {
+        p->fetch_final || p->model_owed || participant_is_deaf(p)) {
         return STATUS_OK;
     }
     if (p->job_phase != JOB_UNFIT && round >= job_round_count(&p->job)) {
@@ -169,11 +189,11 @@ enum status release_on_message(struct participant *p, const struct event *event,
     if (message->as.release.last && !held) {
         return begin_final_fetch(p, event, message, effects);
     }
-    if (held) {
-        publish(p, message->as.release.chosen, message->as.release.last);
-    }
     if (message->as.release.last) {
-        return end_job(p, event, false, effects);
+        return keep_last_model(p, event, message->as.release.chosen, effects);
+    }
+    if (held) {
+        (void)publish(p, message->as.release.chosen, false);
     }
     if (round + 1 > p->rounds_closed) {
         p->rounds_closed = round + 1;

@@ -253,7 +253,7 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     if (p->job_phase == JOB_REFUSED) {
         return decline(p, round, effects);
     }
-    if (p->job_phase != JOB_READY || round >= job_round_count(&p->job)) {
+    if (p->job_phase != JOB_READY || round >= job_round_count(&p->job) || p->model_owed) {
         return STATUS_OK;
     }
     if (participant_is_deaf(p)) {

@@ -43,15 +43,20 @@ static enum verdict verdict_on_job(const struct participant *p)
     return decision != NULL && runs_before(p) < decision->runs ? VERDICT_YES : VERDICT_WAITS;
 }
 
-static void job_wait(struct participant *p)
+void site_keep_text(struct participant *p, int64_t now_ms)
+{
+    p->text_owed = p->job_phase == JOB_WAITING && p->options.waiting.put != NULL &&
+                   !p->options.waiting.put(p->options.waiting.self, &p->name.text_digest,
+                                           (struct slice){p->text, p->name.text_bytes});
+    p->keep_ms = now_ms + KEEP_RETRY_MS;
+}
+
+static void job_wait(struct participant *p, int64_t now_ms)
 {
     char hex[2 * DIGEST_BYTES + 1];
     hex_encode(hex, p->name.text_digest.byte, DIGEST_BYTES);
     p->job_phase = JOB_WAITING;
-    if (p->options.waiting.put != NULL) {
-        p->options.waiting.put(p->options.waiting.self, &p->name.text_digest,
-                               (struct slice){p->text, p->name.text_bytes});
-    }
+    site_keep_text(p, now_ms);
     log_event(
         p->options.log, LOG_WARN, "job-waiting", NULL,
         "job \"%s\" waits until a person approves it: run `hedgerow-agent approve --config FILE %.12s`",
@@ -95,7 +100,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
     }
     const enum verdict verdict = verdict_on_job(p);
     if (verdict == VERDICT_WAITS) {
-        job_wait(p);
+        job_wait(p, event->now_ms);
         return STATUS_OK;
     }
     if (verdict == VERDICT_NO) {

@@ -14,7 +14,12 @@
 #include "protocol/stale.h"
 #include "protocol/transfer.h"
 
-enum { FETCH_RETRY_MS = 2000, COMMITS_MAX = 2 };
+enum {
+    FETCH_RETRY_MS = 2000,
+    COMMITS_MAX = 2,
+    KEEP_RETRY_MS = 2000, /* what a full disk did not take */
+    KEEP_TRIES_MAX = 5    /* of a program that ends with its job */
+};
 
 enum job_phase {
     JOB_NONE,     /* no job known */
@@ -96,6 +101,11 @@ struct participant {
     uint32_t final_chosen;
     struct held experts;
 
+    bool model_owed; /* the job's last model is to be kept before the job is over */
+    uint32_t model_tries;
+    bool text_owed;  /* so is the text of a job that waits for a person */
+    int64_t keep_ms; /* when either is tried again */
+
     enum round_phase round_phase;
     uint32_t round;
     struct artifact input;
@@ -165,6 +175,9 @@ void job_count_day(struct participant *p, int64_t wall_ms);
 
 void site_on_file(struct participant *p, const struct event *event);
 
+/** Tries again to keep the text of a job that waits. */
+void site_keep_text(struct participant *p, int64_t now_ms);
+
 /** Acts on what site_on_file took, while nothing is computed or committed. */
 MUST_USE enum status site_apply(struct participant *p, const struct event *event,
                                 struct effects *effects);
@@ -186,6 +199,9 @@ MUST_USE enum status round_on_pull(struct participant *p, const struct message *
 MUST_USE enum status release_take_experts(struct participant *p, bool *good);
 MUST_USE enum status release_on_model(struct participant *p, const struct event *event, bool good,
                                       struct effects *effects);
+/** Tries again to keep the job's last model; the job is over with it. */
+MUST_USE enum status release_keep_model(struct participant *p, const struct event *event,
+                                        struct effects *effects);
 MUST_USE enum status release_on_message(struct participant *p, const struct event *event,
                                         const struct message *message, struct effects *effects);
 

@@ -61,6 +61,9 @@ static enum status add_token(const struct office *office, const struct arguments
     if (status == STATUS_OK) {
         status = roster_add_token(office->settings.agents, arguments->name, &token.key.public_key,
                                   token.until_s, why);
+        if (status != STATUS_OK) {
+            (void)remove(arguments->token); /* which the list does not know */
+        }
     }
     if (status == STATUS_OK) {
         (void)printf("%s: hand %s to the site over a channel you trust; it admits one enrolment "

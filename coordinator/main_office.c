@@ -133,8 +133,12 @@ enum status office_make_out(const struct office *office, struct why *why)
     const char *out = office->settings.out;
     struct stat info;
     if (mkdir(out, 0755) != 0 && errno != EEXIST) {
-        why_set(why, "%s: cannot be made: %s%s", out, strerror(errno),
-                errno == ENOENT ? "; remedy: make the folder above it" : "");
+        if (errno == ENOENT) {
+            why_set(why, "%s cannot be made: %s; remedy: make the folder above it", out,
+                    strerror(errno));
+        } else {
+            why_file(why, out, "made", errno);
+        }
         return STATUS_IO;
     }
     if (stat(out, &info) != 0 || !S_ISDIR(info.st_mode)) {

@@ -10,7 +10,7 @@
     ENTRY(EXIT_CODE_OK, 0, "done")                                                                 \
     ENTRY(EXIT_CODE_INTERNAL, 1, "an error inside the program or its machine")                     \
     ENTRY(EXIT_CODE_USAGE, 2, "the command line is wrong")                                         \
-    ENTRY(EXIT_CODE_INPUT, 3, "a file is missing or breaks its rules")                             \
+    ENTRY(EXIT_CODE_INPUT, 3, "a file is missing, breaks its rules or cannot be written")          \
     ENTRY(EXIT_CODE_JOB_FAILED, 4, "the job failed, for example below its minimum cohort")         \
     ENTRY(EXIT_CODE_REFUSED, 5, "a policy or a privacy budget forbids it")                         \
     ENTRY(EXIT_CODE_UNREACHABLE, 6, "the other side could not be reached")                         \

@@ -1,8 +1,11 @@
 #include "base/why.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 void why_set(struct why *why, const char *format, ...)
 {
@@ -13,4 +16,11 @@ void why_set(struct why *why, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(why->text, sizeof why->text, format, arguments);
     va_end(arguments);
+}
+
+void why_file(struct why *why, const char *path, const char *doing, int problem)
+{
+    const bool is_full = problem == ENOSPC || problem == EDQUOT || problem == EFBIG;
+    why_set(why, "%s cannot be %s: %s%s", path, doing, strerror(problem),
+            is_full ? "; remedy: make room on its disk, or raise the account's limit" : "");
 }

@@ -13,4 +13,8 @@ struct why {
 /** Replaces the sentence; cut at WHY_BYTES - 1. why may be NULL. */
 void why_set(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Says that a file cannot be read, written or the like: its name, the system's reason, and where the disk is full what
+ * to do. doing: a participle. problem: an errno. */
+void why_file(struct why *why, const char *path, const char *doing, int problem);
+
 #endif

@@ -123,7 +123,7 @@ enum status small_file_create(const char *path, struct slice text, enum small_fi
                     path);
             return STATUS_EXISTS;
         }
-        why_set(why, "%s cannot be made: %s", path, strerror(errno));
+        why_file(why, path, "made", errno);
         return STATUS_IO;
     }
     /* The process's umask may be narrower than what a public file is for. */
@@ -131,7 +131,7 @@ enum status small_file_create(const char *path, struct slice text, enum small_fi
     int cause = errno;
     failed = (close(file) != 0) || failed;
     if (failed || sync_folder_of(path) != 0) {
-        why_set(why, "%s cannot be written: %s", path, strerror(failed ? cause : errno));
+        why_file(why, path, "written", failed ? cause : errno);
         (void)unlink(path);
         return STATUS_IO;
     }
@@ -161,7 +161,7 @@ enum status small_file_replace(const char *path, struct slice text, struct why *
     (void)unlink(fresh);
     int file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) {
-        why_set(why, "%s cannot be made: %s", fresh, strerror(errno));
+        why_file(why, fresh, "made", errno);
         return STATUS_IO;
     }
     /* root may edit what the service's own account must go on reading. */
@@ -174,7 +174,7 @@ enum status small_file_replace(const char *path, struct slice text, struct why *
         failed = true;
     }
     if (failed || sync_folder_of(path) != 0) {
-        why_set(why, "%s cannot be replaced: %s", path, strerror(failed ? cause : errno));
+        why_file(why, path, "replaced", failed ? cause : errno);
         (void)unlink(fresh);
         return STATUS_IO;
     }

@@ -58,7 +58,7 @@ static enum status try_file(const char *folder, struct why *why)
         return status;
     }
     if (pwrite(file, "try", 3, 0) != 3 || fsync(file) != 0) {
-        why_set(why, "the folder %s cannot be written: %s", folder, strerror(errno));
+        why_file(why, folder, "written", errno);
         status = STATUS_IO;
     }
     (void)close(file);
@@ -132,7 +132,7 @@ enum status journal_lock(int *lock, const char *folder, struct why *why)
     }
     int size = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (ftruncate(file, 0) != 0 || pwrite(file, text, (size_t)size, 0) != size) {
-        why_set(why, "%s cannot be written: %s", path, strerror(errno));
+        why_file(why, path, "written", errno);
         (void)close(file);
         return STATUS_IO;
     }

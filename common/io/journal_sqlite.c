@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "crypto/digest.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,13 @@ enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *d
     int code = sqlite3_errcode(journal->database);
     const char *text = sqlite3_errmsg(journal->database);
 
+    const int problem = sqlite3_system_errno(journal->database);
+
+    if ((code & 0xff) == SQLITE_IOERR &&
+        (problem == ENOSPC || problem == EDQUOT || problem == EFBIG)) {
+        code =
+            SQLITE_FULL; /* no room for the index beside its log, which SQLite does not call full */
+    }
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:

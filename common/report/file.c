@@ -124,7 +124,7 @@ enum status file_write(const char *path, struct slice bytes, unsigned mode, stru
     }
     file = mkstemp(temporary);
     if (file < 0) {
-        why_set(why, "%s: cannot be written: %s", path, strerror(errno));
+        why_file(why, path, "written", errno);
         return STATUS_IO;
     }
     bool good = fchmod(file, (mode_t)mode) == 0 && write_all(file, bytes) && fsync(file) == 0;
@@ -139,7 +139,7 @@ enum status file_write(const char *path, struct slice bytes, unsigned mode, stru
     }
     if (!good) {
         (void)unlink(temporary);
-        why_set(why, "%s: cannot be written: %s", path, strerror(problem));
+        why_file(why, path, "written", problem);
         return STATUS_IO;
     }
     sync_folder_of(path);

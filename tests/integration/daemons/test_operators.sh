@@ -172,9 +172,9 @@ rmdir one/state
 sed '1s/age/Age/' one/records.csv >one/broken.csv
 sed 's/records.csv/broken.csv/' one/agent.yml >one/broken.yml
 expect 3 "$agent" check --config one/broken.yml --timeout 1
-prints 'broken.csv: line 1: column age, which one/data.yml lists, is missing'
+prints 'broken.csv: line 1: no column "age", which one/data.yml names; did you mean "Age"?'
 expect 3 "$agent" run --config one/broken.yml
-says 'column age, which one/data.yml lists, is missing'
+says 'no column \"age\", which one/data.yml names'
 sed 's/^data: .*/data: nowhere.csv/; s/^state: .*/state: dataless/' one/agent.yml >one/dataless.yml
 expect 3 "$agent" run --config one/dataless.yml
 says 'one/nowhere.csv: cannot be opened: No such file or directory'
@@ -218,7 +218,7 @@ chmod 700 one
 placeless() { # CODE OUT
     sed "s#^out: .*#out: $2#" office/coordinator.yml >office/placeless.yml
     expect "$1" timeout 10 "$coordinator" run --config office/placeless.yml
-    says "office/$2: "
+    says "office/$2"
     says remedy
 }
 placeless 7 job.yml

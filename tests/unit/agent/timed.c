@@ -32,21 +32,23 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
                          schema, &(struct dataset_options){.use = DATASET_LEARN}, why);
 }
 
-static void keep(void *self, const struct job *job, const double *weights, size_t count, bool final)
+static bool keep(void *self, const struct job *job, const double *weights, size_t count, bool final)
 {
     struct timed *bench = self;
     (void)job;
     (void) final;
     cr_assert_eq(count, DIM);
     memcpy(bench->kept, weights, sizeof bench->kept);
+    return true;
 }
 
-static void keep_text(void *self, const struct digest *digest, struct slice text)
+static bool keep_text(void *self, const struct digest *digest, struct slice text)
 {
     struct timed *bench = self;
     cr_assert_eq(text.size, strlen(bench->text));
     bench->waiting++;
     bench->waiting_text = *digest;
+    return true;
 }
 
 static void note(void *self, const struct log_entry *entry)
