@@ -10,13 +10,13 @@
 begin() {
     for _ in $(seq 5); do
         rm -rf "$work/e"
-        "$hedgerow" simulate "$job" --out "$work/e" --set 'stages.1.rounds=25' --set 'stages.1.batch=20' "$@" \
+        "$hedgerow" simulate "$job" --out "$work/e" --set 'stages.1.rounds=300' --set 'stages.1.batch=4' "$@" \
             >"$work/out" 2>"$work/err" &
         simulation=$!
         until [ "$(closed)" -ge 5 ] || ! kill -0 $simulation 2>/dev/null; do sleep 0.05; done
         mapfile -t child < <(pgrep -P $simulation)
         if [ ${#child[@]} -eq 6 ] && [ $((child[5] - child[0])) -lt 1000 ] && kill -STOP "${child[0]}" &&
-            sleep 0.1 && [ "$(closed)" -lt 20 ]; then
+            sleep 0.1 && [ "$(closed)" -lt 280 ]; then
             return
         fi
         kill -KILL $simulation 2>/dev/null
@@ -245,7 +245,7 @@ gone 'kill -9'
 # An agent that crashes is told of; the job goes on with the others. Each round now waits for its deadline, which
 # on a machine that stands still may leave out others as well: then it is done again.
 for _ in $(seq 4); do
-    begin --set 'stages.1.rounds=10' --set cohort.deadline_s=1
+    begin --set cohort.deadline_s=1
     kill -KILL "${child[2]}"
     resume
     wait $simulation

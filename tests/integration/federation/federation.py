@@ -48,7 +48,7 @@ cohort:
 stages:
   - task: fit
     loss: logistic
-    lambdas: [0.1]
+    lambdas: [%(lambdas)s]
     share: 0.5
     experts: {own: true, shifts: [0.5]}
     tolerance: 0.001
@@ -102,8 +102,9 @@ def must_fail(sentence, check, *given):
     raise Failure(f"planted and not noticed: {sentence}")
 
 
-def job_text(minimum=3, join_deadline_s=PATIENCE_S, deadline_s=PATIENCE_S, rounds=2):
-    return JOB % {"minimum": minimum, "join_deadline_s": join_deadline_s, "deadline_s": deadline_s,
+def job_text(minimum=3, join_deadline_s=PATIENCE_S, deadline_s=PATIENCE_S, rounds=2, fits=1):
+    """A job of so many fits, whose answers wait for slots, and rounds of losses, whose answers do not."""
+    return JOB % {"lambdas": ", ".join(f"{(i + 1) / 10}" for i in range(fits)), "minimum": minimum, "join_deadline_s": join_deadline_s, "deadline_s": deadline_s,
                   "rounds": rounds}
 
 

@@ -11,13 +11,13 @@ import journals
 from federation import expect
 
 KEY_IN_USE = 8
-ROUNDS = 4
+ROUNDS = 8
 SILENCE_S = 2.5  # as in common/io/challenge.h
 
 
 def federation_of_two(make, programs, **more):
     """One site, and a copy of its key in a folder of its own, with another state and other records."""
-    federation = make(programs, agents=1, job=fed.job_text(minimum=1, rounds=ROUNDS),
+    federation = make(programs, agents=1, job=fed.job_text(minimum=1, fits=ROUNDS, rounds=1),
                       policy=fed.policy_text(answer_slot_ms=500), **more)
     federation.add_site("copy", fed.policy_text(answer_slot_ms=500), fed.records(9))
     for file in ("key", "key.pub"):
@@ -62,7 +62,7 @@ def undisturbed(federation, began):
     expect(charges(federation, "copy") == [], f"the copy paid for {charges(federation, 'copy')}")
     entry = federation.event("coordinator", "key-in-use", "site-1")
     expect(entry is not None and entry["text"].count("127.") == 2, f"the coordinator does not say who: {entry}")
-    # A fit and four rounds in slots of half a second: two agents that cut each other off took far longer.
+    # Eight fits in slots of half a second and a round of losses: two agents that cut each other off took far longer.
     fed.in_time(time.monotonic() - began < 15, f"the job took {time.monotonic() - began:.1f} s")
 
 

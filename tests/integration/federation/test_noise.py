@@ -55,7 +55,7 @@ def table():
 
 
 def noise(make, programs):
-    policy = fed.policy_text(epsilon=200, answer_slot_ms=1)
+    policy = fed.policy_text(epsilon=200, answer_slot_ms=5)
     with make(programs, agents=1, job=job(), policy=policy, heartbeat_s=0.5, silence_s=10,
               log="{level: info, format: json}") as federation:
         (federation.folder / "site-1" / "data.csv").write_text(table())

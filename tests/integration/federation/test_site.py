@@ -13,7 +13,7 @@ import federation as fed
 import journals
 from federation import expect
 
-MANY_ROUNDS = 5  # with slots of half a second: time enough to disturb
+MANY_ROUNDS = 5  # fits, with slots of half a second: time enough to disturb
 
 
 def when(entry):
@@ -88,7 +88,7 @@ def files_of(federation, names):
 
 def revocation(make, programs):
     """A revoked agent's connection ends within a second; the others go on."""
-    with make(programs, job=fed.job_text(minimum=2, rounds=MANY_ROUNDS), policy=slow_policy()) as federation:
+    with make(programs, job=fed.job_text(minimum=2, fits=MANY_ROUNDS, rounds=1), policy=slow_policy()) as federation:
         others = federation.names[:2]
         agents = {name: federation.start_agent(name) for name in federation.names}
         coordinator = federation.start_coordinator()
@@ -127,7 +127,7 @@ def stop(process, number=signal.SIGTERM):
 
 def new_key(make, programs):
     """A site changes its key in the middle of a job: new one added, agent restarted, old one revoked."""
-    with make(programs, job=fed.job_text(minimum=2, rounds=MANY_ROUNDS), policy=slow_policy()) as federation:
+    with make(programs, job=fed.job_text(minimum=2, fits=MANY_ROUNDS, rounds=1), policy=slow_policy()) as federation:
         agents = {name: federation.start_agent(name) for name in federation.names}
         coordinator = federation.start_coordinator()
         federation.wait_event("coordinator", "round-closed")
@@ -158,7 +158,7 @@ def new_key(make, programs):
 
 def restarts(make, programs):
     """Agents may come first; the coordinator may be stopped and go on where it was."""
-    with make(programs, job=fed.job_text(rounds=MANY_ROUNDS), policy=slow_policy()) as federation:
+    with make(programs, job=fed.job_text(fits=MANY_ROUNDS, rounds=1), policy=slow_policy()) as federation:
         agents = [federation.start_agent(name) for name in federation.names]
         for name in federation.names:
             entry = federation.wait_event(name, "unreachable")
