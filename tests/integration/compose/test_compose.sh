@@ -24,7 +24,7 @@ work=$(mktemp -d)
 export HEDGEROW_PROJECT=hedgerow-test-$$
 export HEDGEROW_STATE=$work/state
 export HEDGEROW_IMAGE=hedgerow-test
-rounds=40 # of the stage `losses`: long enough for all that happens to it
+rounds=40 # of the stage `fit`, one a lambda, whose answers wait for slots: long enough for all that happens to it
 
 container() { docker ps --all --quiet --filter "label=com.docker.compose.project=$HEDGEROW_PROJECT" \
     --filter "label=com.docker.compose.service=$1"; }
@@ -74,7 +74,9 @@ beyond() { [ "$(last_closed || true)" -gt "$1" ] 2>/dev/null; }
 ended() { [ "$(docker inspect --format '{{.State.Status}}' "$(container "$1")")" = exited ]; }
 
 # The job of the hospitals, in more and shorter rounds: a deadline that an absent agent does not make long.
-sed -e "s/^\( *rounds:\) *[0-9]*/\1 $rounds/" -e 's/^\( *batch:\) *[0-9]*/\1 20/' \
+lambdas=$(seq -s ', ' -f '%.3f' 0.005 0.001 "$(awk -v n=$rounds 'BEGIN { print 0.0045 + n / 1000 }')")
+sed -e "s/^\( *lambdas:\).*/\1 [$lambdas]/" -e '/^ *experts:/d' -e 's/^\( *rounds:\) *[0-9]*/\1 1/' \
+    -e 's/^\( *batch:\) *[0-9]*/\1 20/' \
     -e 's/^\( *deadline_s:\) *[0-9]*/\1 8/' -e 's/^\( *join_deadline_s:\) *[0-9]*/\1 120/' \
     "$root/compose/hospitals/fit.yml" >"$work/job.yml"
 
