@@ -49,6 +49,12 @@ static enum status print_stage(const struct site *site, const struct job *job, s
                      spread ? line->noise : line->bar, line->unit);
     }
     terms_free(&terms);
+    for (size_t i = 0; i < stage->queries.count; i++) {
+        struct why note = {""};
+        if (query_has_note(&stage->queries.query[i], &note)) {
+            (void)printf("    note: %s\n", note.text);
+        }
+    }
     return STATUS_OK;
 }
 

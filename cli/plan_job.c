@@ -36,7 +36,7 @@ static void print_charge(const struct terms *terms)
     }
     (void)printf(": ");
     print_epsilon(terms->price);
-    (void)printf(" by itself\n");
+    (void)printf(" for the stage alone\n");
 }
 
 /* What a round asks of an agent's machine. */
@@ -115,18 +115,36 @@ static void print_notes(const struct job *job, size_t stage)
     }
 }
 
-static void print_line_under(const struct job_plan *plan, size_t stage)
+enum { CELL_BYTES = 64 };
+
+static const char *noise_cell(char text[static CELL_BYTES], const struct job_plan *plan,
+                              size_t stage)
 {
     const struct terms_line *worst = job_plan_worst(plan, stage);
-    char text[64] = "-";
+    (void)snprintf(text, CELL_BYTES, "-");
     if (worst != NULL && isfinite(worst->noise)) {
-        (void)snprintf(text, sizeof text, "+- %.3g %.40s", worst->noise, worst->unit);
+        (void)snprintf(text, CELL_BYTES, "+- %.3g %.40s", worst->noise, worst->unit);
     } else if (worst != NULL && isfinite(plan->stage[stage].regret)) {
-        (void)snprintf(text, sizeof text, "none; %.3g regret added", worst->bar);
+        (void)snprintf(text, CELL_BYTES, "none; %.3g regret added", worst->bar);
     } else if (worst != NULL) {
-        (void)snprintf(text, sizeof text, "at most %.3g %.40s", worst->bar, worst->unit);
+        (void)snprintf(text, CELL_BYTES, "at most %.3g %.40s", worst->bar, worst->unit);
     }
-    (void)printf("  %-28s", text);
+    return text;
+}
+
+/* A row of the two trusts' table. */
+static void print_row(const char *what, const char *own, const char *other)
+{
+    (void)printf("%-20s  %-28s  %s\n", what, own, other);
+}
+
+static void print_pair(const char *what, const char *word, int places, double own, double other)
+{
+    char left[CELL_BYTES];
+    char right[CELL_BYTES];
+    (void)snprintf(left, sizeof left, "%s %.*f", word, places, own);
+    (void)snprintf(right, sizeof right, "%s %.*f", word, places, other);
+    print_row(what, left, right);
 }
 
 static void print_trusts(const struct job_answer *answer)
@@ -136,24 +154,26 @@ static void print_trusts(const struct job_answer *answer)
         (void)printf("\nUnder the other trust there is no such job: %s\n", answer->no_other.text);
         return;
     }
-    (void)printf("\n%-20s  %-28s  %s\n", "noise by trust", job_plan_trust(plan),
-                 job_plan_trust(&answer->other));
+    (void)putchar('\n');
+    print_row("noise by trust", job_plan_trust(plan), job_plan_trust(&answer->other));
     for (size_t i = 0; i < plan->job.stage_count; i++) {
-        (void)printf("  %zu %-16s", i + 1, task_name(plan->job.stage[i].task));
-        print_line_under(plan, i);
-        print_line_under(&answer->other, i);
+        char what[CELL_BYTES];
+        char left[CELL_BYTES];
+        char right[CELL_BYTES];
+        (void)snprintf(what, sizeof what, "  %zu %s", i + 1, task_name(plan->job.stage[i].task));
+        print_row(what, noise_cell(left, plan, i), noise_cell(right, &answer->other, i));
         if (isfinite(plan->stage[i].regret)) {
-            (void)printf("  regret at most %.4f, %.4f; best broadcast %.2f, %.2f",
-                         plan->stage[i].regret, answer->other.stage[i].regret,
-                         plan->stage[i].best_chance, answer->other.stage[i].best_chance);
+            print_pair("    regret a round", "at most", 4, plan->stage[i].regret,
+                       answer->other.stage[i].regret);
+            print_pair("    best broadcast", "chance", 2, plan->stage[i].best_chance,
+                       answer->other.stage[i].best_chance);
         }
-        (void)printf("\n");
     }
     const struct job_plan *better = job_answer_other_is_better(answer) ? &answer->other : plan;
-    (void)printf("Trust %s drowns less in noise here%s.\n", job_plan_trust(better),
+    (void)printf("Trust %s has less noise for its signal here. %s.\n", job_plan_trust(better),
                  better->job.trust == TRUST_CENTRAL
-                     ? "; it asks every agent to send exact sums to the coordinator"
-                     : ", and asks nobody to be trusted with exact sums");
+                     ? "Under it every agent sends exact sums to the coordinator"
+                     : "Under it no agent sends an exact sum");
 }
 
 static void print_text(const struct job_answer *answer)
@@ -165,7 +185,9 @@ static void print_text(const struct job_answer *answer)
     for (size_t i = 0; i < job->stage_count; i++) {
         print_stage(plan, i);
     }
-    (void)printf("\nin all, for any one %s of an agent: ", job_unit_name(job->unit));
+    (void)printf("\n+- is one standard deviation of the noise on what is released.\n"
+                 "in all, for any one %s of an agent: ",
+                 job_unit_name(job->unit));
     print_epsilon(plan->price);
     (void)printf("; the job's limit: ");
     print_epsilon((struct price){job->epsilon_micro, job->delta_atto});

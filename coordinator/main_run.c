@@ -9,6 +9,7 @@
 #include "io/journal.h"
 #include "io/roster.h"
 #include "protocol/message.h"
+#include "query/query.h"
 #ifdef HEDGEROW_SEEDED
 #include "tests/support/seeded_random.h"
 #endif
@@ -79,6 +80,25 @@ static void unmake(void *self, struct machine *machine, struct journal *journal)
     journal_close(journal);
 }
 
+/* Questions that compare with what lies outside a column's public range: allowed, and seldom meant. */
+static void warn_of_questions(struct run *run)
+{
+    const struct job *job = &run->office.job;
+    struct why first = {""};
+    size_t count = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct query_set *set = &job->stage[i].queries;
+        for (size_t j = 0; j < set->count; j++) {
+            count += query_has_note(&set->query[j], count == 0 ? &first : NULL) ? 1 : 0;
+        }
+    }
+    if (count > 0) {
+        log_event(&run->daemon.log, LOG_WARN, "question-out-of-range", NULL,
+                  "%s; such questions of the job: %zu (`hedgerow plan job` names them)", first.text,
+                  count);
+    }
+}
+
 /* As in agent/main_run.c: seeds belong to the variant that `simulate --seed` runs. */
 static enum status choose_random(struct run *run, const struct arguments *arguments,
                                  struct why *why)
@@ -121,6 +141,7 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
     log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
               "job \"%s\", listening on %s", run->office.job.name,
               endpoint_address(driver.endpoint));
+    warn_of_questions(run);
     status = driver_run(&driver, &factory, exit_code, why);
     endpoint_free(driver.endpoint);
     return status;

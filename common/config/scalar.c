@@ -116,6 +116,25 @@ static bool refuse_quoted(const char *text, char *problem)
                        shown(value, text));
 }
 
+/* Whether the text is a number but for a comma in place of its point. */
+static bool has_decimal_comma(const char *text)
+{
+    char copy[SHOWN_BYTES];
+    const char *comma = strchr(text, ',');
+    if (comma == NULL || strlen(text) >= sizeof copy) {
+        return false;
+    }
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    copy[comma - text] = '.';
+    return decimal_is_number(copy);
+}
+
+static bool refuse_comma(const char *text, char *problem)
+{
+    char value[SHOWN_BYTES];
+    return problem_set(problem, "%s has a decimal comma: write a point", shown(value, text));
+}
+
 /* INTEGER is FIXED without places, where nothing may be cut off. */
 static bool store_fixed(const struct config_key *key, void *member, const char *text, bool quoted,
                         char *problem)
@@ -128,6 +147,9 @@ static bool store_fixed(const struct config_key *key, void *member, const char *
     bool integer = key->type == CONFIG_INTEGER;
     if (quoted && decimal_is_number(text)) {
         return refuse_quoted(text, problem);
+    }
+    if (has_decimal_comma(text)) {
+        return refuse_comma(text, problem);
     }
     if (quoted || !decimal_is_number(text)) {
         return problem_set(problem, "%s is not %s: write it like %s", shown(value, text),
@@ -194,6 +216,9 @@ static bool store_decimal(const struct config_key *key, void *member, const char
     double number = 0;
     if (quoted && decimal_is_number(text)) {
         return refuse_quoted(text, problem);
+    }
+    if (has_decimal_comma(text)) {
+        return refuse_comma(text, problem);
     }
     if (quoted || !decimal_is_number(text)) {
         return problem_set(problem, "%s is not a number: write it like %s", shown(value, text),

@@ -87,7 +87,9 @@ static enum status add_scalar(struct builder *builder, const yaml_event_t *event
     size_t length = event->data.scalar.length;
     if (event->data.scalar.style == YAML_LITERAL_SCALAR_STYLE ||
         event->data.scalar.style == YAML_FOLDED_SCALAR_STYLE || start.line != end.line) {
-        return refuse_at(builder, start, "a value goes over several lines: write it on one");
+        return refuse_at(builder, start,
+                         "a value goes over several lines: write it on one, close its "
+                         "quotes, and indent keys alike");
     }
     char *text = tree_allocate(builder->tree, length + 1, 1);
     if (text == NULL) {

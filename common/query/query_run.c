@@ -160,6 +160,17 @@ static size_t answer_cells(struct query_answer *answer, const struct query_run *
     return query->cell_count;
 }
 
+/* What a person should know of the question itself, behind what is said of its values. */
+static void add_note(struct query_answer *answer, const struct query *query)
+{
+    struct why note = {""};
+    if (query_has_note(query, &note)) {
+        const size_t used = strlen(answer->note);
+        (void)snprintf(answer->note + used, sizeof answer->note - used, "%s%s",
+                       used > 0 ? "; " : "", note.text);
+    }
+}
+
 void query_run_answers(struct query_answer *answer, const struct query_run *run)
 {
     const struct query_set *set = run->set;
@@ -171,6 +182,7 @@ void query_run_answers(struct query_answer *answer, const struct query_run *run)
         const struct query *query = &set->query[i];
         *answer = (struct query_answer){0};
         (void)snprintf(answer->name, sizeof answer->name, "%s", query->text);
+        struct query_answer *first = answer;
         if (query->kind == QUERY_COUNT || query->kind == QUERY_HISTOGRAM) {
             answer += answer_cells(answer, run, query, sum, bar);
         } else if (query->kind == QUERY_MEAN) {
@@ -179,6 +191,9 @@ void query_run_answers(struct query_answer *answer, const struct query_run *run)
         } else {
             answer_quantile(answer, run, query, &run->bisection[i]);
             answer++;
+        }
+        for (; first < answer; first++) {
+            add_note(first, query);
         }
         sum += query->cell_count;
     }

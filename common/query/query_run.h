@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { QUERY_NAME_BYTES = QUERY_TEXT_BYTES + 192, QUERY_NOTE_BYTES = 128 };
+enum { QUERY_NAME_BYTES = QUERY_TEXT_BYTES + 192, QUERY_NOTE_BYTES = 384 };
 
 struct query_run {
     const struct query_set *set;
@@ -31,7 +31,7 @@ struct query_answer {
     char unit
         [SCHEMA_NAME_BYTES]; /* "records", or the column's name: the file's unit of that column */
     char note[QUERY_NOTE_BYTES]; /* of a mean: to what values are clamped, and what stands for a
-                                    missing one; of others empty */
+                                    missing one; what query_has_note says; else empty */
     double records; /* how many were asked: agents times batch, public; NAN where it is not known */
     double value;
     double error; /* the standard error that the noise makes, at most; NAN for a quantile, which has

@@ -7,7 +7,9 @@ prints 'stage 1: fit, average; discrete Laplace'
 prints "each of the average's 8 weights, lambda 0.005"
 prints "in all, for any one record of an agent: epsilon 1; the job's limit: epsilon 1"
 prints 'noise by trust'
-prints 'Trust central drowns less in noise here'
+prints 'Trust central has less noise for its signal here. Under it every agent sends exact sums'
+prints '+- is one standard deviation of the noise'
+! grep -q ' $' "$work/out" || fault 'a line ends in spaces'
 says_not WARNING
 says_not DROWNED
 # Every job that is shipped is left alone, by as many agents as its federation has.
@@ -101,7 +103,9 @@ PY
 
 # Under central trust a play is drawn: no noise is on it, and what privacy adds is regret.
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/fit.yml"
-prints ' none; 0 regret added '
+prints ' none; 0 regret added'
+prints '    regret a round    at most 0.4226                at most'
+prints '    best broadcast    chance 0.24'
 expect 3 "$hedgerow" plan job "$work/nowhere.yml"
 says 'nowhere.yml'
 sed 's/epsilon: 1 /epsilon: much /' "$job" >"$work/bad.yml"

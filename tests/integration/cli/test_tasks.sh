@@ -128,4 +128,22 @@ grep -qE '^ +update +10/10 +2 +(1|0\.9[0-9]*) ' "$work/gauss.shown" && grep -qF 
     fault 'an epsilon without its delta'
 expect 0 "$hedgerow" simulate "$work/asked.yml" --out "$work/again" --data "$work/people.csv" --agents 2 --repeat 2
 says_not nan
+# A question beyond a column's public range: the coordinator warns of it when it starts, and the answer says it.
+cat >"$work/beyond.yml" <<'YML'
+hedgerow: 1
+job: beyond
+data:
+  label: {column: death, positive: "1", negative: "0"}
+  features:
+    - {column: age, centre: 74, half_width: 24}
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}
+cohort: {minimum: 2, join_deadline_s: 60, deadline_s: 60}
+stages:
+  - {task: query, queries: ["count: age >= 120", "count: age >= 80"], batch: 200, share: 1}
+YML
+expect 0 "$hedgerow" simulate "$work/beyond.yml" --data "$root/compose/hospitals/flchain.csv" --agents 2 --out "$work/beyond"
+prints "warning: character 15 of \"count: age >= 120\" lies outside the column's public range"
+[ "$(grep -c "    character 15 of" "$work/out")" -eq 1 ] || fault 'the notes of answers are not one'
+grep -q 'question-out-of-range' "$work/beyond/logs/coordinator.log" || fault 'no event tells of the question'
+
 finish

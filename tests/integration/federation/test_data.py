@@ -84,8 +84,10 @@ def faulty_tables(make, programs):
     """All sites in one federation: the job takes place without those whose file lacks something, and with
     those whose records are odd."""
     joining = len(ODD) + len(LAWFUL)
-    job = fed.job_text(minimum=joining, deadline_s=4, rounds=1)
-    with make(programs, agents=0, job=job) as federation:
+    # The sites without a table never come: each round waits its whole deadline for them, and stays open as
+    # long as it is below the minimum; the coordinator then lingers for them.
+    job = fed.job_text(minimum=joining, deadline_s=1, rounds=1)
+    with make(programs, agents=0, job=job, linger_s=3) as federation:
         policy = fed.policy_text()
         for name, (table, _) in {**FAULTS, **ODD}.items():
             federation.add_site(name, policy, table or "", dictionary=fed.dictionary_text(ROWS))

@@ -3,6 +3,7 @@
 #include "learn/csv.h"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,4 +212,41 @@ Test(csv, splits_records_into_shares_that_each_have_the_header)
     cr_assert(csv_split(table, "t", ',', &one, 1, wrong, 2, NULL) == STATUS_INVALID);
     fclose(one);
     fclose(table);
+}
+
+/* What the heap holds behind the first record of a table, beside its text. */
+static size_t heap_of(const char *text, size_t size)
+{
+    FILE *file = fmemopen((void *)text, size, "r");
+    struct csv *csv = NULL;
+    bool done = false;
+    cr_assert(file != NULL && setvbuf(file, NULL, _IONBF, 0) == 0);
+    const struct mallinfo2 before = mallinfo2();
+    cr_assert(csv_new(&csv, file, "t", ',') == STATUS_OK);
+    while (!done) {
+        cr_assert(csv_next(csv, &done, NULL) == STATUS_OK);
+    }
+    const struct mallinfo2 after = mallinfo2();
+    csv_free(csv);
+    (void)fclose(file);
+    return after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
+}
+
+/* Whether there is memory for a table must not depend on a record. The planted fault, buffers that double as
+ * far as a line needs, takes more for the longer lines. */
+Test(csv, takes_the_same_memory_for_long_lines_and_for_many_fields)
+{
+    static const size_t length[] = {3000, 100000, CSV_RECORD_BYTES_MAX, 3 * CSV_RECORD_BYTES_MAX};
+    cr_assert(mallopt(M_MMAP_THRESHOLD, 128 * 1024) == 1); /* and not what was freed before */
+    const size_t least = heap_of("a,b\n1,2\n", 8);
+    for (size_t i = 0; i < sizeof length / sizeof length[0]; i++) {
+        char *text = malloc(length[i]);
+        cr_assert_not_null(text);
+        memset(text, i % 2 == 0 ? 'x' : ',', length[i]);
+        memcpy(text, "a,b\n", 4);
+        cr_expect_eq(heap_of(text, length[i]), least, "%zu", length[i]);
+        memset(text + 4, '"', length[i] - 4);
+        cr_expect_eq(heap_of(text, length[i]), least, "%zu quotes", length[i]);
+        free(text);
+    }
 }

@@ -315,3 +315,21 @@ Test(rival, equal_columns_and_separated_classes_are_no_trouble)
     }
     dataset_free(&data);
 }
+
+/* Far from the minimum the logistic loss is nearly straight, so what the steps learn of its curvature is far
+ * too small: the next step, of some 10^5, goes beyond the minimum to where the loss is larger, and only its
+ * half, often enough, descends. Three records of four are positive and there is only the constant: the
+ * minimum is at log 3. The planted fault, a search that tries the same length again, stays where it began. */
+Test(rival, halves_steps_that_go_beyond_the_minimum)
+{
+    static const double start[] = {-14, -10, 12, 16};
+    for (size_t i = 0; i < sizeof start / sizeof start[0]; i++) {
+        double x[] = {1, 1, 1, 1};
+        double y[] = {1, 1, 1, -1};
+        double w = start[i];
+        const struct dataset data = {.record_count = 4, .feature_count = 1, .x = x, .y = y};
+        const struct rival_problem problem = {LABEL_SIGN, 1, &data};
+        cr_assert(rival_fit(&w, &problem, 0) == STATUS_OK);
+        cr_expect(fabs(w - log(3)) < 1e-3, "from %g: %.9g", start[i], w);
+    }
+}

@@ -316,3 +316,26 @@ Test(query_run, survives_sums_that_make_no_sense)
     }
     query_set_free(&set);
 }
+
+/* A question that compares with what lies outside a column's public range is answered, and its answer says
+ * so; a mean says it beside what its values were clamped to. */
+Test(query_run, says_of_an_answer_that_its_question_lies_outside_the_public_range)
+{
+    static const char *const asked[] = {"count: age >= 120", "count: age >= 80",
+                                        "mean: age where age < 120"};
+    static struct table table;
+    struct why why = {{0}};
+    struct query_set set;
+    struct query_answer answer[3];
+    const struct query_noise none = {false, 1e-3, 1};
+    struct seeded_random seeded;
+    seeded_random_init(&seeded, 1);
+    fill(&table, 3);
+    cr_assert(query_set_init(&set, asked, 3, BITS, &toy, &why) == STATUS_OK, "%s", why.text);
+    run_all(answer, &set, &table, NULL, &none, &seeded);
+    cr_expect(strstr(answer[0].note, "lies outside the column's public range") != NULL);
+    cr_expect_str_eq(answer[1].note, "");
+    cr_expect(strncmp(answer[2].note, "values are clamped to", 21) == 0);
+    cr_expect(strstr(answer[2].note, "few are expected there") != NULL, "%s", answer[2].note);
+    query_set_free(&set);
+}
