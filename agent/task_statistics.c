@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/even.h"
 #include "dp/encode.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static void add_class(int64_t *sum, const struct batch *batch, size_t own, unsig
 {
     const size_t d = batch->feature_count;
     for (size_t i = 0; i < batch->count; i++) {
-        const double y = batch->y[i] == (double)own;
+        const double y = even_keep(mask_of(batch->y[i] == (double)own), 1);
         for (size_t j = 0; j < d; j++) {
             sum[j] += encode_value(batch->x[i * d + j] * y, grid_bits);
         }
@@ -74,7 +75,7 @@ enum status task_statistics(int64_t *value, const struct task_input *input)
                   moments->grid_bits);
     }
     for (size_t i = 0; status == STATUS_OK && outputs > 1 && i < batch.count; i++) {
-        batch.y[i] = batch.y[i] == 0;
+        batch.y[i] = even_keep(mask_of(batch.y[i] == 0), 1);
     }
     if (status == STATUS_OK) {
         status = moments_sum(value, moments, batch.x, batch.y, batch.count);

@@ -20,7 +20,8 @@ enum { ENCODE_BITS_MAX = 52 };
  * bits  in  0 .. ENCODE_BITS_MAX, CHECKed
  *
  * Ensures the same answer for the same x everywhere. Saturates; NaN counts as +infinity (as a loss
- * it is the worst), so that nothing about a record can stop or fail the program.
+ * it is the worst), so that nothing about a record can stop or fail the program. The same instructions
+ * and addresses whatever x is.
  */
 int64_t encode_value(double x, unsigned bits);
 
@@ -49,8 +50,7 @@ void clip_box(int64_t *values, size_t count, int64_t low, int64_t high);
  *
  * bound  in  >= 0
  *
- * Ensures sum |values[i]| <= bound. Divides in a time that may depend on the values: the answer's
- * public slot hides it.
+ * Ensures sum |values[i]| <= bound. The same instructions and addresses whatever the values are.
  * Privacy: replacing one record moves a sum of such vectors by at most 2 * bound in L1.
  */
 void clip_l1(int64_t *values, size_t count, int64_t bound);
@@ -61,7 +61,7 @@ void clip_l1(int64_t *values, size_t count, int64_t bound);
  *
  * bound  in  >= 0
  *
- * Ensures sum values[i]^2 <= bound^2, whatever the values: nothing overflows. Time as for clip_l1.
+ * Ensures sum values[i]^2 <= bound^2, whatever the values: nothing overflows. As even as clip_l1.
  * Privacy: replacing one record moves a sum of such vectors by at most 2 * bound in L2.
  */
 void clip_l2(int64_t *values, size_t count, int64_t bound);

@@ -134,7 +134,7 @@ static enum status of_select(struct work_need *out, const struct view *view)
 }
 
 /* Public is the time of kernels that take no branch and read no address by a value, and only where
- * tests/property/agent/test_task_trace and bench_task_timing hold them to it. */
+ * tests/property/agent/test_task_trace holds them to it. */
 enum time_of { TIME_BY_RECORDS, TIME_PUBLIC };
 
 static const struct {
@@ -142,22 +142,19 @@ static const struct {
     enum time_of time;
 } entry[] = {[TASK_FIT] = {of_fit, TIME_BY_RECORDS},
              [TASK_LOSSES] = {of_losses, TIME_PUBLIC},
-             [TASK_ONLINE] = {of_online, TIME_BY_RECORDS},
+             [TASK_ONLINE] = {of_online, TIME_PUBLIC},
              [TASK_PREDICT] = {of_predict, TIME_BY_RECORDS},
-             [TASK_QUERY] = {of_query, TIME_BY_RECORDS},
-             [TASK_SELECT] = {of_select, TIME_BY_RECORDS},
-             [TASK_STATISTICS] = {of_statistics, TIME_BY_RECORDS},
-             [TASK_UPDATE] = {of_update, TIME_BY_RECORDS}};
+             [TASK_QUERY] = {of_query, TIME_PUBLIC},
+             [TASK_SELECT] = {of_select, TIME_PUBLIC},
+             [TASK_STATISTICS] = {of_statistics, TIME_PUBLIC},
+             [TASK_UPDATE] = {of_update, TIME_PUBLIC}};
 _Static_assert(sizeof entry / sizeof *entry == TASK_COUNT, "every task has an entry");
 
 bool work_time_is_public(const struct stage *stage)
 {
     /* How many records a coin chose is secret, and shows in the time. */
     const bool is_sampled = stage->charge.sampling_nano > 0;
-    /* The losses of experts, under another name. */
-    const enum task task =
-        stage->task == TASK_SELECT && stage->among_experts ? TASK_LOSSES : stage->task;
-    return entry[task].time == TIME_PUBLIC && !is_sampled;
+    return entry[stage->task].time == TIME_PUBLIC && !is_sampled;
 }
 
 /* While the table is read, and while a round is computed beside it. */

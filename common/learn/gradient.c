@@ -9,13 +9,15 @@
  *     ceil(sqrt(q)), q < 2^52: the root of k^2 + 1 lies more than 2^-28 above k, half the distance
  *     of doubles there: rounding does not bring it down to k. (From 2^52 on it does.)
  *
- * A record for which one of these conditions fails takes dp/encode.h's own way. A record that fits
- * goes through the same multiplication and division, by its own norm. */
+ * Where one of these conditions could fail for some record - which the weights, the loss, the grid and
+ * the clip tell, not the records - all take dp/encode.h's own way. A record that fits goes through the
+ * same multiplication and division, by its own norm. */
 
 #include "learn/gradient.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/even.h"
 #include "dp/encode.h"
 #include "learn/dense.h"
 #include "learn/steps.h"
@@ -28,6 +30,8 @@
 
 #define SQUARES_MAX 0x1p52 /* of a record, on the fast way */
 #define CLIP_MAX    0x1p40 /* on the fast way */
+
+static const double slack = 1 + 0x1p-30; /* norms that exceed 1, and other roundings */
 
 enum { LANES = 8, FLUSH_ROWS = 4096 }; /* FLUSH_ROWS * CLIP_MAX < STEPS_EXACT */
 
@@ -72,6 +76,7 @@ uint64_t gradient_range(const struct gradient *gradient, size_t row_count)
 struct work {
     const struct gradient *gradient;
     size_t width;
+    bool is_quick;   /* whole numbers in doubles are exact for every record there can be */
     double *step;    /* (width) the record's gradient in grid steps, whole numbers */
     int64_t *value;  /* (width) the same, on dp/encode.h's way */
     double *partial; /* (width) the sum since the last flush, whole numbers */
@@ -112,26 +117,30 @@ static void add_scaled(double *partial, const double *step, size_t count, double
     }
 }
 
-/* Whether the fast way is exact for this record; if so, adds it. */
-static bool add_quickly(const struct work *work, double take)
+/* ceil(y), 0 <= y < STEPS_MAX */
+static double ceiling(double y)
+{
+    const double near = (y + STEPS_WHOLE) - STEPS_WHOLE;
+    return near + even_keep(mask_of(near < y), 1);
+}
+
+/* What takes part is added. A record beyond the bounds that is_quick counts with, which features.h rules
+ * out, would be left out, so that the sensitivity holds whatever x is. */
+static void add_quickly(const struct work *work, uint64_t take)
 {
     const struct gradient *gradient = work->gradient;
     const double clip = (double)gradient->clip;
     const double sizes = sum_of_sizes(work->step, work->width);
     double norm = sizes;
+    uint64_t is_exact = mask_of(sizes * clip < STEPS_EXACT);
 
-    if (!(sizes * clip < STEPS_EXACT)) {
-        return false;
-    }
     if (gradient->norm == GRADIENT_L2) {
         const double squares = dense_dot(work->step, work->step, work->width);
-        if (!(squares < SQUARES_MAX)) {
-            return false;
-        }
-        norm = ceil(sqrt(squares));
+        is_exact &= mask_of(squares < SQUARES_MAX);
+        norm = ceiling(sqrt(squares));
     }
-    add_scaled(work->partial, work->step, work->width, fmin(clip, norm), fmax(norm, 1), take);
-    return true;
+    add_scaled(work->partial, work->step, work->width, even_min(clip, norm), even_max(norm, 1),
+               even_keep(take & is_exact, 1));
 }
 
 /* The label that output o sees. */
@@ -140,18 +149,27 @@ static double label_of(const struct gradient *gradient, double y, size_t output)
     if (gradient->output_count == 1) {
         return y;
     }
-    return 2.0 * (y == (double)output) - 1;
+    return even_choose(mask_of(y == (double)output), 1, -1);
+}
+
+/* A slope below 2^-100 is encoded as 0 is, and its products would be slow. */
+static double slope_of(const struct work *work, const double *weights, const double *x, double y,
+                       size_t output)
+{
+    const struct gradient *gradient = work->gradient;
+    const size_t d = gradient->feature_count;
+    const double f = dense_dot(weights + output * d, x, d);
+    return even_flushed(loss_derivative(gradient->loss, f, label_of(gradient, y, output)));
 }
 
 static void add_by_the_book(const struct work *work, int64_t *sum, const double *weights,
-                            const double *x, double y, bool taking)
+                            const double *x, double y, uint64_t take)
 {
     const struct gradient *gradient = work->gradient;
     const size_t d = gradient->feature_count;
 
     for (size_t o = 0; o < gradient->output_count; o++) {
-        const double f = dense_dot(weights + o * d, x, d);
-        const double slope = loss_derivative(gradient->loss, f, label_of(gradient, y, o));
+        const double slope = slope_of(work, weights, x, y, o);
         for (size_t j = 0; j < d; j++) {
             work->value[o * d + j] = encode_value(slope * x[j], gradient->grid_bits);
         }
@@ -162,29 +180,54 @@ static void add_by_the_book(const struct work *work, int64_t *sum, const double 
         clip_l2(work->value, work->width, gradient->clip);
     }
     for (size_t j = 0; j < work->width; j++) {
-        sum[j] += taking ? work->value[j] : 0;
+        sum[j] += (int64_t)((uint64_t)work->value[j] & take);
     }
 }
 
 static void add_record(const struct work *work, int64_t *sum, const double *weights,
-                       const double *x, double y, bool taking)
+                       const double *x, double y, uint64_t take)
 {
     const struct gradient *gradient = work->gradient;
     const size_t d = gradient->feature_count;
     const double grid = ldexp(1, (int)gradient->grid_bits);
-    bool quick = gradient->clip < (int64_t)CLIP_MAX;
 
-    for (size_t o = 0; o < gradient->output_count && quick; o++) {
-        const double f = dense_dot(weights + o * d, x, d);
-        const double slope = loss_derivative(gradient->loss, f, label_of(gradient, y, o));
-        quick = fabs(slope) * grid < STEPS_MAX; /* |x_j| <= 1 */
-        if (quick) {
-            encode_steps(work->step + o * d, x, d, slope, grid);
+    if (!work->is_quick) {
+        add_by_the_book(work, sum, weights, x, y, take);
+        return;
+    }
+    for (size_t o = 0; o < gradient->output_count; o++) {
+        encode_steps(work->step + o * d, x, d, slope_of(work, weights, x, y, o), grid);
+    }
+    add_quickly(work, take);
+}
+
+/* The steepest that a loss is at these weights for any record: it is convex, scores lie within the norm
+ * of the weights, and labels are at most 1. */
+static double steepest(const struct gradient *gradient, const double *weights)
+{
+    const size_t d = gradient->feature_count;
+    double most = 0;
+    for (size_t o = 0; o < gradient->output_count; o++) {
+        const double reach = sqrt(dense_dot(weights + o * d, weights + o * d, d)) * slack;
+        for (int corner = 0; corner < 4; corner++) {
+            const double slope = loss_derivative(gradient->loss, corner < 2 ? reach : -reach,
+                                                 corner % 2 == 0 ? 1 : -1);
+            most = fabs(slope) <= most ? most : fabs(slope); /* no number counts as the most */
         }
     }
-    if (!quick || !add_quickly(work, taking ? 1 : 0)) {
-        add_by_the_book(work, sum, weights, x, y, taking);
-    }
+    return most;
+}
+
+/* Whether whole numbers in doubles are exact for every record whose norm is at most 1. */
+static bool is_quick(const struct gradient *gradient, const double *weights)
+{
+    const double grid = ldexp(1, (int)gradient->grid_bits);
+    const double width = (double)(gradient->output_count * gradient->feature_count);
+    const double slope = steepest(gradient, weights);
+    const double l2 = (slope * sqrt((double)gradient->output_count) * grid + sqrt(width)) * slack;
+    return gradient->clip < (int64_t)CLIP_MAX && slope * grid < STEPS_MAX &&
+           l2 * sqrt(width) * (double)gradient->clip < STEPS_EXACT &&
+           (gradient->norm == GRADIENT_L1 || l2 * l2 < SQUARES_MAX);
 }
 
 static void flush(const struct work *work, int64_t *sum)
@@ -199,7 +242,9 @@ enum status gradient_sum(int64_t *sum, const struct gradient *gradient, const do
                          const struct gradient_rows *rows)
 {
     const size_t d = gradient->feature_count;
-    struct work work = {.gradient = gradient, .width = gradient->output_count * d};
+    struct work work = {.gradient = gradient,
+                        .width = gradient->output_count * d,
+                        .is_quick = is_quick(gradient, weights)};
     enum status status = STATUS_NO_MEMORY;
 
     CHECK(gradient_check(gradient, rows->row_count, NULL) == STATUS_OK);
@@ -212,8 +257,8 @@ enum status gradient_sum(int64_t *sum, const struct gradient *gradient, const do
     }
     for (size_t i = 0; i < rows->row_count; i++) {
         const size_t row = rows->row == NULL ? i : rows->row[i];
-        const bool taking = rows->taking == NULL || rows->taking[i] != 0;
-        add_record(&work, sum, weights, rows->x + row * d, rows->y[row], taking);
+        const uint64_t take = rows->taking == NULL ? UINT64_MAX : mask_of(rows->taking[i] != 0);
+        add_record(&work, sum, weights, rows->x + row * d, rows->y[row], take);
         if (i % FLUSH_ROWS == FLUSH_ROWS - 1) {
             flush(&work, sum);
         }

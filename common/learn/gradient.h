@@ -66,8 +66,8 @@ uint64_t gradient_range(const struct gradient *gradient, size_t row_count);
  * the loss's derivative is the same.
  * Privacy: this is exact; it leaves through the gate alone. Replace-one neighbours: whatever the
  * weights, one record moves the sum by at most 2 C (and one left out by C). Every row is computed
- * and multiplied by its coin. No branch depends on the records but inside the loss's derivative, as
- * long as C < 2^40 and a record's norm before the clip is below 2^53 / C.
+ * and multiplied by its coin. The same instructions and addresses whatever the records are; which way
+ * is taken, of two that give the same, depends on the weights, the loss, the grid and C.
  * Cost: O(n k d); no allocation but two vectors of k d.
  */
 MUST_USE enum status gradient_sum(int64_t *sum, const struct gradient *gradient,

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/even.h"
 #include "dp/encode.h"
 #include "learn/cholesky.h"
 #include "learn/steps.h"
@@ -123,7 +124,7 @@ enum status moments_sum(int64_t *sum, const struct moments *moments, const doubl
         const double *record = x + row * d;
         size_t next = 0;
         for (size_t i = 0; i <= d; i++) {
-            const double label = fmin(fmax(y[row], -moments->bound_y), moments->bound_y);
+            const double label = even_min(even_max(y[row], -moments->bound_y), moments->bound_y);
             const double factor = i < d ? record[i] : label;
             const size_t first = i < d ? i : 0;
             if (quick) {

@@ -4,6 +4,7 @@
 #include "learn/online.h"
 
 #include "base/check.h"
+#include "base/even.h"
 #include "learn/dense.h"
 
 #include <float.h>
@@ -54,25 +55,25 @@ static void check(const struct online_problem *problem)
     CHECK(online_check(problem, NULL) == STATUS_OK);
 }
 
-/* y as the bound says. Without branches on it: fmin and fmax take the number where one is none. */
+/* y as the bound says; no number counts as 0. */
 static double clamped(double y, double bound)
 {
-    return isnan(y) ? 0 : fmin(fmax(y, -bound), bound);
+    return even_min(even_max(even_keep(~even_is_nan(y), y), -bound), bound);
 }
 
 /* What x is multiplied with, so that its norm is at most kappa: 1 as a rule. */
 static double shrink_of(const double *x, size_t count, double kappa)
 {
-    const double norm = sqrt(dense_dot(x, x, count));
-    const double shrink = isfinite(norm) ? kappa / fmax(norm, DBL_MIN) : 0;
-    return fmin(shrink, 1);
+    const double square = dense_dot(x, x, count);
+    const double shrink = kappa / even_max(sqrt(square), DBL_MIN);
+    return even_keep(mask_of(square <= DBL_MAX), even_min(shrink, 1));
 }
 
 /* Residuals this small are taken for 0, so that no product of theirs is subnormal:
  * dense_flushed. */
 static double flushed(double residual)
 {
-    return fabs(residual) < 0x1p-100 ? 0 : residual;
+    return even_flushed(residual);
 }
 
 void online_run(double *w, const struct online_problem *problem, const double *x, const double *y,

@@ -1,6 +1,7 @@
 #include "query/candidates.h"
 
 #include "base/check.h"
+#include "base/even.h"
 #include "base/near.h"
 #include "query/reader.h"
 
@@ -40,20 +41,42 @@ static double threshold_of(const struct candidates *candidates, const struct col
     return column->centre + column->half_width * (2 * position - 1);
 }
 
-/* A missing number is at or above no threshold, an unlisted category in the last cell. */
-static size_t cell_of(const struct candidates *candidates, const struct column *column,
-                      double value)
+/* Adds what one record counts to its cell: a missing number is at or above no threshold, an unlisted
+ * category in the last cell. */
+static void add_to_cell(int64_t *sum, const struct candidates *candidates, size_t i, double value,
+                        uint64_t counts)
 {
-    const size_t count = cells_of(candidates, column);
-    const double there = predicate_cell(column, value);
-    size_t cell = 0;
+    const struct column *column = column_of(candidates, i);
+    const size_t last = cells_of(candidates, column) - 1;
+    uint64_t left = UINT64_MAX;
     if (column->kind == COLUMN_CATEGORY) {
-        return value >= 0 && value < (double)(count - 1) ? (size_t)value : count - 1;
+        for (size_t cell = 0; cell < last; cell++) {
+            const uint64_t is_here = mask_of(value == (double)cell);
+            sum[cell] += (int64_t)(counts & is_here);
+            left &= ~is_here;
+        }
+    } else {
+        const int64_t at = even_key(predicate_cell(column, value));
+        const int64_t *key = candidates->threshold_key + i * candidates->threshold_count;
+        const uint64_t there = ~even_is_nan(value);
+        for (size_t cell = 0; cell < last; cell++) {
+            const uint64_t next = left & there & mask_of(at >= key[cell]);
+            sum[cell] += (int64_t)(counts & left & ~next);
+            left = next;
+        }
     }
-    while (cell + 1 < count && there >= threshold_of(candidates, column, cell)) {
-        cell++;
+    sum[last] += (int64_t)(counts & left);
+}
+
+static void fill_keys(struct candidates *out)
+{
+    for (size_t i = 0; i < out->column_count; i++) {
+        const struct column *column = column_of(out, i);
+        for (size_t j = 0; column->kind == COLUMN_NUMBER && j < out->threshold_count; j++) {
+            out->threshold_key[i * out->threshold_count + j] =
+                even_key(threshold_of(out, column, j));
+        }
     }
-    return cell;
 }
 
 static enum status refuse(struct why *why, const char *name, const char *remedy)
@@ -149,16 +172,19 @@ enum status candidates_init(struct candidates *out, const struct schema *schema,
         goto done;
     }
     out->column = calloc(request->column_count + 1, sizeof *out->column);
+    out->threshold_key =
+        calloc(request->column_count * request->threshold_count + 1, sizeof *out->threshold_key);
     out->predicate = calloc(request->predicate_count + 1, sizeof *out->predicate);
     out->predicate_text = calloc(request->predicate_count + 1, sizeof *out->predicate_text);
-    if (out->column == NULL || out->predicate == NULL || out->predicate_text == NULL ||
-        schema_copy(&out->schema, schema) != STATUS_OK) {
+    if (out->column == NULL || out->threshold_key == NULL || out->predicate == NULL ||
+        out->predicate_text == NULL || schema_copy(&out->schema, schema) != STATUS_OK) {
         why_set(why, "not enough memory for the candidates");
         status = STATUS_NO_MEMORY;
         goto done;
     }
     status = take_columns(out, request, why);
     if (status == STATUS_OK) {
+        fill_keys(out);
         status = take_predicates(out, request, why);
     }
 done:
@@ -173,6 +199,7 @@ void candidates_free(struct candidates *candidates)
     if (candidates != NULL) {
         schema_free(&candidates->schema);
         free(candidates->column);
+        free(candidates->threshold_key);
         free(candidates->predicate);
         free(candidates->predicate_text);
         *candidates = (struct candidates){0};
@@ -213,15 +240,15 @@ uint64_t candidates_sensitivity_l1(const struct candidates *candidates)
 
 void candidates_add(int64_t *sum, const struct candidates *candidates, const struct row *row)
 {
-    const bool is_positive = row->label > 0;
+    const uint64_t is_positive = mask_of(row->label > 0);
     CHECK(row->column_count == candidates->schema.column_count);
     for (size_t i = 0; i < candidates->column_count; i++) {
-        const struct column *column = column_of(candidates, i);
-        sum[cell_of(candidates, column, row->cell[candidates->column[i]])] += is_positive ? 1 : -1;
-        sum += cells_of(candidates, column);
+        add_to_cell(sum, candidates, i, row->cell[candidates->column[i]], (is_positive & 2) - 1);
+        sum += cells_of(candidates, column_of(candidates, i));
     }
     for (size_t i = 0; i < candidates->predicate_count; i++) {
-        sum[i] += predicate_holds(&candidates->predicate[i], row) != is_positive ? 1 : 0;
+        const uint64_t holds = mask_of(predicate_holds(&candidates->predicate[i], row));
+        sum[i] += (int64_t)((holds ^ is_positive) & 1);
     }
 }
 

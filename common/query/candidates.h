@@ -43,6 +43,7 @@ struct candidates {
     size_t *column;       /* (column_count), owned */
     size_t column_count;
     size_t threshold_count;
+    int64_t *threshold_key; /* (column_count, threshold_count), base/even.h; of numbers; owned */
     struct predicate *predicate;              /* (predicate_count), owned */
     char (*predicate_text)[QUERY_TEXT_BYTES]; /* (predicate_count), owned */
     size_t predicate_count;
@@ -76,7 +77,8 @@ size_t candidates_cells(const struct candidates *candidates);
 uint64_t candidates_sensitivity_l1(const struct candidates *candidates);
 
 /** Adds one record: its label in one cell of each column, 1 for each predicate that errs on it. sum
- * is (candidates_cells), exact; |what is added| <= 1. */
+ * is (candidates_cells), exact; |what is added| <= 1. The same instructions and addresses whatever the
+ * record is: all cells are gone through. */
 void candidates_add(int64_t *sum, const struct candidates *candidates, const struct row *row);
 
 /**

@@ -4,6 +4,8 @@
 #include "query/predicate.h"
 
 #include "base/check.h"
+#include "base/even.h"
+#include "learn/even_math.h"
 #include "query/predicate_read.h"
 
 #include <math.h>
@@ -25,10 +27,7 @@ struct yard {
 
 double predicate_cell(const struct column *column, double value)
 {
-    if (column->transform == TRANSFORM_LOG1P) {
-        return value > -1 ? log1p(value) : -HUGE_VAL;
-    }
-    return value;
+    return column->transform == TRANSFORM_LOG1P ? even_log1p(value) : value;
 }
 
 double predicate_value(const struct column *column, double cell)
@@ -243,28 +242,32 @@ enum status predicate_parse(struct predicate *predicate, struct slice text,
                : status;
 }
 
-static bool compare(enum predicate_verb verb, double cell, double constant)
+/* 1 or 0. By keys, so that no cell is special to the processor; one that is not a number has none. */
+static uint64_t compare(enum predicate_verb verb, double cell, double constant)
 {
+    const int64_t at = even_key(cell);
+    const int64_t limit = even_key(constant);
+    const uint64_t there = ~even_is_nan(cell) & 1;
     switch (verb) {
     case PREDICATE_LESS:
-        return cell < constant;
+        return mask_of(at < limit) & there;
     case PREDICATE_LESS_EQUAL:
-        return cell <= constant;
+        return mask_of(at <= limit) & there;
     case PREDICATE_GREATER:
-        return cell > constant;
+        return mask_of(at > limit) & there;
     case PREDICATE_GREATER_EQUAL:
-        return cell >= constant;
+        return mask_of(at >= limit) & there;
     case PREDICATE_EQUAL:
-        return cell == constant;
+        return mask_of(at == limit) & there;
     case PREDICATE_UNEQUAL:
-        return cell < constant || cell > constant;
+        return mask_of(at != limit) & there;
     case PREDICATE_NOT:
     case PREDICATE_AND:
     case PREDICATE_OR:
         break;
     }
     CHECK(false);
-    return false;
+    return 0;
 }
 
 bool predicate_holds(const struct predicate *predicate, const struct row *row)
@@ -287,7 +290,7 @@ bool predicate_holds(const struct predicate *predicate, const struct row *row)
             CHECK(step->column <= row->column_count);
             const double cell =
                 step->column < row->column_count ? row->cell[step->column] : row->label;
-            truths = truths << 1 | (compare(step->verb, cell, step->constant) ? 1U : 0U);
+            truths = truths << 1 | compare(step->verb, cell, step->constant);
         }
     }
     return (truths & 1) != 0;

@@ -71,12 +71,12 @@ MUST_USE enum status predicate_parse(struct predicate *predicate, struct slice t
 /**
  * Answers whether it holds for the record. A comparison with a cell that is not a number is false,
  * whichever it is. CHECKs that the record has the schema's columns.
- * Privacy: takes a time that may depend on the record; the answer's public slot hides it.
+ * Privacy: the same instructions and addresses whatever the record is.
  */
 bool predicate_holds(const struct predicate *predicate, const struct row *row);
 
 /** From the units of the file's column to those that its public range is given in, and back; both are
- * monotone. */
+ * monotone, up to rounding. The first is as even as predicate_holds. */
 double predicate_cell(const struct column *column, double value);
 double predicate_value(const struct column *column, double cell);
 

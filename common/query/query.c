@@ -4,6 +4,7 @@
 #include "query/query.h"
 
 #include "base/check.h"
+#include "base/even.h"
 #include "dp/encode.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static double cell_of(const struct query *query, const struct row *row)
     if (query->column_index < row->column_count) {
         return row->cell[query->column_index];
     }
-    return query->label_kind == LABEL_SIGN ? (row->label > 0 ? 1 : 0) : row->label;
+    return query->label_kind == LABEL_SIGN ? even_keep(mask_of(row->label > 0), 1) : row->label;
 }
 
 double query_imputed(const struct column *column)
@@ -23,48 +24,49 @@ double query_imputed(const struct column *column)
     return column->has_missing ? column->missing : predicate_value(column, column->centre);
 }
 
-/* The value over its public range, -1/2 .. 1/2, clamped; a missing one is imputed. */
+/* The value over its public range, -1/2 .. 1/2, clamped; a missing one is imputed. One nearer to 0 than
+ * 2^-900 counts as 0. */
 static int64_t centred_value(const struct query *query, unsigned grid_bits, double cell)
 {
-    const double there = isnan(cell) ? query_imputed(&query->column) : cell;
-    const double value = (there - query->low) / (query->high - query->low);
+    const double there = even_choose(even_is_nan(cell), query->imputed, cell);
+    const double flushed = even_keep(~even_is_below(there, 0x1p-900), there);
+    const double value = (flushed - query->low) / (query->high - query->low);
     const int64_t half = (int64_t)1 << (grid_bits - 1);
-    int64_t steps = encode_value(fmin(fmax(value, 0), 1), grid_bits) - half;
+    int64_t steps = encode_value(even_min(even_max(value, 0), 1), grid_bits) - half;
     clip_box(&steps, 1, -half, half);
     return steps;
 }
 
-/* The one cell that holds the value; cell_count where none does: a missing or unlisted cell, or a
- * number beyond the public range. */
-static size_t histogram_cell(const struct query *query, double cell)
+/* Adds one to the cell that the value lies in; to none for a missing or unlisted cell, or a number
+ * beyond the public range. */
+static void add_to_histogram(int64_t *sum, const struct query *query, uint64_t one, double cell)
 {
-    size_t found = 0;
     if (query->column.kind == COLUMN_CATEGORY) {
-        return cell >= 0 && cell < (double)query->cell_count ? (size_t)cell : query->cell_count;
+        for (size_t i = 0; i < query->cell_count; i++) {
+            sum[i] += (int64_t)(one & mask_of(cell == (double)i));
+        }
+        return;
     }
-    if (!(cell >= query->low && cell <= query->high)) {
-        return query->cell_count;
-    }
+    const int64_t at = even_key(cell);
+    const uint64_t inside = ~even_is_nan(cell) & mask_of(at >= even_key(query->low)) &
+                            mask_of(at <= even_key(query->high));
+    uint64_t above = inside; /* the last edge */
     for (size_t i = 0; i + 1 < query->cell_count; i++) {
-        found += cell >= query->edge[i] ? 1 : 0;
+        const uint64_t next = above & mask_of(at >= query->edge_key[i]);
+        sum[i] += (int64_t)(one & above & ~next);
+        above = next;
     }
-    return found;
-}
-
-static void add_to_histogram(int64_t *sum, const struct query *query, int64_t one, double cell)
-{
-    const size_t found = histogram_cell(query, cell);
-    if (found < query->cell_count) {
-        sum[found] += one;
-    }
+    sum[query->cell_count - 1] += (int64_t)(one & above);
 }
 
 /* A missing cell is on neither side. */
 static int64_t side_of(const struct query *query, unsigned grid_bits, double threshold, double cell)
 {
-    const int64_t one = (int64_t)1 << grid_bits;
-    const bool is_below = predicate_cell(&query->column, cell) <= threshold;
-    return isnan(cell) ? 0 : (is_below ? one : 0) - query_share_steps(query, grid_bits);
+    const uint64_t one = UINT64_C(1) << grid_bits;
+    const uint64_t is_below =
+        mask_of(even_key(predicate_cell(&query->column, cell)) <= even_key(threshold));
+    const uint64_t steps = (one & is_below) - (uint64_t)query_share_steps(query, grid_bits);
+    return (int64_t)(steps & ~even_is_nan(cell));
 }
 
 int64_t query_share_steps(const struct query *query, unsigned grid_bits)
@@ -78,26 +80,26 @@ int64_t query_share_steps(const struct query *query, unsigned grid_bits)
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
                const struct row *row)
 {
-    const int64_t one = (int64_t)1 << grid_bits;
+    const uint64_t one = UINT64_C(1) << grid_bits;
     CHECK(grid_bits >= QUERY_BITS_MIN && grid_bits <= QUERY_BITS_MAX);
-    if (!predicate_holds(&query->where, row)) {
-        return;
-    }
+    const uint64_t holds = mask_of(predicate_holds(&query->where, row));
+    const uint64_t counted = one & holds;
     switch (query->kind) {
     case QUERY_COUNT:
-        sum[0] += one;
+        sum[0] += (int64_t)counted;
         break;
     case QUERY_MEAN:
-        sum[0] += centred_value(query, grid_bits, cell_of(query, row));
+        sum[0] += (int64_t)((uint64_t)centred_value(query, grid_bits, cell_of(query, row)) & holds);
         if (query->is_partial) {
-            sum[1] += one;
+            sum[1] += (int64_t)counted;
         }
         break;
     case QUERY_HISTOGRAM:
-        add_to_histogram(sum, query, one, cell_of(query, row));
+        add_to_histogram(sum, query, counted, cell_of(query, row));
         break;
     case QUERY_QUANTILE:
-        sum[0] += side_of(query, grid_bits, threshold, cell_of(query, row));
+        sum[0] +=
+            (int64_t)((uint64_t)side_of(query, grid_bits, threshold, cell_of(query, row)) & holds);
         break;
     }
 }

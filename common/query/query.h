@@ -44,8 +44,10 @@ struct query {
     double low, high;             /* the column's public range, unit: the file's */
     size_t cell_count;            /* whole numbers in a round */
     double edge[QUERY_CELLS_MAX]; /* (cell_count - 1) of a histogram of numbers, unit: the file's */
-    double share;                 /* of a quantile, in (0, 1) */
-    uint32_t rounds;              /* of a quantile; all others are answered in one */
+    int64_t edge_key[QUERY_CELLS_MAX]; /* their keys (base/even.h) */
+    double imputed;                    /* query_imputed, of a mean */
+    double share;                      /* of a quantile, in (0, 1) */
+    uint32_t rounds;                   /* of a quantile; all others are answered in one */
 };
 
 /**
@@ -81,7 +83,8 @@ bool query_has_note(const struct query *query, struct why *note);
  *            what is summed is at least 0 exactly when the quantile is at most the threshold. Nothing
  *            where the cell is missing: the quantile is of those that are there.
  *
- * Ensures that no value, not even NaN, adds anything else.
+ * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
+ * the record is: a histogram goes through all its cells.
  */
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
                const struct row *row);

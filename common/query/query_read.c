@@ -1,5 +1,6 @@
 /* The four kinds of question, from their text. */
 
+#include "base/even.h"
 #include "query/predicate_read.h"
 #include "query/query.h"
 #include "query/reader.h"
@@ -268,10 +269,14 @@ enum status query_parse(struct query *query, struct slice text, const struct sch
     if (status == STATUS_OK && reading.reader.token.kind != TOKEN_END) {
         status = reader_refuse(&reading.reader, "the question should end here");
     }
-    if (status == STATUS_OK) {
-        memcpy(query->text, text.data, text.size);
-    } else {
+    if (status != STATUS_OK) {
         *query = (struct query){0};
+        return status;
     }
-    return status;
+    memcpy(query->text, text.data, text.size);
+    query->imputed = query->kind == QUERY_MEAN ? query_imputed(&query->column) : 0;
+    for (size_t i = 0; i + 1 < query->cell_count; i++) {
+        query->edge_key[i] = even_key(query->edge[i]);
+    }
+    return STATUS_OK;
 }

@@ -185,6 +185,20 @@ void trace_forget(struct trace *trace)
     trace->differs = false;
 }
 
+void trace_pause(void)
+{
+    if (running != NULL) {
+        SET_TRAP_FLAG("andq $-0x101");
+    }
+}
+
+void trace_resume(void)
+{
+    if (running != NULL) {
+        SET_TRAP_FLAG("orq $0x100");
+    }
+}
+
 bool trace_run(struct trace *trace, void (*run)(void *), void *argument)
 {
     struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};

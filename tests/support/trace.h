@@ -27,6 +27,11 @@ void trace_free(struct trace *trace);
 /** The next run is the first again. */
 void trace_forget(struct trace *trace);
 
+/** Around what knows public numbers alone, and would take long: not stepped through. Nothing outside
+ * trace_run. */
+void trace_pause(void);
+void trace_resume(void);
+
 /**
  * Runs a computation an instruction at a time; the first run is kept, later ones are compared with it.
  * What run allocates must lie at the same addresses each time: trace_heap.h.

@@ -42,6 +42,65 @@ const struct odd_task odd_tasks[] = {
      1},
     {"losses, plays, unit agent", TWO, "agent", "central",
      STEP "  - {task: losses, strategy: rwm, loss: hinge, rounds: 2, batch: #, share: 0.5}\n", 1},
+    {"update, logistic", TWO, "record", "local",
+     "  - {task: update, loss: logistic, rounds: 2, batch: #, clip: 1, rate: 1, share: 1}\n", 0},
+    {"update, hinge, L2", TWO, "record", "local",
+     "  - {task: update, loss: hinge, rounds: 2, batch: #, clip: 0.25, rate: 1, noise: gaussian}\n",
+     0},
+    {"update, squared, far out", NUMBER, "record", "local",
+     "  - {task: update, loss: squared, rounds: 2, batch: #, clip: 1, rate: 1, noise: gaussian,\n"
+     "     grid_bits: 32}\n",
+     0},
+    {"update, huber", NUMBER, "record", "local",
+     "  - {task: update, loss: huber, loss_parameter: 0.5, rounds: 2, batch: #, clip: 1, rate: 1,\n"
+     "     share: 1}\n",
+     0},
+    {"update, pinball", NUMBER, "record", "local",
+     "  - {task: update, loss: pinball, loss_parameter: 0.3, rounds: 2, batch: #, clip: 1, rate: 1,\n"
+     "     share: 1}\n",
+     0},
+    {"update, absolute", NUMBER, "record", "local",
+     "  - {task: update, loss: absolute, rounds: 2, batch: #, clip: 1, rate: 1, share: 1}\n", 0},
+    {"update, insensitive", NUMBER, "record", "local",
+     "  - {task: update, loss: insensitive, loss_parameter: 0.25, rounds: 2, batch: #, clip: 1,\n"
+     "     rate: 1, share: 1}\n",
+     0},
+    {"update, classes", THREE, "record", "local",
+     "  - {task: update, loss: logistic, rounds: 2, batch: #, clip: 1, rate: 1, share: 1}\n", 0},
+    {"update, unit agent", TWO, "agent", "local",
+     "  - {task: update, loss: hinge, rounds: 2, batch: #, clip: 0.5, clip_all: 0.5, rate: 1,\n"
+     "     share: 1}\n",
+     0},
+    {"update, unit agent, L2", TWO, "agent", "local",
+     "  - {task: update, loss: hinge, rounds: 2, batch: #, clip: 0.5, clip_all: 0.5, rate: 1,\n"
+     "     noise: gaussian}\n",
+     0},
+    {"statistics", NUMBER, "record", "local",
+     "  - {task: statistics, lambdas: [0.1], batch: #, share: 1, grid_bits: 16}\n", 0},
+    {"statistics, classes", THREE, "record", "local",
+     "  - {task: statistics, lambdas: [0.1], batch: #, share: 1, grid_bits: 16}\n", 0},
+    {"online", NUMBER, "record", "local",
+     "  - {task: online, t0: 3, rounds: 1, share: 1, grid_bits: 30}\n", 0},
+    {"query, counts", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"count: a < 0.5 and not s == v\",\n"
+     "     \"count: b <= 0.2 or c > 1\", \"count: y != 1\", \"count: d >= 0 and e != 1 and s != w\"]}\n",
+     0},
+    {"query, means", NUMBER, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"mean: a\", \"mean: c where s == u\",\n"
+     "     \"mean: y\"]}\n",
+     0},
+    {"query, histograms", THREE, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"histogram: s\", \"histogram: y\",\n"
+     "     \"histogram: a by 0.25 where b > 0\"]}\n",
+     0},
+    {"query, quantiles", NUMBER, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"quantile: 0.5 of a in 2 rounds\",\n"
+     "     \"quantile: 0.9 of c in 2 rounds\"]}\n",
+     0},
+    {"select, stumps", TWO, "record", "local",
+     "  - {task: select, candidates: {stumps: [a, c, s], thresholds: 5, predicates: [\"b > 0.5\"]},\n"
+     "     batch: #, share: 1}\n",
+     0},
     {"select among experts", TWO, "record", "central",
      STEP "  - {task: select, loss: zero_one, batch: #, share: 0.5, grid_bits: 4}\n", 0},
 };

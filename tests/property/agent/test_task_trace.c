@@ -15,6 +15,25 @@ enum { STEPS_MAX = 100000, BATCH = 4 };
 
 static struct odd_world world;
 
+enum status __real_round_bounds(struct round_bounds *out, const struct job *job,
+                                const struct stage *stage, uint32_t within, uint64_t record_count,
+                                size_t expert_count, struct why *why);
+enum status __wrap_round_bounds(struct round_bounds *out, const struct job *job,
+                                const struct stage *stage, uint32_t within, uint64_t record_count,
+                                size_t expert_count, struct why *why);
+
+/* Its arguments are public, and some bounds take a hundred thousand steps. */
+enum status __wrap_round_bounds(struct round_bounds *out, const struct job *job,
+                                const struct stage *stage, uint32_t within, uint64_t record_count,
+                                size_t expert_count, struct why *why)
+{
+    trace_pause();
+    const enum status status =
+        __real_round_bounds(out, job, stage, within, record_count, expert_count, why);
+    trace_resume();
+    return status;
+}
+
 /* Steps a computation on records of one class. */
 static bool step(struct trace *trace, void (*run)(void *), enum odd_class class, uint64_t seed)
 {
