@@ -55,8 +55,8 @@ static enum status print_answer(struct ledger_print *print, const struct record 
     event_text(event, sizeof event, charge);
     if (print->charges == NULL) {
         (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-10s  %10s  %8s  %-16.16s  %s\n", when,
-                     name[0] != '\0' ? name : id, record->as.answer.round, record->as.answer.task,
-                     unbounded ? "-" : epsilon, delta,
+                     name[0] != '\0' ? name : id, record->as.answer.round + 1,
+                     record->as.answer.task, unbounded ? "-" : epsilon, delta,
                      digest_is_none(&record->as.answer.answer) ? "-" : answer, event);
         return STATUS_OK;
     }

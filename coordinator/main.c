@@ -33,7 +33,7 @@ static const char HELP[] =
     "The allow-list may change while the coordinator runs; nobody else's key changes.\n"
     "\n"
     "Options:\n"
-    "  --config FILE   the settings (YAML; docs/OPERATIONS tells every key)\n"
+    "  --config FILE   the settings (YAML; docs/OPERATIONS.md tells every key)\n"
     "  --help, --version\n"
     "\n"
     "Example:\n"

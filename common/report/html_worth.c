@@ -45,7 +45,8 @@ static bool by_accuracy(FILE *page, const struct result *result)
     if (!isfinite(average) || !isfinite(own)) {
         return false;
     }
-    const double points = 100 * (own - average);
+    /* Of the figures as they are shown: a reader subtracts them. */
+    const double points = (round(1000 * own) - round(1000 * average)) / 10;
     (void)fputs("The candidate chosen is right on ", page);
     html_percent(page, own);
     (void)fputs(" of the records held out, one drawn at random on ", page);

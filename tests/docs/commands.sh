@@ -1,6 +1,6 @@
 #!/bin/bash
-# commands.sh - runs the plans that the pages show, as a reader would, and fails where one does not end
-# well. What takes long or needs an earlier run is run by the tests of its own.
+# commands.sh - runs the plans that the pages and `hedgerow plan PART --help` show, as a reader would, and
+# fails where one does not end well. What takes long or needs an earlier run is run by the tests of its own.
 #
 #     tests/docs/commands.sh FOLDER-OF-PROGRAMS ROOT PAGE...
 set -euo pipefail
@@ -9,21 +9,47 @@ export LC_ALL=C
 bin=$(cd "${1:?say where the programs are}" && pwd)
 cd "${2:?say which tree to check}"
 shift 2
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
+work=$(mktemp -d)
+said=$work/said
+trap 'rm -rf "$work"' EXIT
 count=0
 failed=0
-while IFS= read -r line; do
-    line=${line#    }
-    line=${line%%   #*}
+
+# run LINE: as it stands. Files that a line names are those of the tree, and the events of the manual.
+ln -s "$PWD/compose" "$work/compose"
+sed -n '/^    {"events": \[{/,/\]}$/p' docs/OPERATIONS.md >"$work/events.json"
+run() {
     count=$((count + 1))
-    if ! PATH=$bin:$PATH bash -euo pipefail -c "${line//build\/release\/bin\//}" >/dev/null 2>"$said"; then
-        printf 'FAILED: %s\n' "$line"
+    if ! (cd "$work" && PATH=$bin:$PATH bash -euo pipefail -c "$1") >/dev/null 2>"$said"; then
+        printf 'FAILED: %s\n' "$1"
         cat "$said"
         failed=1
     fi
-done < <(grep -hE '^    .*hedgerow plan ' "$@" | grep -vE '\[|events\.json|JOB\.yml')
-if [ "$count" -lt 5 ]; then
+}
+
+while IFS= read -r line; do
+    line=${line#    }
+    line=${line%%   #*}
+    run "${line//build\/release\/bin\//}"
+done < <(grep -hE '^    .*hedgerow plan ' "$@" | grep -vE '\[|JOB\.yml')
+
+# The examples of a help page, a line each; one goes on where a line ends with a backslash, a bar or a comma.
+examples() {
+    "$bin/hedgerow" plan "$1" --help |
+        awk '/^example/ {on = 1; next} /^$/ {on = 0} !on {next}
+            {sub(/^ +/, ""); go = /[\\|,]$/; sub(/\\$/, ""); printf "%s%s", $0, go ? " " : "\n"}'
+}
+for part in job compose calibrate hedge erm select online pac sq; do
+    shown=$count
+    while IFS= read -r line; do
+        run "$line"
+    done < <(examples "$part")
+    if [ "$count" -eq "$shown" ]; then
+        printf 'FAILED: hedgerow plan %s --help shows no example\n' "$part"
+        failed=1
+    fi
+done
+if [ "$count" -lt 20 ]; then
     printf 'FAILED: only %s commands were found\n' "$count"
     failed=1
 fi
