@@ -47,7 +47,8 @@ static size_t count_waiting(const char *folder)
     DIR *list = opendir(folder);
     size_t count = 0;
     for (const struct dirent *entry = NULL; list != NULL && (entry = readdir(list)) != NULL;) {
-        count += entry->d_name[0] != '.' ? 1 : 0;
+        const size_t length = strlen(entry->d_name); /* a death while writing leaves another name */
+        count += length > 4 && strcmp(entry->d_name + length - 4, ".yml") == 0 ? 1 : 0;
     }
     if (list != NULL) {
         (void)closedir(list);

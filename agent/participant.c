@@ -89,6 +89,12 @@ enum status participant_outdate_answer(struct participant *p)
     return stale_add(&p->stale, answer.sequence);
 }
 
+void participant_keep_later(struct participant *p, int64_t now_ms)
+{
+    p->keep_tries++;
+    p->keep_ms = now_ms + (p->keep_tries < KEEP_TRIES_MAX ? KEEP_RETRY_MS : KEEP_RARE_MS);
+}
+
 static enum status on_record(struct participant *p, const struct event *event)
 {
     struct record record;

@@ -34,6 +34,7 @@ void job_leave(struct participant *p)
     p->fetch_final = false;
     p->model_owed = false;
     p->text_owed = false;
+    p->keep_tries = 0;
     p->declined = false;
     memset(&p->name, 0, sizeof p->name);
 }

@@ -93,8 +93,8 @@ enum status release_keep_model(struct participant *p, const struct event *event,
                                struct effects *effects)
 {
     p->model_owed = !publish(p, p->final_chosen, true);
-    p->keep_ms = event->now_ms + KEEP_RETRY_MS;
-    if (p->model_owed && !(p->options.once && ++p->model_tries >= KEEP_TRIES_MAX)) {
+    participant_keep_later(p, event->now_ms);
+    if (p->model_owed && !(p->options.once && p->keep_tries >= KEEP_TRIES_MAX)) {
         return STATUS_OK; /* the weights stay in memory, and the coordinator is not told of the end */
     }
     return end_job(p, event, false, effects);
@@ -104,7 +104,7 @@ static enum status keep_last_model(struct participant *p, const struct event *ev
                                    uint32_t chosen, struct effects *effects)
 {
     p->final_chosen = chosen;
-    p->model_tries = 0;
+    p->keep_tries = 0;
     return release_keep_model(p, event, effects);
 }
 

@@ -48,7 +48,7 @@ void site_keep_text(struct participant *p, int64_t now_ms)
     p->text_owed = p->job_phase == JOB_WAITING && p->options.waiting.put != NULL &&
                    !p->options.waiting.put(p->options.waiting.self, &p->name.text_digest,
                                            (struct slice){p->text, p->name.text_bytes});
-    p->keep_ms = now_ms + KEEP_RETRY_MS;
+    participant_keep_later(p, now_ms);
 }
 
 static void job_wait(struct participant *p, int64_t now_ms)

@@ -18,7 +18,8 @@ enum {
     FETCH_RETRY_MS = 2000,
     COMMITS_MAX = 2,
     KEEP_RETRY_MS = 2000, /* what a full disk did not take */
-    KEEP_TRIES_MAX = 5    /* of a program that ends with its job */
+    KEEP_TRIES_MAX = 5,   /* then more rarely; a program that ends with its job ends */
+    KEEP_RARE_MS = 60000
 };
 
 enum job_phase {
@@ -102,8 +103,8 @@ struct participant {
     struct held experts;
 
     bool model_owed; /* the job's last model is to be kept before the job is over */
-    uint32_t model_tries;
     bool text_owed;  /* so is the text of a job that waits for a person */
+    uint32_t keep_tries;
     int64_t keep_ms; /* when either is tried again */
 
     enum round_phase round_phase;
@@ -148,6 +149,9 @@ bool participant_is_deaf(struct participant *p);
 
 /** Notes that the latest answer's bytes can go from the journal: a later answer takes its place, or has taken it. */
 MUST_USE enum status participant_outdate_answer(struct participant *p);
+
+/** What was not kept is tried again later, and more rarely after some tries: each fills a line of the log. */
+void participant_keep_later(struct participant *p, int64_t now_ms);
 
 /* participant_job.c */
 void job_leave(struct participant *p);

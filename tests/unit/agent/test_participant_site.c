@@ -94,6 +94,31 @@ Test(participant_site, a_job_waits_until_a_person_has_approved_its_very_text)
     timed_free(&bench);
 }
 
+/* A full disk, or too many jobs that wait: the text is put again every two seconds, later every minute. */
+Test(participant_site, a_text_that_finds_no_room_is_put_again_and_at_last_rarely)
+{
+    static const int64_t after_ms[] = {2000, 4000, 6000, 8000, 68000};
+    struct timed bench;
+    init_asking(&bench);
+    bench.full = 5;
+    timed_join(&bench);
+    cr_assert_eq(bench.full, 4);
+    const int64_t began_ms = bench.now_ms;
+    for (unsigned i = 0; i < 5; i++) {
+        bench.now_ms = began_ms + after_ms[i] - 1;
+        timed_tick(&bench);
+        cr_expect_eq(bench.full, 4 - i, "try %u is early", i);
+        bench.now_ms = began_ms + after_ms[i];
+        timed_tick(&bench);
+        cr_expect_eq(bench.full, i < 4 ? 3 - i : 0, "try %u", i);
+    }
+    cr_expect_eq(bench.waiting, 1);
+    bench.now_ms += 1000000;
+    timed_tick(&bench);
+    cr_expect_eq(bench.waiting, 1, "it is kept: once");
+    timed_free(&bench);
+}
+
 /* Planted: an approval by text alone would let the second run in. */
 Test(participant_site, an_approval_covers_one_run_or_as_many_as_were_said)
 {

@@ -44,6 +44,7 @@ struct timed {
     uint64_t committing;
     int64_t wall_ms;
     size_t restarts; /* asked for */
+    unsigned full;   /* so many texts find no room */
     size_t waiting;  /* texts that were kept for a person */
     struct digest waiting_text;
     struct log log;
