@@ -38,6 +38,8 @@ struct site {
     struct agent_settings settings;
     struct policy policy;
     struct dictionary dictionary;
+    char *dictionary_text; /* (dictionary_size) owned */
+    size_t dictionary_size;
     struct key_pair key;
     struct digest coordinator_key;
     char *job_text; /* the approved job; NULL when the settings name none; owned */

@@ -110,21 +110,23 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     struct run *run = self;
     struct journal_sqlite_options journal_options = {.folder = run->site.settings.state,
                                                      .kind = "agent"};
-    struct participant_options options = {.policy = &run->site.policy,
-                                          .dictionary = &run->site.dictionary,
-                                          .source = site_source(&run->site),
-                                          .random = &run->daemon.random,
-                                          .log = &run->daemon.log,
-                                          .model = {keep_model, run},
-                                          .waiting = {keep_waiting, run},
-                                          .approved_text = {run->site.job_text, run->site.job_size},
-                                          .memory_bytes = run->memory_bytes,
-                                          .speed = run->speed,
-                                          .approvals_followed = true,
-                                          .key_text = run->key_text,
-                                          .heartbeat_ms = run->site.settings.heartbeat_ms,
-                                          .silence_ms = run->site.settings.silence_ms,
-                                          .once = run->once || run->site.settings.once};
+    struct participant_options options = {
+        .policy = &run->site.policy,
+        .dictionary = &run->site.dictionary,
+        .dictionary_text = {run->site.dictionary_text, run->site.dictionary_size},
+        .source = site_source(&run->site),
+        .random = &run->daemon.random,
+        .log = &run->daemon.log,
+        .model = {keep_model, run},
+        .waiting = {keep_waiting, run},
+        .approved_text = {run->site.job_text, run->site.job_size},
+        .memory_bytes = run->memory_bytes,
+        .speed = run->speed,
+        .approvals_followed = true,
+        .key_text = run->key_text,
+        .heartbeat_ms = run->site.settings.heartbeat_ms,
+        .silence_ms = run->site.settings.silence_ms,
+        .once = run->once || run->site.settings.once};
     read_policy_anew(run);
     enum status status = journal_sqlite_open(journal, &journal_options, why);
 

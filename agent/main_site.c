@@ -60,8 +60,14 @@ enum status site_read_dictionary(struct site *site, struct why *why)
     if (status == STATUS_OK) {
         status = dictionary_parse(&site->dictionary, (struct slice){text, size}, path, why);
     }
-    free(text);
-    return status;
+    if (status != STATUS_OK) {
+        free(text);
+        return status;
+    }
+    free(site->dictionary_text);
+    site->dictionary_text = text;
+    site->dictionary_size = size;
+    return STATUS_OK;
 }
 
 enum status site_read_own_key(struct site *site, struct why *why)
@@ -95,6 +101,7 @@ void site_free(struct site *site)
 {
     key_pair_wipe(&site->key);
     dictionary_free(&site->dictionary);
+    free(site->dictionary_text);
     free(site->job_text);
     memset(site, 0, sizeof *site);
 }

@@ -29,6 +29,7 @@ enum status participant_hello(struct participant *p, int64_t now_ms, struct effe
         hello.as.hello.job = p->name.id;
         hello.as.hello.rounds_closed = p->rounds_closed;
     }
+    hello.as.hello.dictionary = p->shown;
     hello.as.hello.ready = p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED;
     p->hello_ms = now_ms + p->options.heartbeat_ms;
     return participant_send(p, effects, &hello, (struct slice){0});
@@ -280,6 +281,22 @@ static enum status on_key_in_use(struct participant *p, struct effects *effects)
     return STATUS_OK;
 }
 
+/* The dictionary's text and nothing else, at most once in SHOW_MS, and never while something is computed. */
+static enum status on_show(struct participant *p, const struct event *event,
+                           const struct message *message, struct effects *effects)
+{
+    struct message answer = {.kind = MESSAGE_DICTIONARY};
+    if (participant_is_deaf(p) || digest_is_none(&p->shown) ||
+        !digest_equal(&p->shown, &message->as.show.digest) ||
+        (p->was_shown && event->now_ms - p->shown_ms < SHOW_MS)) {
+        return STATUS_OK;
+    }
+    p->was_shown = true;
+    p->shown_ms = event->now_ms;
+    answer.as.dictionary.digest = p->shown;
+    return participant_send(p, effects, &answer, p->options.dictionary_text);
+}
+
 static enum status on_message(struct participant *p, const struct event *event,
                               struct effects *effects)
 {
@@ -312,6 +329,8 @@ static enum status on_message(struct participant *p, const struct event *event,
         return on_challenge(p, &message, effects);
     case MESSAGE_KEY_IN_USE:
         return on_key_in_use(p, effects);
+    case MESSAGE_SHOW:
+        return on_show(p, event, &message, effects);
     case MESSAGE_ENROLLED: /* a coordinator without a job answers so */
         return STATUS_OK;
     case MESSAGE_HELLO:
@@ -321,6 +340,7 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_FETCH:
     case MESSAGE_ENROL:
     case MESSAGE_PRESENT:
+    case MESSAGE_DICTIONARY:
     case MESSAGE_KIND_COUNT:
         break;
     }
@@ -480,6 +500,10 @@ enum status participant_new(struct participant **out, const struct participant_o
     if (status != STATUS_OK) {
         free(p);
         return status;
+    }
+    const struct slice text = options->dictionary_text;
+    if (options->policy->share_dictionary && text.size > 0 && text.size <= CHUNK_BYTES_MAX) {
+        digest_sha256(&p->shown, &text, 1);
     }
     *out = p;
     return STATUS_OK;

@@ -37,6 +37,8 @@ struct participant_options {
     struct model_sink model;
     struct text_sink waiting;
     struct slice
+        dictionary_text; /* kept; as the site's person wrote it, shown where the policy says so */
+    struct slice
         approved_text; /* kept; when size > 0 only a job of exactly these bytes is joined */
     bool
         approvals_followed; /* EVENT_FILE tells a person's decisions; until the first, all jobs wait */

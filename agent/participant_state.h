@@ -16,6 +16,7 @@
 
 enum {
     FETCH_RETRY_MS = 2000,
+    SHOW_MS = 1000,
     COMMITS_MAX = 2,
     KEEP_RETRY_MS = 2000, /* what a full disk did not take */
     KEEP_TRIES_MAX = 5,   /* then more rarely; a program that ends with its job ends */
@@ -81,6 +82,9 @@ struct participant {
     bool approvals_known;  /* a person's decisions were told at least once */
     struct seen_job *seen; /* (seen_count) owned */
     size_t seen_count;
+    struct digest shown; /* of the dictionary's text; none where it is not shown */
+    int64_t shown_ms;    /* when it was sent last, if ever: was_shown */
+    bool was_shown;
     struct texts texts; /* of these jobs, as far as they are kept */
     struct stale stale; /* answers that the journal still holds and nobody may ask for again */
     struct approvals approvals;

@@ -135,6 +135,13 @@ static const struct config_key policy_keys[] = {
      .max = 1000000,
      .fallback = "20",
      .example = "20"},
+    {.name = "share_dictionary",
+     .doc =
+         "true shows the data dictionary's text to the coordinator, so that job writers see columns.",
+     .type = CONFIG_FLAG,
+     CONFIG_IN(struct policy, share_dictionary),
+     .fallback = "false",
+     .example = "true"},
     {.name = "message_mb_max",
      .doc = "The largest answer or model in megabytes.",
      .type = CONFIG_FIXED,

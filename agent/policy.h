@@ -35,13 +35,14 @@ struct policy {
     uint64_t message_bytes_max;      /* the largest answer or artifact */
     enum approval_mode approval;
     uint32_t jobs_per_day; /* new jobs that are looked at in a day (UTC) */
+    bool share_dictionary; /* coordinators may see the data dictionary's text */
     uint32_t
         answer_slot_ms; /* answers whose time may tell of records leave at multiples of this after the invitation */
 };
 
 /** Reads a policy's YAML text; the same strictness as job_parse. Required is every key but
  * job_epsilon, job_delta (that of the total when left out), and allowance_days with
- * allowance_epsilon and, likewise, allowance_delta; least_epsilon, approval and jobs_per_day. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
+ * allowance_epsilon and, likewise, allowance_delta; least_epsilon, approval, jobs_per_day and share_dictionary. Fails with STATUS_INVALID, STATUS_UNSUPPORTED,
  * STATUS_NO_MEMORY; policy is then zeroed and allows nothing. */
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);

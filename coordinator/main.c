@@ -24,6 +24,8 @@ static const char HELP[] =
     "  check               are settings, key, allow-list and job in order?\n"
     "  enrol               let sites enrol, without a job, until every one-time token is spent or has\n"
     "                      expired; tells who enrolled\n"
+    "  columns             what the data dictionaries say that sites show, and where they differ\n"
+    "                      [--json]\n"
     "  agents list         who is admitted [--json]\n"
     "  agents add NAME     admit an agent: --key HEX (its public key), or --token FILE to write a\n"
     "                      one-time token for its enrolment [--address tcp://HOST:PORT as the site\n"
@@ -120,6 +122,7 @@ static const struct command {
     {"run", NULL, read_run, main_run},
     {"check", NULL, read_check, main_check},
     {"enrol", NULL, read_check, main_enrol},
+    {"columns", NULL, read_list, main_columns},
     {"agents", "list", read_list, main_agents_list},
     {"agents", "add", read_add, main_agents_add},
     {"agents", "revoke", read_revoke, main_agents_revoke},
@@ -147,7 +150,7 @@ int main(int count, char **argument)
                        : daemon_usage(PROGRAM, why.text);
         }
     }
-    return daemon_usage(PROGRAM,
-                        "the first words are a command: init, run, check, enrol, agents list, "
-                        "agents add NAME or agents revoke NAME");
+    return daemon_usage(
+        PROGRAM, "the first words are a command: init, run, check, enrol, columns, agents list, "
+                 "agents add NAME or agents revoke NAME");
 }

@@ -4,9 +4,12 @@
 #ifndef COORDINATOR_MAIN_H
 #define COORDINATOR_MAIN_H
 
+#include "base/log.h"
 #include "config/settings.h"
 #include "crypto/key.h"
 #include "job/job.h"
+#include "protocol/machine.h"
+#include "protocol/message.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,10 +53,28 @@ MUST_USE enum status office_make_out(const struct office *office, struct why *wh
 MUST_USE enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
                                     bool *failed, struct why *why);
 
+enum { SHELF_PATH_BYTES = SETTINGS_PATH_BYTES + 64 };
+
+/* Where the data dictionaries are kept that sites show. */
+struct shelf {
+    const struct office *office;
+    const struct log *log;
+};
+
+/** Writes the path of an agent's file, or, of the name "", of the folder. */
+void shelf_path(const struct office *office, char path[static SHELF_PATH_BYTES], const char *name);
+/** A struct dictionary_sink's functions. */
+bool shelf_has(void *self, const struct peer *agent, const struct digest *digest);
+void shelf_put(void *self, const struct peer *agent, struct slice text);
+/** Hears what a site says while no job runs; returns whether `answer` is to be sent to it. */
+bool shelf_hear(struct shelf *shelf, const struct peer *site, const struct message *message,
+                struct slice payload, struct message *answer);
+
 /* The commands; each returns the program's exit code. */
 int main_init(const struct arguments *arguments);
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
+int main_columns(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);
 int main_agents_list(const struct arguments *arguments);
 int main_agents_add(const struct arguments *arguments);

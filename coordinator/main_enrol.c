@@ -19,6 +19,12 @@ static void tell(void *self, const char *name, bool enrolled)
     (void)fflush(stdout);
 }
 
+static bool hear(void *self, const struct peer *site, const struct message *message,
+                 struct slice payload, struct message *answer)
+{
+    return shelf_hear(self, site, message, payload, answer);
+}
+
 static enum status stay(const struct office *office, const struct daemon *daemon, int *exit_code,
                         struct why *why)
 {
@@ -26,8 +32,12 @@ static enum status stay(const struct office *office, const struct daemon *daemon
                                        .key = &office->key,
                                        .log = &daemon->log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
-    struct enrolment_options enrolment = {
-        .log = &daemon->log, .roster_path = office->settings.agents, .tell = tell};
+    struct shelf shelf = {office, &daemon->log};
+    struct enrolment_options enrolment = {.log = &daemon->log,
+                                          .roster_path = office->settings.agents,
+                                          .tell = tell,
+                                          .hear = hear,
+                                          .self = &shelf};
     enum status status = endpoint_listen(&enrolment.endpoint, &options, why);
 
     if (status != STATUS_OK) {

@@ -30,6 +30,7 @@ struct run {
     struct office office;
     struct daemon daemon;
     struct coordinator *coordinator;
+    struct shelf shelf;
 #ifdef HEDGEROW_SEEDED
     struct seeded_random seeded;
 #endif
@@ -45,10 +46,12 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
                                           .text = {run->office.text, run->office.text_size},
                                           .random = &run->daemon.random,
                                           .log = &run->daemon.log,
+                                          .dictionaries = {shelf_has, shelf_put, &run->shelf},
                                           .answer_bytes_max =
                                               run->office.settings.message_bytes_max,
                                           .linger_ms = run->office.settings.linger_ms,
                                           .settle_ms = SETTLE_MS};
+    run->shelf = (struct shelf){&run->office, &run->daemon.log};
     enum status status = journal_sqlite_open(journal, &journal_options, why);
 
     if (status != STATUS_OK) {

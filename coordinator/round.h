@@ -12,13 +12,23 @@
 
 struct coordinator;
 
+/* Where the data dictionaries go that agents show. */
+struct dictionary_sink {
+    /** Returns whether the text of this digest is the one kept for the agent. NULL: nobody is asked. */
+    bool (*has)(void *self, const struct peer *agent, const struct digest *digest);
+    /** Keeps a text that dictionary_parse reads, in place of the one before it. */
+    void (*put)(void *self, const struct peer *agent, struct slice text);
+    void *self;
+};
+
 struct coordinator_options {
     const struct job *job;       /* kept; parsed from text */
     struct slice text;           /* kept; the job's exact bytes, sent to agents */
     const struct random *random; /* kept: the job's nonce, the RWM's draws */
     const struct log *log;       /* kept */
-    uint64_t answer_bytes_max;   /* refuse larger vectors up front */
-    uint32_t linger_ms;          /* after the job's end: how long absent agents are waited for */
+    struct dictionary_sink dictionaries;
+    uint64_t answer_bytes_max; /* refuse larger vectors up front */
+    uint32_t linger_ms;        /* after the job's end: how long absent agents are waited for */
     uint32_t settle_ms; /* an agent that is present, but never was ready, is waited for so long */
 };
 

@@ -20,8 +20,10 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     if (!member->seen) {
         log_event(c->options.log, LOG_INFO, "agent-present", member->peer.name, "is present");
     }
-    if (c->phase < PHASE_JOINING) {
-        return STATUS_OK; /* the job has no durable name yet */
+    enum status status =
+        coordinator_ask_dictionary(c, event, member, &message->as.hello.dictionary, effects);
+    if (status != STATUS_OK || c->phase < PHASE_JOINING) {
+        return status; /* the job has no durable name yet */
     }
     bool ready = same && message->as.hello.ready && message->as.hello.version == PROTOCOL_VERSION;
     if (cohort_note_hello(member, ready, c->opened_ms, event->now_ms)) {
@@ -32,7 +34,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     welcome.as.welcome.version = PROTOCOL_VERSION;
     welcome.as.welcome.job = c->outcome.job_name;
     welcome.as.welcome.rounds_closed = c->outcome.rounds_closed;
-    enum status status = coordinator_send(c, effects, &member->peer, &welcome, (struct slice){0});
+    status = coordinator_send(c, effects, &member->peer, &welcome, (struct slice){0});
     if (status != STATUS_OK || !same) {
         return status;
     }
@@ -106,6 +108,8 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
         return on_fetch(c, member, message, effects);
     case MESSAGE_PRESENT: /* late: whose place it is has been decided, by the transport */
         return STATUS_OK;
+    case MESSAGE_DICTIONARY:
+        return coordinator_on_dictionary(c, event, member, message);
     case MESSAGE_ENROL: /* the transport's business, under a token */
     case MESSAGE_WELCOME:
     case MESSAGE_INVITE:
@@ -115,6 +119,7 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
     case MESSAGE_ENROLLED:
     case MESSAGE_CHALLENGE:
     case MESSAGE_KEY_IN_USE:
+    case MESSAGE_SHOW:
     case MESSAGE_KIND_COUNT:
         break;
     }

@@ -129,21 +129,32 @@ static uint32_t poll_once(struct enrolling *run, enum status *status)
     return 0;
 }
 
+static void send_to(struct enrolling *run, const struct peer *site, const struct message *message)
+{
+    uint8_t control[CONTROL_BYTES_MAX];
+    size_t size = wire_encode(control, message);
+    (void)!endpoint_send(run->options->endpoint, site, (struct slice){control, size},
+                         (struct slice){NULL, 0});
+}
+
 /* A site that has enrolled asks under its own key whether it is let in. There is no job to tell of. */
-static void answer_hello(struct enrolling *run, const struct endpoint_message *from)
+static void answer_site(struct enrolling *run, const struct endpoint_message *from)
 {
     struct message message;
     struct message answer = {.kind = MESSAGE_ENROLLED};
-    uint8_t control[CONTROL_BYTES_MAX];
 
-    if (wire_decode(&message, from->control, from->payload) != STATUS_OK ||
-        message.kind != MESSAGE_HELLO) {
+    if (wire_decode(&message, from->control, from->payload) != STATUS_OK) {
         return;
     }
-    memcpy(answer.as.enrolled.name, from->peer.name, sizeof answer.as.enrolled.name);
-    size_t size = wire_encode(control, &answer);
-    (void)!endpoint_send(run->options->endpoint, &from->peer, (struct slice){control, size},
-                         (struct slice){NULL, 0});
+    if (message.kind == MESSAGE_HELLO) {
+        memcpy(answer.as.enrolled.name, from->peer.name, sizeof answer.as.enrolled.name);
+        send_to(run, &from->peer, &answer);
+    }
+    answer = (struct message){.kind = MESSAGE_SHOW};
+    if (run->options->hear != NULL &&
+        run->options->hear(run->options->self, &from->peer, &message, from->payload, &answer)) {
+        send_to(run, &from->peer, &answer);
+    }
 }
 
 static void take_messages(struct enrolling *run)
@@ -151,7 +162,7 @@ static void take_messages(struct enrolling *run)
     struct endpoint_message message;
     while (endpoint_receive(run->options->endpoint, &message) == STATUS_OK) {
         if (!message.token) {
-            answer_hello(run, &message);
+            answer_site(run, &message);
         } else if (enrolment_take(run->options->endpoint, &run->rate, run->options->log,
                                   run->options->roster_path, &message)) {
             run->look_ms = 0;

@@ -6,6 +6,7 @@
 
 #include "io/endpoint.h"
 #include "io/log_sink.h"
+#include "protocol/message.h"
 
 /** Answers a message that came under a token. Only ENROL is heard; the list (roster_path, may be NULL) then has
  * the site's key. Returns whether the list has changed. Logged. */
@@ -19,6 +20,10 @@ struct enrolment_options {
 
     /** Is told of each name whose token is spent (enrolled) or has expired. */
     void (*tell)(void *self, const char *name, bool enrolled);
+    /** Hears what a site that is let in says beside HELLO's answer; returns whether `answer` is to be sent to
+     * it. May be NULL. */
+    bool (*hear)(void *self, const struct peer *site, const struct message *message,
+                 struct slice payload, struct message *answer);
     void *self;
 };
 

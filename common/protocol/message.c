@@ -10,7 +10,8 @@ const char *message_kind_name(enum message_kind kind)
         [MESSAGE_PULL] = "pull",           [MESSAGE_RELEASE] = "release",
         [MESSAGE_PIECE] = "piece",         [MESSAGE_ENROLLED] = "enrolled",
         [MESSAGE_CHALLENGE] = "challenge", [MESSAGE_KEY_IN_USE] = "key-in-use",
-        [MESSAGE_PRESENT] = "present",
+        [MESSAGE_PRESENT] = "present",     [MESSAGE_DICTIONARY] = "dictionary",
+        [MESSAGE_SHOW] = "show",
     };
     return (unsigned)kind < MESSAGE_KIND_COUNT ? name[kind] : "unknown";
 }
@@ -96,14 +97,23 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
         return message->as.present.number != 0;
     case MESSAGE_KEY_IN_USE:
         return true;
+    case MESSAGE_DICTIONARY:
+        return is_there(&message->as.dictionary.digest) && piece_is_valid(0, payload_bytes);
+    case MESSAGE_SHOW:
+        return is_there(&message->as.show.digest);
     case MESSAGE_KIND_COUNT:
         break;
     }
     return false;
 }
 
+bool message_carries(enum message_kind kind)
+{
+    return kind == MESSAGE_CHUNK || kind == MESSAGE_PIECE || kind == MESSAGE_DICTIONARY;
+}
+
 bool message_is_valid(const struct message *message, size_t payload_bytes)
 {
-    bool carries = message->kind == MESSAGE_CHUNK || message->kind == MESSAGE_PIECE;
-    return (carries || payload_bytes == 0) && body_is_valid(message, payload_bytes);
+    return (message_carries(message->kind) || payload_bytes == 0) &&
+           body_is_valid(message, payload_bytes);
 }

@@ -40,7 +40,10 @@ enum message_kind {
     MESSAGE_CHALLENGE,  /* another connection under your key wants your place: are you there? */
     MESSAGE_KEY_IN_USE, /* another agent with your key is connected, and has answered */
     /* agent -> coordinator again: a new message gets the next number */
-    MESSAGE_PRESENT, /* answer to CHALLENGE: I am */
+    MESSAGE_PRESENT,    /* answer to CHALLENGE: I am */
+    MESSAGE_DICTIONARY, /* this site's data dictionary (payload), which SHOW asked for */
+    /* coordinator -> agent again */
+    MESSAGE_SHOW, /* send me the data dictionary of this digest */
     MESSAGE_KIND_COUNT
 };
 
@@ -63,9 +66,10 @@ struct message {
     union {
         struct {
             uint32_t version;
-            struct digest job;      /* the job whose text it has accepted; none before */
-            uint32_t rounds_closed; /* of that job, as far as it knows */
-            bool ready;             /* policy, data and budget checked; nothing else is told */
+            struct digest job;        /* the job whose text it has accepted; none before */
+            uint32_t rounds_closed;   /* of that job, as far as it knows */
+            bool ready;               /* policy, data and budget checked; nothing else is told */
+            struct digest dictionary; /* of the data dictionary's text, where the policy shows it */
         } hello;
         struct {
             struct digest job;
@@ -127,6 +131,12 @@ struct message {
         struct {
             uint64_t number; /* PRESENT repeats it; not 0 */
         } challenge, present;
+        struct {
+            struct digest digest; /* of the text */
+        } dictionary;             /* payload: the whole text */
+        struct {
+            struct digest digest;
+        } show;
     } as;
 };
 
@@ -134,9 +144,12 @@ struct message {
  * Returns whether a message may be on the wire with a payload of so many bytes: what can be judged
  * without knowing the job. Versions are PROTOCOL_VERSION, rounds below ROUNDS_MAX, a digest is there
  * unless it may be none, an artifact has bytes exactly when it has a digest, a name is printable and
- * ends, and CHUNK and PIECE alone have a payload, which ends within TRANSFER_BYTES_MAX.
+ * ends, and CHUNK, PIECE and DICTIONARY alone have a payload; a piece ends within TRANSFER_BYTES_MAX.
  */
 bool message_is_valid(const struct message *message, size_t payload_bytes);
+
+/** Returns whether messages of a kind have a payload. */
+bool message_carries(enum message_kind kind);
 
 /** Returns whether text (size) holds a name: 1 to size - 1 printable characters without a space, then a
  * zero. */

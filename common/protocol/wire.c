@@ -36,6 +36,8 @@ struct packing {
         Wire__Challenge challenge;
         Wire__KeyInUse key_in_use;
         Wire__Present present;
+        Wire__Dictionary dictionary;
+        Wire__Show show;
     } body;
 };
 
@@ -47,7 +49,8 @@ static bool take_from_agent(struct message *message, const Wire__Envelope *envel
         message->as.hello.version = envelope->hello->version;
         message->as.hello.rounds_closed = envelope->hello->rounds_closed;
         message->as.hello.ready = envelope->hello->ready != 0;
-        return wire_take_digest(&message->as.hello.job, &envelope->hello->job);
+        return wire_take_digest(&message->as.hello.job, &envelope->hello->job) &&
+               wire_take_digest(&message->as.hello.dictionary, &envelope->hello->dictionary);
     case WIRE__ENVELOPE__BODY_OFFER:
         message->kind = MESSAGE_OFFER;
         message->as.offer.round = envelope->offer->round;
@@ -77,6 +80,9 @@ static bool take_from_agent(struct message *message, const Wire__Envelope *envel
         message->kind = MESSAGE_PRESENT;
         message->as.present.number = envelope->present->number;
         return true;
+    case WIRE__ENVELOPE__BODY_DICTIONARY:
+        message->kind = MESSAGE_DICTIONARY;
+        return wire_take_digest(&message->as.dictionary.digest, &envelope->dictionary->digest);
     default:
         return false;
     }
@@ -141,6 +147,9 @@ static bool take_from_coordinator(struct message *message, const Wire__Envelope 
     case WIRE__ENVELOPE__BODY_KEY_IN_USE:
         message->kind = MESSAGE_KEY_IN_USE;
         return true;
+    case WIRE__ENVELOPE__BODY_SHOW:
+        message->kind = MESSAGE_SHOW;
+        return wire_take_digest(&message->as.show.digest, &envelope->show->digest);
     default:
         return false;
     }
@@ -156,6 +165,7 @@ static void put_from_agent(struct packing *packing)
         packing->body.hello.job = wire_put_digest(&copy->as.hello.job);
         packing->body.hello.rounds_closed = copy->as.hello.rounds_closed;
         packing->body.hello.ready = copy->as.hello.ready;
+        packing->body.hello.dictionary = wire_put_digest(&copy->as.hello.dictionary);
         break;
     case MESSAGE_OFFER:
         wire__offer__init(&packing->body.offer);
@@ -190,6 +200,10 @@ static void put_from_agent(struct packing *packing)
     case MESSAGE_PRESENT:
         wire__present__init(&packing->body.present);
         packing->body.present.number = copy->as.present.number;
+        break;
+    case MESSAGE_DICTIONARY:
+        wire__dictionary__init(&packing->body.dictionary);
+        packing->body.dictionary.digest = wire_put_digest(&copy->as.dictionary.digest);
         break;
     default:
         CHECK(false);
@@ -258,6 +272,10 @@ static void put_from_coordinator(struct packing *packing)
     case MESSAGE_KEY_IN_USE:
         wire__key_in_use__init(&packing->body.key_in_use);
         break;
+    case MESSAGE_SHOW:
+        wire__show__init(&packing->body.show);
+        packing->body.show.digest = wire_put_digest(&copy->as.show.digest);
+        break;
     default:
         CHECK(false);
     }
@@ -268,11 +286,12 @@ static void put_from_coordinator(struct packing *packing)
 static_assert((int)WIRE__ENVELOPE__BODY_HELLO == (int)MESSAGE_HELLO + 1, "first number");
 static_assert((int)WIRE__ENVELOPE__BODY_ENROL == (int)MESSAGE_ENROL + 1, "last from agents");
 static_assert((int)WIRE__ENVELOPE__BODY_ENROLLED == (int)MESSAGE_ENROLLED + 1, "enrolled");
-static_assert((int)WIRE__ENVELOPE__BODY_PRESENT == (int)MESSAGE_PRESENT + 1, "last number");
+static_assert((int)WIRE__ENVELOPE__BODY_PRESENT == (int)MESSAGE_PRESENT + 1, "present");
+static_assert((int)WIRE__ENVELOPE__BODY_SHOW == (int)MESSAGE_SHOW + 1, "last number");
 
 static bool is_from_agent(int kind)
 {
-    return kind <= MESSAGE_ENROL || kind == MESSAGE_PRESENT;
+    return kind <= MESSAGE_ENROL || kind == MESSAGE_PRESENT || kind == MESSAGE_DICTIONARY;
 }
 
 size_t wire_encode(uint8_t *out, const struct message *message)

@@ -89,6 +89,8 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
     } else if (message->kind == MESSAGE_PIECE) {
         message->as.piece.digest = any_digest(dice);
         message->as.piece.offset = any_number(dice, 0, TRANSFER_BYTES_MAX - CHUNK_BYTES_MAX);
+    } else if (message->kind == MESSAGE_SHOW) {
+        message->as.show.digest = any_digest(dice);
     } else if (message->kind == MESSAGE_CHALLENGE) {
         message->as.challenge.number = any_number(dice, 1, UINT64_MAX);
     } else if (message->kind == MESSAGE_PRESENT) {
@@ -106,7 +108,7 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
     memset(message, 0, sizeof *message);
     message->kind = kind;
     *payload_bytes = 0;
-    if (kind == MESSAGE_CHUNK || kind == MESSAGE_PIECE) {
+    if (message_carries(kind)) {
         *payload_bytes = any_number(dice, 1, CHUNK_BYTES_MAX);
     }
     if (kind == MESSAGE_HELLO) {
@@ -116,6 +118,9 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
         }
         message->as.hello.rounds_closed = (uint32_t)any_number(dice, 0, ROUNDS_MAX);
         message->as.hello.ready = dice_one_in(dice, 2);
+        if (dice_one_in(dice, 2)) {
+            message->as.hello.dictionary = any_digest(dice);
+        }
     } else if (kind == MESSAGE_OFFER) {
         message->as.offer.job = any_digest(dice);
         message->as.offer.round = any_round(dice);
@@ -137,6 +142,8 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
             any_number(dice, 0, TRANSFER_BYTES_MAX - message->as.fetch.length);
     } else if (kind == MESSAGE_ENROL) {
         message->as.enrol.public_key = any_digest(dice);
+    } else if (kind == MESSAGE_DICTIONARY) {
+        message->as.dictionary.digest = any_digest(dice);
     } else {
         any_from_coordinator(dice, message);
     }

@@ -20,6 +20,9 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
 {
     frame hello-first 'hello { version: 1 }'
     frame hello "hello { version: 1 job: \"$A\" rounds_closed: 300 ready: true }"
+    frame hello-showing "hello { version: 1 job: \"$A\" rounds_closed: 300 ready: true dictionary: \"$D\" }"
+    frame dictionary "dictionary { digest: \"$D\" }"
+    frame show "show { digest: \"$D\" }"
     frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
     frame offer-share "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000
         records: 3000 }"

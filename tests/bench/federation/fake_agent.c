@@ -168,6 +168,8 @@ static void take(struct acting *acting, const struct message *message, struct sl
     case MESSAGE_CHUNK:
     case MESSAGE_DECLINE:
     case MESSAGE_FETCH:
+    case MESSAGE_DICTIONARY:
+    case MESSAGE_SHOW:
     case MESSAGE_ENROL:
     case MESSAGE_ENROLLED:
     case MESSAGE_CHALLENGE:

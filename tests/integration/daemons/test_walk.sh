@@ -76,6 +76,43 @@ cd "$work/coordinator" || exit 1
 expect 3 hedgerow-coordinator enrol --config coordinator.yml
 says 'agents add NAME --token FILE'
 
+# A site whose policy says so shows its data dictionary; the coordinator keeps it, and tells the columns. Another
+# site's column has a name that a terminal would act upon: what is printed is harmless.
+cd "$work/coordinator" || exit 1
+hedgerow-coordinator agents add other --token other.token --address "tcp://$host:7310" --config coordinator.yml >said
+hedgerow-coordinator enrol --config coordinator.yml >said 2>&1 &
+enrolling=$!
+cd "$work/hospital-1" || exit 1
+timeout 60 hedgerow-agent run --config agent.yml >said 2>&1 &
+agent=$!
+sleep 3
+[ ! -e "$work/coordinator/dictionaries" ] || fault 'a dictionary was shown that the policy keeps'
+kill "$agent"; wait "$agent"
+echo 'share_dictionary: true' >>policy.yml
+timeout 60 hedgerow-agent run --config agent.yml >said 2>&1 &
+agent=$!
+for _ in $(seq 100); do [ ! -e "$work/coordinator/dictionaries/hospital-1.yml" ] || break; sleep 0.1; done
+kill "$agent" "$enrolling"; wait "$agent"; wait "$enrolling"
+cmp "$work/coordinator/dictionaries/hospital-1.yml" data.yml || fault 'another text was kept'
+cd "$work/coordinator" || exit 1
+hedgerow keygen --out second >said
+hedgerow-coordinator agents add hospital-2 --key "$(grep -oE '[0-9a-f]{64}' second.pub)" --config coordinator.yml >said
+printf 'hedgerow: 1\ndata_sets: [{records: 70, columns: [{name: age, kind: category}, {name: "\xe2\x80\xaeK", kind: number}]}]\n' \
+    >dictionaries/hospital-2.yml
+expect 0 hedgerow-coordinator columns --config coordinator.yml
+prints 'hospital-2: 70 records, 2 columns'
+prints '  hospital-2: category'
+prints '???K'
+expect 0 hedgerow-coordinator columns --config coordinator.yml --json
+python3 -c '
+import json, sys
+sites = json.load(open(sys.argv[1]))
+assert [site["agent"] for site in sites] == ["hospital-1", "hospital-2"], sites
+assert sites[1]["columns"][0] == {"name": "age", "kind": "category", "unit": "", "low": None, "high": None,
+                                  "categories": []}, sites
+' "$work/out" || fault 'columns --json'
+hedgerow-coordinator agents revoke other --config coordinator.yml >said
+
 # A token that is not used expires, and that ends it as well; Ctrl-C is told from the end.
 hedgerow-coordinator agents add late --token late.token --address "tcp://$host:7310" --config coordinator.yml >said
 sed -i "s/token-until=.*/token-until=$(($(date +%s) + 2))/" agents

@@ -253,12 +253,14 @@ static void hear(struct scene *scene, const struct message *message)
     case MESSAGE_DECLINE:
         close_round(scene);
         break;
+    case MESSAGE_DICTIONARY:
     case MESSAGE_ENROL:
     case MESSAGE_WELCOME:
     case MESSAGE_INVITE:
     case MESSAGE_PULL:
     case MESSAGE_RELEASE:
     case MESSAGE_PIECE:
+    case MESSAGE_SHOW:
     case MESSAGE_ENROLLED:
     case MESSAGE_CHALLENGE:
     case MESSAGE_KEY_IN_USE:

@@ -77,6 +77,9 @@ static void step(struct timed *bench, struct event *event)
             struct sent *sent = &bench->sent[bench->sent_count++];
             cr_assert_lt(bench->sent_count, SENT_MAX);
             sent->at_ms = bench->now_ms;
+            if (effect->as.send.payload.size > 0) {
+                bench->sent_payload = effect->as.send.payload;
+            }
             sent->size = effect->as.send.control.size;
             memcpy(sent->control, effect->as.send.control.data, sent->size);
         } else if (effect->kind == EFFECT_RESTART) {
@@ -142,6 +145,7 @@ void timed_start(struct timed *bench)
 {
     struct participant_options options = {.policy = &bench->policy,
                                           .dictionary = &bench->dictionary,
+                                          .dictionary_text = bench->dictionary_text,
                                           .source = {load, bench},
                                           .random = &bench->random,
                                           .model = {keep, bench},

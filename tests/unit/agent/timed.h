@@ -38,7 +38,9 @@ struct timed {
     size_t works;
     struct sent *sent; /* (sent_count) */
     size_t sent_count;
-    uint8_t body[4][4096]; /* the journal */
+    struct slice sent_payload;    /* of the latest message that had one */
+    struct slice dictionary_text; /* as the site's person wrote it */
+    uint8_t body[4][4096];        /* the journal */
     size_t body_size[4];
     size_t body_count;
     uint64_t committing;

@@ -85,6 +85,7 @@ static void hear(struct central *bench, const struct effect *effect)
     bench->invite = message.kind == MESSAGE_INVITE ? message : bench->invite;
     bench->release = message.kind == MESSAGE_RELEASE ? message : bench->release;
     bench->pulls += message.kind == MESSAGE_PULL;
+    bench->shows += message.kind == MESSAGE_SHOW;
 }
 
 static enum status step(struct central *bench, struct event *event)
@@ -120,6 +121,7 @@ static enum status begin(struct central *bench)
     struct coordinator_options options = {.job = &bench->job,
                                           .text = bench->text,
                                           .random = &bench->random,
+                                          .dictionaries = bench->dictionaries,
                                           .answer_bytes_max = 1 << 20,
                                           .linger_ms = 1000};
     enum status status = coordinator_new(&bench->coordinator, &options);
@@ -204,8 +206,16 @@ void central_greet(struct central *bench)
         hello.as.hello.version = PROTOCOL_VERSION;
         hello.as.hello.rounds_closed = bench->coordinator->outcome.rounds_closed;
         hello.as.hello.ready = true;
+        hello.as.hello.dictionary = bench->shown[agent];
         say(bench, agent, &hello, (struct slice){0});
     }
+}
+
+void central_show(struct central *bench, size_t agent, const struct digest *digest,
+                  struct slice text)
+{
+    say(bench, agent, &(struct message){.kind = MESSAGE_DICTIONARY, .as.dictionary = {*digest}},
+        text);
 }
 
 size_t central_count(const struct central *bench)

@@ -28,10 +28,13 @@ struct central {
     int64_t now_ms;
     struct kept kept[CENTRAL_RECORDS_MAX];
     size_t kept_count;
-    struct message invite;            /* the latest */
-    struct message release;           /* the latest */
-    size_t pulls;                     /* asked for so far */
-    uint32_t records[CENTRAL_AGENTS]; /* that an agent's answers look at, of a job of shares */
+    struct message invite;  /* the latest */
+    struct message release; /* the latest */
+    size_t pulls;           /* asked for so far */
+    struct dictionary_sink dictionaries;
+    struct digest shown[CENTRAL_AGENTS]; /* that HELLO names */
+    size_t shows;                        /* asked for so far */
+    uint32_t records[CENTRAL_AGENTS];    /* that an agent's answers look at, of a job of shares */
     bool finished;
     int exit_code;
 };
@@ -59,6 +62,10 @@ void central_greet(struct central *bench);
 void central_offer(struct central *bench, size_t agent, const int64_t *value, size_t count);
 void central_send(struct central *bench, size_t agent, const int64_t *value, size_t count);
 void central_answer(struct central *bench, int64_t (*value)(size_t agent, size_t place));
+
+/** An agent sends what it calls its data dictionary. */
+void central_show(struct central *bench, size_t agent, const struct digest *digest,
+                  struct slice text);
 
 /** Returns how many integers an answer to the open round has. */
 size_t central_count(const struct central *bench);
