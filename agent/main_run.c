@@ -4,6 +4,8 @@
 #include "agent/participant.h"
 #include "base/check.h"
 #include "base/exit_code.h"
+#include "base/owned.h"
+#include "config/config.h"
 #include "io/daemon.h"
 #include "io/driver.h"
 #include "io/endpoint.h"
@@ -19,9 +21,11 @@
 #include "tests/support/kill_at.h"
 #endif
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROGRAM "hedgerow-agent"
 
@@ -94,6 +98,50 @@ static bool keep_waiting(void *self, const struct digest *digest, struct slice t
     return kept;
 }
 
+static void looks_path(const struct run *run, char path[static SETTINGS_PATH_BYTES + 32])
+{
+    (void)snprintf(path, SETTINGS_PATH_BYTES + 32, "%s/looks", run->site.settings.state);
+}
+
+static bool keep_look(void *self, const struct look *look)
+{
+    const struct run *run = self;
+    char path[SETTINGS_PATH_BYTES + 32];
+    char text[LOOK_TEXT_BYTES];
+    struct why why = {{0}};
+    looks_path(run, path);
+    look_format(text, look);
+    if (file_write(path, (struct slice){text, strlen(text)}, 0600, &why) == STATUS_OK) {
+        return true;
+    }
+    log_event(&run->daemon.log, LOG_ERROR, "job-not-counted", NULL,
+              "the offered job is ignored, for it cannot be counted: %s", why.text);
+    return false;
+}
+
+/* No file is a first start. */
+static enum status read_look(const struct run *run, struct look *look, struct why *why)
+{
+    char path[SETTINGS_PATH_BYTES + 32];
+    char *text = NULL;
+    size_t size = 0;
+    *look = (struct look){.day = 0};
+    looks_path(run, path);
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        return STATUS_OK;
+    }
+    enum status status = owned_source(path, why);
+    if (status == STATUS_OK) {
+        status = config_load(&text, &size, path, why);
+    }
+    if (status == STATUS_OK && look_parse(look, (struct slice){text, size}) != STATUS_OK) {
+        why_set(why, "%s: is not what this program wrote into it; remedy: delete it", path);
+        status = STATUS_INVALID;
+    }
+    free(text);
+    return status;
+}
+
 /* The policy may have been edited since the program began. A broken one leaves that in force which was read last. */
 static void read_policy_anew(struct run *run)
 {
@@ -119,6 +167,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         .log = &run->daemon.log,
         .model = {keep_model, run},
         .waiting = {keep_waiting, run},
+        .looks = {keep_look, run},
         .approved_text = {run->site.job_text, run->site.job_size},
         .memory_bytes = run->memory_bytes,
         .speed = run->speed,
@@ -133,7 +182,10 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     if (status != STATUS_OK) {
         return status;
     }
-    status = participant_new(&run->participant, &options);
+    status = read_look(run, &options.looked, why);
+    if (status == STATUS_OK) {
+        status = participant_new(&run->participant, &options);
+    }
     if (status != STATUS_OK) {
         journal_close(journal);
         return status;

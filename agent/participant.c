@@ -401,6 +401,7 @@ static enum status participant_step(void *self, const struct event *event, struc
     case EVENT_RECORD:
         return on_record(p, event);
     case EVENT_START:
+        job_begin_day(p);
         p->started = true;
         p->heard_ms = event->now_ms;
         p->hello_ms = event->now_ms;

@@ -28,6 +28,25 @@ struct text_sink {
     void *self;
 };
 
+/* The jobs that were looked at on a day, each look counted, and the latest of them. */
+struct look {
+    int64_t day; /* since 1970, UTC */
+    uint32_t count;
+    struct digest job; /* none: nothing was looked at yet */
+};
+
+/* Where that is kept, so that a restart does not forget it. */
+struct look_sink {
+    /** Returns whether the look is durable; only then the job is looked at. NULL: memory will do. */
+    bool (*put)(void *self, const struct look *look);
+    void *self;
+};
+
+/** Reads and writes a look as one line of text. Parsing fails with STATUS_INVALID. */
+enum { LOOK_TEXT_BYTES = 128 };
+MUST_USE enum status look_parse(struct look *look, struct slice text);
+void look_format(char text[static LOOK_TEXT_BYTES], const struct look *look);
+
 struct participant_options {
     const struct policy *policy;         /* kept */
     const struct dictionary *dictionary; /* kept; jobs are judged by it and by the policy alone */
@@ -36,6 +55,8 @@ struct participant_options {
     const struct log *log;       /* kept */
     struct model_sink model;
     struct text_sink waiting;
+    struct look looked; /* as it was put last */
+    struct look_sink looks;
     struct slice
         dictionary_text; /* kept; as the site's person wrote it, shown where the policy says so */
     struct slice

@@ -133,14 +133,37 @@ void job_count_day(struct participant *p, int64_t wall_ms)
     }
 }
 
+void job_begin_day(struct participant *p)
+{
+    const struct look *look = &p->options.looked;
+    if (!digest_is_none(&look->job)) {
+        p->resumes = look->job;
+    } else if (p->seen_count > 0) {
+        p->resumes = p->seen[p->seen_count - 1].id;
+    }
+    if (look->day > p->jobs_day || (look->day == p->jobs_day && look->count > p->jobs_today)) {
+        p->jobs_day = look->day;
+        p->jobs_today = look->count;
+    }
+}
+
+/* Every job that takes the place of another is fetched, judged and loaded anew, also one that was here before: it
+ * counts. Only the job that was under way when the program ended goes on for nothing. */
 bool job_is_one_too_many(struct participant *p, const struct job_name *name, int64_t wall_ms)
 {
     job_count_day(p, wall_ms);
-    if (job_is_recorded(p, &name->id)) {
-        return false; /* it was counted when it began */
+    if (!p->looked && digest_equal(&p->resumes, &name->id)) {
+        p->looked = true;
+        return false;
     }
     if (p->jobs_today < p->options.policy->jobs_per_day) {
+        const struct look look = {p->jobs_day, p->jobs_today + 1, name->id};
+        const struct look_sink *looks = &p->options.looks;
+        if (looks->put != NULL && !looks->put(looks->self, &look)) {
+            return true; /* what is not counted is not looked at */
+        }
         p->jobs_today++;
+        p->looked = true;
         return false;
     }
     if (!p->jobs_limit_told) {

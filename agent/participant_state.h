@@ -90,7 +90,9 @@ struct participant {
     struct approvals approvals;
     struct approvals offered_approvals; /* in the making */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
-    uint32_t jobs_today;                /* new jobs that were looked at, as far as it is known */
+    uint32_t jobs_today;                /* looks at jobs, as far as it is known */
+    struct digest resumes;              /* the job that was looked at last before the start */
+    bool looked;                        /* at a job, since the start */
     bool jobs_limit_told;
     bool approvals_changed; /* and not yet acted on */
     bool policy_changed;    /* a restart is due, between two rounds */
@@ -176,6 +178,7 @@ MUST_USE enum status job_consider(struct participant *p, const struct event *eve
 
 /** Returns whether a job that a WELCOME names is beyond the policy's number for a day; counts it otherwise. Jobs whose
  * record is in the journal were counted when they began. */
+void job_begin_day(struct participant *p);
 bool job_is_one_too_many(struct participant *p, const struct job_name *name, int64_t wall_ms);
 
 /** Sets the count of jobs back where another day has begun. */

@@ -16,6 +16,9 @@ enum { GIVEN_BACK_WORDS = 3 };
  * seen; volatile, as free is not expected to change anything. */
 static unsigned char needle[GIVEN_BACK_WORDS * 8];
 static volatile size_t found;
+/* Memory that is waited for, and how often it was given back. */
+static const void *volatile awaited;
+static volatile size_t returned;
 
 void __real_free(void *memory);
 void __wrap_free(void *memory);
@@ -26,6 +29,7 @@ void __wrap_free(void *memory)
     for (size_t at = 0; at + sizeof needle <= bytes; at += 8) {
         found += memcmp((const unsigned char *)memory + at, needle, sizeof needle) == 0;
     }
+    returned += memory != NULL && memory == awaited;
     __real_free(memory);
 }
 

@@ -203,7 +203,7 @@ open_to_others() { # FILE COMMAND...
     prints "chmod go-w $file"
     chmod g-w "$file"
 }
-for file in one/agent.yml one/policy.yml one/site one/coordinator.pub; do
+for file in one/agent.yml one/policy.yml one/data.yml one/site one/coordinator.pub; do
     open_to_others $file "$agent" check --config one/agent.yml --timeout 1
 done
 for file in office/coordinator.yml office/coordinator office/job.yml; do
@@ -282,6 +282,13 @@ import json, sys
 assert job["digest"] == sys.argv[2] and job["epsilon"] == 1 and job["epsilon_left"] == 1.5, job
 assert job["text"] == open("office/job.yml").read() and len(job["stages"]) == 2, job
 PY
+# Its text under another's digest is not shown, nor approved: a person's yes is for the text that was read.
+cp "two/state/waiting/$digest.yml" waiting.kept
+sed -i 's/^job: .*/job: another/' "two/state/waiting/$digest.yml"
+expect 3 "$agent" approve --config two/agent.yml --yes "${digest:0:6}"
+says 'its text is not the one that its name is the digest of'
+[ ! -e two/state/approvals ] || ! grep -q "$digest" two/state/approvals || fault 'a text was approved that nobody read'
+cp waiting.kept "two/state/waiting/$digest.yml"
 expect 3 "$agent" approve --config two/agent.yml --yes beef
 says 'no waiting job has a digest that begins with'
 expect 3 "$agent" approve --config two/agent.yml </dev/null

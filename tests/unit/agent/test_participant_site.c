@@ -285,3 +285,101 @@ Test(participant_site, counts_the_jobs_of_its_journal_after_a_restart)
     cr_assert(says(&bench, "jobs-limited"));
     timed_free(&bench);
 }
+
+/* Each time the records are read anew: two jobs by turns would keep the site reading all day. */
+Test(participant_site, counts_a_job_again_that_comes_back)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    bench.policy.jobs_per_day = 4;
+    for (uint8_t turn = 0; turn < 10; turn++) {
+        offer_job(&bench, 1 + turn % 2);
+        if (turn < 2) {
+            ask_round(&bench, 0);
+            cr_assert_eq(bench.body_count, 2 * (size_t)turn + 2, "both are in the journal");
+        }
+    }
+    cr_assert_eq(bench.works, 4 + 2, "four looks and two answers, not %zu", bench.works);
+    timed_free(&bench);
+}
+
+/* Jobs that nobody was asked about are in no journal. */
+static size_t works_after_restarts(struct timed *bench, bool forgets)
+{
+    timed_init(bench, 10);
+    bench->policy.jobs_per_day = 3;
+    bench->forgets = forgets;
+    bench->wall_ms = INT64_C(86400000) * 100;
+    for (uint8_t nonce = 1; nonce <= 9; nonce++) {
+        offer_job(bench, nonce);
+        timed_stop(bench);
+        timed_start(bench);
+    }
+    return bench->works;
+}
+
+Test(participant_site, a_restart_forgets_no_job_that_was_looked_at)
+{
+    struct timed bench;
+    cr_assert_eq(works_after_restarts(&bench, false), 3);
+    cr_assert(says(&bench, "jobs-limited"));
+    offer_job(&bench, 3);
+    cr_assert_eq(bench.works, 4, "the job that was under way goes on");
+    offer_job(&bench, 2);
+    cr_assert_eq(bench.works, 4);
+    bench.wall_ms += 86400000;
+    offer_job(&bench, 9);
+    cr_assert_eq(bench.works, 5, "the next day");
+    timed_free(&bench);
+    cr_assert_eq(works_after_restarts(&bench, true), 9, "planted: a forgetful one is seen");
+    timed_free(&bench);
+}
+
+Test(participant_site, a_job_that_cannot_be_counted_is_not_looked_at)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    bench.full_of_looks = true;
+    offer_job(&bench, 1);
+    cr_assert_eq(bench.works, 0);
+    bench.full_of_looks = false;
+    offer_job(&bench, 1);
+    cr_assert_eq(bench.works, 1);
+    timed_free(&bench);
+}
+
+Test(participant_site, a_look_is_read_in_the_one_form_that_is_written)
+{
+    const struct look look = {.day = 20000, .count = 7, .job = {{1, 2, 3}}};
+    struct look read;
+    char text[LOOK_TEXT_BYTES];
+    look_format(text, &look);
+    cr_assert_eq(look_parse(&read, (struct slice){text, strlen(text)}), STATUS_OK);
+    cr_assert(read.day == 20000 && read.count == 7 && digest_equal(&read.job, &look.job));
+    for (size_t i = 0; i < strlen(text); i++) {
+        cr_assert_eq(look_parse(&read, (struct slice){text, i}), STATUS_INVALID, "cut at %zu", i);
+    }
+    text[0] = '+';
+    cr_assert_eq(look_parse(&read, (struct slice){text, strlen(text)}), STATUS_INVALID);
+}
+
+/* Until the decisions were read once, they may say no. Planted: an agent that took a broken file for an empty one
+ * would join here, for its policy leaves jobs to nobody. */
+Test(participant_site, decisions_that_cannot_be_read_hold_every_job_back)
+{
+    struct timed bench;
+    timed_init(&bench, 10);
+    timed_stop(&bench);
+    bench.approvals_followed = true;
+    timed_start(&bench);
+    timed_file(&bench, FOLLOWED_APPROVALS, "yes to everything\n");
+    cr_assert(says(&bench, "approvals-unreadable"));
+    offer_job(&bench, 1);
+    cr_assert_eq(bench.works, 0);
+    timed_file(&bench, FOLLOWED_APPROVALS, "# nothing\n");
+    timed_settle(&bench);
+    bench.now_ms += SLOT_MS;
+    timed_tick(&bench);
+    cr_assert_eq(bench.works, 1);
+    timed_free(&bench);
+}

@@ -55,6 +55,15 @@ static bool keep_text(void *self, const struct digest *digest, struct slice text
     return true;
 }
 
+static bool keep_look(void *self, const struct look *look)
+{
+    struct timed *bench = self;
+    if (!bench->full_of_looks) {
+        bench->look = *look;
+    }
+    return !bench->full_of_looks;
+}
+
 static void note(void *self, const struct log_entry *entry)
 {
     struct timed *bench = self;
@@ -152,6 +161,9 @@ void timed_start(struct timed *bench)
                                           .memory_bytes = bench->memory_bytes,
                                           .speed = bench->speed,
                                           .waiting = {keep_text, bench},
+                                          .looked = bench->forgets ? (struct look){0} : bench->look,
+                                          .looks = {keep_look, bench},
+                                          .approvals_followed = bench->approvals_followed,
                                           .log = &bench->log,
                                           .heartbeat_ms = 70,
                                           .silence_ms = 100000};

@@ -45,9 +45,13 @@ struct timed {
     size_t body_count;
     uint64_t committing;
     int64_t wall_ms;
-    size_t restarts; /* asked for */
-    unsigned full;   /* so many texts find no room */
-    size_t waiting;  /* texts that were kept for a person */
+    size_t restarts;    /* asked for */
+    unsigned full;      /* so many texts find no room */
+    struct look look;   /* as it was put last */
+    bool forgets;       /* planted: a restart knows of no look */
+    bool full_of_looks; /* no look can be kept */
+    bool approvals_followed;
+    size_t waiting; /* texts that were kept for a person */
     struct digest waiting_text;
     struct log log;
     char logged[4096];  /* the events' names, a space behind each */
