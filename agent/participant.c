@@ -5,7 +5,6 @@
 
 #include "agent/participant_state.h"
 #include "base/check.h"
-#include "base/exit_code.h"
 #include "crypto/digest.h"
 #include "job/work.h"
 #include "protocol/wire.h"
@@ -248,39 +247,6 @@ static enum status on_piece(struct participant *p, const struct event *event,
                                         : round_on_experts(p, event, effects);
 }
 
-/* Another connection under this site's key wants the place of this one. The answer comes from here and not from
- * the transport, so that it shows that an agent runs. */
-static enum status on_challenge(struct participant *p, const struct message *message,
-                                struct effects *effects)
-{
-    struct message present = {.kind = MESSAGE_PRESENT};
-    present.as.present.number = message->as.challenge.number;
-    return participant_send(p, effects, &present, (struct slice){0});
-}
-
-/* Two agents with one key would charge two ledgers for one answer, so this one ends. In a computation it is deaf
- * to this too, or the moment of its end would tell the coordinator when the computation ended. */
-static enum status on_key_in_use(struct participant *p, struct effects *effects)
-{
-    if (participant_is_deaf(p)) {
-        return STATUS_OK;
-    }
-    struct effect *finish = effects_add(effects, EFFECT_FINISH);
-    if (finish == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    finish->as.finish.exit_code = EXIT_CODE_KEY_IN_USE;
-    p->finished = true;
-    log_event(
-        p->options.log, LOG_ERROR, "key-in-use", p->coordinator.name,
-        "another agent is connected with this site's key%s%s, so this one stops; remedy: run one agent per "
-        "key. Stop the other one, or make a key for this one (hedgerow keygen) and enrol it as a site of "
-        "its own",
-        p->options.key_text == NULL ? "" : " ",
-        p->options.key_text == NULL ? "" : p->options.key_text);
-    return STATUS_OK;
-}
-
 /* The dictionary's text and nothing else, at most once in SHOW_MS, and never while something is computed. */
 static enum status on_show(struct participant *p, const struct event *event,
                            const struct message *message, struct effects *effects)
@@ -326,9 +292,9 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_PIECE:
         return on_piece(p, event, &message, effects);
     case MESSAGE_CHALLENGE:
-        return on_challenge(p, &message, effects);
+        return key_on_challenge(p, &message, effects);
     case MESSAGE_KEY_IN_USE:
-        return on_key_in_use(p, effects);
+        return key_on_in_use(p, effects);
     case MESSAGE_SHOW:
         return on_show(p, event, &message, effects);
     case MESSAGE_ENROLLED: /* a coordinator without a job answers so */
@@ -383,6 +349,9 @@ static enum status on_time(struct participant *p, const struct event *event,
     }
     if (status == STATUS_OK && !is_computing(p) && (p->policy_changed || p->approvals_changed)) {
         status = site_apply(p, event, effects);
+    }
+    if (status == STATUS_OK && !is_computing(p)) {
+        status = job_look_again(p, event, effects);
     }
     bool heard_again = p->missed && !is_computing(p);
     if (status == STATUS_OK && (heard_again || event->now_ms >= p->hello_ms)) {
@@ -483,6 +452,9 @@ static int64_t participant_wake_ms(const void *self)
     }
     if (p->model_owed || p->text_owed) {
         wake = earlier(wake, p->keep_ms);
+    }
+    if (p->job_phase == JOB_UNFIT && p->look_ms != 0) {
+        wake = earlier(wake, p->look_ms);
     }
     return wake;
 }

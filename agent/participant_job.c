@@ -36,6 +36,7 @@ void job_leave(struct participant *p)
     p->text_owed = false;
     p->keep_tries = 0;
     p->declined = false;
+    p->look_ms = 0;
     memset(&p->name, 0, sizeof p->name);
 }
 
@@ -172,6 +173,15 @@ static enum status job_check_records(const struct participant *p, struct why *wh
     return STATUS_OK;
 }
 
+enum status job_look_again(struct participant *p, const struct event *event,
+                           struct effects *effects)
+{
+    return p->job_phase == JOB_UNFIT && p->look_ms != 0 && event->now_ms >= p->look_ms &&
+                   !p->policy_changed
+               ? job_consider(p, event, effects)
+               : STATUS_OK;
+}
+
 enum status job_on_loaded(struct participant *p, const struct event *event, struct effects *effects)
 {
     enum status status = p->work.status;
@@ -183,9 +193,14 @@ enum status job_on_loaded(struct participant *p, const struct event *event, stru
         return status;
     }
     if (status != STATUS_OK) {
-        job_unfit(p, "data-unfit", p->work.why.text);
+        if (p->look_ms == 0) { /* once, however often it is looked for */
+            job_unfit(p, "data-unfit", p->work.why.text);
+        }
+        p->job_phase = JOB_UNFIT;
+        p->look_ms = event->now_ms + LOOK_AGAIN_MS;
         return STATUS_OK;
     }
+    p->look_ms = 0;
     p->data = p->work.data;
     p->data_digest = p->work.data_digest;
     memset(&p->work.data, 0, sizeof p->work.data);

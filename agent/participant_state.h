@@ -1,6 +1,6 @@
 /* participant_state.h - the inside of the participant, shared by its files: participant.c (the
- * machine: start, messages, time), participant_job.c (which job), participant_round.c (which round)
- * and participant_release.c (how both end). Nothing else includes it. */
+ * machine: start, messages, time), participant_key.c (one agent a key), participant_job.c (which job),
+ * participant_round.c (which round) and participant_release.c (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
 #define AGENT_PARTICIPANT_STATE_H
@@ -13,6 +13,9 @@
 #include "protocol/message.h"
 #include "protocol/stale.h"
 #include "protocol/transfer.h"
+
+/* A table that is gone is looked for so often, a public period. */
+enum { LOOK_AGAIN_MS = 30000 };
 
 enum {
     FETCH_RETRY_MS = 2000,
@@ -97,6 +100,7 @@ struct participant {
     bool approvals_changed; /* and not yet acted on */
     bool policy_changed;    /* a restart is due, between two rounds */
     bool declined;          /* JOB_REFUSED, and by a person */
+    int64_t look_ms;        /* JOB_UNFIT because the table is gone: when to look again; 0: not */
     struct dataset data;
     struct digest data_digest; /* of the records as they were loaded; stays at the site */
     size_t *order;             /* (data.record_count) */
@@ -159,6 +163,11 @@ MUST_USE enum status participant_outdate_answer(struct participant *p);
 /** What was not kept is tried again later, and more rarely after some tries: each fills a line of the log. */
 void participant_keep_later(struct participant *p, int64_t now_ms);
 
+/* participant_key.c */
+MUST_USE enum status key_on_challenge(struct participant *p, const struct message *message,
+                                      struct effects *effects);
+MUST_USE enum status key_on_in_use(struct participant *p, struct effects *effects);
+
 /* participant_job.c */
 void job_leave(struct participant *p);
 bool job_is_recorded(const struct participant *p, const struct digest *job);
@@ -169,6 +178,10 @@ MUST_USE enum status job_on_text(struct participant *p, const struct event *even
                                  struct effects *effects);
 MUST_USE enum status job_on_loaded(struct participant *p, const struct event *event,
                                    struct effects *effects);
+/** Looks for a table that was gone, when it is time. Whether it is there, and its header line, are public by the
+ * site's own hand. */
+MUST_USE enum status job_look_again(struct participant *p, const struct event *event,
+                                    struct effects *effects);
 
 /* participant_site.c */
 

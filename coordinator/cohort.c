@@ -120,11 +120,17 @@ size_t cohort_count_ready(const struct cohort *cohort)
     return count;
 }
 
+/* Whom rounds have given up comes after all others: it may be one that trickles, or that was cut for an attack. */
+static bool is_given_up(const struct member *member)
+{
+    return member->cut || member->missed >= MISSED_MAX;
+}
+
 bool cohort_awaits(const struct member *member, int64_t now_ms, uint32_t settle_ms)
 {
     bool settled = member->seen && !member->was_ready && now_ms >= member->first_ms + settle_ms;
-    return member->admitted && member->standing < STANDING_ANSWERED && !member->cut &&
-           member->missed < MISSED_MAX && !settled;
+    return member->admitted && member->standing < STANDING_ANSWERED && !is_given_up(member) &&
+           !settled;
 }
 
 bool cohort_is_complete(const struct cohort *cohort, int64_t now_ms, uint32_t settle_ms)
@@ -173,7 +179,7 @@ void cohort_note_life(struct member *member)
 
 bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int64_t now_ms)
 {
-    bool given_up = member->missed >= MISSED_MAX || member->cut;
+    bool given_up = is_given_up(member);
     if (!member->seen) {
         member->first_ms = now_ms;
     }
@@ -190,14 +196,24 @@ bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int
     return given_up && member->missed < MISSED_MAX && !member->cut;
 }
 
+static bool goes_before(const struct member *member, const struct member *other)
+{
+    if (is_given_up(member) != is_given_up(other)) {
+        return is_given_up(other);
+    }
+    if (member->turns != other->turns) {
+        return member->turns < other->turns;
+    }
+    return member->offered_ms < other->offered_ms;
+}
+
 struct member *cohort_next_offer(struct cohort *cohort)
 {
     struct member *next = NULL;
     for (size_t i = 0; i < cohort->count; i++) {
         struct member *member = &cohort->member[i];
         if (member->admitted && member->standing == STANDING_OFFERED &&
-            (next == NULL || member->turns < next->turns ||
-             (member->turns == next->turns && member->offered_ms < next->offered_ms))) {
+            (next == NULL || goes_before(member, next))) {
             next = member;
         }
     }

@@ -100,8 +100,8 @@ void cohort_note_life(struct member *member);
 /** Notes a HELLO; returns whether by it a member is back that rounds no longer waited for. */
 bool cohort_note_hello(struct member *member, bool ready, int64_t opened_ms, int64_t now_ms);
 
-/** Returns the member whose offer is next: of those that lost a place least often the one that waits
- * longest; or NULL. */
+/** Returns the member whose offer is next: those that rounds have given up come last; of the others those that lost
+ * a place least often, and of these the one that waits longest. Or NULL. */
 struct member *cohort_next_offer(struct cohort *cohort);
 
 #endif

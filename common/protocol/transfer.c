@@ -76,10 +76,12 @@ uint8_t *transfer_take(struct transfer *transfer)
 
 void transfer_drop(struct transfer *transfer)
 {
-    const size_t size = (size_t)transfer->bytes;
+    const size_t came = (size_t)transfer->received;
     uint8_t *data = transfer_take(transfer);
     if (data != NULL) {
-        bytes_wipe(data, size); /* part of an exact answer, under central trust */
+        /* Part of an exact answer, under central trust. No more than what came: a peer could make the transfer
+         * begin anew all the time, and has to send what that costs. */
+        bytes_wipe(data, came);
         free(data);
     }
 }

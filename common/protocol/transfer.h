@@ -41,7 +41,7 @@ bool transfer_is_whole(const struct transfer *transfer);
 /** Hands the bytes to the caller, who frees them; the transfer is idle again. */
 uint8_t *transfer_take(struct transfer *transfer);
 
-/** Throws away what has arrived; the transfer is idle. */
+/** Wipes and throws away what has arrived; the transfer is idle. Cost O(received). */
 void transfer_drop(struct transfer *transfer);
 
 #endif

@@ -383,3 +383,54 @@ Test(participant_site, decisions_that_cannot_be_read_hold_every_job_back)
     cr_assert_eq(bench.works, 1);
     timed_free(&bench);
 }
+
+/* Seconds go by; the agent is woken when it asked for it. */
+static void let_pass(struct timed *bench, int64_t until_ms)
+{
+    while (bench->now_ms < until_ms) {
+        bench->now_ms += SLOT_MS;
+        timed_tick(bench);
+        timed_settle(bench);
+    }
+}
+
+static size_t times_logged(const struct timed *bench, const char *event)
+{
+    size_t count = 0;
+    for (const char *at = bench->logged; (at = strstr(at, event)) != NULL; at += strlen(event)) {
+        count++;
+    }
+    return count;
+}
+
+/* It is looked for at times that everybody may know: they depend on when it was found to be gone, and on nothing
+ * that is in it. */
+Test(participant_site, a_table_that_was_gone_is_found_again)
+{
+    enum { LOOK_MS = 30000 };
+    struct timed bench;
+    timed_init(&bench, 10);
+    bench.gone = true;
+    timed_join(&bench);
+    let_pass(&bench, bench.now_ms + SLOT_MS);
+    cr_expect(says(&bench, "data-unfit"));
+    cr_expect(!is_ready(&bench));
+    cr_expect_eq(bench.loads, 1);
+    const int64_t gone_ms = bench.now_ms;
+    let_pass(&bench, gone_ms + LOOK_MS - 2 * SLOT_MS);
+    cr_expect_eq(bench.loads, 1, "not all the time");
+    let_pass(&bench, gone_ms + LOOK_MS + 2 * SLOT_MS);
+    cr_expect_eq(bench.loads, 2);
+    cr_expect(!is_ready(&bench));
+    cr_expect_eq(times_logged(&bench, "data-unfit"), 1, "said once");
+    bench.gone = false;
+    let_pass(&bench, gone_ms + 2 * LOOK_MS + 5 * SLOT_MS);
+    cr_expect_eq(bench.loads, 3);
+    cr_expect(says(&bench, "job-joined"));
+    cr_expect(is_ready(&bench));
+    let_pass(&bench, gone_ms + 4 * LOOK_MS);
+    cr_expect_eq(bench.loads, 3, "what is there is not looked for");
+    ask_round(&bench, 0);
+    cr_expect_eq(timed_count(&bench, MESSAGE_OFFER), 1);
+    timed_free(&bench);
+}

@@ -30,6 +30,8 @@ struct timed {
     struct job_name job;
     char text[2048];
     const char *records;
+    bool gone;             /* the table is */
+    size_t loads;          /* tries to read it */
     uint64_t memory_bytes; /* for records and computations; 0: no limit */
     double speed;          /* operations a second; 0: not known */
     int64_t now_ms;

@@ -60,6 +60,26 @@ Test(cohort, a_roster_change_keeps_what_members_have_done)
     cohort_free(&cohort);
 }
 
+/* One that was cut for an attack, or that two rounds have waited for in vain, may trickle or come back at once. */
+Test(cohort, an_offer_of_one_that_was_given_up_goes_last)
+{
+    struct cohort cohort = {0};
+    cr_assert_eq(cohort_set_roster(&cohort, ABC, 3), STATUS_OK);
+    for (int i = 0; i < 3; i++) {
+        cohort.member[i].standing = STANDING_OFFERED;
+        cohort.member[i].offered_ms = 10 * i;
+    }
+    cohort.member[0].cut = true;
+    cohort.member[1].missed = MISSED_MAX;
+    cohort.member[2].turns = 1; /* slow, but waited for */
+    cr_expect_str_eq(cohort_next_offer(&cohort)->peer.name, "c");
+    cohort.member[2].standing = STANDING_PULLING;
+    cr_expect_str_eq(cohort_next_offer(&cohort)->peer.name, "a");
+    cohort.member[1].missed = MISSED_MAX - 1;
+    cr_expect_str_eq(cohort_next_offer(&cohort)->peer.name, "b");
+    cohort_free(&cohort);
+}
+
 Test(cohort, the_longest_waiting_offer_goes_first)
 {
     struct cohort cohort = {0};
