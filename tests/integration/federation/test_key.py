@@ -33,8 +33,10 @@ def charges(federation, name):
     return [r["round"] for _, r, _ in journals.read(state) if r["kind"] == "answer"]
 
 
-def refused(federation, process):
+def refused(federation, process, coordinator):
     """An agent that ended because its key is in use, told what to do."""
+    fed.wait_until(lambda: process.code() is not None or coordinator.code() is not None, "one of the two ends")
+    fed.in_time(process.code() is not None, f"the job was over before {process.name} was there")
     code = process.wait()
     expect(code == KEY_IN_USE, f"{process.name} ended with {code}")
     entry = federation.event(process.name, "key-in-use")
@@ -52,7 +54,10 @@ def finish(federation, coordinator, agent):
 
 
 def cuts(federation, name):
-    return sum(entry["event"] == "disconnected" for entry in federation.events(name))
+    """How often its connection ended before the job did."""
+    events = [entry["event"] for entry in federation.events(name)]
+    until = events.index("job-ended") if "job-ended" in events else len(events)
+    return events[:until].count("disconnected")
 
 
 def undisturbed(federation, began):
@@ -76,7 +81,7 @@ def at_once(make, programs):
         fed.wait_until(lambda: any(agent.code() is not None for agent in agents), "one of the two ends")
         loser = next(agent for agent in agents if agent.code() is not None)
         winner = next(agent for agent in agents if agent is not loser)
-        refused(federation, loser)
+        refused(federation, loser, coordinator)
         finish(federation, coordinator, winner)
         expect(charges(federation, loser.name) == [], f"{loser.name} paid for {charges(federation, loser.name)}")
         expect(charges(federation, winner.name) == list(range(1 + ROUNDS)),
@@ -92,7 +97,7 @@ def one_after_the_other(make, programs):
         began = time.monotonic()
         federation.wait_event("coordinator", "round-closed")
         for _ in range(2):
-            refused(federation, federation.start_agent("copy"))
+            refused(federation, federation.start_agent("copy"), coordinator)
         code, said = federation.tool("hedgerow-agent", "check", "--timeout", "100", "--config",
                                      federation.folder / "copy" / "agent.yml")
         expect(code == 0 and "an agent with this key is connected now" in said,
@@ -107,7 +112,7 @@ def copy_first(make, programs):
         copy = federation.start_agent("copy")
         coordinator = federation.start_coordinator()
         federation.wait_event("coordinator", "agent-present")
-        refused(federation, federation.start_agent("site-1"))
+        refused(federation, federation.start_agent("site-1"), coordinator)
         finish(federation, coordinator, copy)
         expect(charges(federation, "site-1") == [], "the one that was told has paid")
 
@@ -118,7 +123,7 @@ def killed(make, programs):
         agent = federation.start_agent("site-1")
         coordinator = federation.start_coordinator()
         federation.wait_event("coordinator", "round-closed")
-        refused(federation, federation.start_agent("copy"))
+        refused(federation, federation.start_agent("copy"), coordinator)
         agent.kill()
         since = time.monotonic()
         copy = federation.start_agent("copy")
@@ -145,7 +150,7 @@ def stopped(make, programs):
             federation.wait_event("copy", "job-joined")
         finally:
             agent.signal(signal.SIGCONT)
-        refused(federation, agent)
+        refused(federation, agent, coordinator)
         finish(federation, coordinator, copy)
         expect(cuts(federation, "copy") == 0, "the newer one lost its connection again")
 
