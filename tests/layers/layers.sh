@@ -101,6 +101,7 @@ find common agent coordinator cli lab tests -name '*.[ch]' 2>/dev/null | sort >"
 sed -n 's/^/H\t/; /\.h$/p' "$work/sources" >"$work/headers"
 xargs -r awk -f "$here/strip.awk" <"$work/sources" >"$work/code"
 awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/violations"
+awk -f "$here/unused.awk" "$here/for_tests.txt" "$work/code" >>"$work/violations"
 
 # Comments are code here: work that is not done belongs in an issue.
 {

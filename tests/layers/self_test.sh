@@ -90,6 +90,20 @@ else
     failed=$((failed + 1))
 fi
 
+plant agent/gate.h 'enum status gate_open(struct gate *gate);' 'no program uses gate_open\(\)'
+printf 'enum status gate_open(void)\n{\n}\n' >>"$work/tree/agent/gate.c"
+printf 'int f(void)\n{\n    return gate_open();\n}\n' >"$work/tree/tests/unit/y.c"
+plant agent/gate.h 'enum status gate_open(void);' 'no program uses gate_open\(\)'
+printf 'static int f(void)\n{\n    return gate_open();\n}\n' >>"$work/tree/agent/main.c"
+echo 'enum status gate_open(void);' >>"$work/tree/agent/gate.h"
+if said=$("$here/layers.sh" "$work/tree"); then
+    passed=$((passed + 1))
+else
+    printf 'a function that a program uses is refused: %s\n' "$said"
+    failed=$((failed + 1))
+fi
+clean_tree
+
 plant common/io/endpoint.c '#include "dp/ledger.h"' 'does not declare that it depends on dp'
 plant common/base/status.h '#include "dp/ledger.h"' 'does not declare that it depends on dp'
 plant agent/gate.c '#include "io/endpoint.h"' 'does not declare that it depends on io'

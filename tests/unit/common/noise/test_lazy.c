@@ -1,6 +1,5 @@
 /* Decisions that never round, and memory that tells nothing once it is given back. */
 
-#include "noise/bernoulli.h"
 #include "noise/exponential.h"
 #include "noise/gaussian.h"
 #include "noise/laplace_private.h"
@@ -182,17 +181,14 @@ static void ask_everything(struct random *random)
 {
     struct noise_geometric geometric;
     struct noise_exponential exponential;
-    struct noise_bernoulli bernoulli;
     struct noise_gaussian gaussian;
     struct noise_share share;
     uint64_t digit = 0;
-    uint8_t coin = 0;
     int64_t value[40] = {0};
     bool answer = false;
 
     cr_assert_eq(noise_geometric_init(&geometric, (struct noise_scale){1000003, 7}), STATUS_OK);
     cr_assert_eq(noise_exponential_init(&exponential, 3, 1000), STATUS_OK);
-    cr_assert_eq(noise_bernoulli_init(&bernoulli, 1, 3), STATUS_OK);
     cr_assert_eq(noise_gaussian_init(&gaussian, (struct noise_scale){1000, 1}), STATUS_OK);
     cr_assert_eq(noise_share_init(&share, (struct noise_scale){1000, 1}, 3), STATUS_OK);
     for (size_t b = 0; b < gaussian.table.bins; b++) { /* every trial is open */
@@ -210,10 +206,6 @@ static void ask_everything(struct random *random)
     cr_assert_eq(noise_exact_accept(&geometric, random, 12345, near_edge >> 10, &answer),
                  STATUS_OK);
     cr_assert_eq(noise_exponential_above(&exponential, random, 7, near_edge, &answer), STATUS_OK);
-    bernoulli.threshold = 0; /* no word is near it; the next two are */
-    struct script tie = {.word = {0, 0, 0, 0}, .count = 4};
-    struct random tied = {.fill = script_fill, .self = &tie};
-    cr_assert_eq(noise_bernoulli_draw(&bernoulli, &tied, &coin, 1), STATUS_OK);
     cr_assert_eq(noise_gaussian_draw(&gaussian, random, value, 40), STATUS_OK);
     cr_assert_eq(noise_share_draw(&share, random, value, 40), STATUS_OK);
     watching = false;

@@ -3,7 +3,6 @@
  * parent and child draw differently. */
 
 #include "crypto/random.h"
-#include "noise/bernoulli.h"
 #include "noise/gaussian.h"
 #include "noise/laplace_private.h"
 #include "noise/share.h"
@@ -16,13 +15,12 @@
 #include <unistd.h>
 
 enum { VALUES = 4000 };
-enum sampler { LAPLACE, GEOMETRIC, GAUSSIAN, SHARE, BERNOULLI, SAMPLERS };
+enum sampler { LAPLACE, GEOMETRIC, GAUSSIAN, SHARE, SAMPLERS };
 
 struct samplers {
     struct noise_laplace laplace;
     struct noise_gaussian gaussian;
     struct noise_share share;
-    struct noise_bernoulli bernoulli;
 };
 
 static void samplers_init(struct samplers *samplers, struct noise_scale scale)
@@ -30,7 +28,6 @@ static void samplers_init(struct samplers *samplers, struct noise_scale scale)
     cr_assert_eq(noise_laplace_init(&samplers->laplace, scale), STATUS_OK);
     cr_assert_eq(noise_gaussian_init(&samplers->gaussian, scale), STATUS_OK);
     cr_assert_eq(noise_share_init(&samplers->share, scale, 3), STATUS_OK);
-    cr_assert_eq(noise_bernoulli_init(&samplers->bernoulli, 1, 1), STATUS_OK);
 }
 
 static void samplers_free(struct samplers *samplers)
@@ -60,7 +57,7 @@ static void samplers_make_coarse(struct samplers *samplers)
     }
 }
 
-/* values (count): noise, or coins. */
+/* values (count): noise. */
 static enum status draw(const struct samplers *samplers, enum sampler sampler,
                         const struct random *random, int64_t *values, size_t count)
 {
@@ -72,22 +69,17 @@ static enum status draw(const struct samplers *samplers, enum sampler sampler,
     case GAUSSIAN:
         return noise_gaussian_add(&samplers->gaussian, random, values, count);
     case SHARE:
-        return noise_share_add(&samplers->share, random, values, count);
-    case BERNOULLI:
     case SAMPLERS:
     default:
-        return noise_bernoulli_draw(&samplers->bernoulli, random, (uint8_t *)values,
-                                    count * sizeof *values);
+        return noise_share_add(&samplers->share, random, values, count);
     }
 }
 
-/* A source that gives a seed's words, or in place of every other one a word that ties, and fails at
- * some word; what it hands out then is garbage. */
+/* A source that gives a seed's words, and fails at some word; what it hands out then is garbage. */
 struct failing {
     struct seeded_random seeded;
     uint64_t words; /* handed out so far */
     uint64_t last;  /* handed out before it fails */
-    uint64_t tie;   /* comes in place of every other word where it is not 0 */
 };
 
 static enum status failing_fill(void *self, void *out, size_t bytes)
@@ -95,20 +87,18 @@ static enum status failing_fill(void *self, void *out, size_t bytes)
     struct failing *failing = self;
     for (size_t i = 0; i < bytes / 8; i++, failing->words++) {
         uint64_t word = seeded_random_word(&failing->seeded);
-        word = failing->tie != 0 && failing->words % 2 == 0 ? failing->tie : word;
         memcpy((uint8_t *)out + 8 * i, &word, 8);
     }
     return failing->words > failing->last ? STATUS_NO_RANDOM : STATUS_OK;
 }
 
 /* Fails at every word that a vector of this length takes, one after the other. */
-static void fail_everywhere(const struct samplers *samplers, enum sampler sampler, size_t count,
-                            uint64_t tie)
+static void fail_everywhere(const struct samplers *samplers, enum sampler sampler, size_t count)
 {
     int64_t values[40];
     uint64_t needed = 1;
     for (uint64_t last = 0; last < needed; last++) {
-        struct failing failing = {.last = last, .tie = tie};
+        struct failing failing = {.last = last};
         struct random random = {.fill = failing_fill, .self = &failing};
         if (last == 0) { /* once without a failure */
             failing.last = UINT64_MAX;
@@ -116,7 +106,7 @@ static void fail_everywhere(const struct samplers *samplers, enum sampler sample
             seeded_random_init(&failing.seeded, 9);
             cr_assert_eq(draw(samplers, sampler, &random, values, count), STATUS_OK);
             needed = failing.words;
-            failing = (struct failing){.last = 0, .tie = tie};
+            failing = (struct failing){.last = 0};
         }
         seeded_random_init(&failing.seeded, 9);
         memset(values, 0x33, sizeof values);
@@ -140,8 +130,7 @@ Test(source, that_fails_at_any_word_leaves_nothing_of_the_answer)
             samplers_make_coarse(&samplers);
         }
         for (int sampler = 0; sampler < SAMPLERS; sampler++) {
-            uint64_t tie = sampler == BERNOULLI && i >= 2 ? samplers.bernoulli.threshold : 0;
-            fail_everywhere(&samplers, (enum sampler)sampler, i < 2 ? 40 : 5, tie);
+            fail_everywhere(&samplers, (enum sampler)sampler, i < 2 ? 40 : 5);
         }
         samplers_free(&samplers);
     }
@@ -225,7 +214,7 @@ Test(source, a_fork_in_the_middle_of_a_vector_parts_what_is_drawn)
     struct samplers samplers;
     struct seeded_random seeded;
     samplers_init(&samplers, (struct noise_scale){UINT64_C(1) << 40, 1});
-    for (int sampler = LAPLACE; sampler < BERNOULLI; sampler++) {
+    for (int sampler = LAPLACE; sampler < SAMPLERS; sampler++) {
         struct random_source *source = random_source_new();
         cr_assert_not_null(source);
         struct common common = fork_and_draw(&samplers, (enum sampler)sampler,

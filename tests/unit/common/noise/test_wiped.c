@@ -1,7 +1,6 @@
 /* Who knows the noise knows the answer: once a vector is drawn, what was drawn is where the caller
  * wants it and nowhere on the stack, nor are the random words that tell it. */
 
-#include "noise/bernoulli.h"
 #include "noise/exponential.h"
 #include "noise/gaussian.h"
 #include "noise/laplace_private.h"
@@ -14,7 +13,7 @@
 
 enum { VALUES = 700 };
 
-enum sampler { LAPLACE, GEOMETRIC, GAUSSIAN, SHARE, BERNOULLI, PLANTED, SAMPLERS };
+enum sampler { LAPLACE, GEOMETRIC, GAUSSIAN, SHARE, PLANTED, SAMPLERS };
 
 /* A run, on a stack of its own. */
 struct run {
@@ -22,10 +21,8 @@ struct run {
     struct noise_laplace laplace;
     struct noise_gaussian gaussian;
     struct noise_share share;
-    struct noise_bernoulli bernoulli;
     struct recorded source;
     int64_t values[VALUES];
-    uint8_t coins[VALUES];
     enum status status;
 };
 
@@ -53,8 +50,6 @@ static void *draw(void *argument)
         run->status = noise_gaussian_draw(&run->gaussian, &random, run->values, VALUES);
     } else if (run->sampler == SHARE) {
         run->status = noise_share_draw(&run->share, &random, run->values, VALUES);
-    } else if (run->sampler == BERNOULLI) {
-        run->status = noise_bernoulli_draw(&run->bernoulli, &random, run->coins, VALUES);
     } else {
         run->status = draw_carelessly(&random, run->values);
     }
@@ -88,7 +83,7 @@ static size_t leaves(struct run *run)
     cr_assert_eq(run->status, STATUS_OK);
     memcpy(secret, run->source.word, run->source.words * sizeof *secret);
     secrets = run->source.words;
-    for (size_t i = 0; i < VALUES && run->sampler != BERNOULLI; i++) {
+    for (size_t i = 0; i < VALUES; i++) {
         uint64_t value = (uint64_t)run->values[i];
         secret[secrets++] = value;
         secret[secrets++] = 0 - value;
@@ -115,7 +110,6 @@ Test(wiped, nothing_that_was_drawn_is_left_on_the_stack)
 #endif
         cr_assert_eq(noise_gaussian_init(&run.gaussian, scale), STATUS_OK);
         cr_assert_eq(noise_share_init(&run.share, scale, 3), STATUS_OK);
-        cr_assert_eq(noise_bernoulli_init(&run.bernoulli, 1, 1), STATUS_OK);
         size_t left = leaves(&run);
         noise_gaussian_free(&run.gaussian);
         noise_share_free(&run.share);
