@@ -39,22 +39,22 @@ static enum status audit_one(struct audit_finding *finding, const struct audit_s
     struct audit_setting setting = request->setting;
     struct progress progress = {.name = subject->name};
     struct audit_options options = {.samples = request->samples, .miss = AUDIT_MISS};
-    struct audit_rig *rig = NULL;
+    struct audit_harness *harness = NULL;
 
     setting.direct = !subject->paid;
-    enum status status = audit_rig_new(&rig, subject, &setting, why);
+    enum status status = audit_harness_new(&harness, subject, &setting, why);
     if (status == STATUS_OK) {
-        struct audit_source source = audit_rig_source(rig);
-        options.delta = audit_rig_delta(rig);
+        struct audit_source source = audit_harness_source(harness);
+        options.delta = audit_harness_delta(harness);
         if (isatty(STDERR_FILENO)) {
             options.progress = show;
             options.progress_self = &progress;
         }
         *finding = (struct audit_finding){
-            .subject = subject, .claimed = audit_rig_epsilon(rig), .delta = options.delta};
+            .subject = subject, .claimed = audit_harness_epsilon(harness), .delta = options.delta};
         status = audit_run(&finding->result, &source, random, &options);
     }
-    audit_rig_free(rig);
+    audit_harness_free(harness);
     return status;
 }
 

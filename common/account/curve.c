@@ -8,7 +8,7 @@
 
 #include "account/curve.h"
 
-#include "account/upward.h"
+#include "account/rounding.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ static double excess(double x)
 /* ln(1 + x)/(alpha - 1), rounded up: above 0 also where x > 0 underflowed */
 static double divergence(double x, double alpha)
 {
-    return upward(log1p(upward(fmax(x, 0), SLACK)) / (alpha - 1), 8);
+    return rounding_up(log1p(rounding_up(fmax(x, 0), SLACK)) / (alpha - 1), 8);
 }
 
 /* (log of something > 1, its terms of the size `size`)/(alpha - 1), rounded up */
@@ -123,7 +123,7 @@ static double long_shift(double rate, double shift, double alpha)
 
 double curve_discrete_laplace(double rate, double shift, double alpha)
 {
-    double epsilon = upward(rate * shift, 1);
+    double epsilon = rounding_up(rate * shift, 1);
     double bound = curve_pure(epsilon, alpha);
     if (!(epsilon > 0) || shift < 2) {
         return bound;
@@ -137,7 +137,7 @@ double curve_discrete_laplace(double rate, double shift, double alpha)
 
 double curve_gaussian(double ratio, double alpha)
 {
-    return ratio > 0 ? upward(ratio / 2 * alpha * ratio, 3) : 0;
+    return ratio > 0 ? rounding_up(ratio / 2 * alpha * ratio, 3) : 0;
 }
 
 /* ln(sinh(y)/y) for y > 0 */
@@ -176,7 +176,7 @@ double curve_bounded_range(double epsilon, double alpha)
     if (!(epsilon > 0)) {
         return 0;
     }
-    double bound = least(curve_pure(epsilon, alpha), upward(epsilon / 8 * alpha * epsilon, 4));
+    double bound = least(curve_pure(epsilon, alpha), rounding_up(epsilon / 8 * alpha * epsilon, 4));
     double back = fmin(fmax(worst_shift(epsilon, alpha), 0), epsilon);
     double shift = epsilon - back;
     double x = alpha * epsilon;

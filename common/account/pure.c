@@ -18,8 +18,8 @@
 
 #include "account/pure.h"
 
-#include "account/spare.h"
-#include "account/upward.h"
+#include "account/delta.h"
+#include "account/rounding.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -32,7 +32,7 @@ static double unsampled(const struct privacy_event *event)
         return event->parameter;
     case MECHANISM_LAPLACE:
     case MECHANISM_DISCRETE_LAPLACE:
-        return quotient_up(event->sensitivity, event->parameter);
+        return rounding_quotient_up(event->sensitivity, event->parameter);
     case MECHANISM_GAUSSIAN:
     case MECHANISM_DISCRETE_GAUSSIAN:
     default:
@@ -47,7 +47,7 @@ double pure_epsilon(const struct privacy_event *event)
     if (!(q < 1) || isnan(epsilon)) {
         return epsilon;
     }
-    double amplified = epsilon < 700 ? upward(log1p(q * expm1(epsilon)), 12)
+    double amplified = epsilon < 700 ? rounding_up(log1p(q * expm1(epsilon)), 12)
                                      : epsilon + log(q + (1 - q) * exp(-epsilon)) +
                                            8 * DBL_EPSILON * (epsilon + fabs(log(q)) + 1);
     return amplified < epsilon ? amplified : epsilon;
@@ -88,11 +88,11 @@ static struct sums sums_of(const struct privacy_event *events, size_t count)
     }
     double units = 2 + (double)count / 2;
     if (!exact) {
-        sums.epsilon = sums.epsilon > 0 ? upward(sums.epsilon, units) : sums.epsilon;
+        sums.epsilon = sums.epsilon > 0 ? rounding_up(sums.epsilon, units) : sums.epsilon;
     }
     if (sums.epsilon > 0) {
-        sums.square = upward(sums.square, units);
-        sums.drift = upward(sums.drift, units + 2);
+        sums.square = rounding_up(sums.square, units);
+        sums.drift = rounding_up(sums.drift, units + 2);
     }
     return sums;
 }
@@ -103,7 +103,7 @@ double basic_epsilon(const struct privacy_event *events, size_t count, double de
     if (isnan(sums.epsilon)) {
         return NAN;
     }
-    return spare_delta(events, count, delta) < 0 ? INFINITY : sums.epsilon;
+    return delta_left(events, count, delta) < 0 ? INFINITY : sums.epsilon;
 }
 
 double basic_delta(const struct privacy_event *events, size_t count, double epsilon)
@@ -112,23 +112,23 @@ double basic_delta(const struct privacy_event *events, size_t count, double epsi
     if (isnan(sums.epsilon)) {
         return NAN;
     }
-    return sums.epsilon <= epsilon ? spent_delta(events, count, 0) : 1;
+    return sums.epsilon <= epsilon ? delta_spent(events, count, 0) : 1;
 }
 
 double advanced_epsilon(const struct privacy_event *events, size_t count, double delta)
 {
     struct sums sums = sums_of(events, count);
-    double spare = spare_delta(events, count, delta);
+    double left = delta_left(events, count, delta);
     if (isnan(sums.epsilon)) {
         return NAN;
     }
-    if (!(spare > 0)) {
+    if (!(left > 0)) {
         return INFINITY;
     }
     if (!(sums.epsilon > 0)) {
         return 0;
     }
-    return upward(sqrt(2 * sums.square * -log(spare)) + sums.drift, 6);
+    return rounding_up(sqrt(2 * sums.square * -log(left)) + sums.drift, 6);
 }
 
 double advanced_delta(const struct privacy_event *events, size_t count, double epsilon)
@@ -138,12 +138,12 @@ double advanced_delta(const struct privacy_event *events, size_t count, double e
         return NAN;
     }
     if (!(sums.epsilon > 0)) {
-        return spent_delta(events, count, 0);
+        return delta_spent(events, count, 0);
     }
-    double room = downward(epsilon - sums.drift, 1);
+    double room = rounding_down(epsilon - sums.drift, 1);
     if (!(room > 0)) {
         return 1;
     }
-    double exponent = downward(fmin(room / (2 * sums.square) * room, 1e6), 6);
-    return spent_delta(events, count, fmin(1, upward(exp(-exponent), 4)));
+    double exponent = rounding_down(fmin(room / (2 * sums.square) * room, 1e6), 6);
+    return delta_spent(events, count, fmin(1, rounding_up(exp(-exponent), 4)));
 }

@@ -10,11 +10,11 @@
 #include "account/renyi.h"
 
 #include "account/curve.h"
+#include "account/delta.h"
 #include "account/minimise.h"
 #include "account/pure.h"
+#include "account/rounding.h"
 #include "account/sampled.h"
-#include "account/spare.h"
-#include "account/upward.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -34,12 +34,13 @@ static double unsampled(const struct privacy_event *event, double alpha)
     case MECHANISM_PURE:
         return curve_pure(event->parameter, alpha);
     case MECHANISM_LAPLACE:
-        return curve_laplace(quotient_up(event->sensitivity, event->parameter), alpha);
+        return curve_laplace(rounding_quotient_up(event->sensitivity, event->parameter), alpha);
     case MECHANISM_DISCRETE_LAPLACE:
-        return curve_discrete_laplace(quotient_up(1, event->parameter), event->sensitivity, alpha);
+        return curve_discrete_laplace(rounding_quotient_up(1, event->parameter), event->sensitivity,
+                                      alpha);
     case MECHANISM_GAUSSIAN:
     case MECHANISM_DISCRETE_GAUSSIAN:
-        return curve_gaussian(quotient_up(event->sensitivity, event->parameter), alpha);
+        return curve_gaussian(rounding_quotient_up(event->sensitivity, event->parameter), alpha);
     case MECHANISM_EXPONENTIAL:
         return curve_bounded_range(event->parameter, alpha);
     default:
@@ -82,13 +83,14 @@ double zcdp_rho(const struct privacy_event *event)
     case MECHANISM_PURE:
     case MECHANISM_LAPLACE:
     case MECHANISM_DISCRETE_LAPLACE:
-        return upward(pure / 2 * pure, 2);
+        return rounding_up(pure / 2 * pure, 2);
     case MECHANISM_GAUSSIAN:
     case MECHANISM_DISCRETE_GAUSSIAN:
-        ratio = quotient_up(event->sensitivity, event->parameter);
-        return event->sampling < 1 ? INFINITY : upward(ratio / 2 * ratio, 2);
+        ratio = rounding_quotient_up(event->sensitivity, event->parameter);
+        return event->sampling < 1 ? INFINITY : rounding_up(ratio / 2 * ratio, 2);
     case MECHANISM_EXPONENTIAL:
-        return fmin(upward(pure / 2 * pure, 2), upward(event->parameter / 8 * event->parameter, 2));
+        return fmin(rounding_up(pure / 2 * pure, 2),
+                    rounding_up(event->parameter / 8 * event->parameter, 2));
     default:
         return INFINITY;
     }
@@ -123,7 +125,7 @@ double renyi_to_delta(double alpha, double divergence, double epsilon)
     double logarithm = (alpha - 1) * (divergence - epsilon + rest) - log(alpha);
     double size = (alpha - 1) * (divergence + epsilon - rest) + log(alpha);
     logarithm += 4 * DBL_EPSILON * size;
-    return logarithm < 0 ? fmin(1, upward(exp(logarithm), 2)) : 1;
+    return logarithm < 0 ? fmin(1, rounding_up(exp(logarithm), 2)) : 1;
 }
 
 /* Sum over the list at one order, rounded up. */
@@ -177,14 +179,14 @@ static bool is_empty(const struct privacy_event *events, size_t count)
 
 double renyi_epsilon(const struct privacy_event *events, size_t count, double delta)
 {
-    double spare = spare_delta(events, count, delta);
+    double left = delta_left(events, count, delta);
     if (is_empty(events, count)) {
         return 0;
     }
-    if (!(spare > 0)) {
+    if (!(left > 0)) {
         return INFINITY;
     }
-    struct list list = {events, count, spare};
+    struct list list = {events, count, left};
     return minimise_order(list_to_epsilon, none_to_epsilon, &list);
 }
 
@@ -194,5 +196,5 @@ double renyi_delta(const struct privacy_event *events, size_t count, double epsi
         return 0;
     }
     struct list list = {events, count, epsilon};
-    return spent_delta(events, count, minimise_order(list_to_delta, none_to_delta, &list));
+    return delta_spent(events, count, minimise_order(list_to_delta, none_to_delta, &list));
 }

@@ -15,7 +15,7 @@
 #include "account/response.h"
 
 #include "account/binomial.h"
-#include "account/upward.h"
+#include "account/rounding.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -154,7 +154,7 @@ struct interval response_epsilon(const struct response *response, double delta)
      * + e are less private than with epsilon followed by others with e. */
     double rounding = 8 * DBL_EPSILON * (double)response->count * response->epsilon;
     interval.high =
-        fmin(interval.high + rounding, upward((double)response->count * response->epsilon, 1));
+        fmin(interval.high + rounding, rounding_up((double)response->count * response->epsilon, 1));
     interval.low = fmax(interval.low - rounding, 0);
     return interval;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define STATES_MAX ((size_t)1 << 18)
-/* Beyond so many groups even the coarsest lattice takes seconds. */
+/* Beyond so many groups even the coarsest grid takes seconds. */
 #define GROUPS_MAX ((size_t)100000)
 
 /* Product of (count + 1), or 0 above STATES_MAX. */
@@ -27,13 +27,13 @@ enum status responses_ask(struct interval *out, const struct response *groups, s
     size_t size = state_count(groups, count);
     bool fits = count <= GROUPS_MAX;
     if (size > 0) {
-        return states_ask(out, groups, count, size, question);
+        return responses_states(out, groups, count, size, question);
     }
     for (size_t i = 0; i < count; i++) {
         fits = fits && groups[i].count <= RESPONSE_COUNT_MAX;
     }
     if (fits) {
-        return lattice_ask(out, groups, count, question);
+        return responses_grid(out, groups, count, question);
     }
     *out = (struct interval){0, question.wants_epsilon ? INFINITY : 1};
     return STATUS_OK;

@@ -17,7 +17,7 @@ struct response_question {
 };
 
 /**
- * Answers for all groups together: exactly where their states are at most 2^18, else on a lattice
+ * Answers for all groups together: exactly where their states are at most 2^18, else on a grid
  * of losses.
  *
  * groups  in  (count) of different epsilon
@@ -27,10 +27,10 @@ struct response_question {
 MUST_USE enum status responses_ask(struct interval *out, const struct response *groups,
                                    size_t count, struct response_question question);
 
-/** The two ways; size = product of (count + 1). The lattice resolves delta down to about 10^-30. */
-MUST_USE enum status states_ask(struct interval *out, const struct response *groups, size_t count,
-                                size_t size, struct response_question question);
-MUST_USE enum status lattice_ask(struct interval *out, const struct response *groups, size_t count,
-                                 struct response_question question);
+/** The two ways; size = product of (count + 1). The grid resolves delta down to about 10^-30. */
+MUST_USE enum status responses_states(struct interval *out, const struct response *groups,
+                                      size_t count, size_t size, struct response_question question);
+MUST_USE enum status responses_grid(struct interval *out, const struct response *groups,
+                                    size_t count, struct response_question question);
 
 #endif

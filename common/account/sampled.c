@@ -31,8 +31,8 @@
 
 #include "account/sampled.h"
 
+#include "account/rounding.h"
 #include "account/sampled_gaussian.h"
-#include "account/upward.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -72,7 +72,7 @@ static double log_moment(const struct privacy_event *event, double alpha,
     }
     double logarithm = top + log(sum) + 4 * DBL_EPSILON * (alpha + 4) * (size + fabs(odds) + 8);
     double moment = logarithm > 30 ? logarithm + exp(-logarithm) : log1p(exp(logarithm));
-    return upward(moment, 4);
+    return rounding_up(moment, 4);
 }
 
 /* ln E_Q[..] of any order up to ALPHA_MAX, rounded up */
@@ -85,7 +85,7 @@ static double log_moment_between(const struct privacy_event *event, double alpha
     if (share > 0) {
         moment += share * log_moment(event, below + 1, whole);
     }
-    return upward(moment, 8);
+    return rounding_up(moment, 8);
 }
 
 /* ln(e^moment + growth), where the growth is the smaller of the two that the head of this file
@@ -99,7 +99,7 @@ static double log_moment_replaced(const struct privacy_event *event, double alph
         double growth = alpha * (alpha - 1) / 2 * expm1(second) * exp(-moment);
         least = fmin(least, growth);
     }
-    return upward(moment + log1p(upward(least, 16)), 8);
+    return rounding_up(moment + log1p(rounding_up(least, 16)), 8);
 }
 
 double sampled_divergence(const struct privacy_event *event, double alpha, bool close,
@@ -112,7 +112,7 @@ double sampled_divergence(const struct privacy_event *event, double alpha, bool 
     }
     bool cells = close && event->mechanism == MECHANISM_GAUSSIAN;
     if (cells && (replaced || floor(alpha) < alpha)) {
-        double ratio = quotient_up(event->sensitivity, event->parameter);
+        double ratio = rounding_quotient_up(event->sensitivity, event->parameter);
         moment = sampled_gaussian_moment(ratio, event->sampling, alpha, replaced);
     }
     if (!cells || !replaced) {
@@ -122,5 +122,5 @@ double sampled_divergence(const struct privacy_event *event, double alpha, bool 
         }
         moment = fmin(moment, between);
     }
-    return upward(moment / (alpha - 1), 8);
+    return rounding_up(moment / (alpha - 1), 8);
 }

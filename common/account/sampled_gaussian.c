@@ -13,7 +13,7 @@
 #include "account/sampled_gaussian.h"
 
 #include "account/normal.h"
-#include "account/upward.h"
+#include "account/rounding.h"
 
 #include <float.h>
 #include <math.h>
@@ -128,5 +128,5 @@ double sampled_gaussian_moment(double ratio, double sampling, double alpha, bool
     if (!replaced) {
         sum += lower_side(&curve);
     }
-    return upward(log1p(sum * (1 + ROUNDING)), 4);
+    return rounding_up(log1p(sum * (1 + ROUNDING)), 4);
 }

@@ -3,11 +3,11 @@
  * 2016 for the sums). The way back solves the same bound for rho at every order and keeps the
  * largest. */
 
+#include "account/delta.h"
 #include "account/minimise.h"
 #include "account/pure.h"
 #include "account/renyi.h"
-#include "account/spare.h"
-#include "account/upward.h"
+#include "account/rounding.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -22,13 +22,13 @@ struct target {
 static double epsilon_at(double alpha, const void *context)
 {
     const struct target *target = context;
-    return renyi_to_epsilon(alpha, upward(target->rho * alpha, 1), target->delta);
+    return renyi_to_epsilon(alpha, rounding_up(target->rho * alpha, 1), target->delta);
 }
 
 static double delta_at(double alpha, const void *context)
 {
     const struct target *target = context;
-    return renyi_to_delta(alpha, upward(target->rho * alpha, 1), target->epsilon);
+    return renyi_to_delta(alpha, rounding_up(target->rho * alpha, 1), target->epsilon);
 }
 
 /* minus the largest rho that this order allows */
@@ -73,7 +73,7 @@ double zcdp_from_epsilon(double epsilon, double delta)
     }
     struct target target = {.epsilon = epsilon, .delta = delta};
     double rho = -minimise_order(rho_at, NULL, &target);
-    return rho > 0 ? downward(rho, 4) : 0;
+    return rho > 0 ? rounding_down(rho, 4) : 0;
 }
 
 /* Whether no run is a sampled Gaussian, which has no rho of its own here. */
@@ -105,11 +105,11 @@ double zcdp_epsilon(const struct privacy_event *events, size_t count, double del
         return NAN;
     }
     double rho = total_rho(events, count);
-    double spare = spare_delta(events, count, delta);
+    double left = delta_left(events, count, delta);
     if (!(rho > 0)) {
         return 0;
     }
-    return spare > 0 ? zcdp_to_epsilon(rho, spare) : INFINITY;
+    return left > 0 ? zcdp_to_epsilon(rho, left) : INFINITY;
 }
 
 double zcdp_delta(const struct privacy_event *events, size_t count, double epsilon)
@@ -118,5 +118,5 @@ double zcdp_delta(const struct privacy_event *events, size_t count, double epsil
         return NAN;
     }
     double rho = total_rho(events, count);
-    return spent_delta(events, count, zcdp_to_delta(rho, epsilon));
+    return delta_spent(events, count, zcdp_to_delta(rho, epsilon));
 }

@@ -1,7 +1,7 @@
 #include "lab/audit/subject.h"
 
 #include "base/check.h"
-#include "lab/audit/rig.h"
+#include "lab/audit/harness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +39,20 @@ static const struct subject_code *code_of(const struct audit_subject *subject)
     return subjects[index];
 }
 
-enum status audit_rig_new(struct audit_rig **out, const struct audit_subject *subject,
-                          const struct audit_setting *setting, struct why *why)
+enum status audit_harness_new(struct audit_harness **out, const struct audit_subject *subject,
+                              const struct audit_setting *setting, struct why *why)
 {
-    struct audit_rig *rig = calloc(1, sizeof *rig);
+    struct audit_harness *harness = calloc(1, sizeof *harness);
     enum status status = STATUS_NO_MEMORY;
 
     *out = NULL;
-    if (rig == NULL) {
+    if (harness == NULL) {
         goto done;
     }
-    rig->code = code_of(subject);
-    rig->setting = *setting;
-    rig->epsilon = (double)setting->epsilon_micro / (double)EPSILON_MICRO_ONE;
-    rig->sensitivity = setting->sensitivity;
+    harness->code = code_of(subject);
+    harness->setting = *setting;
+    harness->epsilon = (double)setting->epsilon_micro / (double)EPSILON_MICRO_ONE;
+    harness->sensitivity = setting->sensitivity;
     if (setting->epsilon_micro == 0 || setting->sensitivity == 0 ||
         setting->sensitivity > UINT64_C(1) << 40) {
         why_set(why, "epsilon must be above 0, and the sensitivity from 1 to 2^40");
@@ -64,57 +64,58 @@ enum status audit_rig_new(struct audit_rig **out, const struct audit_subject *su
         status = STATUS_INVALID;
         goto done;
     }
-    rig->delta = subject->has_delta ? setting->delta : 0;
+    harness->delta = subject->has_delta ? setting->delta : 0;
     /* One pass, a row for each run: however many there are, the ledger stays small. */
-    rig->ledger = ledger_new((struct price){UINT64_MAX, DELTA_ATTO_ONE - 1});
-    if (rig->ledger == NULL) {
+    harness->ledger = ledger_new((struct price){UINT64_MAX, DELTA_ATTO_ONE - 1});
+    if (harness->ledger == NULL) {
         goto done;
     }
-    status = rig->code->prepare(rig, why);
+    status = harness->code->prepare(harness, why);
     if (status == STATUS_OK) {
-        *out = rig;
-        rig = NULL;
+        *out = harness;
+        harness = NULL;
     }
 done:
-    audit_rig_free(rig);
+    audit_harness_free(harness);
     return status;
 }
 
-void audit_rig_free(struct audit_rig *rig)
+void audit_harness_free(struct audit_harness *harness)
 {
-    if (rig != NULL) {
-        if (rig->code->release != NULL) {
-            rig->code->release(rig);
+    if (harness != NULL) {
+        if (harness->code->release != NULL) {
+            harness->code->release(harness);
         }
-        ledger_free(rig->ledger);
-        free(rig);
+        ledger_free(harness->ledger);
+        free(harness);
     }
 }
 
-struct audit_source audit_rig_source(struct audit_rig *rig)
+struct audit_source audit_harness_source(struct audit_harness *harness)
 {
-    return (struct audit_source){.draw = rig->code->draw, .self = rig};
+    return (struct audit_source){.draw = harness->code->draw, .self = harness};
 }
 
-double audit_rig_epsilon(const struct audit_rig *rig)
+double audit_harness_epsilon(const struct audit_harness *harness)
 {
-    return rig->epsilon;
+    return harness->epsilon;
 }
 
-double audit_rig_delta(const struct audit_rig *rig)
+double audit_harness_delta(const struct audit_harness *harness)
 {
-    return rig->delta;
+    return harness->delta;
 }
 
-enum status rig_pay(struct audit_rig *rig, struct grant **grant, enum mechanism mechanism)
+enum status harness_pay(struct audit_harness *harness, struct grant **grant,
+                        enum mechanism mechanism)
 {
     bool gaussian = mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     struct charge charge = {.mechanism = mechanism,
                             .neighbours = NEIGHBOURS_REPLACE_ONE,
-                            .epsilon_micro = gaussian ? 0 : rig->setting.epsilon_micro,
-                            .sigma_micro = gaussian ? rig->sigma_micro : 0,
+                            .epsilon_micro = gaussian ? 0 : harness->setting.epsilon_micro,
+                            .sigma_micro = gaussian ? harness->sigma_micro : 0,
                             .pass = {{1}},
-                            .row_first = rig->row++,
+                            .row_first = harness->row++,
                             .row_count = 1};
-    return ledger_spend(rig->ledger, grant, &charge, NULL);
+    return ledger_spend(harness->ledger, grant, &charge, NULL);
 }

@@ -31,7 +31,7 @@ struct audit_setting {
 };
 
 /* One subject made ready at one setting. */
-struct audit_rig;
+struct audit_harness;
 
 /** Returns subject number index, NULL beyond the last; or the one of this name, NULL when there is
  * none. */
@@ -41,20 +41,21 @@ const struct audit_subject *audit_subject_named(const char *name);
 /**
  * Makes a subject ready.
  *
- * rig  out  caller owns; NULL on failure
+ * harness  out  caller owns; NULL on failure
  * why  out  on failure what to change in the setting; may be NULL
  *
  * Fails with STATUS_INVALID (the mechanism does not run at this setting), STATUS_NO_MEMORY.
  */
-MUST_USE enum status audit_rig_new(struct audit_rig **rig, const struct audit_subject *subject,
-                                   const struct audit_setting *setting, struct why *why);
-void audit_rig_free(struct audit_rig *rig);
+MUST_USE enum status audit_harness_new(struct audit_harness **harness,
+                                       const struct audit_subject *subject,
+                                       const struct audit_setting *setting, struct why *why);
+void audit_harness_free(struct audit_harness *harness);
 
-/** Returns what to audit; keeps rig. */
-struct audit_source audit_rig_source(struct audit_rig *rig);
+/** Returns what to audit; keeps harness. */
+struct audit_source audit_harness_source(struct audit_harness *harness);
 
 /** Returns the epsilon, and the delta, that the program claims for this setting. */
-double audit_rig_epsilon(const struct audit_rig *rig);
-double audit_rig_delta(const struct audit_rig *rig);
+double audit_harness_epsilon(const struct audit_harness *harness);
+double audit_harness_delta(const struct audit_harness *harness);
 
 #endif

@@ -12,7 +12,7 @@
  *
  * Dwork and Roth 2014, chapter 11, theorem 11.2; rho = T eta^2/2 by Cesar and Rogers 2021. */
 
-#include "lab/audit/rig.h"
+#include "lab/audit/harness.h"
 
 #include "account/renyi.h"
 #include "dp/select_private.h"
@@ -27,37 +27,38 @@ enum { ROUNDS = 16, EXPERTS = 2 };
 static enum status play_draw(void *self, const struct random *random, unsigned side, int64_t *score,
                              size_t count)
 {
-    struct audit_rig *rig = self;
+    struct audit_harness *harness = self;
     enum status status = STATUS_OK;
     for (size_t run = 0; run < count; run++) {
         score[run] = 0;
         for (unsigned round = 0; round < ROUNDS && status == STATUS_OK; round++) {
             static const int64_t nothing[EXPERTS] = {0};
             size_t expert = 0;
-            status = select_draw_exponential(&rig->decay, random, &expert,
-                                             round == 0 ? nothing : rig->value[side], EXPERTS);
+            status = select_draw_exponential(&harness->decay, random, &expert,
+                                             round == 0 ? nothing : harness->value[side], EXPERTS);
             score[run] += expert == 0;
         }
     }
     return status;
 }
 
-static enum status prepare(struct audit_rig *rig, double eta, struct why *why)
+static enum status prepare(struct audit_harness *harness, double eta, struct why *why)
 {
     double rounded = floor(eta * (double)ETA_UNIT);
     if (!(rounded >= 1 && rounded <= 0x1p53)) {
         why_set(why, "there is no eta for this epsilon and delta");
         return STATUS_INVALID;
     }
-    rig->width = EXPERTS;
-    rig->value[0][0] = 1; /* losses count in whole ones: nothing is lost by it, the draw is exact */
-    rig->value[1][1] = 1;
-    return noise_exponential_init(&rig->decay, (uint64_t)rounded, ETA_UNIT);
+    harness->width = EXPERTS;
+    harness->value[0][0] =
+        1; /* losses count in whole ones: nothing is lost by it, the draw is exact */
+    harness->value[1][1] = 1;
+    return noise_exponential_init(&harness->decay, (uint64_t)rounded, ETA_UNIT);
 }
 
-static enum status rwm_prepare(struct audit_rig *rig, struct why *why)
+static enum status rwm_prepare(struct audit_harness *harness, struct why *why)
 {
-    double rho = zcdp_from_epsilon(rig->epsilon, rig->delta);
+    double rho = zcdp_from_epsilon(harness->epsilon, harness->delta);
     double eta = sqrt(2 * rho / ROUNDS);
     struct privacy_event event = {.mechanism = MECHANISM_EXPONENTIAL,
                                   .neighbours = NEIGHBOURS_REPLACE_ONE,
@@ -65,17 +66,18 @@ static enum status rwm_prepare(struct audit_rig *rig, struct why *why)
                                   .sensitivity = 1,
                                   .count = ROUNDS,
                                   .sampling = 1};
-    rig->epsilon = fmin(zcdp_epsilon(&event, 1, rig->delta), renyi_epsilon(&event, 1, rig->delta));
-    return prepare(rig, eta, why);
+    harness->epsilon =
+        fmin(zcdp_epsilon(&event, 1, harness->delta), renyi_epsilon(&event, 1, harness->delta));
+    return prepare(harness, eta, why);
 }
 
-static enum status theorem_prepare(struct audit_rig *rig, struct why *why)
+static enum status theorem_prepare(struct audit_harness *harness, struct why *why)
 {
-    if (rig->epsilon > 1) {
+    if (harness->epsilon > 1) {
         why_set(why, "theorem 11.2 holds for epsilon up to 1");
         return STATUS_INVALID;
     }
-    return prepare(rig, rig->epsilon / sqrt(32 * ROUNDS * log(1 / rig->delta)), why);
+    return prepare(harness, harness->epsilon / sqrt(32 * ROUNDS * log(1 / harness->delta)), why);
 }
 
 const struct subject_code subject_rwm = {

@@ -5,7 +5,7 @@
  * itself. delta has to be large enough to be seen: at 0.01 the event comes up in some hundredths of
  * the runs. */
 
-#include "lab/audit/rig.h"
+#include "lab/audit/harness.h"
 
 #include "dp/mechanism.h"
 #include "lab/composition/calibrate.h"
@@ -15,26 +15,26 @@
 static enum status gaussian_draw(void *self, const struct random *random, unsigned side,
                                  int64_t *score, size_t count)
 {
-    struct audit_rig *rig = self;
+    struct audit_harness *harness = self;
     enum status status = STATUS_OK;
     for (size_t done = 0; done < count && status == STATUS_OK;) {
-        size_t part = count - done < RIG_BLOCK ? count - done : RIG_BLOCK;
+        size_t part = count - done < HARNESS_BLOCK ? count - done : HARNESS_BLOCK;
         struct grant *grant = NULL;
         for (size_t i = 0; i < part; i++) {
-            score[done + i] = rig->value[side][0];
+            score[done + i] = harness->value[side][0];
         }
-        status = rig_pay(rig, &grant, MECHANISM_DISCRETE_GAUSSIAN);
+        status = harness_pay(harness, &grant, MECHANISM_DISCRETE_GAUSSIAN);
         if (status == STATUS_OK) {
-            status = mechanism_gaussian(&grant, random, score + done, part, rig->sensitivity);
+            status = mechanism_gaussian(&grant, random, score + done, part, harness->sensitivity);
         }
         done += part;
     }
     return status;
 }
 
-static enum status gaussian_prepare(struct audit_rig *rig, struct why *why)
+static enum status gaussian_prepare(struct audit_harness *harness, struct why *why)
 {
-    double unit = (double)rig->sensitivity;
+    double unit = (double)harness->sensitivity;
     struct noise_scale sigma;
     struct calibration calibration;
     struct account account;
@@ -44,18 +44,18 @@ static enum status gaussian_prepare(struct audit_rig *rig, struct why *why)
                                   .sensitivity = unit,
                                   .count = 1,
                                   .sampling = 1};
-    rig->width = 1;
-    rig->value[1][0] = (int64_t)rig->sensitivity;
-    enum status status = calibrate(&calibration, &event, 1, rig->epsilon, rig->delta, why);
+    harness->width = 1;
+    harness->value[1][0] = (int64_t)harness->sensitivity;
+    enum status status = calibrate(&calibration, &event, 1, harness->epsilon, harness->delta, why);
     if (status != STATUS_OK) {
         return status;
     }
-    rig->sigma_micro = (uint64_t)fmin(ceil(event.parameter / unit * 1e6), 0x1p62);
-    status = mechanism_sigma(&sigma, rig->sensitivity, rig->sigma_micro, why);
+    harness->sigma_micro = (uint64_t)fmin(ceil(event.parameter / unit * 1e6), 0x1p62);
+    status = mechanism_sigma(&sigma, harness->sensitivity, harness->sigma_micro, why);
     if (status == STATUS_OK) {
-        event.parameter = (double)rig->sigma_micro / 1e6 * unit;
-        status = account_epsilon(&account, &event, 1, rig->delta, why);
-        rig->epsilon = account.high;
+        event.parameter = (double)harness->sigma_micro / 1e6 * unit;
+        status = account_epsilon(&account, &event, 1, harness->delta, why);
+        harness->epsilon = account.high;
     }
     return status;
 }

@@ -14,7 +14,7 @@
  * linear-learner: one draw after one sample of [-1,1]^32, x = (1, -1, .., -1) or its negative: a
  * rare coordinate gains all, every other loses all. 0.96 to 0.97 of the claim. */
 
-#include "lab/audit/rig.h"
+#include "lab/audit/harness.h"
 
 #include "dp/mechanism.h"
 #include "dp/select_private.h"
@@ -25,11 +25,11 @@ enum { DART_ROUNDS = 16, EPOCH_ROUNDS = 7, EPOCH_LAST_PICK = 3, GRID_BITS = 10 }
 enum { FIELD_SMALL = 16, FIELD = 32, SCORE_DRAWS = 64 };
 
 /* Does what is due, as hedge_play does, on a table made beforehand in place of a grant. */
-static enum status step(struct audit_rig *rig, struct hedge_state *state,
+static enum status step(struct audit_harness *harness, struct hedge_state *state,
                         const struct random *random, const struct hedge_losses *losses)
 {
     struct grant *none = NULL;
-    const struct hedge_game *game = &rig->game;
+    const struct hedge_game *game = &harness->game;
     bool refresh = false;
     size_t chosen = 0;
     enum status status = STATUS_OK;
@@ -48,7 +48,8 @@ static enum status step(struct audit_rig *rig, struct hedge_state *state,
         hedge_note_draw(state, chosen);
         break;
     case HEDGE_DUE_PICK:
-        status = select_draw_noisy(&rig->noise, random, &chosen, losses->segment, game->experts);
+        status =
+            select_draw_noisy(&harness->noise, random, &chosen, losses->segment, game->experts);
         hedge_note_draw(state, chosen);
         break;
     case HEDGE_DUE_LAST: /* none is set: a selection of its own, audited as such */
@@ -57,71 +58,71 @@ static enum status step(struct audit_rig *rig, struct hedge_state *state,
     return status;
 }
 
-static enum status dartboard_run(struct audit_rig *rig, const struct random *random, unsigned side,
-                                 int64_t *score)
+static enum status dartboard_run(struct audit_harness *harness, const struct random *random,
+                                 unsigned side, int64_t *score)
 {
     static const int64_t level[2] = {0};
     struct hedge_state state = {0};
     int64_t lead = 0;
     *score = 0;
     for (int round = 0; round < DART_ROUNDS; round++) {
-        const struct hedge_losses losses = {.cumulative = rig->value[side],
-                                            .latest = round == 1 ? rig->value[side] : level};
+        const struct hedge_losses losses = {.cumulative = harness->value[side],
+                                            .latest = round == 1 ? harness->value[side] : level};
         const uint64_t draws = state.draws;
-        while (hedge_due(&state, &rig->game) != HEDGE_DUE_NOTHING) {
-            enum status status = step(rig, &state, random, &losses);
+        while (hedge_due(&state, &harness->game) != HEDGE_DUE_NOTHING) {
+            enum status status = step(harness, &state, random, &losses);
             if (status != STATUS_OK) {
                 return status;
             }
         }
         lead += state.draws == draws ? 0 : state.expert == 1 ? 1 : -1;
         *score += round == 0 ? 2 * (int64_t)state.expert : round == 1 ? (int64_t)state.draws : 0;
-        hedge_next(&state, &rig->game);
+        hedge_next(&state, &harness->game);
     }
     *score = SCORE_DRAWS * *score + lead;
     return STATUS_OK;
 }
 
-static enum status epochs_run(struct audit_rig *rig, const struct random *random, unsigned side,
-                              int64_t *score)
+static enum status epochs_run(struct audit_harness *harness, const struct random *random,
+                              unsigned side, int64_t *score)
 {
     static const int64_t level[FIELD] = {0};
     struct hedge_state state = {0};
     for (int round = 0; round < EPOCH_ROUNDS; round++) {
-        const struct hedge_losses losses = {.cumulative = level,
-                                            .latest = level,
-                                            .segment = round == EPOCH_LAST_PICK ? rig->value[side]
-                                                                                : level};
-        while (hedge_due(&state, &rig->game) != HEDGE_DUE_NOTHING) {
-            enum status status = step(rig, &state, random, &losses);
+        const struct hedge_losses losses = {
+            .cumulative = level,
+            .latest = level,
+            .segment = round == EPOCH_LAST_PICK ? harness->value[side] : level};
+        while (hedge_due(&state, &harness->game) != HEDGE_DUE_NOTHING) {
+            enum status status = step(harness, &state, random, &losses);
             if (status != STATUS_OK) {
                 return status;
             }
         }
-        hedge_next(&state, &rig->game);
+        hedge_next(&state, &harness->game);
     }
     *score = (int64_t)state.expert;
     return STATUS_OK;
 }
 
-static enum status linear_run(struct audit_rig *rig, const struct random *random, unsigned side,
-                              int64_t *score)
+static enum status linear_run(struct audit_harness *harness, const struct random *random,
+                              unsigned side, int64_t *score)
 {
     size_t chosen = 0;
-    enum status status =
-        select_draw_exponential(&rig->game.decay, random, &chosen, rig->value[side], rig->width);
+    enum status status = select_draw_exponential(&harness->game.decay, random, &chosen,
+                                                 harness->value[side], harness->width);
     *score = (int64_t)chosen;
     return status;
 }
 
-typedef enum status (*one_run)(struct audit_rig *, const struct random *, unsigned, int64_t *);
+typedef enum status (*one_run)(struct audit_harness *, const struct random *, unsigned, int64_t *);
 
-static enum status runs(struct audit_rig *rig, const struct random *random, unsigned side,
+static enum status runs(struct audit_harness *harness, const struct random *random, unsigned side,
                         int64_t *score, size_t count, one_run run)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        status = run(rig, random, side, &score[i]);
+        status = run(harness, random, side, &score[i]);
     }
     return status;
 }
@@ -145,64 +146,66 @@ static enum status linear_draw(void *self, const struct random *random, unsigned
 }
 
 /* Plans and makes the game; the claim is what its charges cost. */
-static enum status prepare(struct audit_rig *rig, enum hedge_strategy strategy, size_t experts,
-                           uint64_t rounds, struct why *why)
+static enum status prepare(struct audit_harness *harness, enum hedge_strategy strategy,
+                           size_t experts, uint64_t rounds, struct why *why)
 {
     const struct hedge_problem problem = {
-        .experts = experts, .rounds = rounds, .epsilon = rig->epsilon, .delta = rig->delta};
+        .experts = experts, .rounds = rounds, .epsilon = harness->epsilon, .delta = harness->delta};
     struct hedge_plan plan;
     struct charge charge[HEDGE_CHARGES_MAX];
     struct privacy_event event[HEDGE_CHARGES_MAX];
-    rig->width = experts;
+    harness->width = experts;
     enum status status = hedge_plan(&plan, strategy, &problem, why);
     if (status == STATUS_OK) {
-        status = hedge_game_init(&rig->game, &plan, strategy, &problem,
+        status = hedge_game_init(&harness->game, &plan, strategy, &problem,
                                  (struct hedge_grid){1, GRID_BITS}, why);
     }
     if (status == STATUS_OK) {
-        const size_t count = hedge_charges(charge, &rig->game);
+        const size_t count = hedge_charges(charge, &harness->game);
         for (size_t i = 0; i < count; i++) {
             event[i] = charge_event(&charge[i]);
         }
-        rig->epsilon = hedge_cost(event, count, rig->delta);
+        harness->epsilon = hedge_cost(event, count, harness->delta);
     }
     return status;
 }
 
-static enum status dartboard_prepare(struct audit_rig *rig, struct why *why)
+static enum status dartboard_prepare(struct audit_harness *harness, struct why *why)
 {
-    enum status status = prepare(rig, HEDGE_DARTBOARD, 2, DART_ROUNDS, why);
-    rig->value[0][0] = (int64_t)rig->game.one;
-    rig->value[1][1] = (int64_t)rig->game.one;
+    enum status status = prepare(harness, HEDGE_DARTBOARD, 2, DART_ROUNDS, why);
+    harness->value[0][0] = (int64_t)harness->game.one;
+    harness->value[1][1] = (int64_t)harness->game.one;
     return status;
 }
 
-static enum status epochs_prepare(struct audit_rig *rig, struct why *why)
+static enum status epochs_prepare(struct audit_harness *harness, struct why *why)
 {
     struct noise_scale scale;
-    const size_t experts = rig->epsilon < 0.75 ? FIELD_SMALL : FIELD; /* the more, the rarer, too */
-    enum status status = prepare(rig, HEDGE_EPOCHS, experts, EPOCH_ROUNDS, why);
-    const int64_t one = (int64_t)rig->game.one;
+    const size_t experts =
+        harness->epsilon < 0.75 ? FIELD_SMALL : FIELD; /* the more, the rarer, too */
+    enum status status = prepare(harness, HEDGE_EPOCHS, experts, EPOCH_ROUNDS, why);
+    const int64_t one = (int64_t)harness->game.one;
     for (size_t i = 0; i < experts; i++) {
-        rig->value[0][i] = one;
-        rig->value[1][i] = i == 0 ? 0 : 2 * one;
+        harness->value[0][i] = one;
+        harness->value[1][i] = i == 0 ? 0 : 2 * one;
     }
     if (status == STATUS_OK) {
-        status = mechanism_scale(&scale, 2 * rig->game.sensitivity, rig->game.draw_micro, why);
+        status =
+            mechanism_scale(&scale, 2 * harness->game.sensitivity, harness->game.draw_micro, why);
     }
-    return status != STATUS_OK ? status : noise_laplace_init(&rig->noise, scale);
+    return status != STATUS_OK ? status : noise_laplace_init(&harness->noise, scale);
 }
 
-static enum status linear_prepare(struct audit_rig *rig, struct why *why)
+static enum status linear_prepare(struct audit_harness *harness, struct why *why)
 {
     double x[FIELD];
     for (unsigned side = 0; side < 2; side++) {
         for (size_t i = 0; i < FIELD; i++) {
             x[i] = (i == 0) == (side == 0) ? 1 : -1;
         }
-        linear_learner_losses(rig->value[side], x, FIELD, GRID_BITS);
+        linear_learner_losses(harness->value[side], x, FIELD, GRID_BITS);
     }
-    return prepare(rig, HEDGE_RWM, FIELD, 1, why);
+    return prepare(harness, HEDGE_RWM, FIELD, 1, why);
 }
 
 const struct subject_code subject_dartboard = {

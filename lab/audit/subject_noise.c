@@ -16,7 +16,7 @@
  * so the parts of width `width` are independent runs, each on the scale that the sensitivity of ONE
  * of them asks for. */
 
-#include "lab/audit/rig.h"
+#include "lab/audit/harness.h"
 
 #include "dp/encode.h"
 #include "dp/mechanism.h"
@@ -39,52 +39,53 @@ static int64_t between(int64_t y, int64_t x, int64_t distance)
 static enum status laplace_draw(void *self, const struct random *random, unsigned side,
                                 int64_t *score, size_t count)
 {
-    struct audit_rig *rig = self;
+    struct audit_harness *harness = self;
     enum status status = STATUS_OK;
     for (size_t done = 0; done < count && status == STATUS_OK;) {
-        size_t part = count - done < RIG_BLOCK ? count - done : RIG_BLOCK;
+        size_t part = count - done < HARNESS_BLOCK ? count - done : HARNESS_BLOCK;
         struct grant *grant = NULL;
-        for (size_t i = 0; i < part * rig->width; i++) {
-            rig->work[i] = rig->value[side][i % rig->width];
+        for (size_t i = 0; i < part * harness->width; i++) {
+            harness->work[i] = harness->value[side][i % harness->width];
         }
-        status = rig_pay(rig, &grant, MECHANISM_PURE);
+        status = harness_pay(harness, &grant, MECHANISM_PURE);
         if (status == STATUS_OK) {
-            status =
-                mechanism_laplace(&grant, random, rig->work, part * rig->width, rig->sensitivity);
+            status = mechanism_laplace(&grant, random, harness->work, part * harness->width,
+                                       harness->sensitivity);
         }
         for (size_t run = 0; run < part && status == STATUS_OK; run++) {
             int64_t sum = 0;
-            for (size_t i = 0; i < rig->width; i++) {
-                int64_t low = rig->value[0][i];
-                sum += between(rig->work[run * rig->width + i], low, rig->value[1][i] - low);
+            for (size_t i = 0; i < harness->width; i++) {
+                int64_t low = harness->value[0][i];
+                sum += between(harness->work[run * harness->width + i], low,
+                               harness->value[1][i] - low);
             }
-            score[done + run] = rig->width == 1 ? rig->work[run] : sum;
+            score[done + run] = harness->width == 1 ? harness->work[run] : sum;
         }
         done += part;
     }
     return status;
 }
 
-static enum status has_noise(const struct audit_rig *rig, struct why *why)
+static enum status has_noise(const struct audit_harness *harness, struct why *why)
 {
     struct noise_scale scale;
-    return mechanism_scale(&scale, rig->sensitivity, rig->setting.epsilon_micro, why);
+    return mechanism_scale(&scale, harness->sensitivity, harness->setting.epsilon_micro, why);
 }
 
-static enum status laplace_prepare(struct audit_rig *rig, struct why *why)
+static enum status laplace_prepare(struct audit_harness *harness, struct why *why)
 {
-    rig->width = 1;
-    rig->value[1][0] = (int64_t)rig->sensitivity;
-    return has_noise(rig, why);
+    harness->width = 1;
+    harness->value[1][0] = (int64_t)harness->sensitivity;
+    return has_noise(harness, why);
 }
 
-static enum status vector_prepare(struct audit_rig *rig, struct why *why)
+static enum status vector_prepare(struct audit_harness *harness, struct why *why)
 {
-    rig->width = SPREAD;
+    harness->width = SPREAD;
     for (size_t i = 0; i < SPREAD; i++) { /* they sum to the sensitivity, whatever it is */
-        rig->value[1][i] = (int64_t)((rig->sensitivity + i) / SPREAD);
+        harness->value[1][i] = (int64_t)((harness->sensitivity + i) / SPREAD);
     }
-    return has_noise(rig, why);
+    return has_noise(harness, why);
 }
 
 /* The sum over a batch in which record 0 is the worst on this side. */
@@ -105,13 +106,13 @@ static void batch(int64_t *sum, unsigned side)
     }
 }
 
-static enum status pipeline_prepare(struct audit_rig *rig, struct why *why)
+static enum status pipeline_prepare(struct audit_harness *harness, struct why *why)
 {
-    rig->width = PIPELINE_EXPERTS;
-    rig->sensitivity = (uint64_t)PIPELINE_EXPERTS << PIPELINE_BITS; /* k/g */
-    batch(rig->value[0], 0);
-    batch(rig->value[1], 1);
-    return has_noise(rig, why);
+    harness->width = PIPELINE_EXPERTS;
+    harness->sensitivity = (uint64_t)PIPELINE_EXPERTS << PIPELINE_BITS; /* k/g */
+    batch(harness->value[0], 0);
+    batch(harness->value[1], 1);
+    return has_noise(harness, why);
 }
 
 const struct subject_code subject_laplace = {

@@ -17,7 +17,7 @@
  * at epsilon 0.5, 31 others at 1 and 2, the epsilon of the pair is 0.9988, 0.9997 and 0.977 of the
  * claim. */
 
-#include "lab/audit/rig.h"
+#include "lab/audit/harness.h"
 
 #include "dp/mechanism.h"
 #include "dp/select.h"
@@ -30,16 +30,18 @@ enum { FIELD_SMALL = 16 /* candidates of noisy-max */, FIELD = 32, RARITY = 25 }
 typedef enum status (*selection)(struct grant **, const struct random *, size_t *, const int64_t *,
                                  size_t, uint64_t);
 
-static enum status paid_draw(struct audit_rig *rig, const struct random *random, unsigned side,
-                             int64_t *score, size_t count, enum mechanism mechanism, selection pick)
+static enum status paid_draw(struct audit_harness *harness, const struct random *random,
+                             unsigned side, int64_t *score, size_t count, enum mechanism mechanism,
+                             selection pick)
 {
     enum status status = STATUS_OK;
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
         struct grant *grant = NULL;
         size_t chosen = 0;
-        status = rig_pay(rig, &grant, mechanism);
+        status = harness_pay(harness, &grant, mechanism);
         if (status == STATUS_OK) {
-            status = pick(&grant, random, &chosen, rig->value[side], rig->width, rig->sensitivity);
+            status = pick(&grant, random, &chosen, harness->value[side], harness->width,
+                          harness->sensitivity);
         }
         score[run] = (int64_t)chosen;
     }
@@ -49,16 +51,16 @@ static enum status paid_draw(struct audit_rig *rig, const struct random *random,
 static enum status exponential_draw(void *self, const struct random *random, unsigned side,
                                     int64_t *score, size_t count)
 {
-    struct audit_rig *rig = self;
+    struct audit_harness *harness = self;
     enum status status = STATUS_OK;
-    if (!rig->setting.direct) {
-        return paid_draw(rig, random, side, score, count, MECHANISM_EXPONENTIAL,
+    if (!harness->setting.direct) {
+        return paid_draw(harness, random, side, score, count, MECHANISM_EXPONENTIAL,
                          select_exponential);
     }
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
         size_t chosen = 0;
-        status =
-            select_draw_exponential(&rig->decay, random, &chosen, rig->value[side], rig->width);
+        status = select_draw_exponential(&harness->decay, random, &chosen, harness->value[side],
+                                         harness->width);
         score[run] = (int64_t)chosen;
     }
     return status;
@@ -67,14 +69,16 @@ static enum status exponential_draw(void *self, const struct random *random, uns
 static enum status flip_draw(void *self, const struct random *random, unsigned side, int64_t *score,
                              size_t count)
 {
-    struct audit_rig *rig = self;
+    struct audit_harness *harness = self;
     enum status status = STATUS_OK;
-    if (!rig->setting.direct) {
-        return paid_draw(rig, random, side, score, count, MECHANISM_PURE, select_permute_and_flip);
+    if (!harness->setting.direct) {
+        return paid_draw(harness, random, side, score, count, MECHANISM_PURE,
+                         select_permute_and_flip);
     }
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
         size_t chosen = 0;
-        status = select_draw_flip(&rig->decay, random, &chosen, rig->value[side], rig->width);
+        status = select_draw_flip(&harness->decay, random, &chosen, harness->value[side],
+                                  harness->width);
         score[run] = (int64_t)chosen;
     }
     return status;
@@ -83,60 +87,62 @@ static enum status flip_draw(void *self, const struct random *random, unsigned s
 static enum status noisy_draw(void *self, const struct random *random, unsigned side,
                               int64_t *score, size_t count)
 {
-    struct audit_rig *rig = self;
+    struct audit_harness *harness = self;
     enum status status = STATUS_OK;
-    if (!rig->setting.direct) {
-        return paid_draw(rig, random, side, score, count, MECHANISM_PURE, select_noisy_max);
+    if (!harness->setting.direct) {
+        return paid_draw(harness, random, side, score, count, MECHANISM_PURE, select_noisy_max);
     }
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
         size_t chosen = 0;
-        status = select_draw_noisy(&rig->noise, random, &chosen, rig->value[side], rig->width);
+        status = select_draw_noisy(&harness->noise, random, &chosen, harness->value[side],
+                                   harness->width);
         score[run] = (int64_t)chosen;
     }
     return status;
 }
 
 /* Candidate 0 moves from gap above the others to 2 D closer. */
-static void place(struct audit_rig *rig, size_t width, int64_t gap)
+static void place(struct audit_harness *harness, size_t width, int64_t gap)
 {
-    int64_t sensitivity = (int64_t)rig->sensitivity;
-    rig->width = width;
+    int64_t sensitivity = (int64_t)harness->sensitivity;
+    harness->width = width;
     for (size_t i = 0; i < width; i++) {
-        rig->value[0][i] = i == 0 ? gap : 0;
-        rig->value[1][i] = i == 0 ? gap - sensitivity : sensitivity;
+        harness->value[0][i] = i == 0 ? gap : 0;
+        harness->value[1][i] = i == 0 ? gap - sensitivity : sensitivity;
     }
 }
 
-static enum status decay_prepare(struct audit_rig *rig, struct why *why)
+static enum status decay_prepare(struct audit_harness *harness, struct why *why)
 {
-    enum status status = noise_exponential_init(&rig->decay, rig->setting.epsilon_micro,
-                                                (uint128)2 * EPSILON_MICRO_ONE * rig->sensitivity);
+    enum status status =
+        noise_exponential_init(&harness->decay, harness->setting.epsilon_micro,
+                               (uint128)2 * EPSILON_MICRO_ONE * harness->sensitivity);
     if (status != STATUS_OK) {
         why_set(why, "there is no selection at this epsilon and sensitivity");
     }
     return status;
 }
 
-static enum status exponential_prepare(struct audit_rig *rig, struct why *why)
+static enum status exponential_prepare(struct audit_harness *harness, struct why *why)
 {
-    double eta = rig->epsilon / (2 * (double)rig->sensitivity);
-    place(rig, 2, (int64_t)ceil(fmin(log(RARITY * (1 + rig->epsilon)) / eta, 0x1p60)));
-    return decay_prepare(rig, why);
+    double eta = harness->epsilon / (2 * (double)harness->sensitivity);
+    place(harness, 2, (int64_t)ceil(fmin(log(RARITY * (1 + harness->epsilon)) / eta, 0x1p60)));
+    return decay_prepare(harness, why);
 }
 
-static enum status flip_prepare(struct audit_rig *rig, struct why *why)
+static enum status flip_prepare(struct audit_harness *harness, struct why *why)
 {
-    place(rig, 2, 2 * (int64_t)rig->sensitivity);
-    return decay_prepare(rig, why);
+    place(harness, 2, 2 * (int64_t)harness->sensitivity);
+    return decay_prepare(harness, why);
 }
 
-static enum status noisy_prepare(struct audit_rig *rig, struct why *why)
+static enum status noisy_prepare(struct audit_harness *harness, struct why *why)
 {
     struct noise_scale scale;
-    place(rig, rig->epsilon < 0.75 ? FIELD_SMALL : FIELD, 0); /* the more, the rarer, too */
+    place(harness, harness->epsilon < 0.75 ? FIELD_SMALL : FIELD, 0); /* the more, the rarer, too */
     enum status status =
-        mechanism_scale(&scale, 2 * rig->sensitivity, rig->setting.epsilon_micro, why);
-    return status != STATUS_OK ? status : noise_laplace_init(&rig->noise, scale);
+        mechanism_scale(&scale, 2 * harness->sensitivity, harness->setting.epsilon_micro, why);
+    return status != STATUS_OK ? status : noise_laplace_init(&harness->noise, scale);
 }
 
 const struct subject_code subject_exponential = {

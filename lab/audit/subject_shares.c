@@ -3,7 +3,7 @@
  * Laplace noise. The record that differs is one agent's; the others' values are the same on both
  * sides. The worst pair is that of Laplace noise, and as tight. */
 
-#include "lab/audit/rig.h"
+#include "lab/audit/harness.h"
 
 #include "dp/mechanism.h"
 #include "noise/share.h"
@@ -13,20 +13,20 @@ enum { HONEST = 4 };
 static enum status shares_draw(void *self, const struct random *random, unsigned side,
                                int64_t *score, size_t count)
 {
-    struct audit_rig *rig = self;
+    struct audit_harness *harness = self;
     enum status status = STATUS_OK;
     for (size_t done = 0; done < count && status == STATUS_OK;) {
-        size_t part = count - done < RIG_BLOCK ? count - done : RIG_BLOCK;
+        size_t part = count - done < HARNESS_BLOCK ? count - done : HARNESS_BLOCK;
         for (size_t i = 0; i < part; i++) {
             score[done + i] = 0;
         }
         for (int64_t agent = 0; agent < HONEST && status == STATUS_OK; agent++) {
             for (size_t i = 0; i < part; i++) {
-                rig->work[i] = agent == 0 ? rig->value[side][0] : 1000 * agent;
+                harness->work[i] = agent == 0 ? harness->value[side][0] : 1000 * agent;
             }
-            status = noise_share_add(&rig->share, random, rig->work, part);
+            status = noise_share_add(&harness->share, random, harness->work, part);
             for (size_t i = 0; i < part; i++) { /* as the coordinator sums: modulo 2^64 */
-                score[done + i] = (int64_t)((uint64_t)score[done + i] + (uint64_t)rig->work[i]);
+                score[done + i] = (int64_t)((uint64_t)score[done + i] + (uint64_t)harness->work[i]);
             }
         }
         done += part;
@@ -34,18 +34,19 @@ static enum status shares_draw(void *self, const struct random *random, unsigned
     return status;
 }
 
-static enum status shares_prepare(struct audit_rig *rig, struct why *why)
+static enum status shares_prepare(struct audit_harness *harness, struct why *why)
 {
     struct noise_scale scale;
-    rig->width = 1;
-    rig->value[1][0] = (int64_t)rig->sensitivity;
-    enum status status = mechanism_scale(&scale, rig->sensitivity, rig->setting.epsilon_micro, why);
-    return status != STATUS_OK ? status : noise_share_init(&rig->share, scale, HONEST);
+    harness->width = 1;
+    harness->value[1][0] = (int64_t)harness->sensitivity;
+    enum status status =
+        mechanism_scale(&scale, harness->sensitivity, harness->setting.epsilon_micro, why);
+    return status != STATUS_OK ? status : noise_share_init(&harness->share, scale, HONEST);
 }
 
-static void shares_release(struct audit_rig *rig)
+static void shares_release(struct audit_harness *harness)
 {
-    noise_share_free(&rig->share);
+    noise_share_free(&harness->share);
 }
 
 const struct subject_code subject_shares = {

@@ -137,13 +137,13 @@ static enum status ask_pld(struct interval *out, const struct privacy_event *eve
         *out = (struct interval){0, question.wants_epsilon ? INFINITY : 1};
         return STATUS_OK;
     }
-    struct pld_limits limits = pld_quick(events, count);
-    limits.ends = question.low ? PLD_LOW : PLD_HIGH;
+    struct pld_precision precision = pld_precision_quick(events, count);
+    precision.ends = question.low ? PLD_LOW : PLD_HIGH;
     if (question.wants_epsilon && (question.quick || question.low)) {
-        return pld_epsilon_within(out, events, count, question.at, limits);
+        return pld_epsilon_within(out, events, count, question.at, precision);
     }
     if (question.low) {
-        return pld_delta_within(out, events, count, question.at, limits);
+        return pld_delta_within(out, events, count, question.at, precision);
     }
     return question.wants_epsilon ? pld_epsilon(out, events, count, question.at)
                                   : pld_delta(out, events, count, question.at);

@@ -1,6 +1,6 @@
 /* Accounting by privacy-loss distributions (Sommer, Meiser, Mohammadi 2019; Koskela, Jaelkoe,
- * Honkela 2020). Events become parts (loss.h), equal ones together and all unsampled Gaussians one;
- * a part alone that runs once has its formula (pld_single.c); all else goes onto a grid (loss.c,
+ * Honkela 2020). Events become parts (pld_run.h), equal ones together and all unsampled Gaussians one;
+ * a part alone that runs once has its formula (pld_single.c); all else goes onto a grid (pld_run.c,
  * pld_mix.c), is composed (pld_sum.c), and its tail is read (pld_tail.c).
  *
  * Several runs, each of which may be chosen after seeing the ones before, are no worse than the
@@ -8,7 +8,7 @@
  * theorem 10). For records that are sampled, and added or removed, the two directions are composed
  * apart and the worse counts.
  *
- * low: where losses have a density, a law that the true pair dominates (loss_below.c), so that sums of
+ * low: where losses have a density, a distribution that the true pair dominates (pld_run_optimistic.c), so that sums of
  * it are below as well. Single losses between grid points stay spread: there the grid's sum is S plus E
  * >= 0 in the mean, S the true sum, so for any m: delta(epsilon) >= grid's delta(epsilon + m) -
  * Pr[E > m], with Bernstein's inequality for the last. The same with all losses spread is a bound too,
@@ -30,13 +30,13 @@
 #define RATIO_MAX          1e5
 #define LISTS_LOG2         26  /* parts times the size of the transform, when there are many */
 #define LOW_SHARE          7.0 /* ln of delta over what low's error may take of it */
-#define LISTS_BELOW        128 /* parts; of longer lists low is what the spread laws say */
+#define LISTS_OPTIMISTIC   128 /* parts; of longer lists low is what the spread distributions say */
 #define FINEST_LOG2        12
 #define COARSER            25 /* steps of a fifth as many cells */
 
 /* What is composed. */
 struct task {
-    struct loss_part *parts; /* (count) */
+    struct pld_part *parts; /* (count) */
     size_t count;
     bool sampled;  /* some part is, for neighbours that add or remove */
     bool extreme;  /* some part's losses are beyond what a grid can hold */
@@ -56,62 +56,63 @@ static bool has_real_losses(enum mechanism mechanism)
            mechanism == MECHANISM_EXPONENTIAL;
 }
 
-static struct loss_part part_of(const struct privacy_event *event)
+static struct pld_part part_of(const struct privacy_event *event)
 {
     double ratio = event->sensitivity / event->parameter;
     bool sampled = event->sampling < 1;
     bool replace = event->neighbours == NEIGHBOURS_REPLACE_ONE;
-    struct loss_part part = {LOSS_RESPONSE, LOSS_REMOVE, 0, 1, 1, 0, (double)event->count};
+    struct pld_part part = {PLD_RUN_RESPONSE, PLD_RUN_REMOVE, 0, 1, 1, 0, (double)event->count};
     part.size = event->parameter;
     part.shift = event->sensitivity;
     if (has_real_losses(event->mechanism)) {
-        part.kind = event->mechanism == MECHANISM_LAPLACE    ? LOSS_LAPLACE
-                    : event->mechanism == MECHANISM_GAUSSIAN ? LOSS_GAUSSIAN
-                                                             : LOSS_RANGE;
-        part.size = part.kind == LOSS_RANGE ? event->parameter : ratio;
+        part.kind = event->mechanism == MECHANISM_LAPLACE    ? PLD_RUN_LAPLACE
+                    : event->mechanism == MECHANISM_GAUSSIAN ? PLD_RUN_GAUSSIAN
+                                                             : PLD_RUN_RANGE;
+        part.size = part.kind == PLD_RUN_RANGE ? event->parameter : ratio;
         part.sampling = fmax(event->sampling, SAMPLING_MIN);
-        part.side = sampled && replace ? LOSS_BOTH : LOSS_REMOVE;
+        part.side = sampled && replace ? PLD_RUN_BOTH : PLD_RUN_REMOVE;
         part.shift = 1;
     } else if (event->mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
-        part.kind = LOSS_DISCRETE_GAUSSIAN;
+        part.kind = PLD_RUN_DISCRETE_GAUSSIAN;
     } else if (event->mechanism == MECHANISM_DISCRETE_LAPLACE && !sampled) {
-        part.kind = LOSS_DISCRETE_LAPLACE;
+        part.kind = PLD_RUN_DISCRETE_LAPLACE;
     } else {
         part.size = pure_epsilon(event);
         part.shift = 1;
     }
-    if (part.kind == LOSS_DISCRETE_GAUSSIAN && event->parameter > DISCRETE_SIGMA_MAX) {
+    if (part.kind == PLD_RUN_DISCRETE_GAUSSIAN && event->parameter > DISCRETE_SIGMA_MAX) {
         /* Rounded Gaussian noise has masses within (x^2/sigma^2 + 1)/(24 sigma^2) of it (the sum's
          * midpoint rule), and rounding gives nothing away. x reaches 12 sigma from the one answer
          * and a sensitivity more from the other */
-        part.kind = LOSS_GAUSSIAN;
+        part.kind = PLD_RUN_GAUSSIAN;
         part.slack = (14 + ratio * ratio / 6) / (event->parameter * event->parameter);
         part.size = ratio;
         part.shift = 1;
     }
-    if (part.kind == LOSS_DISCRETE_LAPLACE && ratio < RATIO_MIN) {
-        part.kind = LOSS_RESPONSE;
+    if (part.kind == PLD_RUN_DISCRETE_LAPLACE && ratio < RATIO_MIN) {
+        part.kind = PLD_RUN_RESPONSE;
         part.size = ratio;
         part.shift = 1;
     }
-    if (part.kind != LOSS_DISCRETE_LAPLACE && part.kind != LOSS_DISCRETE_GAUSSIAN) {
+    if (part.kind != PLD_RUN_DISCRETE_LAPLACE && part.kind != PLD_RUN_DISCRETE_GAUSSIAN) {
         part.size = fmax(part.size, RATIO_MIN);
     }
     return part;
 }
 
 /* Losses that would overflow: what costs so much has no use for a tight bound. */
-static bool is_extreme(const struct loss_part *part)
+static bool is_extreme(const struct pld_part *part)
 {
-    bool discrete = part->kind == LOSS_DISCRETE_LAPLACE || part->kind == LOSS_DISCRETE_GAUSSIAN;
+    bool discrete =
+        part->kind == PLD_RUN_DISCRETE_LAPLACE || part->kind == PLD_RUN_DISCRETE_GAUSSIAN;
     return !((discrete ? part->shift / part->size : part->size) < RATIO_MAX);
 }
 
-static bool is_certain(const struct privacy_event *event, const struct loss_part *part)
+static bool is_certain(const struct privacy_event *event, const struct pld_part *part)
 {
-    return event->mechanism != MECHANISM_EXPONENTIAL && part->side != LOSS_BOTH &&
+    return event->mechanism != MECHANISM_EXPONENTIAL && part->side != PLD_RUN_BOTH &&
            part->slack <= 0 && part->size > RATIO_MIN && part->sampling > SAMPLING_MIN &&
-           (event->sampling >= 1 || part->kind != LOSS_RESPONSE);
+           (event->sampling >= 1 || part->kind != PLD_RUN_RESPONSE);
 }
 
 static int compare(double a, double b)
@@ -121,8 +122,8 @@ static int compare(double a, double b)
 
 static int compare_parts(const void *left, const void *right)
 {
-    const struct loss_part *a = left;
-    const struct loss_part *b = right;
+    const struct pld_part *a = left;
+    const struct pld_part *b = right;
     int order[] = {(int)a->kind - (int)b->kind,       (int)a->side - (int)b->side,
                    compare(a->sampling, b->sampling), compare(a->slack, b->slack),
                    compare(a->size, b->size),         compare(a->shift, b->shift)};
@@ -135,7 +136,7 @@ static int compare_parts(const void *left, const void *right)
 }
 
 /* Merges b into a when they are one kind of run. */
-static bool merge(struct loss_part *a, const struct loss_part *b)
+static bool merge(struct pld_part *a, const struct pld_part *b)
 {
     if (compare_parts(a, b) == 0) {
         a->count += b->count;
@@ -145,23 +146,23 @@ static bool merge(struct loss_part *a, const struct loss_part *b)
 }
 
 /* All unsampled Gaussians are one. */
-static bool is_plain_gaussian(const struct loss_part *part)
+static bool is_plain_gaussian(const struct pld_part *part)
 {
-    return part->kind == LOSS_GAUSSIAN && part->sampling >= 1 && part->slack <= 0;
+    return part->kind == PLD_RUN_GAUSSIAN && part->sampling >= 1 && part->slack <= 0;
 }
 
 /* Merges equal parts, and all unsampled Gaussians: their squares add up (by Kahan's summation,
  * since there may be many). */
 static void gather(struct task *task)
 {
-    struct loss_part gaussian = {LOSS_GAUSSIAN, LOSS_REMOVE, 0, 1, 1, 0, 0};
+    struct pld_part gaussian = {PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 0, 1, 1, 0, 0};
     double squares = 0;
     double lost = 0;
     size_t kept = 0;
 
     qsort(task->parts, task->count, sizeof task->parts[0], compare_parts);
     for (size_t i = 0; i < task->count; i++) {
-        const struct loss_part part = task->parts[i];
+        const struct pld_part part = task->parts[i];
         if (is_plain_gaussian(&part)) {
             double term = part.size * part.size * part.count - lost;
             double next = squares + term;
@@ -193,14 +194,14 @@ static enum status task_init(struct task *task, const struct privacy_event *even
         if (events[i].count == 0) {
             continue;
         }
-        struct loss_part part = part_of(&events[i]);
+        struct pld_part part = part_of(&events[i]);
         double pure = pure_epsilon(&events[i]);
         double units = 4 + (double)count;
         task->pure += isnan(pure) ? INFINITY : part.count * pure * (1 + units * DBL_EPSILON);
         task->extreme = task->extreme || is_extreme(&part);
         task->failed += part.count * log1p(-events[i].delta);
         task->certain = task->certain && is_certain(&events[i], &part);
-        task->sampled = task->sampled || (part.sampling < 1 && part.side == LOSS_REMOVE);
+        task->sampled = task->sampled || (part.sampling < 1 && part.side == PLD_RUN_REMOVE);
         task->parts[task->count++] = part;
     }
     gather(task);
@@ -225,7 +226,7 @@ static double high_end(const struct pld_mix *mix, const struct pld_sum *sum,
     return isnan(high) ? INFINITY : fmax(0, high);
 }
 
-/* delta: of the sum; from either kind of laws */
+/* delta: of the sum; from either kind of distributions */
 static double low_end(const struct pld_sum *sum, struct pld_question question, double delta)
 {
     bool raised = sum->variance > 0; /* else it is rounding alone that may have moved a loss */
@@ -242,11 +243,11 @@ static double low_end(const struct pld_sum *sum, struct pld_question question, d
     return fmax(0, low - sum->slip - more);
 }
 
-/* Whether laws from below are worth their time. */
+/* Whether optimistic distributions are worth their time. */
 static bool has_cells(const struct task *task)
 {
-    for (size_t i = 0; i < task->count && task->count <= LISTS_BELOW; i++) {
-        if (loss_has_cells(&task->parts[i])) {
+    for (size_t i = 0; i < task->count && task->count <= LISTS_OPTIMISTIC; i++) {
+        if (pld_run_has_density(&task->parts[i])) {
             return true;
         }
     }
@@ -256,18 +257,18 @@ static bool has_cells(const struct task *task)
 /* On grids. delta: what is left of it, from below and above */
 static enum status ask_grids(struct interval *out, const struct task *task,
                              struct pld_question question, struct interval delta,
-                             struct pld_limits limits)
+                             struct pld_precision precision)
 {
     struct pld_mix mix = {.parts = NULL};
     struct pld_sum sum = {.mass = NULL};
-    bool high = limits.ends != PLD_LOW;
+    bool high = precision.ends != PLD_LOW;
     bool cells = has_cells(task);
-    bool low = task->certain && (limits.ends != PLD_HIGH || !cells);
+    bool low = task->certain && (precision.ends != PLD_HIGH || !cells);
 
     *out = (struct interval){0, question.wants_epsilon ? INFINITY : 1};
-    enum status status = pld_mix_init(&mix, task->parts, task->count, question, limits);
+    enum status status = pld_mix_init(&mix, task->parts, task->count, question, precision);
     if (status == STATUS_OK && (high || !cells)) {
-        status = pld_sum_init(&sum, &mix, limits.log2_size_max);
+        status = pld_sum_init(&sum, &mix, precision.log2_size_max);
         if (status == STATUS_OK && high) {
             out->high = high_end(&mix, &sum, question, delta.low);
         }
@@ -277,9 +278,9 @@ static enum status ask_grids(struct interval *out, const struct task *task,
         pld_sum_free(&sum);
     }
     if (status == STATUS_OK && low && cells) {
-        status = pld_mix_lower(&mix, limits.log2_size_max);
+        status = pld_mix_optimistic(&mix, precision.log2_size_max);
         if (status == STATUS_OK) {
-            status = pld_sum_init(&sum, &mix, limits.log2_size_max);
+            status = pld_sum_init(&sum, &mix, precision.log2_size_max);
         }
         if (status == STATUS_OK) {
             out->low = fmax(out->low, low_end(&sum, question, delta.high));
@@ -293,10 +294,10 @@ static enum status ask_grids(struct interval *out, const struct task *task,
 
 static enum status ask_side(struct interval *out, const struct task *task,
                             struct pld_question question, struct interval delta,
-                            struct pld_limits limits)
+                            struct pld_precision precision)
 {
     if (task->count == 1 && pld_single_covers(&task->parts[0])) {
-        const struct loss_part *part = &task->parts[0];
+        const struct pld_part *part = &task->parts[0];
         if (question.wants_epsilon) {
             out->low = pld_single_epsilon(part, delta.high).low;
             out->high = pld_single_epsilon(part, delta.low).high;
@@ -305,28 +306,28 @@ static enum status ask_side(struct interval *out, const struct task *task,
         }
         return STATUS_OK;
     }
-    while (limits.log2_size_max > FINEST_LOG2 &&
-           ldexp((double)task->count, (int)limits.log2_size_max) > ldexp(1, LISTS_LOG2)) {
-        limits.log2_size_max--;
+    while (precision.log2_size_max > FINEST_LOG2 &&
+           ldexp((double)task->count, (int)precision.log2_size_max) > ldexp(1, LISTS_LOG2)) {
+        precision.log2_size_max--;
     }
-    return ask_grids(out, task, question, delta, limits);
+    return ask_grids(out, task, question, delta, precision);
 }
 
 /* Both directions, where they differ. Mostly the first one is plainly the worse: when a bound on a
  * coarse grid says so, that will do. */
 static enum status ask(struct interval *out, struct task *task, struct pld_question question,
-                       struct interval delta, struct pld_limits limits)
+                       struct interval delta, struct pld_precision precision)
 {
-    enum status status = ask_side(out, task, question, delta, limits);
+    enum status status = ask_side(out, task, question, delta, precision);
     bool alone = task->count == 1 && pld_single_covers(&task->parts[0]);
     if (status == STATUS_OK && task->sampled && !alone) {
         struct interval other = {0, INFINITY};
-        struct pld_limits coarse = limits;
+        struct pld_precision coarse = precision;
         coarse.tolerance *= COARSER;
         coarse.log2_size_max -= 2;
         for (size_t i = 0; i < task->count; i++) {
             if (task->parts[i].sampling < 1) {
-                task->parts[i].side = LOSS_ADD;
+                task->parts[i].side = PLD_RUN_ADD;
             }
         }
         if (task->count <= PLD_SHORT) {
@@ -334,7 +335,7 @@ static enum status ask(struct interval *out, struct task *task, struct pld_quest
         }
         out->low = fmax(out->low, other.low);
         if (status == STATUS_OK && !(other.high <= out->high)) {
-            status = ask_side(&other, task, question, delta, limits);
+            status = ask_side(&other, task, question, delta, precision);
         }
         out->low = fmax(out->low, other.low);
         out->high = fmax(out->high, other.high);
@@ -346,7 +347,7 @@ static enum status ask(struct interval *out, struct task *task, struct pld_quest
 }
 
 enum status pld_epsilon_within(struct interval *out, const struct privacy_event *events,
-                               size_t count, double delta, struct pld_limits limits)
+                               size_t count, double delta, struct pld_precision precision)
 {
     struct task task;
     CHECK(delta >= 0 && delta < 1);
@@ -373,7 +374,7 @@ enum status pld_epsilon_within(struct interval *out, const struct privacy_event 
         struct pld_question question = {true, log(left.low), 0};
         left.high = fmin(left.high * (1 + 4 * DBL_EPSILON), 1);
         left.low = left.low * (1 - 4 * DBL_EPSILON);
-        status = ask(out, &task, question, left, limits);
+        status = ask(out, &task, question, left, precision);
         out->high = fmin(out->high, task.pure);
         out->low = fmin(out->low, out->high);
     }
@@ -382,7 +383,7 @@ enum status pld_epsilon_within(struct interval *out, const struct privacy_event 
 }
 
 enum status pld_delta_within(struct interval *out, const struct privacy_event *events, size_t count,
-                             double epsilon, struct pld_limits limits)
+                             double epsilon, struct pld_precision precision)
 {
     struct task task;
     struct interval delta = {0, 0};
@@ -396,7 +397,7 @@ enum status pld_delta_within(struct interval *out, const struct privacy_event *e
         delta.high = 1;
     } else if (task.count > 0 && epsilon < task.pure) {
         struct pld_question question = {false, 0, epsilon};
-        status = ask(&delta, &task, question, delta, limits);
+        status = ask(&delta, &task, question, delta, precision);
     }
     double own = -expm1(task.failed);
     double off = 16 * DBL_EPSILON * (own + (double)count * own);

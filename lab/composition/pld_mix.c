@@ -1,11 +1,11 @@
-/* The laws of all parts on one grid, the tilt, and the step.
+/* The distributions of all parts on one grid, the tilt, and the step.
  *
  * With K(t) = ln E[e^(t S)] of the sum S and (1 - e^-y)+ <= c e^(t y), c = t^t/(1+t)^(1+t):
  * delta(epsilon) <= c e^(K(t) - t epsilon), Chernoff's bound (the conversion of Canonne, Kamath,
- * Steinke 2020 is the same). The t that makes it least is where the tilted law e^(t S) P has its
+ * Steinke 2020 is the same). The t that makes it least is where the tilted distribution e^(t S) P has its
  * mean near epsilon: the tail that is asked for becomes the middle of what is transformed.
  *
- * The grid of step h adds variance v to the tilted law, and so about t (t + 1) v/2 to K and
+ * The grid of step h adds variance v to the tilted distribution, and so about t (t + 1) v/2 to K and
  * (t + 1) v/2 to epsilon; v goes as h^2. The step is chosen by that. It only decides how good the
  * bound is; that it is a bound does not rest on it. */
 
@@ -25,20 +25,20 @@
 #define TILT_STEPS    26 /* of the golden section: ln tilt to within 2e-4 of the coarse optimum */
 #define SIGMAS        18 /* the width of a window, first guess */
 
-static double law_moments(struct pld_moments *moments, const struct loss_law *law, double tilt)
+static double run_moments(struct pld_moments *moments, const struct pld_run *run, double tilt)
 {
-    double slope = tilt * law->grid.step;
+    double slope = tilt * run->grid.step;
     double most = -INFINITY;
-    for (size_t i = 0; i < law->count; i++) {
-        double x = law->log_mass[i] + slope * (double)i;
+    for (size_t i = 0; i < run->count; i++) {
+        double x = run->log_mass[i] + slope * (double)i;
         most = x > most ? x : most; /* fmax would be a call */
     }
     double total = 0;
     double first = 0;
     double second = 0;
     double added = 0;
-    for (size_t i = 0; i < law->count; i++) {
-        double x = law->log_mass[i] + slope * (double)i - most;
+    for (size_t i = 0; i < run->count; i++) {
+        double x = run->log_mass[i] + slope * (double)i - most;
         if (x < -60) {
             continue; /* below the rounding of the sum */
         }
@@ -46,13 +46,13 @@ static double law_moments(struct pld_moments *moments, const struct loss_law *la
         total += mass;
         first += mass * (double)i;
         second += mass * (double)i * (double)i;
-        added += mass * law->spread[i];
+        added += mass * run->spread[i];
     }
     if (moments != NULL) {
         double mean = first / total;
         moments->log_mass = most + log(total);
-        moments->mean = mean * law->grid.step;
-        moments->variance = fmax(0, second / total - mean * mean) * law->grid.step * law->grid.step;
+        moments->mean = mean * run->grid.step;
+        moments->variance = fmax(0, second / total - mean * mean) * run->grid.step * run->grid.step;
         moments->added = added / total;
     }
     return most + log(total);
@@ -64,7 +64,7 @@ double pld_mix_moments(struct pld_moments *moments, const struct pld_mix *mix, d
     for (size_t i = 0; i < mix->count; i++) {
         struct pld_moments one = {0, 0, 0, 0};
         double count = mix->parts[i].count;
-        double log_mass = law_moments(moments != NULL ? &one : NULL, &mix->laws[i], tilt);
+        double log_mass = run_moments(moments != NULL ? &one : NULL, &mix->runs[i], tilt);
         sum.log_mass += count * log_mass;
         sum.mean += count * one.mean;
         sum.variance += count * one.variance;
@@ -76,7 +76,7 @@ double pld_mix_moments(struct pld_moments *moments, const struct pld_mix *mix, d
     return sum.log_mass;
 }
 
-/* Chernoff's bound on how far the tilted law reaches, up (side 1) or down (side -1), from the moment
+/* Chernoff's bound on how far the tilted distribution reaches, up (side 1) or down (side -1), from the moment
  * at this many standard deviations. */
 static double reach_at(const struct pld_mix *mix, const struct pld_moments *at, double side,
                        double sigmas)
@@ -93,7 +93,7 @@ static double reach_at(const struct pld_mix *mix, const struct pld_moments *at, 
 static double reach_of(const struct pld_mix *mix, const struct pld_moments *at, double side)
 {
     static const double sigmas[] = {0.9, 1.3, 1.8, 2.5, 3.3, 4.5, 6, 8, 11, 16};
-    enum { COUNT = sizeof sigmas / sizeof sigmas[0], USUAL = 7 /* of a normal law */ };
+    enum { COUNT = sizeof sigmas / sizeof sigmas[0], USUAL = 7 /* of a normal distribution */ };
     double best = reach_at(mix, at, side, sigmas[USUAL]);
     double next = reach_at(mix, at, side, sigmas[USUAL - 1]);
     if (next < best) {
@@ -130,10 +130,10 @@ static double mass_slack(const struct pld_mix *mix, double tilt, double log_mass
 {
     double slack = 16 * DBL_EPSILON * fabs(log_mass);
     for (size_t i = 0; i < mix->count; i++) {
-        const struct loss_law *law = &mix->laws[i];
-        double reach = tilt * law->grid.step * (double)law->count;
-        slack += mix->parts[i].count * (law->error + tilt * law->slip + 1e-25 +
-                                        DBL_EPSILON * (16 + (double)law->count + reach) +
+        const struct pld_run *run = &mix->runs[i];
+        double reach = tilt * run->grid.step * (double)run->count;
+        slack += mix->parts[i].count * (run->error + tilt * run->slip + 1e-25 +
+                                        DBL_EPSILON * (16 + (double)run->count + reach) +
                                         DBL_EPSILON * (double)mix->count * reach);
     }
     return slack;
@@ -188,26 +188,26 @@ static double best_tilt(const struct pld_mix *mix, double low, double high, unsi
     return exp(at_a <= at_b ? a : b);
 }
 
-static void free_laws(struct pld_mix *mix)
+static void free_runs(struct pld_mix *mix)
 {
-    for (size_t i = 0; i < mix->count && mix->laws != NULL; i++) {
-        loss_law_free(&mix->laws[i]);
+    for (size_t i = 0; i < mix->count && mix->runs != NULL; i++) {
+        pld_run_free(&mix->runs[i]);
     }
 }
 
 void pld_mix_free(struct pld_mix *mix)
 {
-    free_laws(mix);
-    free(mix->laws);
-    mix->laws = NULL;
+    free_runs(mix);
+    free(mix->runs);
+    mix->runs = NULL;
 }
 
 /* Where a part's grid starts: on its lowest loss where that is a single outcome, on a multiple of
  * the step where 0 is one. */
-static struct loss_grid part_grid(const struct loss_part *part, double step)
+static struct pld_grid part_grid(const struct pld_part *part, double step)
 {
-    struct loss_grid grid = loss_natural(part);
-    if (grid.step == 0 || part->kind == LOSS_DISCRETE_GAUSSIAN) {
+    struct pld_grid grid = pld_run_natural_grid(part);
+    if (grid.step == 0 || part->kind == PLD_RUN_DISCRETE_GAUSSIAN) {
         bool aligned = grid.step > 0 && fabs(step / grid.step - 1) < 1e-9;
         if (!aligned) {
             grid.offset = step * floor(grid.offset / step);
@@ -220,25 +220,25 @@ static struct loss_grid part_grid(const struct loss_part *part, double step)
 /* Puts every part on grids of this step; each on its own coarse one when step is 0. */
 static enum status lay(struct pld_mix *mix, double step)
 {
-    free_laws(mix);
+    free_runs(mix);
     mix->step = step;
     mix->offset = 0;
     for (size_t i = 0; i < mix->count; i++) {
-        const struct loss_part *part = &mix->parts[i];
-        struct loss_grid natural = loss_natural(part);
+        const struct pld_part *part = &mix->parts[i];
+        struct pld_grid natural = pld_run_natural_grid(part);
         double own = step;
         if (own == 0) {
             double least = 0;
             double largest = 0;
-            loss_range(&least, &largest, part);
+            pld_run_range(&least, &largest, part);
             own = (largest - least) / COARSE_CELLS;
-            own = loss_is_lattice(part) ? fmax(own, natural.step) : own;
+            own = pld_run_is_on_grid(part) ? fmax(own, natural.step) : own;
         }
-        if ((mix->below ? loss_law_init_below : loss_law_init)(&mix->laws[i], part,
-                                                               part_grid(part, own)) != STATUS_OK) {
+        if ((mix->optimistic ? pld_run_init_optimistic : pld_run_init)(
+                &mix->runs[i], part, part_grid(part, own)) != STATUS_OK) {
             return STATUS_NO_MEMORY;
         }
-        mix->offset += part->count * mix->laws[i].grid.offset;
+        mix->offset += part->count * mix->runs[i].grid.offset;
     }
     return STATUS_OK;
 }
@@ -249,7 +249,7 @@ static double widest(const struct pld_mix *mix)
     for (size_t i = 0; i < mix->count; i++) {
         double least = 0;
         double largest = 0;
-        loss_range(&least, &largest, &mix->parts[i]);
+        pld_run_range(&least, &largest, &mix->parts[i]);
         width = fmax(width, largest - least);
     }
     return width;
@@ -258,20 +258,20 @@ static double widest(const struct pld_mix *mix)
 /* A step near `wish`: one that the losses of a single part lie on, where there is one. */
 static double rounded_step(const struct pld_mix *mix, double wish)
 {
-    struct loss_grid natural = loss_natural(&mix->parts[0]);
+    struct pld_grid natural = pld_run_natural_grid(&mix->parts[0]);
     if (mix->count > 1 || natural.step == 0) {
         return wish;
     }
-    if (loss_is_lattice(&mix->parts[0])) {
+    if (pld_run_is_on_grid(&mix->parts[0])) {
         return natural.step * fmax(1, ceil(wish / natural.step - 1e-9));
     }
     return natural.step / fmax(1, ceil(natural.step / wish));
 }
 
 /* Takes larger steps until the window fits into the largest transform. */
-static enum status fit(struct pld_mix *mix, struct pld_limits limits)
+static enum status fit(struct pld_mix *mix, struct pld_precision precision)
 {
-    double cells = ldexp(1, (int)limits.log2_size_max) - 8;
+    double cells = ldexp(1, (int)precision.log2_size_max) - 8;
     for (unsigned round = 0; round < 8; round++) {
         struct pld_moments at = {0, 0, 0, 0};
         double up = 0;
@@ -292,16 +292,16 @@ static enum status fit(struct pld_mix *mix, struct pld_limits limits)
 
 /* The step that keeps what the grid adds below the tolerance. */
 static enum status refine(struct pld_mix *mix, struct pld_question question,
-                          struct pld_limits limits)
+                          struct pld_precision precision)
 {
     struct pld_moments at = {0, 0, 0, 0};
     double width = widest(mix);
-    double cells = ldexp(1, (int)limits.log2_size_max - (mix->count > PLD_SHORT ? 1 : 0));
+    double cells = ldexp(1, (int)precision.log2_size_max - (mix->count > PLD_SHORT ? 1 : 0));
     (void)pld_mix_moments(&at, mix, mix->tilt);
     double floor_step = fmax(SIGMAS * sqrt(at.variance) / cells, width / cells);
     double step = fmax(SIGMAS * sqrt(at.variance) / 2048, width / 4096);
-    double natural = loss_natural(&mix->parts[0]).step;
-    bool lattice = mix->count == 1 && loss_is_lattice(&mix->parts[0]) &&
+    double natural = pld_run_natural_grid(&mix->parts[0]).step;
+    bool lattice = mix->count == 1 && pld_run_is_on_grid(&mix->parts[0]) &&
                    fmax(SIGMAS * sqrt(at.variance), width) <= natural * fmin(cells, LATTICE_CELLS);
     double before = INFINITY;
 
@@ -320,27 +320,27 @@ static enum status refine(struct pld_mix *mix, struct pld_question question,
         double epsilon = question.wants_epsilon
                              ? pld_mix_epsilon(mix, mix->tilt, question.log_delta)
                              : fmax(question.epsilon, 1 / mix->tilt);
-        double excess = (1 + mix->tilt) * at.added / 2 / (limits.tolerance * fabs(epsilon));
+        double excess = (1 + mix->tilt) * at.added / 2 / (precision.tolerance * fabs(epsilon));
         if (lattice || excess <= 1 || step <= floor_step * 1.01) {
             break;
         }
         step *= 0.9 / sqrt(excess);
         before = excess;
     }
-    return fit(mix, limits);
+    return fit(mix, precision);
 }
 
-enum status pld_mix_init(struct pld_mix *mix, const struct loss_part *parts, size_t count,
-                         struct pld_question question, struct pld_limits limits)
+enum status pld_mix_init(struct pld_mix *mix, const struct pld_part *parts, size_t count,
+                         struct pld_question question, struct pld_precision precision)
 {
     CHECK(count >= 1);
     *mix = (struct pld_mix){.parts = parts, .count = count};
-    mix->laws = calloc(count, sizeof *mix->laws);
-    enum status status = mix->laws != NULL ? lay(mix, 0) : STATUS_NO_MEMORY;
+    mix->runs = calloc(count, sizeof *mix->runs);
+    enum status status = mix->runs != NULL ? lay(mix, 0) : STATUS_NO_MEMORY;
     if (status == STATUS_OK) {
         double width = widest(mix);
         mix->tilt = best_tilt(mix, log(1e-8 / width), log(1e12 / width), TILT_STEPS, question);
-        status = refine(mix, question, limits);
+        status = refine(mix, question, precision);
     }
     if (status != STATUS_OK) {
         pld_mix_free(mix);
@@ -349,7 +349,7 @@ enum status pld_mix_init(struct pld_mix *mix, const struct loss_part *parts, siz
 }
 
 /* Also finer, where that is cheap: below, cells that are wider than the losses of a run hide them all. */
-enum status pld_mix_lower(struct pld_mix *mix, unsigned log2_size_max)
+enum status pld_mix_optimistic(struct pld_mix *mix, unsigned log2_size_max)
 {
     struct pld_moments at = {0, 0, 0, 0};
     double room = ldexp(1, (int)log2_size_max - CHEAP);
@@ -362,6 +362,6 @@ enum status pld_mix_lower(struct pld_mix *mix, unsigned log2_size_max)
            ldexp(cells, halvings + 1) <= room) {
         halvings++;
     }
-    mix->below = true;
+    mix->optimistic = true;
     return lay(mix, ldexp(mix->step, -halvings));
 }

@@ -7,13 +7,13 @@
 #include "account/event.h"
 #include "account/interval.h"
 #include "lab/composition/fft.h"
-#include "lab/composition/loss.h"
+#include "lab/composition/pld_run.h"
 
 enum { PLD_OUTSIDE = 32, PLD_SHORT = 8 /* parts of a list that is worth more precision */ };
 
 /* How fine: the grid may add this much to epsilon (relative to it), as far as the largest transform
  * allows. */
-struct pld_limits {
+struct pld_precision {
     double tolerance;
     unsigned log2_size_max; /* <= 24 */
     /* What is asked for; low may come with high where it costs nothing. What is not: 0, or INFINITY
@@ -28,16 +28,16 @@ struct pld_question {
     double epsilon;
 };
 
-/* The laws of all parts on grids of one step, tilted by e^(tilt loss). Losses are counted from the
+/* The distributions of all parts on grids of one step, tilted by e^(tilt loss). Losses are counted from the
  * sum of all offsets. */
 struct pld_mix {
-    const struct loss_part *parts; /* (count), kept */
+    const struct pld_part *parts; /* (count), kept */
     size_t count;
-    struct loss_law *laws; /* (count) */
+    struct pld_run *runs; /* (count) */
     double step;
     double offset; /* of the sum */
     double tilt;
-    bool below; /* the laws are those from below */
+    bool optimistic; /* each of runs is an optimistic distribution */
 };
 
 /* ln of the tilted mass and its moments: of the sum of all losses, without the offset. */
@@ -67,12 +67,12 @@ struct pld_sum {
     double reach;
 };
 
-MUST_USE enum status pld_mix_init(struct pld_mix *mix, const struct loss_part *parts, size_t count,
-                                  struct pld_question question, struct pld_limits limits);
+MUST_USE enum status pld_mix_init(struct pld_mix *mix, const struct pld_part *parts, size_t count,
+                                  struct pld_question question, struct pld_precision precision);
 
-/** Puts laws from below in place of all, on finer grids where the transform stays small. Fails with
+/** Puts optimistic distributions in place of all, on finer grids where the transform stays small. Fails with
  * STATUS_NO_MEMORY. */
-MUST_USE enum status pld_mix_lower(struct pld_mix *mix, unsigned log2_size_max);
+MUST_USE enum status pld_mix_optimistic(struct pld_mix *mix, unsigned log2_size_max);
 void pld_mix_free(struct pld_mix *mix);
 
 /** ln of the tilted mass, and more when moments is not NULL. */
@@ -102,17 +102,17 @@ double pld_mix_epsilon(const struct pld_mix *mix, double tilt, double log_delta)
 double pld_mix_log_delta(const struct pld_mix *mix, double tilt, double epsilon);
 
 /** One run, by the formula of its curve. */
-bool pld_single_covers(const struct loss_part *part);
-struct interval pld_single_epsilon(const struct loss_part *part, double delta);
-struct interval pld_single_delta(const struct loss_part *part, double epsilon);
+bool pld_single_covers(const struct pld_part *part);
+struct interval pld_single_epsilon(const struct pld_part *part, double delta);
+struct interval pld_single_delta(const struct pld_part *part, double epsilon);
 
 /** Limits for searches: a few ms a question, for lists within half a second. */
-struct pld_limits pld_quick(const struct privacy_event *events, size_t count);
+struct pld_precision pld_precision_quick(const struct privacy_event *events, size_t count);
 
 /** pld_epsilon and pld_delta with limits of one's own. */
 MUST_USE enum status pld_epsilon_within(struct interval *out, const struct privacy_event *events,
-                                        size_t count, double delta, struct pld_limits limits);
+                                        size_t count, double delta, struct pld_precision precision);
 MUST_USE enum status pld_delta_within(struct interval *out, const struct privacy_event *events,
-                                      size_t count, double epsilon, struct pld_limits limits);
+                                      size_t count, double epsilon, struct pld_precision precision);
 
 #endif

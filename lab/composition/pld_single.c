@@ -2,11 +2,11 @@
  *
  * Randomised response: epsilon = e + ln(1 - delta (1 + e^-e)). Laplace noise: delta = 1 -
  * e^((epsilon - e)/2), e = sensitivity/scale. Bounded range e: delta (1 - e^-e) = (1 - e^((epsilon -
- * e)/2))^2 (loss.c). Gaussian noise, mu = sensitivity/sigma (any number of
+ * e)/2))^2 (pld_run.c). Gaussian noise, mu = sensitivity/sigma (any number of
  * runs is one with mu = sqrt(sum of squares)): delta = N(mu/2 - epsilon/mu) - e^epsilon N(-mu/2 -
  * epsilon/mu) (Balle and Wang 2018, theorem 8). Sampled with rate q: delta_q(ln(1 + q (e^epsilon -
  * 1))) = q delta(epsilon) for the record removed, the larger of the two directions at epsilon >= 0
- * (Balle, Barthe, Gaboardi 2018), and a bound for records replaced (loss.c). */
+ * (Balle, Barthe, Gaboardi 2018), and a bound for records replaced (pld_run.c). */
 
 #include "lab/composition/pld_private.h"
 
@@ -15,11 +15,11 @@
 
 #define SLACK (16 * DBL_EPSILON)
 
-bool pld_single_covers(const struct loss_part *part)
+bool pld_single_covers(const struct pld_part *part)
 {
     return part->count <= 1 && part->slack <= 0 &&
-           (part->kind == LOSS_RESPONSE || part->kind == LOSS_LAPLACE ||
-            part->kind == LOSS_GAUSSIAN || part->kind == LOSS_RANGE);
+           (part->kind == PLD_RUN_RESPONSE || part->kind == PLD_RUN_LAPLACE ||
+            part->kind == PLD_RUN_GAUSSIAN || part->kind == PLD_RUN_RANGE);
 }
 
 /* ln erfc(x), relative error of erfc below 1e-11 for x > 25 and some roundings times x^2 below. */
@@ -64,18 +64,18 @@ static double gaussian_epsilon(double mu, double delta, bool upper)
 }
 
 /* Unsampled. */
-static struct interval base_epsilon(const struct loss_part *part, double delta)
+static struct interval base_epsilon(const struct pld_part *part, double delta)
 {
     double e = part->size;
     double value = 0;
     double slack = SLACK * (e + delta);
-    if (part->kind == LOSS_GAUSSIAN) {
+    if (part->kind == PLD_RUN_GAUSSIAN) {
         return (struct interval){gaussian_epsilon(e, delta * (1 + SLACK), false),
                                  gaussian_epsilon(e, delta * (1 - SLACK), true)};
     }
-    if (part->kind == LOSS_LAPLACE) {
+    if (part->kind == PLD_RUN_LAPLACE) {
         value = e + 2 * log1p(-delta);
-    } else if (part->kind == LOSS_RANGE) {
+    } else if (part->kind == PLD_RUN_RANGE) {
         double root = sqrt(delta * -expm1(-e));
         value = e + 2 * log1p(-root);
         slack += SLACK * root / (1 - root);
@@ -86,22 +86,22 @@ static struct interval base_epsilon(const struct loss_part *part, double delta)
     return (struct interval){fmax(0, value - slack), fmax(0, value + slack)};
 }
 
-static struct interval base_delta(const struct loss_part *part, double epsilon)
+static struct interval base_delta(const struct pld_part *part, double epsilon)
 {
     double e = part->size;
     double value = 0;
     double error = 0;
-    if (part->kind == LOSS_GAUSSIAN) {
+    if (part->kind == PLD_RUN_GAUSSIAN) {
         value = gaussian_delta(e, epsilon, &error);
     } else if (epsilon >= e * (1 + SLACK)) {
         return (struct interval){0, 0};
     } else {
         value = -expm1((epsilon - e) / 2);
         error = SLACK * (value + e + epsilon);
-        if (part->kind == LOSS_RANGE) { /* its square, so as to be as good relative to it */
+        if (part->kind == PLD_RUN_RANGE) { /* its square, so as to be as good relative to it */
             error = (2 * value + error) * error / -expm1(-e);
             value *= value / -expm1(-e);
-        } else if (part->kind == LOSS_RESPONSE) {
+        } else if (part->kind == PLD_RUN_RESPONSE) {
             value = -expm1(epsilon - e) / (1 + exp(-e));
         }
     }
@@ -117,7 +117,7 @@ static double sampled_of(double epsilon, double q)
                          : epsilon + log(q) + (1 - q) / q * exp(-epsilon);
 }
 
-struct interval pld_single_epsilon(const struct loss_part *part, double delta)
+struct interval pld_single_epsilon(const struct pld_part *part, double delta)
 {
     double q = part->sampling;
     if (delta / q >= 1) {
@@ -128,7 +128,7 @@ struct interval pld_single_epsilon(const struct loss_part *part, double delta)
                              sampled_of(base.high, q) * (1 + SLACK)};
 }
 
-struct interval pld_single_delta(const struct loss_part *part, double epsilon)
+struct interval pld_single_delta(const struct pld_part *part, double epsilon)
 {
     double q = part->sampling;
     double base = epsilon < 500 ? log1p(expm1(epsilon) / q)

@@ -1,13 +1,13 @@
-/* The sum of many losses by Fourier transforms of tilted laws (tilting as in Gruebel and
+/* The sum of many losses by Fourier transforms of tilted distributions (tilting as in Gruebel and
  * Hermesmeier 1999: the tail becomes the middle, so errors are relative to the tail).
  *
- * A part's tilted law p_i = e^(ln mass_i + tilt i step - C), C near the ln of its tilted mass, is
+ * A part's tilted distribution p_i = e^(ln mass_i + tilt i step - C), C near the ln of its tilted mass, is
  * folded into N places; the product of the powers of the transforms is the transform of the sum's
- * tilted law, folded. What is wrong with it, all of it added to the bound:
+ * tilted distribution, folded. What is wrong with it, all of it added to the bound:
  *
- * - Masses: a law is off by the factor 1 + e in total, so the sum's by at most the product of
+ * - Masses: a distribution is off by the factor 1 + e in total, so the sum's by at most the product of
  *   (1 + e)^count, less one, in total variation.
- * - Folding: what lies outside the window, by Chernoff's bound on the tilted law at both ends. It
+ * - Folding: what lies outside the window, by Chernoff's bound on the tilted distribution at both ends. It
  * appears at wrong places, and is missing at its own.
  * - Transforms: fft_real_error bounds each value, since the masses sum to 1. Powers and products
  *   carry a bound on |error| along with every value; the mean of the bounds, and fft_real_error of the
@@ -95,20 +95,20 @@ static double *real_at(struct fft_value *x, size_t index, size_t size)
     return index % 2 == 0 ? &value->re : &value->im;
 }
 
-/* Folds the tilted law of a part into x, real numbers; returns the error of its masses all
+/* Folds the tilted distribution of a part into x, real numbers; returns the error of its masses all
  * together. */
-static double fold(struct fft_value *x, size_t size, const struct loss_law *law, double tilt,
+static double fold(struct fft_value *x, size_t size, const struct pld_run *run, double tilt,
                    double log_mass)
 {
-    double slope = tilt * law->grid.step;
+    double slope = tilt * run->grid.step;
     double error = 0;
     double total = 0;
     for (size_t i = 0; i <= size / 2; i++) {
         x[i] = (struct fft_value){0, 0};
     }
-    for (size_t i = 0; i < law->count; i++) {
+    for (size_t i = 0; i < run->count; i++) {
         double along = slope * (double)i;
-        double exponent = law->log_mass[i] + along - log_mass;
+        double exponent = run->log_mass[i] + along - log_mass;
         if (exponent < -80) {
             error += exponent > -INFINITY ? 1e-34 : 0;
             continue;
@@ -116,10 +116,10 @@ static double fold(struct fft_value *x, size_t size, const struct loss_law *law,
         double mass = exp(exponent);
         *real_at(x, i, size) += mass;
         total += mass;
-        error += mass * (2 * fabs(law->log_mass[i]) + 3 * along + 2 * fabs(log_mass) + 8);
+        error += mass * (2 * fabs(run->log_mass[i]) + 3 * along + 2 * fabs(log_mass) + 8);
     }
-    size_t folds = size == 0 ? 0 : law->count / size + 2;
-    return law->error * total + ROUNDING * (error + (double)folds * total);
+    size_t folds = size == 0 ? 0 : run->count / size + 2;
+    return run->error * total + ROUNDING * (error + (double)folds * total);
 }
 
 /* Multiplies the transform of the sum by the power of that of one part; x holds the part's. */
@@ -195,12 +195,12 @@ static void compose(struct pld_sum *sum, struct workspace *work, const struct pl
         work->sum[i] = (struct fft_value){1, 0};
     }
     for (size_t i = 0; i < mix->count; i++) {
-        const struct loss_law *law = &mix->laws[i];
+        const struct pld_run *run = &mix->runs[i];
         double count = mix->parts[i].count;
-        struct pld_mix one = {&mix->parts[i], 1,         &mix->laws[i], mix->step, 0,
-                              mix->tilt,      mix->below};
+        struct pld_mix one = {&mix->parts[i], 1, &mix->runs[i], mix->step, 0, mix->tilt,
+                              mix->optimistic};
         double log_mass = pld_mix_moments(NULL, &one, mix->tilt) / count;
-        log_error += count * log1p(fold(work->part, size, law, mix->tilt, log_mass));
+        log_error += count * log1p(fold(work->part, size, run, mix->tilt, log_mass));
         fft_real_forward(work->fft, work->part);
         multiply(work->sum, work->error, work->part, size / 2 + 1, rounding, count);
         sum->log_mass += count * log_mass;
@@ -212,18 +212,18 @@ static void compose(struct pld_sum *sum, struct workspace *work, const struct pl
     sum->mass_error = 2 * expm1(log_error) + 2 * exp(-PLD_OUTSIDE);
 }
 
-/* Adds up what the laws say of themselves. */
+/* Adds up what the distributions say of themselves. */
 static void note(struct pld_sum *sum, const struct pld_mix *mix)
 {
     double kept = 0;
     for (size_t i = 0; i < mix->count; i++) {
-        const struct loss_law *law = &mix->laws[i];
+        const struct pld_run *run = &mix->runs[i];
         double count = mix->parts[i].count;
-        kept += count * log1p(-fmin(law->infinite, 1));
-        sum->slip += count * law->slip;
-        sum->drift += count * law->drift * (1 + 1e-9);
-        sum->variance += count * law->variance * (1 + 1e-9);
-        sum->reach = law->variance > 0 ? fmax(sum->reach, 2 * law->reach) : sum->reach;
+        kept += count * log1p(-fmin(run->infinite, 1));
+        sum->slip += count * run->slip;
+        sum->drift += count * run->drift * (1 + 1e-9);
+        sum->variance += count * run->variance * (1 + 1e-9);
+        sum->reach = run->variance > 0 ? fmax(sum->reach, 2 * run->reach) : sum->reach;
     }
     sum->infinite = -expm1(kept);
     sum->slip += 8 * ROUNDING * (fabs(mix->offset) + (double)mix->count * fabs(mix->offset));

@@ -1,9 +1,9 @@
 /* Average regret against the number of rounds, for every strategy beside its bound, on three kinds of
- * losses (study_play.h). */
+ * losses (study_hedge.h). */
 
 #include "lab/study/study.h"
 
-#include "lab/study/study_play.h"
+#include "lab/study/study_hedge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static double expected_surely(const struct measured *measured)
                          errors_allowed(measured->plays, ALARM / (STUDY_KINDS * LENGTHS));
 }
 
-static enum status measure(struct measured *measured, const struct study_play *play,
+static enum status measure(struct measured *measured, const struct study_hedge *play,
                            const struct study_request *request, struct why *why)
 {
     const bool is_long = play->rounds > LENGTH_MEDIUM;
@@ -78,13 +78,13 @@ static enum status measure(struct measured *measured, const struct study_play *p
     enum status status = STATUS_OK;
     double sum[3] = {0, 0, 0};
     double squares[3] = {0, 0, 0};
-    struct study_play one = *play;
+    struct study_hedge one = *play;
     const bool fixed = play->kind != 0 && play->way != STUDY_LOCAL; /* no chance in exp(-eta L) */
     double expected = 0;
     for (uint64_t run = 0; run < runs && status == STATUS_OK; run++) {
         struct study_outcome outcome = {0, 0};
         one.expects = run == 0 || !fixed;
-        status = study_play_run(&outcome, &one, 1000000 * request->seed + run, why);
+        status = study_hedge_run(&outcome, &one, 1000000 * request->seed + run, why);
         expected = one.expects ? outcome.expected : expected;
         outcome.expected = expected;
         const double value[3] = {outcome.regret, outcome.regret - outcome.expected,
@@ -119,10 +119,10 @@ static enum status play_all(struct figures *figures, struct study *study,
     for (size_t at = 0; at < figures->lengths; at++) {
         for (unsigned way = 0; way < STUDY_WAYS; way++) {
             for (unsigned kind = 0; kind < STUDY_KINDS && status == STATUS_OK; kind++) {
-                struct study_play play = {.way = way, .kind = kind, .rounds = lengths[at]};
+                struct study_hedge play = {.way = way, .kind = kind, .rounds = lengths[at]};
                 struct measured *measured = &figures->measured[way][kind][at];
                 char text[5][TEXT];
-                status = study_play_prepare(&play, &figures->bound[way][at], why);
+                status = study_hedge_prepare(&play, &figures->bound[way][at], why);
                 if (status == STATUS_OK) {
                     status = measure(measured, &play, request, why);
                 }
@@ -182,20 +182,20 @@ static enum status worst(struct measured *most, const struct figures *figures, u
                          size_t at, enum study_fault fault, const struct study_request *request,
                          struct why *why)
 {
-    struct study_play play = {.way = way,
-                              .kind = fault == STUDY_HASTY ? STUDY_KINDS - 1 : 0,
-                              .rounds = lengths[at],
-                              .fault = fault};
+    struct study_hedge play = {.way = way,
+                               .kind = fault == STUDY_HASTY ? STUDY_KINDS - 1 : 0,
+                               .rounds = lengths[at],
+                               .fault = fault};
     *most = (struct measured){.plays = 1, .mean = -1, .expected = -1};
     if (fault != STUDY_SOUND) {
         struct study_outcome outcome = {0, 0};
         double ignored = 0;
-        enum status status = study_play_prepare(&play, &ignored, why);
+        enum status status = study_hedge_prepare(&play, &ignored, why);
         if (status == STATUS_OK && fault == STUDY_HASTY) {
             status = measure(most, &play, request, why);
             most->expected = expected_surely(most);
         } else if (status == STATUS_OK) {
-            status = study_play_run(&outcome, &play, 1, why);
+            status = study_hedge_run(&outcome, &play, 1, why);
             most->mean = outcome.regret;
             most->expected = outcome.regret;
         }
@@ -286,12 +286,12 @@ static enum status claim_draws(struct study *study, const struct figures *figure
         }
     }
     if (request->planted) {
-        struct study_play play = {
+        struct study_hedge play = {
             .way = HEDGE_DARTBOARD, .rounds = LENGTH_MEDIUM, .fault = STUDY_BLIND};
         const struct study_request many = {.seed = request->seed, .runs = RUNS_MANY / 10};
         struct measured blind = {0};
         double ignored = 0;
-        status = study_play_prepare(&play, &ignored, why);
+        status = study_hedge_prepare(&play, &ignored, why);
         if (status == STATUS_OK) {
             status = measure(&blind, &play, &many, why);
         }

@@ -57,7 +57,7 @@ Test(closed, the_optimum_is_below_every_bound_that_knows_only_epsilons)
 }
 
 /* From 10^-5 to 100 a run, so that all losses can be far from 0, and deltas up to next to 1: what the
- * states or the lattice say and what the transform of loss laws says enclose one truth. */
+ * states or the grid say and what the transform of loss distributions says enclose one truth. */
 Test(closed, two_ways_to_the_optimum_overlap_for_weak_and_strong_responses)
 {
     uint64_t state = SEED + 9;

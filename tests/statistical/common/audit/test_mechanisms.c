@@ -63,7 +63,7 @@ static double audited(const char *name, double epsilon, uint64_t samples, bool d
 {
     const struct audit_subject *subject = audit_subject_named(name);
     struct seeded_random seeded;
-    struct audit_rig *rig = NULL;
+    struct audit_harness *harness = NULL;
     struct audit_result result;
     struct audit_setting setting = {.epsilon_micro = (uint64_t)(epsilon * 1e6),
                                     .sensitivity = 1024,
@@ -73,15 +73,15 @@ static double audited(const char *name, double epsilon, uint64_t samples, bool d
     cr_assert_not_null(subject);
     seeded_random_init(&seeded, SEED);
     struct random random = seeded_random_interface(&seeded);
-    cr_assert_eq(audit_rig_new(&rig, subject, &setting, &why), STATUS_OK, "%s", why.text);
-    struct audit_source source = audit_rig_source(rig);
+    cr_assert_eq(audit_harness_new(&harness, subject, &setting, &why), STATUS_OK, "%s", why.text);
+    struct audit_source source = audit_harness_source(harness);
     struct audit_options options = {.samples =
                                         SANITIZED ? samples / 16 + AUDIT_SAMPLES_MIN : samples,
-                                    .delta = audit_rig_delta(rig),
+                                    .delta = audit_harness_delta(harness),
                                     .miss = AUDIT_MISS};
     cr_assert_eq(audit_run(&result, &source, &random, &options), STATUS_OK);
-    *claimed = audit_rig_epsilon(rig);
-    audit_rig_free(rig);
+    *claimed = audit_harness_epsilon(harness);
+    audit_harness_free(harness);
     cr_log_info("%s at %g: claimed %.4f, audited %.4f, ratio %.3f", name, epsilon, *claimed,
                 result.epsilon, result.epsilon / *claimed);
     return result.epsilon;
@@ -304,24 +304,24 @@ Test(audit, linear_learner_holds)
 Test(audit, settings_that_no_mechanism_runs_at_are_refused)
 {
     struct why why = {""};
-    struct audit_rig *rig = NULL;
+    struct audit_harness *harness = NULL;
     struct audit_setting none = {.sensitivity = 1, .delta = DELTA};
     struct audit_setting vast = {.epsilon_micro = 1, .sensitivity = UINT64_C(1) << 40};
     struct audit_setting two = {.epsilon_micro = 2000000, .sensitivity = 1, .delta = DELTA};
     struct audit_setting sure = {.epsilon_micro = 1000000, .sensitivity = 1, .delta = 1};
     const struct audit_subject *laplace = audit_subject_named("laplace");
     const struct audit_subject *theorem = audit_subject_named("theorem");
-    cr_assert_eq(audit_rig_new(&rig, laplace, &none, &why), STATUS_INVALID);
-    cr_assert_eq(audit_rig_new(&rig, laplace, &vast, &why), STATUS_INVALID);
-    cr_assert_eq(audit_rig_new(&rig, theorem, &two, &why), STATUS_INVALID);
+    cr_assert_eq(audit_harness_new(&harness, laplace, &none, &why), STATUS_INVALID);
+    cr_assert_eq(audit_harness_new(&harness, laplace, &vast, &why), STATUS_INVALID);
+    cr_assert_eq(audit_harness_new(&harness, theorem, &two, &why), STATUS_INVALID);
     cr_assert_str_not_empty(why.text);
-    cr_assert_eq(audit_rig_new(&rig, theorem, &sure, &why), STATUS_INVALID);
-    cr_assert_null(rig);
+    cr_assert_eq(audit_harness_new(&harness, theorem, &sure, &why), STATUS_INVALID);
+    cr_assert_null(harness);
 }
 
 Test(audit, a_source_that_fails_ends_the_audit)
 {
-    struct audit_rig *rig = NULL;
+    struct audit_harness *harness = NULL;
     struct audit_result result;
     struct seeded_random seeded;
     struct audit_setting setting = {.epsilon_micro = 1000000, .sensitivity = 1};
@@ -330,10 +330,10 @@ Test(audit, a_source_that_fails_ends_the_audit)
         seeded_random_init(&seeded, SEED);
         seeded.failing_after = i == 0 ? 1 : i == 1 ? 300000 : 3000000; /* choosing, then judging */
         struct random random = seeded_random_interface(&seeded);
-        cr_assert_eq(audit_rig_new(&rig, audit_subject_named("laplace"), &setting, NULL),
+        cr_assert_eq(audit_harness_new(&harness, audit_subject_named("laplace"), &setting, NULL),
                      STATUS_OK);
-        struct audit_source source = audit_rig_source(rig);
+        struct audit_source source = audit_harness_source(harness);
         cr_assert_eq(audit_run(&result, &source, &random, &options), STATUS_NO_RANDOM);
-        audit_rig_free(rig);
+        audit_harness_free(harness);
     }
 }

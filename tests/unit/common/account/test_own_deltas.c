@@ -1,9 +1,9 @@
 /* Events that may fail altogether: what their deltas leave and take, in long double, and that every
  * accountant counts them, all runs of them, once. */
 
+#include "account/delta.h"
 #include "account/pure.h"
 #include "account/renyi.h"
-#include "account/spare.h"
 #include "lab/composition/account.h"
 
 #include <criterion/criterion.h>
@@ -40,18 +40,18 @@ Test(own_deltas, what_is_left_and_spent_is_rounded_against_the_spender)
                 struct privacy_event events[] = {failing(MECHANISM_PURE, 1, runs, own[i]),
                                                  failing(MECHANISM_PURE, 1, 3, own[i] / 3)};
                 long double left = left_of(events, 2, deltas[j]);
-                double spare = spare_delta(events, 2, deltas[j]);
-                double above = spare_delta_above(events, 2, deltas[j]);
+                double spare = delta_left(events, 2, deltas[j]);
+                double above = delta_left_above(events, 2, deltas[j]);
                 cr_expect(left > 0 ? spare <= left && above >= left : spare <= 0,
                           "%g %g %lu: %.20Lg in [%.17g, %.17g]", own[i], deltas[j],
                           (unsigned long)runs, left, spare, above);
                 cr_expect(left < 1e-9L * deltas[j] || spare >= left * (1 - 1e-5L));
                 long double spent = -left_of(events, 2, 0); /* of own / (1 - own) */
                 spent = (spent + deltas[j]) / (1 + spent);
-                cr_expect(spent_delta(events, 2, deltas[j]) >= spent * (1 - 1e-18L) &&
-                              spent_delta(events, 2, deltas[j]) <= spent * (1 + 1e-12L),
+                cr_expect(delta_spent(events, 2, deltas[j]) >= spent * (1 - 1e-18L) &&
+                              delta_spent(events, 2, deltas[j]) <= spent * (1 + 1e-12L),
                           "%.20Lg", spent);
-                cr_expect(spent_delta_below(events, 2, deltas[j]) <= spent);
+                cr_expect(delta_spent_below(events, 2, deltas[j]) <= spent);
             }
         }
     }

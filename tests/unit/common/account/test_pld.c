@@ -177,11 +177,12 @@ Test(pld, extreme_events_are_bounded_too)
                 struct interval got = {NAN, NAN};
                 bool fine = (i + j) % 4 == 0;
                 cr_assert((fine ? pld_epsilon(&got, &e, 1, 1e-6)
-                                : pld_epsilon_within(&got, &e, 1, 1e-6, pld_quick(&e, 1))) ==
-                          STATUS_OK);
+                                : pld_epsilon_within(&got, &e, 1, 1e-6,
+                                                     pld_precision_quick(&e, 1))) == STATUS_OK);
                 cr_expect(got.high >= 0 && got.low >= 0 && got.low <= got.high, "%u %g %g", kind,
                           sizes[i], sensitivity);
-                cr_assert(pld_delta_within(&got, &e, 1, 1, pld_quick(&e, 1)) == STATUS_OK);
+                cr_assert(pld_delta_within(&got, &e, 1, 1, pld_precision_quick(&e, 1)) ==
+                          STATUS_OK);
                 cr_expect(got.high >= 0 && got.high <= 1 && got.low >= 0);
                 double ratio = noisy ? sensitivity / sizes[i] : sizes[i];
                 cr_expect(ratio < 1e4 || got.high > 0.99, "%u %g %g", kind, sizes[i], sensitivity);
@@ -214,19 +215,19 @@ Test(pld, no_mass_is_lost_on_any_grid)
     static const double rates[] = {1e-9, 1e-4, 0.01, 0.1, 0.5, 1 - 1e-12, 1};
     static const double steps[] = {0.01, 1, 16};
     for (size_t i = 0; i < 7 * 7 * 3 * 3 * 2; i++) {
-        enum loss_kind kind = i % 2 == 0 ? LOSS_LAPLACE : LOSS_GAUSSIAN;
-        enum loss_side side = (enum loss_side)(i / 2 % 3);
-        struct loss_part part = {kind, side, ratios[i / 42 % 7], 1, rates[i / 6 % 7], 0, 1};
+        enum pld_run_kind kind = i % 2 == 0 ? PLD_RUN_LAPLACE : PLD_RUN_GAUSSIAN;
+        enum pld_run_side side = (enum pld_run_side)(i / 2 % 3);
+        struct pld_part part = {kind, side, ratios[i / 42 % 7], 1, rates[i / 6 % 7], 0, 1};
         double step = steps[i / 294];
         double least = 0;
         double largest = 0;
-        struct loss_law law;
-        loss_range(&least, &largest, &part);
+        struct pld_run law;
+        pld_run_range(&least, &largest, &part);
         if (largest - least > 1e6 * step) {
             continue;
         }
-        struct loss_grid grid = {step * floor(least / step), step};
-        cr_assert(loss_law_init(&law, &part, grid) == STATUS_OK);
+        struct pld_grid grid = {step * floor(least / step), step};
+        cr_assert(pld_run_init(&law, &part, grid) == STATUS_OK);
         double p = 0;
         for (size_t j = 0; j < law.count; j++) {
             p += exp(law.log_mass[j]);
@@ -234,7 +235,7 @@ Test(pld, no_mass_is_lost_on_any_grid)
         cr_expect(fabs(p - 1) < 1e-9 && law.infinite < 1e-30,
                   "kind %d side %d size %g q %g step %g: %.12g and %g", kind, side, part.size,
                   part.sampling, step, p, law.infinite);
-        loss_law_free(&law);
+        pld_run_free(&law);
     }
 }
 
@@ -250,13 +251,13 @@ Test(pld, a_faint_event_in_a_loud_list_takes_nothing_away)
 /* Turned round it is itself: what bounds one order of the neighbours bounds the other. */
 Test(pld, pair_for_replaced_records_is_symmetric)
 {
-    struct loss_part part = {LOSS_LAPLACE, LOSS_BOTH, 1, 1, 0.2, 0, 1};
+    struct pld_part part = {PLD_RUN_LAPLACE, PLD_RUN_BOTH, 1, 1, 0.2, 0, 1};
     double least = 0;
     double largest = 0;
-    loss_range(&least, &largest, &part);
+    pld_run_range(&least, &largest, &part);
     double step = largest / 64;
-    struct loss_law law;
-    cr_assert(loss_law_init(&law, &part, (struct loss_grid){-64 * step, step}) == STATUS_OK);
+    struct pld_run law;
+    cr_assert(pld_run_init(&law, &part, (struct pld_grid){-64 * step, step}) == STATUS_OK);
     double p = 0;
     double q = 0;
     for (size_t i = 0; i < law.count; i++) {
@@ -267,7 +268,7 @@ Test(pld, pair_for_replaced_records_is_symmetric)
         cr_expect(fabs(exp(here) - exp(there)) < 1e-12);
     }
     cr_expect(fabs(p - 1) < 1e-12 && fabs(q - 1) < 1e-12);
-    loss_law_free(&law);
+    pld_run_free(&law);
 }
 
 /* The search for epsilon goes from the top in leaps; delta at an epsilon is added up cell by cell. What
@@ -275,14 +276,14 @@ Test(pld, pair_for_replaced_records_is_symmetric)
 Test(pld, epsilon_found_in_leaps_is_where_delta_crosses)
 {
     static const double log_delta[] = {-3, -14, -30};
-    const struct loss_part parts[] = {{LOSS_LAPLACE, LOSS_REMOVE, 0.5, 1, 1, 0, 50},
-                                      {LOSS_GAUSSIAN, LOSS_REMOVE, 0.3, 1, 0.1, 0, 200}};
+    const struct pld_part parts[] = {{PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 0.5, 1, 1, 0, 50},
+                                     {PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 0.3, 1, 0.1, 0, 200}};
     for (size_t i = 0; i < 6; i++) {
         struct pld_question question = {true, log_delta[i / 2], 0};
         struct pld_mix mix;
         struct pld_sum sum;
         cr_assert(pld_mix_init(&mix, &parts[i % 2], 1, question,
-                               (struct pld_limits){1e-8, 16, PLD_HIGH}) == STATUS_OK);
+                               (struct pld_precision){1e-8, 16, PLD_HIGH}) == STATUS_OK);
         cr_assert(pld_sum_init(&sum, &mix, 16) == STATUS_OK);
         cr_assert_geq(sum.count, 4096);
         double high = pld_sum_epsilon(&sum, question.log_delta, true) + sum.slip;
@@ -302,11 +303,11 @@ Test(pld, epsilon_found_in_leaps_is_where_delta_crosses)
  * once more on the way back. The bound on each mass has to hold both, of conjugates as well. */
 Test(pld, bound_on_rounding_counts_every_frequency)
 {
-    const struct loss_part part = {LOSS_RESPONSE, LOSS_REMOVE, 1, 1, 1, 0, 1};
+    const struct pld_part part = {PLD_RUN_RESPONSE, PLD_RUN_REMOVE, 1, 1, 1, 0, 1};
     struct pld_mix mix;
     struct pld_sum sum;
     cr_assert(pld_mix_init(&mix, &part, 1, (struct pld_question){true, -3, 0},
-                           (struct pld_limits){1e-6, 12, PLD_HIGH}) == STATUS_OK);
+                           (struct pld_precision){1e-6, 12, PLD_HIGH}) == STATUS_OK);
     mix.tilt = 40;
     cr_assert(pld_sum_init(&sum, &mix, 12) == STATUS_OK);
     unsigned bits = 0;

@@ -1,23 +1,23 @@
-/* The law from below: its curve is nowhere above the true one, on any grid, also between its points, and
- * hardly below it; planted beside it, losses rounded to the nearest point and the law from above, which
+/* The optimistic distribution: its curve is nowhere above the true one, on any grid, also between its points, and
+ * hardly below it; planted beside it, losses rounded to the nearest point and the pessimistic distribution, which
  * are above it somewhere. Then what comes of it: two sampled runs against their integral, and a million,
  * whose interval is narrow. */
 
 #include "lab/composition/account.h"
-#include "lab/composition/loss.h"
 #include "lab/composition/pld.h"
 #include "lab/composition/pld_private.h"
+#include "lab/composition/pld_run.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 
 /* delta of Gaussian (mu) or Laplace noise (epsilon a), unsampled. */
-static long double whole_delta(const struct loss_part *part, long double epsilon)
+static long double whole_delta(const struct pld_part *part, long double epsilon)
 {
     const long double a = part->size;
     const long double root = sqrtl(2);
-    if (part->kind == LOSS_LAPLACE) {
+    if (part->kind == PLD_RUN_LAPLACE) {
         return epsilon >= a ? 0 : epsilon <= -a ? -expm1l(epsilon) : -expm1l((epsilon - a) / 2);
     }
     return erfcl((epsilon / a - a / 2) / root) / 2 -
@@ -25,10 +25,10 @@ static long double whole_delta(const struct loss_part *part, long double epsilon
 }
 
 /* Of a sampled record removed, q delta(ln(1 + (e^epsilon - 1)/q)), or added, by its reflection. */
-static long double delta_of(const struct loss_part *part, long double epsilon)
+static long double delta_of(const struct pld_part *part, long double epsilon)
 {
     const long double q = part->sampling;
-    if (part->side == LOSS_ADD) {
+    if (part->side == PLD_RUN_ADD) {
         const long double rest = expm1l(-epsilon) / q;
         return rest <= -1 ? 0 : expl(epsilon) * q * (1 + rest) * whole_delta(part, -log1pl(rest));
     }
@@ -36,7 +36,7 @@ static long double delta_of(const struct loss_part *part, long double epsilon)
     return rest <= -1 ? -expm1l(epsilon) : q * whole_delta(part, log1pl(rest));
 }
 
-static long double curve_of(const struct loss_law *law, long double epsilon)
+static long double curve_of(const struct pld_run *law, long double epsilon)
 {
     long double sum = 0;
     for (size_t i = 0; i < law->count; i++) {
@@ -47,8 +47,8 @@ static long double curve_of(const struct loss_law *law, long double epsilon)
 }
 
 /* How far the curve is above the truth at most, and below it, at and between the points. */
-static void compare(long double *above, long double *below, const struct loss_law *law,
-                    const struct loss_part *part)
+static void compare(long double *above, long double *below, const struct pld_run *law,
+                    const struct pld_part *part)
 {
     *above = 0;
     *below = 0;
@@ -60,25 +60,29 @@ static void compare(long double *above, long double *below, const struct loss_la
     }
 }
 
-static const struct loss_part parts[] = {
-    {LOSS_GAUSSIAN, LOSS_REMOVE, 0.3, 1, 1, 0, 1},    {LOSS_GAUSSIAN, LOSS_REMOVE, 3, 1, 1, 0, 1},
-    {LOSS_GAUSSIAN, LOSS_REMOVE, 1, 1, 0.01, 0, 1},   {LOSS_GAUSSIAN, LOSS_ADD, 1, 1, 0.01, 0, 1},
-    {LOSS_GAUSSIAN, LOSS_REMOVE, 2, 1, 0.6, 0, 1},    {LOSS_GAUSSIAN, LOSS_ADD, 2, 1, 0.6, 0, 1},
-    {LOSS_GAUSSIAN, LOSS_REMOVE, 0.05, 1, 0.1, 0, 1}, {LOSS_LAPLACE, LOSS_REMOVE, 1, 1, 1, 0, 1},
-    {LOSS_LAPLACE, LOSS_REMOVE, 2, 1, 0.05, 0, 1},    {LOSS_LAPLACE, LOSS_ADD, 2, 1, 0.05, 0, 1}};
+static const struct pld_part parts[] = {{PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 0.3, 1, 1, 0, 1},
+                                        {PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 3, 1, 1, 0, 1},
+                                        {PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 1, 1, 0.01, 0, 1},
+                                        {PLD_RUN_GAUSSIAN, PLD_RUN_ADD, 1, 1, 0.01, 0, 1},
+                                        {PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 2, 1, 0.6, 0, 1},
+                                        {PLD_RUN_GAUSSIAN, PLD_RUN_ADD, 2, 1, 0.6, 0, 1},
+                                        {PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 0.05, 1, 0.1, 0, 1},
+                                        {PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 1, 1, 1, 0, 1},
+                                        {PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 2, 1, 0.05, 0, 1},
+                                        {PLD_RUN_LAPLACE, PLD_RUN_ADD, 2, 1, 0.05, 0, 1}};
 
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* A grid on which Laplace's single losses lie, of about so many cells. */
-static struct loss_grid grid_of(const struct loss_part *part, double cells)
+static struct pld_grid grid_of(const struct pld_part *part, double cells)
 {
     double least = 0;
     double largest = 0;
-    loss_range(&least, &largest, part);
+    pld_run_range(&least, &largest, part);
     const double step = (largest - least) / cells;
-    return part->kind == LOSS_LAPLACE
-               ? (struct loss_grid){least, step}
-               : (struct loss_grid){step * (floor(least / step) + 0.3 * (part->size > 1)), step};
+    return part->kind == PLD_RUN_LAPLACE
+               ? (struct pld_grid){least, step}
+               : (struct pld_grid){step * (floor(least / step) + 0.3 * (part->size > 1)), step};
 }
 
 /* Merging takes the curvature of two cells or so, what spreading adds is that of one; where they are wide,
@@ -87,25 +91,25 @@ Test(pld_below, a_law_from_below_is_nowhere_above_the_truth)
 {
     unsigned above_seen = 0;
     for (size_t i = 0; i < 5 * PARTS; i++) {
-        const struct loss_part *part = &parts[i % PARTS];
+        const struct pld_part *part = &parts[i % PARTS];
         const double cells = floor(ldexp(5.3, (int)(i / PARTS) * 2));
-        const struct loss_grid grid = grid_of(part, cells);
-        struct loss_law law;
-        struct loss_law other;
+        const struct pld_grid grid = grid_of(part, cells);
+        struct pld_run law;
+        struct pld_run other;
         long double above = 0;
         long double below = 0;
         long double faulty = 0;
         long double unused = 0;
-        cr_assert(loss_law_init_below(&law, part, grid) == STATUS_OK);
-        cr_assert(loss_law_init(&other, part, grid) == STATUS_OK);
+        cr_assert(pld_run_init_optimistic(&law, part, grid) == STATUS_OK);
+        cr_assert(pld_run_init(&other, part, grid) == STATUS_OK);
         compare(&above, &below, &law, part);
         compare(&faulty, &unused, &other, part);
         cr_expect(above <= 1e-14L, "part %zu, %g cells: %.3Lg above", i % PARTS, cells, above);
         cr_expect(cells < 1000 || below <= 16 * faulty + 1e-13L,
                   "part %zu, %g cells: %.3Lg below, %.3Lg above", i % PARTS, cells, below, faulty);
         above_seen += faulty > 1e-12L;
-        loss_law_free(&law);
-        loss_law_free(&other);
+        pld_run_free(&law);
+        pld_run_free(&other);
     }
     cr_expect_geq(above_seen, 3 * PARTS, "the law from above is caught in %u cases", above_seen);
 }
@@ -116,15 +120,15 @@ Test(pld_below, losses_at_the_nearest_point_are_above_the_truth)
 {
     unsigned caught = 0;
     for (size_t i = 0; i < PARTS; i++) {
-        const struct loss_part *part = &parts[i];
-        const struct loss_grid grid = grid_of(part, 512);
-        const struct loss_grid fine = {grid.offset, grid.step / 16};
-        struct loss_law law;
-        struct loss_law rounded;
+        const struct pld_part *part = &parts[i];
+        const struct pld_grid grid = grid_of(part, 512);
+        const struct pld_grid fine = {grid.offset, grid.step / 16};
+        struct pld_run law;
+        struct pld_run rounded;
         long double above = 0;
         long double below = 0;
-        cr_assert(loss_law_init_below(&law, part, fine) == STATUS_OK);
-        cr_assert(loss_law_init_below(&rounded, part, grid) == STATUS_OK);
+        cr_assert(pld_run_init_optimistic(&law, part, fine) == STATUS_OK);
+        cr_assert(pld_run_init_optimistic(&rounded, part, grid) == STATUS_OK);
         for (size_t j = 0; j < rounded.count; j++) {
             rounded.log_mass[j] = 0;
         }
@@ -138,8 +142,8 @@ Test(pld_below, losses_at_the_nearest_point_are_above_the_truth)
         }
         compare(&above, &below, &rounded, part);
         caught += above > 1e-9L;
-        loss_law_free(&law);
-        loss_law_free(&rounded);
+        pld_run_free(&law);
+        pld_run_free(&rounded);
     }
     cr_expect_geq(caught, PARTS - 1, "%u of %u", caught, PARTS);
 }
@@ -153,9 +157,9 @@ static struct privacy_event sampled(double sigma, double rate, uint64_t count,
 /* delta of two runs, a record removed, or added: the mean over the first one's outcomes of the second
  * one's curve. Their integrand is analytic, so that the trapezoidal rule's error falls faster than any
  * power of its step; halving it changes nothing. */
-static long double two_runs(double sigma, double rate, enum loss_side side, long double epsilon)
+static long double two_runs(double sigma, double rate, enum pld_run_side side, long double epsilon)
 {
-    const struct loss_part part = {LOSS_GAUSSIAN, side, 1 / sigma, 1, rate, 0, 1};
+    const struct pld_part part = {PLD_RUN_GAUSSIAN, side, 1 / sigma, 1, rate, 0, 1};
     const long double mu = part.size;
     const long double step = 1 / 1024.0L;
     long double sum = 0;
@@ -165,8 +169,8 @@ static long double two_runs(double sigma, double rate, enum loss_side side, long
         const long double with = expl(-(x - mu) * (x - mu) / 2);
         const long double mixed = (1 - part.sampling) * without + part.sampling * with;
         const long double loss = log1pl(part.sampling * expm1l(x * mu - mu * mu / 2));
-        sum += side == LOSS_ADD ? without * delta_of(&part, epsilon + loss)
-                                : mixed * delta_of(&part, epsilon - loss);
+        sum += side == PLD_RUN_ADD ? without * delta_of(&part, epsilon + loss)
+                                   : mixed * delta_of(&part, epsilon - loss);
     }
     return sum * step / sqrtl(2 * acosl(-1.0L));
 }
@@ -180,8 +184,8 @@ Test(pld_below, two_sampled_runs_are_enclosed_closely)
         const double sigma = sigmas[i % 3];
         const double rate = rates[i / 3 % 3];
         const double epsilon = epsilons[i / 9];
-        const long double truth = fmaxl(two_runs(sigma, rate, LOSS_REMOVE, epsilon),
-                                        two_runs(sigma, rate, LOSS_ADD, epsilon));
+        const long double truth = fmaxl(two_runs(sigma, rate, PLD_RUN_REMOVE, epsilon),
+                                        two_runs(sigma, rate, PLD_RUN_ADD, epsilon));
         const struct privacy_event event = sampled(sigma, rate, 2, NEIGHBOURS_ADD_REMOVE);
         struct interval out = {0, 1};
         cr_assert(pld_delta(&out, &event, 1, epsilon) == STATUS_OK);
@@ -224,9 +228,9 @@ Test(pld_below, many_sampled_runs_have_a_narrow_interval)
  * that a low end between two looks was passed over, and 0 was left. */
 Test(pld_below, low_is_found_wherever_blocks_begin)
 {
-    const struct loss_part part = {LOSS_LAPLACE, LOSS_REMOVE, 1, 1, 1, 0, 10};
+    const struct pld_part part = {PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 1, 1, 1, 0, 10};
     const struct pld_question question = {true, log(1e-6), 0};
-    const struct pld_limits limits = {3e-6, 20, PLD_BOTH_ENDS};
+    const struct pld_precision limits = {3e-6, 20, PLD_BOTH_ENDS};
     struct pld_mix mix;
     struct pld_sum sum;
     cr_assert(pld_mix_init(&mix, &part, 1, question, limits) == STATUS_OK);

@@ -1,4 +1,4 @@
-/* The accountant of loss laws at its ends: deltas below what its tails cut off, and transforms too small
+/* The accountant of loss distributions at its ends: deltas below what its tails cut off, and transforms too small
  * for the losses. It may then say little, never too little. */
 
 #include "account/pure.h"
@@ -49,7 +49,7 @@ Test(pld_ends, transforms_too_small_for_the_losses_say_little_and_never_too_litt
         struct interval truth = {NAN, NAN};
         cr_assert_eq(optimal_epsilon(&truth, &one, 1, list[i].delta), STATUS_OK);
         for (unsigned bits = 4; bits <= 12; bits++) {
-            const struct pld_limits limits = {bits % 2 == 0 ? 1e-12 : 0.5, bits, PLD_BOTH_ENDS};
+            const struct pld_precision limits = {bits % 2 == 0 ? 1e-12 : 0.5, bits, PLD_BOTH_ENDS};
             struct interval out = {NAN, NAN};
             cr_assert_eq(pld_epsilon_within(&out, &one, 1, list[i].delta, limits), STATUS_OK);
             cr_expect(out.high >= truth.low && out.low <= truth.high,

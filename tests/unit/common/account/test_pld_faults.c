@@ -10,14 +10,14 @@
 /* The reference: group b, b = 2, k = 1000, delta = 1e-6. */
 static const double laplace_truth = 173.064483561;
 
-static double composed(const struct loss_part *part, double delta, bool round_down)
+static double composed(const struct pld_part *part, double delta, bool round_down)
 {
     struct pld_mix mix;
     struct pld_sum sum;
     struct pld_question question = {true, log(delta), 0};
-    struct pld_limits limits = {1e-6, 20, PLD_HIGH};
+    struct pld_precision limits = {1e-6, 20, PLD_HIGH};
     cr_assert(pld_mix_init(&mix, part, 1, question, limits) == STATUS_OK);
-    struct loss_law *law = &mix.laws[0];
+    struct pld_run *law = &mix.runs[0];
     if (round_down) { /* what lies between the two single losses, a step lower */
         law->log_mass[0] = log(exp(law->log_mass[0]) + exp(law->log_mass[1]));
         for (size_t i = 1; i + 2 < law->count; i++) {
@@ -34,7 +34,7 @@ static double composed(const struct loss_part *part, double delta, bool round_do
 
 Test(pld_faults, losses_rounded_down_would_be_caught)
 {
-    struct loss_part part = {LOSS_LAPLACE, LOSS_REMOVE, 0.5, 1, 1, 0, 1000};
+    struct pld_part part = {PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 0.5, 1, 1, 0, 1000};
     cr_expect(composed(&part, 1e-6, false) >= laplace_truth - 1e-5);
     cr_expect(composed(&part, 1e-6, true) < laplace_truth - 1e-3, "%.9f",
               composed(&part, 1e-6, true));
@@ -44,9 +44,9 @@ Test(pld_faults, one_direction_alone_would_be_caught)
 {
     /* group e: Laplace noise, b = 1, q = 0.01, k = 100, delta = 1e-6 */
     double truth = 0.387873232759;
-    struct loss_part part = {LOSS_LAPLACE, LOSS_REMOVE, 1, 1, 0.01, 0, 100};
+    struct pld_part part = {PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 1, 1, 0.01, 0, 100};
     cr_expect(composed(&part, 1e-6, false) >= truth - 1e-6);
-    part.side = LOSS_ADD;
+    part.side = PLD_RUN_ADD;
     cr_expect(composed(&part, 1e-6, false) < truth * 0.99);
 }
 

@@ -25,7 +25,7 @@ static double between(double low, double high)
     return low * exp(uniform() * log(high / low));
 }
 
-/* A law of losses: of everything but the last continuous event. */
+/* A distribution of losses: of everything but the last continuous event. */
 struct law {
     size_t count;
     long double *loss;

@@ -25,7 +25,8 @@ static struct interval epsilon_at(const struct privacy_event *events, size_t cou
 static double quickly(const struct privacy_event *event, double delta)
 {
     struct interval out = {NAN, NAN};
-    cr_assert(pld_epsilon_within(&out, event, 1, delta, pld_quick(event, 1)) == STATUS_OK);
+    cr_assert(pld_epsilon_within(&out, event, 1, delta, pld_precision_quick(event, 1)) ==
+              STATUS_OK);
     return out.high;
 }
 
@@ -136,7 +137,7 @@ Test(pld_range, of_sampled_draws_is_the_worse_of_the_two_directions)
 
 /* An adversary who chooses every draw's shift after seeing the draws before reaches at least the grid's
  * value, on every row. Planted: losses of the middle shift alone, +-range/2, as if nobody could choose;
- * and the law of half the range, as if the monotone case were every case. */
+ * and the distribution of half the range, as if the monotone case were every case. */
 Test(pld_range, is_above_what_adaptive_choices_reach_and_the_planted_laws_are_not)
 {
     json_t *root = vectors_open();

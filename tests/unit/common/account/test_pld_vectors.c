@@ -101,7 +101,7 @@ static void check_row(const struct row *row, double excess, const char *group, s
 {
     struct interval got = {NAN, NAN};
     enum status status = pld_epsilon_within(&got, row->events, row->count, row->delta,
-                                            pld_quick(row->events, row->count));
+                                            pld_precision_quick(row->events, row->count));
     cr_assert(status == STATUS_OK);
     cr_expect(got.high >= row->truth - row->error - 1e-9, "%s %zu: high %.12g below %.12g", group,
               i, got.high, row->truth);

@@ -6,7 +6,7 @@
  * end goes up with probability (1 - e^-d)/(1 - e^-step). The new pair dominates the true one (its
  * hockey-stick curve joins the true curve's values at the grid points by straight lines in
  * e^epsilon, and the curve is convex), so compositions of new pairs dominate compositions of true
- * ones. From there on only laws under P matter: E[(1 - e^(epsilon - L))+] grows when mass moves to
+ * ones. From there on only distributions under P matter: E[(1 - e^(epsilon - L))+] grows when mass moves to
  * larger losses, so the share that goes up is rounded up by what rounding may have made of it.
  *
  * How much it adds. With e = new loss - true loss, E[e^-e | L] = 1 and |e| <= step. For a share t
@@ -14,8 +14,8 @@
  * d <= t (1 - t) (e^step - 1)^2/2, and at most step - d; E[e^2 | L] = t (1 - t) step^2 + E[e |
  * L]^2; t (1 - t) is concave, so the cell's mean share serves. On wide steps 1 - t is lost to
  * rounding where (e^step - 1)^2 is not, so both bounds are of the t (1 - t) that can be meant. drift
- * and variance add these up: they make the lower bound of pld.c where no law from
- * below (loss_below.c) does.
+ * and variance add these up: they make the lower bound of pld.c where no optimistic
+ * distribution (pld_run_optimistic.c) does.
  *
  * Bounded range e. The losses of one draw lie in [t - e, t] for some t in [0, e], which an adversary may
  * choose anew for every draw. For given t the hockey-stick curve is largest when they are the two ends
@@ -39,11 +39,11 @@
  * and its reflection at a < 1 dominates both orders (Zhu, Dong, Wang 2022): the remove pair's
  * positive losses, their mirror images, the rest at loss 0. */
 
-#include "lab/composition/loss.h"
+#include "lab/composition/pld_run.h"
 
 #include "account/normal.h"
 #include "base/check.h"
-#include "lab/composition/loss_private.h"
+#include "lab/composition/pld_run_private.h"
 
 #include <float.h>
 #include <math.h>
@@ -74,10 +74,10 @@ static double base_of(double loss, double q)
 }
 
 /* The unsampled losses that matter. */
-static void base_range(double *least, double *largest, const struct loss_part *part)
+static void base_range(double *least, double *largest, const struct pld_part *part)
 {
     double a = part->size;
-    if (part->kind == LOSS_GAUSSIAN) {
+    if (part->kind == PLD_RUN_GAUSSIAN) {
         *least = -a * (TAIL + a / 2);
         *largest = a * (TAIL + a / 2);
     } else {
@@ -86,133 +86,132 @@ static void base_range(double *least, double *largest, const struct loss_part *p
     }
 }
 
-static double tail_outcome(const struct loss_part *part)
+static double tail_outcome(const struct pld_part *part)
 {
     return ceil(TAIL * part->size) + 1;
 }
 
-void loss_range(double *least, double *largest, const struct loss_part *part)
+void pld_run_range(double *least, double *largest, const struct pld_part *part)
 {
     double s = part->shift;
     double low = 0;
     double high = 0;
 
     switch (part->kind) {
-    case LOSS_RESPONSE:
+    case PLD_RUN_RESPONSE:
         *least = -part->size;
         *largest = part->size;
         break;
-    case LOSS_DISCRETE_LAPLACE:
+    case PLD_RUN_DISCRETE_LAPLACE:
         *least = -s / part->size;
         *largest = s / part->size;
         break;
-    case LOSS_DISCRETE_GAUSSIAN:
+    case PLD_RUN_DISCRETE_GAUSSIAN:
         *largest = s * (s + 2 * tail_outcome(part)) / (2 * part->size * part->size);
         *least = -*largest;
         break;
-    case LOSS_LAPLACE:
-    case LOSS_GAUSSIAN:
-    case LOSS_RANGE:
+    case PLD_RUN_LAPLACE:
+    case PLD_RUN_GAUSSIAN:
+    case PLD_RUN_RANGE:
     default:
         base_range(&low, &high, part);
         low = loss_of(low, part->sampling);
         high = loss_of(high, part->sampling);
-        *least = part->side == LOSS_REMOVE ? low : -high;
-        *largest = part->side == LOSS_ADD ? -low : high;
+        *least = part->side == PLD_RUN_REMOVE ? low : -high;
+        *largest = part->side == PLD_RUN_ADD ? -low : high;
         break;
     }
 }
 
-bool loss_is_lattice(const struct loss_part *part)
+bool pld_run_is_on_grid(const struct pld_part *part)
 {
-    return part->kind == LOSS_RESPONSE || part->kind == LOSS_DISCRETE_LAPLACE ||
-           part->kind == LOSS_DISCRETE_GAUSSIAN;
+    return part->kind == PLD_RUN_RESPONSE || part->kind == PLD_RUN_DISCRETE_LAPLACE ||
+           part->kind == PLD_RUN_DISCRETE_GAUSSIAN;
 }
 
-struct loss_grid loss_natural(const struct loss_part *part)
+struct pld_grid pld_run_natural_grid(const struct pld_part *part)
 {
     double least = 0;
     double largest = 0;
     double step = 0;
 
-    loss_range(&least, &largest, part);
-    if (part->kind == LOSS_DISCRETE_LAPLACE) {
+    pld_run_range(&least, &largest, part);
+    if (part->kind == PLD_RUN_DISCRETE_LAPLACE) {
         step = 2 / part->size;
-    } else if (part->kind == LOSS_DISCRETE_GAUSSIAN) {
+    } else if (part->kind == PLD_RUN_DISCRETE_GAUSSIAN) {
         step = part->shift / (part->size * part->size);
-    } else if (part->kind == LOSS_RESPONSE ||
-               (part->kind != LOSS_GAUSSIAN && part->side != LOSS_BOTH)) {
+    } else if (part->kind == PLD_RUN_RESPONSE ||
+               (part->kind != PLD_RUN_GAUSSIAN && part->side != PLD_RUN_BOTH)) {
         step = largest - least;
     }
-    return (struct loss_grid){least, step};
+    return (struct pld_grid){least, step};
 }
 
 /* Adds `mass` at grid point i; what the grid does not reach is as if lost altogether. */
-static void put(struct loss_law *law, size_t i, double mass, double spread)
+static void put(struct pld_run *run, size_t i, double mass, double spread)
 {
-    if (i >= law->count) {
-        law->infinite += mass;
+    if (i >= run->count) {
+        run->infinite += mass;
         return;
     }
-    law->log_mass[i] += mass;
-    law->spread[i] += mass * spread;
+    run->log_mass[i] += mass;
+    run->spread[i] += mass * spread;
 }
 
-void loss_put_atom(struct loss_law *law, double loss, double mass)
+void pld_run_put_atom(struct pld_run *run, double loss, double mass)
 {
-    double step = law->grid.step;
-    double position = (loss - law->grid.offset) / step;
+    double step = run->grid.step;
+    double position = (loss - run->grid.offset) / step;
     double nearest = round(position);
     if (fabs(position - nearest) < 1e-9 || position < 0) {
         double off = (fabs(position - nearest) + 4 * ROUNDING * fabs(position)) * step;
-        law->slip = fmax(law->slip, off + 4 * ROUNDING * fabs(loss));
-        put(law, position < 0.5 ? 0 : (size_t)nearest, mass, 0);
+        run->slip = fmax(run->slip, off + 4 * ROUNDING * fabs(loss));
+        put(run, position < 0.5 ? 0 : (size_t)nearest, mass, 0);
         return;
     }
     double below = floor(position);
     double up = (below + 1 - position) * step;
-    double share = fmin(1, -expm1((below - position) * step) / law->fall);
+    double share = fmin(1, -expm1((below - position) * step) / run->fall);
     double both = share * (1 - share + 8 * ROUNDING);
     double spread = both * step * step;
-    double mean = fmin(up, both * law->bend);
-    law->drift += mass * mean;
-    law->variance += mass * (spread + mean * mean);
-    law->slip = fmax(law->slip, 8 * ROUNDING * (fabs(loss) + fabs(law->grid.offset) + step));
-    put(law, (size_t)below, mass * (1 - share), spread);
-    put(law, (size_t)below + 1, mass * share, spread);
+    double mean = fmin(up, both * run->bend);
+    run->drift += mass * mean;
+    run->variance += mass * (spread + mean * mean);
+    run->slip = fmax(run->slip, 8 * ROUNDING * (fabs(loss) + fabs(run->grid.offset) + step));
+    put(run, (size_t)below, mass * (1 - share), spread);
+    put(run, (size_t)below + 1, mass * share, spread);
 }
 
-void loss_put_cell(struct loss_law *law, size_t i, double p, double q, double error)
+void pld_run_put_cell(struct pld_run *run, size_t i, double p, double q, double error)
 {
-    double step = law->grid.step;
-    double lower = law->grid.offset + (double)i * step;
+    double step = run->grid.step;
+    double lower = run->grid.offset + (double)i * step;
     if (!(p > 0)) {
-        law->infinite += DBL_MIN;
+        run->infinite += DBL_MIN;
         return;
     }
     double ratio = exp(lower + log(q / p));
-    double slack = (error + 4 * ROUNDING * (1 + fabs(lower))) / law->fall;
-    double share = (1 - ratio) / law->fall;
+    double slack = (error + 4 * ROUNDING * (1 + fabs(lower))) / run->fall;
+    double share = (1 - ratio) / run->fall;
     bool odd = !(share >= -2 * slack && share <= 1 + 2 * slack);
     share = odd ? 1 : fmin(1, fmax(0, share + slack));
     double both = share * (1 - share + 2 * slack);
     double spread = both * step * step;
-    double mean = fmin(step, law->bend * both) + 2 * slack * step;
-    double square = fmin(step, law->bend / 4 + 2 * slack * step);
-    law->drift += p * (odd ? step : mean);
-    law->variance += p * (odd ? step * step : spread + square * square);
-    put(law, i, p * (1 - share), spread);
-    put(law, i + 1, p * share, spread);
+    double mean = fmin(step, run->bend * both) + 2 * slack * step;
+    double square = fmin(step, run->bend / 4 + 2 * slack * step);
+    run->drift += p * (odd ? step : mean);
+    run->variance += p * (odd ? step * step : spread + square * square);
+    put(run, i, p * (1 - share), spread);
+    put(run, i + 1, p * share, spread);
 }
 
 /* Masses of the outcomes whose unsampled loss lies in [from, to], with the record (p) and without.
  */
-static double base_masses(double *p, double *q, const struct loss_part *part, double from,
-                          double to)
+static double base_masses(double *p, double *q, const struct pld_part *part, double from, double to)
 {
     double a = part->size;
-    if (part->kind != LOSS_GAUSSIAN) {
-        double whole = part->kind == LOSS_LAPLACE ? 2 : -expm1(-a);
+    if (part->kind != PLD_RUN_GAUSSIAN) {
+        double whole = part->kind == PLD_RUN_LAPLACE ? 2 : -expm1(-a);
         double part_mass = -expm1((from - to) / 2) / whole;
         *p = part_mass * exp((to - a) / 2);
         *q = part_mass * exp((-a - from) / 2);
@@ -228,7 +227,7 @@ static double base_masses(double *p, double *q, const struct loss_part *part, do
 
 /* The cell of losses [from, to] of the remove pair, 0 < sampling <= 1, put at grid cell i; turned
  * round when mirrored. */
-static void put_part(struct loss_law *law, const struct loss_part *part, size_t i, double from,
+static void put_part(struct pld_run *run, const struct pld_part *part, size_t i, double from,
                      double to, bool mirrored)
 {
     double least = 0;
@@ -244,158 +243,159 @@ static void put_part(struct loss_law *law, const struct loss_part *part, size_t 
     double without = 0;
     double error = base_masses(&with, &without, part, low, high) + 8 * ROUNDING;
     double mixed = (1 - q) * without + q * with;
-    law->error = fmax(law->error, error);
-    (law->below ? loss_merge_cell : loss_put_cell)(law, i, mirrored ? without : mixed,
-                                                   mirrored ? mixed : without, 2 * error);
+    run->error = fmax(run->error, error);
+    (run->optimistic ? pld_run_merge_cell : pld_run_put_cell)(
+        run, i, mirrored ? without : mixed, mirrored ? mixed : without, 2 * error);
 }
 
 /* The two ends of the range: single losses of Laplace noise, the tails of a Gaussian. */
-static void put_ends(struct loss_law *law, const struct loss_part *part)
+static void put_ends(struct pld_run *run, const struct pld_part *part)
 {
     double least = 0;
     double largest = 0;
     double q = part->sampling;
 
     base_range(&least, &largest, part);
-    if (part->kind == LOSS_GAUSSIAN) {
-        if (law->below) {
+    if (part->kind == PLD_RUN_GAUSSIAN) {
+        if (run->optimistic) {
             return;
         }
-        law->infinite += TAIL_MASS;
-        put(law, 0, TAIL_MASS, 0);
-        law->drift += TAIL_MASS * (2 * largest + 1000);
+        run->infinite += TAIL_MASS;
+        put(run, 0, TAIL_MASS, 0);
+        run->drift += TAIL_MASS * (2 * largest + 1000);
         return;
     }
-    if (part->kind == LOSS_RANGE) {
+    if (part->kind == PLD_RUN_RANGE) {
         return;
     }
     double near = 0.5;
     double far = 0.5 * exp(-part->size);
     double top = loss_of(largest, q);
     double bottom = loss_of(least, q);
-    if (part->side != LOSS_ADD) {
-        loss_put_atom(law, top, (1 - q) * far + q * near);
+    if (part->side != PLD_RUN_ADD) {
+        pld_run_put_atom(run, top, (1 - q) * far + q * near);
     } else {
-        loss_put_atom(law, -top, far);
+        pld_run_put_atom(run, -top, far);
     }
-    if (part->side == LOSS_REMOVE) {
-        loss_put_atom(law, bottom, (1 - q) * near + q * far);
-    } else if (part->side == LOSS_ADD) {
-        loss_put_atom(law, -bottom, near);
+    if (part->side == PLD_RUN_REMOVE) {
+        pld_run_put_atom(run, bottom, (1 - q) * near + q * far);
+    } else if (part->side == PLD_RUN_ADD) {
+        pld_run_put_atom(run, -bottom, near);
     } else {
-        loss_put_atom(law, -top, far);
+        pld_run_put_atom(run, -top, far);
     }
 }
 
-static void fill_real(struct loss_law *law, const struct loss_part *part)
+static void fill_real(struct pld_run *run, const struct pld_part *part)
 {
-    struct loss_grid grid = law->grid;
-    for (size_t i = 0; i + 1 < law->count; i++) {
+    struct pld_grid grid = run->grid;
+    for (size_t i = 0; i + 1 < run->count; i++) {
         double from = grid.offset + (double)i * grid.step;
         double to = grid.offset + (double)(i + 1) * grid.step;
-        bool mirrored = part->side == LOSS_ADD || (part->side == LOSS_BOTH && to <= 0);
+        bool mirrored = part->side == PLD_RUN_ADD || (part->side == PLD_RUN_BOTH && to <= 0);
         /* The ends take what rounding leaves beyond them, which can be much: sampled losses crowd
          * at ln(1 - q), closer than doubles tell apart */
-        put_part(law, part, i, i == 0 ? -INFINITY : from, i + 2 == law->count ? INFINITY : to,
+        put_part(run, part, i, i == 0 ? -INFINITY : from, i + 2 == run->count ? INFINITY : to,
                  mirrored);
     }
-    if (law->below) {
-        loss_merge_rest(law);
+    if (run->optimistic) {
+        pld_run_merge_rest(run);
     }
-    put_ends(law, part);
-    if (part->side == LOSS_BOTH) { /* what is left, at loss 0 */
+    put_ends(run, part);
+    if (part->side == PLD_RUN_BOTH) { /* what is left, at loss 0 */
         double sum = 0;
-        for (size_t i = 0; i < law->count; i++) {
-            sum += law->log_mass[i];
+        for (size_t i = 0; i < run->count; i++) {
+            sum += run->log_mass[i];
         }
-        double rest = fmax(0, 1 - sum - law->infinite) + (double)law->count * DBL_EPSILON;
-        loss_put_atom(law, 0, rest);
+        double rest = fmax(0, 1 - sum - run->infinite) + (double)run->count * DBL_EPSILON;
+        pld_run_put_atom(run, 0, rest);
     }
-    law->slip =
-        fmax(law->slip, 32 * ROUNDING * (fabs(grid.offset) + (double)law->count * grid.step));
+    run->slip =
+        fmax(run->slip, 32 * ROUNDING * (fabs(grid.offset) + (double)run->count * grid.step));
 }
 
-static enum status allocate(struct loss_law *law, const struct loss_part *part)
+static enum status allocate(struct pld_run *run, const struct pld_part *part)
 {
     double least = 0;
     double largest = 0;
-    loss_range(&least, &largest, part);
-    double cells = ceil((largest - law->grid.offset) / law->grid.step - 1e-9);
+    pld_run_range(&least, &largest, part);
+    double cells = ceil((largest - run->grid.offset) / run->grid.step - 1e-9);
     CHECK(cells < 0x1p40);
-    law->count = cells > 1 ? (size_t)cells + 1 : 2;
-    if (law->grid.offset + (double)(law->count - 1) * law->grid.step < largest &&
-        !loss_is_lattice(part)) {
-        law->count++; /* a loss of next to nothing, above a grid point, is one nonetheless */
+    run->count = cells > 1 ? (size_t)cells + 1 : 2;
+    if (run->grid.offset + (double)(run->count - 1) * run->grid.step < largest &&
+        !pld_run_is_on_grid(part)) {
+        run->count++; /* a loss of next to nothing, above a grid point, is one nonetheless */
     }
-    law->log_mass = calloc(law->count, sizeof law->log_mass[0]);
-    law->spread = calloc(law->count, sizeof law->spread[0]);
-    return law->log_mass != NULL && law->spread != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+    run->log_mass = calloc(run->count, sizeof run->log_mass[0]);
+    run->spread = calloc(run->count, sizeof run->spread[0]);
+    return run->log_mass != NULL && run->spread != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-bool loss_has_cells(const struct loss_part *part)
+bool pld_run_has_density(const struct pld_part *part)
 {
-    return (part->kind == LOSS_LAPLACE || part->kind == LOSS_GAUSSIAN) && part->side != LOSS_BOTH;
+    return (part->kind == PLD_RUN_LAPLACE || part->kind == PLD_RUN_GAUSSIAN) &&
+           part->side != PLD_RUN_BOTH;
 }
 
-static enum status init(struct loss_law *law, const struct loss_part *part, struct loss_grid grid,
-                        bool below)
+static enum status init(struct pld_run *run, const struct pld_part *part, struct pld_grid grid,
+                        bool optimistic)
 {
     CHECK(grid.step > 0 && isfinite(grid.step));
-    *law =
-        (struct loss_law){.grid = grid, .error = 16 * ROUNDING, .reach = grid.step, .below = below};
-    law->bend = expm1(grid.step) * expm1(grid.step) / 2;
-    law->fall = -expm1(-grid.step);
-    if (allocate(law, part) != STATUS_OK) {
-        loss_law_free(law);
+    *run = (struct pld_run){
+        .grid = grid, .error = 16 * ROUNDING, .reach = grid.step, .optimistic = optimistic};
+    run->bend = expm1(grid.step) * expm1(grid.step) / 2;
+    run->fall = -expm1(-grid.step);
+    if (allocate(run, part) != STATUS_OK) {
+        pld_run_free(run);
         return STATUS_NO_MEMORY;
     }
     switch (part->kind) {
-    case LOSS_RESPONSE:
-        loss_put_atom(law, part->size, 1 / (1 + exp(-part->size)));
-        loss_put_atom(law, -part->size, 1 / (1 + exp(part->size)));
+    case PLD_RUN_RESPONSE:
+        pld_run_put_atom(run, part->size, 1 / (1 + exp(-part->size)));
+        pld_run_put_atom(run, -part->size, 1 / (1 + exp(part->size)));
         break;
-    case LOSS_DISCRETE_LAPLACE:
-        loss_fill_discrete_laplace(law, part);
+    case PLD_RUN_DISCRETE_LAPLACE:
+        pld_run_fill_discrete_laplace(run, part);
         break;
-    case LOSS_DISCRETE_GAUSSIAN:
-        loss_fill_discrete_gaussian(law, part, tail_outcome(part), TAIL_MASS);
+    case PLD_RUN_DISCRETE_GAUSSIAN:
+        pld_run_fill_discrete_gaussian(run, part, tail_outcome(part), TAIL_MASS);
         break;
-    case LOSS_LAPLACE:
-    case LOSS_GAUSSIAN:
-    case LOSS_RANGE:
+    case PLD_RUN_LAPLACE:
+    case PLD_RUN_GAUSSIAN:
+    case PLD_RUN_RANGE:
     default:
-        fill_real(law, part);
+        fill_real(run, part);
         break;
     }
-    double missing = 1 - law->infinite;
-    for (size_t i = 0; i < law->count; i++) {
-        missing -= law->log_mass[i];
-        law->spread[i] = law->log_mass[i] > 0 ? law->spread[i] / law->log_mass[i] : 0;
-        law->log_mass[i] = log(law->log_mass[i]);
+    double missing = 1 - run->infinite;
+    for (size_t i = 0; i < run->count; i++) {
+        missing -= run->log_mass[i];
+        run->spread[i] = run->log_mass[i] > 0 ? run->spread[i] / run->log_mass[i] : 0;
+        run->log_mass[i] = log(run->log_mass[i]);
     }
-    if (missing > 4 * law->error + (double)law->count * DBL_EPSILON + 1e-12) {
-        law->infinite += missing; /* no rounding takes so much: never to be a bound too low */
+    if (missing > 4 * run->error + (double)run->count * DBL_EPSILON + 1e-12) {
+        run->infinite += missing; /* no rounding takes so much: never to be a bound too low */
     }
-    law->error += part->slack;
-    law->slip += 2.01 * part->slack;
+    run->error += part->slack;
+    run->slip += 2.01 * part->slack;
     return STATUS_OK;
 }
 
-enum status loss_law_init(struct loss_law *law, const struct loss_part *part, struct loss_grid grid)
+enum status pld_run_init(struct pld_run *run, const struct pld_part *part, struct pld_grid grid)
 {
-    return init(law, part, grid, false);
+    return init(run, part, grid, false);
 }
 
-enum status loss_law_init_below(struct loss_law *law, const struct loss_part *part,
-                                struct loss_grid grid)
+enum status pld_run_init_optimistic(struct pld_run *run, const struct pld_part *part,
+                                    struct pld_grid grid)
 {
-    return init(law, part, grid, loss_has_cells(part));
+    return init(run, part, grid, pld_run_has_density(part));
 }
 
-void loss_law_free(struct loss_law *law)
+void pld_run_free(struct pld_run *run)
 {
-    free(law->log_mass);
-    free(law->spread);
-    law->log_mass = NULL;
-    law->spread = NULL;
+    free(run->log_mass);
+    free(run->spread);
+    run->log_mass = NULL;
+    run->spread = NULL;
 }

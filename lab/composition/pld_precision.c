@@ -11,17 +11,17 @@
 #define RUNS_FEW    1e4
 #define EPSILON_MAX 1e3 /* beyond it nobody asks for digits */
 
-struct pld_limits pld_quick(const struct privacy_event *events, size_t count)
+struct pld_precision pld_precision_quick(const struct privacy_event *events, size_t count)
 {
     if (count > PLD_SHORT) {
-        return (struct pld_limits){3e-4, 18, PLD_BOTH_ENDS};
+        return (struct pld_precision){3e-4, 18, PLD_BOTH_ENDS};
     }
     for (size_t i = 0; i < count; i++) {
         if (events[i].sampling < 1) {
-            return (struct pld_limits){2e-5, 18, PLD_BOTH_ENDS};
+            return (struct pld_precision){2e-5, 18, PLD_BOTH_ENDS};
         }
     }
-    return (struct pld_limits){3e-6, 20, PLD_BOTH_ENDS};
+    return (struct pld_precision){3e-6, 20, PLD_BOTH_ENDS};
 }
 
 static bool are_alike(const struct privacy_event *a, const struct privacy_event *b)
@@ -33,7 +33,7 @@ static bool are_alike(const struct privacy_event *a, const struct privacy_event 
 
 /* Whether more digits are worth a tenth of a second, and how many: what the grid adds falls as the
  * square of the step, and grows as the number of runs. */
-static bool is_worth_more(struct pld_limits *limits, const struct privacy_event *events,
+static bool is_worth_more(struct pld_precision *precision, const struct privacy_event *events,
                           size_t count, double epsilon)
 {
     double runs = 0;
@@ -43,9 +43,9 @@ static bool is_worth_more(struct pld_limits *limits, const struct privacy_event 
         alike = alike && are_alike(&events[0], &events[i]);
     }
     bool sampled = events[0].sampling < 1;
-    limits->tolerance = sampled ? 1e-7 : 1e-10;
-    limits->log2_size_max = sampled ? 19 : 20;
-    limits->ends = PLD_HIGH; /* of low a few digits do */
+    precision->tolerance = sampled ? 1e-7 : 1e-10;
+    precision->log2_size_max = sampled ? 19 : 20;
+    precision->ends = PLD_HIGH; /* of low a few digits do */
     return alike && runs <= RUNS_FEW && epsilon <= EPSILON_MAX;
 }
 
@@ -58,11 +58,11 @@ static struct interval common(struct interval a, struct interval b)
 enum status pld_epsilon(struct interval *out, const struct privacy_event *events, size_t count,
                         double delta)
 {
-    struct pld_limits limits = pld_quick(events, count);
+    struct pld_precision precision = pld_precision_quick(events, count);
     struct interval closer = {0, INFINITY};
-    enum status status = pld_epsilon_within(out, events, count, delta, limits);
-    if (status == STATUS_OK && is_worth_more(&limits, events, count, out->high)) {
-        status = pld_epsilon_within(&closer, events, count, delta, limits);
+    enum status status = pld_epsilon_within(out, events, count, delta, precision);
+    if (status == STATUS_OK && is_worth_more(&precision, events, count, out->high)) {
+        status = pld_epsilon_within(&closer, events, count, delta, precision);
         *out = common(*out, closer);
     }
     return status;
@@ -71,11 +71,11 @@ enum status pld_epsilon(struct interval *out, const struct privacy_event *events
 enum status pld_delta(struct interval *out, const struct privacy_event *events, size_t count,
                       double epsilon)
 {
-    struct pld_limits limits = pld_quick(events, count);
+    struct pld_precision precision = pld_precision_quick(events, count);
     struct interval closer = {0, 1};
-    enum status status = pld_delta_within(out, events, count, epsilon, limits);
-    if (status == STATUS_OK && is_worth_more(&limits, events, count, epsilon)) {
-        status = pld_delta_within(&closer, events, count, epsilon, limits);
+    enum status status = pld_delta_within(out, events, count, epsilon, precision);
+    if (status == STATUS_OK && is_worth_more(&precision, events, count, epsilon)) {
+        status = pld_delta_within(&closer, events, count, epsilon, precision);
         *out = common(*out, closer);
     }
     return status;

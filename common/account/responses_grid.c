@@ -1,5 +1,5 @@
-/* The law of the total loss on a lattice of step h. A group's losses are binomial; the mass x of a
- * loss l between the lattice's a and b = a + h is split so that both its mass under P, x, and
+/* The law of the total loss on a grid of step h. A group's losses are binomial; the mass x of a
+ * loss l between the grid's a and b = a + h is split so that both its mass under P, x, and
  * under Q, x e^-l, are kept: b gets x (1 - e^(a - l))/(1 - e^-h). Whoever forgets which half it
  * was has the group's pair again, so the split pair is the worse one: an upper bound, whose error
  * is of the order h^2 (as in "connect the dots", Doroshenko et al. 2022).
@@ -14,7 +14,7 @@
 #include "account/binomial.h"
 #include "account/renyi.h"
 #include "account/responses.h"
-#include "account/upward.h"
+#include "account/rounding.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ struct window {
     double last;
 };
 
-struct lattice {
+struct grid {
     double *mass; /* (size) of the losses (first + i) step */
     double *next;
     double *group; /* masses of one group */
@@ -107,17 +107,17 @@ static double step_of(const struct response *groups, size_t count, double cut)
 }
 
 /* Writes the group's masses, returns how many cells; *first gets the place of the lowest. */
-static size_t lay_out(struct lattice *lattice, double *first, const struct response *group)
+static size_t lay_out(struct grid *grid, double *first, const struct response *group)
 {
     struct binomial binomial = response_binomial(group);
-    struct window window = window_of(group, lattice->cut);
-    double step = lattice->step;
+    struct window window = window_of(group, grid->cut);
+    double step = grid->step;
     double lowest = (2 * window.first - binomial.trials) * group->epsilon;
     double highest = (2 * window.last - binomial.trials) * group->epsilon;
     *first = floor(lowest / step);
     size_t size = (size_t)(floor(highest / step) - *first) + 2;
     for (size_t i = 0; i < size; i++) {
-        lattice->group[i] = 0;
+        grid->group[i] = 0;
     }
     for (uint64_t i = 0; i <= (uint64_t)(window.last - window.first); i++) {
         double hits = window.first + (double)i;
@@ -126,102 +126,102 @@ static size_t lay_out(struct lattice *lattice, double *first, const struct respo
         double mass = exp(binomial_log(&binomial, hits));
         double up = mass * (expm1((below - place) * step) / expm1(-step));
         size_t cell = (size_t)(below - *first);
-        lattice->group[cell] += mass - fmin(up, mass);
-        lattice->group[cell + 1] += fmin(up, mass);
+        grid->group[cell] += mass - fmin(up, mass);
+        grid->group[cell + 1] += fmin(up, mass);
     }
-    lattice->terms += (window.last - window.first) + 16 +
-                      binomial_error(&binomial, window.last) / DBL_EPSILON +
-                      binomial_error(&binomial, window.first) / DBL_EPSILON;
-    lattice->lost += binomial.trials < 64 ? 0 : 2 * lattice->cut;
+    grid->terms += (window.last - window.first) + 16 +
+                   binomial_error(&binomial, window.last) / DBL_EPSILON +
+                   binomial_error(&binomial, window.first) / DBL_EPSILON;
+    grid->lost += binomial.trials < 64 ? 0 : 2 * grid->cut;
     return size;
 }
 
 /* Cuts off what is too rare to matter at both ends. */
-static void trim(struct lattice *lattice)
+static void trim(struct grid *grid)
 {
     size_t from = 0;
-    size_t to = lattice->size;
+    size_t to = grid->size;
     double low = 0;
     double high = 0;
-    while (from + 1 < to && low + lattice->mass[from] <= lattice->cut) {
-        low += lattice->mass[from++];
+    while (from + 1 < to && low + grid->mass[from] <= grid->cut) {
+        low += grid->mass[from++];
     }
-    while (to > from + 1 && high + lattice->mass[to - 1] <= lattice->cut) {
-        high += lattice->mass[--to];
+    while (to > from + 1 && high + grid->mass[to - 1] <= grid->cut) {
+        high += grid->mass[--to];
     }
-    lattice->lost += low + high;
-    lattice->size = to - from;
-    lattice->first += (double)from;
-    for (size_t i = 0; i < lattice->size && from > 0; i++) {
-        lattice->mass[i] = lattice->mass[i + from];
+    grid->lost += low + high;
+    grid->size = to - from;
+    grid->first += (double)from;
+    for (size_t i = 0; i < grid->size && from > 0; i++) {
+        grid->mass[i] = grid->mass[i + from];
     }
 }
 
-static void convolve(struct lattice *lattice, const struct response *response)
+static void convolve(struct grid *grid, const struct response *response)
 {
     double first = 0;
-    size_t cells = lay_out(lattice, &first, response);
-    size_t size = lattice->size + cells - 1;
+    size_t cells = lay_out(grid, &first, response);
+    size_t size = grid->size + cells - 1;
     for (size_t i = 0; i < size; i++) {
-        lattice->next[i] = 0;
+        grid->next[i] = 0;
     }
     for (size_t cell = 0; cell < cells; cell++) {
-        double factor = lattice->group[cell];
-        double *restrict to = lattice->next + cell;
-        const double *restrict from = lattice->mass;
+        double factor = grid->group[cell];
+        double *restrict to = grid->next + cell;
+        const double *restrict from = grid->mass;
         if (factor > 0) {
-            lattice->terms += 2;
-            for (size_t i = 0; i < lattice->size; i++) {
+            grid->terms += 2;
+            for (size_t i = 0; i < grid->size; i++) {
                 to[i] += factor * from[i];
             }
         }
     }
-    double *filled = lattice->next;
-    lattice->next = lattice->mass;
-    lattice->mass = filled;
-    lattice->size = size;
-    lattice->first += first;
-    trim(lattice);
+    double *filled = grid->next;
+    grid->next = grid->mass;
+    grid->mass = filled;
+    grid->size = size;
+    grid->first += first;
+    trim(grid);
 }
 
 /* The epsilon >= 0 at which delta is target. */
-static double solve(const struct lattice *lattice, double target)
+static double solve(const struct grid *grid, double target)
 {
-    double fraction = -expm1(-lattice->step);
+    double fraction = -expm1(-grid->step);
     double delta = 0;
     double slope = 0;
-    for (size_t i = lattice->size; i-- > 0 && lattice->first + (double)i > 0;) {
-        slope = slope * (1 - fraction) + lattice->mass[i];
+    for (size_t i = grid->size; i-- > 0 && grid->first + (double)i > 0;) {
+        slope = slope * (1 - fraction) + grid->mass[i];
         if (delta + fraction * slope > target) {
             double rest = (target - delta) / slope;
-            return fmax(0, (lattice->first + (double)i) * lattice->step +
+            return fmax(0, (grid->first + (double)i) * grid->step +
                                (rest > 0 ? log1p(-fmin(rest, fraction)) : 0));
         }
         delta += fraction * slope;
     }
     /* Where every loss is far above 0, delta goes on growing below the lowest. */
     double rest = (target - delta) / (slope * (1 - fraction));
-    return rest > 0 && rest < 1 ? fmax(0, (lattice->first - 1) * lattice->step + log1p(-rest)) : 0;
+    return rest > 0 && rest < 1 ? fmax(0, (grid->first - 1) * grid->step + log1p(-rest)) : 0;
 }
 
-static double delta_at(const struct lattice *lattice, double epsilon)
+static double delta_at(const struct grid *grid, double epsilon)
 {
     double delta = 0;
-    for (size_t i = lattice->size; i-- > 0;) {
-        double gap = (lattice->first + (double)i) * lattice->step - epsilon;
+    for (size_t i = grid->size; i-- > 0;) {
+        double gap = (grid->first + (double)i) * grid->step - epsilon;
         if (!(gap > 0)) {
             break;
         }
-        delta += lattice->mass[i] * -expm1(-gap);
+        delta += grid->mass[i] * -expm1(-gap);
     }
     return delta;
 }
 
-static struct interval read_off(const struct lattice *lattice, const struct response *groups,
+static struct interval read_off(const struct grid *grid, const struct response *groups,
                                 size_t count, struct response_question question)
 {
-    double error = DBL_EPSILON * (lattice->terms + 4 * (double)lattice->size + 64);
-    double rho = (double)count * lattice->step * lattice->step / 8;
+    double error = DBL_EPSILON * (grid->terms + 4 * (double)grid->size + 64);
+    double rho = (double)count * grid->step * grid->step / 8;
     double shift = 0; /* losses are off by a few units of rounding of themselves, or of a cell */
     for (size_t i = 0; i < count; i++) {
         shift += (double)groups[i].count * groups[i].epsilon;
@@ -229,43 +229,42 @@ static struct interval read_off(const struct lattice *lattice, const struct resp
     shift *= 16 * DBL_EPSILON;
     if (question.wants_epsilon) {
         double coins = zcdp_to_epsilon(rho, COIN_SHARE * question.at);
-        double low = solve(lattice, 1 + COIN_SHARE + error) - coins - shift;
-        return (struct interval){fmax(low, 0),
-                                 solve(lattice, 1 - error - 2 * lattice->lost) + shift};
+        double low = solve(grid, 1 + COIN_SHARE + error) - coins - shift;
+        return (struct interval){fmax(low, 0), solve(grid, 1 - error - 2 * grid->lost) + shift};
     }
-    double high = delta_at(lattice, question.at - shift) * (1 + error) + 2 * lattice->lost;
+    double high = delta_at(grid, question.at - shift) * (1 + error) + 2 * grid->lost;
     double coins = zcdp_to_epsilon(rho, fmin(COIN_SHARE * high, 0.5));
-    double low = delta_at(lattice, question.at + coins + shift) * (1 - error) - COIN_SHARE * high;
+    double low = delta_at(grid, question.at + coins + shift) * (1 - error) - COIN_SHARE * high;
     return (struct interval){fmax(low, 0), fmin(high, 1)};
 }
 
-enum status lattice_ask(struct interval *out, const struct response *groups, size_t count,
-                        struct response_question question)
+enum status responses_grid(struct interval *out, const struct response *groups, size_t count,
+                           struct response_question question)
 {
     double unit = question.wants_epsilon ? question.at : 1;
     double share = question.wants_epsilon ? CUT_SHARE : CUT_ABSOLUTE;
     double cut = share * unit / (8 * (double)count);
     size_t cells = (size_t)CELLS_MAX + 16;
-    struct lattice lattice = {.step = step_of(groups, count, cut), .cut = cut, .size = 1};
+    struct grid grid = {.step = step_of(groups, count, cut), .cut = cut, .size = 1};
     enum status status = STATUS_NO_MEMORY;
 
-    lattice.mass = malloc(cells * sizeof *lattice.mass);
-    lattice.next = malloc(cells * sizeof *lattice.next);
-    lattice.group = malloc(cells * sizeof *lattice.group);
-    if (lattice.mass != NULL && lattice.next != NULL && lattice.group != NULL) {
-        lattice.mass[0] = 1;
+    grid.mass = malloc(cells * sizeof *grid.mass);
+    grid.next = malloc(cells * sizeof *grid.next);
+    grid.group = malloc(cells * sizeof *grid.group);
+    if (grid.mass != NULL && grid.next != NULL && grid.group != NULL) {
+        grid.mass[0] = 1;
         for (size_t i = 0; i < count; i++) {
-            convolve(&lattice, &groups[i]);
+            convolve(&grid, &groups[i]);
         }
-        for (size_t i = 0; i < lattice.size; i++) {
-            lattice.mass[i] /= unit;
+        for (size_t i = 0; i < grid.size; i++) {
+            grid.mass[i] /= unit;
         }
-        lattice.lost /= unit;
-        *out = read_off(&lattice, groups, count, question);
+        grid.lost /= unit;
+        *out = read_off(&grid, groups, count, question);
         status = STATUS_OK;
     }
-    free(lattice.mass);
-    free(lattice.next);
-    free(lattice.group);
+    free(grid.mass);
+    free(grid.next);
+    free(grid.group);
     return status;
 }

@@ -8,7 +8,7 @@
 
 #include "account/binomial.h"
 #include "account/responses.h"
-#include "account/upward.h"
+#include "account/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,8 +110,8 @@ static struct interval ask_delta(const struct state *states, size_t size, double
                              (delta * (1 + error) + above * (1 + error) * shift) * scale + DBL_MIN};
 }
 
-enum status states_ask(struct interval *out, const struct response *groups, size_t count,
-                       size_t size, struct response_question question)
+enum status responses_states(struct interval *out, const struct response *groups, size_t count,
+                             size_t size, struct response_question question)
 {
     struct state *states = calloc(size, sizeof *states);
     if (states == NULL) {

@@ -1,7 +1,7 @@
-/* rig.h - the inside of a rig, and the subjects. For this room alone. */
+/* harness.h - the inside of a harness, and the subjects. For this room alone. */
 
-#ifndef AUDIT_RIG_H
-#define AUDIT_RIG_H
+#ifndef AUDIT_HARNESS_H
+#define AUDIT_HARNESS_H
 
 #include "dp/ledger.h"
 #include "experts/hedge_play.h"
@@ -10,9 +10,9 @@
 #include "noise/laplace.h"
 #include "noise/share.h"
 
-enum { RIG_BLOCK = 1024, RIG_WIDTH_MAX = 32 };
+enum { HARNESS_BLOCK = 1024, HARNESS_WIDTH_MAX = 32 };
 
-struct audit_rig {
+struct audit_harness {
     const struct subject_code *code;
     struct audit_setting setting;
     double epsilon; /* claimed */
@@ -24,26 +24,27 @@ struct audit_rig {
     struct noise_share share;
     struct noise_exponential decay;
     struct hedge_game game;
-    int64_t value[2][RIG_WIDTH_MAX]; /* the neighbours: exact vectors or scores */
+    int64_t value[2][HARNESS_WIDTH_MAX]; /* the neighbours: exact vectors or scores */
     size_t width;
     uint64_t sensitivity; /* that the mechanism is told */
-    int64_t work[RIG_BLOCK * RIG_WIDTH_MAX];
+    int64_t work[HARNESS_BLOCK * HARNESS_WIDTH_MAX];
 };
 
 /* A subject with its functions. */
 struct subject_code {
     struct audit_subject subject;
     /** Fills value, width, sensitivity, epsilon and delta, and prepares tables. */
-    enum status (*prepare)(struct audit_rig *rig, struct why *why);
-    enum status (*draw)(void *rig, const struct random *random, unsigned side, int64_t *score,
+    enum status (*prepare)(struct audit_harness *harness, struct why *why);
+    enum status (*draw)(void *harness, const struct random *random, unsigned side, int64_t *score,
                         size_t count);
     /** Frees what prepare made, also when it failed; may be NULL. */
-    void (*release)(struct audit_rig *rig);
+    void (*release)(struct audit_harness *harness);
 };
 
 /* * Pays for one run of a mechanism: at the setting's epsilon, or at sigma_micro when it is
  * Gaussian. */
-MUST_USE enum status rig_pay(struct audit_rig *rig, struct grant **grant, enum mechanism mechanism);
+MUST_USE enum status harness_pay(struct audit_harness *harness, struct grant **grant,
+                                 enum mechanism mechanism);
 
 extern const struct subject_code subject_laplace;
 extern const struct subject_code subject_laplace_vector;

@@ -4,9 +4,9 @@
  * Logarithms keep what a subtraction would lose: of delta 10^-6, 1000 runs at 10^-9 leave 5
  * 10^-13. */
 
-#include "account/spare.h"
+#include "account/delta.h"
 
-#include "account/upward.h"
+#include "account/rounding.h"
 
 #include <math.h>
 
@@ -28,7 +28,7 @@ static struct failures failures_of(const struct privacy_event *events, size_t co
     return all;
 }
 
-double spare_delta(const struct privacy_event *events, size_t count, double delta)
+double delta_left(const struct privacy_event *events, size_t count, double delta)
 {
     struct failures all = failures_of(events, count);
     if (all.sum <= 0) {
@@ -38,13 +38,13 @@ double spare_delta(const struct privacy_event *events, size_t count, double delt
     double left = -log1p(-delta) - all.logarithm;
     left -= units * DBL_EPSILON * (all.logarithm - log1p(-delta));
     if (left > 0) {
-        return downward(-expm1(-left), 4);
+        return rounding_down(-expm1(-left), 4);
     }
     /* One failing run at exactly delta leaves exactly nothing. */
     return all.sum <= delta && count == 1 && events[0].count == 1 ? 0 : -1;
 }
 
-double spare_delta_above(const struct privacy_event *events, size_t count, double delta)
+double delta_left_above(const struct privacy_event *events, size_t count, double delta)
 {
     struct failures all = failures_of(events, count);
     if (all.sum <= 0) {
@@ -53,10 +53,10 @@ double spare_delta_above(const struct privacy_event *events, size_t count, doubl
     double units = 8 + (double)count;
     double left = -log1p(-delta) - all.logarithm;
     left += units * DBL_EPSILON * (all.logarithm - log1p(-delta));
-    return left > 0 ? upward(-expm1(-left), 4) : 0;
+    return left > 0 ? rounding_up(-expm1(-left), 4) : 0;
 }
 
-double spent_delta(const struct privacy_event *events, size_t count, double delta)
+double delta_spent(const struct privacy_event *events, size_t count, double delta)
 {
     struct failures all = failures_of(events, count);
     if (!(delta < 1)) {
@@ -65,15 +65,15 @@ double spent_delta(const struct privacy_event *events, size_t count, double delt
     if (all.sum <= 0) {
         return delta;
     }
-    double spent = upward(-expm1(log1p(-delta) - all.logarithm), 8 + (double)count);
+    double spent = rounding_up(-expm1(log1p(-delta) - all.logarithm), 8 + (double)count);
     return spent < 1 ? spent : 1;
 }
 
-double spent_delta_below(const struct privacy_event *events, size_t count, double delta)
+double delta_spent_below(const struct privacy_event *events, size_t count, double delta)
 {
     struct failures all = failures_of(events, count);
     if (!(delta < 1) || all.sum <= 0) {
         return fmin(delta, 1);
     }
-    return downward(-expm1(log1p(-delta) - all.logarithm), 8 + (double)count);
+    return rounding_down(-expm1(log1p(-delta) - all.logarithm), 8 + (double)count);
 }

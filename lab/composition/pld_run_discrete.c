@@ -6,7 +6,7 @@
  * Gaussian: the loss of x is s (s - 2 x)/(2 sigma^2), the masses are added up one by one (Canonne,
  * Kamath, Steinke 2020, theorem 7 has the same sum for one run). */
 
-#include "lab/composition/loss_private.h"
+#include "lab/composition/pld_run_private.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,39 +20,39 @@ static double geometric_mass(double first, double last, double rate)
     return exp(-first * rate) * -expm1((first - last) * rate) / (1 + exp(-rate));
 }
 
-static double first_at_most(double loss, const struct loss_part *part)
+static double first_at_most(double loss, const struct pld_part *part)
 {
     double j = ceil((part->shift - loss * part->size) / 2);
     return fmin(fmax(j, 1), part->shift);
 }
 
-void loss_fill_discrete_laplace(struct loss_law *law, const struct loss_part *part)
+void pld_run_fill_discrete_laplace(struct pld_run *run, const struct pld_part *part)
 {
     double s = part->shift;
     double rate = 1 / part->size;
     double end = 1 / (1 + exp(-rate));
 
-    loss_put_atom(law, s / part->size, end);
-    loss_put_atom(law, -s / part->size, end * exp(-s / part->size));
-    law->error = (16 + s / part->size + law->grid.step * part->size) * DBL_EPSILON;
+    pld_run_put_atom(run, s / part->size, end);
+    pld_run_put_atom(run, -s / part->size, end * exp(-s / part->size));
+    run->error = (16 + s / part->size + run->grid.step * part->size) * DBL_EPSILON;
     if (s <= ATOMS_MAX) {
         for (uint64_t i = 1; i < (uint64_t)s; i++) {
             double j = (double)i;
-            loss_put_atom(law, (s - 2 * j) / part->size, geometric_mass(j, j + 1, rate));
+            pld_run_put_atom(run, (s - 2 * j) / part->size, geometric_mass(j, j + 1, rate));
         }
         return;
     }
-    for (size_t i = 0; i + 1 < law->count; i++) {
-        double lower = law->grid.offset + (double)i * law->grid.step;
-        double first = first_at_most(lower + law->grid.step, part);
+    for (size_t i = 0; i + 1 < run->count; i++) {
+        double lower = run->grid.offset + (double)i * run->grid.step;
+        double first = first_at_most(lower + run->grid.step, part);
         double last = first_at_most(lower, part);
         if (last > first) {
             double p = geometric_mass(first, last, rate);
             double q = geometric_mass(s - last + 1, s - first + 1, rate);
-            loss_put_cell(law, i, p, q, 2 * law->error);
+            pld_run_put_cell(run, i, p, q, 2 * run->error);
         }
     }
-    law->slip = fmax(law->slip, 16 * DBL_EPSILON * (s / part->size));
+    run->slip = fmax(run->slip, 16 * DBL_EPSILON * (s / part->size));
 }
 
 /* The sum of exp(-x^2/(2 sigma^2)) over |x| <= last, by Kahan's summation. */
@@ -70,8 +70,8 @@ static double gaussian_sum(double sigma, double last)
     return sum + 1;
 }
 
-void loss_fill_discrete_gaussian(struct loss_law *law, const struct loss_part *part,
-                                 double outcome_max, double tail_mass)
+void pld_run_fill_discrete_gaussian(struct pld_run *run, const struct pld_part *part,
+                                    double outcome_max, double tail_mass)
 {
     double sigma = part->size;
     double s = part->shift;
@@ -80,11 +80,11 @@ void loss_fill_discrete_gaussian(struct loss_law *law, const struct loss_part *p
         double x = (double)i - outcome_max;
         double mass = exp(-(x / sigma) * (x / sigma) / 2) / total;
         if (mass > 0) {
-            loss_put_atom(law, s * (s - 2 * x) / (2 * sigma * sigma), mass);
+            pld_run_put_atom(run, s * (s - 2 * x) / (2 * sigma * sigma), mass);
         }
     }
     double exponent = fmin((outcome_max / sigma) * (outcome_max / sigma) / 2, 745);
-    double atoms = law->grid.step * sigma * sigma / s; /* that share a cell */
-    law->error = (112 + 4 * exponent + atoms) * DBL_EPSILON;
-    law->infinite += 2 * tail_mass;
+    double atoms = run->grid.step * sigma * sigma / s; /* that share a cell */
+    run->error = (112 + 4 * exponent + atoms) * DBL_EPSILON;
+    run->infinite += 2 * tail_mass;
 }

@@ -1,8 +1,8 @@
-/* study_play.h - one play of ten experts by any strategy, on losses that are fixed beforehand. For the
+/* study_hedge.h - one play of ten experts by any strategy, on losses that are fixed beforehand. For the
  * study of regret. */
 
-#ifndef STUDY_PLAY_H
-#define STUDY_PLAY_H
+#ifndef STUDY_HEDGE_H
+#define STUDY_HEDGE_H
 
 #include "base/status.h"
 #include "base/why.h"
@@ -23,7 +23,7 @@ enum study_fault {
 enum { STUDY_NOT_PRIVATE = HEDGE_STRATEGIES, STUDY_LOCAL, STUDY_WAYS };
 
 /* Everything a play needs. The first five are the caller's, the rest is prepared. */
-struct study_play {
+struct study_hedge {
     unsigned way;
     unsigned kind;
     uint64_t rounds;
@@ -51,12 +51,12 @@ struct study_outcome {
  *
  * Fails with STATUS_INVALID.
  */
-MUST_USE enum status study_play_prepare(struct study_play *play, double *bound, struct why *why);
+MUST_USE enum status study_hedge_prepare(struct study_hedge *play, double *bound, struct why *why);
 
 /** Plays once. Private ways pay for every draw from a ledger of (1, 2 10^-6), whose filter keeps half
  * of delta for charges chosen as they go. Fails with STATUS_NO_MEMORY, STATUS_EXHAUSTED (the plan would
  * cost more). */
-MUST_USE enum status study_play_run(struct study_outcome *outcome, const struct study_play *play,
-                                    uint64_t seed, struct why *why);
+MUST_USE enum status study_hedge_run(struct study_outcome *outcome, const struct study_hedge *play,
+                                     uint64_t seed, struct why *why);
 
 #endif

@@ -2,7 +2,7 @@
  * and local trust by the majority that works on noisy losses. The best expert in hindsight is that of
  * the true losses. */
 
-#include "lab/study/study_play.h"
+#include "lab/study/study_hedge.h"
 
 #include "dp/ledger.h"
 #include "experts/regret.h"
@@ -15,7 +15,7 @@
 enum { GRID_BITS = 10, GOOD = 3, LOCAL_AGENTS = 5, SURE = 6 };
 
 /* The step of a play, for a loss of 1. */
-static double eta_of(const struct study_play *play)
+static double eta_of(const struct study_hedge *play)
 {
     const struct hedge_game *game = &play->game;
     return play->way >= STUDY_NOT_PRIVATE
@@ -26,12 +26,12 @@ static double eta_of(const struct study_play *play)
 /* The adversary knows the strategy and its eta, and not its chances. While two halves take turns in
  * losing the play loses eta/8 a round; then, for so long that exp(-eta L) is sure of it, one expert
  * never loses and all others always do, which costs ln k/eta: the two terms of the bound. */
-static bool adversary_parts(const struct study_play *play, uint64_t round)
+static bool adversary_parts(const struct study_hedge *play, uint64_t round)
 {
     return (double)(play->rounds - round) <= SURE / eta_of(play);
 }
 
-static void fall(int64_t *loss, const struct study_play *play, uint64_t round,
+static void fall(int64_t *loss, const struct study_hedge *play, uint64_t round,
                  struct seeded_random *dice)
 {
     const int64_t one = (int64_t)play->game.one;
@@ -49,7 +49,7 @@ static void fall(int64_t *loss, const struct study_play *play, uint64_t round,
 }
 
 /* Each due step paid for, as coordinator/strategy_hedge.c has it. */
-static enum status choose(struct hedge_state *state, const struct study_play *play,
+static enum status choose(struct hedge_state *state, const struct study_hedge *play,
                           struct ledger *ledger, const struct random *random,
                           const struct hedge_losses *seen, struct why *why)
 {
@@ -78,8 +78,9 @@ struct memory {
     int64_t segment[2][STUDY_EXPERTS];
 };
 
-static enum status next_expert(size_t *expert, struct memory *memory, const struct study_play *play,
-                               const struct random *random, struct why *why)
+static enum status next_expert(size_t *expert, struct memory *memory,
+                               const struct study_hedge *play, const struct random *random,
+                               struct why *why)
 {
     const struct hedge_losses seen = {memory->cumulative, memory->latest, memory->segment[0]};
     if (play->fault == STUDY_BLIND) {
@@ -95,7 +96,7 @@ static enum status next_expert(size_t *expert, struct memory *memory, const stru
 }
 
 /* What the round's losses come to for the player: exact, or a noisy mean over the agents. */
-static enum status learn(struct memory *memory, const struct study_play *play,
+static enum status learn(struct memory *memory, const struct study_hedge *play,
                          const struct random *random)
 {
     double mean[STUDY_EXPERTS];
@@ -124,7 +125,7 @@ static enum status learn(struct memory *memory, const struct study_play *play,
 
 /* The mean loss of the round if the expert is drawn from exp(-eta L): what the play's is in the mean,
  * for all but epochs, as the losses were fixed beforehand. */
-static double mean_loss(const struct memory *memory, const struct study_play *play)
+static double mean_loss(const struct memory *memory, const struct study_hedge *play)
 {
     const double eta = (double)play->game.draw_micro / (2e6 * (double)play->game.sensitivity);
     double weight[STUDY_EXPERTS];
@@ -143,8 +144,8 @@ static double mean_loss(const struct memory *memory, const struct study_play *pl
     return loss / sum;
 }
 
-enum status study_play_run(struct study_outcome *outcome, const struct study_play *play,
-                           uint64_t seed, struct why *why)
+enum status study_hedge_run(struct study_outcome *outcome, const struct study_hedge *play,
+                            uint64_t seed, struct why *why)
 {
     struct seeded_random dice;
     struct seeded_random chance;
@@ -196,7 +197,7 @@ enum status study_play_run(struct study_outcome *outcome, const struct study_pla
 }
 
 /* Plans a way of playing for the budget; *bound of its average regret. */
-enum status study_play_prepare(struct study_play *play, double *bound, struct why *why)
+enum status study_hedge_prepare(struct study_hedge *play, double *bound, struct why *why)
 {
     const struct hedge_problem problem = {.experts = STUDY_EXPERTS,
                                           .rounds = play->rounds,
