@@ -247,22 +247,6 @@ static enum status on_piece(struct participant *p, const struct event *event,
                                         : round_on_experts(p, event, effects);
 }
 
-/* The dictionary's text and nothing else, at most once in SHOW_MS, and never while something is computed. */
-static enum status on_show(struct participant *p, const struct event *event,
-                           const struct message *message, struct effects *effects)
-{
-    struct message answer = {.kind = MESSAGE_DICTIONARY};
-    if (participant_is_deaf(p) || digest_is_none(&p->shown) ||
-        !digest_equal(&p->shown, &message->as.show.digest) ||
-        (p->was_shown && event->now_ms - p->shown_ms < SHOW_MS)) {
-        return STATUS_OK;
-    }
-    p->was_shown = true;
-    p->shown_ms = event->now_ms;
-    answer.as.dictionary.digest = p->shown;
-    return participant_send(p, effects, &answer, p->options.dictionary_text);
-}
-
 static enum status on_message(struct participant *p, const struct event *event,
                               struct effects *effects)
 {
@@ -296,7 +280,7 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_KEY_IN_USE:
         return key_on_in_use(p, effects);
     case MESSAGE_SHOW:
-        return on_show(p, event, &message, effects);
+        return site_on_show(p, event, &message, effects);
     case MESSAGE_ENROLLED: /* a coordinator without a job answers so */
         return STATUS_OK;
     case MESSAGE_HELLO:

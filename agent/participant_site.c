@@ -249,3 +249,19 @@ enum status site_apply(struct participant *p, const struct event *event, struct 
     }
     return p->approvals_changed ? apply_approvals(p, event, effects) : STATUS_OK;
 }
+
+/* The dictionary's text and nothing else, at most once in SHOW_MS, and never while something is computed. */
+enum status site_on_show(struct participant *p, const struct event *event,
+                         const struct message *message, struct effects *effects)
+{
+    struct message answer = {.kind = MESSAGE_DICTIONARY};
+    if (participant_is_deaf(p) || digest_is_none(&p->shown) ||
+        !digest_equal(&p->shown, &message->as.show.digest) ||
+        (p->was_shown && event->now_ms - p->shown_ms < SHOW_MS)) {
+        return STATUS_OK;
+    }
+    p->was_shown = true;
+    p->shown_ms = event->now_ms;
+    answer.as.dictionary.digest = p->shown;
+    return participant_send(p, effects, &answer, p->options.dictionary_text);
+}

@@ -185,6 +185,10 @@ MUST_USE enum status job_look_again(struct participant *p, const struct event *e
 
 /* participant_site.c */
 
+/** Answers a question for the data dictionary's text. */
+MUST_USE enum status site_on_show(struct participant *p, const struct event *event,
+                                  const struct message *message, struct effects *effects);
+
 /** The job's text is read: forbidden, waiting for a person, or its records are loaded. */
 MUST_USE enum status job_consider(struct participant *p, const struct event *event,
                                   struct effects *effects);
