@@ -87,7 +87,7 @@ expect 2 "$hedgerow" simulate "$work/job.yml" --out "$work/none" --data "$work/w
 says 'as many as --streams names'
 printf 'stream,unit\nsouth,4\n' >"$work/wrong.csv"
 expect 3 "$hedgerow" simulate "$work/job.yml" --out "$work/none" --data "$work/wide.csv" --streams "$work/wrong.csv"
-says 'column south is missing'
+says 'no column "south"'
 printf 'stream,unit\nSouth,0\n' >"$work/wrong.csv"
 expect 3 "$hedgerow" simulate "$work/job.yml" --out "$work/none" --data "$work/wide.csv" --streams "$work/wrong.csv"
 says 'a number above 0'

@@ -189,8 +189,8 @@ Test(round_shares, every_task_averages_over_the_records_that_there_are)
     static const char *const stage[] = {
         "task: update, loss: logistic, rounds: 1, clip: 1, rate: 4, grid_bits: 10",
         "task: statistics, lambdas: [0.1], grid_bits: 10",
-        "task: losses, loss: linear, rounds: 1, grid_bits: 4, forecasters: "
-        "[{name: up, features: [a]}, {name: down, features: [a], weights: [-1]}]",
+        ("task: losses, loss: linear, rounds: 1, grid_bits: 4, forecasters: "
+         "[{name: up, features: [a]}, {name: down, features: [a], weights: [-1]}]"),
     };
     for (size_t i = 0; i < sizeof stage / sizeof stage[0]; i++) {
         cr_expect(same(stage[i], 80), "%s", stage[i]);

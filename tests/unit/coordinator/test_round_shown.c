@@ -90,8 +90,8 @@ Test(round_shown, a_restart_asks_for_nothing_that_is_on_file)
 Test(round_shown, what_is_no_dictionary_is_dropped_and_not_asked_for_again)
 {
     static const char *const hostile[] = {"", "x", "hedgerow: 1\ndata_sets: []\n",
-                                          "hedgerow: 1\ndata_sets: [{records: 500, columns: "
-                                          "[{name: \"\x1b[2J\", kind: number}]}]\n",
+                                          ("hedgerow: 1\ndata_sets: [{records: 500, columns: "
+                                           "[{name: \"\x1b[2J\", kind: number}]}]\n"),
                                           "hedgerow: 1\njob: x\n"};
     for (size_t i = 1; i < sizeof hostile / sizeof hostile[0]; i++) {
         begin();

@@ -59,5 +59,5 @@ Test(query_memory, failing_anywhere_gives_no_questions)
 
 Test(query_memory, failing_anywhere_gives_no_candidates)
 {
-    fail_everywhere(make_candidates, 4);
+    fail_everywhere(make_candidates, 5);
 }

@@ -62,7 +62,7 @@ Test(job_shares, every_agent_has_as_many_batches_of_its_own_size)
     struct job job = good((struct trial){.stage = judged});
     struct why why = {{0}};
     cr_assert(job_has_shares(&job));
-    cr_expect_eq(job_records_min(&job), 4, "a batch of one record is 33.3 % of 4");
+    cr_expect_eq(job_records_min(&job), 4, "a batch of one record is 33.3 %% of 4");
     for (uint64_t records = 4; records < 3000; records++) {
         cr_assert_eq(job_settle(&job, records, &why), STATUS_OK, "%s", why.text);
         const struct stage *stage = job.stage;
