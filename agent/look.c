@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum status look_parse(struct look *look, struct slice text)
@@ -9,19 +10,22 @@ enum status look_parse(struct look *look, struct slice text)
     enum { HEX = 2 * DIGEST_BYTES };
     char line[LOOK_TEXT_BYTES] = "";
     char again[LOOK_TEXT_BYTES];
-    char hex[HEX + 1];
+    char *rest;
     *look = (struct look){.day = 0};
     if (text.size >= sizeof line || memchr(text.data, '\0', text.size) != NULL) {
         return STATUS_INVALID;
     }
     memcpy(line, text.data, text.size);
-    if (sscanf(line, "%" SCNd64 " %" SCNu32 " %64s", &look->day, &look->count, hex) != 3 ||
-        strlen(hex) != HEX || hex_decode(look->job.byte, DIGEST_BYTES, hex) != STATUS_OK) {
+    line[strcspn(line, "\n")] = '\0';
+    look->day = strtoll(line, &rest, 10);
+    look->count = (uint32_t)strtoul(rest, &rest, 10);
+    rest += *rest == ' ' ? 1 : 0;
+    if (strlen(rest) != HEX || hex_decode(look->job.byte, DIGEST_BYTES, rest) != STATUS_OK) {
         return STATUS_INVALID;
     }
-    look_format(again, look);
-    return strcmp(line, again) == 0 ? STATUS_OK
-                                    : STATUS_INVALID; /* in the one form that is written */
+    look_format(again, look); /* in the one form that is written */
+    return strlen(again) == text.size && memcmp(again, text.data, text.size) == 0 ? STATUS_OK
+                                                                                  : STATUS_INVALID;
 }
 
 void look_format(char text[static LOOK_TEXT_BYTES], const struct look *look)

@@ -82,25 +82,18 @@ struct participant {
     struct job_name name;
     struct job job;        /* valid from JOB_LOADING on */
     char *text;            /* (name.text_bytes) owned */
-    bool approvals_known;  /* a person's decisions were told at least once */
     struct seen_job *seen; /* (seen_count) owned */
     size_t seen_count;
     struct digest shown; /* of the dictionary's text; none where it is not shown */
     int64_t shown_ms;    /* when it was sent last, if ever: was_shown */
-    bool was_shown;
-    struct texts texts; /* of these jobs, as far as they are kept */
-    struct stale stale; /* answers that the journal still holds and nobody may ask for again */
+    struct texts texts;  /* of these jobs, as far as they are kept */
+    struct stale stale;  /* answers that the journal still holds and nobody may ask for again */
     struct approvals approvals;
     struct approvals offered_approvals; /* in the making */
     int64_t jobs_day;                   /* of jobs_today, since 1970 */
     uint32_t jobs_today;                /* looks at jobs, as far as it is known */
     struct digest resumes;              /* the job that was looked at last before the start */
-    bool looked;                        /* at a job, since the start */
-    bool jobs_limit_told;
-    bool approvals_changed; /* and not yet acted on */
-    bool policy_changed;    /* a restart is due, between two rounds */
-    bool declined;          /* JOB_REFUSED, and by a person */
-    int64_t look_ms;        /* JOB_UNFIT because the table is gone: when to look again; 0: not */
+    int64_t look_ms; /* JOB_UNFIT because the table is gone: when to look again; 0: not */
     struct dataset data;
     struct digest data_digest; /* of the records as they were loaded; stays at the site */
     size_t *order;             /* (data.record_count) */
@@ -108,14 +101,11 @@ struct participant {
 
     struct transfer fetch;
     struct digest fetching;
-    bool fetch_final; /* what is fetched is the job's last model */
     uint32_t final_chosen;
     struct held experts;
 
-    bool model_owed; /* the job's last model is to be kept before the job is over */
-    bool text_owed;  /* so is the text of a job that waits for a person */
     uint32_t keep_tries;
-    int64_t keep_ms; /* when either is tried again */
+    int64_t keep_ms; /* when the model or the text is tried again */
 
     enum round_phase round_phase;
     uint32_t round;
@@ -123,15 +113,25 @@ struct participant {
     struct digest invitation;
     int64_t invited_ms;
     int64_t offer_ms;
-    bool missed; /* something was said while nothing was heard: a HELLO asks for it afterwards */
 
     struct work work;
     struct record *committing[COMMITS_MAX]; /* in order; each a copy for when it is durable */
     uint8_t *commit_body[COMMITS_MAX];      /* owned until then */
     size_t commit_count;
 
-    int64_t hello_ms; /* when the next HELLO is due */
-    int64_t heard_ms; /* when the last valid frame came */
+    int64_t hello_ms;     /* when the next HELLO is due */
+    int64_t heard_ms;     /* when the last valid frame came */
+    bool approvals_known; /* a person's decisions were told at least once */
+    bool was_shown;
+    bool looked; /* at a job, since the start */
+    bool jobs_limit_told;
+    bool approvals_changed; /* and not yet acted on */
+    bool policy_changed;    /* a restart is due, between two rounds */
+    bool declined;          /* JOB_REFUSED, and by a person */
+    bool fetch_final;       /* what is fetched is the job's last model */
+    bool model_owed;        /* the job's last model is to be kept before the job is over */
+    bool text_owed;         /* so is the text of a job that waits for a person */
+    bool missed; /* something was said while nothing was heard: a HELLO asks for it afterwards */
     bool started;
     bool finished;
 };
