@@ -10,9 +10,12 @@ enum status capacity_check(uint64_t memory_bytes, const struct job *job, uint64_
     const struct work_size size = {.records = record_count, .agents = job->cohort_min};
     double bytes = 0;
     size_t stage = 0;
-    if (memory_bytes == 0 || record_count == 0 ||
-        work_memory(&bytes, &stage, job, size, NULL) != STATUS_OK) {
-        return STATUS_OK; /* what no solver takes is refused for its own reason */
+    if (memory_bytes == 0 || record_count == 0) {
+        return STATUS_OK;
+    }
+    const enum status status = work_memory(&bytes, &stage, job, size, why);
+    if (status != STATUS_OK) { /* no solver takes it, so nobody can say what it needs */
+        return status == STATUS_NO_MEMORY ? status : STATUS_REFUSED;
     }
     if (bytes <= (double)memory_bytes) {
         return STATUS_OK;
@@ -33,9 +36,12 @@ enum status capacity_check_slot(double speed, uint32_t slot_ms, const struct job
     const struct work_size size = {.records = record_count, .agents = job->cohort_min};
     double flops = 0;
     size_t stage = 0;
-    if (!(speed > 0) || record_count == 0 ||
-        work_to_hide(&flops, &stage, job, size, NULL) != STATUS_OK) {
-        return STATUS_OK; /* what no solver takes is refused for its own reason */
+    if (!(speed > 0) || record_count == 0) {
+        return STATUS_OK;
+    }
+    const enum status status = work_to_hide(&flops, &stage, job, size, why);
+    if (status != STATUS_OK) {
+        return status == STATUS_NO_MEMORY ? status : STATUS_REFUSED;
     }
     const unsigned long long need_ms = work_slot_ms(flops, speed);
     if (flops == 0) {

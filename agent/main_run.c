@@ -284,6 +284,13 @@ int main_run(const struct arguments *arguments)
     if (status == STATUS_OK) {
         run->once = arguments->once;
         run->speed = site_speed();
+        if (!(run->speed > 0)) {
+            why_set(&why,
+                    "the machine's speed cannot be measured: free some memory and start again");
+            status = STATUS_NO_MEMORY;
+        }
+    }
+    if (status == STATUS_OK) {
         run->config = arguments->config;
         status = site_read_settings(&run->site, arguments->config, &why);
     }

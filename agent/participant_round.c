@@ -303,6 +303,9 @@ enum status round_on_experts(struct participant *p, const struct event *event,
         return decline_because(p, "experts-forged",
                                "the experts do not match their digest, or are not finite", effects);
     }
+    p->invited_ms =
+        event
+            ->now_ms; /* a slot begins with the work, or who sends the experts chooses its length */
     return start_work(p, effects);
 }
 

@@ -211,6 +211,17 @@ static bool is_tabbed(struct slice text, size_t line, size_t *column)
     return at < text.size && byte[at] == '\t';
 }
 
+static struct place place_of_byte(struct slice text, size_t offset)
+{
+    const char *byte = text.data;
+    struct place place = {1, 1, 0};
+    for (size_t i = 0; i < text.size && i < offset; i++) {
+        place.column = byte[i] == '\n' ? 1 : place.column + 1;
+        place.line += byte[i] == '\n' ? 1 : 0;
+    }
+    return place;
+}
+
 /* The marks of other encodings, and of UTF-8 as some editors begin it, are not seen on a screen. */
 static enum status refuse_marks(const struct builder *builder, struct slice text)
 {
@@ -228,6 +239,14 @@ static enum status refuse_marks(const struct builder *builder, struct slice text
             return refuse_at(builder, (struct place){1, 1, 0}, "the file %s", mark[i].what);
         }
     }
+    const char *byte = text.data; /* further down: two files joined, or a text pasted from one */
+    for (size_t i = 0; i + 3 <= text.size; i++) {
+        if (memcmp(byte + i, mark[0].bytes, 3) == 0) {
+            return refuse_at(
+                builder, place_of_byte(text, i),
+                "a byte order mark (BOM), which no editor shows: delete the line and type it again");
+        }
+    }
     return STATUS_OK;
 }
 
@@ -241,13 +260,8 @@ static enum status refuse_syntax(const struct builder *builder, struct slice tex
     const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
     struct place place = place_of(parser->problem_mark);
     if (parser->error == YAML_READER_ERROR) {
-        const char *byte = text.data;
-        place = (struct place){1, 1, 0};
-        for (size_t i = 0; i < text.size && i < parser->problem_offset; i++) {
-            place.column = byte[i] == '\n' ? 1 : place.column + 1;
-            place.line += byte[i] == '\n' ? 1 : 0;
-        }
-        return refuse_at(builder, place, "%s: save the file as UTF-8 text", problem);
+        return refuse_at(builder, place_of_byte(text, parser->problem_offset),
+                         "%s: save the file as UTF-8 text", problem);
     }
     size_t column = 0;
     if (is_tabbed(text, parser->problem_mark.line, &column)) {

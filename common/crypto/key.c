@@ -117,6 +117,12 @@ static enum status read_key(struct digest *out, const char *path, enum small_fil
 
     memset(out, 0, sizeof *out);
     enum status status = small_file_read(text, sizeof text, &used, path, kind, why);
+    if (status == STATUS_NOT_FOUND && kind == SMALL_FILE_SECRET) {
+        why_set(
+            why,
+            "%s does not exist; remedy: correct the path, or make a key: hedgerow keygen --out %s",
+            path, path);
+    }
     if (status == STATUS_OK && holds_the_other_kind(text, kind)) {
         why_set(why, "%s holds a %s key, and a %s one is wanted here; remedy: NAME.pub is public",
                 path, kind == SMALL_FILE_SECRET ? "public" : "secret",

@@ -133,7 +133,9 @@ struct stage round_stage_at(const struct stage *stage, uint64_t record_count)
 
 uint32_t round_distinct(const struct stage *stage)
 {
-    return stage->task == TASK_FIT || stage->task == TASK_ONLINE ? stage->rounds : 1;
+    return stage->task == TASK_FIT || stage->task == TASK_PREDICT || stage->task == TASK_ONLINE
+               ? stage->rounds
+               : 1;
 }
 
 struct cost round_cost(const struct job *job, const struct filter *filter, uint32_t rounds)

@@ -24,13 +24,16 @@ double query_imputed(const struct column *column)
     return column->has_missing ? column->missing : predicate_value(column, column->centre);
 }
 
-/* The value over its public range, -1/2 .. 1/2, clamped; a missing one is imputed. One nearer to 0 than
- * 2^-900 counts as 0. */
+/* The value over its public range, -1/2 .. 1/2, clamped; a missing one is imputed. What is nearer to 0 than
+ * 2^-900, and what lies above the range's low end by less than 2^-60 of its width, counts as 0: neither moves the
+ * answer by a step, and no difference or quotient is subnormal, which would take a processor longer. */
 static int64_t centred_value(const struct query *query, unsigned grid_bits, double cell)
 {
+    const double low = even_keep(~even_is_below(query->low, 0x1p-900), query->low);
+    const double width = query->high - low;
     const double there = even_choose(even_is_nan(cell), query->imputed, cell);
-    const double flushed = even_keep(~even_is_below(there, 0x1p-900), there);
-    const double value = (flushed - query->low) / (query->high - query->low);
+    const double above = even_keep(~even_is_below(there, 0x1p-900), there) - low;
+    const double value = even_keep(~even_is_below(above, width * 0x1p-60), above) / width;
     const int64_t half = (int64_t)1 << (grid_bits - 1);
     int64_t steps = encode_value(even_min(even_max(value, 0), 1), grid_bits) - half;
     clip_box(&steps, 1, -half, half);

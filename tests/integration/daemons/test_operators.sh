@@ -54,7 +54,7 @@ cohort_minimum: 2
 tasks: [fit, losses]
 trust: [local]
 message_mb_max: 64
-answer_slot_ms: 200
+answer_slot_ms: 1000
 YAML
 done
 cd "$work" || exit 1

@@ -87,7 +87,7 @@ const struct odd_task odd_tasks[] = {
      0},
     {"query, means", NUMBER, "record", "local",
      "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"mean: a\", \"mean: c where s == u\",\n"
-     "     \"mean: y\"]}\n",
+     "     \"mean: y\", \"mean: f\"]}\n",
      0},
     {"query, histograms", THREE, "record", "local",
      "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"histogram: s\", \"histogram: y\",\n"
@@ -142,6 +142,7 @@ void odd_init(struct odd_world *w, const struct odd_task *task, size_t batch)
         "    - {column: c, transform: log1p, centre: 1, half_width: 1}\n"
         "    - {column: d, centre: 0, half_width: 1}\n"
         "    - {column: e, centre: 0, half_width: 2}\n"
+        "    - {column: f, transform: log1p, centre: 354.5, half_width: 354.5}\n"
         "    - {column: s, categories: [u, v, w]}\n"
         "cohort: {minimum: 2, records: %zu, deadline_s: 30}\n"
         "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: 8, delta: 0.00001}\n"
@@ -234,7 +235,7 @@ void odd_fill(struct odd_world *w, enum odd_class class, uint64_t seed)
     struct why why = {{0}};
     struct dataset read;
     struct seeded_random seeded;
-    size_t used = (size_t)snprintf(text, sizeof text, "a,b,c,d,e,s,y\n");
+    size_t used = (size_t)snprintf(text, sizeof text, "a,b,c,d,e,f,s,y\n");
     const struct dataset_options all = {.use = DATASET_LEARN, .row_count = DATASET_ALL_ROWS};
     seeded_random_init(&seeded, seed);
     for (size_t i = 0; i < w->rows; i++) {

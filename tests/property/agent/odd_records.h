@@ -9,7 +9,7 @@
 
 enum {
     ODD_ROWS_MAX = 256,
-    ODD_COLUMNS = 6,
+    ODD_COLUMNS = 7,
     ODD_WIDTH_MAX = 64, /* features times classes */
     ODD_EXPERTS = 3,
     ODD_STATE_MAX = 256

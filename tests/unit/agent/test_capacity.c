@@ -192,3 +192,18 @@ Test(capacity, a_job_that_does_not_fit_into_its_slot_is_refused_with_the_slot_th
     cr_expect(strstr(why.text, wanted) != NULL, "%s", why.text);
     job_free(&job);
 }
+
+/* What no plan covers is refused and not let through: its second lambda takes more operations than any solver
+ * is given, and its records' matrix more memory than the machine has. */
+Test(capacity, a_job_that_nobody_can_plan_is_refused)
+{
+    static const char stages[] =
+        "  - {task: predict, loss: squared, lambdas: [1, 0.001], share: 1, tolerance: 0.01, grid_bits: 16, "
+        "kernel: {kind: gaussian, gamma: 1}, points: [[0.5]]}\n";
+    struct job job = job_of(stages, 10);
+    struct why why = {{0}};
+    cr_expect_eq(capacity_check(4000000000, &job, 100000, &why), STATUS_REFUSED);
+    cr_expect_neq(why.text[0], '\0');
+    cr_expect_eq(capacity_check_slot(1e9, 60000, &job, 100000, &why), STATUS_REFUSED);
+    job_free(&job);
+}

@@ -291,6 +291,11 @@ Test(config_refusals, names_marks_that_no_editor_shows)
         "x.yml:1:1: the file begins with a byte order mark (BOM), which no editor shows: save it as UTF-8 "
         "without BOM");
     refuses(wide, sizeof wide - 1, "x.yml:1:1: the file is UTF-16: save it as UTF-8");
+    static const char inside[] = "hedgerow: 1\n\357\273\277count: 7\n";
+    refuses(
+        inside, sizeof inside - 1,
+        "x.yml:2:1: a byte order mark (BOM), which no editor shows: delete the line and type it "
+        "again");
 }
 
 /* Planted: one at a time takes as many runs as keys are missing. */

@@ -134,6 +134,7 @@ Test(key, what_is_not_a_key_file_is_refused_without_repeating_it, .init = setup,
         cr_expect_null(strstr(why.text, "0000000"));
     }
     cr_expect_eq(key_secret_read(&pair, public_path, &why), STATUS_NOT_FOUND);
+    cr_expect_not_null(strstr(why.text, "make a key: hedgerow keygen --out "), "%s", why.text);
     cr_expect_eq(key_secret_read(&pair, folder, &why), STATUS_INVALID);
     struct digest key;
     cr_expect_eq(key_public_parse(&key, "aa", &why), STATUS_INVALID);

@@ -2,6 +2,7 @@
  * sum could have are planted beside: each is seen. */
 
 #include "learn/gradient.h"
+#include "learn/steps.h"
 
 #include "dp/encode.h"
 #include "learn/dense.h"
@@ -379,4 +380,25 @@ Test(gradient, the_mean_is_the_released_sum_over_the_public_count)
     double mean[2];
     gradient_mean(mean, total, 2, 16, 4);
     cr_assert(mean[0] == 0.75 && mean[1] == -0.125);
+}
+
+Test(steps, round_down_and_to_the_nearest_without_a_condition)
+{
+    static const double y[] = {0,
+                               -0.0,
+                               0.5,
+                               -0.5,
+                               1.5,
+                               2.5,
+                               -1.5,
+                               -2.5,
+                               1e-300,
+                               -1e-300,
+                               0x1p49 + 0.5,
+                               0.49999999999999994,
+                               -0.49999999999999994};
+    for (size_t i = 0; i < sizeof y / sizeof y[0]; i++) {
+        cr_expect_eq(steps_floor(y[i]), floor(y[i]), "%g", y[i]);
+        cr_expect_eq(steps_nearest(y[i]), (double)floorl((long double)y[i] + 0.5L), "%g", y[i]);
+    }
 }
