@@ -67,6 +67,18 @@ static void print_trust(const struct job *job)
             : "this site sends EXACT sums; the coordinator adds the noise, and its operator could read them");
 }
 
+/* The dictionary's number, or nearly, leaves the site with the answers' sizes. */
+static void print_told(const struct site *site, const struct job *job)
+{
+    if (job_has_shares(job)) {
+        const uint64_t own = dictionary_records(&site->dictionary, &job->schema);
+        (void)printf(
+            "  a batch is a share: each answer tells the coordinator that share of %" PRIu64
+            " records, by the data dictionary\n",
+            own < job->records_most ? own : job->records_most);
+    }
+}
+
 static enum status print_cost(const struct site *site, const struct job *job, struct why *why)
 {
     struct ledger *ledger = NULL;
@@ -106,6 +118,7 @@ enum status approve_show(const struct site *site, const struct waiting_job *wait
     }
     if (status == STATUS_OK) {
         print_trust(job);
+        print_told(site, job);
         status = print_cost(site, job, why);
     }
     return status;

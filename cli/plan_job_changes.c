@@ -89,6 +89,15 @@ static bool larger_epsilon(struct job_changes *changes, char words[static PLAN_A
     return true;
 }
 
+/* The fewest records never pass the most. */
+static void change_records(struct job_changes *changes, const struct job *job, double records)
+{
+    if (job_has_shares(job) && records > (double)job->records_most) {
+        change(changes, "cohort.records_most=%.0f", records);
+    }
+    change(changes, "cohort.records=%.0f", records);
+}
+
 static bool more_records(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                          const struct job_trial *trial, double factor)
 {
@@ -98,8 +107,9 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
     if (stage->batch == 0 || stage->batch_nano > 0) {
         const double records = rounded(old_records * factor);
         changes->size.records = (uint64_t)records;
-        if (plan->job.trust == TRUST_CENTRAL) {
-            change(changes, "cohort.records=%.0f", records);
+        if (plan->job.trust == TRUST_CENTRAL ||
+            (job_has_shares(&plan->job) && records > (double)plan->job.records_most)) {
+            change_records(changes, &plan->job, records);
         }
         say(words, "%.0f records of each agent", records);
         return true;
@@ -108,7 +118,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
     const double needed = (double)stage->first + batch * (double)stage->batches;
     change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
     if (plan->job.records_least > 0) {
-        change(changes, "cohort.records=%.0f", fmax(old_records, needed));
+        change_records(changes, &plan->job, fmax(old_records, needed));
     }
     say(words, "batch: %.0f", batch);
     return true;
@@ -262,8 +272,7 @@ static bool later_releases(struct job_changes *changes, char words[static PLAN_A
     change(changes, "stages[%zu].t0=%.0f", trial->stage, t0);
     if (plan->job.records_least > 0) {
         const double last = (double)(round_records(stage) - 1) / old_t0; /* release, in t0 */
-        change(changes, "cohort.records=%.0f",
-               fmax((double)plan->job.records_least, last * t0 + 1));
+        change_records(changes, &plan->job, fmax((double)plan->job.records_least, last * t0 + 1));
     }
     say(words, "t0: %.0f", t0);
     return true;
@@ -294,7 +303,7 @@ void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE
     bool without_own = false;
     change(changes, "privacy.trust=%s", central ? "central" : "local");
     if (central) {
-        change(changes, "cohort.records=%" PRIu64, plan->size.records);
+        change_records(changes, &plan->job, (double)plan->size.records);
     }
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         const struct stage *stage = &plan->job.stage[i];

@@ -267,7 +267,10 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     const struct stage *stage = job_stage_of(job, record->as.round.round, &within);
     const bool counts = stage->batch_nano > 0;
     const uint64_t fewest = (uint64_t)record->as.round.agent_count * stage->batch;
-    if (counts ? record->as.round.records < fewest : record->as.round.records > 0) {
+    const uint64_t most =
+        (uint64_t)record->as.round.agent_count * round_batch(stage, stage->records_most);
+    if (counts ? record->as.round.records < fewest || record->as.round.records > most
+               : record->as.round.records > 0) {
         return STATUS_CORRUPT;
     }
     if (!record->as.round.failed) {

@@ -61,14 +61,16 @@ static bool is_anew(const struct coordinator *c, const struct member *member,
 }
 
 /* Where the job says a share, an answer is about as many records as its agent's dictionary makes of it:
- * at least those of the fewest that the job allows, and no more than what the sums have room for. */
+ * at least those of the fewest that the job allows, and no more than those of the most, or a liar would
+ * outweigh everybody else. The sums have room for them. */
 static bool records_fit(const struct coordinator *c, uint32_t records)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
     return stage->batch_nano == 0
                ? records == 0
-               : records >= stage->batch && job_batch_fits(c->options.job, stage, records);
+               : records >= stage->batch && records <= round_batch(stage, stage->records_most) &&
+                     job_batch_fits(c->options.job, stage, records);
 }
 
 enum status coordinator_on_offer(struct coordinator *c, const struct event *event,

@@ -30,6 +30,7 @@ struct draft_privacy {
 struct draft_cohort {
     uint32_t minimum;
     uint64_t records;
+    uint64_t records_most;
     uint32_t join_deadline_ms;
     uint32_t deadline_ms;
     uint32_t patience_ms;

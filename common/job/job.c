@@ -213,6 +213,19 @@ enum status job_settle(struct job *job, uint64_t records, struct why *why)
     return job_sums_check(job, &stage, why);
 }
 
+/* A share of the most records is what the share of any agent is held to. */
+static enum status check_most(const struct drafting *drafting)
+{
+    const uint64_t needed = job_records_min(drafting->job);
+    if (!job_has_shares(drafting->job) || drafting->job->records_most >= needed) {
+        return STATUS_OK;
+    }
+    return config_refuse(drafting->config, drafting->why, "cohort.records_most",
+                         "is below the %" PRIu64 " records that the job needs of every agent: "
+                         "write so many or more",
+                         needed);
+}
+
 static enum status check_sums(const struct drafting *drafting)
 {
     char path[CONFIG_PATH_BYTES];
@@ -239,6 +252,7 @@ static enum status build(const struct drafting *drafting)
     job->delta_atto = draft->privacy.delta_atto;
     job->filter = filter_new((struct price){job->epsilon_micro, job->delta_atto});
     job->records_least = draft->cohort.records;
+    job->records_most = draft->cohort.records_most;
     job->cohort_min = draft->cohort.minimum;
     job->deadline_ms = draft->cohort.deadline_ms;
     job->patience_ms = draft->cohort.patience_ms;
@@ -252,6 +266,9 @@ static enum status build(const struct drafting *drafting)
     }
     if (status == STATUS_OK) {
         status = schema_check(&job->schema, drafting->why); /* with its maps now */
+    }
+    if (status == STATUS_OK) {
+        status = check_most(drafting);
     }
     return status == STATUS_OK ? check_sums(drafting) : status;
 }

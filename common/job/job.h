@@ -83,18 +83,19 @@ struct stage {
     struct block block;   /* its features among the job's: learn/blocks.h */
     bool has_own_map;     /* the stage says it, not the data section */
     uint64_t
-        epsilon_micro;    /* of the whole stage, for one agent's record: share * total, down; 0 for
+        epsilon_micro;     /* of the whole stage, for one agent's record: share * total, down; 0 for
                                Gaussian noise, which takes what the pure stages leave of the limit */
-    struct charge charge; /* of one pass over the records; without its pass and rows */
-    struct loss loss;     /* fit, predict: what is minimised; losses: how an expert is judged */
-    uint32_t rounds;      /* fit, predict: one per lambda */
-    uint32_t batch;       /* records each agent looks at in a round; 0: all it has */
-    uint32_t batch_nano;  /* batch is this share of an agent's records: round_batch; 0: a number */
-    uint32_t batches;     /* rounds of one pass: they look at different records */
-    unsigned grid_bits;   /* the grid's step is 2^-grid_bits */
-    bool doubling;        /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
-    bool experts_own;     /* fit, predict: each agent's own released model becomes an expert too */
-    bool among_experts;   /* select: the class is the experts there are */
+    struct charge charge;  /* of one pass over the records; without its pass and rows */
+    struct loss loss;      /* fit, predict: what is minimised; losses: how an expert is judged */
+    uint32_t rounds;       /* fit, predict: one per lambda */
+    uint32_t batch;        /* records each agent looks at in a round; 0: all it has */
+    uint32_t batch_nano;   /* batch is this share of an agent's records: round_batch; 0: a number */
+    uint64_t records_most; /* of one agent that a share is of: more count as these; 0: no share */
+    uint32_t batches;      /* rounds of one pass: they look at different records */
+    unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
+    bool doubling;         /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
+    bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
+    bool among_experts;    /* select: the class is the experts there are */
 
     /* fit, predict, and of these statistics the first two */
     double *lambda; /* (lambda_count), owned */
@@ -147,6 +148,7 @@ struct job {
     uint64_t delta_atto;
     struct filter filter;   /* of that total */
     uint64_t records_least; /* that every agent says it has; 0: not said */
+    uint64_t records_most;  /* that one agent's answer may speak for, of shares; 0: not said */
     uint32_t cohort_min;
     uint32_t deadline_ms;      /* of a round, from its opening */
     uint32_t patience_ms;      /* so much longer it stays open below cohort_min answers */
@@ -203,7 +205,8 @@ bool job_has_shares(const struct job *job);
  * an agent that holds job_records_min, for which plays under trust central are planned. Plans and
  * prices do not change: nothing that is charged depends on a share.
  *
- * records  in  what the agent's data dictionary admits to: public
+ * records  in  what the agent's data dictionary admits to: public. Shares are of at most the job's
+ *              records_most
  *
  * Fails with STATUS_INVALID when there are too few records, or so many that a round's sums could
  * overflow; why says which. The job is then unfit for this agent.

@@ -247,6 +247,13 @@ enum status stage_take_batch(const struct drafting *drafting, size_t index)
             "is a share, which needs unit: record: the noise of a whole batch would "
             "differ from agent to agent. Write a number");
     }
+    if (job->records_most == 0) {
+        return stage_refuse(
+            drafting, index, "batch",
+            "is a share, and nothing bounds the records that one agent may say its answer is about: "
+            "write cohort.records_most, the most that may count for one agent, for example `5000`");
+    }
+    stage->records_most = job->records_most;
     const uint64_t all = (uint64_t)batch.share_nano * stage->batches;
     if (all > PORTION_ONE) {
         return stage_refuse(drafting, index, "batch",

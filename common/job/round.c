@@ -113,7 +113,7 @@ uint32_t round_batch(const struct stage *stage, uint64_t record_count)
     if (stage->batch_nano == 0) {
         return stage->batch;
     }
-    const uint64_t most = (uint64_t)UINT32_MAX;
+    const uint64_t most = stage->records_most;
     const uint64_t records = record_count < most ? record_count : most;
     return (uint32_t)(records * stage->batch_nano / PORTION_ONE);
 }

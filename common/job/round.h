@@ -79,7 +79,7 @@ uint64_t round_records(const struct stage *stage);
 uint64_t round_records_least(const struct stage *stage);
 
 /** Returns how many records of an agent one round looks at, by the job's text: a share is rounded
- * down. 0: all it has. */
+ * down, and is of at most records_most. 0: all it has. */
 uint32_t round_batch(const struct stage *stage, uint64_t record_count);
 
 /** Returns the fewest records of which a share is a batch of so many. */

@@ -272,7 +272,7 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
                         "hedgerow: 1\njob: trial\ndata:\n  label: %s\n  features:\n"
                         "    - {column: a, centre: 0, half_width: 1}\n"
                         "    - {column: b, centre: 0, half_width: 1}\n"
-                        "cohort: {minimum: 2, records: %zu, deadline_s: 30}\n"
+                        "cohort: {minimum: 2, records: %zu, records_most: 1000, deadline_s: 30}\n"
                         "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: 8, "
                         "delta: %s}\nstages:\n%s",
                         label, s->records, way->unit, way->trust, way->delta, way->stages);

@@ -47,7 +47,8 @@ static const char HEAD[] =
     "    - {column: a, centre: 0, half_width: 1}\n"
     "    - {column: b, centre: 0, half_width: 1}\n"
     "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 4, delta: %s}\n"
-    "cohort: {minimum: 2, join_deadline_s: 10, deadline_s: 10, patience_s: 0, records: 12}\n"
+    "cohort: {minimum: 2, join_deadline_s: 10, deadline_s: 10, patience_s: 0, records: 12,"
+    " records_most: 1000}\n"
     "stages:\n";
 
 static struct peer peer_of(size_t agent)

@@ -45,14 +45,13 @@ Test(round_shares, a_round_is_about_the_records_of_all_its_answers)
     central_free(&bench);
 }
 
-/* The job asks for 12 records of every agent: a share of 50 % is 6 or more. */
+/* The job asks for 12 records of every agent, and lets one speak for 1000: 50 % is 6 to 500. A liar that
+ * says more would be the result. */
 Test(round_shares, an_answer_about_too_few_or_too_many_records_is_refused)
 {
-    static const uint32_t wrong[] = {0, 5, OFFER_RECORDS_MAX};
-    static const char FINE[] =
-        "  - {task: statistics, lambdas: [0.1], batch: 50 %, share: 1, grid_bits: 28}\n";
+    static const uint32_t wrong[] = {0, 5, 501, 1000, OFFER_RECORDS_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        begin(FINE, wrong[i], 6);
+        begin(ASK, wrong[i], 6);
         central_answer(&bench, two);
         cr_expect_eq(cohort_count(&bench.coordinator->cohort, STANDING_REFUSED), 1, "%u records",
                      (unsigned)wrong[i]);
@@ -113,7 +112,7 @@ static const char TEXT[] =
     "  features:\n"
     "    - {column: a, centre: 0, half_width: 1}\n"
     "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 2, records: 10, join_deadline_s: 1, deadline_s: 1}\n"
+    "cohort: {minimum: 2, records: 10, records_most: 100, join_deadline_s: 1, deadline_s: 1}\n"
     "stages:\n"
     "  - {%s, batch: %s, share: 1}\n";
 
@@ -206,10 +205,9 @@ Test(round_shares, a_journal_with_another_number_of_records_is_refused)
         const char *batch;
         uint64_t records;
         enum status status;
-    } trial[] = {{"50 %", 10, STATUS_OK},
-                 {"50 %", 9, STATUS_CORRUPT},
-                 {"50 %", 0, STATUS_CORRUPT},
-                 {"5", 0, STATUS_OK},
+    } trial[] = {{"50 %", 10, STATUS_OK},     {"50 %", 9, STATUS_CORRUPT},
+                 {"50 %", 100, STATUS_OK},    {"50 %", 101, STATUS_CORRUPT},
+                 {"50 %", 0, STATUS_CORRUPT}, {"5", 0, STATUS_OK},
                  {"5", 10, STATUS_CORRUPT}};
     for (size_t i = 0; i < sizeof trial / sizeof trial[0]; i++) {
         struct job job;

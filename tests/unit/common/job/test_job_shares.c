@@ -17,7 +17,7 @@ static const char *const frame =
     "  features:\n"
     "    - {column: age, centre: 74, half_width: 24}\n"
     "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 3, %sdeadline_s: 30}\nstages:\n  - %s\n";
+    "cohort: {minimum: 3, %s%sdeadline_s: 30}\nstages:\n  - %s\n";
 static const char *const plain = "{column: y, positive: \"1\", negative: \"0\"}";
 static const char *const series = "{centre: 0, half_width: 1}\n  series: {column: y, lags: [1, 7]}";
 static const char *const judged =
@@ -28,7 +28,7 @@ static const char *const counted =
     "{task: query, queries: [\"count: age >= 65\"], batch: 100%, share: 1, grid_bits: 10}";
 
 struct trial {
-    const char *label, *unit, *trust, *cohort, *stage;
+    const char *label, *unit, *trust, *cohort, *stage, *most;
 };
 
 static enum status parse(struct job *job, struct why *why, struct trial trial)
@@ -37,7 +37,8 @@ static enum status parse(struct job *job, struct why *why, struct trial trial)
     (void)snprintf(text, sizeof text, frame, trial.label == NULL ? plain : trial.label,
                    trial.unit == NULL ? "record" : trial.unit,
                    trial.trust == NULL ? "local" : trial.trust,
-                   trial.cohort == NULL ? "" : trial.cohort, trial.stage);
+                   trial.cohort == NULL ? "" : trial.cohort,
+                   trial.most == NULL ? "records_most: 1000000000, " : trial.most, trial.stage);
     return job_parse(job, (struct slice){text, strlen(text)}, "job.yml", why);
 }
 
@@ -134,6 +135,41 @@ Test(job_shares, a_job_whose_sums_an_agents_records_could_overflow_is_unfit_ther
     cr_expect_eq(job_settle(&job, 1000000000, &why), STATUS_INVALID);
     cr_expect(job_batch_fits(&job, job.stage, 1000));
     cr_expect_not(job_batch_fits(&job, job.stage, 1000000000));
+    job_free(&job);
+}
+
+Test(job_shares, of_more_records_than_the_most_a_share_is_of_the_most)
+{
+    struct job job = good((struct trial){.stage = judged, .most = "records_most: 500, "});
+    struct terms most = {0};
+    struct terms more = {0};
+    struct why why = {{0}};
+    for (uint64_t records = 490; records < 520; records++) {
+        cr_assert_eq(job_settle(&job, records, &why), STATUS_OK, "%s", why.text);
+        cr_expect_eq(job.stage->batch, (records < 500 ? records : 500) * 333 / 1000);
+    }
+    cr_assert_eq(terms_of_stage(&most, &job, 0, (struct terms_size){3, 500}, &why), STATUS_OK);
+    cr_assert_eq(terms_of_stage(&more, &job, 0, (struct terms_size){3, 9000}, &why), STATUS_OK);
+    cr_expect_eq(most.line[0].burden, more.line[0].burden, "more records do not plan for more");
+    terms_free(&most);
+    terms_free(&more);
+    job_free(&job);
+}
+
+Test(job_shares, the_most_records_of_one_agent_are_said)
+{
+    expect((struct trial){.stage = judged, .most = ""},
+           "stages[0].batch: is a share, and nothing bounds the records that one agent may say its "
+           "answer is about: write cohort.records_most");
+    expect(
+        (struct trial){.stage = counted, .cohort = "records: 300, ", .most = "records_most: 299, "},
+        "cohort.records_most: is below the 300 records that the job needs of every agent");
+    struct job job = good((struct trial){
+        .stage = counted, .cohort = "records: 300, ", .most = "records_most: 300, "});
+    job_free(&job);
+    job = good((struct trial){.stage = "{task: query, queries: [\"count: age >= 65\"], share: 1,\n"
+                                       "     batch: 100, grid_bits: 10}",
+                              .most = ""});
     job_free(&job);
 }
 
