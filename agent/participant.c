@@ -168,7 +168,7 @@ static void forget_old(struct participant *p, struct effects *effects)
     }
 }
 
-static bool is_computing(const struct participant *p)
+bool participant_is_computing(const struct participant *p)
 {
     return p->work.kind != WORK_NONE || p->commit_count > 0;
 }
@@ -181,8 +181,8 @@ bool participant_holds(const struct participant *p, const struct artifact *exper
 
 bool participant_is_deaf(struct participant *p)
 {
-    p->missed = p->missed || is_computing(p);
-    return is_computing(p);
+    p->missed = p->missed || participant_is_computing(p);
+    return participant_is_computing(p);
 }
 
 /* When what was computed may be looked at: at once, where the time that it took is public. */
@@ -276,7 +276,7 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_PIECE:
         return on_piece(p, event, &message, effects);
     case MESSAGE_CHALLENGE:
-        return key_on_challenge(p, &message, effects);
+        return key_on_challenge(p, event, &message, effects);
     case MESSAGE_KEY_IN_USE:
         return key_on_in_use(p, effects);
     case MESSAGE_SHOW:
@@ -303,10 +303,10 @@ static enum status on_message(struct participant *p, const struct event *event,
 static enum status on_time(struct participant *p, const struct event *event,
                            struct effects *effects)
 {
-    enum status status = STATUS_OK;
     if (!p->started || p->finished) {
         return STATUS_OK;
     }
+    enum status status = key_on_time(p, event, effects);
     if (event->now_ms - p->heard_ms >= (int64_t)p->options.silence_ms) {
         log_event(p->options.log, LOG_WARN, "coordinator-silent", p->coordinator.name,
                   "nothing heard for %" PRIu32 " ms: building the connection anew",
@@ -315,7 +315,8 @@ static enum status on_time(struct participant *p, const struct event *event,
         p->hello_ms = event->now_ms;
         (void)effects_add(effects, EFFECT_RECONNECT);
     }
-    if (transfer_is_active(&p->fetch) && event->now_ms - p->fetch.progress_ms >= FETCH_RETRY_MS) {
+    if (status == STATUS_OK && transfer_is_active(&p->fetch) &&
+        event->now_ms - p->fetch.progress_ms >= FETCH_RETRY_MS) {
         transfer_retry(&p->fetch, event->now_ms);
         status = participant_ask(p, effects);
     }
@@ -331,13 +332,14 @@ static enum status on_time(struct participant *p, const struct event *event,
     if (status == STATUS_OK && p->round_phase == ROUND_WAITING && event->now_ms >= p->offer_ms) {
         status = round_on_slot(p, effects);
     }
-    if (status == STATUS_OK && !is_computing(p) && (p->policy_changed || p->approvals_changed)) {
+    if (status == STATUS_OK && !participant_is_computing(p) &&
+        (p->policy_changed || p->approvals_changed)) {
         status = site_apply(p, event, effects);
     }
-    if (status == STATUS_OK && !is_computing(p)) {
+    if (status == STATUS_OK && !participant_is_computing(p)) {
         status = job_look_again(p, event, effects);
     }
-    bool heard_again = p->missed && !is_computing(p);
+    bool heard_again = p->missed && !participant_is_computing(p);
     if (status == STATUS_OK && (heard_again || event->now_ms >= p->hello_ms)) {
         p->missed = p->missed && !heard_again;
         status = participant_hello(p, event->now_ms, effects);
@@ -425,6 +427,9 @@ static int64_t participant_wake_ms(const void *self)
         return INT64_MAX;
     }
     int64_t wake = earlier(p->hello_ms, p->heard_ms + p->options.silence_ms);
+    if (p->challenged != 0) {
+        wake = earlier(wake, p->present_ms);
+    }
     if (transfer_is_active(&p->fetch)) {
         wake = earlier(wake, p->fetch.progress_ms + FETCH_RETRY_MS);
     }

@@ -20,6 +20,7 @@ enum { LOOK_AGAIN_MS = 30000 };
 enum {
     FETCH_RETRY_MS = 2000,
     SHOW_MS = 1000,
+    PRESENT_MS = 1000, /* answers to challenges are no closer than that */
     COMMITS_MAX = 2,
     KEEP_RETRY_MS = 2000, /* what a full disk did not take */
     KEEP_TRIES_MAX = 5,   /* then more rarely; a program that ends with its job ends */
@@ -119,11 +120,15 @@ struct participant {
     uint8_t *commit_body[COMMITS_MAX];      /* owned until then */
     size_t commit_count;
 
+    uint64_t challenged; /* the number of the latest challenge that waits for its answer; 0: none */
+    int64_t present_ms;  /* when that answer is due, or when the last one was */
+
     int64_t hello_ms;     /* when the next HELLO is due */
     int64_t heard_ms;     /* when the last valid frame came */
     bool approvals_known; /* a person's decisions were told at least once */
     bool was_shown;
-    bool looked; /* at a job, since the start */
+    bool was_present; /* a challenge was answered, or is to be */
+    bool looked;      /* at a job, since the start */
     bool jobs_limit_told;
     bool approvals_changed; /* and not yet acted on */
     bool policy_changed;    /* a restart is due, between two rounds */
@@ -157,6 +162,9 @@ bool participant_holds(const struct participant *p, const struct artifact *exper
  */
 bool participant_is_deaf(struct participant *p);
 
+/** Returns whether this is so, and notes nothing. */
+bool participant_is_computing(const struct participant *p);
+
 /** Notes that the latest answer's bytes can go from the journal: a later answer takes its place, or has taken it. */
 MUST_USE enum status participant_outdate_answer(struct participant *p);
 
@@ -164,8 +172,12 @@ MUST_USE enum status participant_outdate_answer(struct participant *p);
 void participant_keep_later(struct participant *p, int64_t now_ms);
 
 /* participant_key.c */
-MUST_USE enum status key_on_challenge(struct participant *p, const struct message *message,
-                                      struct effects *effects);
+MUST_USE enum status key_on_challenge(struct participant *p, const struct event *event,
+                                      const struct message *message, struct effects *effects);
+
+/** Answers the latest challenge when it is time. */
+MUST_USE enum status key_on_time(struct participant *p, const struct event *event,
+                                 struct effects *effects);
 MUST_USE enum status key_on_in_use(struct participant *p, struct effects *effects);
 
 /* participant_job.c */
