@@ -11,7 +11,7 @@ import journals
 from federation import expect
 
 KEY_IN_USE = 8
-ROUNDS = 8
+ROUNDS = 14  # long enough that a busy machine is done with the copies before the job is
 SILENCE_S = 2.5  # as in common/io/challenge.h
 
 
