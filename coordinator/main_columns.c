@@ -134,18 +134,30 @@ static void describe(char said[static SAID_BYTES], const struct dictionary_colum
     }
 }
 
+static bool is_alike(const struct dictionary_column *a, const struct dictionary_column *b)
+{
+    if (a == NULL || b == NULL) {
+        return a == b;
+    }
+    bool same = a->kind == b->kind && strcmp(a->unit, b->unit) == 0 && a->low <= b->low &&
+                a->low >= b->low && a->high <= b->high && a->high >= b->high &&
+                a->category_count == b->category_count;
+    for (size_t i = 0; same && i < a->category_count; i++) {
+        same = strcmp(a->category[i], b->category[i]) == 0;
+    }
+    return same;
+}
+
 /* The sites that say the same of a column as site `first`, in one line. */
 static void print_alike(const struct shown_sites *sites, size_t first, const char *column,
                         bool *told)
 {
+    const struct dictionary_column *one = dictionary_find(&sites->site[first].dictionary, column);
     char said[SAID_BYTES];
-    char other[SAID_BYTES];
     size_t alike = 0;
-    describe(said, dictionary_find(&sites->site[first].dictionary, column));
+    describe(said, one);
     for (size_t i = first; i < sites->count; i++) {
-        describe(other, dictionary_find(&sites->site[i].dictionary, column));
-        const bool same = !told[i] && strcmp(said, other) == 0;
-        if (same) {
+        if (!told[i] && is_alike(one, dictionary_find(&sites->site[i].dictionary, column))) {
             (void)printf("%s%s", alike == 0 ? "  " : ", ", sites->site[i].name);
             told[i] = true;
             alike++;

@@ -44,7 +44,7 @@ bool shelf_has(void *self, const struct peer *agent, const struct digest *digest
     return read && digest_equal(&kept, digest);
 }
 
-void shelf_put(void *self, const struct peer *agent, struct slice text)
+bool shelf_put(void *self, const struct peer *agent, struct slice text)
 {
     const struct shelf *shelf = self;
     char path[SHELF_PATH_BYTES];
@@ -68,6 +68,7 @@ void shelf_put(void *self, const struct peer *agent, struct slice text)
                   "its data dictionary was not kept: %s",
                   why.text[0] != '\0' ? why.text : status_text(status));
     }
+    return status == STATUS_OK;
 }
 
 bool shelf_hear(struct shelf *shelf, const struct peer *site, const struct message *message,
@@ -83,9 +84,10 @@ bool shelf_hear(struct shelf *shelf, const struct peer *site, const struct messa
     if (message->kind == MESSAGE_DICTIONARY &&
         !shelf_has(shelf, site, &message->as.dictionary.digest)) {
         if (shown_check(&message->as.dictionary.digest, payload, &columns, &why) == STATUS_OK) {
-            shelf_put(shelf, site, payload);
-            log_event(shelf->log, LOG_INFO, "dictionary-shown", site->name,
-                      "shows its data dictionary, of %zu columns", columns);
+            if (shelf_put(shelf, site, payload)) {
+                log_event(shelf->log, LOG_INFO, "dictionary-shown", site->name,
+                          "shows its data dictionary, of %zu columns", columns);
+            }
         } else {
             log_event(shelf->log, LOG_WARN, "dictionary-refused", site->name,
                       "showed a data dictionary that cannot be read: %s", why.text);

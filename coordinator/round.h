@@ -16,8 +16,8 @@ struct coordinator;
 struct dictionary_sink {
     /** Returns whether the text of this digest is the one kept for the agent. NULL: nobody is asked. */
     bool (*has)(void *self, const struct peer *agent, const struct digest *digest);
-    /** Keeps a text that dictionary_parse reads, in place of the one before it. */
-    void (*put)(void *self, const struct peer *agent, struct slice text);
+    /** Keeps a text that dictionary_parse reads, in place of the one before it; returns whether it is kept. */
+    bool (*put)(void *self, const struct peer *agent, struct slice text);
     void *self;
 };
 

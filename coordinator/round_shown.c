@@ -40,14 +40,18 @@ enum status coordinator_on_dictionary(struct coordinator *c, const struct event 
     if (status == STATUS_NO_MEMORY) {
         return status;
     }
-    member->dictionary = member->asked;
+    const struct digest asked = member->asked;
     member->asked = (struct digest){{0}};
     if (status != STATUS_OK) {
+        member->dictionary = asked;
         log_event(c->options.log, LOG_WARN, "dictionary-refused", member->peer.name,
                   "showed a data dictionary that cannot be read: %s", why.text);
         return STATUS_OK;
     }
-    sink->put(sink->self, &member->peer, event->as.message.payload);
+    if (!sink->put(sink->self, &member->peer, event->as.message.payload)) {
+        return STATUS_OK; /* a full disk: asked for again after SHOW_AGAIN_MS */
+    }
+    member->dictionary = asked;
     log_event(c->options.log, LOG_INFO, "dictionary-shown", member->peer.name,
               "shows its data dictionary, of %zu columns", columns);
     return STATUS_OK;

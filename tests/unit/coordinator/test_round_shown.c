@@ -22,12 +22,18 @@ static bool has(void *self, const struct peer *agent, const struct digest *diges
     return strcmp(agent->name, "agent-0") == 0 && digest_equal(digest, &on_file);
 }
 
-static void put(void *self, const struct peer *agent, struct slice text)
+static bool is_full; /* nothing can be kept */
+
+static bool put(void *self, const struct peer *agent, struct slice text)
 {
     (void)self;
     cr_assert_str_eq(agent->name, "agent-0");
+    if (is_full) {
+        return false;
+    }
     digest_sha256(&on_file, &text, 1);
     kept++;
+    return true;
 }
 
 static struct slice text_of(const char *text)
@@ -73,6 +79,23 @@ Test(round_shown, a_dictionary_is_asked_for_once_and_kept)
     cr_expect_eq(bench.shows, 1, "it is known");
     central_show(&bench, 0, &good, text_of(GOOD));
     cr_expect_eq(kept, 1, "nobody has asked again");
+    central_free(&bench);
+}
+
+Test(round_shown, what_could_not_be_kept_is_asked_for_again)
+{
+    begin();
+    const struct digest good = digest_of(GOOD);
+    greet(GOOD);
+    is_full = true;
+    central_show(&bench, 0, &good, text_of(GOOD));
+    is_full = false;
+    cr_expect_eq(kept, 0);
+    bench.now_ms += 60000;
+    greet(GOOD);
+    cr_expect_eq(bench.shows, 2);
+    central_show(&bench, 0, &good, text_of(GOOD));
+    cr_expect_eq(kept, 1);
     central_free(&bench);
 }
 
