@@ -180,13 +180,13 @@ static enum status unpack_start(FILE **file, const char *path, struct why *why)
         unpacked = fopencookie(unpacking, "r", calls);
         status = unpacked == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
-    if (status != STATUS_OK) {
+    if (unpacked == NULL) {
         (void)unpack_close(unpacking);
-        *file = NULL;
-        return status;
+    } else {
+        (void)setvbuf(unpacked, NULL, _IONBF, 0);
     }
     *file = unpacked;
-    return STATUS_OK;
+    return status;
 }
 
 enum status table_open(FILE **file, const char *path, struct why *why)
@@ -197,6 +197,7 @@ enum status table_open(FILE **file, const char *path, struct why *why)
         why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
         return STATUS_IO;
     }
+    (void)setvbuf(*file, NULL, _IONBF, 0);
     /* A pipe has no place to look at, and is read as it is. */
     if (pread(fileno(*file), magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic[0] != 0x1f ||
         magic[1] != 0x8b) {

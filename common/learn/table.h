@@ -16,7 +16,8 @@ enum { TABLE_UNPACK_BYTES = 161 * 1024 }; /* what unpacking takes, whatever is p
  * table can be read depends on the file, and not on which of its rows are used. This takes time in
  * proportion to the unpacked text, which is at most 1,032 times the file's size.
  *
- * file  out  open at the text's start; the caller closes it
+ * file  out  open at the text's start, without a buffer, which would be freed unwiped: read large
+ *            blocks; the caller closes it
  *
  * Fails with STATUS_IO (it cannot be opened or read), STATUS_INVALID (packed data that are damaged or cut
  * short), STATUS_NO_MEMORY. A file that changes while it is read ends with a read error, EBADMSG.

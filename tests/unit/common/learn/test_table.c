@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <malloc.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,6 +98,27 @@ Test(table, reads_packed_records_of_one_member_of_several_and_padded_as_plain_on
     cr_assert(open_bytes(&file, packed->byte, packed->size, &why) == STATUS_OK);
     cr_expect_eq(records_of(file, &status), 4);
     cr_expect_eq(status, STATUS_OK);
+    free(packed);
+}
+
+/* stdio frees a stream's buffer unwiped. The first stream, opened as usual, is the planted fault. */
+Test(table, no_stream_keeps_records_in_a_buffer_of_its_own)
+{
+    struct packed *packed = fresh();
+    FILE *file = fopen("/proc/self/maps", "re");
+    struct why why = {{0}};
+    char text[16];
+    cr_assert(file != NULL && fread(text, 1, 4, file) == 4);
+    cr_expect_gt(__fbufsize(file), 1);
+    (void)fclose(file);
+    pack(packed, "a,b\n1,2\n");
+    for (int packs = 0; packs < 2; packs++) {
+        cr_assert((packs == 0 ? open_bytes(&file, "a,b\n1,2\n", 8, &why)
+                              : open_bytes(&file, packed->byte, packed->size, &why)) == STATUS_OK);
+        cr_assert_eq(fread(text, 1, 4, file), 4);
+        cr_expect_leq(__fbufsize(file), 1);
+        (void)fclose(file);
+    }
     free(packed);
 }
 
