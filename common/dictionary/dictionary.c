@@ -1,5 +1,7 @@
 #include "dictionary/dictionary.h"
 
+#include "config/keys.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -39,78 +41,37 @@ char dictionary_separator(unsigned index)
     return separator[index];
 }
 
+/* clang-format off */
+#define KEY_OF struct dictionary_column
 static const struct config_key column_keys[] = {
-    {.name = "name",
-     .type = CONFIG_TEXT,
-     .required = true,
-     CONFIG_IN(struct dictionary_column, name),
-     .example = "age"},
-    {.name = "kind",
-     .type = CONFIG_CHOICE,
-     .required = true,
-     CONFIG_IN(struct dictionary_column, kind),
-     .choice = dictionary_kind_name,
-     .example = "number"},
-    {.name = "unit",
-     .type = CONFIG_TEXT,
-     CONFIG_IN(struct dictionary_column, unit),
-     .example = "years"},
-    {.name = "low",
-     .type = CONFIG_DECIMAL,
-     CONFIG_IN(struct dictionary_column, low),
-     .low = -DICTIONARY_BOUND_MAX,
-     .high = DICTIONARY_BOUND_MAX,
-     .fallback = "-1e100",
-     .example = "0"},
-    {.name = "high",
-     .type = CONFIG_DECIMAL,
-     CONFIG_IN(struct dictionary_column, high),
-     .low = -DICTIONARY_BOUND_MAX,
-     .high = DICTIONARY_BOUND_MAX,
-     .fallback = "1e100",
-     .example = "120"},
-    {.name = "categories",
-     .type = CONFIG_TEXT,
-     CONFIG_LIST_IN(struct dictionary_column, category, category_count),
-     .items_max = DICTIONARY_CATEGORIES_MAX,
-     .example = "[F, M]"},
-    {.name = NULL},
+    KEY_TEXT("name", name, REQUIRED("age")),
+    KEY_CHOICE("kind", kind, dictionary_kind_name, REQUIRED("number")),
+    KEY_TEXT("unit", unit, OPTIONAL("years")),
+    KEY_NUMBER("low", low, -DICTIONARY_BOUND_MAX, DICTIONARY_BOUND_MAX, DEFAULT("-1e100", "0")),
+    KEY_NUMBER("high", high, -DICTIONARY_BOUND_MAX, DICTIONARY_BOUND_MAX, DEFAULT("1e100", "120")),
+    KEY_TEXTS("categories", category, category_count, DICTIONARY_CATEGORIES_MAX, OPTIONAL("[F, M]")),
+    KEY_END,
 };
+#undef KEY_OF
 
+#define KEY_OF struct draft_set
 static const struct config_key set_keys[] = {
-    {.name = "records",
-     .type = CONFIG_INTEGER,
-     .required = true,
-     CONFIG_IN(struct draft_set, record_count),
-     .min = DICTIONARY_RECORDS_MIN,
-     .max = DICTIONARY_RECORDS_MAX,
-     .example = "1200"},
-    {.name = "separator",
-     .type = CONFIG_CHOICE,
-     CONFIG_IN(struct draft_set, separator),
-     .choice = dictionary_separator_name,
-     .fallback = "comma",
-     .example = "semicolon"},
-    {.name = "columns",
-     .type = CONFIG_TABLE,
-     .required = true,
-     CONFIG_LIST_IN(struct draft_set, column, column_count),
-     .items_max = SCHEMA_COLUMNS_MAX,
-     .keys = column_keys,
-     .example = "[{name: age, kind: number, unit: years}]"},
-    {.name = NULL},
+    KEY_WHOLE("records", record_count, DICTIONARY_RECORDS_MIN, DICTIONARY_RECORDS_MAX, REQUIRED("1200")),
+    KEY_CHOICE("separator", separator, dictionary_separator_name, DEFAULT("comma", "semicolon")),
+    KEY_TABLES("columns", column, column_count, SCHEMA_COLUMNS_MAX, column_keys,
+        REQUIRED("[{name: age, kind: number, unit: years}]")),
+    KEY_END,
 };
+#undef KEY_OF
 
+#define KEY_OF struct draft_file
 static const struct config_key file_keys[] = {
-    {.name = "data_sets",
-     .type = CONFIG_TABLE,
-     .required = true,
-     CONFIG_LIST_IN(struct draft_file, set, set_count),
-     .items_max = DATA_SETS_MAX,
-     .keys = set_keys,
-     .example = "[{records: 1200, columns: [{name: age, kind: number}]}]"},
-    {.name = NULL},
+    KEY_TABLES("data_sets", set, set_count, DATA_SETS_MAX, set_keys,
+        REQUIRED("[{records: 1200, columns: [{name: age, kind: number}]}]")),
+    KEY_END,
 };
+#undef KEY_OF
+/* clang-format on */
 
 static char *column_path(char path[static CONFIG_PATH_BYTES], size_t index, const char *key)
 {

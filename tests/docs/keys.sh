@@ -16,7 +16,7 @@ while IFS= read -r key; do
         printf '%s: does not tell the key %s\n' "$page" "$key"
         failed=1
     fi
-done < <(sed -nE 's/^ +\{\.name = "([a-z_]+)",.*/\1/p' common/config/settings.c agent/policy.c common/dictionary/dictionary.c | sort -u)
+done < <(sed -nE 's/^ +KEY_[A-Z]+\("([a-z_]+)",.*/\1/p' common/config/settings.c agent/policy.c common/dictionary/dictionary.c | sort -u)
 if [ "$count" -lt 30 ]; then
     printf 'only %s keys were found\n' "$count"
     failed=1
