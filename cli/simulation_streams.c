@@ -4,10 +4,10 @@
 
 #include "cli/simulation.h"
 
+#include "base/decimal.h"
 #include "learn/csv.h"
 #include "learn/dataset.h"
 #include "learn/header.h"
-#include "learn/number.h"
 #include "learn/table.h"
 
 #include <ctype.h>
@@ -48,7 +48,7 @@ static enum status take_line(struct simulation *simulation, const struct csv *cs
     const struct slice name = csv_field(csv, 0);
 
     if (csv_field_count(csv) != 2 || !is_name(name) ||
-        number_parse(&stream->unit, csv_field(csv, 1)) != STATUS_OK || !(stream->unit > 0)) {
+        decimal_cell(&stream->unit, csv_field(csv, 1)) != STATUS_OK || !(stream->unit > 0)) {
         why_set(&simulation->why,
                 "%s: line %zu: write the name of a column of the data, at most 32 letters, "
                 "digits, '.', '_' and '-', a comma, and its unit, a number above 0",
@@ -213,7 +213,7 @@ static enum status deal_day(struct simulation *simulation, struct dealing *deali
     for (size_t i = 0; i < streams; i++) {
         FILE *file = held ? dealing->held[i] : dealing->share[i];
         double value = 0;
-        if (number_parse(&value, csv_field(dealing->csv, dealing->field[i])) == STATUS_OK) {
+        if (decimal_cell(&value, csv_field(dealing->csv, dealing->field[i])) == STATUS_OK) {
             (void)fprintf(file, "%.9g", value / simulation->stream[i].unit);
         }
         for (size_t c = 0; c < simulation->job.schema.column_count; c++) {

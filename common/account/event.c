@@ -48,8 +48,7 @@ const char *event_neighbours_name(enum neighbours neighbours)
 
 static enum status refuse(struct why *why, const char *field, const char *range)
 {
-    why_set(why, "%s must be %s", field, range);
-    return STATUS_INVALID;
+    return why_refuse(why, "%s must be %s", field, range);
 }
 
 static bool is_positive(double x)

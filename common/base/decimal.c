@@ -2,10 +2,13 @@
 
 #include "base/check.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { EXPONENT_MAX = 1000000 /* far beyond a double's */ };
 
 /* A number taken apart: 0.digits * 10^point, sign aside. */
 struct parts {
@@ -23,16 +26,14 @@ static bool is_digit(char c)
 /* Moves over digits, keeping them; returns how many there were. */
 static int take_digits(struct parts *parts, const char **text)
 {
-    int count = 0;
-    while (is_digit(**text)) {
+    const char *begin = *text;
+    for (; is_digit(**text); (*text)++) {
         parts->digit[parts->digit_count++] = **text;
-        (*text)++;
-        count++;
     }
-    return count;
+    return (int)(*text - begin);
 }
 
-static bool take_exponent(struct parts *parts, const char **text)
+static bool take_exponent(struct parts *parts, const char **text, bool strict)
 {
     int exponent = 0;
     int count = 0;
@@ -45,42 +46,45 @@ static bool take_exponent(struct parts *parts, const char **text)
         down = **text == '-';
         (*text)++;
     }
-    for (; is_digit(**text) && count < 5; (*text)++, count++) {
-        exponent = 10 * exponent + (**text - '0');
+    for (; is_digit(**text); (*text)++, count++) {
+        exponent = exponent < EXPONENT_MAX ? 10 * exponent + (**text - '0') : exponent;
     }
     parts->point += down ? -exponent : exponent;
-    return count >= 1 && count <= 4;
+    return count >= 1 && (count <= 4 || !strict);
 }
 
-static bool take_apart(struct parts *parts, const char *text)
+/* The one scanner. Returns whether the whole text, of at most DECIMAL_TEXT_BYTES, is a number: strictly as our own files
+ * have them, or as cells do. */
+static bool take_apart(struct parts *parts, const char *text, bool strict)
 {
-    *parts = (struct parts){0};
-    if (strnlen(text, DECIMAL_TEXT_BYTES) == DECIMAL_TEXT_BYTES) {
-        return false;
-    }
-    if (*text == '-') {
-        parts->negative = true;
+    *parts = (struct parts){.negative = *text == '-'};
+    if (*text == '-' || (*text == '+' && !strict)) {
         text++;
     }
-    bool leading_zero = *text == '0';
-    int count = take_digits(parts, &text);
-    if (count == 0 || (leading_zero && count > 1)) {
+    const bool leading_zero = *text == '0';
+    const int whole = take_digits(parts, &text);
+    parts->point = whole;
+    if (strict && (whole == 0 || (leading_zero && whole > 1))) {
         return false;
     }
-    parts->point = count;
     if (*text == '.') {
         text++;
-        if (take_digits(parts, &text) == 0) {
+        if (take_digits(parts, &text) == 0 && strict) {
             return false;
         }
     }
-    return take_exponent(parts, &text) && *text == '\0';
+    return parts->digit_count > 0 && take_exponent(parts, &text, strict) && *text == '\0';
+}
+
+static bool take_strictly(struct parts *parts, const char *text)
+{
+    return strnlen(text, DECIMAL_TEXT_BYTES) < DECIMAL_TEXT_BYTES && take_apart(parts, text, true);
 }
 
 bool decimal_is_number(const char *text)
 {
     struct parts parts;
-    return take_apart(&parts, text);
+    return take_strictly(&parts, text);
 }
 
 enum status decimal_fixed(uint64_t *value, bool *exact, const char *text, unsigned places)
@@ -88,7 +92,7 @@ enum status decimal_fixed(uint64_t *value, bool *exact, const char *text, unsign
     struct parts parts;
     *value = 0;
     *exact = true;
-    if (!take_apart(&parts, text)) {
+    if (!take_strictly(&parts, text)) {
         return STATUS_INVALID;
     }
     /* Digit i has the weight 10^(point - 1 - i): those before `kept` are whole after the shift. */
@@ -126,6 +130,49 @@ enum status decimal_double(double *value, const char *text)
     }
     *value = number;
     return STATUS_OK;
+}
+
+enum status decimal_cell(double *value, struct slice text)
+{
+    struct parts parts;
+    char copy[DECIMAL_TEXT_BYTES + 1];
+    if (text.size == 0 || text.size > DECIMAL_TEXT_BYTES) {
+        return STATUS_INVALID;
+    }
+    memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    if (strlen(copy) != text.size || !take_apart(&parts, copy, false)) {
+        return STATUS_INVALID;
+    }
+    /* strtod reads the process's decimal point; the C locale's is the one we mean. glibc hands out
+     * a constant for the whole C locale, so this costs nothing. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0) {
+        return STATUS_INVALID;
+    }
+    locale_t before = uselocale(plain);
+    const double number = strtod(copy, NULL);
+    uselocale(before);
+    freelocale(plain);
+    if (!isfinite(number)) {
+        return STATUS_INVALID;
+    }
+    *value = number;
+    return STATUS_OK;
+}
+
+bool decimal_cell_has_comma(struct slice text)
+{
+    char copy[DECIMAL_TEXT_BYTES];
+    double ignored = 0;
+    const char *comma =
+        text.size > 0 && text.size <= sizeof copy ? memchr(text.data, ',', text.size) : NULL;
+    if (comma == NULL) {
+        return false;
+    }
+    memcpy(copy, text.data, text.size);
+    copy[comma - (const char *)text.data] = '.';
+    return decimal_cell(&ignored, (struct slice){copy, text.size}) == STATUS_OK;
 }
 
 void decimal_format(char *text, size_t text_bytes, uint64_t value, unsigned places)

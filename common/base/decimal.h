@@ -1,9 +1,11 @@
 /* decimal.h - numbers as people write them: an optional minus, digits without needless zeros, a
- * point and digits, an exponent. No comma, no hexadecimal, no infinity, nothing after them. */
+ * point and digits, an exponent. No comma, no hexadecimal, no infinity, nothing after them. Cells of tables may be
+ * written a little more freely. */
 
 #ifndef BASE_DECIMAL_H
 #define BASE_DECIMAL_H
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -27,6 +29,14 @@ MUST_USE enum status decimal_fixed(uint64_t *value, bool *exact, const char *tex
 
 /** Reads the nearest double. Fails with STATUS_INVALID when text is not a number or not finite. */
 MUST_USE enum status decimal_double(double *value, const char *text);
+
+/** Reads a cell of a table as other programs write it: as above, and also with a plus, needless zeros, digits on one side
+ * of the point alone; at most 64 bytes, whatever the locale. Fails with STATUS_INVALID, also when it is too large for a
+ * double; *value is then as before. */
+MUST_USE enum status decimal_cell(double *value, struct slice text);
+
+/** Answers whether the cell would be a number if its first comma were a point. */
+bool decimal_cell_has_comma(struct slice text);
 
 /** Writes value / 10^places without needless zeros: (1500000, 6) -> "1.5". places at most 20. */
 void decimal_format(char *text, size_t text_bytes, uint64_t value, unsigned places);

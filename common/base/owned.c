@@ -12,21 +12,20 @@ static enum status judge(const struct stat *about, const char *path, bool any_ow
                          struct why *why)
 {
     if (about->st_uid != geteuid() && about->st_uid != 0 && !any_owner) {
-        why_set(
+        return why_refuse(
             why,
             "%s belongs to the account %lu, which could change it, and this program runs as %lu; "
             "remedy: run it as that account, or chown %lu %s",
             path, (unsigned long)about->st_uid, (unsigned long)geteuid(), (unsigned long)geteuid(),
             path);
-        return STATUS_INVALID;
     }
     if ((about->st_mode & 022) != 0) {
-        why_set(why,
-                "%s may be changed by others (mode %03o); remedy: look who has written there, then "
-                "chmod %s %s",
-                path, (unsigned)(about->st_mode & 0777), S_ISDIR(about->st_mode) ? "700" : "go-w",
-                path);
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "%s may be changed by others (mode %03o); remedy: look who has written there, then "
+            "chmod %s %s",
+            path, (unsigned)(about->st_mode & 0777), S_ISDIR(about->st_mode) ? "700" : "go-w",
+            path);
     }
     return STATUS_OK;
 }
@@ -44,11 +43,11 @@ enum status owned_open(int *file, const char *path, int flags, struct why *why)
     /* Without O_NONBLOCK a named pipe in the file's place would hold the program for ever. */
     *file = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (*file < 0 && errno == ELOOP) {
-        why_set(why,
-                "%s is a symbolic link, and a program's own files are never reached through one; "
-                "remedy: look who made it, and remove it",
-                path);
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "%s is a symbolic link, and a program's own files are never reached through one; "
+            "remedy: look who made it, and remove it",
+            path);
     }
     if (*file < 0) {
         status = errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
@@ -85,8 +84,7 @@ enum status owned_folder(struct stat *about, const char *path, struct why *why)
         return status;
     }
     if (!S_ISDIR(about->st_mode)) {
-        why_set(why, "%s is not a folder", path);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s is not a folder", path);
     }
     return judge(about, path, false, why);
 }

@@ -5,8 +5,10 @@
 
 #if defined(__GNUC__)
 #define MUST_USE __attribute__((warn_unused_result))
+#define UNUSED   __attribute__((unused)) /* a parameter that a table's other functions need */
 #else
 #define MUST_USE
+#define UNUSED
 #endif
 
 /* name, text for an operator */

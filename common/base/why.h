@@ -4,6 +4,8 @@
 #ifndef BASE_WHY_H
 #define BASE_WHY_H
 
+#include "base/status.h"
+
 enum { WHY_BYTES = 512 };
 
 struct why {
@@ -12,6 +14,10 @@ struct why {
 
 /** Replaces the sentence; cut at WHY_BYTES - 1. why may be NULL. */
 void why_set(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Does the same and returns STATUS_INVALID: the end of a check that refuses. */
+enum status why_refuse(struct why *why, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** Says that a file cannot be read, written or the like: its name, the system's reason, and where the disk is full what
  * to do. doing: a participle. problem: an errno. */

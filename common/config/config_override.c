@@ -23,8 +23,7 @@ struct change {
 
 static enum status refuse(const struct change *change, struct why *why, const char *problem)
 {
-    why_set(why, "--set %s: %s", change->path, problem);
-    return STATUS_INVALID;
+    return why_refuse(why, "--set %s: %s", change->path, problem);
 }
 
 /* Splits "path=value". */
@@ -33,8 +32,7 @@ static enum status split(struct change *change, const char *assignment, struct w
     const char *equals = strchr(assignment, '=');
     size_t length = equals != NULL ? (size_t)(equals - assignment) : 0;
     if (length == 0 || length >= sizeof change->path) {
-        why_set(why, "--set: write it like --set privacy.epsilon=2");
-        return STATUS_INVALID;
+        return why_refuse(why, "--set: write it like --set privacy.epsilon=2");
     }
     memcpy(change->path, assignment, length);
     change->value = equals + 1;

@@ -37,8 +37,7 @@ static enum status take(const struct option *option, const char *value, bool see
 {
     const char *name = option->name == NULL ? option->what : option->name;
     if (seen && option->many == NULL) {
-        why_set(why, "%s is given twice", name);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s is given twice", name);
     }
     if (option->given != NULL) {
         *option->given = true;
@@ -93,9 +92,9 @@ static enum status refuse_word(const struct option *option, size_t option_count,
             near_offer(&near, option[i].name);
         }
     }
-    why_set(why, named ? "there is no option %.*s%s" : "\"%.*s\" is one argument too many%s",
-            (int)word.size, (const char *)word.data, near_hint(hint, &near));
-    return STATUS_INVALID;
+    return why_refuse(why,
+                      named ? "there is no option %.*s%s" : "\"%.*s\" is one argument too many%s",
+                      (int)word.size, (const char *)word.data, near_hint(hint, &near));
 }
 
 enum status options_read(const struct option *option, size_t option_count, int count,
@@ -113,15 +112,13 @@ enum status options_read(const struct option *option, size_t option_count, int c
         }
         const char *value = word;
         if (found->flag != NULL && equals != NULL) {
-            why_set(why, "%s takes no value", found->name);
-            return STATUS_INVALID;
+            return why_refuse(why, "%s takes no value", found->name);
         }
         if (named && found->flag == NULL) {
             value = value_of(equals, count, argument, &i);
         }
         if (value == NULL) {
-            why_set(why, "%s wants %s after it", found->name, found->what);
-            return STATUS_INVALID;
+            return why_refuse(why, "%s wants %s after it", found->name, found->what);
         }
         enum status status = take(found, value, seen[found - option], why);
         if (status != STATUS_OK) {
@@ -131,9 +128,9 @@ enum status options_read(const struct option *option, size_t option_count, int c
     }
     for (size_t i = 0; i < option_count; i++) {
         if (option[i].required && !seen[i]) {
-            why_set(why, "%s%s%s is missing", option[i].name == NULL ? "" : option[i].name,
-                    option[i].name == NULL ? "" : " ", option[i].what);
-            return STATUS_INVALID;
+            return why_refuse(why, "%s%s%s is missing",
+                              option[i].name == NULL ? "" : option[i].name,
+                              option[i].name == NULL ? "" : " ", option[i].what);
         }
     }
     return STATUS_OK;

@@ -140,9 +140,8 @@ enum status tree_refuse(const struct tree *tree, struct why *why, struct place p
 {
     char text[WHY_BYTES];
     (void)vsnprintf(text, sizeof text, format, arguments);
-    why_set(why, "%s:%zu:%zu: %s%s%s", tree->name, place.line, place.column, path,
-            path[0] != '\0' ? ": " : "", text);
-    return STATUS_INVALID;
+    return why_refuse(why, "%s:%zu:%zu: %s%s%s", tree->name, place.line, place.column, path,
+                      path[0] != '\0' ? ": " : "", text);
 }
 
 enum status tree_refuse_node(const struct tree *tree, struct why *why, size_t node,

@@ -283,9 +283,8 @@ enum status tree_parse(struct tree *tree, struct slice text, const char *name, s
     bool ended = false;
     *tree = (struct tree){.name = name};
     if (text.size > CONFIG_TEXT_BYTES_MAX) {
-        why_set(why, "%s: has %zu bytes, more than the %d that are read", name, text.size,
-                CONFIG_TEXT_BYTES_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: has %zu bytes, more than the %d that are read", name, text.size,
+                          CONFIG_TEXT_BYTES_MAX);
     }
     status = refuse_marks(&builder, text);
     if (status != STATUS_OK) {

@@ -1,9 +1,9 @@
 #include "describe/describe.h"
 
 #include "base/bytes.h"
+#include "base/decimal.h"
 #include "dictionary/dictionary.h"
 #include "learn/csv.h"
-#include "learn/number.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -115,9 +115,9 @@ static void take_cell(struct seen *seen, struct slice text, uint64_t *commas)
     if (text.size == 0 || slice_is(text, "NA")) {
         return;
     }
-    if (number_parse(&number, text) == STATUS_OK) {
+    if (decimal_cell(&number, text) == STATUS_OK) {
         seen->numbers++;
-    } else if (number_has_comma(text)) {
+    } else if (decimal_cell_has_comma(text)) {
         seen->numbers++;
         ++*commas;
     } else {

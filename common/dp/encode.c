@@ -179,17 +179,16 @@ enum status encode_sum_fits(uint64_t agents, uint64_t bound, struct noise_scale 
                             struct why *why)
 {
     if (!noise_scale_is_valid(scale)) {
-        why_set(why, "the noise scale lies outside 1/16 .. 2^40: choose another grid or epsilon");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "the noise scale lies outside 1/16 .. 2^40: choose another grid or epsilon");
     }
     uint128 one = (uint128)bound + 64 * (uint128)noise_scale_ceiling(scale);
     if (one > INT64_MAX || agents > (uint64_t)INT64_MAX / (uint64_t)one) {
-        why_set(why,
-                "the sum over %" PRIu64
-                " agents may not fit into 64 bits: choose a coarser grid, a "
-                "smaller bound or fewer agents",
-                agents);
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "the sum over %" PRIu64
+                          " agents may not fit into 64 bits: choose a coarser grid, a "
+                          "smaller bound or fewer agents",
+                          agents);
     }
     return STATUS_OK;
 }

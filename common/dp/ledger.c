@@ -6,10 +6,13 @@
  * precedes the first change. */
 
 #include "base/check.h"
-#include "dp/grant_private.h"
 #include "dp/ledger_private.h"
 
 #include <stdlib.h>
+
+struct grant {
+    struct charge charge;
+};
 
 static uint64_t less(uint64_t a, uint64_t b)
 {
@@ -113,12 +116,6 @@ void ledger_at(struct ledger *ledger, const struct occasion *occasion)
     ledger->now = *occasion;
 }
 
-static struct pass *pass_find(const struct ledger *ledger, const struct digest *name)
-{
-    size_t found = digest_table_find(&ledger->pass_name, name);
-    return found == DIGEST_NOT_THERE ? NULL : &ledger->pass[found];
-}
-
 /* Makes room for one more pass and one more job. */
 static enum status ledger_reserve(struct ledger *ledger)
 {
@@ -181,32 +178,33 @@ static struct cost *job_account(struct ledger *ledger)
     return &ledger->job[found];
 }
 
-/* What a charge does to its pass, and adds to total and job. */
+/* What a charge does to its pass, and adds to total and job: computed once, before anything changes. */
 struct change {
+    size_t pass;       /* its number; DIGEST_NOT_THERE: it is new, or the charge is not valid */
+    struct pass after; /* but for its rows and its day */
     struct costs before;
-    struct costs after;
     struct costs added;
-    bool known;   /* there is such a pass */
-    bool foreign; /* it is another job's: to this one it is charged in full */
 };
 
 static struct change change_by(const struct ledger *ledger, const struct charge *charge)
 {
-    struct costs costs = costs_of(ledger, charge);
-    struct change change = {.after = costs, .added = costs};
-    const struct pass *pass = charge_is_valid(charge) ? pass_find(ledger, &charge->pass) : NULL;
-
-    if (pass == NULL) {
+    const struct pass fresh = {.job = ledger->now.job};
+    const struct costs costs = costs_of(ledger, charge);
+    struct change change = {.pass = DIGEST_NOT_THERE, .added = costs};
+    if (charge_is_valid(charge)) {
+        change.pass = digest_table_find(&ledger->pass_name, &charge->pass);
+    }
+    if (change.pass == DIGEST_NOT_THERE) {
+        change.after = pass_after(&fresh, &costs, charge);
         return change;
     }
-    struct pass after = pass_after(pass, &costs, charge);
-    change.known = true;
-    change.foreign = !digest_equal(&pass->job, &ledger->now.job);
+    const struct pass *pass = &ledger->pass[change.pass];
+    const bool foreign = !digest_equal(&pass->job, &ledger->now.job);
+    change.after = pass_after(pass, &costs, charge);
     change.before = *pass_costs(pass);
-    change.after = *pass_costs(&after);
     for (size_t i = 0; i < ALLOWANCE_COUNT; i++) {
-        if (!change.foreign || i != ALLOWANCE_JOB) {
-            change.added.in[i] = cost_less(change.after.in[i], change.before.in[i]);
+        if (!foreign || i != ALLOWANCE_JOB) { /* to another job the pass is charged in full */
+            change.added.in[i] = cost_less(pass_costs(&change.after)->in[i], change.before.in[i]);
         }
     }
     return change;
@@ -220,27 +218,27 @@ struct price ledger_would_cost(const struct ledger *ledger, const struct charge 
 }
 
 /* What of the pass's cost before the charge is in the window. */
-static struct cost still_held(const struct ledger *ledger, const struct charge *charge,
-                              const struct change *change)
+static struct cost still_held(const struct ledger *ledger, const struct change *change)
 {
-    const struct pass *pass = change->known ? pass_find(ledger, &charge->pass) : NULL;
-    bool held = pass != NULL && window_holds(&ledger->window, ledger->now.wall_ms, pass->day);
+    const bool held =
+        change->pass != DIGEST_NOT_THERE &&
+        window_holds(&ledger->window, ledger->now.wall_ms, ledger->pass[change->pass].day);
     return held ? change->before.in[ALLOWANCE_WINDOW] : (struct cost){0};
 }
 
 /* Adds to every allowance. account has been made. */
-static void ledger_add(struct ledger *ledger, struct cost *account, const struct charge *charge,
-                       const struct change *change)
+static void ledger_add(struct ledger *ledger, struct cost *account, const struct change *change)
 {
     ledger->total = cost_add(ledger->total, change->added.in[ALLOWANCE_TOTAL]);
     *account = cost_add(*account, change->added.in[ALLOWANCE_JOB]);
     if (ledger->limited[ALLOWANCE_WINDOW]) {
-        const struct pass *pass = change->known ? pass_find(ledger, &charge->pass) : NULL;
         window_advance(&ledger->window, ledger->now.wall_ms);
-        if (pass != NULL && window_holds(&ledger->window, ledger->now.wall_ms, pass->day)) {
-            window_take(&ledger->window, pass->day, change->before.in[ALLOWANCE_WINDOW]);
+        if (change->pass != DIGEST_NOT_THERE &&
+            window_holds(&ledger->window, ledger->now.wall_ms, ledger->pass[change->pass].day)) {
+            window_take(&ledger->window, ledger->pass[change->pass].day,
+                        change->before.in[ALLOWANCE_WINDOW]);
         }
-        window_put(&ledger->window, change->after.in[ALLOWANCE_WINDOW]);
+        window_put(&ledger->window, pass_costs(&change->after)->in[ALLOWANCE_WINDOW]);
     }
 }
 
@@ -248,9 +246,10 @@ static void ledger_add(struct ledger *ledger, struct cost *account, const struct
 static void ledger_count(struct ledger *ledger, struct pass *pass, const struct charge *charge,
                          const struct change *change)
 {
-    struct costs costs = costs_of(ledger, charge);
-    ledger_add(ledger, job_account(ledger), charge, change);
-    *pass = pass_after(pass, &costs, charge);
+    const struct row_set rows = pass->rows; /* pass_prepare may have moved them */
+    ledger_add(ledger, job_account(ledger), change);
+    *pass = change->after;
+    pass->rows = rows;
     pass->day = ledger->window.today;
     row_set_add(&pass->rows, charge_rows(charge));
 }
@@ -262,7 +261,7 @@ enum status ledger_restore(struct ledger *ledger, const struct charge *charge)
         if (ledger_reserve(ledger) != STATUS_OK) {
             return STATUS_NO_MEMORY;
         }
-        ledger_add(ledger, job_account(ledger), charge, &change);
+        ledger_add(ledger, job_account(ledger), &change);
         return STATUS_OK;
     }
     struct pass *pass = pass_prepare(ledger, &charge->pass);
@@ -274,8 +273,8 @@ enum status ledger_restore(struct ledger *ledger, const struct charge *charge)
 }
 
 /* The sums of one allowance if this change came. */
-static struct cost sums_after(const struct ledger *ledger, const struct charge *charge,
-                              const struct change *change, enum allowance allowance)
+static struct cost sums_after(const struct ledger *ledger, const struct change *change,
+                              enum allowance allowance)
 {
     switch (allowance) {
     case ALLOWANCE_TOTAL:
@@ -283,42 +282,42 @@ static struct cost sums_after(const struct ledger *ledger, const struct charge *
     case ALLOWANCE_JOB:
         return cost_add(ledger_job_spent(ledger), change->added.in[allowance]);
     case ALLOWANCE_WINDOW:
-        return window_sum(&ledger->window, ledger->now.wall_ms, still_held(ledger, charge, change),
-                          change->after.in[allowance]);
+        return window_sum(&ledger->window, ledger->now.wall_ms, still_held(ledger, change),
+                          pass_costs(&change->after)->in[allowance]);
     }
     CHECK(false);
     return (struct cost){0};
 }
 
-enum status ledger_check(const struct ledger *ledger, const struct charge *charge, struct why *why)
+/* Decides, and computes the change for whoever counts it. */
+static enum status decide(struct change *change, const struct ledger *ledger,
+                          const struct charge *charge, struct why *why)
 {
     if (!charge_is_valid(charge)) {
-        why_set(why, "this charge has no price, no rows or no pass: nothing was spent");
-        return STATUS_INVALID;
+        return why_refuse(why, "this charge has no price, no rows or no pass: nothing was spent");
     }
     if (charge->neighbours != NEIGHBOURS_REPLACE_ONE) {
-        why_set(why,
-                "this charge is stated for %s neighbours, the ledger for replace-one: nothing "
-                "was spent",
-                event_neighbours_name(charge->neighbours));
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "this charge is stated for %s neighbours, the ledger for replace-one: nothing "
+            "was spent",
+            event_neighbours_name(charge->neighbours));
     }
-    const struct pass *pass = pass_find(ledger, &charge->pass);
+    *change = change_by(ledger, charge);
+    const struct pass *pass = change->pass == DIGEST_NOT_THERE ? NULL : &ledger->pass[change->pass];
     if (pass != NULL && row_set_overlaps(&pass->rows, charge_rows(charge))) {
-        why_set(why, "some of these rows were paid for in this pass already: nothing was spent");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "some of these rows were paid for in this pass already: nothing was spent");
     }
     if (pass != NULL && !digest_equal(&pass->job, &ledger->now.job)) {
-        why_set(why, "this pass was begun by another job: nothing was spent");
-        return STATUS_INVALID;
+        return why_refuse(why, "this pass was begun by another job: nothing was spent");
     }
-    struct change change = change_by(ledger, charge);
     for (unsigned i = 0; i < ALLOWANCE_COUNT; i++) {
         enum allowance allowance = (enum allowance)i;
         if (!ledger->limited[i]) {
             continue;
         }
-        struct cost after = sums_after(ledger, charge, &change, allowance);
+        struct cost after = sums_after(ledger, change, allowance);
         if (!filter_admits(&ledger->filter[i], &after)) {
             ledger_say_exhausted(ledger, allowance, &after, why);
             return STATUS_EXHAUSTED;
@@ -327,15 +326,21 @@ enum status ledger_check(const struct ledger *ledger, const struct charge *charg
     return STATUS_OK;
 }
 
+enum status ledger_check(const struct ledger *ledger, const struct charge *charge, struct why *why)
+{
+    struct change change;
+    return decide(&change, ledger, charge, why);
+}
+
 enum status ledger_spend(struct ledger *ledger, struct grant **grant, const struct charge *charge,
                          struct why *why)
 {
+    struct change change;
     *grant = NULL;
-    enum status status = ledger_check(ledger, charge, why);
+    enum status status = decide(&change, ledger, charge, why);
     if (status != STATUS_OK) {
         return status;
     }
-    struct change change = change_by(ledger, charge);
     struct grant *made = malloc(sizeof *made);
     struct pass *pass = made == NULL ? NULL : pass_prepare(ledger, &charge->pass);
     if (pass == NULL) {
@@ -352,6 +357,15 @@ enum status ledger_spend(struct ledger *ledger, struct grant **grant, const stru
 void grant_free(struct grant *grant)
 {
     free(grant);
+}
+
+struct charge grant_use_up(struct grant **grant)
+{
+    CHECK(grant != NULL && *grant != NULL);
+    const struct charge charge = (*grant)->charge;
+    grant_free(*grant);
+    *grant = NULL;
+    return charge;
 }
 
 const struct charge *grant_charge(const struct grant *grant)

@@ -108,6 +108,9 @@ struct balance ledger_job(const struct ledger *ledger, size_t index, struct dige
 /** Throws an unused grant away. Its charge stays spent. grant_free(NULL) does nothing. */
 void grant_free(struct grant *grant);
 
+/** Takes a grant, for the one mechanism that it pays for. Returns its charge. */
+struct charge grant_use_up(struct grant **grant);
+
 /** Returns the charge a grant was paid with: borrowed, as long as the grant lives. */
 const struct charge *grant_charge(const struct grant *grant);
 

@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "base/decimal.h"
 #include "base/wide.h"
-#include "dp/grant_private.h"
 #include "noise/gaussian.h"
 
 #include <inttypes.h>
@@ -36,8 +35,7 @@ enum status mechanism_scale(struct noise_scale *scale, uint64_t sensitivity_l1,
 {
     *scale = (struct noise_scale){0};
     if (sensitivity_l1 == 0 || epsilon_micro == 0) {
-        why_set(why, "an answer needs a sensitivity and an epsilon above 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "an answer needs a sensitivity and an epsilon above 0");
     }
     const uint128 numerator = (uint128)sensitivity_l1 * EPSILON_MICRO_ONE;
     if (!reduce(scale, numerator, epsilon_micro)) {
@@ -45,12 +43,12 @@ enum status mechanism_scale(struct noise_scale *scale, uint64_t sensitivity_l1,
                                                                                   << 40;
         char epsilon[DECIMAL_TEXT_BYTES];
         decimal_format(epsilon, sizeof epsilon, epsilon_micro, EPSILON_DECIMALS);
-        why_set(why, "noise for sensitivity %" PRIu64 " grid steps at epsilon %s %s",
-                sensitivity_l1, epsilon,
-                in_range ? "has a scale that is no fraction of 64-bit numbers: choose a coarser "
-                           "grid, or an epsilon of fewer digits"
-                         : "is outside the scales 1/16 .. 2^40: choose another grid or epsilon");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "noise for sensitivity %" PRIu64 " grid steps at epsilon %s %s", sensitivity_l1,
+            epsilon,
+            in_range ? "has a scale that is no fraction of 64-bit numbers: choose a coarser "
+                       "grid, or an epsilon of fewer digits"
+                     : "is outside the scales 1/16 .. 2^40: choose another grid or epsilon");
     }
     return STATUS_OK;
 }
@@ -60,35 +58,23 @@ enum status mechanism_sigma(struct noise_scale *sigma, uint64_t sensitivity_l2,
 {
     *sigma = (struct noise_scale){0};
     if (sensitivity_l2 == 0 || sigma_micro == 0) {
-        why_set(why, "an answer needs a sensitivity and a sigma above 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "an answer needs a sensitivity and a sigma above 0");
     }
     if (!reduce(sigma, (uint128)sensitivity_l2 * sigma_micro, EPSILON_MICRO_ONE)) {
         char text[DECIMAL_TEXT_BYTES];
         decimal_format(text, sizeof text, sigma_micro, EPSILON_DECIMALS);
-        why_set(why,
-                "Gaussian noise of %s times the sensitivity %" PRIu64
-                " grid steps is outside 1/16 .. 2^40: choose another grid or sigma",
-                text, sensitivity_l2);
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "Gaussian noise of %s times the sensitivity %" PRIu64
+                          " grid steps is outside 1/16 .. 2^40: choose another grid or sigma",
+                          text, sensitivity_l2);
     }
     return STATUS_OK;
-}
-
-/* The charge of a grant, which is used up, whatever happens next. */
-static struct charge use_up(struct grant **grant)
-{
-    CHECK(grant != NULL && *grant != NULL);
-    struct charge charge = (*grant)->charge;
-    grant_free(*grant);
-    *grant = NULL;
-    return charge;
 }
 
 enum status mechanism_laplace(struct grant **grant, const struct random *random, int64_t *values,
                               size_t count, uint64_t sensitivity_l1)
 {
-    const struct charge charge = use_up(grant);
+    const struct charge charge = grant_use_up(grant);
     struct noise_scale scale;
     struct noise_laplace noise;
 
@@ -111,7 +97,7 @@ enum status mechanism_laplace(struct grant **grant, const struct random *random,
 enum status mechanism_gaussian(struct grant **grant, const struct random *random, int64_t *values,
                                size_t count, uint64_t sensitivity_l2)
 {
-    const struct charge charge = use_up(grant);
+    const struct charge charge = grant_use_up(grant);
     struct noise_scale sigma;
     struct noise_gaussian noise = {.sigma = {0}};
 

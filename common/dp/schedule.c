@@ -25,9 +25,9 @@ enum status schedule_sigma(uint64_t *sigma_micro, const struct schedule *schedul
     *sigma_micro = 0;
     if (schedule->count == 0 || schedule->count > CHARGE_COUNT_MAX ||
         schedule->sampling_nano == 0 || schedule->sampling_nano > SAMPLING_NANO_ONE) {
-        why_set(why, "Gaussian rounds: from 1 to 2^53 of them, at a sampling rate above 0 and at "
-                     "most 1");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "Gaussian rounds: from 1 to 2^53 of them, at a sampling rate above 0 and at "
+                 "most 1");
     }
     const struct filter filter = filter_new(schedule->limit);
     struct cost spent = {0, 0, 0};

@@ -313,12 +313,8 @@ enum status select_draw_noisy(const struct noise_laplace *noise, const struct ra
 /* Takes the grant; its epsilon when it is for this mechanism, else 0. */
 static uint64_t epsilon_of(struct grant **grant, enum mechanism mechanism)
 {
-    CHECK(grant != NULL && *grant != NULL);
-    const struct charge *charge = grant_charge(*grant);
-    uint64_t epsilon_micro = charge->mechanism == mechanism ? charge->epsilon_micro : 0;
-    grant_free(*grant); /* used up, whatever happens next */
-    *grant = NULL;
-    return epsilon_micro;
+    const struct charge charge = grant_use_up(grant);
+    return charge.mechanism == mechanism ? charge.epsilon_micro : 0;
 }
 
 /* eta = epsilon / (2 sensitivity); refuses 0 of either. */

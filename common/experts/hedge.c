@@ -33,19 +33,13 @@ const char *hedge_strategy_name(enum hedge_strategy strategy)
     return (unsigned)strategy < HEDGE_STRATEGIES ? name[strategy] : NULL;
 }
 
-static enum status refuse(struct why *why, const char *sentence)
-{
-    why_set(why, "%s", sentence);
-    return STATUS_INVALID;
-}
-
 static enum status check_game(const struct hedge_problem *problem, struct why *why)
 {
     if (problem->experts < 1) {
-        return refuse(why, "experts must be at least 1");
+        return why_refuse(why, "experts must be at least 1");
     }
     if (problem->rounds < 1 || problem->rounds > ROUNDS_MAX) {
-        return refuse(why, "rounds must be from 1 to 2^53");
+        return why_refuse(why, "rounds must be from 1 to 2^53");
     }
     return STATUS_OK;
 }
@@ -58,27 +52,27 @@ static enum status check(const struct hedge_problem *problem, enum hedge_strateg
         return status;
     }
     if (!(problem->epsilon > 0 && problem->epsilon <= EPSILON_MAX)) {
-        return refuse(why, "epsilon must be above 0 and at most 10^6");
+        return why_refuse(why, "epsilon must be above 0 and at most 10^6");
     }
     if (!(problem->delta >= 0 && problem->delta < 1)) {
-        return refuse(why, "delta must be at least 0 and below 1");
+        return why_refuse(why, "delta must be at least 0 and below 1");
     }
     if (problem->records != 0 && !(problem->records >= 1 && problem->records <= 0x1p53)) {
-        return refuse(why, "records must be from 1 to 2^53, or 0 where the unit is a round");
+        return why_refuse(why, "records must be from 1 to 2^53, or 0 where the unit is a round");
     }
     if (problem->records == 0 && problem->participations > 1) {
-        return refuse(why, "participations are a record's: say how many records there are");
+        return why_refuse(why, "participations are a record's: say how many records there are");
     }
     if (strategy == HEDGE_THEOREM && problem->epsilon > 1) {
-        return refuse(why, "theorem 11.2 holds for epsilon up to 1: take another strategy");
+        return why_refuse(why, "theorem 11.2 holds for epsilon up to 1: take another strategy");
     }
     if (strategy == HEDGE_THEOREM && problem->delta == 0) {
-        return refuse(why, "theorem 11.2 needs a delta above 0");
+        return why_refuse(why, "theorem 11.2 needs a delta above 0");
     }
     if (!(problem->rho_max >= 0)) {
-        return refuse(why, "rho_max must be above 0, or 0 where there is no such limit");
+        return why_refuse(why, "rho_max must be above 0, or 0 where there is no such limit");
     }
-    return (unsigned)strategy < HEDGE_STRATEGIES ? STATUS_OK : refuse(why, "no such strategy");
+    return (unsigned)strategy < HEDGE_STRATEGIES ? STATUS_OK : why_refuse(why, "no such strategy");
 }
 
 static struct hedge_terms terms_of(const struct hedge_problem *problem)

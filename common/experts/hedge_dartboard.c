@@ -196,8 +196,7 @@ enum status hedge_plan_dartboard(struct hedge_plan *plan, const struct hedge_ter
     const double p = best_p(terms);
     const double eta = eta_exact(terms, p, FINAL);
     if (!(eta > 0)) {
-        why_set(why, "no eta above 0 is within this epsilon and delta");
-        return STATUS_INVALID;
+        return why_refuse(why, "no eta above 0 is within this epsilon and delta");
     }
     const struct board board = board_of(terms, p, eta);
     plan->eta = eta;

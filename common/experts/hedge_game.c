@@ -20,22 +20,17 @@ enum { GRID_BITS_MAX = 40, FEW = 1000 };
 static const double micro = (double)EPSILON_MICRO_ONE;
 static const double up = 1 + 16 * DBL_EPSILON;
 
-static enum status refuse(struct why *why, const char *sentence)
-{
-    why_set(why, "%s", sentence);
-    return STATUS_INVALID;
-}
-
 static enum status check_grid(const struct hedge_problem *problem, struct hedge_grid grid,
                               struct why *why)
 {
     if (grid.bits > GRID_BITS_MAX || grid.records < 1 || grid.records > SUM_MAX >> grid.bits ||
         problem->rounds > SUM_MAX / (grid.records << grid.bits)) {
-        return refuse(why, "the losses' sums over all rounds would leave 62 bits: choose a coarser "
-                           "grid, or fewer rounds");
+        return why_refuse(why,
+                          "the losses' sums over all rounds would leave 62 bits: choose a coarser "
+                          "grid, or fewer rounds");
     }
     if (problem->records > 0 && problem->records != (double)grid.records) {
-        return refuse(why, "a round sums another number of records than the plan was made for");
+        return why_refuse(why, "a round sums another number of records than the plan was made for");
     }
     return STATUS_OK;
 }
@@ -87,8 +82,9 @@ static enum status settle(struct hedge_game *game, const struct hedge_plan *plan
                                           (uint128)2 * EPSILON_MICRO_ONE * game->sensitivity);
         }
     }
-    return refuse(why, "a draw's share of epsilon is below a millionth: play fewer rounds, or give "
-                       "more epsilon");
+    return why_refuse(why,
+                      "a draw's share of epsilon is below a millionth: play fewer rounds, or give "
+                      "more epsilon");
 }
 
 static enum status settle_epochs(struct hedge_game *game, const struct hedge_problem *problem,
@@ -98,8 +94,9 @@ static enum status settle_epochs(struct hedge_game *game, const struct hedge_pro
     game->sensitivity = least;
     const struct noise_scale scale = {2 * EPSILON_MICRO_ONE * least, game->draw_micro};
     if (game->draw_micro == 0 || least > SENSITIVITY_MAX || !noise_scale_is_valid(scale)) {
-        return refuse(why, "noise of scale 2 sensitivity/epsilon must be within 1/16 and 2^40 grid "
-                           "steps: choose another grid or epsilon");
+        return why_refuse(why,
+                          "noise of scale 2 sensitivity/epsilon must be within 1/16 and 2^40 grid "
+                          "steps: choose another grid or epsilon");
     }
     return STATUS_OK;
 }

@@ -15,13 +15,12 @@ enum status hedge_high_probability(double *tight, double *textbook, enum hedge_s
     *tight = 0;
     *textbook = 0;
     if (strategy != HEDGE_THEOREM && strategy != HEDGE_RWM) {
-        why_set(why, "%s repeats its plays: there is no such bound on its realised loss",
-                hedge_strategy_name(strategy) != NULL ? hedge_strategy_name(strategy) : "it");
-        return STATUS_INVALID;
+        return why_refuse(why, "%s repeats its plays: there is no such bound on its realised loss",
+                          hedge_strategy_name(strategy) != NULL ? hedge_strategy_name(strategy)
+                                                                : "it");
     }
     if (!(beta > 0 && beta < 1) || problem->rounds < 1 || problem->experts < 1) {
-        why_set(why, "beta must be above 0 and below 1, rounds and experts at least 1");
-        return STATUS_INVALID;
+        return why_refuse(why, "beta must be above 0 and below 1, rounds and experts at least 1");
     }
     *tight = sqrt(-log(beta) / (2 * (double)problem->rounds));
     *textbook = sqrt((log((double)problem->experts) - log(beta)) / (double)problem->rounds);
@@ -59,13 +58,12 @@ enum status hedge_doubling(struct hedge_plan *whole, struct hedge_plan *segment,
 {
     *whole = (struct hedge_plan){0};
     if (problem->participations > 1) {
-        why_set(why, "with an unknown horizon a record may take part in one round only: in two "
-                     "segments it would pay twice");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "with an unknown horizon a record may take part in one round only: in two "
+                 "segments it would pay twice");
     }
     if (problem->rounds < 1 || problem->rounds > UINT64_C(1) << 53) {
-        why_set(why, "rounds must be from 1 to 2^53");
-        return STATUS_INVALID;
+        return why_refuse(why, "rounds must be from 1 to 2^53");
     }
     if (strategy == HEDGE_EPOCHS) {
         return hedge_plan(whole, strategy, problem, why);

@@ -176,13 +176,9 @@ void hedge_note_draw(struct hedge_state *state, size_t expert)
 /* Takes the grant; whether it is for a coin of this game. */
 static bool pays_for_coin(struct grant **grant, const struct hedge_game *game)
 {
-    const struct charge *charge = grant_charge(*grant);
-    const bool pays = charge->mechanism == MECHANISM_EXPONENTIAL &&
-                      charge->epsilon_micro == game->coin_micro &&
-                      charge_count(charge) == game->coins;
-    grant_free(*grant);
-    *grant = NULL;
-    return pays;
+    const struct charge charge = grant_use_up(grant);
+    return charge.mechanism == MECHANISM_EXPONENTIAL && charge.epsilon_micro == game->coin_micro &&
+           charge_count(&charge) == game->coins;
 }
 
 static enum status play_coin(struct hedge_state *state, const struct hedge_game *game,
@@ -208,8 +204,7 @@ static enum status play_draw(struct hedge_state *state, const struct hedge_game 
     size_t chosen = 0;
     enum status status = STATUS_INVALID;
     if (grant_charge(*grant)->epsilon_micro != game->draw_micro) {
-        grant_free(*grant);
-        *grant = NULL;
+        (void)grant_use_up(grant);
     } else if (pick) {
         status = select_noisy_max(grant, random, &chosen, losses->segment, game->experts,
                                   game->sensitivity);
@@ -231,8 +226,7 @@ static enum status play_last(struct hedge_state *state, const struct hedge_game 
     size_t chosen = 0;
     enum status status = STATUS_INVALID;
     if (grant_charge(*grant)->epsilon_micro != game->last_micro) {
-        grant_free(*grant);
-        *grant = NULL;
+        (void)grant_use_up(grant);
     } else if (game->last_mechanism == MECHANISM_PURE) {
         status =
             select_permute_and_flip(grant, random, &chosen, cumulative, game->experts, game->moved);

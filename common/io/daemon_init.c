@@ -16,8 +16,7 @@ static enum status path_of(char path[static PATH_BYTES], const char *folder, con
 {
     const int size = snprintf(path, PATH_BYTES, "%s/%s", folder, name);
     if (size < 0 || size >= PATH_BYTES) {
-        why_set(why, "%s: the path is too long", folder);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: the path is too long", folder);
     }
     return STATUS_OK;
 }

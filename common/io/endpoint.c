@@ -36,9 +36,9 @@ enum status endpoint_check_address(const char *address, struct why *why)
                                   : strspn(host, letters) == host_size);
     }
     if (!good) {
-        why_set(why, "the address must look like tcp://host:7310, tcp://192.0.2.1:7310 or "
-                     "tcp://[2001:db8::1]:7310");
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "the address must look like tcp://host:7310, tcp://192.0.2.1:7310 or "
+                          "tcp://[2001:db8::1]:7310");
     }
     return STATUS_OK;
 }

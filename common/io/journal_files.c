@@ -87,8 +87,7 @@ enum status journal_path(char out[JOURNAL_PATH_BYTES], const char *folder, const
 {
     int size = snprintf(out, JOURNAL_PATH_BYTES, "%s/%s", folder, name);
     if (size < 0 || size >= JOURNAL_PATH_BYTES) {
-        why_set(why, "the path of the journal's folder is too long");
-        return STATUS_INVALID;
+        return why_refuse(why, "the path of the journal's folder is too long");
     }
     return STATUS_OK;
 }

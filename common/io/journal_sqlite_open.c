@@ -133,9 +133,9 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
         return STATUS_OK;
     }
     if (application != JOURNAL_APPLICATION) {
-        why_set(&journal->trouble, "%s/journal.db is not a hedgerow journal; it is left as it is",
-                journal->folder);
-        return STATUS_INVALID;
+        return why_refuse(&journal->trouble,
+                          "%s/journal.db is not a hedgerow journal; it is left as it is",
+                          journal->folder);
     }
     if (version < JOURNAL_VERSION_LEAST || version > JOURNAL_VERSION) {
         why_set(&journal->trouble,
@@ -150,11 +150,10 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
         return journal_sqlite_failure(journal, "read");
     }
     if (strcmp(found, kind) != 0) {
-        why_set(&journal->trouble,
-                "%s/journal.db is the journal of another program (%s); remedy: "
-                "give each program a state folder of its own",
-                journal->folder, found);
-        return STATUS_INVALID;
+        return why_refuse(&journal->trouble,
+                          "%s/journal.db is the journal of another program (%s); remedy: "
+                          "give each program a state folder of its own",
+                          journal->folder, found);
     }
     return STATUS_OK;
 }

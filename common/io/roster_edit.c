@@ -105,12 +105,11 @@ static enum status add_entry(const struct edit *edit, const char *name, const st
     struct peer peer[PEERS_MAX];
 
     if (!agent_name_is_valid(name)) {
-        why_set(why, "an agent's name is 1 to 32 of a-z 0-9 . _ -, a letter or digit first");
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "an agent's name is 1 to 32 of a-z 0-9 . _ -, a letter or digit first");
     }
     if (digest_is_none(key)) {
-        why_set(why, "the key is empty");
-        return STATUS_INVALID;
+        return why_refuse(why, "the key is empty");
     }
     const struct roster_entry *other = roster_find(roster, key);
     if (other != NULL) {

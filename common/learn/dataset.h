@@ -66,7 +66,7 @@ struct dataset_options {
  * series the rows are days in the order of time, and the first max(lag) of them give no record;
  * records keep that order. What each line is: csv.h. What each cell becomes:
  *
- * number     clamped to its public bounds; missing (empty, NA) or no number (as number.h): what the
+ * number     clamped to its public bounds; missing (empty, NA) or no number (as base/decimal.h reads cells): what the
  *            schema says in its place, or the centre
  * category   its index; missing: what the schema says, or as unlisted; unlisted: the schema's
  *            `other`, or none of them

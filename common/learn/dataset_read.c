@@ -76,8 +76,7 @@ static enum status check_header(const struct reader *reader, bool is_empty, stru
     } else {
         return STATUS_OK;
     }
-    why_set(why, "%s: %s", reader->name, what);
-    return STATUS_INVALID;
+    return why_refuse(why, "%s: %s", reader->name, what);
 }
 
 static enum status read_header(struct reader *reader, struct why *why)

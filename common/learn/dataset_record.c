@@ -1,8 +1,8 @@
 /* One row of a table: each cell to its value, and the values to a record. Nothing here can fail, and
  * nothing depends on another row but the lags of a series. */
 
+#include "base/decimal.h"
 #include "learn/dataset_reader.h"
-#include "learn/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,9 +35,9 @@ static double take_number(struct cell_counts *counts, const struct reader *reade
     double value = NAN;
     if (slice_is_missing(text)) {
         counts->missing += reader->is_over ? 0 : 1;
-    } else if (number_parse(&value, text) != STATUS_OK) {
+    } else if (decimal_cell(&value, text) != STATUS_OK) {
         count_unlisted(counts, reader);
-        counts->commas += number_has_comma(text) ? 1 : 0;
+        counts->commas += decimal_cell_has_comma(text) ? 1 : 0;
         value = NAN;
     }
     return value;

@@ -24,16 +24,11 @@
 static const double steps_max = 1e15;
 static const double up = 1 + 8 * DBL_EPSILON;
 
-static enum status refuse(struct why *why, const char *what)
-{
-    why_set(why, "%s", what);
-    return STATUS_INVALID;
-}
-
 static enum status refuse_fine(struct why *why)
 {
-    return refuse(why, "the solver's tolerance is finer than double precision can promise for this "
-                       "lambda: raise the tolerance");
+    return why_refuse(why,
+                      "the solver's tolerance is finer than double precision can promise for this "
+                      "lambda: raise the tolerance");
 }
 
 /* Per term of a sum: of a slope of F (smooth), or of its value. `swing` is how far an error of a
@@ -117,19 +112,19 @@ static enum status plan_box(struct erm_plan *plan, const struct core *core, doub
 static enum status check_numbers(const struct core *core, struct why *why)
 {
     if (!loss_is_learnable(core->loss)) {
-        return refuse(why, "a fit cannot minimise the zero_one loss: take logistic or hinge");
+        return why_refuse(why, "a fit cannot minimise the zero_one loss: take logistic or hinge");
     }
     if (!(core->lambda >= 1e-12 && core->lambda <= 1e6)) {
-        return refuse(why, "lambda must lie between 1e-12 and 1e6");
+        return why_refuse(why, "lambda must lie between 1e-12 and 1e6");
     }
     if (!(core->tolerance > 0 && core->tolerance <= 1)) {
-        return refuse(why, "the solver's tolerance must lie above 0 and be at most 1");
+        return why_refuse(why, "the solver's tolerance must lie above 0 and be at most 1");
     }
     if (core->m < 1 || core->d < 1) {
-        return refuse(why, "a fit needs at least one record and one feature");
+        return why_refuse(why, "a fit needs at least one record and one feature");
     }
     if (core->m > INT32_MAX || core->d > INT32_MAX) {
-        return refuse(why, "a fit takes fewer than 2^31 records and features");
+        return why_refuse(why, "a fit takes fewer than 2^31 records and features");
     }
     return loss_check(core->loss, why);
 }
@@ -181,11 +176,11 @@ enum status core_plan(struct erm_plan *plan, const struct core *core, struct why
     plan->flops =
         steps * per_step + (core->by_gram ? m * m * d / 8 : 4 * m * d) + fast_flops(core, steps);
     if (!(steps <= steps_max) || plan->flops > ldexp(1, ERM_FLOPS_MAX_LOG2)) {
-        why_set(why,
-                "the solver would need %.3g steps and %.3g operations to be sure of its tolerance "
-                "on every data set: raise lambda or the tolerance",
-                steps, plan->flops);
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "the solver would need %.3g steps and %.3g operations to be sure of its tolerance "
+            "on every data set: raise lambda or the tolerance",
+            steps, plan->flops);
     }
     plan->rounding = score_rounding(core);
     plan->steps = (uint64_t)steps;

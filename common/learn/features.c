@@ -172,9 +172,9 @@ static enum status factorise(struct features_map *made, size_t p, struct why *wh
         forward(made->root, k, row, i);
         const double residual = 1 - dense_dot(row, row, i);
         if (!(residual >= residual_min)) {
-            why_set(why, "landmark %zu is too near to those before it: remove it, or raise gamma",
-                    i + 1);
-            return STATUS_INVALID;
+            return why_refuse(
+                why, "landmark %zu is too near to those before it: remove it, or raise gamma",
+                i + 1);
         }
         row[i] = sqrt(residual);
     }

@@ -39,25 +39,22 @@ enum status gradient_check(const struct gradient *gradient, size_t row_count, st
 {
     if (gradient->output_count == 0 || gradient->feature_count == 0 ||
         gradient->output_count > SIZE_MAX / sizeof(double) / gradient->feature_count) {
-        why_set(why, "an update needs features, and at least one output");
-        return STATUS_INVALID;
+        return why_refuse(why, "an update needs features, and at least one output");
     }
     if (!loss_is_learnable(gradient->loss)) {
-        why_set(why, "the zero-one loss has no gradient: take logistic or hinge");
-        return STATUS_INVALID;
+        return why_refuse(why, "the zero-one loss has no gradient: take logistic or hinge");
     }
     if (gradient->grid_bits > ENCODE_BITS_MAX || gradient->clip < 1 ||
         gradient->clip > ENCODE_MAX) {
-        why_set(why,
-                "a grid of 2^-%u and a clip of %" PRId64
-                " steps: at most %d bits, and a clip of at least one step",
-                gradient->grid_bits, gradient->clip, ENCODE_BITS_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "a grid of 2^-%u and a clip of %" PRId64
+                          " steps: at most %d bits, and a clip of at least one step",
+                          gradient->grid_bits, gradient->clip, ENCODE_BITS_MAX);
     }
     if (row_count > (uint64_t)ENCODE_MAX / (uint64_t)gradient->clip) {
-        why_set(why, "the sum over %zu records may not fit into 64 bits: choose a coarser grid",
-                row_count);
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "the sum over %zu records may not fit into 64 bits: choose a coarser grid",
+            row_count);
     }
     return loss_check(gradient->loss, why);
 }

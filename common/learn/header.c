@@ -57,9 +57,8 @@ enum status header_find(size_t *field, const struct header *header, const char *
             continue;
         }
         if (*field != HEADER_NO_FIELD) {
-            why_set(why, "%s: line 1: column %s stands there twice: remove or rename one",
-                    header->name, column);
-            return STATUS_INVALID;
+            return why_refuse(why, "%s: line 1: column %s stands there twice: remove or rename one",
+                              header->name, column);
         }
         *field = i;
     }
@@ -92,15 +91,14 @@ enum status header_need(size_t *field, const struct header *header, const char *
     for (size_t i = 0; i < header->field_count; i++) {
         const struct slice text = csv_field(header->csv, i);
         if (is_nearly(text, column)) {
-            why_set(why, "%s: line 1: no column \"%s\", which %s names; did you mean \"%.*s\"?",
-                    header->name, column, header->asked_by, (int)text.size,
-                    (const char *)text.data);
-            return STATUS_INVALID;
+            return why_refuse(
+                why, "%s: line 1: no column \"%s\", which %s names; did you mean \"%.*s\"?",
+                header->name, column, header->asked_by, (int)text.size, (const char *)text.data);
         }
     }
-    why_set(why,
-            "%s: line 1: column %s is missing, which %s names: the first line must name the "
-            "columns, with %ss between them",
-            header->name, column, header->asked_by, csv_separator_name(csv_separator(header->csv)));
-    return STATUS_INVALID;
+    return why_refuse(
+        why,
+        "%s: line 1: column %s is missing, which %s names: the first line must name the "
+        "columns, with %ss between them",
+        header->name, column, header->asked_by, csv_separator_name(csv_separator(header->csv)));
 }

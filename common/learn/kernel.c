@@ -50,8 +50,7 @@ enum status kernel_check(struct kernel kernel, struct why *why)
                             : "this kernel has no degree: remove it";
     }
     if (remedy != NULL) {
-        why_set(why, "%s", remedy);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s", remedy);
     }
     return STATUS_OK;
 }

@@ -27,9 +27,9 @@ enum status kernel_plan(struct erm_plan *plan, const struct kernel_problem *prob
         return status;
     }
     if (problem->record_count > KERNEL_RECORDS_MAX) {
-        why_set(why, "a kernel machine takes at most %d records: take random features instead",
-                KERNEL_RECORDS_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "a kernel machine takes at most %d records: take random features instead",
+                          KERNEL_RECORDS_MAX);
     }
     const struct core core = core_of(problem);
     return core_plan(plan, &core, why);

@@ -37,25 +37,20 @@ struct descriptor {
     const char *remedy;                                 /* for a parameter that it does not take */
 };
 
-static double one(struct loss loss, double bound_y, double kappa, double lambda)
+static double one(UNUSED struct loss loss, UNUSED double bound_y, UNUSED double kappa,
+                  UNUSED double lambda)
 {
-    (void)loss;
-    (void)bound_y;
-    (void)kappa;
-    (void)lambda;
     return 1;
 }
 
-static double logistic_value(struct loss loss, double f, double y)
+static double logistic_value(UNUSED struct loss loss, double f, double y)
 {
     const double margin = y * f;
-    (void)loss;
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-static double logistic_slope(struct loss loss, double f, double y)
+static double logistic_slope(UNUSED struct loss loss, double f, double y)
 {
-    (void)loss;
     return -y / (1 + even_exp(even_max(even_min(y * f, margin_max), -margin_max)));
 }
 
@@ -73,21 +68,18 @@ static const struct descriptor logistic_loss = {.name = "logistic",
                                                 .curvature = 0.25,
                                                 .lipschitz = one};
 
-static double hinge_value(struct loss loss, double f, double y)
+static double hinge_value(UNUSED struct loss loss, double f, double y)
 {
-    (void)loss;
     return even_max(1 - y * f, 0);
 }
 
-static double hinge_slope(struct loss loss, double f, double y)
+static double hinge_slope(UNUSED struct loss loss, double f, double y)
 {
-    (void)loss;
     return even_keep(mask_of(y * f <= 1), -y);
 }
 
-static struct loss_box hinge_box(struct loss loss, double y)
+static struct loss_box hinge_box(UNUSED struct loss loss, double y)
 {
-    (void)loss;
     return y > 0 ? (struct loss_box){0, 1, 0} : (struct loss_box){-1, 0, 0};
 }
 
@@ -98,9 +90,8 @@ static const struct descriptor hinge_loss = {.name = "hinge",
                                              .lipschitz = one,
                                              .box = hinge_box};
 
-static double zero_one_value(struct loss loss, double f, double y)
+static double zero_one_value(UNUSED struct loss loss, double f, double y)
 {
-    (void)loss;
     return even_keep(mask_of(y * f <= 0), 1);
 }
 
@@ -119,17 +110,14 @@ static double pinball_slope(struct loss loss, double f, double y)
     return even_keep(mask_of(residual < 0), 1) - even_keep(~mask_of(residual == 0), loss.parameter);
 }
 
-static double pinball_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
+static double pinball_lipschitz(struct loss loss, UNUSED double bound_y, UNUSED double kappa,
+                                UNUSED double lambda)
 {
-    (void)bound_y;
-    (void)kappa;
-    (void)lambda;
     return fmax(loss.parameter, 1 - loss.parameter);
 }
 
-static struct loss_box pinball_box(struct loss loss, double y)
+static struct loss_box pinball_box(struct loss loss, UNUSED double y)
 {
-    (void)y;
     return (struct loss_box){loss.parameter - 1, loss.parameter, 0};
 }
 
@@ -147,22 +135,19 @@ static const struct descriptor pinball_loss = {
     .takes = pinball_takes,
     .remedy = "the pinball loss needs its quantile as parameter, above 0 and below 1"};
 
-static double absolute_value(struct loss loss, double f, double y)
+static double absolute_value(UNUSED struct loss loss, double f, double y)
 {
-    (void)loss;
     return fabs(y - f);
 }
 
-static double absolute_slope(struct loss loss, double f, double y)
+static double absolute_slope(UNUSED struct loss loss, double f, double y)
 {
     const double residual = y - f;
-    (void)loss;
     return even_keep(mask_of(residual < 0), 1) - even_keep(mask_of(residual > 0), 1);
 }
 
-static struct loss_box absolute_box(struct loss loss, double y)
+static struct loss_box absolute_box(struct loss loss, UNUSED double y)
 {
-    (void)y;
     return (struct loss_box){-1, 1, loss.parameter}; /* absolute: 0 */
 }
 
@@ -215,11 +200,9 @@ static double huber_second(struct loss loss, double f, double y)
     return fabs(f - y) <= loss.parameter ? 1 : 0;
 }
 
-static double huber_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
+static double huber_lipschitz(struct loss loss, UNUSED double bound_y, UNUSED double kappa,
+                              UNUSED double lambda)
 {
-    (void)bound_y;
-    (void)kappa;
-    (void)lambda;
     return loss.parameter;
 }
 
@@ -238,30 +221,25 @@ static const struct descriptor huber_loss = {
     .takes = huber_takes,
     .remedy = "the Huber loss needs its bend as parameter, above 0 and at most 2"};
 
-static double squared_value(struct loss loss, double f, double y)
+static double squared_value(UNUSED struct loss loss, double f, double y)
 {
     const double residual = y - f;
-    (void)loss;
     return residual * residual;
 }
 
-static double squared_slope(struct loss loss, double f, double y)
+static double squared_slope(UNUSED struct loss loss, double f, double y)
 {
-    (void)loss;
     return -2 * (y - f);
 }
 
-static double squared_second(struct loss loss, double f, double y)
+static double squared_second(UNUSED struct loss loss, UNUSED double f, UNUSED double y)
 {
-    (void)loss;
-    (void)f;
-    (void)y;
     return 2;
 }
 
-static double squared_lipschitz(struct loss loss, double bound_y, double kappa, double lambda)
+static double squared_lipschitz(UNUSED struct loss loss, double bound_y, double kappa,
+                                double lambda)
 {
-    (void)loss;
     return bound_y * (kappa / sqrt(lambda) + 2) * up;
 }
 
@@ -278,10 +256,8 @@ static const struct descriptor squared_loss = {.name = "squared",
                                                .lipschitz = squared_lipschitz,
                                                .ball = squared_ball};
 
-static double linear_value(struct loss loss, double f, double y)
+static double linear_value(UNUSED struct loss loss, double f, UNUSED double y)
 {
-    (void)loss;
-    (void)y;
     return even_max(even_min((1 + f) / 2, 1), 0);
 }
 
@@ -410,8 +386,7 @@ enum status loss_check(struct loss loss, struct why *why)
         remedy = "this loss has no parameter: remove it";
     }
     if (remedy != NULL) {
-        why_set(why, "%s", remedy);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s", remedy);
     }
     return STATUS_OK;
 }

@@ -58,9 +58,9 @@ static enum status take_weights(struct model *out, const json_t *weights, const 
     const size_t count = json_array_size(weights);
     if (!json_is_array(weights) ||
         count != schema_feature_count(&out->schema) * schema_output_count(&out->schema)) {
-        why_set(why, "%s: it must have one weight per feature of its schema and class of its label",
-                name);
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "%s: it must have one weight per feature of its schema and class of its label",
+            name);
     }
     out->weight = calloc(count, sizeof *out->weight);
     if (out->weight == NULL) {
@@ -71,8 +71,7 @@ static enum status take_weights(struct model *out, const json_t *weights, const 
         const json_t *weight = json_array_get(weights, i);
         out->weight[i] = json_number_value(weight);
         if (!json_is_number(weight) || !isfinite(out->weight[i])) {
-            why_set(why, "%s: weight number %zu is not a number", name, i + 1);
-            return STATUS_INVALID;
+            return why_refuse(why, "%s: weight number %zu is not a number", name, i + 1);
         }
     }
     return STATUS_OK;
@@ -84,8 +83,7 @@ static enum status take_version(json_t *root, const char *name, struct why *why)
     int version = 0;
     if (json_unpack(root, "{s:s, s:i}", "format", &format, "version", &version) != 0 ||
         strcmp(format, format_name) != 0) {
-        why_set(why, "%s: this is not a hedgerow model", name);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: this is not a hedgerow model", name);
     }
     if (version != FORMAT_VERSION) {
         why_set(why, "%s: format version %d, this program reads version %d: use a newer program",
@@ -116,8 +114,7 @@ static enum status take_model(struct model *out, json_t *root, const char *name,
             &private, "statement", &text[3], "price", "epsilon_micro", &epsilon, "delta_atto",
             &delta, "loss", &text[4], "loss_parameter", &out->loss.parameter, "lambda",
             &out->lambda, "output", &text[5], "schema", &schema, "weights", &weights) != 0) {
-        why_set(why, "%s: %s", name, error.text);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: %s", name, error.text);
     }
     if (!model_take_text(out->job, sizeof out->job, text[1]) ||
         !model_take_text(out->expert, sizeof out->expert, text[2]) ||
@@ -125,8 +122,8 @@ static enum status take_model(struct model *out, json_t *root, const char *name,
         loss_from_name(&out->loss.kind, text[4]) != STATUS_OK ||
         loss_check(out->loss, NULL) != STATUS_OK || epsilon < 0 || delta < 0 ||
         !(out->lambda >= 0)) {
-        why_set(why, "%s: a text is too long, or the loss, lambda or price is out of range", name);
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "%s: a text is too long, or the loss, lambda or price is out of range", name);
     }
     out->private = private != 0;
     out->epsilon_micro = (uint64_t)epsilon;
@@ -140,15 +137,14 @@ enum status model_from_json(struct model *out, struct slice text, const char *na
     json_error_t error;
     *out = (struct model){0};
     if (text.size > MODEL_FILE_BYTES_MAX) {
-        why_set(why, "%s: larger than %d bytes, the largest model this program reads", name,
-                MODEL_FILE_BYTES_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: larger than %d bytes, the largest model this program reads",
+                          name, MODEL_FILE_BYTES_MAX);
     }
     json_t *root =
         json_loadb(text.size == 0 ? "" : text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL) {
-        why_set(why, "%s: line %d, column %d: %s", name, error.line, error.column, error.text);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: line %d, column %d: %s", name, error.line, error.column,
+                          error.text);
     }
     const enum status status = take_model(out, root, name, why);
     json_decref(root);

@@ -331,8 +331,7 @@ static enum status take_map(struct schema *schema, json_t *from)
 
 static enum status refuse(const char *name, const char *what, struct why *why)
 {
-    why_set(why, "%s: %s of its schema is not as this version writes one", name, what);
-    return STATUS_INVALID;
+    return why_refuse(why, "%s: %s of its schema is not as this version writes one", name, what);
 }
 
 static enum status take_columns(struct schema *schema, const json_t *columns, const char *name,
@@ -349,9 +348,9 @@ static enum status take_columns(struct schema *schema, const json_t *columns, co
     schema->column_count = count;
     for (size_t i = 0; i < count; i++) {
         if (!take_column(&schema->column[i], json_array_get(columns, i))) {
-            why_set(why, "%s: column number %zu of its schema is not as this version writes one",
-                    name, i + 1);
-            return STATUS_INVALID;
+            return why_refuse(
+                why, "%s: column number %zu of its schema is not as this version writes one", name,
+                i + 1);
         }
     }
     return STATUS_OK;
@@ -366,8 +365,7 @@ enum status model_schema_from_json(struct schema *schema, json_t *from, const ch
     json_t *map = NULL;
     if (json_unpack(from, "{s:o, s:o, s?o, s?o !}", "columns", &columns, "label", &label, "lags",
                     &lags, "map", &map) != 0) {
-        why_set(why, "%s: its schema is not as this version writes one", name);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: its schema is not as this version writes one", name);
     }
     if (!take_label(&schema->label, label)) {
         return refuse(name, "the label", why);

@@ -25,18 +25,16 @@ enum { QUICK_BITS_MAX = 40, FLUSH_ROWS = 4096 }; /* sums of 4096 numbers up to 2
 enum status moments_check(const struct moments *moments, size_t row_count, struct why *why)
 {
     if (moments->feature_count == 0 || moments->feature_count > MOMENTS_FEATURES_MAX) {
-        why_set(why, "second moments: from 1 to %d features", MOMENTS_FEATURES_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "second moments: from 1 to %d features", MOMENTS_FEATURES_MAX);
     }
     if (moments->grid_bits > ENCODE_BITS_MAX || !(moments->bound_y > 0 && moments->bound_y <= 1)) {
-        why_set(why, "second moments: a grid of at most %d bits, labels within -1 .. 1",
-                ENCODE_BITS_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "second moments: a grid of at most %d bits, labels within -1 .. 1",
+                          ENCODE_BITS_MAX);
     }
     if (row_count > (uint64_t)ENCODE_MAX >> (moments->grid_bits + 1)) {
-        why_set(why, "the sum over %zu records may not fit into 64 bits: choose a coarser grid",
-                row_count);
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "the sum over %zu records may not fit into 64 bits: choose a coarser grid",
+            row_count);
     }
     return STATUS_OK;
 }

@@ -13,39 +13,34 @@
 static const double field_max = 1048576;
 enum { GRID_BITS_MAX = 52 };
 
-static enum status refuse(struct why *why, const char *what)
-{
-    why_set(why, "%s", what);
-    return STATUS_INVALID;
-}
-
 enum status online_check(const struct online_problem *problem, struct why *why)
 {
     if (!(problem->theta > 0.5 && problem->theta < 1)) {
-        return refuse(why,
-                      "theta must lie above 1/2 and below 1: outside, no bound is known on what "
-                      "one record can move");
+        return why_refuse(
+            why, "theta must lie above 1/2 and below 1: outside, no bound is known on what "
+                 "one record can move");
     }
     if (!(problem->kappa >= 1 / field_max && problem->kappa <= field_max)) {
-        return refuse(why, "kappa, the features' largest norm, must lie between 2^-20 and 2^20");
+        return why_refuse(why,
+                          "kappa, the features' largest norm, must lie between 2^-20 and 2^20");
     }
     if (!(problem->bound >= 1 / field_max && problem->bound <= field_max)) {
-        return refuse(why, "bound, the largest |y|, must lie between 2^-20 and 2^20");
+        return why_refuse(why, "bound, the largest |y|, must lie between 2^-20 and 2^20");
     }
     const double needed = problem->kappa * problem->kappa + 1;
     if (problem->t0 < 1 || problem->t0 > UINT64_C(1) << ONLINE_TIME_MAX_LOG2 ||
         !(pow((double)problem->t0, problem->theta) >= needed)) {
-        why_set(why,
-                "t0 = %.17g is too small, or above 2^%d: t0^theta must be at least kappa^2 + 1, so "
-                "take t0 = %.0f or more",
-                (double)problem->t0, ONLINE_TIME_MAX_LOG2, ceil(pow(needed, 1 / problem->theta)));
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "t0 = %.17g is too small, or above 2^%d: t0^theta must be at least kappa^2 + 1, so "
+            "take t0 = %.0f or more",
+            (double)problem->t0, ONLINE_TIME_MAX_LOG2, ceil(pow(needed, 1 / problem->theta)));
     }
     if (problem->grid_bits > GRID_BITS_MAX) {
-        return refuse(why, "grid_bits must be at most 52");
+        return why_refuse(why, "grid_bits must be at most 52");
     }
     if (problem->feature_count < 1 || problem->feature_count > (size_t)1 << 24) {
-        return refuse(why, "there must be 1 to 2^24 features");
+        return why_refuse(why, "there must be 1 to 2^24 features");
     }
     return STATUS_OK;
 }

@@ -54,12 +54,6 @@
 static const double whole_max = 9007199254740992.0; /* 2^53 */
 static const double grid_share_min = 1048576;       /* 2^20 */
 
-static enum status refuse(struct why *why, const char *what)
-{
-    why_set(why, "%s", what);
-    return STATUS_INVALID;
-}
-
 static void check(const struct online_problem *problem)
 {
     CHECK(online_check(problem, NULL) == STATUS_OK);
@@ -167,7 +161,7 @@ static double sensitivity_l1(const struct online_problem *problem, uint64_t t)
 static enum status time_fits(uint64_t t, struct why *why)
 {
     if (t < 1 || t > UINT64_C(1) << ONLINE_TIME_MAX_LOG2) {
-        return refuse(why, "a release needs a time of 1 to 2^52 records");
+        return why_refuse(why, "a release needs a time of 1 to 2^52 records");
     }
     return STATUS_OK;
 }
@@ -175,8 +169,9 @@ static enum status time_fits(uint64_t t, struct why *why)
 static enum status to_whole(uint64_t *whole, double value, struct why *why)
 {
     if (!(value < whole_max)) {
-        return refuse(why, "the stream's weights are 2^53 grid steps or more: take a coarser grid "
-                           "(fewer grid_bits)");
+        return why_refuse(why,
+                          "the stream's weights are 2^53 grid steps or more: take a coarser grid "
+                          "(fewer grid_bits)");
     }
     *whole = (uint64_t)value;
     return STATUS_OK;
@@ -201,12 +196,11 @@ enum status online_sensitivity_l1(const struct online_problem *problem, uint64_t
     const double least = grid_share_min * (double)problem->feature_count;
     const double value = sensitivity_l1(problem, t);
     if (value < least) {
-        why_set(
+        return why_refuse(
             why,
             "after %.17g records the grid of 2^-%u is too coarse for a stream, whose records all "
             "pay for it: take grid_bits %u or more, or stop the stream earlier",
             (double)t, problem->grid_bits, problem->grid_bits + finer_bits(problem, t, least));
-        return STATUS_INVALID;
     }
     return to_whole(delta_1, value, why);
 }

@@ -23,30 +23,25 @@ enum status optimiser_check(const struct optimiser *optimiser, struct why *why)
 
     if ((unsigned)optimiser->kind > OPTIMISER_ADAM ||
         (unsigned)optimiser->average > AVERAGE_POLYNOMIAL) {
-        why_set(why, "an unknown way to step or to average");
-        return STATUS_INVALID;
+        return why_refuse(why, "an unknown way to step or to average");
     }
     if (optimiser->width == 0 || optimiser->width > SIZE_MAX / (4 * sizeof(double)) ||
         optimiser->rounds == 0) {
-        why_set(why, "a model without numbers, or no rounds");
-        return STATUS_INVALID;
+        return why_refuse(why, "a model without numbers, or no rounds");
     }
     if (!(optimiser->rate > 0 && isfinite(optimiser->rate))) {
-        why_set(why, "the learning rate must be a number above 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "the learning rate must be a number above 0");
     }
     if (!(optimiser->decay >= 0 && optimiser->decay <= 1)) {
-        why_set(why, "decay: from 0 (the same rate in all rounds) to 1");
-        return STATUS_INVALID;
+        return why_refuse(why, "decay: from 0 (the same rate in all rounds) to 1");
     }
     if (!is_fraction(optimiser->momentum) || (!has_momentum && optimiser->momentum != 0) ||
         !is_fraction(optimiser->momentum2) || (!has_squares && optimiser->momentum2 != 0)) {
-        why_set(why, "momentum: at least 0 and below 1, and only where the method has one");
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "momentum: at least 0 and below 1, and only where the method has one");
     }
     if (!(optimiser->radius >= 0 && isfinite(optimiser->radius))) {
-        why_set(why, "the radius of the ball: above 0, or 0 for none");
-        return STATUS_INVALID;
+        return why_refuse(why, "the radius of the ball: above 0, or 0 for none");
     }
     return STATUS_OK;
 }

@@ -39,12 +39,6 @@ enum status rule_from_name(enum rule *rule, const char *name)
     return STATUS_NOT_FOUND;
 }
 
-static enum status refuse(struct why *why, const char *what)
-{
-    why_set(why, "%s", what);
-    return STATUS_INVALID;
-}
-
 static bool is_size(double x)
 {
     return x > 0 && x <= records_max;
@@ -59,27 +53,27 @@ static enum status check_choice(enum rule rule, double records, double exponent,
                                 struct why *why)
 {
     if (!(records >= 1 && records <= records_max)) {
-        return refuse(why, "the number of records must lie between 1 and 2^53");
+        return why_refuse(why, "the number of records must lie between 1 and 2^53");
     }
     if (rule == RULE_LIPSCHITZ && !(exponent > 0 && exponent <= 1)) {
-        return refuse(why,
-                      "the exponent beta of the approximation error c lambda^beta must lie above "
-                      "0 and be at most 1: outside, the rule's theorem says nothing");
+        return why_refuse(
+            why, "the exponent beta of the approximation error c lambda^beta must lie above "
+                 "0 and be at most 1: outside, the rule's theorem says nothing");
     }
     if (!(exponent > 0 && exponent <= exponent_max)) {
-        return refuse(why,
-                      "the exponent r of the source condition must lie above 0 and be at most 16");
+        return why_refuse(
+            why, "the exponent r of the source condition must lie above 0 and be at most 16");
     }
     if (rule != RULE_LEAST_SQUARES_FIXED) {
         return epsilon == 0
                    ? STATUS_OK
-                   : refuse(why, "this rule chooses epsilon itself: leave epsilon out, or take "
-                                 "the rule least_squares_fixed");
+                   : why_refuse(why, "this rule chooses epsilon itself: leave epsilon out, or take "
+                                     "the rule least_squares_fixed");
     }
     if (!(epsilon > 0 && epsilon <= epsilon_doubled_max)) {
-        return refuse(why,
-                      "epsilon must lie above 0 and be at most 1.25: the rate rests on e^epsilon - "
-                      "1 <= 2 epsilon, which ends there; take a smaller epsilon");
+        return why_refuse(
+            why, "epsilon must lie above 0 and be at most 1.25: the rate rests on e^epsilon - "
+                 "1 <= 2 epsilon, which ends there; take a smaller epsilon");
     }
     return STATUS_OK;
 }
@@ -136,9 +130,9 @@ enum status rule_error(struct stated *error, enum rule rule, const struct rule_t
     struct rule_choice choice;
     *error = (struct stated){0};
     if (rule == RULE_LIPSCHITZ) {
-        return refuse(why,
-                      "for Lipschitz losses the rate alone is known: its constant depends on the "
-                      "approximation error's");
+        return why_refuse(
+            why, "for Lipschitz losses the rate alone is known: its constant depends on the "
+                 "approximation error's");
     }
     const enum status status =
         rule_choose(&choice, rule, terms->records, terms->exponent, terms->epsilon, why);
@@ -146,14 +140,15 @@ enum status rule_error(struct stated *error, enum rule rule, const struct rule_t
         return status;
     }
     if (choice.epsilon > 1) {
-        return refuse(why, "the error bound's constant 24 holds up to epsilon = 1: take a smaller "
-                           "epsilon");
+        return why_refuse(why,
+                          "the error bound's constant 24 holds up to epsilon = 1: take a smaller "
+                          "epsilon");
     }
     if (!is_size(terms->kappa) || !is_size(terms->bound) ||
         !(terms->source_norm >= 0 && terms->source_norm <= records_max)) {
-        return refuse(why,
-                      "kappa and the bound on |y| must lie above 0, the source norm must be at "
-                      "least 0, none above 2^53");
+        return why_refuse(why,
+                          "kappa and the bound on |y| must lie above 0, the source norm must be at "
+                          "least 0, none above 2^53");
     }
     const double k = terms->kappa;
     const double m_square = terms->bound * terms->bound;
@@ -179,11 +174,12 @@ enum status rule_concentration(struct stated *gap, double mean_loss, double epsi
 {
     *gap = (struct stated){0};
     if (!(mean_loss >= 0 && mean_loss <= records_max)) {
-        return refuse(why, "the mean loss must be at least 0 and at most 2^53");
+        return why_refuse(why, "the mean loss must be at least 0 and at most 2^53");
     }
     if (!(epsilon > 0 && epsilon <= epsilon_doubled_max)) {
-        return refuse(why, "epsilon must lie above 0 and be at most 1.25, where e^epsilon - 1 <= 2 "
-                           "epsilon ends");
+        return why_refuse(why,
+                          "epsilon must lie above 0 and be at most 1.25, where e^epsilon - 1 <= 2 "
+                          "epsilon ends");
     }
     gap->value = 2 * mean_loss * epsilon * up;
     gap->range = "epsilon <= 1.25, independent records, a loss >= 0";
@@ -193,23 +189,23 @@ enum status rule_concentration(struct stated *gap, double mean_loss, double epsi
 static enum status check_fit(const struct rule_fit *fit, struct why *why)
 {
     if (!loss_is_learnable(fit->loss)) {
-        return refuse(why, "zero_one is for judging a model: no fit minimises it");
+        return why_refuse(why, "zero_one is for judging a model: no fit minimises it");
     }
     enum status status = loss_check(fit->loss, why);
     if (status != STATUS_OK) {
         return status;
     }
     if (!(fit->records >= 1 && fit->records <= records_max)) {
-        return refuse(why, "the number of records must lie between 1 and 2^53");
+        return why_refuse(why, "the number of records must lie between 1 and 2^53");
     }
     if (!is_size(fit->bound) || !is_size(fit->kappa)) {
-        return refuse(why, "the bound on |y| and kappa must lie above 0 and be at most 2^53");
+        return why_refuse(why, "the bound on |y| and kappa must lie above 0 and be at most 2^53");
     }
     if (!(fit->lambda >= 1 / records_max && fit->lambda <= records_max)) {
-        return refuse(why, "lambda must lie between 2^-53 and 2^53");
+        return why_refuse(why, "lambda must lie between 2^-53 and 2^53");
     }
     if (fit->loss.kind == LOSS_SQUARED && fit->lambda > 1) {
-        return refuse(
+        return why_refuse(
             why, "lambda must be at most 1 for least squares: the Lipschitz bound 2 M (kappa + "
                  "1)/sqrt(lambda) holds up to there");
     }

@@ -9,12 +9,6 @@
 static const double up = 1 + 16 * DBL_EPSILON;
 static const double whole_max = 9007199254740992.0; /* 2^53 */
 
-static enum status refuse(struct why *why, const char *what)
-{
-    why_set(why, "%s", what);
-    return STATUS_INVALID;
-}
-
 static bool is_count(double x)
 {
     return x >= 1 && x <= whole_max && x == floor(x);
@@ -28,10 +22,10 @@ static bool is_share(double x)
 static enum status check_risk(double beta, double epsilon, struct why *why)
 {
     if (!is_share(beta)) {
-        return refuse(why, "beta, the probability of failing, must lie above 0 and below 1");
+        return why_refuse(why, "beta, the probability of failing, must lie above 0 and below 1");
     }
     if (!(epsilon > 0 && isfinite(epsilon))) {
-        return refuse(why, "epsilon must be a finite number above 0");
+        return why_refuse(why, "epsilon must be a finite number above 0");
     }
     return STATUS_OK;
 }
@@ -41,8 +35,9 @@ static enum status conclude(struct sample_size *size, struct why *why)
     size->records = ceil(fmax(fmax(size->for_noise, size->for_sampling), 1));
     if (!(size->records < whole_max)) {
         *size = (struct sample_size){0};
-        return refuse(why, "2^53 records or more would be needed: ask for less (a larger epsilon, "
-                           "tolerance or alpha, fewer queries or agents)");
+        return why_refuse(why,
+                          "2^53 records or more would be needed: ask for less (a larger epsilon, "
+                          "tolerance or alpha, fewer queries or agents)");
     }
     return STATUS_OK;
 }
@@ -52,10 +47,10 @@ enum status sample_size_pac(struct sample_size *size, const struct pac_request *
 {
     *size = (struct sample_size){0};
     if (!is_count(request->candidates)) {
-        return refuse(why, "candidates must be a whole number from 1 to 2^53");
+        return why_refuse(why, "candidates must be a whole number from 1 to 2^53");
     }
     if (!is_share(request->alpha)) {
-        return refuse(why, "alpha, the excess error, must lie above 0 and below 1");
+        return why_refuse(why, "alpha, the excess error, must lie above 0 and below 1");
     }
     const enum status status = check_risk(request->beta, request->epsilon, why);
     if (status != STATUS_OK) {
@@ -97,14 +92,14 @@ static double sum_tail(double logarithm, double agents)
 static enum status check_queries(const struct sq_request *request, struct why *why)
 {
     if (!is_count(request->queries)) {
-        return refuse(why, "queries must be a whole number from 1 to 2^53");
+        return why_refuse(why, "queries must be a whole number from 1 to 2^53");
     }
     if (!is_share(request->tolerance)) {
-        return refuse(why,
-                      "the tolerance must lie above 0 and below 1: answers lie between 0 and 1");
+        return why_refuse(
+            why, "the tolerance must lie above 0 and below 1: answers lie between 0 and 1");
     }
     if (request->agents != 0 && !is_count(request->agents)) {
-        return refuse(why, "agents must be a whole number from 1 to 2^53");
+        return why_refuse(why, "agents must be a whole number from 1 to 2^53");
     }
     return check_risk(request->beta, request->epsilon, why);
 }

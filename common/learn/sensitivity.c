@@ -17,9 +17,9 @@ static const double whole_max = 9007199254740992.0; /* 2^53 */
 static enum status to_whole(uint64_t *whole, double value, struct why *why)
 {
     if (!(value < whole_max)) {
-        why_set(why, "the sensitivity is 2^53 grid steps or more: take a coarser grid (fewer "
-                     "grid_bits), a larger lambda or fewer experts");
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "the sensitivity is 2^53 grid steps or more: take a coarser grid (fewer "
+                          "grid_bits), a larger lambda or fewer experts");
     }
     *whole = (uint64_t)value;
     return STATUS_OK;

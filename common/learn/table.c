@@ -44,10 +44,8 @@ static voidpf state_take(voidpf self, uInt count, uInt size)
     return taken;
 }
 
-static void state_leave(voidpf self, voidpf taken)
+static void state_leave(UNUSED voidpf self, UNUSED voidpf taken)
 {
-    (void)self;
-    (void)taken;
 }
 
 /* Reads more packed bytes. Returns whether there are some. */
@@ -140,12 +138,10 @@ static enum status unpack_all(struct unpacking *unpacking, const char *path, str
     case 0:
         break;
     case ENODATA:
-        why_set(why, "%s: the gzip data end too early: the file was not written or copied whole",
-                path);
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "%s: the gzip data end too early: the file was not written or copied whole", path);
     case EBADMSG:
-        why_set(why, "%s: the gzip data are damaged: make or copy the file again", path);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: the gzip data are damaged: make or copy the file again", path);
     case ENOMEM:
         return STATUS_NO_MEMORY;
     default:

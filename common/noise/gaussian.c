@@ -67,11 +67,10 @@ static void enclose(const void *self, uint128 k, mpfr_t low, mpfr_t high)
 }
 
 /* The bits of the largest power of two that is at most sigma/8, but at least 1. */
-static unsigned bin_bits(const void *self, uint64_t start)
+static unsigned bin_bits(const void *self, UNUSED uint64_t start)
 {
     const struct noise_gaussian *noise = self;
     unsigned bits = 0;
-    (void)start;
     while ((uint128)noise->sigma.denominator << (bits + 4) <= noise->sigma.numerator) {
         bits++;
     }

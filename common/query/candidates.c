@@ -81,8 +81,7 @@ static void fill_keys(struct candidates *out)
 
 static enum status refuse(struct why *why, const char *name, const char *remedy)
 {
-    why_set(why, "%.100s: %s", name, remedy);
-    return STATUS_INVALID;
+    return why_refuse(why, "%.100s: %s", name, remedy);
 }
 
 static enum status refuse_column(const struct candidates *candidates, const char *name,

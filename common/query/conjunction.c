@@ -23,8 +23,8 @@ enum status conjunction_question(char text[static QUERY_TEXT_BYTES], const char 
         snprintf(text, QUERY_TEXT_BYTES, "count: (%s) and not (%s)", positive, feature);
     if (bytes < 0 || bytes >= QUERY_TEXT_BYTES) {
         text[0] = '\0';
-        why_set(why, "a feature and what is positive are too long together: shorten them");
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "a feature and what is positive are too long together: shorten them");
     }
     return STATUS_OK;
 }

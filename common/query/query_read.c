@@ -262,8 +262,7 @@ enum status query_parse(struct query *query, struct slice text, const struct sch
     *query = (struct query){0};
     reader_init(&reading.reader, text, schema, why);
     if (text.size >= QUERY_TEXT_BYTES) {
-        why_set(why, "it is longer than %d characters: split it", QUERY_TEXT_BYTES - 1);
-        return STATUS_INVALID;
+        return why_refuse(why, "it is longer than %d characters: split it", QUERY_TEXT_BYTES - 1);
     }
     enum status status = read_kind(&reading);
     if (status == STATUS_OK && reading.reader.token.kind != TOKEN_END) {

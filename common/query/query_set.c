@@ -8,12 +8,11 @@ enum status query_set_init(struct query_set *out, const char *const *text, size_
 {
     *out = (struct query_set){0};
     if (count < 1 || count > QUERY_SET_MAX) {
-        why_set(why, "write 1 to %d questions", QUERY_SET_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "write 1 to %d questions", QUERY_SET_MAX);
     }
     if (grid_bits < QUERY_BITS_MIN || grid_bits > QUERY_BITS_MAX) {
-        why_set(why, "questions need a grid of %d to %d bits", QUERY_BITS_MIN, QUERY_BITS_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "questions need a grid of %d to %d bits", QUERY_BITS_MIN,
+                          QUERY_BITS_MAX);
     }
     out->query = calloc(count, sizeof *out->query);
     if (out->query == NULL) {

@@ -2,7 +2,7 @@
 
 #include "base/near.h"
 
-#include "learn/number.h"
+#include "base/decimal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -193,7 +193,7 @@ enum status reader_column(struct reader *reader, size_t *column)
 
 enum status reader_number(struct reader *reader, double *number, const char *remedy)
 {
-    if (reader->token.kind != TOKEN_WORD || number_parse(number, reader->token.text) != STATUS_OK) {
+    if (reader->token.kind != TOKEN_WORD || decimal_cell(number, reader->token.text) != STATUS_OK) {
         return reader_refuse(reader, remedy);
     }
     reader_advance(reader);

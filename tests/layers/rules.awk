@@ -90,8 +90,6 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
     }
     room = folder_of(path)
     other = folder_of(target)
-    if (target == "common/dp/grant_private.h" && room != "common/dp")
-        complain("only common/dp may see dp/grant_private.h: a grant comes from ledger_spend alone")
     if (target == "common/dp/ledger_private.h" && room != "common/dp")
         complain("only common/dp may see dp/ledger_private.h: what was spent changes through ledger.h alone")
     if (target == "common/dp/select_private.h" && room !~ /^(common\/(dp|experts)|lab\/audit)$/ && !in_tests())

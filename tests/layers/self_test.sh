@@ -33,13 +33,13 @@ clean_tree() {
     printf 'house_library(agent DEPENDS base dp learn protocol crypto EXCLUDE main.c)\n%s\n' \
         'house_program(hedgerow-agent SOURCES main.c DEPENDS agent io)' >agent/CMakeLists.txt
     echo 'house_library(coordinator DEPENDS base learn protocol)' >coordinator/CMakeLists.txt
-    for header in common/base/status.h common/dp/ledger.h common/dp/mechanism.h common/dp/grant_private.h \
+    for header in common/base/status.h common/dp/ledger.h common/dp/mechanism.h \
         common/dp/ledger_private.h common/dp/select_private.h common/learn/dataset.h common/learn/csv.h common/describe/describe.h common/protocol/machine.h common/io/endpoint.h agent/gate.h \
         coordinator/round.h \
         lab/composition/pld.h; do
         echo '/* a header */' >"$header"
     done
-    printf '#include "base/status.h"\n#include "dp/grant_private.h"\n#include "dp/ledger_private.h"\n' >common/dp/ledger.c
+    printf '#include "base/status.h"\n#include "dp/ledger_private.h"\n' >common/dp/ledger.c
     echo '#include "dp/select_private.h"' >tests/unit/select.c
     printf '#include "base/status.h"\n#include <mpfr.h>\n' >common/noise/laplace.c
     printf '#include "protocol/machine.h"\n#include <zmq.h>\n#include <time.h>\n' >common/io/endpoint.c
@@ -109,7 +109,7 @@ plant common/base/status.h '#include "dp/ledger.h"' 'does not declare that it de
 plant agent/gate.c '#include "io/endpoint.h"' 'does not declare that it depends on io'
 plant agent/gate.c '#include "coordinator/round.h"' 'does not declare that it depends on coordinator'
 plant agent/gate.c '#include "../common/base/status.h"' 'no header of this project'
-plant agent/gate.c '# include  "dp/grant_private.h"' 'only common/dp may see'
+plant agent/gate.c '# include  "dp/ledger_private.h"' 'only common/dp may see dp/ledger_private.h'
 plant agent/gate.c '#include "dp/ledger_private.h"' 'only common/dp may see dp/ledger_private.h'
 plant lab/audit/rig.h '#include "dp/ledger_private.h"' 'only common/dp may see dp/ledger_private.h'
 plant tests/unit/x.c '#include "dp/ledger_private.h"' 'only common/dp may see dp/ledger_private.h'

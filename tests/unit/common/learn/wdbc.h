@@ -4,9 +4,9 @@
 #ifndef TESTS_WDBC_H
 #define TESTS_WDBC_H
 
+#include "base/decimal.h"
 #include "learn/csv.h"
 #include "learn/dataset.h"
-#include "learn/number.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static inline void wdbc_bounds(struct column *column)
     for (size_t record = 0; csv_next(csv, &done, NULL) == STATUS_OK && !done; record++) {
         for (size_t i = 0; i < WDBC_COLUMNS; i++) {
             double value = 0;
-            cr_assert(number_parse(&value, csv_field(csv, i)) == STATUS_OK);
+            cr_assert(decimal_cell(&value, csv_field(csv, i)) == STATUS_OK);
             low[i] = record == 0 || value < low[i] ? value : low[i];
             high[i] = record == 0 || value > high[i] ? value : high[i];
         }
