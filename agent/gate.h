@@ -5,13 +5,13 @@
 #ifndef AGENT_GATE_H
 #define AGENT_GATE_H
 
-#include "agent/task.h"
 #include "base/bytes.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "base/why.h"
 #include "dp/ledger.h"
 #include "protocol/record.h"
+#include "task/answer.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "agent/judge.h"
 
-#include "agent/task.h"
+#include "task/answer.h"
 
 enum status judge_data(const struct dictionary *dictionary, struct job *job, struct why *why)
 {

@@ -8,11 +8,11 @@
 #include "agent/approval.h"
 #include "agent/gate.h"
 #include "agent/participant.h"
-#include "agent/task.h"
 #include "agent/texts.h"
 #include "protocol/message.h"
 #include "protocol/stale.h"
 #include "protocol/transfer.h"
+#include "task/answer.h"
 
 /* A table that is gone is looked for so often, a public period. */
 enum { LOOK_AGAIN_MS = 30000 };

@@ -1,5 +1,6 @@
 # House.cmake - the rules every target follows, and the four lines that declare one:
-#   house_library(name [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])  every .c of the folder
+#   house_library(name [PARTS patterns...] [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])
+#                                                    every .c of the folder, or what the patterns name
 #   house_program(name SOURCES files... DEPENDS libs...)
 #   house_test(test_x.c [DEPENDS libs...])           a Criterion test; its ctest name is its path
 #   house_fuzz(fuzz_x.c [DEPENDS libs...])           a libFuzzer target, in builds with -DHOUSE_FUZZ=ON
@@ -70,8 +71,11 @@ function(house_foreign target)
 endfunction()
 
 function(house_library name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;FOREIGN;EXCLUDE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.c)
+  cmake_parse_arguments(arg "" "" "PARTS;DEPENDS;FOREIGN;EXCLUDE" ${ARGN})
+  if(NOT arg_PARTS)
+    set(arg_PARTS *.c)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${arg_PARTS})
   foreach(file IN LISTS arg_EXCLUDE)
     list(REMOVE_ITEM sources "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
   endforeach()

@@ -219,3 +219,18 @@ struct member *cohort_next_offer(struct cohort *cohort)
     }
     return next;
 }
+
+enum status cohort_own_models(const double ***own, size_t *count, const struct cohort *cohort)
+{
+    *count = 0;
+    *own = malloc((cohort->count + 1) * sizeof **own);
+    if (*own == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < cohort->count; i++) {
+        if (cohort->member[i].standing == STANDING_ANSWERED && cohort->member[i].own != NULL) {
+            (*own)[(*count)++] = cohort->member[i].own;
+        }
+    }
+    return STATUS_OK;
+}

@@ -66,6 +66,11 @@ struct member *cohort_find(struct cohort *cohort, const struct peer *peer);
  * possible values tells which it was. */
 void cohort_forget_answers(struct cohort *cohort);
 
+/** Lists the own models of those who have answered, in the cohort's order: (count), the array is the caller's, and
+ * borrows the models. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status cohort_own_models(const double ***own, size_t *count,
+                                       const struct cohort *cohort);
+
 /** A new round: all standings back to silent, members who left dropped, answers forgotten and own
  * models freed. */
 void cohort_begin_round(struct cohort *cohort);

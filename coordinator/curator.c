@@ -171,3 +171,11 @@ enum status curator_add_noise(struct curator *curator, int64_t *sum, size_t coun
     }
     return status;
 }
+
+struct closing_payer curator_payer(struct curator *curator)
+{
+    return (struct closing_payer){.curator = curator,
+                                  .spend = curator_spend,
+                                  .open_play = curator_open_play,
+                                  .spend_play = curator_spend_play};
+}

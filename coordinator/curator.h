@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "dp/ledger.h"
 #include "job/round.h"
+#include "task/close.h"
 
 struct curator;
 
@@ -41,6 +42,9 @@ MUST_USE enum status curator_open_play(struct curator *curator, uint32_t round, 
 MUST_USE enum status curator_spend_play(struct curator *curator, struct grant **grant,
                                         const struct hedge_state *state, const struct stage *stage,
                                         struct why *why);
+
+/** Returns what a closing pays with: the three above. */
+struct closing_payer curator_payer(struct curator *curator);
 
 /**
  * Makes a round's exact sum private: spends, and adds the stage's noise once. Does nothing under

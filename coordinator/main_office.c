@@ -3,13 +3,13 @@
 #include "base/owned.h"
 #include "config/config.h"
 #include "coordinator/main.h"
-#include "coordinator/outcome.h"
 #include "coordinator/publish.h"
 #include "io/journal.h"
 #include "learn/model.h"
 #include "protocol/wire.h"
 #include "report/file.h"
 #include "report/result.h"
+#include "task/outcome.h"
 
 #include <errno.h>
 #include <math.h>

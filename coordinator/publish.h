@@ -5,10 +5,10 @@
 #define COORDINATOR_PUBLISH_H
 
 #include "base/status.h"
-#include "coordinator/outcome.h"
 #include "job/job.h"
 #include "learn/model.h"
 #include "report/result.h"
+#include "task/outcome.h"
 
 #include <stdbool.h>
 #include <stdint.h>

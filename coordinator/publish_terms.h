@@ -4,8 +4,8 @@
 #ifndef COORDINATOR_PUBLISH_TERMS_H
 #define COORDINATOR_PUBLISH_TERMS_H
 
-#include "coordinator/outcome.h"
 #include "report/result.h"
+#include "task/outcome.h"
 
 /**
  * Tells the questions' answers, the noise and price of every stage (job/terms.h), what the agents

@@ -5,9 +5,9 @@
 #include "base/decimal.h"
 #include "base/exit_code.h"
 #include "coordinator/round_state.h"
-#include "coordinator/strategy.h"
 #include "job/terms.h"
 #include "protocol/wire.h"
+#include "task/close.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,21 +106,24 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
                               .stage = stage,
                               .within = within,
                               .outcome = &c->outcome,
-                              .cohort = &c->cohort,
                               .random = c->options.random,
-                              .curator = c->curator,
+                              .payer = curator_payer(c->curator),
                               .sum = c->aggregate.sum,
                               .count = c->aggregate.count,
                               .record = &c->committing};
     struct why why = {{0}};
+    const double **own = NULL;
 
     c->aggregate.sum = NULL;
     aggregate_free(&c->aggregate);
-    enum status status =
-        curator_add_noise(c->curator, closing.sum, closing.count, c->committing.as.round.round,
-                          c->outcome.expert_count, &why);
+    enum status status = cohort_own_models(&own, &closing.own_count, &c->cohort);
+    closing.own = own;
     if (status == STATUS_OK) {
-        status = strategy_kind(c->options.job, stage)->close(&closing);
+        status = curator_add_noise(c->curator, closing.sum, closing.count,
+                                   c->committing.as.round.round, c->outcome.expert_count, &why);
+    }
+    if (status == STATUS_OK) {
+        status = task_close(c->options.job, stage)->close(&closing);
     }
     if (status == STATUS_OK) {
         status = commit_closing(c, &closing, effects);
@@ -129,6 +132,7 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
         log_event(c->options.log, LOG_ERROR, "noise-not-paid", NULL, "round %" PRIu32 ": %s",
                   c->outcome.rounds_closed, why.text);
     }
+    free(own);
     closing_free(&closing);
     cohort_forget_answers(&c->cohort);
     return status;
@@ -204,7 +208,7 @@ static void log_closed(const struct coordinator *c, const struct record *record)
         {.name = "round", .number = round + 1},
         {.name = "rounds", .number = job_round_count(c->options.job)},
         {.name = "agents", .number = record->as.round.agent_count},
-        {.name = "records", .number = (double)strategy_records(stage, record)},
+        {.name = "records", .number = (double)closing_records(stage, record)},
         {.name = "epsilon", .number = (double)spent.epsilon_micro / 1e6},
         {.name = "delta", .number = (double)spent.delta_atto / 1e18},
         {.name = "seconds", .number = record->as.round.duration_ms / 1000.0},

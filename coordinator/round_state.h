@@ -8,10 +8,10 @@
 #include "coordinator/aggregate.h"
 #include "coordinator/cohort.h"
 #include "coordinator/curator.h"
-#include "coordinator/outcome.h"
 #include "coordinator/round.h"
 #include "protocol/message.h"
 #include "protocol/stale.h"
+#include "task/outcome.h"
 
 enum {
     PULL_RETRY_MS = 2000,

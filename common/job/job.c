@@ -1,7 +1,7 @@
 #include "job/job.h"
 
 #include "base/check.h"
-#include "job/kind.h"
+#include "task/task.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,15 +17,9 @@ static const char *name_at(const char *const *name, size_t count, unsigned index
 
 const char *task_name(enum task task)
 {
-    static const char *const name[] = {[TASK_FIT] = "fit",
-                                       [TASK_LOSSES] = "losses",
-                                       [TASK_ONLINE] = "online",
-                                       [TASK_PREDICT] = "predict",
-                                       [TASK_QUERY] = "query",
-                                       [TASK_SELECT] = "select",
-                                       [TASK_STATISTICS] = "statistics",
-                                       [TASK_UPDATE] = "update"};
-    CHECK_TABLE(name, TASK_COUNT);
+#define TASK_NAME(NAME, name) #name,
+    static const char *const name[] = {TASK_LIST(TASK_NAME)};
+#undef TASK_NAME
     return NAME_AT(name, task);
 }
 
@@ -112,24 +106,10 @@ const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t
     return &job->stage[i];
 }
 
-const struct stage_kind *stage_kind(enum task task)
-{
-    static const struct stage_kind *const kind[] = {[TASK_FIT] = &stage_fit,
-                                                    [TASK_LOSSES] = &stage_losses,
-                                                    [TASK_ONLINE] = &stage_online,
-                                                    [TASK_PREDICT] = &stage_predict,
-                                                    [TASK_QUERY] = &stage_query,
-                                                    [TASK_SELECT] = &stage_select,
-                                                    [TASK_STATISTICS] = &stage_statistics,
-                                                    [TASK_UPDATE] = &stage_update};
-    CHECK_TABLE(kind, TASK_COUNT);
-    CHECK(task < TASK_COUNT);
-    return kind[task];
-}
-
 bool job_makes_experts(const struct stage *stage)
 {
-    return stage->task == TASK_UPDATE || job_experts_of_round(stage, 1) > 0;
+    const struct task_bounds *task = task_bounds(stage->task);
+    return task->experts != NULL || task->experts_at_end != NULL;
 }
 
 struct loss job_loss(const struct job *job)
@@ -146,20 +126,16 @@ struct loss job_loss(const struct job *job)
 
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 {
-    if (stage->task == TASK_STATISTICS) {
-        return stage->lambda_count * (1 + stage->shift_count);
-    }
-    if (stage->task != TASK_FIT && stage->task != TASK_PREDICT) {
-        return stage->task == TASK_ONLINE ? 1 : 0;
-    }
-    return 1 + stage->shift_count + (stage->experts_own && agent_count >= 2 ? agent_count : 0);
+    const struct task_bounds *task = task_bounds(stage->task);
+    return task->experts == NULL ? 0 : task->experts(stage, agent_count);
 }
 
 size_t job_experts_of_stage(const struct stage *stage, size_t agent_count)
 {
     const size_t of_round = job_experts_of_round(stage, agent_count);
-    return stage->task == TASK_UPDATE ? 1 + stage->shift_count
-                                      : stage->rounds * of_round + stage->forecaster_count;
+    const struct task_bounds *task = task_bounds(stage->task);
+    const size_t at_end = task->experts_at_end == NULL ? 0 : task->experts_at_end(stage);
+    return stage->rounds * of_round + at_end + stage->forecaster_count;
 }
 
 size_t job_experts_at(const struct job *job, size_t index, size_t agent_count)

@@ -20,6 +20,7 @@
 #include "learn/schema.h"
 #include "query/candidates.h"
 #include "query/query_set.h"
+#include "task/list.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,15 +50,10 @@ enum job_trust {
 };
 enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN, JOB_NOISE_COUNT };
 enum task {
-    TASK_FIT,
-    TASK_LOSSES,
-    TASK_ONLINE,
-    TASK_PREDICT,
-    TASK_QUERY,
-    TASK_SELECT,
-    TASK_STATISTICS,
-    TASK_UPDATE,
-    TASK_COUNT /* the size of every table that is indexed by a task */
+#define TASK_NUMBER(NAME, name) TASK_##NAME,
+    TASK_LIST(TASK_NUMBER)
+#undef TASK_NUMBER
+        TASK_COUNT /* the size of every table that is indexed by a task */
 };
 enum strategy {
     STRATEGY_AVERAGE, /* fit: of the models; update: plain steps along the mean gradient;

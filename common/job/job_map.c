@@ -6,9 +6,9 @@
 #include "base/decimal.h"
 #include "base/near.h"
 #include "job/draft.h"
-#include "job/kind.h"
 #include "learn/blocks.h"
 #include "learn/features.h"
+#include "task/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +211,7 @@ static enum status map_stage(const struct drafting *drafting, size_t index, bool
     enum status status = STATUS_OK;
     size_t at = 0;
 
-    if (stage_learns((enum task)draft->task)) {
+    if (task_text((enum task)draft->task)->has_map) {
         char path[CONFIG_PATH_BYTES];
         const bool own = stage_has(drafting, index, "map");
         status = read_map(&map, drafting, own ? draft_path(path, "stages", index, "map") : DATA_MAP,
@@ -222,7 +222,7 @@ static enum status map_stage(const struct drafting *drafting, size_t index, bool
     if (status == STATUS_OK) {
         status = add_block(&at, schema, is_first, map);
     }
-    if (status == STATUS_OK && stage_learns((enum task)draft->task)) {
+    if (status == STATUS_OK && task_text((enum task)draft->task)->has_map) {
         drafting->job->stage[index].schema = block_schema(schema, at);
         drafting->job->stage[index].has_own_map = stage_has(drafting, index, "map");
     }
@@ -233,7 +233,7 @@ static enum status map_stage(const struct drafting *drafting, size_t index, bool
 static bool reads_data_map(const struct drafting *drafting)
 {
     for (size_t i = 0; i < drafting->draft->stage_count; i++) {
-        if (stage_learns((enum task)drafting->draft->stage[i].task) &&
+        if (task_text((enum task)drafting->draft->stage[i].task)->has_map &&
             !stage_has(drafting, i, "map")) {
             return true;
         }
@@ -271,7 +271,7 @@ enum status job_maps_build(const struct drafting *drafting)
     }
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         set_block(&job->stage[i], &job->schema,
-                  stage_learns((enum task)drafting->draft->stage[i].task));
+                  task_text((enum task)drafting->draft->stage[i].task)->has_map);
     }
     return status;
 }

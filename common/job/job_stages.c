@@ -1,7 +1,10 @@
 /* The stages of a draft against each other and against the whole price. What one task has that the
- * others have not is in stage_*.c. */
+ * others have not is in its folder
+ * of common/task. */
 
-#include "job/kind.h"
+#include "dp/schedule.h"
+#include "job/reach.h"
+#include "task/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,53 +20,6 @@ enum { ROUNDS_TOTAL_MAX = 1000000 }; /* the protocol's ROUNDS_MAX */
 #define SOLVING  (FITTING | BIT(TASK_STATISTICS))
 #define LEARNING (SOLVING | BIT(TASK_UPDATE))
 #define MAPPED   (SOLVING | BIT(TASK_ONLINE) | BIT(TASK_UPDATE))
-
-static const char STAGES[] = "stages";
-
-bool stage_learns(enum task task)
-{
-    return (BIT(task) & MAPPED) != 0;
-}
-
-enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,
-                         const char *remedy)
-{
-    char path[CONFIG_PATH_BYTES];
-    return config_refuse(drafting->config, drafting->why, draft_path(path, STAGES, index, key),
-                         "%s", remedy);
-}
-
-bool stage_has(const struct drafting *drafting, size_t index, const char *key)
-{
-    char path[CONFIG_PATH_BYTES];
-    return config_has(drafting->config, draft_path(path, STAGES, index, key));
-}
-
-enum status stage_keep(double **out, const double *list, size_t count)
-{
-    *out = NULL;
-    if (count == 0) {
-        return STATUS_OK;
-    }
-    *out = malloc(count * sizeof **out);
-    if (*out == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    memcpy(*out, list, count * sizeof **out);
-    return STATUS_OK;
-}
-
-bool stage_has_twice(const double *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (list[i] == list[j]) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
 
 /* A key that a task does not read would be a wish that nobody hears: it is refused. */
 static enum status check_keys(const struct drafting *drafting, size_t index)
@@ -160,7 +116,7 @@ static enum status check_loss(const struct drafting *drafting, size_t index)
 static enum status choose_strategy(const struct drafting *drafting, size_t index)
 {
     struct stage *stage = &drafting->job->stage[index];
-    const unsigned offered = stage_kind(stage->task)->strategies;
+    const unsigned offered = task_text(stage->task)->strategies;
     stage->strategy = (enum strategy)drafting->draft->stage[index].strategy;
     if (!stage_has(drafting, index, "strategy")) {
         unsigned first = 0;
@@ -184,9 +140,9 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = &drafting->draft->stage[index];
     struct stage *stage = &drafting->job->stage[index];
-    const struct stage_kind *kind = stage_kind((enum task)draft->task);
+    const struct task_text *kind = task_text((enum task)draft->task);
 
-    stage->task = kind->task;
+    stage->task = (enum task)draft->task;
     stage->grid_bits = draft->grid_bits;
     stage->loss = (struct loss){(enum loss_kind)draft->loss, draft->loss_parameter};
     /* At most 10^9 * 10^9: it fits. */
@@ -209,9 +165,6 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
         status = choose_strategy(drafting, index);
     }
     if (status == STATUS_OK) {
-        status = stage_set_forecasters(drafting, index);
-    }
-    if (status == STATUS_OK) {
         status = kind->build(drafting, index);
     }
     const bool gaussian = draft->noise == JOB_NOISE_GAUSSIAN;
@@ -231,47 +184,45 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     return status;
 }
 
-enum status stage_take_batch(const struct drafting *drafting, size_t index)
+/* Draws under central trust may be charged as a Gaussian, too, whose sigma stands. */
+static bool waits_for_sigma(const struct stage *stage)
 {
-    const struct config_portion batch = drafting->draft->stage[index].batch;
-    const struct job *job = drafting->job;
-    struct stage *stage = &drafting->job->stage[index];
-    stage->batch = batch.count;
-    stage->batch_nano = batch.share_nano;
-    if (batch.share_nano == 0) {
+    return stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN && stage->charge.sigma_micro == 0;
+}
+
+enum status stage_set_sigma(const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    struct charge fixed[JOB_STAGES_MAX];
+    struct schedule schedule = {.limit = {job->epsilon_micro, job->delta_atto}, .fixed = fixed};
+    struct stage *found = NULL;
+    struct why why = {{0}};
+
+    for (size_t i = 0; i < job->stage_count; i++) {
+        struct stage *stage = &job->stage[i];
+        if (!waits_for_sigma(stage)) {
+            struct charge *charge = &fixed[schedule.fixed_count++];
+            *charge = stage->charge;
+            charge->count = charge_count(charge) * reach_passes(job, stage, stage->rounds);
+            charge->pass = (struct digest){{1}};
+            charge->row_count = 1;
+            continue;
+        }
+        if (found != NULL) {
+            return stage_refuse(drafting, i, "noise",
+                                "is gaussian in a second stage, and one takes all that is left: "
+                                "write laplace here or there");
+        }
+        found = stage;
+    }
+    if (found == NULL) {
         return STATUS_OK;
     }
-    if (job->unit != UNIT_RECORD) {
-        return stage_refuse(
-            drafting, index, "batch",
-            "is a share, which needs unit: record: the noise of a whole batch would "
-            "differ from agent to agent. Write a number");
+    schedule.count = reach_passes(job, found, found->rounds);
+    schedule.sampling_nano = charge_sampling_nano(&found->charge);
+    if (schedule_sigma(&found->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
+        return stage_refuse(drafting, (size_t)(found - job->stage), "noise", why.text);
     }
-    if (job->records_most == 0) {
-        return stage_refuse(
-            drafting, index, "batch",
-            "is a share, and nothing bounds the records that one agent may say its answer is about: "
-            "write cohort.records_most, the most that may count for one agent, for example `5000`");
-    }
-    stage->records_most = job->records_most;
-    const uint64_t all = (uint64_t)batch.share_nano * stage->batches;
-    if (all > PORTION_ONE) {
-        return stage_refuse(drafting, index, "batch",
-                            "makes one pass more than all records: lower the share, or the number "
-                            "of rounds or batches");
-    }
-    if (all == PORTION_ONE && stage->first > 0) {
-        return stage_refuse(drafting, index, "batch",
-                            "makes one pass all records, and leaves none for `first` to pass over: "
-                            "lower the share");
-    }
-    if (round_is_drawn(job, stage) && round_batch(stage, job->records_least) == 0) {
-        return stage_refuse(drafting, index, "batch",
-                            "is a share, and under trust central draws are planned for the fewest "
-                            "records that an agent may have: write cohort.records");
-    }
-    const uint64_t least = round_records_least(stage);
-    stage->batch = round_batch(stage, least > job->records_least ? least : job->records_least);
     return STATUS_OK;
 }
 

@@ -3,7 +3,7 @@
 
 #include "dp/encode.h"
 #include "dp/mechanism.h"
-#include "job/kind.h"
+#include "task/task.h"
 
 static enum status check_round(const struct job *job, const struct stage *stage, uint32_t within,
                                size_t expert_count, struct why *why)

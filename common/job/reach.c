@@ -115,7 +115,7 @@ static struct reach reach_of_row(const struct job *job, const struct stage *stag
     const struct runs runs = runs_of(&job->schema, 1);
     const uint64_t batch = stage->batch;
     const uint64_t batches = reach_pass_rounds(job, stage);
-    if (batch == 0) { /* looks at all records; bounded for a whole pass: stage_online.c */
+    if (batch == 0) { /* looks at all records; bounded for a whole pass: online/bounds.c */
         const uint64_t all = most_within(&runs, UINT64_MAX);
         return (struct reach){all, all, 1};
     }

@@ -2,12 +2,12 @@
 
 #include "base/check.h"
 #include "config/config.h"
-#include "job/kind.h"
 #include "job/reach.h"
+#include "task/task.h"
 
 enum round_input round_input(const struct stage *stage, uint32_t within)
 {
-    enum round_input input = stage->among_experts ? INPUT_EXPERTS : stage_kind(stage->task)->input;
+    enum round_input input = stage->among_experts ? INPUT_EXPERTS : task_bounds(stage->task)->input;
     return input == INPUT_STATE && stage->task == TASK_QUERY && within == 0 ? INPUT_NONE : input;
 }
 
@@ -18,7 +18,7 @@ size_t round_state_count(const struct stage *stage)
 
 bool round_is_drawn(const struct job *job, const struct stage *stage)
 {
-    return job->trust == TRUST_CENTRAL && stage_kind(stage->task)->is_drawn;
+    return job->trust == TRUST_CENTRAL && task_bounds(stage->task)->is_drawn;
 }
 
 const struct hedge_game *round_game(const struct stage *stage, uint64_t play)
@@ -39,23 +39,30 @@ size_t round_stage_width(const struct stage *stage)
 size_t round_answer_count(const struct job *job, const struct stage *stage, uint32_t within,
                           size_t expert_count)
 {
-    return stage_kind(stage->task)->answer_count(job, stage, within, expert_count);
+    const struct round_asked asked = {
+        .job = job, .stage = stage, .within = within, .experts = expert_count};
+    return task_bounds(stage->task)->answer_count(&asked);
 }
 
 enum status round_bounds(struct round_bounds *out, const struct job *job, const struct stage *stage,
                          uint32_t within, uint64_t record_count, size_t expert_count,
                          struct why *why)
 {
-    uint64_t records = job->trust == TRUST_CENTRAL ? job_records_min(job) : record_count;
+    const struct round_asked asked = {.job = job,
+                                      .stage = stage,
+                                      .within = within,
+                                      .records = job->trust == TRUST_CENTRAL ? job_records_min(job)
+                                                                             : record_count,
+                                      .experts = expert_count,
+                                      .why = why};
     *out = (struct round_bounds){0};
-    enum status status =
-        stage_kind(stage->task)->bounds(out, job, stage, within, records, expert_count, why);
+    enum status status = task_bounds(stage->task)->bounds(out, &asked);
     if (status != STATUS_OK) {
         return status;
     }
     struct reach reach = reach_of(job, stage);
     if (stage->task == TASK_LOSSES && round_is_drawn(job, stage) && job->unit != UNIT_RECORD) {
-        reach.records = reach.rounds; /* a round counts as its mean: task_losses.c */
+        reach.records = reach.rounds; /* a round counts as its mean: losses/answer.c */
     }
     out->sensitivity = reach_sensitivity(&reach, out->sensitivity, 2 * (uint64_t)stage->clip_sum,
                                          stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN &&
@@ -77,7 +84,7 @@ struct query_noise round_noise(const struct job *job, const struct stage *stage,
 
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)
 {
-    const struct stage_kind *kind = stage_kind(stage->task);
+    const struct task_bounds *kind = task_bounds(stage->task);
     if (kind->rows != NULL) {
         return kind->rows(stage, within);
     }
@@ -133,9 +140,7 @@ struct stage round_stage_at(const struct stage *stage, uint64_t record_count)
 
 uint32_t round_distinct(const struct stage *stage)
 {
-    return stage->task == TASK_FIT || stage->task == TASK_PREDICT || stage->task == TASK_ONLINE
-               ? stage->rounds
-               : 1;
+    return task_bounds(stage->task)->rounds_differ ? stage->rounds : 1;
 }
 
 struct cost round_cost(const struct job *job, const struct filter *filter, uint32_t rounds)

@@ -4,8 +4,8 @@
 
 #include "account/renyi.h"
 #include "base/check.h"
-#include "job/kind.h"
 #include "job/reach.h"
+#include "task/task.h"
 
 #include <math.h>
 

@@ -4,13 +4,13 @@
 
 #include "lab/study/study.h"
 
-#include "agent/task.h"
 #include "experts/hedge.h"
 #include "experts/linear_learner.h"
 #include "lab/study/study_audits.h"
 #include "learn/kernel_machine.h"
 #include "learn/online.h"
 #include "learn/rules.h"
+#include "task/answer.h"
 #include "tests/support/job_text.h"
 
 #include <math.h>

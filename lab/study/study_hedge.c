@@ -48,7 +48,7 @@ static void fall(int64_t *loss, const struct study_hedge *play, uint64_t round,
     }
 }
 
-/* Each due step paid for, as coordinator/strategy_hedge.c has it. */
+/* Each due step paid for, as common/task/losses/close_drawn.c has it. */
 static enum status choose(struct hedge_state *state, const struct study_hedge *play,
                           struct ledger *ledger, const struct random *random,
                           const struct hedge_losses *seen, struct why *why)

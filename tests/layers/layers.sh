@@ -33,7 +33,8 @@ find . -name CMakeLists.txt -not -path './build*' -not -path './.git/*' -not -pa
                 n = split($0, word, " ")
                 print "L\t" word[1] "\t" folder
                 for (i = 2; i <= n; i++) {
-                    if (word[i] ~ /^(DEPENDS|FOREIGN|EXCLUDE)$/) section = word[i]
+                    if (word[i] ~ /^(PARTS|DEPENDS|FOREIGN|EXCLUDE)$/) section = word[i]
+                    else if (section == "PARTS") print "F\t" word[1] "\t" folder "\t" word[i]
                     else if (section == "DEPENDS") print "D\t" word[1] "\t" word[i]
                 }
             }
@@ -56,13 +57,16 @@ while read -r from to reason; do
         }' "$work/declared" >>"$work/violations"
 done <<'NEVER'
 base .* base knows nobody
-io dp|learn|experts|query|job|agent|coordinator the driver cannot spend, and drives any machine
-dp|learn|experts|query|job|protocol|config|crypto io the machines and their rooms are pure
+io dp|learn|experts|query|job|task_answer|task_close|agent|coordinator the driver cannot spend, and drives any machine
+dp|learn|experts|query|job|task_answer|task_close|protocol|config|crypto io the machines and their rooms are pure
 agent|coordinator io the machines are pure; only their main.c meets the outside world
+task_answer|task_close agent|coordinator a task is a function of values, and knows no program
 agent coordinator|report the two machines share messages, nothing else
 coordinator agent the two machines share messages, nothing else
 dp learn|experts|query|job|protocol|config|crypto privacy depends on base alone
 protocol learn|experts|query|job|config|crypto messages carry bytes, not meaning
+agent|hedgerow-agent|task_answer task_close what a sum becomes is the coordinator's to compute
+coordinator|hedgerow-coordinator|task_close task_answer what a task computes from records is the agent's
 .* support what belongs to the tests stays out of the libraries
 NEVER
 
@@ -118,6 +122,7 @@ awk -f "$here/unused.awk" "$here/for_tests.txt" "$work/code" >>"$work/violations
 if [ -n "$build" ]; then
     for library in agent/libagent.a coordinator/libcoordinator.a common/protocol/libprotocol.a \
         common/dp/libdp.a common/noise/libnoise.a common/account/libaccount.a common/experts/libexperts.a common/job/libjob.a \
+        common/task/libtask_answer.a common/task/libtask_close.a \
         lab/composition/libcomposition.a; do
         if [ ! -f "$build/$library" ]; then
             complain "$library: not built in $build; build everything before this check"
@@ -159,6 +164,14 @@ if [ -n "$build" ]; then
     for program in hedgerow-agent hedgerow-coordinator; do
         functions "$build/bin/$program" |
             comm -12 - "$work/lab" | sed "s|.*|bin/$program: holds & of the lab, which no daemon links|"
+    done >>"$work/violations"
+    # Of a task the agent holds no closing, and the coordinator no answer: functions and tables of entries.
+    parts() { nm --defined-only --format=posix "$@" 2>/dev/null | awk '$2 ~ /^[TRD]$/ { print $1 }' | sort -u || true; }
+    for pair in 'agent close coordinator' 'coordinator answer agent'; do
+        read -r holder part owner <<<"$pair"
+        parts "$build/common/task/libtask_$part.a" >"$work/parts"
+        parts "$build/bin/hedgerow-$holder" |
+            comm -12 - "$work/parts" | sed "s|.*|bin/hedgerow-$holder: holds & of a task, which is for the $owner alone|"
     done >>"$work/violations"
     if [ ! -x "$build/bin/sim" ]; then
         complain "bin/sim: not built in $build; build everything before this check"

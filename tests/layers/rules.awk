@@ -1,18 +1,28 @@
 # rules.awk - judges the lines that strip.awk prints. Read first: the declarations, as lines
 #     L <library> <folder>            D <library> <direct dependency>
 #     P <path of a program's source>  H <path of a header that exists>
+#     F <library> <its folder> <pattern of the files that are its, beside that folder>
 # Prints one sentence for each violation.
 
 function complain(sentence) { printf "%s:%s: %s\n", path, line, sentence }
 
 function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 
+# The library that a file is in: one that names it by a pattern, or else its folder's. A header is where its
+# source of the same name would be.
+function library_at(file,    source, i) {
+    source = file
+    sub(/\.h$/, ".c", source)
+    for (i = 1; i <= parts; i++) if (source ~ part[i] || file ~ part[i]) return part_library[i]
+    return library_of[folder_of(file)]
+}
+
 # Which rooms a file is in: tests are judged by few rules; programs see everything. A main file that no
 # program declares would slip into its folder's library.
 function in_tests() { return path ~ /^(tests|lab\/study)\// } # studies draw without a gate, from a seeded generator
 function is_program() { return path ~ /^(agent|coordinator)\/main[_.]/ || path ~ /^cli\// }
 function is_pure() {
-    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|query|job|dictionary|dp|noise|account)|lab\/(composition|audit))\//
+    return !is_program() && path ~ /^(agent|coordinator|common\/(protocol|experts|query|job|task|dictionary|dp|noise|account)|lab\/(composition|audit))\//
 }
 
 # Where privacy is spent: the agent's gate, and the curator that central trust trusts.
@@ -60,7 +70,17 @@ BEGIN {
           " signal sigaction exit _exit getpid", outward, " ")
 }
 
-$1 == "L" { library_of[$3] = $2; folder_of_library[$2] = $3; next }
+$1 == "L" { library_of[$3] = $2; next }
+$1 == "F" {
+    if ($4 == "*.c") next
+    pattern = $3 "/" $4
+    while (pattern ~ /[^\/]+\/\.\.\//) sub(/[^\/]+\/\.\.\//, "", pattern)
+    gsub(/\./, "[.]", pattern)
+    gsub(/\*/, "[^/]*", pattern)
+    part[++parts] = "^" pattern "$"
+    part_library[parts] = $2
+    next
+}
 $1 == "D" { depends[$2, $3] = 1; next }
 $1 == "P" { program[$2] = 1; next }
 $1 == "H" { header[$2] = 1; next }
@@ -96,19 +116,22 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*"/ {
         complain("only selections, their audits and tests may see dp/select_private.h: a private pick comes from select.h")
     if (target == "common/dp/mechanism.h" && room !~ /^(common\/(dp|job)|lab\/audit)$/ && !is_way_out() && !in_tests())
         complain("only agent/gate.c and coordinator/curator.c may see dp/mechanism.h: they are the only ways out")
-    if (target ~ /^common\/(learn\/(dataset|csv|header|table)|describe\/describe)\.h$/ && room !~ /^(common\/(learn|describe)|agent|cli)$/ && !in_tests())
+    if (target ~ /^common\/(learn\/(dataset|csv|header|table)|describe\/describe)\.h$/ && room !~ /^(common\/(learn|describe)|agent|cli)$/ && library_at(path) != "task_answer" && !in_tests())
         complain("only the agent's rooms and cli/ may see what reads records")
     if (target ~ /^lab\// && room !~ /^(lab\/|cli$)/ && !in_tests())
         complain("only cli/ and the tests may see the lab: no daemon plans, audits or studies")
     if (target ~ /^tests\// && !in_tests() && !is_program())
         complain("code must not include what belongs to the tests")
-    if (in_tests() || is_program() || room == other) next
-    if (!(room in library_of) || !(other in library_of)) {
-        if (room in library_of) room = other
+    from = library_at(path)
+    to = library_at(target)
+    if (in_tests() || is_program() || (from == to && from != "")) next
+    if (from == "" || to == "") {
+        if (from != "") room = other
+        if (room == other && from == to) next
         if (!(room in undeclared)) complain("no CMakeLists.txt declares the library of " room)
         undeclared[room] = 1
-    } else if (!((library_of[room], library_of[other]) in depends))
-        complain(library_of[room] " does not declare that it depends on " library_of[other])
+    } else if (!((from, to) in depends))
+        complain(from " does not declare that it depends on " to)
     next
 }
 

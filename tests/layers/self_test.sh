@@ -12,7 +12,7 @@ failed=0
 # A tree with the rooms that the rules speak of.
 clean_tree() {
     rm -rf "$work/tree"
-    mkdir -p "$work/tree"/{common/{base,noise,account,dp,learn,describe,dictionary,protocol,crypto,io,config},lab/{audit,composition,study},agent,coordinator,cli,tests/unit}
+    mkdir -p "$work/tree"/{common/{base,noise,account,dp,learn,job,task/fit,describe,dictionary,protocol,crypto,io,config},lab/{audit,composition,study},agent,coordinator,cli,tests/unit}
     cd "$work/tree"
     echo 'house_library(base)' >common/base/CMakeLists.txt
     echo "house_library(dp DEPENDS base)" >common/dp/CMakeLists.txt
@@ -30,9 +30,19 @@ clean_tree() {
     echo 'house_library(crypto DEPENDS base)' >common/crypto/CMakeLists.txt
     echo 'house_library(config DEPENDS base)' >common/config/CMakeLists.txt
     printf 'house_library(io DEPENDS base protocol # and no more\n  crypto config)\n' >common/io/CMakeLists.txt
-    printf 'house_library(agent DEPENDS base dp learn protocol crypto EXCLUDE main.c)\n%s\n' \
+    echo 'house_library(job PARTS *.c ../task/list.h ../task/task.c ../task/*/text.c DEPENDS base learn)' >common/job/CMakeLists.txt
+    printf 'house_library(task_answer PARTS answer.c */answer.c DEPENDS base learn job)\n%s\n' \
+        'house_library(task_close PARTS close.c */close.c DEPENDS base job protocol)' >common/task/CMakeLists.txt
+    for header in list task answer close; do
+        echo '/* a header */' >common/task/$header.h
+    done
+    echo '#include "task/task.h"' >common/job/job.c
+    printf '#include "task/task.h"\n#include "task/list.h"\n' >common/task/fit/text.c
+    printf '#include "task/answer.h"\n#include "task/task.h"\n#include "learn/dataset.h"\n' >common/task/fit/answer.c
+    printf '#include "task/close.h"\n#include "task/task.h"\n#include "protocol/machine.h"\n' >common/task/fit/close.c
+    printf 'house_library(agent DEPENDS base dp learn task_answer protocol crypto EXCLUDE main.c)\n%s\n' \
         'house_program(hedgerow-agent SOURCES main.c DEPENDS agent io)' >agent/CMakeLists.txt
-    echo 'house_library(coordinator DEPENDS base learn protocol)' >coordinator/CMakeLists.txt
+    echo 'house_library(coordinator DEPENDS base learn task_close protocol)' >coordinator/CMakeLists.txt
     for header in common/base/status.h common/dp/ledger.h common/dp/mechanism.h \
         common/dp/ledger_private.h common/dp/select_private.h common/learn/dataset.h common/learn/csv.h common/describe/describe.h common/protocol/machine.h common/io/endpoint.h agent/gate.h \
         coordinator/round.h \
@@ -126,6 +136,18 @@ plant coordinator/main.c '#include "learn/dataset.h"' 'what reads records'
 plant coordinator/round.h '#include "learn/csv.h"' 'what reads records'
 plant coordinator/round.c '#include "describe/describe.h"' 'what reads records'
 plant common/dictionary/judge.c '#include "learn/dataset.h"' 'what reads records'
+plant agent/gate.c '#include "task/close.h"' 'agent does not declare that it depends on task_close'
+plant coordinator/round.c '#include "task/answer.h"' 'coordinator does not declare that it depends on task_answer'
+plant common/job/job.c '#include "task/answer.h"' 'job does not declare that it depends on task_answer'
+plant common/task/fit/text.c '#include "task/close.h"' 'job does not declare that it depends on task_close'
+plant common/task/fit/text.c '#include "learn/dataset.h"' 'what reads records'
+plant common/task/fit/close.c '#include "learn/dataset.h"' 'what reads records'
+plant common/task/fit/close.c '#include "task/answer.h"' 'task_close does not declare that it depends on task_answer'
+plant common/task/fit/close.c '#include "coordinator/round.h"' 'task_close does not declare that it depends on coordinator'
+plant common/task/fit/answer.c '#include "task/close.h"' 'task_answer does not declare that it depends on task_close'
+plant common/task/fit/answer.c '#include "agent/gate.h"' 'task_answer does not declare that it depends on agent'
+plant common/task/fit/answer.c 'int g(void) { return clock_gettime(0, 0); }' 'clock_gettime\(\) belongs'
+plant common/task/fit/other.c '#include "task/task.h"' 'no CMakeLists.txt declares the library of common/task/fit'
 plant agent/main_run.c '#include "io/endpoint.h"' 'no house_program names'
 plant agent/task.c 'int g(void) { return mechanism_laplace(0); }' 'they are the only ways out'
 plant agent/gate.c '#include "tests/unit/x.h"' 'no header of this project'
@@ -165,6 +187,12 @@ sed -i 's/protocol #/protocol dp #/' "$work/tree/common/io/CMakeLists.txt"
 expect 'io that declares dp' '^CMakeLists.txt of io: must never depend on dp'
 echo 'house_library(base DEPENDS dp)' >"$work/tree/common/base/CMakeLists.txt"
 expect 'base that depends on dp' '^CMakeLists.txt of base: must never depend on dp'
+sed -i 's/task_answer protocol/task_close protocol/' "$work/tree/agent/CMakeLists.txt"
+expect 'an agent that declares task_close' '^CMakeLists.txt of agent: must never depend on task_close'
+sed -i 's/DEPENDS agent io/DEPENDS agent task_close io/' "$work/tree/agent/CMakeLists.txt"
+expect 'an agent program that declares task_close' '^CMakeLists.txt of hedgerow-agent: must never depend on task_close'
+sed -i 's/task_close protocol/task_answer protocol/' "$work/tree/coordinator/CMakeLists.txt"
+expect 'a coordinator that declares task_answer' '^CMakeLists.txt of coordinator: must never depend on task_answer'
 sed -i 's/crypto EXCLUDE/crypto io EXCLUDE/' "$work/tree/agent/CMakeLists.txt"
 expect 'an agent that declares io' '^CMakeLists.txt of agent: must never depend on io'
 sed -i 's/DEPENDS agent io/DEPENDS agent composition io/' "$work/tree/agent/CMakeLists.txt"
@@ -180,20 +208,29 @@ expect 'a room without a declaration' 'no CMakeLists.txt declares the library of
 
 # What was built: an archive whose code looks at the clock, a program with a seeded generator, one that is
 # installed, a simulator with a foreign library, and the absence of everything else.
-mkdir -p "$work/build/agent" "$work/build/bin" "$work/build/lab/composition"
+mkdir -p "$work/build/agent" "$work/build/common/task" "$work/build/bin" "$work/build/lab/composition"
 cat >"$work/built.c" <<'CODE'
 #include <time.h>
 int seeded_random_init(void);
 int seeded_random_init(void) { return (int)time(0); }
 int pld_epsilon(void);
 int pld_epsilon(void) { return 0; }
+extern const int task_close_fit;
+const int task_close_fit = 1;
+int answer_fit(void);
+int answer_fit(void) { return 0; }
 int main(void) { return seeded_random_init() + pld_epsilon(); }
 CODE
 cc -c -o "$work/built.o" "$work/built.c"
 ar rcs "$work/build/agent/libagent.a" "$work/built.o"
 echo 'int pld_epsilon(void); int pld_epsilon(void) { return 0; }' | cc -x c -c -o "$work/lab.o" -
 ar rcs "$work/build/lab/composition/libcomposition.a" "$work/lab.o"
+echo 'extern const int task_close_fit; const int task_close_fit = 1;' | cc -x c -c -o "$work/close.o" -
+ar rcs "$work/build/common/task/libtask_close.a" "$work/close.o"
+echo 'int answer_fit(void); int answer_fit(void) { return 0; }' | cc -x c -c -o "$work/answer.o" -
+ar rcs "$work/build/common/task/libtask_answer.a" "$work/answer.o"
 cc -o "$work/build/bin/hedgerow-agent" "$work/built.o"
+cc -o "$work/build/bin/hedgerow-coordinator" "$work/built.o"
 cc -o "$work/build/bin/sim" "$work/built.o" -Wl,--no-as-needed -lzmq
 cc -o "$work/build/bin/pads" "$work/built.o" -Wl,-rpath,/usr/lib:
 cc -o "$work/build/bin/relative" "$work/built.o" -Wl,--disable-new-dtags,-rpath,/usr/lib:lib
@@ -202,7 +239,8 @@ echo 'file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/bin" TYPE EXECUTABLE FIL
     >"$work/build/cmake_install.cmake"
 said=$("$here/layers.sh" "$work/tree" "$work/build" || true)
 for pattern in 'libagent.a: asks for time,' 'libdp.a: not built' 'bin/hedgerow-agent: holds code of tests' \
-    'bin/hedgerow-agent: holds pld_epsilon of the lab' 'bin/hedgerow: not built' 'bin/sim: is linked with zmq' 'bin/hedgerow-agent-seeded: is installed' \
+    'bin/hedgerow-agent: holds pld_epsilon of the lab' 'bin/hedgerow-agent: holds task_close_fit of a task' \
+    'bin/hedgerow-coordinator: holds answer_fit of a task' 'bin/hedgerow: not built' 'bin/sim: is linked with zmq' 'bin/hedgerow-agent-seeded: is installed' \
     'bin/pads: its RUNPATH "/usr/lib:" has' 'bin/relative: its RUNPATH "/usr/lib:lib" has'; do
     if grep -qF "$pattern" <<<"$said"; then
         passed=$((passed + 1))

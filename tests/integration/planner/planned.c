@@ -186,7 +186,7 @@ static size_t read_release(double *value, const struct planned *bench,
 {
     const struct job *job = &bench->plan.job;
     const struct stage *stage = bench->stage;
-    const struct strategy_kind *kind = strategy_kind(job, stage);
+    const struct task_close *kind = task_close(job, stage);
     const size_t width = round_width(job);
     struct outcome_round round = {.task = stage->task};
     int64_t score[VALUES_MAX];
@@ -260,13 +260,12 @@ static size_t read_release(double *value, const struct planned *bench,
 size_t planned_close(double *value, const struct planned *bench, int64_t *sum, uint32_t within)
 {
     const struct job *job = &bench->plan.job;
-    const struct strategy_kind *kind = strategy_kind(job, bench->stage);
+    const struct task_close *kind = task_close(job, bench->stage);
     const size_t count = bench->exact[0].count;
     const struct slice weights = {bench->experts_weights, bench->experts * round_width(job) * 8};
     struct record record = {.kind = RECORD_ROUND};
     struct record begin = {.kind = RECORD_JOB, .as.job.job.id.byte = {1}};
     struct outcome_expert *expert = NULL;
-    struct cohort cohort = {0};
     struct outcome outcome;
     outcome_init(&outcome, job, true);
     cr_assert_eq(outcome_add(&outcome, job, &begin, (struct slice){0}), STATUS_OK);
@@ -280,7 +279,6 @@ size_t planned_close(double *value, const struct planned *bench, int64_t *sum, u
         blank.expert_count = outcome.expert_count;
         outcome = blank;
     }
-    cr_assert_eq(cohort_set_roster(&cohort, bench->agent, AGENTS), STATUS_OK);
     record.as.round.round = bench->first_round + within;
     record.as.round.agent = (struct peer *)bench->agent;
     record.as.round.agent_count = AGENTS;
@@ -288,7 +286,6 @@ size_t planned_close(double *value, const struct planned *bench, int64_t *sum, u
                               .stage = bench->stage,
                               .within = within,
                               .outcome = &outcome,
-                              .cohort = &cohort,
                               .random = &bench->random,
                               .sum = must(calloc(count + 1, sizeof *sum)),
                               .count = count,
@@ -298,7 +295,6 @@ size_t planned_close(double *value, const struct planned *bench, int64_t *sum, u
     const size_t values = read_release(value, bench, &closing, sum, &outcome);
     free(record.as.round.sum);
     closing_free(&closing);
-    cohort_free(&cohort);
     outcome_free(&outcome);
     return values;
 }

@@ -5,9 +5,10 @@
 #define TESTS_INTEGRATION_PLANNER_PLANNED_H
 
 #include "agent/gate.h"
-#include "agent/task.h"
 #include "cli/plan_job.h"
-#include "coordinator/strategy.h"
+#include "coordinator/curator.h"
+#include "task/answer.h"
+#include "task/close.h"
 #include "tests/support/seeded_random.h"
 
 enum { AGENTS = 2, RECORDS = 80, VALUES_MAX = 256 };

@@ -6,9 +6,9 @@
  * charges that a ledger counts, and some pair must come near, so that a bound of half the size, of a
  * smaller unit, or of one round alone would be caught here. Fixed seeds: no false alarms. */
 
-#include "agent/task.h"
 #include "dp/ledger.h"
 #include "job/reach.h"
+#include "task/answer.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

@@ -4,7 +4,7 @@
 #ifndef TESTS_PROPERTY_AGENT_WORLD_H
 #define TESTS_PROPERTY_AGENT_WORLD_H
 
-#include "agent/task.h"
+#include "task/answer.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

@@ -2,9 +2,9 @@
  * bytes would wait there for whoever reads the memory or a crash's image of it. */
 
 #include "agent/gate.h"
-#include "agent/task.h"
 #include "dp/sampling.h"
 #include "learn/erm.h"
+#include "task/answer.h"
 #include "tests/support/given_back.h"
 #include "tests/support/seeded_random.h"
 

@@ -1,9 +1,9 @@
 /* What a job needs of a machine: the planned memory is what reading and computing really take. */
 
 #include "agent/capacity.h"
-#include "agent/task.h"
 #include "job/round.h"
 #include "job/work.h"
+#include "task/answer.h"
 
 #include <criterion/criterion.h>
 #include <malloc.h>

@@ -1,7 +1,7 @@
 #include "agent/policy.h"
 
-#include "job/kind.h"
 #include "support/job_text.h"
+#include "task/task.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -322,7 +322,8 @@ Test(policy, has_room_for_every_task_and_every_trust)
     cr_assert_eq(sizeof policy.trust_allowed / sizeof *policy.trust_allowed, TRUST_COUNT);
     for (unsigned i = 0; i < TASK_COUNT; i++) {
         cr_assert_not_null(task_name((enum task)i));
-        cr_assert_not_null(stage_kind((enum task)i), "%s", task_name((enum task)i));
+        cr_assert_not_null(task_text((enum task)i), "%s", task_name((enum task)i));
+        cr_assert_not_null(task_bounds((enum task)i), "%s", task_name((enum task)i));
         (void)strcat(strcat(tasks, i > 0 ? ", " : ""), task_name((enum task)i));
     }
     cr_assert_null(task_name(TASK_COUNT));

@@ -1,6 +1,6 @@
 /* The losses task: what it computes, and that one replaced record moves it by at most k/g in L1. */
 
-#include "agent/task_losses.h"
+#include "task/answer.h"
 
 #include "dp/encode.h"
 #include "tests/support/seeded_random.h"
@@ -148,7 +148,7 @@ Test(task_losses, of_several_classes_a_record_costs_at_most_one)
         for (uint32_t within = 0; within < ROUNDS; within++) {
             int64_t value[OWN] = {0};
             f.input.within = within;
-            cr_assert_eq(task_losses(value, &f.input), STATUS_OK);
+            cr_assert_eq(answer_losses(value, &f.input), STATUS_OK);
             for (size_t k = 0; k < OWN; k++) {
                 cr_expect(value[k] >= 0 && value[k] <= (int64_t)BATCH << BITS, "loss %zu", i);
                 most = value[k] > most ? value[k] : most;

@@ -2,9 +2,8 @@
  * has its map alone; experts of all maps are judged by the features of each; and a replaced day moves
  * no answer further than the bound of the stage's own map. Fixed seeds: no false alarms. */
 
-#include "agent/task.h"
-#include "agent/task_update.h"
 #include "learn/blocks.h"
+#include "task/answer.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -261,7 +260,7 @@ Test(task_maps, an_agents_sum_is_clipped_over_its_own_maps_coordinates)
     int64_t *wide = calloc(stage->block.all, sizeof *wide); /* room for what must not be touched */
     cr_assert_not_null(wide);
     memcpy(wide, value, sizeof value);
-    cr_assert_eq(task_update(wide, &input), STATUS_OK);
+    cr_assert_eq(answer_update(wide, &input), STATUS_OK);
     for (size_t i = 0; i < 3; i++) {
         norm += (uint64_t)llabs(wide[i]);
     }

@@ -1,9 +1,9 @@
 /* What tasks give back to the heap: no score, no answer at a point, no weight of a stream's model, no
  * labels of a class against the rest, and no features of a stage's own map. */
 
-#include "agent/task.h"
 #include "experts/experts.h"
 #include "learn/kernel_machine.h"
+#include "task/answer.h"
 #include "tests/support/given_back.h"
 #include "tests/support/seeded_random.h"
 

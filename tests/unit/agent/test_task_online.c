@@ -2,7 +2,7 @@
  * public order and on the grid; and over all releases together one replaced day moves the answers by
  * no more than the noise is for. */
 
-#include "agent/task.h"
+#include "task/answer.h"
 
 #include "dp/encode.h"
 #include "tests/support/seeded_random.h"

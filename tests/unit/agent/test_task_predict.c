@@ -1,7 +1,7 @@
 /* The predict task: what it answers, that nothing but q numbers leave, and that one replaced record
  * moves them no farther than the stage says. */
 
-#include "agent/task_predict.h"
+#include "task/answer.h"
 
 #include "learn/kernel_machine.h"
 #include "tests/support/seeded_random.h"

@@ -1,7 +1,7 @@
 /* The statistics task: what it sums, and that one replaced record moves it no farther than the stage
  * says, in L1 and in L2, for two classes, a number and several classes. */
 
-#include "agent/task_statistics.h"
+#include "task/answer.h"
 
 #include "tests/support/seeded_random.h"
 

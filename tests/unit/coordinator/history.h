@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_COORDINATOR_HISTORY_H
 #define TESTS_UNIT_COORDINATOR_HISTORY_H
 
-#include "coordinator/outcome.h"
+#include "task/outcome.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "central.h"
 
 #include "base/exit_code.h"
-#include "coordinator/strategy.h"
 #include "dp/mechanism.h"
+#include "task/close.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

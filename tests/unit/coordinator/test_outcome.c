@@ -1,7 +1,8 @@
 /* The history: what rounds make of the experts, the weights, the price and the regret; and that
  * records which cannot follow are refused. */
 
-#include "coordinator/strategy.h"
+#include "coordinator/cohort.h"
+#include "task/close.h"
 
 #include "tests/support/seeded_random.h"
 #include "tests/unit/coordinator/history.h"
@@ -143,11 +144,11 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
     struct closing closing = {.job = &job,
                               .stage = &job.stage[0],
                               .outcome = &outcome,
-                              .cohort = &cohort,
                               .sum = malloc(2 * sizeof(int64_t)),
                               .count = 2,
                               .record = &record};
     int64_t *sum = closing.sum;
+    const double **own = NULL;
 
     cr_assert_eq(cohort_set_roster(&cohort, agents, 2), STATUS_OK);
     for (size_t i = 0; i < 2; i++) {
@@ -156,9 +157,11 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
         cohort.member[i].own[0] = (double)i;
         cohort.member[i].own[1] = 10 + (double)i;
     }
+    cr_assert_eq(cohort_own_models(&own, &closing.own_count, &cohort), STATUS_OK);
+    closing.own = own;
     sum[0] = INT64_C(3) << 16;
     sum[1] = -(INT64_C(5) << 16);
-    cr_assert_eq(strategy_fit.close(&closing), STATUS_OK);
+    cr_assert_eq(task_close_fit.close(&closing), STATUS_OK);
     const double *rows = closing.rows;
     cr_assert_eq(closing.row_count, 4);
     cr_assert(rows[0] == 1.5 && rows[1] == -2.5);
@@ -166,6 +169,7 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
     cr_assert_float_eq(rows[3], -2.5 + 0.5 * sqrt(2), 1e-12);
     cr_assert(rows[4] == 0 && rows[5] == 10 && rows[6] == 1 && rows[7] == 11);
     closing_free(&closing);
+    free(own);
     cohort_free(&cohort);
 }
 
@@ -197,7 +201,7 @@ static uint32_t pick(const struct random *random, uint32_t within)
                               .count = 8,
                               .record = &record};
     memcpy(closing.sum, sum, sizeof sum);
-    cr_assert_eq(strategy_losses.close(&closing), STATUS_OK);
+    cr_assert_eq(task_close_losses.close(&closing), STATUS_OK);
     closing_free(&closing);
     free(record.as.round.sum);
     return record.as.round.chosen;

@@ -3,7 +3,7 @@
  * held to its own agent's bounds. */
 
 #include "central.h"
-#include "coordinator/strategy.h"
+#include "task/close.h"
 #include "tests/unit/coordinator/history.h"
 
 #include <stdio.h>
@@ -144,7 +144,7 @@ static void close_round(struct closed *c, const char *stage, const char *batch, 
     for (size_t i = 0; i < count; i++) {
         c->closing.sum[i] = (int64_t)(100 - 30 * i);
     }
-    const struct strategy_kind *kind = strategy_kind(&c->job, c->job.stage);
+    const struct task_close *kind = task_close(&c->job, c->job.stage);
     cr_assert_eq(kind->close(&c->closing), STATUS_OK);
     c->record.as.round.blob_bytes = c->closing.row_count * c->closing.row_width * sizeof(double);
     cr_assert_eq(outcome_add(&c->outcome, &c->job, &c->record,

@@ -2,8 +2,9 @@
  * others, a threshold moves by that map's constant, descent goes on from a model of the same map and
  * from zero after another, and the file that is published has the one map. */
 
+#include "coordinator/cohort.h"
 #include "coordinator/publish.h"
-#include "coordinator/strategy.h"
+#include "task/close.h"
 #include "tests/unit/coordinator/history.h"
 
 #include <math.h>
@@ -63,6 +64,7 @@ static void teardown(void)
 static void run_round(uint32_t round)
 {
     static int64_t own[AGENTS][ANSWER_MAX];
+    const double **models = NULL;
     struct member member[AGENTS];
     struct cohort cohort = {.member = member, .count = AGENTS};
     uint32_t within = 0;
@@ -73,7 +75,6 @@ static void run_round(uint32_t round)
                               .stage = stage,
                               .within = within,
                               .outcome = &outcome,
-                              .cohort = &cohort,
                               .sum = calloc(count, sizeof(int64_t)),
                               .count = count,
                               .record = &record};
@@ -91,7 +92,10 @@ static void run_round(uint32_t round)
         cr_assert_not_null(member[i].own);
         memcpy(member[i].own, told, count * sizeof *told);
     }
-    cr_assert_eq(strategy_kind(&job, stage)->close(&closing), STATUS_OK);
+    cr_assert_eq(cohort_own_models(&models, &closing.own_count, &cohort), STATUS_OK);
+    closing.own = models;
+    cr_assert_eq(task_close(&job, stage)->close(&closing), STATUS_OK);
+    free(models);
     const size_t bytes = closing.row_count * closing.row_width * sizeof(double);
     record.as.round.blob_bytes = bytes;
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){closing.rows, bytes}),

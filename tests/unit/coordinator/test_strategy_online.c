@@ -2,7 +2,7 @@
  * their stage begins, after every restart alike; the published history knows which were there when. */
 
 #include "coordinator/publish.h"
-#include "coordinator/strategy.h"
+#include "task/close.h"
 #include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
@@ -129,7 +129,7 @@ Test(strategy_online, closes_with_the_average)
                               .sum = sum,
                               .count = WIDTH,
                               .record = &record};
-    cr_assert_eq(strategy_kind(&job, &job.stage[0])->close(&closing), STATUS_OK);
+    cr_assert_eq(task_close(&job, &job.stage[0])->close(&closing), STATUS_OK);
     cr_assert_eq(closing.row_count, 1);
     for (size_t j = 0; j < WIDTH; j++) {
         cr_assert_eq(closing.rows[j], (double)(j + 1) / 2);

@@ -1,9 +1,10 @@
 /* Answers of models that stay at home: linear experts that follow them, names, what a report says of
  * every point, and that only what can follow is read back. */
 
-#include "coordinator/strategy.h"
+#include "coordinator/cohort.h"
 #include "learn/distil.h"
 #include "learn/sensitivity.h"
+#include "task/close.h"
 #include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
@@ -19,6 +20,7 @@ struct fixture {
     struct outcome outcome;
     struct peer agent[AGENTS];
     struct cohort cohort;
+    const double **own;
     struct record record;
     struct closing closing;
     size_t outputs;
@@ -50,7 +52,6 @@ static void fixture_init(struct fixture *f, const char *label, const char *trust
     f->closing = (struct closing){.job = &f->job,
                                   .stage = f->job.stage,
                                   .outcome = &f->outcome,
-                                  .cohort = &f->cohort,
                                   .sum = calloc(f->outputs * Q, sizeof(int64_t)),
                                   .count = f->outputs * Q,
                                   .record = &f->record};
@@ -59,6 +60,7 @@ static void fixture_init(struct fixture *f, const char *label, const char *trust
 static void fixture_free(struct fixture *f)
 {
     free(f->record.as.round.sum);
+    free(f->own);
     cohort_free(&f->cohort);
     closing_free(&f->closing);
     outcome_free(&f->outcome);
@@ -84,6 +86,9 @@ static void fill(struct fixture *f, bool own)
             }
         }
     }
+    free(f->own);
+    cr_assert_eq(cohort_own_models(&f->own, &f->closing.own_count, &f->cohort), STATUS_OK);
+    f->closing.own = f->own;
 }
 
 /* The score of a linear model at the job's point q. */
@@ -103,7 +108,7 @@ Test(strategy_predict, experts_follow_the_average_its_thresholds_and_the_agents_
     fixture_init(&f, "{column: y, positive: \"1\", negative: \"0\"}", "local",
                  "own: true, own_weight: 0.5, shifts: [0.25]");
     fill(&f, true);
-    cr_assert_eq(strategy_predict.close(&f.closing), STATUS_OK);
+    cr_assert_eq(task_close_predict.close(&f.closing), STATUS_OK);
     cr_assert_eq(f.closing.row_count, 5);
     for (size_t q = 0; q < Q; q++) {
         const double at = ldexp((double)answer_of(0, q), -BITS);
@@ -133,7 +138,7 @@ Test(strategy_predict, the_ridge_follows_the_noise_of_what_is_followed)
     fixture_init(&f, "{column: y, positive: \"1\", negative: \"0\"}", "local", "own: true");
     f.job.stage->charge.epsilon_micro = 500000;
     fill(&f, true);
-    cr_assert_eq(strategy_predict.close(&f.closing), STATUS_OK);
+    cr_assert_eq(task_close_predict.close(&f.closing), STATUS_OK);
     cr_assert_eq(round_bounds(&bounds, &f.job, f.job.stage, 0, RECORDS, 0, NULL), STATUS_OK);
     problem.point = f.job.stage->point;
     const double one = sqrt(2) * ldexp((double)bounds.sensitivity / 0.5, -BITS);
@@ -159,7 +164,7 @@ Test(strategy_predict, the_report_has_every_point_in_the_unit_of_the_label)
         fixture_init(&f, "{column: days, centre: 100, half_width: 40}",
                      central ? "central" : "local", "own: false");
         fill(&f, false);
-        cr_assert_eq(strategy_predict.close(&f.closing), STATUS_OK);
+        cr_assert_eq(task_close_predict.close(&f.closing), STATUS_OK);
         cr_assert_eq(f.record.as.round.sum_count, Q);
         cr_assert_eq(
             outcome_add(&f.outcome, &f.job, &f.record, (struct slice){f.closing.rows, D * 8}),
@@ -188,7 +193,7 @@ Test(strategy_predict, what_is_impossible_is_not_reported)
     for (size_t q = 0; q < Q; q++) {
         f.closing.sum[q] = (q % 2 == 0 ? 50 : -50) * (INT64_C(1) << BITS);
     }
-    cr_assert_eq(strategy_predict.close(&f.closing), STATUS_OK);
+    cr_assert_eq(task_close_predict.close(&f.closing), STATUS_OK);
     cr_assert_eq(outcome_add(&f.outcome, &f.job, &f.record, (struct slice){f.closing.rows, D * 8}),
                  STATUS_OK);
     const struct query_answer *answer = f.outcome.round[0].answer;
@@ -207,7 +212,7 @@ Test(strategy_predict, every_class_has_its_own_model)
     for (size_t q = 0; q < Q; q++) {
         f.closing.sum[Q + q] = AGENTS * (INT64_C(1) << (BITS - 1));
     }
-    cr_assert_eq(strategy_predict.close(&f.closing), STATUS_OK);
+    cr_assert_eq(task_close_predict.close(&f.closing), STATUS_OK);
     for (size_t q = 0; q < Q; q++) {
         cr_assert_float_eq(score(&f, f.closing.rows, q), 0, 1e-9);
         cr_assert_float_eq(score(&f, f.closing.rows + D, q), 0.5, 1e-3);
@@ -224,7 +229,7 @@ Test(strategy_predict, records_that_cannot_follow_are_refused)
     struct fixture f;
     fixture_init(&f, "{column: y, positive: \"1\", negative: \"0\"}", "local", "own: false");
     fill(&f, false);
-    cr_assert_eq(strategy_predict.close(&f.closing), STATUS_OK);
+    cr_assert_eq(task_close_predict.close(&f.closing), STATUS_OK);
     f.record.as.round.sum_count = Q - 1;
     cr_assert_eq(outcome_add(&f.outcome, &f.job, &f.record, (struct slice){f.closing.rows, D * 8}),
                  STATUS_CORRUPT);

@@ -1,7 +1,7 @@
 /* Ridge regression from released moments: the right system, the ridge that the noise calls for, scores
  * of classes, names; and that only what can follow is read back. */
 
-#include "coordinator/strategy.h"
+#include "task/close.h"
 
 #include "tests/support/seeded_random.h"
 #include "tests/unit/coordinator/history.h"
@@ -140,7 +140,7 @@ Test(strategy_statistics, every_lambda_solves_its_own_system_with_what_the_noise
         fixture_init(&f, LABEL_NUMBER, way[i].trust, way[i].noise);
         fill(&f, LABEL_NUMBER);
         const double more = edge(&f, way[i].gaussian, way[i].draws);
-        cr_assert_eq(strategy_statistics.close(&f.closing), STATUS_OK);
+        cr_assert_eq(task_close_statistics.close(&f.closing), STATUS_OK);
         cr_assert_eq(f.closing.row_count, 2);
         cr_assert_lt(residual(&f, f.closing.rows, f.y, 0.1 + more), 1e-5);
         cr_assert_lt(residual(&f, f.closing.rows + D, f.y, 0.0001 + more), 1e-5);
@@ -157,7 +157,7 @@ Test(strategy_statistics, the_largest_score_is_the_class)
     double target[RECORDS];
     fixture_init(&f, LABEL_CLASSES, "central", "share: 1");
     fill(&f, LABEL_CLASSES);
-    cr_assert_eq(strategy_statistics.close(&f.closing), STATUS_OK);
+    cr_assert_eq(task_close_statistics.close(&f.closing), STATUS_OK);
     const double *w = f.closing.rows + f.outcome.width; /* of the smaller lambda */
     for (size_t at = 0; at < RECORDS; at++) {
         const double *x = f.x + at * D;
@@ -190,7 +190,7 @@ Test(strategy_statistics, what_was_decided_is_read_back_and_nothing_else)
     struct fixture f;
     fixture_init(&f, LABEL_SIGN, "local", "share: 1, experts: {shifts: [-0.5]}");
     fill(&f, LABEL_SIGN);
-    cr_assert_eq(strategy_statistics.close(&f.closing), STATUS_OK);
+    cr_assert_eq(task_close_statistics.close(&f.closing), STATUS_OK);
     const size_t bytes = f.closing.row_count * f.outcome.width * 8;
     const struct slice blob = {f.closing.rows, bytes};
     const struct slice cut = {f.closing.rows, bytes - 8};
@@ -228,7 +228,7 @@ Test(strategy_statistics, noise_alone_gives_a_model_too)
         for (size_t j = 0; j < f.closing.count; j++) {
             f.closing.sum[j] = (int64_t)(seeded_random_word(&seeded) >> 8) - (INT64_C(1) << 55);
         }
-        cr_assert_eq(strategy_statistics.close(&f.closing), STATUS_OK);
+        cr_assert_eq(task_close_statistics.close(&f.closing), STATUS_OK);
         for (size_t j = 0; j < 2 * D; j++) {
             cr_assert(isfinite(f.closing.rows[j]));
         }

@@ -1,7 +1,7 @@
 /* Gradient rounds: the last weights and, with their threshold moved, their copies become experts, once; a
  * later stage begins at the model so far; only what can follow is read back. */
 
-#include "coordinator/strategy.h"
+#include "task/close.h"
 #include "tests/unit/coordinator/history.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static void close_round(uint32_t round)
     for (int j = 0; j < WIDTH; j++) {
         closing.sum[j] = (int64_t)(j % 2 == 0 ? j + 1 : -j - 1) * AGENTS * BATCH;
     }
-    cr_assert_eq(strategy_update.close(&closing), STATUS_OK);
+    cr_assert_eq(task_close_update.close(&closing), STATUS_OK);
     record.as.round.blob_bytes = WIDTH * sizeof(double);
 }
 

@@ -220,7 +220,7 @@ Test(job_prices, each_class_and_each_point_is_answered_by_the_kernel_of_the_job)
     job_free(&job);
 }
 
-/* As stage_statistics.c proves it: two blocks differ, and each of d (d + 3)/2 numbers by a step. */
+/* As statistics/bounds.c proves it: two blocks differ, and each of d (d + 3)/2 numbers by a step. */
 Test(job_prices, moments_of_classes_differ_in_two_blocks)
 {
     static const struct trial trial = {CLASSES FEATURES,

@@ -1,0 +1,149 @@
+/* `losses`: the experts judged on fresh records, round by round. Under local trust the noisy sums
+ * feed the RWM; under central trust the coordinator plays on exact ones, and the draws are what is
+ * paid for (stage_draws.c). */
+
+#include "dp/encode.h"
+#include "job/reach.h"
+#include "learn/sensitivity.h"
+#include "task/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Experts that a job writes down: mixtures of features, in the label's scale. A model is <w, x> with
+ * x = feature * scale in the block of plain features, so that weights of 1/scale give back the feature itself. */
+static enum status refuse_forecasters(const struct drafting *drafting, size_t index,
+                                      const char *remedy)
+{
+    return stage_refuse(drafting, index, "forecasters", remedy);
+}
+
+static enum status fill_forecaster(double *weight, const struct drafting *drafting, size_t index,
+                                   const struct draft_forecaster *from)
+{
+    const struct schema *schema = &drafting->job->schema;
+    const double scale = schema_scale(schema_plain_count(schema));
+    const double share = 1 / (double)from->feature_count;
+    if (from->weight_count > 0 && from->weight_count != from->feature_count) {
+        return refuse_forecasters(drafting, index,
+                                  "holds one with other than a weight for each feature: write "
+                                  "as many, or none for the features' mean");
+    }
+    for (size_t i = 0; i < from->feature_count; i++) {
+        const int feature = schema_find_feature(schema, from->feature[i]);
+        if (feature < 0) {
+            return refuse_forecasters(drafting, index,
+                                      "names something that is no feature by itself: write a "
+                                      "number's column or a lag, for example lag_7");
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(from->feature[i], from->feature[j]) == 0) {
+                return refuse_forecasters(drafting, index,
+                                          "names one feature twice: add the weights up");
+            }
+        }
+        weight[feature] += (from->weight_count > 0 ? from->weight[i] : share) / scale;
+    }
+    return STATUS_OK;
+}
+
+static enum status set_forecasters(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    const size_t width = round_width(drafting->job);
+    enum status status = STATUS_OK;
+
+    if (draft->forecaster_count == 0) {
+        return STATUS_OK;
+    }
+    if (schema_output_count(&drafting->job->schema) > 1) {
+        return refuse_forecasters(drafting, index,
+                                  "give one number, and the label has several classes: remove "
+                                  "them");
+    }
+    stage->forecaster = calloc(draft->forecaster_count, sizeof *stage->forecaster);
+    stage->forecaster_weights =
+        calloc(draft->forecaster_count * width, sizeof *stage->forecaster_weights);
+    if (stage->forecaster == NULL || stage->forecaster_weights == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    stage->forecaster_count = draft->forecaster_count;
+    for (size_t i = 0; i < draft->forecaster_count && status == STATUS_OK; i++) {
+        memcpy(stage->forecaster[i], draft->forecaster[i].name, JOB_NAME_BYTES);
+        for (size_t j = 0; j < i && status == STATUS_OK; j++) {
+            if (strcmp(stage->forecaster[i], stage->forecaster[j]) == 0) {
+                status =
+                    refuse_forecasters(drafting, index, "holds one name twice: give each its own");
+            }
+        }
+        if (status == STATUS_OK) {
+            status = fill_forecaster(stage->forecaster_weights + i * width, drafting, index,
+                                     &draft->forecaster[i]);
+        }
+    }
+    return status;
+}
+
+/* Makes room for the games: there is something to choose, and eta is not free. */
+static enum status prepare_games(const struct drafting *drafting, size_t index)
+{
+    struct stage *stage = &drafting->job->stage[index];
+    if (job_experts_at(drafting->job, index, 1) < 2) {
+        return stage_refuse(drafting, index, "task",
+                            "has one expert, and nothing to choose: add lambdas or shifts");
+    }
+    if (stage->doubling && stage->strategy == STRATEGY_EPOCHS) {
+        return stage_refuse(drafting, index, "horizon",
+                            "is for strategies whose eta follows from the number of rounds; epochs "
+                            "picks anew when they have doubled, and never knows it: remove it");
+    }
+    stage->game_count = stage->doubling ? hedge_segment_count(stage->rounds) : 1;
+    stage->game = calloc(stage->game_count, sizeof *stage->game);
+    return stage->game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct job *job = drafting->job;
+    struct stage *stage = &job->stage[index];
+
+    enum status status = set_forecasters(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (job_experts_at(job, index, 1) == 0) {
+        return stage_refuse(drafting, index, "task",
+                            "has no experts to judge: put a fit stage before this one, or write "
+                            "forecasters into it");
+    }
+    if (job->trust == TRUST_LOCAL && stage->strategy != STRATEGY_RWM) {
+        return stage_refuse(drafting, index, "strategy",
+                            "draws from exact losses, which needs trust central: write rwm, whose "
+                            "eta is free on noisy ones");
+    }
+    if (job->trust == TRUST_CENTRAL && schema_is_series(&job->schema)) {
+        return stage_refuse(drafting, index, "task",
+                            "of a series needs trust local: one day is in several records, and the "
+                            "coins of a play are priced for one");
+    }
+    stage->rounds = draft->rounds;
+    stage->first = draft->first;
+    stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
+    status = stage_take_batch(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    stage->charge.epsilon_micro = stage->epsilon_micro / reach_passes(job, stage, stage->rounds);
+    stage->doubling = draft->horizon != 0;
+    /* Games are planned when all stages are known: stage_set_draws. */
+    return job->trust == TRUST_LOCAL ? STATUS_OK : prepare_games(drafting, index);
+}
+
+const struct task_text task_text_losses = {
+    .strategies = 1u << STRATEGY_RWM | 1u << STRATEGY_THEOREM | 1u << STRATEGY_DARTBOARD |
+                  1u << STRATEGY_EPOCHS,
+    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+    .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .build = build};

@@ -1,0 +1,49 @@
+/* `online`: kernel regression on every agent's stream of records, in their public order, released on
+ * the doubling schedule of learn/online.h, one release a round. The whole stream is one pass and is
+ * paid for once: release j is charged for the rows (t_{j-1}, t_j] that entered since the one before,
+ * all with the stage's whole epsilon, of which a ledger counts the largest once. */
+
+#include "task/task.h"
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    const struct schema *schema = &stage->schema;
+    uint64_t times[ONLINE_RELEASES_MAX];
+    size_t count = 0;
+    struct why why = {{0}};
+    const bool has_theta = draft->theta > 0.5 && draft->theta < 1;
+
+    if (schema_output_count(schema) > 1) {
+        return stage_refuse(drafting, index, "task",
+                            "learns one number or two classes, and the label has more classes: "
+                            "write fit");
+    }
+    stage->loss = (struct loss){.kind = LOSS_SQUARED};
+    stage->online = (struct online_problem){.theta = draft->theta,
+                                            .t0 = draft->t0,
+                                            .kappa = 1,
+                                            .bound = 1,
+                                            .grid_bits = stage->grid_bits,
+                                            .feature_count = schema_feature_count(schema)};
+    if (online_check(&stage->online, &why) != STATUS_OK) {
+        return stage_refuse(drafting, index, has_theta ? "t0" : "theta", why.text);
+    }
+    online_release_times(&stage->online, TASK_RECORDS_MAX, times, &count);
+    if (draft->rounds > count) {
+        return stage_refuse(drafting, index, "rounds",
+                            "puts the last release behind 1000000000 records, as each waits for "
+                            "twice as many as the one before: lower it, or t0");
+    }
+    stage->rounds = draft->rounds;
+    stage->batches = draft->rounds; /* releases are charged for different rows: one pass */
+    stage->charge.epsilon_micro = stage->epsilon_micro;
+    return STATUS_OK;
+}
+
+const struct task_text task_text_online = {.strategies = 1u << STRATEGY_AVERAGE,
+                                           .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+                                           .units = 1u << UNIT_RECORD,
+                                           .has_map = true,
+                                           .build = build};

@@ -1,0 +1,316 @@
+#include "task/outcome.h"
+
+#include "crypto/digest.h"
+#include "job/reach.h"
+#include "task/close.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_history)
+{
+    *outcome = (struct outcome){.keeps_history = keeps_history, .width = round_width(job)};
+}
+
+void outcome_forget_stage(struct outcome *outcome)
+{
+    rwm_free(&outcome->rwm);
+    regret_free(&outcome->regret);
+    outcome->rwm = (struct rwm){0};
+    outcome->regret = (struct regret){0};
+    outcome->hedge = (struct hedge_state){0};
+    outcome->hedge_before = (struct hedge_state){0};
+    outcome->variance_sum = 0;
+    outcome->segment_rounds = 0;
+    outcome->before = (struct regret_bound){0};
+}
+
+void outcome_free(struct outcome *outcome)
+{
+    if (outcome == NULL) {
+        return;
+    }
+    outcome_forget_stage(outcome);
+    query_run_free(&outcome->queries);
+    free(outcome->state);
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        free(outcome->round[i].loss);
+        free(outcome->round[i].weight);
+        free(outcome->round[i].said);
+        free(outcome->round[i].answer);
+    }
+    free(outcome->round);
+    free(outcome->agent);
+    free(outcome->weights);
+    free(outcome->expert);
+    memset(outcome, 0, sizeof *outcome);
+}
+
+uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds)
+{
+    struct cost sums = round_cost(job, &job->filter, rounds);
+    return round_epsilon_micro(job, &sums);
+}
+
+double outcome_regret_average(const struct outcome *outcome)
+{
+    return outcome->regret.rounds > 0 ? regret_average(&outcome->regret) : NAN;
+}
+
+/* Of the segment of rounds that is under way. */
+static struct regret_bound segment_bound(const struct outcome *outcome)
+{
+    double least = INFINITY;
+    double sum = 0;
+    for (size_t i = 0; i < outcome->rwm.count; i++) {
+        least = fmin(least, outcome->expert[i].weight);
+        sum += outcome->expert[i].weight;
+    }
+    double sigma = sqrt(outcome->variance_sum / (double)outcome->segment_rounds);
+    return regret_bound(outcome->rwm.count, least / sum, outcome->segment_rounds, outcome->rwm.eta,
+                        sigma);
+}
+
+/* The best expert of all rounds is no better than the best of each segment: bounds add up. */
+struct regret_bound outcome_regret_bound(const struct outcome *outcome)
+{
+    if (outcome->segment_rounds == 0) {
+        return (struct regret_bound){.tight = NAN, .textbook = NAN, .noise = NAN};
+    }
+    struct regret_bound now = segment_bound(outcome);
+    const double all = (double)outcome->regret.rounds;
+    const double part = (double)outcome->segment_rounds;
+    now.tight = (outcome->before.tight + part * now.tight) / all;
+    now.textbook = (outcome->before.textbook + part * now.textbook) / all;
+    now.noise = (outcome->before.noise + part * now.noise) / all;
+    return now;
+}
+
+void outcome_end_segment(struct outcome *outcome)
+{
+    const struct regret_bound ended = segment_bound(outcome);
+    const double part = (double)outcome->segment_rounds;
+    outcome->before.tight += part * ended.tight;
+    outcome->before.textbook += part * ended.textbook;
+    outcome->before.noise += part * ended.noise;
+    outcome->segment_rounds = 0;
+    outcome->variance_sum = 0;
+    rwm_free(&outcome->rwm);
+    outcome->rwm = (struct rwm){0};
+}
+
+static struct artifact artifact_of(const double *weights, size_t count)
+{
+    struct slice bytes = {weights, count * 8};
+    struct artifact artifact = {.bytes = bytes.size};
+    digest_sha256(&artifact.digest, &bytes, 1);
+    return artifact;
+}
+
+enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
+                              size_t seen)
+{
+    double *copy = malloc(count * sizeof *copy);
+    if (copy == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(copy, state, count * sizeof *copy);
+    free(outcome->state);
+    outcome->state = copy;
+    outcome->state_is_old = false;
+    outcome->state_artifact = artifact_of(copy, seen);
+    return STATUS_OK;
+}
+
+enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome, size_t rows,
+                                struct slice blob)
+{
+    const size_t width = outcome->width;
+    const size_t total = outcome->expert_count + rows;
+
+    if (blob.size != rows * width * 8) {
+        return STATUS_CORRUPT;
+    }
+    double *weights = realloc(outcome->weights, total * width * sizeof *weights);
+    if (weights == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    outcome->weights = weights;
+    struct outcome_expert *expert = realloc(outcome->expert, total * sizeof *expert);
+    if (expert == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    outcome->expert = expert;
+    *added = expert + outcome->expert_count;
+    memset(*added, 0, rows * sizeof *expert);
+    for (size_t i = 0; i < rows; i++) {
+        (*added)[i].weight = 1;
+    }
+    memcpy(weights + outcome->expert_count * width, blob.data, blob.size);
+    outcome->expert_count = total;
+    outcome->artifact = artifact_of(weights, total * width);
+    return STATUS_OK;
+}
+
+static enum status history_add_round(struct outcome *outcome, const struct job *job,
+                                     const struct stage *stage, const struct record *record)
+{
+    struct outcome_round *grown =
+        realloc(outcome->round, (outcome->round_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    outcome->round = grown;
+    struct outcome_round *round = &grown[outcome->round_count];
+    *round = (struct outcome_round){.task = stage->task,
+                                    .round = record->as.round.round,
+                                    .agent_count = record->as.round.agent_count,
+                                    .records = record->as.round.records,
+                                    .failed = record->as.round.failed,
+                                    .chosen = record->as.round.chosen,
+                                    .expert_count = outcome->expert_count,
+                                    .seconds = record->as.round.duration_ms / 1000.0,
+                                    .epsilon_micro =
+                                        outcome_epsilon_micro(job, record->as.round.round + 1),
+                                    .regret_average = NAN,
+                                    .regret_bound = NAN};
+    outcome->round_count++;
+    const struct task_close *kind = task_close(job, stage);
+    return round->failed || kind->tell == NULL ? STATUS_OK
+                                               : kind->tell(round, outcome, job, stage, record);
+}
+
+static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)
+{
+    for (size_t i = 0; i < outcome->agent_count; i++) {
+        if (strcmp(outcome->agent[i].peer.name, peer->name) == 0) {
+            return &outcome->agent[i];
+        }
+    }
+    struct outcome_agent *grown =
+        realloc(outcome->agent, (outcome->agent_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return NULL;
+    }
+    outcome->agent = grown;
+    grown[outcome->agent_count] = (struct outcome_agent){.peer = *peer};
+    return &grown[outcome->agent_count++];
+}
+
+static enum status history_add_agents(struct outcome *outcome, const struct job *job,
+                                      const struct stage *stage, uint32_t within,
+                                      const struct record *record)
+{
+    const uint32_t pass = record->as.round.round - within + reach_pass(job, stage, within) + 1;
+    const struct cost cost = reach_event_cost(&job->filter, stage->charge);
+
+    for (size_t i = 0; i < record->as.round.agent_count; i++) {
+        struct outcome_agent *agent = history_agent(outcome, &record->as.round.agent[i]);
+        if (agent == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        agent->answers++;
+        if (agent->last_pass != pass) {
+            agent->spent = cost_add(agent->spent, cost);
+        }
+        agent->last_pass = pass;
+    }
+    return STATUS_OK;
+}
+
+/* Experts that the job itself writes down: nothing is looked at, and nothing need be journaled. */
+static enum status add_forecasters(struct outcome *outcome, const struct stage *stage)
+{
+    const size_t count = stage->forecaster_count;
+    struct outcome_expert *expert = NULL;
+    if (count == 0) {
+        return STATUS_OK;
+    }
+    enum status status = outcome_add_experts(
+        &expert, outcome, count,
+        (struct slice){stage->forecaster_weights, count * outcome->width * sizeof(double)});
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "%s", stage->forecaster[i]);
+    }
+    return status;
+}
+
+/* The next round, if it begins a stage. */
+static enum status start_stage(struct outcome *outcome, const struct job *job)
+{
+    uint32_t within;
+    if (outcome->finished) {
+        return STATUS_OK;
+    }
+    const struct stage *stage = job_stage_of(job, outcome->rounds_closed, &within);
+    const struct task_close *kind = task_close(job, stage);
+    enum status status = within == 0 ? add_forecasters(outcome, stage) : STATUS_OK;
+    return status == STATUS_OK && within == 0 && kind->start != NULL ? kind->start(outcome, stage)
+                                                                     : status;
+}
+
+static enum status add_round(struct outcome *outcome, const struct job *job,
+                             const struct record *record, struct slice blob)
+{
+    uint32_t within;
+    enum status status = STATUS_OK;
+
+    if (!outcome->begun || outcome->finished ||
+        !digest_equal(&record->as.round.job, &outcome->job_name.id) ||
+        record->as.round.round != outcome->rounds_closed ||
+        record->as.round.round >= job_round_count(job)) {
+        return STATUS_CORRUPT;
+    }
+    const struct stage *stage = job_stage_of(job, record->as.round.round, &within);
+    const bool counts = stage->batch_nano > 0;
+    const uint64_t fewest = (uint64_t)record->as.round.agent_count * stage->batch;
+    const uint64_t most =
+        (uint64_t)record->as.round.agent_count * round_batch(stage, stage->records_most);
+    if (counts ? record->as.round.records < fewest || record->as.round.records > most
+               : record->as.round.records > 0) {
+        return STATUS_CORRUPT;
+    }
+    if (!record->as.round.failed) {
+        status = task_close(job, stage)->add(outcome, job, stage, within, record, blob);
+        if (status == STATUS_OK && record->as.round.chosen >= outcome->expert_count &&
+            (outcome->expert_count > 0 || record->as.round.chosen > 0)) {
+            status = STATUS_CORRUPT;
+        }
+        if (status != STATUS_OK) {
+            return status;
+        }
+        outcome->chosen = record->as.round.chosen;
+    }
+    outcome->rounds_closed++;
+    outcome->failed = record->as.round.failed;
+    outcome->finished = outcome->failed || outcome->rounds_closed == job_round_count(job);
+    if (outcome->keeps_history) {
+        status = history_add_round(outcome, job, stage, record);
+        if (status == STATUS_OK) {
+            status = history_add_agents(outcome, job, stage, within, record);
+        }
+    }
+    return status == STATUS_OK ? start_stage(outcome, job) : status;
+}
+
+enum status outcome_add(struct outcome *outcome, const struct job *job, const struct record *record,
+                        struct slice blob)
+{
+    switch (record->kind) {
+    case RECORD_JOB:
+        if (outcome->begun) {
+            return STATUS_CORRUPT;
+        }
+        outcome->begun = true;
+        outcome->job_name = record->as.job.job;
+        return start_stage(outcome, job);
+    case RECORD_ROUND:
+        return add_round(outcome, job, record, blob);
+    case RECORD_ANSWER:
+        return STATUS_CORRUPT;
+    }
+    return STATUS_CORRUPT;
+}

@@ -1,0 +1,126 @@
+/* outcome.h - a job so far, computed from the coordinator's journal alone: the machine's own memory
+ * of what is decided (at recovery and after each commit, by the same function), and the history
+ * that result.json and the report are made of. Only released values are in it. */
+
+#ifndef TASK_OUTCOME_H
+#define TASK_OUTCOME_H
+
+#include "base/status.h"
+#include "experts/regret.h"
+#include "experts/rwm.h"
+#include "job/round.h"
+#include "protocol/machine.h"
+#include "protocol/message.h"
+#include "protocol/record.h"
+#include "query/query_run.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OUTCOME_NAME_BYTES = 128 };
+
+struct outcome_expert {
+    char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
+    double lambda;
+    double weight; /* before it is judged: 1, an agent's own model's as the job says */
+};
+
+struct outcome_round {
+    enum task task;
+    uint32_t round;
+    uint32_t agent_count;
+    uint64_t records; /* that the answers looked at, where the job says a share; else 0 */
+    bool failed;
+    uint32_t chosen;
+    size_t expert_count; /* that there were at its end */
+    double seconds;
+    uint64_t epsilon_micro; /* spent so far by an agent that answered every round */
+    double *loss;           /* (expert_count) losses rounds: the noisy mean losses; owned */
+    double *weight;         /* (expert_count) losses rounds: RWM's probabilities after it; owned */
+    char *said;             /* what a select round picked; owned */
+    struct query_answer *answer; /* (answer_count) of a query stage, of a predict round; owned */
+    size_t answer_count;
+    double regret_average; /* over the stage's rounds so far; NAN in a fit round */
+    double regret_bound;
+};
+
+struct outcome_agent {
+    struct peer peer;
+    uint32_t answers;   /* that were counted */
+    struct cost spent;  /* what these answers cost; the agent's own ledger may know of more */
+    uint32_t last_pass; /* 1 + the round its latest pass began with: one charge covers it */
+};
+
+/* k = expert_count, w = width */
+struct outcome {
+    bool keeps_history;
+    bool begun; /* the job's own record is there */
+    struct job_name job_name;
+    uint32_t rounds_closed;
+    bool finished;
+    bool failed;
+    uint32_t chosen;
+
+    double *weights; /* (k, w) the experts, owned */
+    size_t expert_count;
+    size_t width;
+    struct artifact artifact;      /* of weights, little-endian */
+    struct outcome_expert *expert; /* (k) owned */
+
+    /* of the stage under way or just ended */
+    double *state;     /* what its next round starts from; owned */
+    bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
+    struct artifact state_artifact; /* of what agents see of it, its beginning */
+    struct query_run queries;
+    struct hedge_state hedge; /* of a losses stage under central trust: the latest play */
+    struct hedge_state hedge_before;
+    struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */
+    struct regret regret;
+    uint64_t
+        segment_rounds;  /* since the play last started anew: all of the stage's, but where the job
+                                does not know how many there will be */
+    double variance_sum; /* of the noise on their mean losses, a term per round */
+    struct regret_bound before; /* of the segments before, times their rounds */
+
+    /* the history: empty unless it is kept */
+    struct outcome_round *round; /* (round_count), owned */
+    size_t round_count;
+    struct outcome_agent *agent; /* (agent_count), by first answer, owned */
+    size_t agent_count;
+};
+
+/** Starts empty. The job is borrowed by each call, not kept. */
+void outcome_init(struct outcome *outcome, const struct job *job, bool keeps_history);
+
+/**
+ * Adds the next journal record: the job's, then its rounds in order.
+ *
+ * blob  in  the new experts of the round (rows, w) as little-endian float64
+ *
+ * Fails with STATUS_CORRUPT (not what can follow), STATUS_NO_MEMORY.
+ */
+MUST_USE enum status outcome_add(struct outcome *outcome, const struct job *job,
+                                 const struct record *record, struct slice blob);
+void outcome_free(struct outcome *outcome);
+
+/** Returns the average regret of the losses stage so far, and its bound; NAN without one. */
+double outcome_regret_average(const struct outcome *outcome);
+struct regret_bound outcome_regret_bound(const struct outcome *outcome);
+
+/** For the strategies: sets the stage's state, of which agents see the first `seen` numbers (fails
+ * with STATUS_NO_MEMORY); forgets the experts' weights of the stage before, or of the
+ * segment before, whose regret bound is kept; appends experts (rows, w) of
+ * prior weight 1 and returns the first one, for its name (fails with STATUS_CORRUPT where the blob is
+ * not that long, STATUS_NO_MEMORY). */
+MUST_USE enum status outcome_set_state(struct outcome *outcome, const double *state, size_t count,
+                                       size_t seen);
+void outcome_forget_stage(struct outcome *outcome);
+void outcome_end_segment(struct outcome *outcome);
+MUST_USE enum status outcome_add_experts(struct outcome_expert **added, struct outcome *outcome,
+                                         size_t rows, struct slice blob);
+
+/** Returns the epsilon spent by an agent that has answered the first `rounds` rounds of the job. */
+uint64_t outcome_epsilon_micro(const struct job *job, uint32_t rounds);
+
+#endif

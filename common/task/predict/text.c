@@ -1,0 +1,125 @@
+/* `predict`: kernel models that stay at home answer for public records, one lambda a round. */
+
+#include "learn/distil.h"
+#include "learn/features.h"
+#include "learn/sensitivity.h"
+#include "task/task.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum status build_kernel(const struct drafting *drafting, size_t index)
+{
+    static const struct {
+        const char *key;
+        bool of_polynomial;
+        bool required;
+    } rule[] = {{"kernel.gamma", false, true},
+                {"kernel.degree", true, true},
+                {"kernel.offset", true, false}};
+    const struct draft_kernel *draft = &drafting->draft->stage[index].kernel;
+    struct stage *stage = &drafting->job->stage[index];
+    struct why why = {{0}};
+
+    stage->kernel = (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + draft->kind),
+                                    .degree = draft->degree,
+                                    .rate = draft->gamma,
+                                    .offset = draft->offset};
+    const bool polynomial = stage->kernel.kind == KERNEL_POLYNOMIAL;
+    for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
+        bool there = stage_has(drafting, index, rule[i].key);
+        if (there && rule[i].of_polynomial != polynomial) {
+            return stage_refuse(drafting, index, rule[i].key,
+                                "is not read by this kind of kernel: remove it");
+        }
+        if (!there && rule[i].required && rule[i].of_polynomial == polynomial) {
+            return stage_refuse(drafting, index, rule[i].key,
+                                polynomial ? "is missing: add it, for example `degree: 2`"
+                                           : "is missing: add it, for example `gamma: 1`");
+        }
+    }
+    return kernel_check(stage->kernel, &why) == STATUS_OK
+               ? STATUS_OK
+               : stage_refuse(drafting, index, "kernel", why.text);
+}
+
+/* "70, F": a point as it stands in the job. */
+static void name_point(char name[static JOB_POINT_NAME_BYTES], const struct draft_row *row)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < row->value_count && used < JOB_POINT_NAME_BYTES; i++) {
+        used += (size_t)snprintf(name + used, JOB_POINT_NAME_BYTES - used, "%s%s",
+                                 i > 0 ? ", " : "", row->value[i]);
+    }
+}
+
+static enum status build_points(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    const struct schema *schema = &stage->schema;
+    const size_t d = schema_feature_count(schema);
+    struct features *features = NULL;
+    struct why why = {{0}};
+    double *value = calloc(schema_value_count(schema), sizeof *value);
+
+    stage->point_count = draft->point_count;
+    stage->point = calloc(stage->point_count * d, sizeof *stage->point);
+    stage->point_name = calloc(stage->point_count, sizeof *stage->point_name);
+    enum status status = value == NULL || stage->point == NULL || stage->point_name == NULL
+                             ? STATUS_NO_MEMORY
+                             : features_new(&features, schema, &why);
+    for (size_t i = 0; status == STATUS_OK && i < stage->point_count; i++) {
+        char path[CONFIG_PATH_BYTES];
+        (void)snprintf(path, sizeof path, "stages[%zu].points[%zu]", index, i);
+        status = job_row_read(value, drafting, path, &draft->point[i]);
+        if (status == STATUS_OK) {
+            features_apply(features, stage->point + i * d, value);
+            name_point(stage->point_name[i], &draft->point[i]);
+        }
+    }
+    features_free(features);
+    free(value);
+    return status;
+}
+
+/* The coordinator makes a linear expert of the average's answers, and of every agent's own. */
+static enum status check_distilling(const struct drafting *drafting, size_t index)
+{
+    const struct stage *stage = &drafting->job->stage[index];
+    const struct schema *schema = &stage->schema;
+    const struct distil problem = {.point = stage->point,
+                                   .point_count = stage->point_count,
+                                   .feature_count = schema_feature_count(schema)};
+    const double experts =
+        (double)(schema_output_count(schema) * (stage->experts_own ? 1 + JOB_AGENTS_MAX : 1));
+    struct why why = {{0}};
+    if (distil_check(&problem, &why) != STATUS_OK) {
+        return stage_refuse(drafting, index, "points", why.text);
+    }
+    if (distil_flops(&problem) * experts > ldexp(1, STAGE_FLOPS_MAX_LOG2)) {
+        return stage_refuse(drafting, index, "points",
+                            "makes more than 2^36 operations of the linear models that follow "
+                            "their answers: write fewer, or set experts.own to false");
+    }
+    return STATUS_OK;
+}
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    enum status status = stage_build_fits(drafting, index);
+    if (status == STATUS_OK) {
+        status = build_kernel(drafting, index);
+    }
+    if (status == STATUS_OK) {
+        status = build_points(drafting, index);
+    }
+    return status == STATUS_OK ? check_distilling(drafting, index) : status;
+}
+
+const struct task_text task_text_predict = {.strategies = 1u << STRATEGY_AVERAGE,
+                                            .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+                                            .units = 1u << UNIT_RECORD,
+                                            .has_map = true,
+                                            .build = build};

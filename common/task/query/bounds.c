@@ -1,0 +1,86 @@
+/* How far a record moves the answers' cells. */
+
+#include "task/task.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static size_t answer_count(const struct round_asked *asked)
+{
+    return query_set_cells(&asked->stage->queries, asked->within);
+}
+
+static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
+{
+    out->sensitivity = query_set_sensitivity_l1(&asked->stage->queries, asked->within);
+    out->high = (int64_t)asked->stage->batch << asked->stage->grid_bits; /* at most 2^30 * 2^24 */
+    out->low = -out->high;
+    return STATUS_OK;
+}
+
+static enum status need(struct work_need *out, const struct work_view *view)
+{
+    out->flops = view->rows * (double)view->stage->queries.count * WORK_PREDICATE_FLOPS;
+    out->bytes = WORK_NUMBER * 3 * (double)query_set_cells(&view->stage->queries, 0);
+    return STATUS_OK;
+}
+
+/* A mean's numerator is divided by the records that match; how many is not public. */
+static void tell_mean(struct terms_line *line, const struct query *query,
+                      const struct query_noise *noise, double step, double records)
+{
+    const double width = query->high - query->low;
+    const double matching = query->is_partial ? records / 2 : records;
+    const double ratio = query->is_partial ? 0.5 : 0;
+    const char *half = query->is_partial ? ", if half of the records match" : "";
+    (void)snprintf(line->what, sizeof line->what, "%s%s", query->text, half);
+    (void)snprintf(line->unit, sizeof line->unit, "%s", query->column.name);
+    line->noise = width * step * query_noise_deviation(noise) * sqrt(1 + ratio * ratio) / matching;
+    line->bar = width * step * query_noise_bar(noise, ratio, TERMS_BAR_MISSES) / matching;
+    line->burden = line->bar / (TERMS_TENTH * width);
+    line->measure = "the 95 % bar is a tenth of the column's public range";
+}
+
+static void tell_question(struct terms_line *line, const struct query *query,
+                          const struct query_noise *noise, double step, double records)
+{
+    const bool is_quantile = query->kind == QUERY_QUANTILE;
+    if (query->kind == QUERY_MEAN) {
+        tell_mean(line, query, noise, step, records);
+        return;
+    }
+    (void)snprintf(line->what, sizeof line->what, "%s%s", query->text,
+                   is_quantile                      ? ": each round's count"
+                   : query->kind == QUERY_HISTOGRAM ? ": each cell"
+                                                    : "");
+    (void)snprintf(line->unit, sizeof line->unit, "records");
+    line->noise = step * query_noise_deviation(noise);
+    line->bar =
+        step * query_noise_bar(noise, 0, TERMS_BAR_MISSES / (is_quantile ? query->rounds : 1));
+    line->burden = line->bar / (TERMS_TENTH * records);
+    line->measure = "the 95 % bar is a tenth of the records";
+}
+
+static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+{
+    const struct stage *stage = setting->stage;
+    const double step = ldexp(1, -(int)stage->grid_bits);
+    const double records = (double)setting->agents * (double)stage->batch;
+    struct query_noise noise = {0};
+    enum status status = terms_noise(&noise, setting, 0, why);
+    for (size_t i = 0; i < stage->queries.count && status == STATUS_OK; i++) {
+        struct terms_line *line = terms_add_line(terms);
+        if (line == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        tell_question(line, &stage->queries.query[i], &noise, step, records);
+    }
+    return status;
+}
+
+const struct task_bounds task_bounds_query = {.input = INPUT_STATE,
+                                              .time_is_public = true,
+                                              .answer_count = answer_count,
+                                              .bounds = bounds,
+                                              .need = need,
+                                              .tell = tell};

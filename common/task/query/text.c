@@ -1,0 +1,123 @@
+/* `query`: statistical questions; quantiles ask on, round by round, where the releases before lead. */
+
+#include "query/conjunction.h"
+#include "task/task.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A key that holds a list, and an item of it. */
+static enum status refuse_item(const struct drafting *drafting, size_t index, const char *list,
+                               size_t item, const char *remedy)
+{
+    char key[CONFIG_PATH_BYTES];
+    (void)snprintf(key, sizeof key, "%s[%zu]", list, item);
+    return stage_refuse(drafting, index, key, remedy);
+}
+
+/* Refuses the first text that stands in the list before. */
+static enum status check_twice(const struct drafting *drafting, size_t index, const char *list,
+                               char (*text)[QUERY_TEXT_BYTES], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(text[i], text[j]) == 0) {
+                return refuse_item(drafting, index, list, i,
+                                   "is there twice, and would be paid twice: remove one");
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+/* The learner's questions follow the written ones. */
+static enum status build_conjunction(const struct drafting *drafting, size_t index,
+                                     const char **text, size_t first)
+{
+    const struct draft_conjunction *draft = &drafting->draft->stage[index].conjunction;
+    struct stage *stage = &drafting->job->stage[index];
+    struct predicate positive;
+    struct why why = {{0}};
+
+    if (draft->feature_count == 0 || draft->positive[0] == '\0') {
+        return stage_refuse(drafting, index, "conjunction",
+                            "lacks positive or features: write `{positive: \"death == 1\", "
+                            "features: [\"age >= 65\"]}`");
+    }
+    if (first + draft->feature_count > QUERY_SET_MAX) {
+        return stage_refuse(drafting, index, "conjunction",
+                            "and queries ask more than 256 questions: remove some");
+    }
+    enum status status =
+        check_twice(drafting, index, "conjunction.features", draft->feature, draft->feature_count);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct slice text_of_positive = {draft->positive, strlen(draft->positive)};
+    if (predicate_parse(&positive, text_of_positive, &drafting->job->schema, &why) != STATUS_OK) {
+        return stage_refuse(drafting, index, "conjunction.positive", why.text);
+    }
+    stage->conjunction = calloc(2 * draft->feature_count, sizeof *stage->conjunction);
+    if (stage->conjunction == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    stage->conjunction_count = draft->feature_count;
+    stage->conjunction_tolerance = draft->tolerance;
+    for (size_t i = 0; i < draft->feature_count; i++) {
+        char *question = stage->conjunction[draft->feature_count + i];
+        memcpy(stage->conjunction[i], draft->feature[i], QUERY_TEXT_BYTES);
+        if (conjunction_question(question, draft->feature[i], draft->positive,
+                                 &drafting->job->schema, &why) != STATUS_OK) {
+            return refuse_item(drafting, index, "conjunction.features", i, why.text);
+        }
+        text[first + i] = question;
+    }
+    return STATUS_OK;
+}
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    const char *text[QUERY_SET_MAX];
+    struct why why = {{0}};
+    enum status status = check_twice(drafting, index, "queries", draft->query, draft->query_count);
+
+    for (size_t i = 0; i < draft->query_count; i++) {
+        text[i] = draft->query[i];
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (draft->grid_bits < QUERY_BITS_MIN || draft->grid_bits > QUERY_BITS_MAX) {
+        return stage_refuse(drafting, index, "grid_bits",
+                            "is out of a query's range: write a number from 1 to 24");
+    }
+    if (stage_has(drafting, index, "conjunction")) {
+        status = build_conjunction(drafting, index, text, draft->query_count);
+    } else if (draft->query_count == 0) {
+        return stage_refuse(drafting, index, "queries",
+                            "is missing: add it, for example `queries: [\"count: age >= 65\"]`");
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = query_set_init(&stage->queries, text, draft->query_count + stage->conjunction_count,
+                            draft->grid_bits, &drafting->job->schema, &why);
+    if (status == STATUS_INVALID) {
+        return stage_refuse(drafting, index, "queries", why.text);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    stage->rounds = stage->queries.round_count;
+    stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds;
+    return stage_take_batch(drafting, index);
+}
+
+const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,
+                                          .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+                                          .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND |
+                                                   1u << UNIT_AGENT,
+                                          .build = build};

@@ -1,0 +1,91 @@
+/* `select`: the best of a finite class, by its errors on the records: candidates that the job lists, or
+ * the experts there are. */
+
+#include "dp/encode.h"
+#include "learn/sensitivity.h"
+#include "task/task.h"
+
+static enum status build_candidates(const struct drafting *drafting, size_t index)
+{
+    const struct draft_candidates *draft = &drafting->draft->stage[index].candidates;
+    struct stage *stage = &drafting->job->stage[index];
+    const char *column[CANDIDATES_COLUMNS_MAX];
+    const char *predicate[CANDIDATES_PREDICATES_MAX];
+    const struct candidates_request request = {column, draft->column_count, draft->threshold_count,
+                                               predicate, draft->predicate_count};
+    struct why why = {{0}};
+
+    for (size_t i = 0; i < request.column_count; i++) {
+        column[i] = draft->column[i];
+    }
+    for (size_t i = 0; i < request.predicate_count; i++) {
+        predicate[i] = draft->predicate[i];
+    }
+    if (stage_has(drafting, index, "grid_bits")) {
+        return stage_refuse(drafting, index, "grid_bits",
+                            "is not read where candidates' errors are counted: remove it");
+    }
+    stage->grid_bits = 0; /* errors are whole numbers */
+    enum status status =
+        candidates_init(&stage->candidates, &drafting->job->schema, &request, &why);
+    if (status == STATUS_INVALID) {
+        return stage_refuse(drafting, index, "candidates", why.text);
+    }
+    if (status == STATUS_OK && stage_has(drafting, index, "candidates.thresholds") &&
+        !candidates_have_thresholds(&stage->candidates)) {
+        return stage_refuse(drafting, index, "candidates.thresholds",
+                            "is for stumps of numbers, and there are none: remove it");
+    }
+    return status;
+}
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    struct stage *stage = &drafting->job->stage[index];
+    const bool central = drafting->job->trust == TRUST_CENTRAL;
+
+    if (central && !stage_has(drafting, index, "strategy")) {
+        stage->strategy = STRATEGY_PERMUTE_AND_FLIP;
+    }
+    if (central == (stage->strategy == STRATEGY_NOISY_MIN)) {
+        return stage_refuse(drafting, index, "strategy",
+                            central ? "is for trust local: write permute_and_flip or exponential"
+                                    : "draws from exact scores, which needs trust central: write "
+                                      "noisy_min");
+    }
+    stage->rounds = 1;
+    const enum status status = stage_take_batch(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    stage->charge.epsilon_micro = stage->epsilon_micro;
+    if (stage->strategy == STRATEGY_EXPONENTIAL) {
+        stage->charge.mechanism = MECHANISM_EXPONENTIAL;
+    }
+    stage->among_experts = stage_has(drafting, index, "loss");
+    if (stage->among_experts == stage_has(drafting, index, "candidates")) {
+        return stage_refuse(
+            drafting, index, "candidates",
+            "and loss exclude each other, and one must be there: write `candidates: "
+            "{stumps: [age]}` to select among those, or `loss: zero_one` to select "
+            "among the experts so far");
+    }
+    for (size_t i = 0; stage->among_experts; i++) {
+        if (i == index) {
+            return stage_refuse(drafting, index, "loss",
+                                "judges experts, and there are none: put a stage that makes some "
+                                "before this one");
+        }
+        if (job_makes_experts(&drafting->job->stage[i])) {
+            return STATUS_OK;
+        }
+    }
+    return build_candidates(drafting, index);
+}
+
+const struct task_text task_text_select = {
+    .strategies =
+        1u << STRATEGY_NOISY_MIN | 1u << STRATEGY_EXPONENTIAL | 1u << STRATEGY_PERMUTE_AND_FLIP,
+    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+    .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .build = build};

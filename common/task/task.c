@@ -1,0 +1,216 @@
+/* The tables of what tasks say of themselves, and what the texts of several share. */
+
+#include "task/task.h"
+
+#include "base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char STAGES[] = "stages";
+
+const struct task_text *task_text(enum task task)
+{
+#define TASK_ENTRY(NAME, name) &task_text_##name,
+    static const struct task_text *const text[] = {TASK_LIST(TASK_ENTRY)};
+#undef TASK_ENTRY
+    CHECK(task < TASK_COUNT);
+    return text[task];
+}
+
+const struct task_bounds *task_bounds(enum task task)
+{
+#define TASK_ENTRY(NAME, name) &task_bounds_##name,
+    static const struct task_bounds *const bounds[] = {TASK_LIST(TASK_ENTRY)};
+#undef TASK_ENTRY
+    CHECK(task < TASK_COUNT);
+    return bounds[task];
+}
+
+enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,
+                         const char *remedy)
+{
+    char path[CONFIG_PATH_BYTES];
+    return config_refuse(drafting->config, drafting->why, draft_path(path, STAGES, index, key),
+                         "%s", remedy);
+}
+
+bool stage_has(const struct drafting *drafting, size_t index, const char *key)
+{
+    char path[CONFIG_PATH_BYTES];
+    return config_has(drafting->config, draft_path(path, STAGES, index, key));
+}
+
+enum status stage_keep(double **out, const double *list, size_t count)
+{
+    *out = NULL;
+    if (count == 0) {
+        return STATUS_OK;
+    }
+    *out = malloc(count * sizeof **out);
+    if (*out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    memcpy(*out, list, count * sizeof **out);
+    return STATUS_OK;
+}
+
+bool stage_has_twice(const double *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (list[i] == list[j]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+enum status stage_take_batch(const struct drafting *drafting, size_t index)
+{
+    const struct config_portion batch = drafting->draft->stage[index].batch;
+    const struct job *job = drafting->job;
+    struct stage *stage = &drafting->job->stage[index];
+    stage->batch = batch.count;
+    stage->batch_nano = batch.share_nano;
+    if (batch.share_nano == 0) {
+        return STATUS_OK;
+    }
+    if (job->unit != UNIT_RECORD) {
+        return stage_refuse(
+            drafting, index, "batch",
+            "is a share, which needs unit: record: the noise of a whole batch would "
+            "differ from agent to agent. Write a number");
+    }
+    if (job->records_most == 0) {
+        return stage_refuse(
+            drafting, index, "batch",
+            "is a share, and nothing bounds the records that one agent may say its answer is about: "
+            "write cohort.records_most, the most that may count for one agent, for example `5000`");
+    }
+    stage->records_most = job->records_most;
+    const uint64_t all = (uint64_t)batch.share_nano * stage->batches;
+    if (all > PORTION_ONE) {
+        return stage_refuse(drafting, index, "batch",
+                            "makes one pass more than all records: lower the share, or the number "
+                            "of rounds or batches");
+    }
+    if (all == PORTION_ONE && stage->first > 0) {
+        return stage_refuse(drafting, index, "batch",
+                            "makes one pass all records, and leaves none for `first` to pass over: "
+                            "lower the share");
+    }
+    if (round_is_drawn(job, stage) && round_batch(stage, job->records_least) == 0) {
+        return stage_refuse(drafting, index, "batch",
+                            "is a share, and under trust central draws are planned for the fewest "
+                            "records that an agent may have: write cohort.records");
+    }
+    const uint64_t least = round_records_least(stage);
+    stage->batch = round_batch(stage, least > job->records_least ? least : job->records_least);
+    return STATUS_OK;
+}
+
+enum status stage_build_lambdas(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    if (stage_has_twice(draft->lambda, draft->lambda_count)) {
+        return stage_refuse(drafting, index, "lambdas",
+                            stage->task == TASK_STATISTICS
+                                ? "holds one lambda twice: remove one"
+                                : "holds one lambda twice: it would be paid twice");
+    }
+    stage->lambda_count = draft->lambda_count;
+    return stage_keep(&stage->lambda, draft->lambda, draft->lambda_count);
+}
+
+enum status stage_build_experts(const struct drafting *drafting, size_t index)
+{
+    const struct draft_experts *draft = &drafting->draft->stage[index].experts;
+    struct stage *stage = &drafting->job->stage[index];
+    if (!draft->own && stage_has(drafting, index, "experts.own_weight")) {
+        return stage_refuse(drafting, index, "experts.own_weight",
+                            "weighs experts that `own: false` leaves out: remove it, or set own to "
+                            "true");
+    }
+    if (draft->own && stage->task != TASK_FIT && stage->task != TASK_PREDICT) {
+        return stage_refuse(drafting, index, "experts.own",
+                            "is for a fit or predict stage, whose agents learn alone: remove it");
+    }
+    if (draft->own && drafting->job->trust != TRUST_LOCAL) {
+        return stage_refuse(drafting, index, "experts.own",
+                            "needs trust local: otherwise only the noisy average is released");
+    }
+    if (draft->shift_count > 0 && schema_output_count(&drafting->job->schema) > 1) {
+        return stage_refuse(drafting, index, "experts.shifts",
+                            "moves the threshold between two classes, and the label has more: "
+                            "remove it");
+    }
+    for (size_t i = 0; i < draft->shift_count; i++) {
+        if (draft->shift[i] == 0) {
+            return stage_refuse(drafting, index, "experts.shifts",
+                                "holds 0, which is the average itself: remove it");
+        }
+    }
+    if (stage_has_twice(draft->shift, draft->shift_count)) {
+        return stage_refuse(drafting, index, "experts.shifts", "holds one shift twice: remove it");
+    }
+    stage->experts_own = draft->own;
+    stage->own_weight = draft->own_weight;
+    stage->shift_count = draft->shift_count;
+    return stage_keep(&stage->shift, draft->shift, draft->shift_count);
+}
+
+enum status stage_check_learnable(const struct drafting *drafting, size_t index)
+{
+    const bool number = drafting->job->schema.label.kind == LABEL_NUMBER;
+    return loss_is_learnable(drafting->job->stage[index].loss)
+               ? STATUS_OK
+               : stage_refuse(drafting, index, "loss",
+                              number ? "judges experts, and none can be learned by it: write "
+                                       "squared or huber"
+                                     : "judges experts, and none can be learned by it: write "
+                                       "logistic or hinge");
+}
+
+enum status stage_build_fits(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = &drafting->draft->stage[index];
+    struct stage *stage = &drafting->job->stage[index];
+    enum status status = stage_check_learnable(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    stage->rounds = (uint32_t)draft->lambda_count;
+    stage->tolerance = draft->tolerance;
+    stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds; /* each is a release */
+    status = stage_build_lambdas(drafting, index);
+    if (status == STATUS_OK) {
+        status = stage_build_experts(drafting, index);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (drafting->job->trust == TRUST_CENTRAL && !config_has(drafting->config, "cohort.records")) {
+        return config_refuse(drafting->config, drafting->why, "cohort.records",
+                             "is missing: under trust central the noise of a fit follows the least "
+                             "number of records that an agent has");
+    }
+    return STATUS_OK;
+}
+
+size_t task_experts_of_fit(const struct stage *stage, size_t agent_count)
+{
+    return 1 + stage->shift_count + (stage->experts_own && agent_count >= 2 ? agent_count : 0);
+}
+
+enum status stage_take_gaussian(const struct drafting *drafting, size_t index)
+{
+    if (drafting->job->delta_atto == 0) {
+        return stage_refuse(drafting, index, "noise",
+                            "gaussian needs a privacy.delta above 0: add one, or write laplace");
+    }
+    drafting->job->stage[index].charge.mechanism = MECHANISM_DISCRETE_GAUSSIAN;
+    return STATUS_OK;
+}

@@ -1,0 +1,166 @@
+/* task.h - what a task says of itself without a record and without a sum: how a stage is read and checked
+ * (text.c in the task's folder), how its answers are bounded, what they cost and take (bounds.c). The agent's
+ * part is task/answer.h, the coordinator's task/close.h. */
+
+#ifndef TASK_TASK_H
+#define TASK_TASK_H
+
+#include "job/draft.h"
+#include "job/round.h"
+#include "job/terms.h"
+#include "job/work.h"
+
+struct task_text {
+    unsigned
+        strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
+    unsigned trusts; /* bits by enum job_trust */
+    unsigned units;  /* bits by enum job_unit */
+    bool has_map;    /* it learns models of a map's features */
+
+    /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
+    enum status (*build)(const struct drafting *drafting, size_t index);
+};
+
+/* A round as its bounds see it. */
+struct round_asked {
+    const struct job *job;
+    const struct stage *stage;
+    uint32_t within;  /* the round's number inside its stage */
+    uint64_t records; /* of the agent; under central trust the least that the job allows */
+    size_t experts;   /* that there are */
+    struct why *why;  /* of a failure; may be NULL */
+};
+
+/* A stage's sizes as numbers that do not overflow. */
+struct work_view {
+    const struct job *job;
+    const struct stage *stage;
+    double m;     /* records */
+    double rows;  /* of one round */
+    double d;     /* features that the stage learns on */
+    double width; /* numbers of one of the job's models */
+    double outputs;
+    double experts;
+    struct why *why;
+};
+
+enum {
+    WORK_NUMBER = sizeof(double),
+    WORK_SOLVER_VECTORS = 12, /* of records or features each: newton.c, dual.c, erm_slow.c */
+    WORK_SOLVER_ROWS = 128,   /* of features: newton.c's block */
+    WORK_PREDICATE_FLOPS = 50 /* of one question about one record */
+};
+
+struct terms_setting {
+    const struct job *job;
+    const struct stage *stage;
+    size_t index;
+    size_t agents;
+    uint64_t records; /* of each agent */
+    size_t experts;
+};
+
+struct task_bounds {
+    enum round_input input;
+    bool is_drawn;      /* under central trust: round.h */
+    bool rounds_differ; /* in their bounds; else all are as the first */
+
+    /* The time depends on public numbers alone: no branch and no address by a value, and only where
+     * tests/property/agent/test_task_trace holds the kernels to it. */
+    bool time_is_public;
+
+    /** The rows of a round; NULL where they are the stage's batches in their order, round_rows. */
+    struct round_rows (*rows)(const struct stage *stage, uint32_t within);
+
+    /** How many experts closing a round appends, or closing the last one; NULL: none. */
+    size_t (*experts)(const struct stage *stage, size_t agent_count);
+    size_t (*experts_at_end)(const struct stage *stage);
+
+    size_t (*answer_count)(const struct round_asked *asked);
+    enum status (*bounds)(struct round_bounds *out, const struct round_asked *asked);
+
+    /** What a round allocates beside the records, and how often it goes through them: work.h. */
+    enum status (*need)(struct work_need *out, const struct work_view *view);
+
+    /** Adds the lines of what the stage releases: terms.h. */
+    enum status (*tell)(struct terms *terms, const struct terms_setting *setting, struct why *why);
+};
+
+#define TASK_PARTS(NAME, name)                                                                     \
+    extern const struct task_text task_text_##name;                                                \
+    extern const struct task_bounds task_bounds_##name;
+TASK_LIST(TASK_PARTS)
+#undef TASK_PARTS
+
+const struct task_text *task_text(enum task task);
+const struct task_bounds *task_bounds(enum task task);
+
+/** Returns the experts that a round of fit or predict appends: the average's, its moved thresholds', the
+ * agents' own. */
+size_t task_experts_of_fit(const struct stage *stage, size_t agent_count);
+
+/* As many as a batch may have. */
+#define TASK_RECORDS_MAX 1000000000
+#define TERMS_TENTH      0.1
+#define TERMS_BAR_MISSES 0.05 /* of a bar that holds with 95 % */
+
+/** The noise on every number of the sum of round `within`. Fails as round_bounds does; noise is then left
+ * as it is. */
+MUST_USE enum status terms_noise(struct query_noise *noise, const struct terms_setting *setting,
+                                 uint32_t within, struct why *why);
+
+/** Its standard deviation: grid steps. Fails likewise. */
+MUST_USE enum status terms_deviation(double *steps, const struct terms_setting *setting,
+                                     uint32_t within, struct why *why);
+
+/** Adds a line of which nothing is known yet. Returns NULL without memory. */
+struct terms_line *terms_add_line(struct terms *terms);
+
+/** Adds the line of a number of the agents' average, in units of the label's half_width as predictions
+ * are. Fails as terms_noise, with STATUS_NO_MEMORY. */
+MUST_USE enum status terms_tell_score(struct terms *terms, const struct terms_setting *setting,
+                                      uint32_t within, const char *what, struct why *why);
+
+/** Reads `batch` into the stage, whose `first` and `batches` are set. A share becomes that of the fewest
+ * records an agent may have. Fails with STATUS_INVALID. */
+MUST_USE enum status stage_take_batch(const struct drafting *drafting, size_t index);
+
+/** Once all stages are built: plans the plays of losses stages under central trust, and lowers their
+ * eta until an agent's ledger will admit the whole job; of all stages of a known horizon alike, in
+ * whatever order they are. */
+MUST_USE enum status stage_set_draws(const struct drafting *drafting);
+
+/** After that: finds the noise of the Gaussian one, which takes what the others leave of
+ * the job's limit, by what an agent's ledger will admit. */
+MUST_USE enum status stage_set_sigma(const struct drafting *drafting);
+
+/** Refuses a loss that only judges. */
+MUST_USE enum status stage_check_learnable(const struct drafting *drafting, size_t index);
+
+/** Reads what fit and predict share: a round and a charge per lambda, tolerance, experts. */
+MUST_USE enum status stage_build_fits(const struct drafting *drafting, size_t index);
+
+/** Read lambdas into the stage, none twice; and the experts made of each, or of an update's model. */
+MUST_USE enum status stage_build_lambdas(const struct drafting *drafting, size_t index);
+MUST_USE enum status stage_build_experts(const struct drafting *drafting, size_t index);
+
+/** Makes the stage's charge one for Gaussian noise; stage_set_sigma does the rest. */
+MUST_USE enum status stage_take_gaussian(const struct drafting *drafting, size_t index);
+
+#define STAGE_SHARE_TOO_SMALL                                                                      \
+    "leaves an answer less than a millionth of epsilon: raise it, or list fewer lambdas"
+
+/* What closing a round may take of the coordinator, which does nothing else meanwhile: some ten
+ * seconds. */
+enum { STAGE_FLOPS_MAX_LOG2 = 36 };
+
+/* draft.h's refusals, for one stage. */
+MUST_USE enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,
+                                  const char *remedy);
+bool stage_has(const struct drafting *drafting, size_t index, const char *key);
+
+/** Copies a list to the job. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status stage_keep(double **out, const double *list, size_t count);
+bool stage_has_twice(const double *list, size_t count);
+
+#endif
