@@ -9,7 +9,7 @@
 enum { REPEAT_MAX = 10000 };
 
 struct request {
-    struct simulation simulation; /* what is asked for; the rest empty */
+    struct simulation_request simulation;
     struct option_many set;
     uint64_t agents;
     bool counted; /* --agents is there */
@@ -47,10 +47,10 @@ static void study_show(FILE *out, const struct study *study)
                   sqrt(variance / n));
 }
 
-static enum exit_code print_result(const struct simulation *simulation)
+static enum exit_code print_result(const struct result *result)
 {
     char *text = NULL;
-    if (result_to_json(&text, &simulation->result) != STATUS_OK) {
+    if (result_to_json(&text, result) != STATUS_OK) {
         return EXIT_CODE_INTERNAL;
     }
     (void)puts(text);
@@ -72,40 +72,36 @@ static void show_figures(FILE *out, const struct study study[static 2])
 static enum exit_code once(const struct command *command, const struct request *request,
                            uint64_t seed, struct study study[static 2])
 {
-    struct simulation *simulation = malloc(sizeof *simulation);
-    if (simulation == NULL) {
-        return EXIT_CODE_INTERNAL;
-    }
-    *simulation = request->simulation;
-    simulation->seed = seed;
-    enum exit_code code = simulation_run(simulation);
+    struct simulation_request asked = request->simulation;
+    struct result result;
+    struct why why;
+    asked.seed = seed;
+    enum exit_code code = simulation_run(&result, &asked, &why);
     if (code != EXIT_CODE_OK) {
-        (void)command_fail(command, code, "%s", simulation->why.text);
+        (void)command_fail(command, code, "%s", why.text);
     } else {
-        const struct result *result = &simulation->result;
-        const bool is_number = isfinite(result->error.root_mean_square);
+        const bool is_number = isfinite(result.error.root_mean_square);
         study_add(&study[0], is_number ? "rms error" : "accuracy",
-                  is_number ? result->error.root_mean_square : result->accuracy);
+                  is_number ? result.error.root_mean_square : result.accuracy);
         study_add(&study[1], is_number ? "mean error" : "AUC",
-                  is_number ? result->error.mean_absolute : result->auc);
+                  is_number ? result.error.mean_absolute : result.auc);
         if (request->repeat == 1) {
-            simulation_show(simulation);
+            simulation_show(&result, &asked);
         } else {
-            show_figures(simulation->progress, study);
+            show_figures(asked.progress, study);
         }
         if (request->json) {
-            code = print_result(simulation);
+            code = print_result(&result);
         }
     }
-    simulation_free(simulation);
-    free(simulation);
+    result_free(&result);
     return code;
 }
 
 static enum exit_code run(const struct command *command, int count, char **argument)
 {
     struct request request = {.agents = SIMULATION_AGENTS, .repeat = 1};
-    struct simulation *simulation = &request.simulation;
+    struct simulation_request *simulation = &request.simulation;
     struct study study[2] = {{.count = 0}, {.count = 0}};
     struct why why = {""};
     const struct option option[] = {

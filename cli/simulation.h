@@ -1,6 +1,6 @@
-/* simulation.h - a whole federation on one machine: a coordinator and agents as processes of their
- * own, each with its key, its share of the records, its policy and its ledger. The parts of
- * `hedgerow simulate`, in the order they run. */
+/* simulation.h - a whole federation on one machine: a coordinator and agents as processes of their own, each
+ * with its key, its share of the records, its policy and its ledger. The steps of `hedgerow simulate`, in the
+ * order they run: each takes what it needs and gives what it makes. All of them say in `why` what failed. */
 
 #ifndef CLI_SIMULATION_H
 #define CLI_SIMULATION_H
@@ -11,6 +11,7 @@
 #include "base/why.h"
 #include "cli/children.h"
 #include "job/job.h"
+#include "learn/dataset.h"
 #include "report/result.h"
 
 #include <stdbool.h>
@@ -19,85 +20,83 @@
 
 enum { SIMULATION_PATH_BYTES = 4096, SIMULATION_AGENTS_MAX = 100, SIMULATION_AGENTS = 5 };
 
-/* Under --streams: a column of the wide table, which is one agent's. */
-struct simulation_stream {
-    char column[CHILD_NAME_BYTES]; /* its name in the table */
-    char name[CHILD_NAME_BYTES];   /* the agent's: the same in lower case */
-    double unit;                   /* > 0: entries are divided by it */
-};
-
-struct simulation {
-    /* what is asked for */
+/* What is asked for. */
+struct simulation_request {
     const char *job_path;
     const char *data_path;    /* NULL: the one *.csv beside the job */
     const char *streams_path; /* NULL: records are dealt out by rows */
     const char *out;
-    size_t agent_count; /* under --streams as many as there are streams */
+    size_t agent_count; /* under --streams there are as many as streams */
     bool seeded;
     uint64_t seed;
     const char *const *set; /* (set_count) "key=value" */
     size_t set_count;
     FILE *progress; /* where a person looks */
-
-    /* what it works with */
-    char data[SIMULATION_PATH_BYTES];
-    char *job_text; /* owned */
-    size_t job_size;
-    struct job job;                   /* owned */
-    struct simulation_stream *stream; /* (agent_count) under --streams; owned */
-    size_t record_count;              /* under --streams of each stream */
-    size_t held_count;
-    char address[40]; /* where the coordinator listens: "tcp://host:port" */
-    int lock;         /* on the output folder; -1 without one */
-    struct children children;
-    bool knows_id;        /* some agent has answered */
-    struct digest job_id; /* that the coordinator gave the job */
-
-    struct result result; /* owned */
-    struct why why;
 };
 
-/** Writes DIR/... into path; false when it does not fit. */
-bool simulation_path(const struct simulation *simulation, char path[static SIMULATION_PATH_BYTES],
-                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+struct simulation_agent {
+    char name[CHILD_NAME_BYTES];   /* "hospital-1"; under --streams its column's, in lower case */
+    char column[CHILD_NAME_BYTES]; /* under --streams: of the wide table */
+    double unit;                   /* > 0: entries of that column are divided by it */
+};
 
-/** Writes the name of an agent, from 0, and the path of the records held out: one file for all, or
- * one of each stream's. */
-void simulation_agent_name(const struct simulation *simulation, char name[static CHILD_NAME_BYTES],
-                           size_t agent);
-size_t simulation_held_files(const struct simulation *simulation);
-bool simulation_held_path(const struct simulation *simulation,
-                          char path[static SIMULATION_PATH_BYTES], size_t file);
+/* What is simulated. Made by simulation_load; the steps after it only read it. */
+struct simulation_plan {
+    struct simulation_request asked;
+    char data[SIMULATION_PATH_BYTES];
+    char *job_text; /* with the changes of --set; owned */
+    size_t job_size;
+    struct job job;                 /* owned */
+    struct simulation_agent *agent; /* (agent_count), owned */
+    size_t agent_count;
+    size_t record_count; /* under --streams of each stream */
+    size_t held_count;
+    size_t held_files; /* that the records held out stand in: one, or one of each stream */
+};
 
-/** The parts of loading and dealing out that --streams does its own way. */
-MUST_USE enum status simulation_streams_load(struct simulation *simulation);
-MUST_USE enum status simulation_streams_split(struct simulation *simulation);
+/* The tables that were dealt out, as the agents read them. */
+struct simulation_records {
+    struct dataset *share; /* (agent_count), owned */
+    struct dataset *held;  /* (held_files), owned */
+};
 
-/** Drafts and writes the data dictionary of the agent in that folder of the simulation's, whose records
- * are there. Fails with STATUS_REFUSED where the job asks for what they do not have. */
-MUST_USE enum status simulation_dictionary(struct simulation *simulation, const char *folder);
+/** Writes OUT/... into path. OUT is one that simulation_folder_check has accepted. */
+void simulation_path(char path[static SIMULATION_PATH_BYTES], const char *out, const char *format,
+                     ...) __attribute__((format(printf, 3, 4)));
 
-/** Looks whether the programs to start are there, before anything is written. */
-MUST_USE enum status simulation_programs(struct simulation *simulation);
+/** Writes the path of the records held out, number `file` of held_files. */
+void simulation_held_path(char path[static SIMULATION_PATH_BYTES],
+                          const struct simulation_plan *plan, size_t file);
+
+/** Looks whether the programs to start are there. */
+MUST_USE enum status simulation_programs(bool seeded, struct why *why);
+
+/** Looks whether a simulation may write to the folder, and touches nothing. Holds it when a simulation made it:
+ * *lock, else -1. Fails with STATUS_EXISTS when the folder is not a simulation's, or when somebody's file lies
+ * where a simulation writes, STATUS_BUSY when another simulation is under way in it. */
+MUST_USE enum status simulation_folder_check(int *lock, const char *out, struct why *why);
 
 /** Reads job and data, applies --set, checks that the shares suffice. Nothing is written yet. */
-MUST_USE enum status simulation_load(struct simulation *simulation);
+MUST_USE enum status simulation_load(struct simulation_plan *plan,
+                                     const struct simulation_request *request, struct why *why);
+void simulation_plan_free(struct simulation_plan *plan);
 
 /** Makes the output folder, or removes what an earlier simulation listed in it, and holds it. Files beside
- * those stay. Fails with STATUS_EXISTS, nothing touched, when the folder is not a simulation's, or when
- * somebody's file lies where a simulation writes, STATUS_BUSY when another simulation is
- * under way in it. */
-MUST_USE enum status simulation_folder(struct simulation *simulation);
+ * those stay. Fails as simulation_folder_check. */
+MUST_USE enum status simulation_folder_make(int *lock, const struct simulation_plan *plan,
+                                            struct why *why);
 
 /** Writes down which files are the simulation's own, so that a later one removes these and no other. `before`:
  * before the processes start, when the folders they write to stand for what they will write. */
-MUST_USE enum status simulation_list_files(struct simulation *simulation, bool before);
+MUST_USE enum status simulation_folder_list(int lock, const struct simulation_plan *plan,
+                                            bool before, struct why *why);
 
-/** Shuffles the records, holds a fifth out, and gives each agent its share. */
-MUST_USE enum status simulation_split(struct simulation *simulation);
+/** Holds a fifth of the records out, and gives each agent its share. */
+MUST_USE enum status simulation_split(const struct simulation_plan *plan, struct why *why);
 
-/** Makes keys, allow-list, settings and policies. */
-MUST_USE enum status simulation_settings(struct simulation *simulation);
+/** Makes keys, allow-list, settings, policies and data dictionaries. Fails with STATUS_REFUSED where the job
+ * asks for what the records do not have. */
+MUST_USE enum status simulation_settings(const struct simulation_plan *plan, struct why *why);
 
 /** Shows a line of the coordinator's log if a person wants to see it: a closed round, or something wrong. Reads
  * the fields of an entry, and never what its text says. */
@@ -105,40 +104,37 @@ void simulation_show_line(FILE *out, const char *line);
 
 /** Starts the processes and shows the rounds until the coordinator ends; stops what is left.
  * Returns what the run came to: EXIT_CODE_OK, or why it did not. */
-enum exit_code simulation_watch(struct simulation *simulation);
+enum exit_code simulation_watch(const struct simulation_plan *plan, struct why *why);
 
-/** Reads the coordinator's result and the agents' ledgers. */
-MUST_USE enum status simulation_collect(struct simulation *simulation);
+/** Reads the coordinator's result and the agents' ledgers. job_id: the job's in every journal; *knows_id: some
+ * agent has answered. */
+MUST_USE enum status simulation_collect(struct result *result, struct digest *job_id,
+                                        bool *knows_id, const struct simulation_plan *plan,
+                                        struct why *why);
+
+MUST_USE enum status simulation_records_read(struct simulation_records *records,
+                                             const struct simulation_plan *plan, struct why *why);
+void simulation_records_free(struct simulation_records *records,
+                             const struct simulation_plan *plan);
 
 /** Asks the queries' questions once more, of the same records and without noise, and puts the answers
  * beside the released ones. Exact statistics, like the next. */
-MUST_USE enum status simulation_answers(struct simulation *simulation);
-
-struct dataset;
-
-/** Reads a table that the simulator wrote, by the job's schema, into data: dataset_free, also on
- * failure. Fails as dataset_read, and with STATUS_IO where it cannot be opened. */
-MUST_USE enum status simulation_read(struct simulation *simulation, struct dataset *data,
-                                     const char *path);
-
-/** Tells the model's forecasts of the first few streams' last days (held: one data set a stream);
- * none without --streams. */
-MUST_USE enum status simulation_forecast(struct simulation *simulation, const struct dataset *held,
-                                         const double *weight);
+MUST_USE enum status simulation_answers(struct result *result, const struct simulation_plan *plan,
+                                        const struct simulation_records *records,
+                                        const struct digest *job_id);
 
 /** Judges every expert, the chosen model, the majority class and the pooled model on the records
- * held out. Exact statistics: this is the one place that may. */
-MUST_USE enum status simulation_judge(struct simulation *simulation);
+ * held out; under --streams tells the model's forecasts of the first few streams' last days. Exact
+ * statistics: this is the one place that may. */
+MUST_USE enum status simulation_judge(struct result *result, const struct simulation_plan *plan,
+                                      const struct simulation_records *records, struct why *why);
 
-/** Prints the answers, and what every stage released at which noise and price. */
-void simulation_show_terms(FILE *out, const struct result *result);
+/** Prints the closing tables: the model's quality, the answers, what every stage released at which noise and
+ * price, the ledgers. */
+void simulation_show(const struct result *result, const struct simulation_request *request);
 
-/** Prints the closing tables. */
-void simulation_show(const struct simulation *simulation);
-
-/** All of the above. The simulation's `why` tells a failure, and result holds the outcome. */
-enum exit_code simulation_run(struct simulation *simulation);
-
-void simulation_free(struct simulation *simulation);
+/** All steps but the last. result: out, result_free, also on failure. */
+enum exit_code simulation_run(struct result *result, const struct simulation_request *request,
+                              struct why *why);
 
 #endif

@@ -4,16 +4,16 @@
 #include "cli/simulation.h"
 
 #include "learn/blocks.h"
-#include "learn/dataset.h"
 #include "learn/metrics.h"
 #include "learn/model.h"
 #include "learn/rival.h"
 #include "report/file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { FORECASTS_MAX = 4, FORECAST_DAYS = 56 };
 
 /* What fits the label's kind; the rest is NAN. Errors are in the label's own unit. */
 struct figures {
@@ -27,68 +27,19 @@ struct figures {
 struct judgement {
     const struct label *label;
     size_t outputs;
-    struct loss loss; /* job_loss */
-    struct dataset held;
-    struct dataset *held_part; /* (simulation_held_files), owned */
-    struct dataset *share;     /* (agent_count), owned */
-    struct dataset pooled;
-    double *score; /* (held.record_count, outputs), owned */
+    struct loss loss;      /* job_loss */
+    struct dataset held;   /* all of them */
+    struct dataset pooled; /* all shares */
+    double *score;         /* (held.record_count, outputs), owned */
 };
 
-enum status simulation_read(struct simulation *simulation, struct dataset *data, const char *path)
+static enum status gather(struct dataset *all, const struct dataset *part, size_t count)
 {
-    memset(data, 0, sizeof *data);
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL) {
-        why_set(&simulation->why, "%s: %s", path, strerror(errno));
-        return STATUS_IO;
+    const struct dataset *parts[SIMULATION_AGENTS_MAX];
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = &part[i];
     }
-    enum status status =
-        dataset_read(data, file, path, &simulation->job.schema,
-                     &(struct dataset_options){.use = DATASET_LEARN}, &simulation->why);
-    (void)fclose(file);
-    return status;
-}
-
-static enum status read_all(struct simulation *simulation, struct judgement *judgement)
-{
-    char path[SIMULATION_PATH_BYTES];
-    const struct dataset *part[SIMULATION_AGENTS_MAX];
-    const size_t held = simulation_held_files(simulation);
-    enum status status = STATUS_OK;
-
-    judgement->share = calloc(simulation->agent_count, sizeof *judgement->share);
-    judgement->held_part = calloc(held, sizeof *judgement->held_part);
-    if (judgement->share == NULL || judgement->held_part == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    for (size_t i = 0; i < held && status == STATUS_OK; i++) {
-        part[i] = &judgement->held_part[i];
-        status = simulation_held_path(simulation, path, i)
-                     ? simulation_read(simulation, &judgement->held_part[i], path)
-                     : STATUS_NO_MEMORY;
-    }
-    if (status == STATUS_OK) {
-        status = dataset_concat(&judgement->held, part, held);
-    }
-    for (size_t i = 0; i < simulation->agent_count && status == STATUS_OK; i++) {
-        char name[CHILD_NAME_BYTES];
-        part[i] = &judgement->share[i];
-        simulation_agent_name(simulation, name, i);
-        if (!simulation_path(simulation, path, "agents/%s/data.csv", name)) {
-            return STATUS_NO_MEMORY;
-        }
-        status = simulation_read(simulation, &judgement->share[i], path);
-    }
-    if (status == STATUS_OK) {
-        status = dataset_concat(&judgement->pooled, part, simulation->agent_count);
-    }
-    if (status == STATUS_OK) {
-        judgement->score =
-            calloc(judgement->held.record_count * judgement->outputs + 1, sizeof *judgement->score);
-        status = judgement->score == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-    }
-    return status;
+    return dataset_concat(all, parts, count);
 }
 
 static enum status judge(struct figures *figures, const struct judgement *judgement,
@@ -118,67 +69,108 @@ static enum status judge(struct figures *figures, const struct judgement *judgem
 }
 
 /* The file's model has one map: its weights among all of the job's features. */
-static enum status widen(double *weight, const struct simulation *simulation,
-                         const struct judgement *judgement, const struct model *model)
+static enum status widen(double *weight, const struct schema *schema, size_t outputs,
+                         const struct model *model)
 {
-    const struct schema *schema = &simulation->job.schema;
     const int index = block_find(schema, &model->schema.map);
     if (index < 0) {
         return STATUS_CORRUPT;
     }
     const struct block block = block_at(schema, (size_t)index);
-    if (model->weight_count != judgement->outputs * block.count) {
+    if (model->weight_count != outputs * block.count) {
         return STATUS_CORRUPT;
     }
-    block_widen(weight, judgement->outputs, block, model->weight);
+    block_widen(weight, outputs, block, model->weight);
     return STATUS_OK;
 }
 
-static enum status judge_chosen(struct simulation *simulation, const struct judgement *judgement)
+/* The chosen model beside the truth on the last days of a stream. */
+static enum status tell(struct result_forecast *forecast, const struct label *label,
+                        const struct dataset *held, const double *weight)
 {
-    char path[SIMULATION_PATH_BYTES];
+    const size_t days = held->record_count < FORECAST_DAYS ? held->record_count : FORECAST_DAYS;
+    const size_t first = held->record_count - days;
+    double *score = result_numbers(held->record_count);
+    forecast->truth = result_numbers(days);
+    forecast->told = result_numbers(days);
+    if (score == NULL || forecast->truth == NULL || forecast->told == NULL) {
+        free(score);
+        return STATUS_NO_MEMORY;
+    }
+    forecast->day_count = days;
+    metrics_class_scores(score, weight, 1, held);
+    for (size_t i = 0; i < days; i++) {
+        const double said = fmin(fmax(score[first + i], -1), 1);
+        forecast->truth[i] = label->centre + label->half_width * held->y[first + i];
+        forecast->told[i] = label->centre + label->half_width * said;
+    }
+    free(score);
+    return STATUS_OK;
+}
+
+static enum status tell_streams(struct result *result, const struct simulation_plan *plan,
+                                const struct simulation_records *records, const double *weight)
+{
+    const size_t streams = plan->asked.streams_path != NULL ? plan->agent_count : 0;
+    enum status status =
+        result_reserve_forecasts(result, streams < FORECASTS_MAX ? streams : FORECASTS_MAX);
+    for (size_t i = 0; status == STATUS_OK && i < result->forecast_count; i++) {
+        struct result_forecast *forecast = &result->forecast[i];
+        (void)snprintf(forecast->stream, sizeof forecast->stream, "%s", plan->agent[i].name);
+        status = tell(forecast, &plan->job.schema.label, &records->held[i], weight);
+    }
+    return status;
+}
+
+static enum status load_chosen(struct model *model, const char *path, struct why *why)
+{
     char *text = NULL;
     size_t size = 0;
+    enum status status = file_read(&text, &size, path, MODEL_FILE_BYTES_MAX, why);
+    if (status == STATUS_OK) {
+        status = model_from_json(model, (struct slice){text, size}, path, why);
+    }
+    free(text);
+    return status;
+}
+
+static enum status judge_chosen(struct result *result, const struct judgement *judgement,
+                                const struct simulation_plan *plan,
+                                const struct simulation_records *records, struct why *why)
+{
+    char path[SIMULATION_PATH_BYTES];
+    struct figures figures;
     struct model model;
-    struct result *result = &simulation->result;
     double *weight = calloc(judgement->held.feature_count * judgement->outputs, sizeof *weight);
-    enum status status = STATUS_NO_MEMORY;
 
     memset(&model, 0, sizeof model);
-    if (weight != NULL && simulation_path(simulation, path, "coordinator/out/model.json")) {
-        status = file_read(&text, &size, path, MODEL_FILE_BYTES_MAX, &simulation->why);
-    }
+    simulation_path(path, plan->asked.out, "coordinator/out/model.json");
+    enum status status = weight == NULL ? STATUS_NO_MEMORY : load_chosen(&model, path, why);
     if (status == STATUS_OK) {
-        status = model_from_json(&model, (struct slice){text, size}, path, &simulation->why);
-    }
-    if (status == STATUS_OK) {
-        status = widen(weight, simulation, judgement, &model);
+        status = widen(weight, &plan->job.schema, judgement->outputs, &model);
     }
     if (status == STATUS_CORRUPT) {
-        why_set(&simulation->why, "%s is a model of other features", path);
+        why_set(why, "%s is a model of other features", path);
     }
     if (status == STATUS_OK) {
-        struct figures figures;
         status = judge(&figures, judgement, weight);
+    }
+    if (status == STATUS_OK) {
         result->accuracy = figures.accuracy;
         result->auc = figures.auc;
         result->error.root_mean_square = figures.root_mean_square;
         result->error.mean_absolute = figures.mean_absolute;
         result->error.pinball = figures.pinball;
-        if (status == STATUS_OK) {
-            status = simulation_forecast(simulation, judgement->held_part, weight);
-        }
+        status = tell_streams(result, plan, records, weight);
     }
     model_free(&model);
     free(weight);
-    free(text);
     return status;
 }
 
-static enum status judge_experts(struct simulation *simulation, const struct judgement *judgement)
+static enum status judge_experts(struct result *result, const struct judgement *judgement)
 {
     enum status status = STATUS_OK;
-    struct result *result = &simulation->result;
     const size_t width = judgement->held.feature_count * judgement->outputs;
     for (size_t i = 0; i < result->expert_count && status == STATUS_OK; i++) {
         struct result_expert *expert = &result->expert[i];
@@ -194,10 +186,9 @@ static enum status judge_experts(struct simulation *simulation, const struct jud
 
 /* Fits all records on the features of one of the job's maps, and judges the model if its cross-validated
  * loss is below that of the maps before (loss). The records held out choose nothing. */
-static enum status judge_block(struct simulation *simulation, const struct judgement *judgement,
+static enum status judge_block(struct result *result, const struct judgement *judgement,
                                struct block block, double *loss)
 {
-    struct result *result = &simulation->result;
     struct dataset pooled = {.record_count = 0};
     const struct rival_problem problem = {
         .kind = judgement->label->kind, .outputs = judgement->outputs, .data = &pooled};
@@ -228,13 +219,13 @@ static enum status judge_block(struct simulation *simulation, const struct judge
     return status;
 }
 
-static enum status judge_pooled(struct simulation *simulation, const struct judgement *judgement)
+static enum status judge_pooled(struct result *result, const struct judgement *judgement,
+                                const struct schema *schema)
 {
-    const struct schema *schema = &simulation->job.schema;
     double loss = INFINITY;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < block_count(schema) && status == STATUS_OK; i++) {
-        status = judge_block(simulation, judgement, block_at(schema, i), &loss);
+        status = judge_block(result, judgement, block_at(schema, i), &loss);
     }
     return status;
 }
@@ -258,44 +249,34 @@ static void judge_nothing(struct result *result, const struct judgement *judgeme
     result->error.constant = judgement->label->half_width * sqrt(variance);
 }
 
-static void find_loss(struct judgement *judgement, const struct job *job)
+enum status simulation_judge(struct result *result, const struct simulation_plan *plan,
+                             const struct simulation_records *records, struct why *why)
 {
-    judgement->label = &job->schema.label;
-    judgement->outputs = schema_output_count(&job->schema);
-    judgement->loss = job_loss(job);
-}
-
-enum status simulation_judge(struct simulation *simulation)
-{
-    struct judgement judgement;
-    enum status status;
-
-    memset(&judgement, 0, sizeof judgement);
-    find_loss(&judgement, &simulation->job);
-    status = read_all(simulation, &judgement);
-    const bool has_model = simulation->result.chosen != RESULT_NONE;
+    const struct schema *schema = &plan->job.schema;
+    struct judgement judgement = {.label = &schema->label,
+                                  .outputs = schema_output_count(schema),
+                                  .loss = job_loss(&plan->job)};
+    enum status status = gather(&judgement.held, records->held, plan->held_files);
     if (status == STATUS_OK) {
-        simulation->result.baseline.records_learn = judgement.pooled.record_count;
-        simulation->result.baseline.records_held = judgement.held.record_count;
+        status = gather(&judgement.pooled, records->share, plan->agent_count);
     }
-    if (status == STATUS_OK && has_model) {
-        judge_nothing(&simulation->result, &judgement);
-        status = judge_chosen(simulation, &judgement);
+    if (status == STATUS_OK) {
+        result->baseline.records_learn = judgement.pooled.record_count;
+        result->baseline.records_held = judgement.held.record_count;
+        judgement.score =
+            calloc(judgement.held.record_count * judgement.outputs + 1, sizeof *judgement.score);
+        status = judgement.score == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
-    if (status == STATUS_OK && has_model) {
-        status = judge_experts(simulation, &judgement);
+    if (status == STATUS_OK && result->chosen != RESULT_NONE) {
+        judge_nothing(result, &judgement);
+        status = judge_chosen(result, &judgement, plan, records, why);
+        if (status == STATUS_OK) {
+            status = judge_experts(result, &judgement);
+        }
+        if (status == STATUS_OK) {
+            status = judge_pooled(result, &judgement, schema);
+        }
     }
-    if (status == STATUS_OK && has_model) {
-        status = judge_pooled(simulation, &judgement);
-    }
-    for (size_t i = 0; judgement.share != NULL && i < simulation->agent_count; i++) {
-        dataset_free(&judgement.share[i]);
-    }
-    for (size_t i = 0; judgement.held_part != NULL && i < simulation_held_files(simulation); i++) {
-        dataset_free(&judgement.held_part[i]);
-    }
-    free(judgement.held_part);
-    free(judgement.share);
     free(judgement.score);
     dataset_free(&judgement.pooled);
     dataset_free(&judgement.held);

@@ -1,57 +1,46 @@
-/* What is checked here fails before any folder is touched or any process started. */
+/* What is checked here fails before any folder is touched or any process started.
+ *
+ * `--streams`: a wide table, one column per agent, is dealt out by columns. Each agent gets its own one under
+ * the name of the job's label, in units of its own public size. */
 
 #include "cli/simulation.h"
 
+#include "base/check.h"
+#include "base/decimal.h"
 #include "config/config.h"
 #include "learn/cells.h"
 #include "learn/csv.h"
-#include "learn/dataset.h"
 #include "learn/table.h"
 
+#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD_OUT_ONE_IN = 5 };
+enum { HELD_OUT_ONE_IN = 5, NAME_LETTERS_MAX = 32 /* of a stream */ };
 
-bool simulation_path(const struct simulation *simulation, char path[static SIMULATION_PATH_BYTES],
-                     const char *format, ...)
+void simulation_path(char path[static SIMULATION_PATH_BYTES], const char *out, const char *format,
+                     ...)
 {
     va_list arguments;
-    int length = snprintf(path, SIMULATION_PATH_BYTES, "%s/", simulation->out);
-    if (length < 0 || length >= SIMULATION_PATH_BYTES) {
-        return false;
-    }
+    const int length = snprintf(path, SIMULATION_PATH_BYTES, "%s/", out);
+    CHECK(length >= 0 && length < SIMULATION_PATH_BYTES);
+    const size_t room = (size_t)(SIMULATION_PATH_BYTES - length);
     va_start(arguments, format);
-    int more =
-        vsnprintf(path + length, (size_t)(SIMULATION_PATH_BYTES - length), format, arguments);
+    const int more = vsnprintf(path + length, room, format, arguments);
     va_end(arguments);
-    return more >= 0 && more < SIMULATION_PATH_BYTES - length;
+    CHECK(more >= 0 && (size_t)more < room);
 }
 
-void simulation_agent_name(const struct simulation *simulation, char name[static CHILD_NAME_BYTES],
-                           size_t agent)
+void simulation_held_path(char path[static SIMULATION_PATH_BYTES],
+                          const struct simulation_plan *plan, size_t file)
 {
-    if (simulation->stream != NULL) {
-        (void)snprintf(name, CHILD_NAME_BYTES, "%s", simulation->stream[agent].name);
+    if (plan->asked.streams_path != NULL) {
+        simulation_path(path, plan->asked.out, "held-out/%s.csv", plan->agent[file].name);
     } else {
-        (void)snprintf(name, CHILD_NAME_BYTES, "hospital-%zu", agent + 1);
+        simulation_path(path, plan->asked.out, "held-out.csv");
     }
-}
-
-size_t simulation_held_files(const struct simulation *simulation)
-{
-    return simulation->stream != NULL ? simulation->agent_count : 1;
-}
-
-bool simulation_held_path(const struct simulation *simulation,
-                          char path[static SIMULATION_PATH_BYTES], size_t file)
-{
-    return simulation->stream != NULL
-               ? simulation_path(simulation, path, "held-out/%s.csv", simulation->stream[file].name)
-               : simulation_path(simulation, path, "held-out.csv");
 }
 
 static bool is_table(const char *name)
@@ -68,26 +57,25 @@ static bool is_table(const char *name)
 }
 
 /* A job does not name its data: every site has its own. Here it is the one table beside the job. */
-static enum status find_data(struct simulation *simulation)
+static enum status find_data(struct simulation_plan *plan, struct why *why)
 {
     char folder[SIMULATION_PATH_BYTES];
     size_t found = 0;
     const struct dirent *entry;
 
-    if (simulation->data_path != NULL) {
-        (void)snprintf(simulation->data, sizeof simulation->data, "%s", simulation->data_path);
+    if (plan->asked.data_path != NULL) {
+        (void)snprintf(plan->data, sizeof plan->data, "%s", plan->asked.data_path);
         return STATUS_OK;
     }
-    (void)snprintf(folder, sizeof folder, "%s", simulation->job_path);
+    (void)snprintf(folder, sizeof folder, "%s", plan->asked.job_path);
     char *slash = strrchr(folder, '/');
     (void)snprintf(slash == NULL ? folder : slash, 2, "%s", slash == NULL ? "." : "");
     DIR *open_folder = opendir(folder[0] == '\0' ? "/" : folder);
     while (open_folder != NULL && (entry = readdir(open_folder)) != NULL) {
         if (is_table(entry->d_name)) {
             found++;
-            int length =
-                snprintf(simulation->data, sizeof simulation->data, "%s/%s", folder, entry->d_name);
-            if (length >= (int)sizeof simulation->data) {
+            if (snprintf(plan->data, sizeof plan->data, "%s/%s", folder, entry->d_name) >=
+                (int)sizeof plan->data) {
                 found = 0;
                 break;
             }
@@ -97,95 +85,216 @@ static enum status find_data(struct simulation *simulation)
         (void)closedir(open_folder);
     }
     if (found != 1) {
-        why_set(&simulation->why, "beside %s there %s: say which table to use with --data F.csv",
-                simulation->job_path,
+        why_set(why, "beside %s there %s: say which table to use with --data F.csv",
+                plan->asked.job_path,
                 found == 0 ? "is no *.csv or *.csv.gz" : "are several *.csv or *.csv.gz");
         return STATUS_NOT_FOUND;
     }
     return STATUS_OK;
 }
 
-static enum status load_job(struct simulation *simulation)
+static enum status load_job(struct simulation_plan *plan, struct why *why)
 {
-    enum status status = config_load(&simulation->job_text, &simulation->job_size,
-                                     simulation->job_path, &simulation->why);
-    for (size_t i = 0; i < simulation->set_count && status == STATUS_OK; i++) {
+    const char *path = plan->asked.job_path;
+    enum status status = config_load(&plan->job_text, &plan->job_size, path, why);
+    for (size_t i = 0; i < plan->asked.set_count && status == STATUS_OK; i++) {
         char *changed = NULL;
         size_t size = 0;
-        status = config_override(&changed, &size,
-                                 (struct slice){simulation->job_text, simulation->job_size},
-                                 simulation->job_path, simulation->set[i], &simulation->why);
+        status = config_override(&changed, &size, (struct slice){plan->job_text, plan->job_size},
+                                 path, plan->asked.set[i], why);
         if (status == STATUS_OK) {
-            free(simulation->job_text);
-            simulation->job_text = changed;
-            simulation->job_size = size;
+            free(plan->job_text);
+            plan->job_text = changed;
+            plan->job_size = size;
         }
     }
-    if (status == STATUS_OK) {
-        status =
-            job_parse(&simulation->job, (struct slice){simulation->job_text, simulation->job_size},
-                      simulation->job_path, &simulation->why);
-    }
-    return status;
+    return status != STATUS_OK
+               ? status
+               : job_parse(&plan->job, (struct slice){plan->job_text, plan->job_size}, path, why);
 }
 
-/* Reads the whole table once, as the agents will, and says what they will make of its cells. */
-static enum status check_data(struct simulation *simulation)
+static bool field_is(const struct csv *csv, size_t field, const char *text)
 {
-    struct dataset data = {.record_count = 0};
+    const struct slice slice = csv_field(csv, field);
+    return slice.size == strlen(text) && memcmp(slice.data, text, slice.size) == 0;
+}
+
+/* Streams name columns, folders and, in lower case, agents: letters, digits, '.', '_' and '-' will do
+ * for all, a letter or digit first. */
+static bool is_name(struct slice text)
+{
+    const char *at = text.data;
+    bool good = text.size >= 1 && text.size <= NAME_LETTERS_MAX && isalnum((unsigned char)at[0]);
+    for (size_t i = 0; good && i < text.size; i++) {
+        good = isalnum((unsigned char)at[i]) || strchr("._-", at[i]) != NULL;
+    }
+    return good;
+}
+
+static enum status take_stream(struct simulation_plan *plan, const struct csv *csv, struct why *why)
+{
+    const char *path = plan->asked.streams_path;
+    const struct slice name = csv_field(csv, 0);
+    struct simulation_agent agent = {.unit = 0};
+
+    if (csv_field_count(csv) != 2 || !is_name(name) ||
+        decimal_cell(&agent.unit, csv_field(csv, 1)) != STATUS_OK || !(agent.unit > 0)) {
+        why_set(why,
+                "%s: line %zu: write the name of a column of the data, at most 32 letters, "
+                "digits, '.', '_' and '-', a comma, and its unit, a number above 0",
+                path, csv_line(csv));
+        return STATUS_INVALID;
+    }
+    if (plan->agent_count == SIMULATION_AGENTS_MAX) {
+        why_set(why, "%s: at most %d streams", path, (int)SIMULATION_AGENTS_MAX);
+        return STATUS_INVALID;
+    }
+    memcpy(agent.column, name.data, name.size);
+    for (size_t i = 0; i < name.size; i++) {
+        agent.name[i] = (char)tolower((unsigned char)agent.column[i]);
+    }
+    for (size_t i = 0; i < plan->agent_count; i++) {
+        if (strcmp(plan->agent[i].name, agent.name) == 0) {
+            why_set(why, "%s: line %zu: this stream stands there twice", path, csv_line(csv));
+            return STATUS_INVALID;
+        }
+    }
+    plan->agent[plan->agent_count++] = agent;
+    return STATUS_OK;
+}
+
+static enum status read_streams(struct simulation_plan *plan, struct why *why)
+{
+    const char *path = plan->asked.streams_path;
+    struct csv *csv = NULL;
+    bool done = false;
     FILE *file = NULL;
-    enum status status = table_open(&file, simulation->data, &simulation->why);
+    if (!schema_is_series(&plan->job.schema)) {
+        why_set(why,
+                "%s: --streams deals out columns of days, and this job is about no series: add "
+                "data.series, or leave --streams out",
+                plan->asked.job_path);
+        return STATUS_INVALID;
+    }
+    enum status status = table_open(&file, path, why);
     if (status != STATUS_OK) {
         return status;
     }
-    status = dataset_read(&data, file, simulation->data, &simulation->job.schema,
-                          &(struct dataset_options){.use = DATASET_LEARN}, &simulation->why);
-    simulation->record_count = data.record_count;
+    status = csv_new(&csv, file, path, ',');
     if (status == STATUS_OK) {
-        cells_show(stderr, "note: ", &data, &simulation->job.schema);
+        status = csv_next(csv, &done, why);
     }
-    dataset_free(&data);
+    if (status == STATUS_OK && (done || csv_field_count(csv) != 2 || !field_is(csv, 0, "stream") ||
+                                !field_is(csv, 1, "unit"))) {
+        why_set(why, "%s: its first line must be `stream,unit`", path);
+        status = STATUS_INVALID;
+    }
+    while (status == STATUS_OK && !done) {
+        status = csv_next(csv, &done, why);
+        if (status == STATUS_OK && !done) {
+            status = take_stream(plan, csv, why);
+        }
+    }
+    csv_free(csv);
     (void)fclose(file);
     return status;
 }
 
-static enum status check_shares(struct simulation *simulation)
+/* Reads the whole table once, as the agents will, but for a stream's unit; says what they will make of its
+ * cells when all have the same columns. */
+static enum status check_data(struct simulation_plan *plan, const char *column, struct why *why)
 {
-    uint64_t wanted = job_records_min(&simulation->job);
-    simulation->held_count = (simulation->record_count + HELD_OUT_ONE_IN - 1) / HELD_OUT_ONE_IN;
-    size_t share = simulation->record_count - simulation->held_count;
+    struct schema schema = {.column_count = 0};
+    struct dataset data = {.record_count = 0};
+    FILE *file = NULL;
+    enum status status = table_open(&file, plan->data, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = schema_copy(&schema, &plan->job.schema);
+    if (status == STATUS_OK && column != NULL) {
+        (void)snprintf(schema.label.name, sizeof schema.label.name, "%s", column);
+    }
+    if (status == STATUS_OK) {
+        status = dataset_read(&data, file, plan->data, &schema,
+                              &(struct dataset_options){.use = DATASET_LEARN}, why);
+    }
+    if (status == STATUS_OK && column == NULL) {
+        cells_show(stderr, "note: ", &data, &schema);
+    }
+    plan->record_count = data.record_count;
+    dataset_free(&data);
+    schema_free(&schema);
+    (void)fclose(file);
+    return status;
+}
+
+static enum status check_streams(struct simulation_plan *plan, struct why *why)
+{
+    enum status status = read_streams(plan, why);
+    for (size_t i = 0; i < plan->agent_count && status == STATUS_OK; i++) {
+        status = check_data(plan, plan->agent[i].column, why);
+    }
+    if (status == STATUS_OK && plan->agent_count == 0) {
+        why_set(why, "%s: it names no stream", plan->asked.streams_path);
+        status = STATUS_INVALID;
+    }
+    return status;
+}
+
+static enum status check_shares(struct simulation_plan *plan, struct why *why)
+{
+    const uint64_t wanted = job_records_min(&plan->job);
+    plan->held_count = (plan->record_count + HELD_OUT_ONE_IN - 1) / HELD_OUT_ONE_IN;
+    size_t share = plan->record_count - plan->held_count;
     /* A stretch of a series' days has no records for its first ones; the first days of all are not
      * counted among the records. */
-    const size_t lost = schema_history(&simulation->job.schema);
-    if (simulation->stream == NULL) {
-        share /= simulation->agent_count;
+    const size_t lost = schema_history(&plan->job.schema);
+    if (plan->asked.streams_path == NULL) {
+        share /= plan->agent_count;
         share = share > lost ? share - lost : 0;
     }
-    share = lost == 0 || simulation->held_count >= lost + 2 ? share : 0;
+    share = lost == 0 || plan->held_count >= lost + 2 ? share : 0;
     if (share < wanted || share < 2) {
         why_set(
-            &simulation->why,
+            why,
             "%s: %zu records make %zu for each of %zu agents, after a fifth is held out, but the "
             "job wants %llu of each: use fewer agents, or --set a smaller batch or share",
-            simulation->data, simulation->record_count, share, simulation->agent_count,
+            plan->data, plan->record_count, share, plan->agent_count,
             (unsigned long long)(wanted < 2 ? 2 : wanted));
         return STATUS_INVALID;
     }
     return STATUS_OK;
 }
 
-enum status simulation_load(struct simulation *simulation)
+enum status simulation_load(struct simulation_plan *plan, const struct simulation_request *request,
+                            struct why *why)
 {
-    enum status status = load_job(simulation);
+    const bool streams = request->streams_path != NULL;
+    *plan = (struct simulation_plan){.asked = *request};
+    plan->agent = calloc(SIMULATION_AGENTS_MAX, sizeof *plan->agent);
+    if (plan->agent == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < request->agent_count && !streams; i++) {
+        (void)snprintf(plan->agent[i].name, CHILD_NAME_BYTES, "hospital-%zu", i + 1);
+        plan->agent_count++;
+    }
+    enum status status = load_job(plan, why);
     if (status == STATUS_OK) {
-        status = find_data(simulation);
+        status = find_data(plan, why);
     }
     if (status == STATUS_OK) {
-        status = simulation->streams_path != NULL ? simulation_streams_load(simulation)
-                                                  : check_data(simulation);
+        status = streams ? check_streams(plan, why) : check_data(plan, NULL, why);
     }
-    if (status == STATUS_OK) {
-        status = check_shares(simulation);
-    }
-    return status;
+    plan->held_files = streams ? plan->agent_count : 1;
+    return status == STATUS_OK ? check_shares(plan, why) : status;
+}
+
+void simulation_plan_free(struct simulation_plan *plan)
+{
+    job_free(&plan->job);
+    free(plan->agent);
+    free(plan->job_text);
+    *plan = (struct simulation_plan){.agent_count = 0};
 }

@@ -1,20 +1,34 @@
+/* What each process reads. Data dictionaries are those that `hedgerow-agent describe` drafts of all records:
+ * there is nobody here who could correct them, and nothing to hide from. */
+
 #include "cli/simulation.h"
 
 #include "crypto/key.h"
+#include "describe/describe.h"
+#include "dictionary/dictionary.h"
 #include "job/work.h"
 #include "learn/speed.h"
 #include "report/file.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = 8192, SLOT_MS = 100, BUDGET_FACTOR = 2 };
+enum { TEXT_BYTES = 8192, ADDRESS_BYTES = 40, SLOT_MS = 100, BUDGET_FACTOR = 2 };
+
+/* What all agents' settings have in common. */
+struct common {
+    char address[ADDRESS_BYTES]; /* where the coordinator listens: "tcp://host:port" */
+    struct digest coordinator;   /* its public key */
+    uint64_t slot_ms;
+};
 
 /* A socket on some free port of this host; -1 where there is none. */
 static int socket_on(struct sockaddr_in *address, uint32_t host)
@@ -34,7 +48,7 @@ static int socket_on(struct sockaddr_in *address, uint32_t host)
 /* A port that is free now, and the coordinator takes it only later: so it is one of a loopback address of this
  * process alone, from which nobody dials out and where no other simulation looks for a port. A machine whose
  * loopback has no other addresses has 127.0.0.1. */
-static enum status free_address(struct simulation *simulation)
+static enum status free_address(char address_text[static ADDRESS_BYTES], struct why *why)
 {
     uint32_t host = UINT32_C(0x7f400000) + ((uint32_t)getpid() & 0x3fffff); /* 127.64.0.0/10 */
     struct sockaddr_in address;
@@ -44,81 +58,104 @@ static enum status free_address(struct simulation *simulation)
         descriptor = socket_on(&address, host);
     }
     if (descriptor < 0) {
-        why_set(&simulation->why, "no port of this machine's loopback is free");
+        why_set(why, "no port of this machine's loopback is free");
         return STATUS_IO;
     }
     (void)close(descriptor);
-    (void)snprintf(simulation->address, sizeof simulation->address, "tcp://%u.%u.%u.%u:%u",
-                   host >> 24, host >> 16 & 255, host >> 8 & 255, host & 255,
+    (void)snprintf(address_text, ADDRESS_BYTES, "tcp://%u.%u.%u.%u:%u", host >> 24,
+                   host >> 16 & 255, host >> 8 & 255, host & 255,
                    (unsigned)ntohs(address.sin_port));
     return STATUS_OK;
 }
 
-static enum status put(struct simulation *simulation, const char *folder, const char *name,
-                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+static enum status put(const struct simulation_plan *plan, const char *folder, const char *name,
+                       struct why *why, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
-static enum status put(struct simulation *simulation, const char *folder, const char *name,
-                       const char *format, ...)
+static enum status put(const struct simulation_plan *plan, const char *folder, const char *name,
+                       struct why *why, const char *format, ...)
 {
     char path[SIMULATION_PATH_BYTES];
     char text[TEXT_BYTES];
     va_list arguments;
 
     va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length < 0 || length >= TEXT_BYTES ||
-        !simulation_path(simulation, path, "%s/%s", folder, name)) {
+    if (length < 0 || length >= TEXT_BYTES) {
         return STATUS_NO_MEMORY;
     }
-    return file_write(path, (struct slice){text, (size_t)length}, 0600, &simulation->why);
+    simulation_path(path, plan->asked.out, "%s/%s", folder, name);
+    return file_write(path, (struct slice){text, (size_t)length}, 0600, why);
 }
 
-static enum status put_job(struct simulation *simulation, const char *folder)
-{
-    char path[SIMULATION_PATH_BYTES];
-    if (!simulation_path(simulation, path, "%s/job.yml", folder)) {
-        return STATUS_NO_MEMORY;
-    }
-    return file_write(path, (struct slice){simulation->job_text, simulation->job_size}, 0600,
-                      &simulation->why);
-}
-
-static enum status make_key(struct simulation *simulation, const char *folder,
-                            struct digest *public_key)
+/* What each process has: its key and the job. */
+static enum status make_process(const struct simulation_plan *plan, const char *folder,
+                                struct digest *public_key, struct why *why)
 {
     char secret_path[SIMULATION_PATH_BYTES];
-    char public_path[SIMULATION_PATH_BYTES];
+    char path[SIMULATION_PATH_BYTES];
     struct key_pair pair;
 
-    if (!simulation_path(simulation, secret_path, "%s/key", folder) ||
-        !simulation_path(simulation, public_path, "%s/key.pub", folder)) {
-        return STATUS_NO_MEMORY;
-    }
+    simulation_path(secret_path, plan->asked.out, "%s/key", folder);
+    simulation_path(path, plan->asked.out, "%s/key.pub", folder);
     enum status status = key_pair_generate(&pair);
     if (status == STATUS_OK) {
-        status = key_pair_write(&pair, secret_path, public_path, &simulation->why);
+        status = key_pair_write(&pair, secret_path, path, why);
     }
     *public_key = pair.public_key;
     key_pair_wipe(&pair);
+    if (status == STATUS_OK) {
+        simulation_path(path, plan->asked.out, "%s/job.yml", folder);
+        status = file_write(path, (struct slice){plan->job_text, plan->job_size}, 0600, why);
+    }
     return status;
 }
 
-static enum status make_coordinator(struct simulation *simulation, struct digest *public_key)
+static enum status judge_dictionary(const struct simulation_plan *plan, const char *text,
+                                    const char *path, struct why *why)
 {
-    enum status status = make_key(simulation, "coordinator", public_key);
+    struct dictionary dictionary;
+    struct why reason = {""};
+    enum status status =
+        dictionary_parse(&dictionary, (struct slice){text, strlen(text)}, path, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = dictionary_judge(&dictionary, &plan->job, &reason);
+    if (status != STATUS_OK) {
+        why_set(why, "%s, drafted from the records, does not suit the job: %.300s", path,
+                reason.text);
+    }
+    dictionary_free(&dictionary);
+    return status;
+}
+
+static enum status make_dictionary(const struct simulation_plan *plan, const char *folder,
+                                   struct why *why)
+{
+    const struct describe_options options = {.exact = true, .only = &plan->job.schema};
+    char data[SIMULATION_PATH_BYTES];
+    char path[SIMULATION_PATH_BYTES];
+    char *text = NULL;
+    struct describe_counts counts;
+
+    simulation_path(data, plan->asked.out, "%s/data.csv", folder);
+    simulation_path(path, plan->asked.out, "%s/data.yml", folder);
+    FILE *file = fopen(data, "rbe");
+    if (file == NULL) {
+        why_set(why, "%s: %s", data, strerror(errno));
+        return STATUS_IO;
+    }
+    enum status status = describe_table(&text, &counts, file, data, &options, why);
+    (void)fclose(file);
     if (status == STATUS_OK) {
-        status = put_job(simulation, "coordinator");
+        status = judge_dictionary(plan, text, path, why);
     }
     if (status == STATUS_OK) {
-        status = put(simulation, "coordinator", "coordinator.yml",
-                     "# The coordinator of this simulation. Written by hedgerow simulate.\n"
-                     "hedgerow: 1\n"
-                     "listen: \"%s\"\n"
-                     "key: key\nagents: agents\nstate: state\njob: job.yml\nout: out\n"
-                     "linger_s: 5\n%slog: {level: info, format: json}\n",
-                     simulation->address, simulation->seeded ? "simulated: true\n" : "");
+        status = file_write(path, (struct slice){text, strlen(text)}, 0600, why);
     }
+    free(text);
     return status;
 }
 
@@ -147,54 +184,48 @@ static int64_t thread_ns(void)
 
 /* The slot that the job needs on this machine, and as much again: each agent measures the speed for itself, while
  * the others start. */
-static uint64_t slot_of(const struct simulation *simulation)
+static uint64_t slot_of(const struct simulation_plan *plan)
 {
-    const size_t dealt = simulation->streams_path != NULL
-                             ? simulation->record_count
-                             : simulation->record_count / simulation->agent_count + 1;
-    const struct work_size size = {.records = dealt, .agents = simulation->agent_count};
+    const size_t dealt = plan->asked.streams_path != NULL
+                             ? plan->record_count
+                             : plan->record_count / plan->agent_count + 1;
+    const struct work_size size = {.records = dealt, .agents = plan->agent_count};
     double flops = 0;
     size_t stage = 0;
     const double speed = speed_measure(thread_ns);
-    if (!(speed > 0) || work_to_hide(&flops, &stage, &simulation->job, size, NULL) != STATUS_OK) {
+    if (!(speed > 0) || work_to_hide(&flops, &stage, &plan->job, size, NULL) != STATUS_OK) {
         return SLOT_MS;
     }
     const uint64_t slot_ms = 2 * work_slot_ms(flops, speed);
-    if (slot_ms > SLOT_MS && simulation->progress != NULL) {
-        (void)fprintf(
-            simulation->progress,
-            "stage %zu, %s, may take so long that the agents answer at slots of %llu ms\n",
-            stage + 1, task_name(simulation->job.stage[stage].task), (unsigned long long)slot_ms);
+    if (slot_ms <= SLOT_MS) {
+        return SLOT_MS;
     }
-    return slot_ms > SLOT_MS ? slot_ms : SLOT_MS;
+    (void)fprintf(plan->asked.progress,
+                  "stage %zu, %s, may take so long that the agents answer at slots of %llu ms\n",
+                  stage + 1, task_name(plan->job.stage[stage].task), (unsigned long long)slot_ms);
+    return slot_ms;
 }
 
-/* Twice what the job costs in all, and for this job no more than it says, so that the report shows a budget with something left; the smallest
- * cohort the job asks for; everything else the job's own terms. */
-static enum status make_agent(struct simulation *simulation, size_t number, uint64_t slot_ms,
-                              const struct digest *coordinator_key, FILE *roster)
+/* Twice what the job costs in all, and for this job no more than it says, so that the report shows a budget
+ * with something left; the smallest cohort the job asks for; everything else the job's own terms. */
+static enum status make_agent(const struct simulation_plan *plan, const char *name,
+                              const struct common *common, FILE *roster, struct why *why)
 {
-    char name[CHILD_NAME_BYTES];
     char folder[CHILD_NAME_BYTES + 8];
     char hex[2 * DIGEST_BYTES + 1];
-    struct digest key;
-    const struct job *job = &simulation->job;
-    uint64_t budget = job->epsilon_micro * BUDGET_FACTOR;
     char tasks[256];
+    struct digest key;
+    const struct job *job = &plan->job;
+    const uint64_t budget = job->epsilon_micro * BUDGET_FACTOR;
 
     list_tasks(tasks, sizeof tasks, job);
-
-    simulation_agent_name(simulation, name, number);
     (void)snprintf(folder, sizeof folder, "agents/%s", name);
-    enum status status = make_key(simulation, folder, &key);
+    enum status status = make_process(plan, folder, &key, why);
     if (status == STATUS_OK) {
         hex_encode(hex, &key, sizeof key);
         (void)fprintf(roster, "%s %s\n", name, hex);
-        status = put_job(simulation, folder);
-    }
-    if (status == STATUS_OK) {
         status =
-            put(simulation, folder, "policy.yml",
+            put(plan, folder, "policy.yml", why,
                 "# What this site allows, whatever a job asks for.\nhedgerow: 1\n"
                 "epsilon: %llu.%06llu\ndelta: %.18f\n"
                 "job_epsilon: %llu.%06llu\njob_delta: %.18f\ncohort_minimum: %u\n"
@@ -204,56 +235,63 @@ static enum status make_agent(struct simulation *simulation, size_t number, uint
                 (double)job->delta_atto * BUDGET_FACTOR * 1e-18,
                 (unsigned long long)(job->epsilon_micro / 1000000),
                 (unsigned long long)(job->epsilon_micro % 1000000), (double)job->delta_atto * 1e-18,
-                job->cohort_min, tasks, job_trust_name(job->trust), (unsigned long long)slot_ms);
+                job->cohort_min, tasks, job_trust_name(job->trust),
+                (unsigned long long)common->slot_ms);
     }
     if (status == STATUS_OK) {
-        status = simulation_dictionary(simulation, folder);
+        status = make_dictionary(plan, folder, why);
     }
     if (status == STATUS_OK) {
-        hex_encode(hex, coordinator_key, sizeof *coordinator_key);
-        status = put(simulation, folder, "agent.yml",
+        hex_encode(hex, &common->coordinator, sizeof common->coordinator);
+        status = put(plan, folder, "agent.yml", why,
                      "# An agent of this simulation. Written by hedgerow simulate.\n"
                      "hedgerow: 1\n"
                      "coordinator: {address: \"%s\", public_key: \"%s\"}\n"
                      "key: key\nstate: state\ndata: data.csv\ndictionary: data.yml\n"
                      "policy: policy.yml\njob: job.yml\n"
                      "once: true\nheartbeat_s: 0.5\n%slog: {level: info, format: json}\n",
-                     simulation->address, hex, simulation->seeded ? "simulated: true\n" : "");
+                     common->address, hex, plan->asked.seeded ? "simulated: true\n" : "");
     }
     return status;
 }
 
-enum status simulation_settings(struct simulation *simulation)
+enum status simulation_settings(const struct simulation_plan *plan, struct why *why)
 {
-    struct digest coordinator_key;
+    struct common common = {.slot_ms = 0};
     char path[SIMULATION_PATH_BYTES];
     char *text = NULL;
     size_t size = 0;
-    FILE *roster = NULL;
-    enum status status = free_address(simulation);
+    enum status status = free_address(common.address, why);
 
     if (status == STATUS_OK) {
-        status = make_coordinator(simulation, &coordinator_key);
+        status = make_process(plan, "coordinator", &common.coordinator, why);
+    }
+    if (status == STATUS_OK) {
+        status = put(plan, "coordinator", "coordinator.yml", why,
+                     "# The coordinator of this simulation. Written by hedgerow simulate.\n"
+                     "hedgerow: 1\n"
+                     "listen: \"%s\"\n"
+                     "key: key\nagents: agents\nstate: state\njob: job.yml\nout: out\n"
+                     "linger_s: 5\n%slog: {level: info, format: json}\n",
+                     common.address, plan->asked.seeded ? "simulated: true\n" : "");
     }
     if (status != STATUS_OK) {
         return status;
     }
-    roster = open_memstream(&text, &size);
+    FILE *roster = open_memstream(&text, &size);
     if (roster == NULL) {
         return STATUS_NO_MEMORY;
     }
-    const uint64_t slot_ms = slot_of(simulation);
-    for (size_t i = 0; i < simulation->agent_count && status == STATUS_OK; i++) {
-        status = make_agent(simulation, i, slot_ms, &coordinator_key, roster);
+    common.slot_ms = slot_of(plan);
+    for (size_t i = 0; i < plan->agent_count && status == STATUS_OK; i++) {
+        status = make_agent(plan, plan->agent[i].name, &common, roster, why);
     }
     if (fclose(roster) != 0 && status == STATUS_OK) {
         status = STATUS_NO_MEMORY;
     }
-    if (status == STATUS_OK && !simulation_path(simulation, path, "coordinator/agents")) {
-        status = STATUS_NO_MEMORY;
-    }
     if (status == STATUS_OK) {
-        status = file_write(path, (struct slice){text, size}, 0600, &simulation->why);
+        simulation_path(path, plan->asked.out, "coordinator/agents");
+        status = file_write(path, (struct slice){text, size}, 0600, why);
     }
     free(text);
     return status;

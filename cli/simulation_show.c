@@ -2,6 +2,7 @@
 
 #include "cli/simulation.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -110,8 +111,84 @@ static void show_releases(FILE *out, const struct result *result)
     }
 }
 
-void simulation_show_terms(FILE *out, const struct result *result)
+/* Without an AUC, which is for two classes, a dash. */
+static void show_judged(FILE *out, const char *name, double accuracy, double auc)
 {
+    (void)fprintf(out, "  %-56s  %5.1f%%   ", name, 100.0 * accuracy);
+    if (isfinite(auc)) {
+        (void)fprintf(out, "%.3f\n", auc);
+    } else {
+        (void)fputs("-\n", out);
+    }
+}
+
+static void show_quality(FILE *out, const struct result *result)
+{
+    const char *chosen = result->expert[result->chosen].name;
+    char line[RESULT_NAME_BYTES + 32];
+    (void)snprintf(line, sizeof line, "chosen: %s", chosen);
+    if (isfinite(result->error.root_mean_square)) {
+        (void)fprintf(out, "\n  %-49s %12s %13s\n", "on the held-out fifth (simulator only)",
+                      "RMS error", "mean absolute");
+        (void)fprintf(out, "  %-49s %12.4g %13.4g\n", line, result->error.root_mean_square,
+                      result->error.mean_absolute);
+        (void)fprintf(out, "  %-49s %12.4g\n", "pooled least squares, not private",
+                      result->error.pooled);
+        (void)fprintf(out, "  %-49s %12.4g\n", "always their mean", result->error.constant);
+        return;
+    }
+    (void)fprintf(out, "\n  %-56s accuracy    AUC\n", "on the held-out fifth (simulator only)");
+    show_judged(out, line, result->accuracy, result->auc);
+    show_judged(out, "pooled, not private (simulator only)", result->baseline.pooled_accuracy,
+                result->baseline.pooled_auc);
+    show_judged(out, "majority class", result->baseline.majority,
+                isfinite(result->auc) ? 0.5 : NAN);
+    (void)snprintf(line, sizeof line, "the chosen one's standard error, of %llu records",
+                   (unsigned long long)result->baseline.records_held);
+    show_judged(out, line, result_accuracy_error(result), result_auc_error(result));
+}
+
+void simulation_show(const struct result *result, const struct simulation_request *request)
+{
+    FILE *out = request->progress;
+    if (result->chosen != RESULT_NONE) {
+        show_quality(out, result);
+    }
     show_answers(out, result);
     show_releases(out, result);
+    (void)fprintf(out, "\n  %-56s    spent   left\n",
+                  request->streams_path != NULL ? "epsilon, by each agent's ledger"
+                                                : "epsilon, by each hospital's ledger");
+    for (size_t i = 0; i < result->agent_count; i++) {
+        (void)fprintf(out, "  %-56s %8.4f %6.4f\n", result->agent[i].name,
+                      result->agent[i].epsilon_spent, result->agent[i].epsilon_left);
+    }
+    if (result->agent_count > 0 && result->agent[0].delta_spent > 0) {
+        (void)fprintf(out,
+                      "  spent: at delta %.3g; left: of the site's own epsilon, at its own delta\n",
+                      result->agent[0].delta_spent);
+    }
+    if (isfinite(result->regret.bound) && isfinite(result->regret.average)) {
+        (void)fprintf(
+            out,
+            "\n  regret: the choice cost %.4f more loss a round than always the best expert,\n"
+            "  by the released losses; at most %.4f is expected\n",
+            result->regret.average, result->regret.bound);
+    }
+    if (isfinite(result->regret.bound) && !isfinite(result->regret.average)) {
+        (void)fprintf(
+            out,
+            "\n  regret: the choice is expected to cost at most %.4f more loss a round than\n"
+            "  always the best expert; under trust central nobody may know what it cost\n",
+            result->regret.bound);
+    }
+    if (!result->private) {
+        (void)fprintf(out,
+                      "\n  NOT PRIVATE: made with --seed %" PRIu64
+                      ", so anyone can draw the noise again\n",
+                      request->seed);
+    }
+    (void)fprintf(out, "\n  %s/report.html, result.json, %slogs/\n", request->out,
+                  result->chosen != RESULT_NONE ? "model.json, " : "");
+    (void)fflush(out);
 }

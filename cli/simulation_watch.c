@@ -16,8 +16,7 @@ enum {
     AGENTS_END_MS = 20000,
     SPARE_MS = 60000,
     SHORT_SPARE_MS = 2000,
-    SPARE_BYTES = 65536,
-    ARGUMENTS_MAX = 8
+    SPARE_BYTES = 65536
 };
 
 /* A log as it grows: whole lines only. */
@@ -69,6 +68,11 @@ static void show_round(FILE *out, const json_t *entry, const char *text)
                   json_number_value(epsilon), model);
 }
 
+static bool is_wrong(const char *level)
+{
+    return level != NULL && (strcmp(level, "warning") == 0 || strcmp(level, "error") == 0);
+}
+
 void simulation_show_line(FILE *out, const char *line)
 {
     json_t *entry = json_loads(line, 0, NULL);
@@ -77,10 +81,9 @@ void simulation_show_line(FILE *out, const char *line)
     const char *text = json_string_value(json_object_get(entry, "text"));
 
     if (event != NULL && level != NULL && text != NULL) {
-        bool wrong = strcmp(level, "warning") == 0 || strcmp(level, "error") == 0;
         if (strcmp(event, "round-closed") == 0) {
             show_round(out, entry, text);
-        } else if (wrong && strcmp(event, "not-private") != 0) {
+        } else if (is_wrong(level) && strcmp(event, "not-private") != 0) {
             (void)fprintf(out, "  %s: %s\n", level, text);
         }
         (void)fflush(out);
@@ -88,18 +91,35 @@ void simulation_show_line(FILE *out, const char *line)
     json_decref(entry);
 }
 
-/* The last thing that a process had to complain about, or the last line that is no JSON. */
-static void last_words(const struct simulation *simulation, const char *name, char *words,
-                       size_t size)
+/* The processes of one simulation: the coordinator is child 0, agent i is child i + 1. */
+struct run {
+    const struct simulation_plan *plan;
+    struct children children;
+    struct tail *log;          /* (agent_count + 1) of each child, as it grows; owned */
+    bool told[CHILDREN_MAX];   /* that the child has ended badly */
+    bool is_out[CHILDREN_MAX]; /* the child takes no part in the job */
+    size_t declined;           /* agents that are out */
+    char first[WHY_BYTES];     /* who was the first of these, and why */
+};
+
+/* The last thing that a process had to complain about, or the last line that is no JSON. A process that could
+ * write nothing into its log left no word. The likely reason is a full disk. */
+static bool disk_is_full(const char *out)
+{
+    struct statvfs disk;
+    return statvfs(out, &disk) == 0 && disk.f_bavail < SPARE_BYTES / disk.f_frsize + 1;
+}
+
+static void last_words(const char *out, const char *name, char *words, size_t size)
 {
     char path[SIMULATION_PATH_BYTES];
     struct tail *tail = calloc(1, sizeof *tail);
 
-    words[0] = '\0';
-    if (tail == NULL || !simulation_path(simulation, path, "logs/%s.log", name)) {
-        free(tail);
+    (void)snprintf(words, size, "it left no word in its log");
+    if (tail == NULL) {
         return;
     }
+    simulation_path(path, out, "logs/%s.log", name);
     tail->file = fopen(path, "rbe");
     while (tail_line(tail)) {
         json_t *entry = json_loads(tail->line, 0, NULL);
@@ -107,8 +127,7 @@ static void last_words(const struct simulation *simulation, const char *name, ch
         const char *text = json_string_value(json_object_get(entry, "text"));
         if (entry == NULL && tail->line[0] != '\0') {
             (void)snprintf(words, size, "%.*s", (int)size - 1, tail->line);
-        } else if (text != NULL && level != NULL &&
-                   (strcmp(level, "error") == 0 || strcmp(level, "warning") == 0)) {
+        } else if (text != NULL && is_wrong(level)) {
             (void)snprintf(words, size, "%.*s", (int)size - 1, text);
         }
         json_decref(entry);
@@ -117,141 +136,73 @@ static void last_words(const struct simulation *simulation, const char *name, ch
         (void)fclose(tail->file);
     }
     free(tail);
-}
-
-static bool disk_is_full(const struct simulation *simulation)
-{
-    struct statvfs disk;
-    return statvfs(simulation->out, &disk) == 0 && disk.f_bavail < SPARE_BYTES / disk.f_frsize + 1;
-}
-
-/* A process that could write nothing into its log left no word. The likely reason is a full disk. */
-static void explain(const struct simulation *simulation, char *words, size_t size)
-{
-    if (disk_is_full(simulation)) {
-        (void)snprintf(words, size, "no space is left on the disk of %s", simulation->out);
-    } else if (words[0] == '\0') {
-        (void)snprintf(words, size, "it left no word in its log");
+    if (disk_is_full(out)) {
+        (void)snprintf(words, size, "no space is left on the disk of %s", out);
     }
 }
 
-/* The seed of one process: the coordinator's, then the agents'. */
-static uint64_t seed_of(const struct simulation *simulation, size_t number)
+static const char *program_of(bool seeded, bool coordinator)
 {
-    return simulation->seed * (SIMULATION_AGENTS_MAX + 1) + number;
+    return coordinator ? (seeded ? "hedgerow-coordinator-seeded" : "hedgerow-coordinator")
+                       : (seeded ? "hedgerow-agent-seeded" : "hedgerow-agent");
 }
 
-static const char *coordinator_program(const struct simulation *simulation)
-{
-    return simulation->seeded ? "hedgerow-coordinator-seeded" : "hedgerow-coordinator";
-}
-
-static const char *agent_program(const struct simulation *simulation)
-{
-    return simulation->seeded ? "hedgerow-agent-seeded" : "hedgerow-agent";
-}
-
-enum status simulation_programs(struct simulation *simulation)
+enum status simulation_programs(bool seeded, struct why *why)
 {
     char path[SIMULATION_PATH_BYTES];
-    enum status status =
-        children_program(path, sizeof path, coordinator_program(simulation), &simulation->why);
+    enum status status = children_program(path, sizeof path, program_of(seeded, true), why);
     return status != STATUS_OK
                ? status
-               : children_program(path, sizeof path, agent_program(simulation), &simulation->why);
+               : children_program(path, sizeof path, program_of(seeded, false), why);
 }
 
-static enum status start(struct simulation *simulation, const char *program, const char *name,
-                         const char *settings, size_t number)
+/* Starts the child of this number, and opens its log. Its seed is its own. */
+static enum status start(struct run *run, size_t number, struct why *why)
 {
+    const struct simulation_request *asked = &run->plan->asked;
+    const char *name = number == 0 ? "coordinator" : run->plan->agent[number - 1].name;
     char path[SIMULATION_PATH_BYTES];
     char config[SIMULATION_PATH_BYTES];
     char log[SIMULATION_PATH_BYTES];
     char seed[32];
-    char run[] = "run";
-    char config_option[] = "--config";
     char seed_option[] = "--simulate-seed";
-    char *argument[ARGUMENTS_MAX] = {path, run, config_option, config};
+    char *argument[] = {path, (char[]){"run"}, (char[]){"--config"}, config, NULL, NULL, NULL};
 
-    enum status status = children_program(path, sizeof path, program, &simulation->why);
+    enum status status =
+        children_program(path, sizeof path, program_of(asked->seeded, number == 0), why);
     if (status != STATUS_OK) {
         return status;
     }
-    if (!simulation_path(simulation, config, "%s", settings) ||
-        !simulation_path(simulation, log, "logs/%s.log", name)) {
-        return STATUS_NO_MEMORY;
-    }
-    if (simulation->seeded) {
-        (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)seed_of(simulation, number));
+    simulation_path(config, asked->out, number == 0 ? "%s/coordinator.yml" : "agents/%s/agent.yml",
+                    name);
+    simulation_path(log, asked->out, "logs/%s.log", name);
+    if (asked->seeded) {
+        (void)snprintf(
+            seed, sizeof seed, "%llu",
+            (unsigned long long)(asked->seed * (SIMULATION_AGENTS_MAX + 1) + (uint64_t)number));
         argument[4] = seed_option;
         argument[5] = seed;
     }
-    return children_start(&simulation->children, name, log, argument, &simulation->why);
-}
-
-static enum status start_all(struct simulation *simulation)
-{
-    enum status status = start(simulation, coordinator_program(simulation), "coordinator",
-                               "coordinator/coordinator.yml", 0);
-    for (size_t i = 1; i <= simulation->agent_count && status == STATUS_OK; i++) {
-        char name[CHILD_NAME_BYTES];
-        char settings[128];
-        simulation_agent_name(simulation, name, i - 1);
-        (void)snprintf(settings, sizeof settings, "agents/%s/agent.yml", name);
-        status = start(simulation, agent_program(simulation), name, settings, i);
-    }
+    status = children_start(&run->children, name, log, argument, why);
+    run->log[number].file = status == STATUS_OK ? fopen(log, "rbe") : NULL;
     return status;
 }
 
 /* Tells, once, of agents that have ended badly; the job goes on without them as long as it can. */
-static void tell_of_dead(struct simulation *simulation, bool *told)
+static void tell_of_dead(struct run *run)
 {
-    for (size_t i = 1; i < simulation->children.count; i++) {
-        const struct child *child = &simulation->children.child[i];
-        if (!child->running && child->code != 0 && !told[i]) {
+    const struct simulation_request *asked = &run->plan->asked;
+    for (size_t i = 1; i < run->children.count; i++) {
+        const struct child *child = &run->children.child[i];
+        if (!child->running && child->code != 0 && !run->told[i]) {
             char words[1024];
-            told[i] = true;
-            last_words(simulation, child->name, words, sizeof words);
-            explain(simulation, words, sizeof words);
-            (void)fprintf(simulation->progress, "  %s ended with code %d: %s\n", child->name,
+            run->told[i] = true;
+            last_words(asked->out, child->name, words, sizeof words);
+            (void)fprintf(asked->progress, "  %s ended with code %d: %s\n", child->name,
                           child->code, words);
-            (void)fflush(simulation->progress);
+            (void)fflush(asked->progress);
         }
     }
-}
-
-/* What the agents say of the job, as their logs grow. */
-struct declines {
-    struct tail *log; /* (agents) */
-    bool *is_out;     /* (agents) it takes no part in the job */
-    size_t count;
-    char first[WHY_BYTES]; /* who was the first, and why */
-};
-
-static enum status declines_new(struct declines *declines, const struct simulation *simulation)
-{
-    declines->log = calloc(simulation->agent_count, sizeof *declines->log);
-    declines->is_out = calloc(simulation->agent_count, sizeof *declines->is_out);
-    for (size_t i = 0; declines->log != NULL && i < simulation->agent_count; i++) {
-        char name[CHILD_NAME_BYTES];
-        char path[SIMULATION_PATH_BYTES];
-        simulation_agent_name(simulation, name, i);
-        if (simulation_path(simulation, path, "logs/%s.log", name)) {
-            declines->log[i].file = fopen(path, "rbe");
-        }
-    }
-    return declines->log == NULL || declines->is_out == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-}
-
-static void declines_free(struct declines *declines, size_t agents)
-{
-    for (size_t i = 0; declines->log != NULL && i < agents; i++) {
-        if (declines->log[i].file != NULL) {
-            (void)fclose(declines->log[i].file);
-        }
-    }
-    free(declines->log);
-    free(declines->is_out);
 }
 
 /* Whether the entry says that the agent takes no part: by the event's name, as texts are for people. */
@@ -268,25 +219,32 @@ static bool says_no(const json_t *entry)
 }
 
 /* In a deployment a site's reason stays at the site. Here all sites are one person's. */
-static void tell_of_declined(struct simulation *simulation, struct declines *declines)
+static void tell_of_declined(struct run *run)
 {
-    for (size_t i = 0; i < simulation->agent_count; i++) {
-        while (tail_line(&declines->log[i])) {
-            json_t *entry = json_loads(declines->log[i].line, 0, NULL);
+    FILE *progress = run->plan->asked.progress;
+    for (size_t i = 1; i < run->children.count; i++) {
+        const char *name = run->children.child[i].name;
+        while (tail_line(&run->log[i])) {
+            json_t *entry = json_loads(run->log[i].line, 0, NULL);
             const char *text = json_string_value(json_object_get(entry, "text"));
-            if (says_no(entry) && text != NULL && !declines->is_out[i]) {
-                char name[CHILD_NAME_BYTES];
-                simulation_agent_name(simulation, name, i);
-                declines->is_out[i] = true;
-                if (declines->count++ == 0) {
-                    (void)snprintf(declines->first, sizeof declines->first, "%s: %.400s", name,
-                                   text);
+            if (says_no(entry) && text != NULL && !run->is_out[i]) {
+                run->is_out[i] = true;
+                if (run->declined++ == 0) {
+                    (void)snprintf(run->first, sizeof run->first, "%s: %.400s", name, text);
                 }
-                (void)fprintf(simulation->progress, "  %s takes no part: %s\n", name, text);
-                (void)fflush(simulation->progress);
+                (void)fprintf(progress, "  %s takes no part: %s\n", name, text);
+                (void)fflush(progress);
             }
             json_decref(entry);
         }
+    }
+}
+
+/* Shows what was logged since the last time. */
+static void show_news(struct run *run)
+{
+    while (tail_line(&run->log[0])) {
+        simulation_show_line(run->plan->asked.progress, run->log[0].line);
     }
 }
 
@@ -298,133 +256,122 @@ static int64_t patience_ms(const struct job *job)
            SPARE_MS;
 }
 
-static enum exit_code declined_code(struct simulation *simulation, const struct declines *declines)
+static enum exit_code declined_code(const struct run *run, struct why *why)
 {
-    why_set(&simulation->why, "%zu of %zu agents decline the job (cohort.minimum: %u); %.380s",
-            declines->count, simulation->agent_count, simulation->job.cohort_min, declines->first);
+    why_set(why, "%zu of %zu agents decline the job (cohort.minimum: %u); %.380s", run->declined,
+            run->plan->agent_count, run->plan->job.cohort_min, run->first);
     return EXIT_CODE_REFUSED;
 }
 
-static enum exit_code coordinator_code(struct simulation *simulation,
-                                       const struct declines *declines)
+static enum exit_code coordinator_code(const struct run *run, struct why *why)
 {
-    const struct child *coordinator = &simulation->children.child[0];
+    const struct child *coordinator = &run->children.child[0];
+    const char *out = run->plan->asked.out;
     char words[WHY_BYTES];
     if (coordinator->code == 0) {
         return EXIT_CODE_OK;
     }
-    if (coordinator->code == EXIT_CODE_JOB_FAILED && declines->count > 0) {
-        return declined_code(simulation, declines);
+    if (coordinator->code == EXIT_CODE_JOB_FAILED && run->declined > 0) {
+        return declined_code(run, why);
     }
-    last_words(simulation, coordinator->name, words, sizeof words);
-    explain(simulation, words, sizeof words);
-    why_set(&simulation->why, "the coordinator ended with code %d: %.300s (see %s/logs)",
-            coordinator->code, words, simulation->out);
+    last_words(out, coordinator->name, words, sizeof words);
+    why_set(why, "the coordinator ended with code %d: %.300s (see %s/logs)", coordinator->code,
+            words, out);
     return coordinator->code == EXIT_CODE_JOB_FAILED ? EXIT_CODE_JOB_FAILED : EXIT_CODE_INTERNAL;
 }
 
 /* Agents that could still answer. Those of a simulation that have ended do not come back, and nobody edits
  * their policies. */
-static size_t agents_left(const struct simulation *simulation, const struct declines *declines)
+static size_t agents_left(const struct run *run)
 {
     size_t left = 0;
-    for (size_t i = 1; i < simulation->children.count; i++) {
-        const struct child *child = &simulation->children.child[i];
-        left += (child->running || child->code == 0) && !declines->is_out[i - 1] ? 1 : 0;
+    for (size_t i = 1; i < run->children.count; i++) {
+        const struct child *child = &run->children.child[i];
+        left += (child->running || child->code == 0) && !run->is_out[i] ? 1 : 0;
     }
     return left;
 }
 
 /* With too few agents left, waiting for the job's patience serves nobody: the round that may have all its
  * answers already gets its deadline. Where agents decline, nobody needs to wait for them. */
-static bool is_hopeless(struct simulation *simulation, const struct declines *declines,
-                        int64_t *short_ms)
+static bool is_hopeless(const struct run *run, int64_t *short_ms, struct why *why)
 {
-    size_t left = agents_left(simulation, declines);
-    *short_ms = left < simulation->job.cohort_min ? *short_ms + TURN_MS : 0;
-    const int64_t deadline_ms = declines->count > 0 ? 0 : simulation->job.deadline_ms;
+    const struct job *job = &run->plan->job;
+    const size_t left = agents_left(run);
+    *short_ms = left < job->cohort_min ? *short_ms + TURN_MS : 0;
+    const int64_t deadline_ms = run->declined > 0 ? 0 : job->deadline_ms;
     if (left > 0 && *short_ms <= deadline_ms + SHORT_SPARE_MS) {
         return false;
     }
-    why_set(&simulation->why, "%s%s; the logs are in %s/logs",
+    why_set(why, "%s%s; the logs are in %s/logs",
             left == 0 ? "all agents have ended"
                       : "too few agents are left for the job (cohort.minimum)",
-            disk_is_full(simulation) ? ": no space is left on the disk" : "", simulation->out);
+            disk_is_full(run->plan->asked.out) ? ": no space is left on the disk" : "",
+            run->plan->asked.out);
     return true;
 }
 
-static enum exit_code watch(struct simulation *simulation, struct tail *tail,
-                            struct declines *declines)
+static enum exit_code watch(struct run *run, struct why *why)
 {
-    bool told[CHILDREN_MAX] = {false};
-    const struct child *coordinator = &simulation->children.child[0];
+    const struct child *coordinator = &run->children.child[0];
+    const char *out = run->plan->asked.out;
     int64_t waited = 0;
     int64_t short_ms = 0;
     bool asked_to_stop = false;
 
-    while (coordinator->running && !asked_to_stop && waited < patience_ms(&simulation->job)) {
-        asked_to_stop = children_wait(&simulation->children, TURN_MS);
+    while (coordinator->running && !asked_to_stop && waited < patience_ms(&run->plan->job)) {
+        asked_to_stop = children_wait(&run->children, TURN_MS);
         waited += TURN_MS;
-        while (tail_line(tail)) {
-            simulation_show_line(simulation->progress, tail->line);
-        }
-        tell_of_dead(simulation, told);
-        tell_of_declined(simulation, declines);
-        if (coordinator->running && is_hopeless(simulation, declines, &short_ms)) {
-            children_stop(&simulation->children, GRACE_MS);
-            return declines->count > 0 ? declined_code(simulation, declines) : EXIT_CODE_JOB_FAILED;
+        show_news(run);
+        tell_of_dead(run);
+        tell_of_declined(run);
+        if (coordinator->running && is_hopeless(run, &short_ms, why)) {
+            children_stop(&run->children, GRACE_MS);
+            return run->declined > 0 ? declined_code(run, why) : EXIT_CODE_JOB_FAILED;
         }
     }
     for (waited = 0; !asked_to_stop && !coordinator->running && coordinator->code == 0 &&
-                     children_running(&simulation->children) > 0 && waited < AGENTS_END_MS;
+                     children_running(&run->children) > 0 && waited < AGENTS_END_MS;
          waited += TURN_MS) {
-        asked_to_stop = children_wait(&simulation->children, TURN_MS);
+        asked_to_stop = children_wait(&run->children, TURN_MS);
     }
-    bool ended = !coordinator->running;
-    children_stop(&simulation->children, GRACE_MS);
-    while (tail_line(tail)) {
-        simulation_show_line(simulation->progress, tail->line);
-    }
+    const bool ended = !coordinator->running;
+    children_stop(&run->children, GRACE_MS);
+    show_news(run);
     if (asked_to_stop) {
-        why_set(&simulation->why, "stopped before the end; the logs are in %s/logs",
-                simulation->out);
+        why_set(why, "stopped before the end; the logs are in %s/logs", out);
         return EXIT_CODE_INTERRUPTED;
     }
     if (!ended) {
-        why_set(&simulation->why, "the job did not end within its deadlines; see %s/logs",
-                simulation->out);
+        why_set(why, "the job did not end within its deadlines; see %s/logs", out);
         return EXIT_CODE_INTERNAL;
     }
-    tell_of_dead(simulation, told);
-    tell_of_declined(simulation, declines);
-    return coordinator_code(simulation, declines);
+    tell_of_dead(run);
+    tell_of_declined(run);
+    return coordinator_code(run, why);
 }
 
-enum exit_code simulation_watch(struct simulation *simulation)
+enum exit_code simulation_watch(const struct simulation_plan *plan, struct why *why)
 {
-    char path[SIMULATION_PATH_BYTES];
+    struct run run = {.plan = plan};
     enum exit_code code = EXIT_CODE_INTERNAL;
-    struct tail *tail = calloc(1, sizeof *tail);
-    struct declines declines = {.count = 0};
 
     children_signals();
-    simulation->children.count = 0;
-    if (tail == NULL || start_all(simulation) != STATUS_OK ||
-        !simulation_path(simulation, path, "logs/coordinator.log")) {
-        children_stop(&simulation->children, GRACE_MS);
-        free(tail);
-        return EXIT_CODE_INTERNAL;
+    run.log = calloc(plan->agent_count + 1, sizeof *run.log);
+    enum status status = run.log == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    for (size_t i = 0; i <= plan->agent_count && status == STATUS_OK; i++) {
+        status = start(&run, i, why);
     }
-    tail->file = fopen(path, "rbe");
-    if (declines_new(&declines, simulation) == STATUS_OK) {
-        code = watch(simulation, tail, &declines);
+    if (status == STATUS_OK) {
+        code = watch(&run, why);
     } else {
-        children_stop(&simulation->children, GRACE_MS);
+        children_stop(&run.children, GRACE_MS);
     }
-    declines_free(&declines, simulation->agent_count);
-    if (tail->file != NULL) {
-        (void)fclose(tail->file);
+    for (size_t i = 0; run.log != NULL && i <= plan->agent_count; i++) {
+        if (run.log[i].file != NULL) {
+            (void)fclose(run.log[i].file);
+        }
     }
-    free(tail);
+    free(run.log);
     return code;
 }

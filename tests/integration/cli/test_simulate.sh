@@ -196,6 +196,13 @@ says 'bad.csv: line 1: column age is missing'
 sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv" --agents 50
 says 'unlisted first in line 9'
+# A bad --out is told before the data are read: no note about a cell stands before the refusal.
+expect 3 "$hedgerow" simulate "$job" --out "$work/no/d" --data "$work/bad.csv"
+says 'make the folder above it'
+says_not 'note:'
+expect 7 "$hedgerow" simulate "$job" --out "$work/mine" --data "$work/bad.csv"
+says 'holds files that no simulation made'
+says_not 'note:'
 [ ! -e "$work/d" ] || fault 'a refused simulation left a folder'
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work"
 says 'is a folder, not a table'
