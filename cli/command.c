@@ -1,10 +1,12 @@
 #include "cli/command.h"
 
 #include "base/near.h"
+#include "json/json_text.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct command *const commands[] = {
@@ -43,6 +45,18 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
         (void)fprintf(stderr, "try: hedgerow %s --help\n", command->name);
     }
     return code;
+}
+
+enum status command_print_json(json_t *object)
+{
+    char *text = json_text(object, 1, 17);
+    json_decref(object);
+    if (text == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)puts(text);
+    free(text);
+    return STATUS_OK;
 }
 
 static bool asks_for_help(int count, char **argument)

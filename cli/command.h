@@ -5,6 +5,8 @@
 
 #include "base/exit_code.h"
 
+#include <jansson.h>
+
 /* Either does the work itself (run) or is a family of subcommands (part), one level deep. */
 struct command {
     const char *name;    /* all words: "report", "plan compose" */
@@ -29,5 +31,9 @@ enum exit_code command_main(int count, char **argument);
 /** Prints "hedgerow NAME: sentence" to standard error and returns the code. */
 enum exit_code command_fail(const struct command *command, enum exit_code code, const char *format,
                             ...) __attribute__((format(printf, 3, 4)));
+
+/** Prints the object, which it takes, to standard output, with 17 digits. Fails with STATUS_NO_MEMORY, also where
+ * object is NULL. */
+MUST_USE enum status command_print_json(json_t *object);
 
 #endif

@@ -1,20 +1,97 @@
 #include "cli/plan.h"
 
+#include "base/check.h"
 #include "base/decimal.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
-enum status plan_number(double *number, const char *option, const char *text, struct why *why)
+/* What the options are read into, before numbers are made of it. */
+struct raw {
+    const char *text;
+    uint64_t number;
+    bool given;
+};
+
+static struct option option_of(const struct plan_field *field, struct raw *raw)
 {
-    if (text == NULL) {
-        return STATUS_OK;
+    struct option option = {.name = field->name, .required = field->required, .what = field->what};
+    if (field->whole != NULL) {
+        option.number = &raw->number;
+        option.min = 1;
+        option.max = UINT64_C(1) << 53;
+        option.given = &raw->given;
+    } else if (field->real != NULL) {
+        option.text = &raw->text;
+    } else {
+        option.text = field->word;
+        option.flag = field->flag;
+        option.many = field->many;
     }
-    enum status status = decimal_double(number, text);
-    if (status != STATUS_OK) {
-        why_set(why, "%s wants a number after it, like 0.5 or 1e-6", option);
+    return option;
+}
+
+enum status plan_fields_read(const struct plan_field *field, bool *json, int count, char **argument,
+                             struct why *why)
+{
+    struct option option[PLAN_FIELDS_MAX + 1];
+    struct raw raw[PLAN_FIELDS_MAX] = {{NULL, 0, false}};
+    size_t fields = 0;
+    for (; field[fields].name != NULL; fields++) {
+        CHECK(fields < PLAN_FIELDS_MAX);
+        option[fields] = option_of(&field[fields], &raw[fields]);
+    }
+    option[fields] = (struct option){.name = "--json", .flag = json};
+    enum status status = options_read(option, fields + 1, count, argument, why);
+    for (size_t i = 0; i < fields && status == STATUS_OK; i++) {
+        if (raw[i].given) {
+            *field[i].whole = (double)raw[i].number;
+        } else if (raw[i].text != NULL) {
+            status = decimal_double(field[i].real, raw[i].text);
+            if (status != STATUS_OK) {
+                why_set(why, "%s wants a number after it, like 0.5 or 1e-6", field[i].name);
+            }
+        }
     }
     return status;
+}
+
+static void print_table(const struct plan_line *line)
+{
+    size_t key = 0;
+    size_t unit = 0;
+    for (size_t i = 0; line[i].key != NULL; i++) {
+        if (!isnan(line[i].value)) {
+            key = strlen(line[i].key) > key ? strlen(line[i].key) : key;
+            unit = strlen(line[i].unit) > unit ? strlen(line[i].unit) : unit;
+        }
+    }
+    for (size_t i = 0; line[i].key != NULL; i++) {
+        if (!isnan(line[i].value)) {
+            (void)printf("  %-*s  %-12.6g  %-*s  %s\n", (int)key, line[i].key, line[i].value,
+                         (int)unit, line[i].unit, line[i].holds);
+        }
+    }
+}
+
+enum exit_code plan_answer(const struct command *command, bool json, const char *title,
+                           const struct plan_line *line, const char *after)
+{
+    enum status status = STATUS_OK;
+    if (json) {
+        json_t *object = json_object();
+        bool whole = object != NULL;
+        for (size_t i = 0; line[i].key != NULL; i++) {
+            whole = plan_set(object, line[i].key, plan_real(line[i].value)) && whole;
+        }
+        status = command_print_json(plan_whole(object, whole));
+    } else {
+        (void)printf("%s\n\n", title);
+        print_table(line);
+        (void)fputs(after, stdout);
+    }
+    return plan_end(command, status, &(struct why){""});
 }
 
 json_t *plan_real(double x)
@@ -24,29 +101,23 @@ json_t *plan_real(double x)
 
 bool plan_set(json_t *object, const char *key, json_t *value)
 {
-    return value != NULL && json_object_set_new(object, key, value) == 0;
+    return json_object_set_new(object, key, value) == 0;
 }
 
-bool plan_account(json_t *object, const char *key, const struct account *account)
+json_t *plan_whole(json_t *value, bool whole)
 {
-    json_t *bounds = json_object();
-    bool good = bounds != NULL;
-    for (unsigned i = 0; i < ACCOUNTANT_COUNT; i++) {
-        good = good &&
-               plan_set(bounds, accountant_name((enum accountant)i), plan_real(account->bound[i]));
+    if (!whole) {
+        json_decref(value);
     }
-    good = plan_set(object, key, bounds) && good;
-    good = good && plan_set(object, "best",
-                            isfinite(account->high) ? json_string(accountant_name(account->best))
-                                                    : json_null());
-    return good && plan_set(object, "low", plan_real(account->low)) &&
-           plan_set(object, "high", plan_real(account->high));
+    return whole ? value : NULL;
 }
 
-enum exit_code plan_fail(const struct command *command, enum status status, const struct why *why)
+enum exit_code plan_end(const struct command *command, enum status status, const struct why *why)
 {
-    return command_fail(command, exit_code_of(status), "%s",
-                        why->text[0] != '\0' ? why->text : status_text(status));
+    return status == STATUS_OK
+               ? EXIT_CODE_OK
+               : command_fail(command, exit_code_of(status), "%s",
+                              why->text[0] != '\0' ? why->text : status_text(status));
 }
 
 static const struct command *const parts[] = {&command_plan_job,       &command_plan_compose,

@@ -1,4 +1,5 @@
-/* plan.h - the parts of `hedgerow plan`, and what they share: sums before anything is done. */
+/* plan.h - the parts of `hedgerow plan`, and their common frame: the request is numbers and words on the command
+ * line, the answer a table of numbers, each with its unit and where it holds, or one JSON object. */
 
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
@@ -6,10 +7,11 @@
 #include "base/status.h"
 #include "base/why.h"
 #include "cli/command.h"
-#include "lab/composition/account.h"
+#include "config/options.h"
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 extern const struct command command_plan_compose;
 extern const struct command command_plan_calibrate;
@@ -21,27 +23,51 @@ extern const struct command command_plan_online;
 extern const struct command command_plan_pac;
 extern const struct command command_plan_sq;
 
+enum { PLAN_FIELDS_MAX = 16 };
+
+/* Exactly one of real, whole, word, flag, many is set. What is not given keeps its value. */
+struct plan_field {
+    const char *name; /* "--epsilon"; NULL ends a table */
+    const char *what; /* the value in words, for messages: "E" */
+    bool required;
+    double *real;  /* a finite number as people write it */
+    double *whole; /* 1 to 2^53 */
+    const char **word;
+    bool *flag;
+    struct option_many *many;
+};
+
 /**
- * Reads the number after an option.
+ * Reads the fields, and --json.
  *
- * text  in   NULL when the option was not given: number stays
- *
- * Fails with STATUS_INVALID: not a number as people write it, or not finite. why names the option.
+ * Fails with STATUS_INVALID: as options_read; not a number. why says which.
  */
-MUST_USE enum status plan_number(double *number, const char *option, const char *text,
-                                 struct why *why);
+MUST_USE enum status plan_fields_read(const struct plan_field *field, bool *json, int count,
+                                      char **argument, struct why *why);
+
+struct plan_line {
+    const char *key;   /* "noise_scale"; NULL ends a table */
+    double value;      /* NAN: there is none; the line is left out, in JSON null */
+    const char *unit;  /* "answer" */
+    const char *holds; /* the range of validity, in words */
+};
+
+enum { PLAN_TEXT_BYTES = 1024 };
+
+/** Prints the title, the table and the text after it; or under --json every value under its key. */
+enum exit_code plan_answer(const struct command *command, bool json, const char *title,
+                           const struct plan_line *line, const char *after);
 
 /** Returns a JSON real, null where x is NAN or infinite; the caller owns it. NULL without memory. */
 json_t *plan_real(double x);
 
-/** Adds value, which it takes, under key; false when value is NULL or memory is lacking. */
+/** Adds value, which it takes, under key; false when either is NULL or memory is lacking. */
 bool plan_set(json_t *object, const char *key, json_t *value);
 
-/** Adds {"basic": ..., ...}: every accountant's bound, null where there is none; then who is best,
- * low and high. False without memory. */
-bool plan_account(json_t *object, const char *key, const struct account *account);
+/** Ends a list: returns it when it is whole, else frees it and returns NULL. */
+json_t *plan_whole(json_t *value, bool whole);
 
-/** Ends a part: the sentence, or the status's own text when there is none. */
-enum exit_code plan_fail(const struct command *command, enum status status, const struct why *why);
+/** Ends a part: EXIT_CODE_OK; or the sentence, or the status's own text when there is none. */
+enum exit_code plan_end(const struct command *command, enum status status, const struct why *why);
 
 #endif

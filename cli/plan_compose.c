@@ -1,11 +1,50 @@
+/* `hedgerow plan compose` and `plan calibrate`: what a list of events costs, and the least noise with which it
+ * keeps a budget. */
+
 #include "cli/plan.h"
 
-#include "cli/json_print.h"
 #include "cli/plan_events.h"
-#include "config/options.h"
+#include "lab/composition/calibrate.h"
 
 #include <math.h>
 #include <stdio.h>
+
+/* Every accountant's bound, null where there is none; then who is best, low and high. Takes `object`. */
+static json_t *add_account(json_t *object, const char *key, const struct account *account)
+{
+    json_t *bounds = json_object();
+    bool whole = bounds != NULL;
+    for (unsigned i = 0; i < ACCOUNTANT_COUNT; i++) {
+        whole =
+            plan_set(bounds, accountant_name((enum accountant)i), plan_real(account->bound[i])) &&
+            whole;
+    }
+    json_t *best =
+        isfinite(account->high) ? json_string(accountant_name(account->best)) : json_null();
+    whole = plan_set(object, key, bounds) && whole;
+    whole = plan_set(object, "best", best) && whole;
+    whole = plan_set(object, "low", plan_real(account->low)) && whole;
+    return plan_whole(object, plan_set(object, "high", plan_real(account->high)) && whole);
+}
+
+/* The events of the file, and what an accountant finds wrong with them. */
+static enum status in_file(enum status status, const char *path, const struct why *reason,
+                           struct why *why)
+{
+    if (status != STATUS_OK && reason->text[0] != '\0') {
+        why_set(why, "%s: %s", plan_events_name(path), reason->text);
+    }
+    return status;
+}
+
+static enum status check_delta(double delta, struct why *why)
+{
+    if (!(delta >= 0 && delta < 1)) {
+        why_set(why, "--delta must be at least 0 and below 1");
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
 
 static const char *const rests_on[ACCOUNTANT_COUNT] = {
     [ACCOUNTANT_BASIC] = "the epsilons add up",
@@ -22,31 +61,6 @@ struct question {
     double at;
     bool wants_epsilon;
 };
-
-static enum status answer(struct account *out, const struct plan_events *events,
-                          const struct question *question, const char *name, struct why *why)
-{
-    struct why reason = {""};
-    enum status status =
-        question->wants_epsilon
-            ? account_epsilon(out, events->event, events->count, question->at, &reason)
-            : account_delta(out, events->event, events->count, question->at, &reason);
-    if (status != STATUS_OK && reason.text[0] != '\0') {
-        why_set(why, "%s: %s", name, reason.text);
-    }
-    return status;
-}
-
-static enum status print_json(const struct account *account, const struct question *question)
-{
-    json_t *object = json_object();
-    if (object != NULL && (!plan_set(object, question->given, plan_real(question->at)) ||
-                           !plan_account(object, question->asked, account))) {
-        json_decref(object);
-        object = NULL;
-    }
-    return json_print(object);
-}
 
 static void print_bound(const struct account *account, enum accountant accountant)
 {
@@ -76,8 +90,8 @@ static void print_meaning(double epsilon, double delta, enum neighbours neighbou
                                                       : "were left out, or another were added");
 }
 
-static void print_text(const struct account *account, const struct question *question,
-                       const struct plan_events *events)
+static void print_account(const struct account *account, const struct question *question,
+                          const struct plan_events *events)
 {
     enum neighbours neighbours = events->event[0].neighbours;
     double epsilon = question->wants_epsilon ? account->high : question->at;
@@ -103,64 +117,157 @@ static void print_text(const struct account *account, const struct question *que
     print_meaning(epsilon, delta, neighbours);
 }
 
-/* Exactly one of --delta and --epsilon. */
-static enum status read_question(struct question *question, const char *delta, const char *epsilon,
+/* Exactly one of --delta and --epsilon; what is not given is NAN. */
+static enum status read_question(struct question *question, double delta, double epsilon,
                                  struct why *why)
 {
-    if ((delta == NULL) == (epsilon == NULL)) {
-        why_set(why, delta == NULL ? "give --delta D, to learn epsilon, or --epsilon E, to learn "
-                                     "delta"
-                                   : "--delta and --epsilon are both given: leave out the one to "
-                                     "learn");
+    if (isnan(delta) == isnan(epsilon)) {
+        why_set(why, isnan(delta) ? "give --delta D, to learn epsilon, or --epsilon E, to learn "
+                                    "delta"
+                                  : "--delta and --epsilon are both given: leave out the one to "
+                                    "learn");
         return STATUS_INVALID;
     }
-    *question = delta != NULL ? (struct question){"epsilon", "delta", 0, true}
-                              : (struct question){"delta", "epsilon", 0, false};
-    enum status status = delta != NULL ? plan_number(&question->at, "--delta", delta, why)
-                                       : plan_number(&question->at, "--epsilon", epsilon, why);
-    if (status != STATUS_OK) {
-        return status;
+    *question = isnan(epsilon) ? (struct question){"epsilon", "delta", delta, true}
+                               : (struct question){"delta", "epsilon", epsilon, false};
+    if (question->wants_epsilon) {
+        return check_delta(delta, why);
     }
-    if (question->wants_epsilon ? !(question->at >= 0 && question->at < 1) : question->at < 0) {
-        why_set(why, question->wants_epsilon ? "--delta must be at least 0 and below 1"
-                                             : "--epsilon must be at least 0");
+    if (epsilon < 0) {
+        why_set(why, "--epsilon must be at least 0");
         return STATUS_INVALID;
     }
     return STATUS_OK;
 }
 
-static enum exit_code run(const struct command *command, int count, char **argument)
+static enum exit_code run_compose(const struct command *command, int count, char **argument)
 {
     const char *path = NULL;
-    const char *delta = NULL;
-    const char *epsilon = NULL;
+    double delta = NAN;
+    double epsilon = NAN;
     bool json = false;
     struct plan_events events = {NULL, 0};
     struct question question = {0};
     struct account account;
     struct why why = {""};
-    const struct option option[] = {
-        {.name = "--events", .text = &path, .required = true, .what = "FILE"},
-        {.name = "--delta", .text = &delta, .what = "D"},
-        {.name = "--epsilon", .text = &epsilon, .what = "E"},
-        {.name = "--json", .flag = &json}};
+    struct why reason = {""};
+    const struct plan_field field[] = {
+        {.name = "--events", .word = &path, .required = true, .what = "FILE"},
+        {.name = "--delta", .real = &delta, .what = "D"},
+        {.name = "--epsilon", .real = &epsilon, .what = "E"},
+        {.name = NULL}};
 
-    if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
-            STATUS_OK ||
+    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
         read_question(&question, delta, epsilon, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     enum status status = plan_events_read(&events, path, &why);
     if (status == STATUS_OK) {
-        status = answer(&account, &events, &question, plan_events_name(path), &why);
+        status = (question.wants_epsilon ? account_epsilon : account_delta)(
+            &account, events.event, events.count, question.at, &reason);
+        status = in_file(status, path, &reason, &why);
     }
     if (status == STATUS_OK && json) {
-        status = print_json(&account, &question);
+        status = command_print_json(add_account(
+            json_pack("{s:o}", question.given, plan_real(question.at)), question.asked, &account));
     } else if (status == STATUS_OK) {
-        print_text(&account, &question, &events);
+        print_account(&account, &question, &events);
     }
     plan_events_free(&events);
-    return status == STATUS_OK ? EXIT_CODE_OK : plan_fail(command, status, &why);
+    return plan_end(command, status, &why);
+}
+
+struct budget {
+    double epsilon;
+    double delta;
+};
+
+/* The events as an event file has them, so that the answer can be composed again. */
+static json_t *events_json(const struct plan_events *events)
+{
+    json_t *list = json_array();
+    bool whole = list != NULL;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct privacy_event *event = &events->event[i];
+        json_t *object = json_pack(
+            "{s:s, s:o, s:o, s:I, s:o, s:o, s:s}", "mechanism",
+            event_mechanism_name(event->mechanism), event_parameter_name(event->mechanism),
+            plan_real(event->parameter), "sensitivity", plan_real(event->sensitivity), "count",
+            (json_int_t)event->count, "sampling", plan_real(event->sampling), "delta",
+            plan_real(event->delta), "neighbours", event_neighbours_name(event->neighbours));
+        whole = json_array_append_new(list, object) == 0 && whole;
+    }
+    return plan_whole(list, whole);
+}
+
+static enum status print_calibration_json(const struct calibration *calibration,
+                                          const struct plan_events *events, struct budget budget)
+{
+    return command_print_json(
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", plan_real(budget.epsilon), "delta",
+                  plan_real(budget.delta), "factor", plan_real(calibration->factor), "events",
+                  events_json(events), "account",
+                  add_account(json_object(), "epsilon", &calibration->account)));
+}
+
+static void print_calibration(const struct calibration *calibration,
+                              const struct plan_events *events, struct budget budget)
+{
+    (void)printf("epsilon %.9g at delta %.9g, neighbours %s\n\n", budget.epsilon, budget.delta,
+                 event_neighbours_name(events->event[0].neighbours));
+    (void)printf("  event  mechanism          parameter\n");
+    for (size_t i = 0; i < events->count; i++) {
+        const struct privacy_event *event = &events->event[i];
+        (void)printf("  %5zu  %-17s  %s %.17g\n", i + 1, event_mechanism_name(event->mechanism),
+                     event_parameter_name(event->mechanism), event->parameter);
+    }
+    (void)printf("\nnoise %.9g times the weights in the file (epsilons divided by it)\n",
+                 calibration->factor);
+    (void)printf("verified: together they cost at most epsilon %.9g, by the accountant %s\n",
+                 calibration->account.high, accountant_name(calibration->account.best));
+}
+
+static enum status check_budget(struct budget budget, struct why *why)
+{
+    if (!(budget.epsilon > 0)) {
+        why_set(why, "--epsilon must be above 0");
+        return STATUS_INVALID;
+    }
+    return check_delta(budget.delta, why);
+}
+
+static enum exit_code run_calibrate(const struct command *command, int count, char **argument)
+{
+    const char *path = NULL;
+    bool json = false;
+    struct plan_events events = {NULL, 0};
+    struct budget budget = {0, 0};
+    struct calibration calibration;
+    struct why why = {""};
+    struct why reason = {""};
+    const struct plan_field field[] = {
+        {.name = "--events", .word = &path, .required = true, .what = "FILE"},
+        {.name = "--epsilon", .real = &budget.epsilon, .required = true, .what = "E"},
+        {.name = "--delta", .real = &budget.delta, .required = true, .what = "D"},
+        {.name = NULL}};
+
+    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+        check_budget(budget, &why) != STATUS_OK) {
+        return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
+    enum status status = plan_events_read(&events, path, &why);
+    if (status == STATUS_OK) {
+        status = calibrate(&calibration, events.event, events.count, budget.epsilon, budget.delta,
+                           &reason);
+        status = in_file(status, path, &reason, &why);
+    }
+    if (status == STATUS_OK && json) {
+        status = print_calibration_json(&calibration, &events, budget);
+    } else if (status == STATUS_OK) {
+        print_calibration(&calibration, &events, budget);
+    }
+    plan_events_free(&events);
+    return plan_end(command, status, &why);
 }
 
 const struct command command_plan_compose = {
@@ -195,5 +302,26 @@ const struct command command_plan_compose = {
         "                    {\"mechanism\": \"exponential\", \"epsilon\": 0.1}]}' |\n"
         "    hedgerow plan compose --events - --delta 1e-6\n"
         "  hedgerow plan compose --events events.json --epsilon 2 --json\n",
-    .run = run,
+    .run = run_compose,
+};
+
+const struct command command_plan_calibrate = {
+    .name = "plan calibrate",
+    .summary = "the least noise with which a list of events keeps a budget",
+    .help =
+        "usage: hedgerow plan calibrate --events FILE --epsilon E --delta D [--json]\n\n"
+        "Finds the least common factor on all noise at which the events together cost at most\n"
+        "(E, D), and verifies it: scales and sigmas are multiplied by it, epsilons divided. What\n"
+        "FILE says in \"scale\", \"sigma\" and \"epsilon\" are relative weights; of one event alone\n"
+        "they do not matter.\n\n"
+        "  --events FILE   as for `hedgerow plan compose`, whose help explains it; - reads standard\n"
+        "                  input\n"
+        "  --epsilon E     the budget, above 0\n"
+        "  --delta D       the budget, 0 <= D < 1\n"
+        "  --json          the factor, the events and the account, with 17 digits\n\n"
+        "example:\n"
+        "  hedgerow plan calibrate --events events.json --epsilon 1 --delta 1e-6\n"
+        "  echo '{\"events\": [{\"mechanism\": \"gaussian\", \"sigma\": 1, \"count\": 50}]}' |\n"
+        "    hedgerow plan calibrate --events - --epsilon 1 --delta 1e-6 --json\n",
+    .run = run_calibrate,
 };

@@ -1,7 +1,4 @@
-#include "cli/json_print.h"
 #include "cli/plan.h"
-#include "cli/plan_fields.h"
-#include "cli/plan_lines.h"
 #include "experts/hedge.h"
 #include "experts/regret.h"
 #include "experts/rwm.h"
@@ -169,58 +166,46 @@ static enum status plan_noisy(struct noisy *noisy, const struct request *request
     return status;
 }
 
+/* What a strategy has none of is left out. */
 static json_t *row_json(const struct row *row)
 {
     const struct hedge_plan *plan = &row->plan;
+    const bool lazy = plan->refresh_probability > 0;
+    const struct {
+        const char *key;
+        double value;
+        bool shown;
+    } figure[] = {{"rho", plan->rho, plan->rho > 0},
+                  {"eta", plan->eta, true},
+                  {"regret_bound", plan->regret_bound, true},
+                  {"regret_bound_textbook", plan->regret_bound_textbook, true},
+                  {"refresh_probability", plan->refresh_probability, lazy},
+                  {"refreshes_max", (double)plan->refreshes_max, lazy},
+                  {"cap_probability", plan->cap_probability, lazy},
+                  {"high_probability", row->added, !isnan(row->added)},
+                  {"regret_bound_doubling", row->doubling, !isnan(row->doubling)}};
     json_t *object = json_object();
-    bool good = object != NULL;
-    if (plan->rho > 0) {
-        good = good && plan_set(object, "rho", plan_real(plan->rho));
+    bool whole = object != NULL;
+    for (size_t i = 0; i < sizeof figure / sizeof *figure; i++) {
+        whole = (!figure[i].shown || plan_set(object, figure[i].key, plan_real(figure[i].value))) &&
+                whole;
     }
-    const struct plan_line line[] = {
-        {"eta", plan->eta, "", ""},
-        {"regret_bound", plan->regret_bound, "", ""},
-        {"regret_bound_textbook", plan->regret_bound_textbook, "", ""}};
-    good = good && plan_lines_set(object, line, sizeof line / sizeof *line);
-    if (plan->refresh_probability > 0) {
-        const struct plan_line lazy[] = {{"refresh_probability", plan->refresh_probability, "", ""},
-                                         {"refreshes_max", (double)plan->refreshes_max, "", ""},
-                                         {"cap_probability", plan->cap_probability, "", ""}};
-        good = good && plan_lines_set(object, lazy, sizeof lazy / sizeof *lazy);
-    }
-    if (!isnan(row->added)) {
-        good = good && plan_set(object, "high_probability", plan_real(row->added));
-    }
-    if (!isnan(row->doubling)) {
-        good = good && plan_set(object, "regret_bound_doubling", plan_real(row->doubling));
-    }
-    good = good && plan_set(object, "privacy_is_free", json_boolean(plan->privacy_is_free));
-    if (!good) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    whole = plan_set(object, "privacy_is_free", json_boolean(plan->privacy_is_free)) && whole;
+    return plan_whole(object, whole);
 }
 
 static enum status print_json(const struct row *row, size_t count, const struct noisy *noisy)
 {
-    const struct plan_line line[] = {{"sigma", noisy->sigma, "", ""},
-                                     {"regret_bound", noisy->bound.tight, "", ""},
-                                     {"regret_bound_textbook", noisy->bound.textbook, "", ""}};
     json_t *object = json_object();
-    bool good = object != NULL;
-    for (size_t i = 0; i < count && good; i++) {
-        good = plan_set(object, row[i].name, row_json(&row[i]));
+    bool whole = object != NULL;
+    for (size_t i = 0; i < count; i++) {
+        whole = plan_set(object, row[i].name, row_json(&row[i])) && whole;
     }
-    json_t *losses = json_object();
-    good = good && plan_lines_set(losses, line, sizeof line / sizeof *line) &&
-           plan_set(object, "noisy_losses", json_incref(losses));
-    json_decref(losses);
-    if (!good) {
-        json_decref(object);
-        object = NULL;
-    }
-    return json_print(object);
+    json_t *losses = json_pack("{s:o, s:o, s:o}", "sigma", plan_real(noisy->sigma), "regret_bound",
+                               plan_real(noisy->bound.tight), "regret_bound_textbook",
+                               plan_real(noisy->bound.textbook));
+    whole = plan_set(object, "noisy_losses", losses) && whole;
+    return command_print_json(plan_whole(object, whole));
 }
 
 static void print_row(const struct row *row)
@@ -319,10 +304,10 @@ static enum exit_code run(const struct command *command, int count, char **argum
         {.name = "--agents", .what = "A", .whole = &request.agents},
         {.name = "--beta", .what = "B", .real = &request.beta},
         {.name = "--doubling", .flag = &request.doubling},
-        {.name = "--strategy", .what = "STRATEGY", .many = &named}};
+        {.name = "--strategy", .what = "STRATEGY", .many = &named},
+        {.name = NULL}};
 
-    if (plan_fields_read(field, sizeof field / sizeof *field, &json, count, argument, &why) !=
-            STATUS_OK ||
+    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
         read_request(&request, &named, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
@@ -338,7 +323,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     } else if (status == STATUS_OK) {
         print_text(&request, row, rows, &noisy);
     }
-    return status == STATUS_OK ? EXIT_CODE_OK : plan_fail(command, status, &why);
+    return plan_end(command, status, &why);
 }
 
 const struct command command_plan_hedge = {

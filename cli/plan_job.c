@@ -1,5 +1,5 @@
+#include "cli/plan_job.h"
 #include "cli/plan.h"
-#include "cli/plan_job_private.h"
 #include "config/config.h"
 #include "config/options.h"
 
@@ -273,7 +273,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     free(answer);
     free(text);
-    return status == STATUS_OK ? EXIT_CODE_OK : plan_fail(command, status, &why);
+    return plan_end(command, status, &why);
 }
 
 const struct command command_plan_job = {

@@ -1,7 +1,7 @@
 /* What can be changed about a job so that its noise hides less: each change as `--set` would write it. A
  * change that does not fit is dropped whole, for half of it would be another job. */
 
-#include "cli/plan_job_private.h"
+#include "cli/plan_job.h"
 
 #include "base/decimal.h"
 #include "config/config.h"

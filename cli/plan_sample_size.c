@@ -1,8 +1,6 @@
 /* `hedgerow plan pac` and `plan sq`: how many records a pick or a set of queries needs. */
 
 #include "cli/plan.h"
-#include "cli/plan_fields.h"
-#include "cli/plan_lines.h"
 #include "learn/sample_size.h"
 
 #include <stdio.h>
@@ -10,28 +8,21 @@
 static enum exit_code print_size(const struct command *command, const struct sample_size *size,
                                  const char *title, const char *advice, bool json)
 {
+    /* A pick is planned for noise that is added once: it has no such factor. */
+    const bool has_factor = command != &command_plan_pac;
     const struct plan_line line[] = {
         {"records", size->records, "records", size->range},
         {"for_noise", size->for_noise, "records", "what the noise asks for, with half of beta"},
         {"for_sampling", size->for_sampling, "records",
          "what drawing records asks for, private or not"},
-        {"trust_factor", size->trust_factor, "times",
-         "for_noise against noise that is added once"}};
-    /* A pick is planned for noise that is added once: it has no such factor. */
-    const size_t lines = sizeof line / sizeof *line - (command == &command_plan_pac ? 1 : 0);
-    enum status status = STATUS_OK;
-    const struct why none = {""};
-    if (json) {
-        status = plan_lines_json(line, lines);
-    } else {
-        (void)printf("%s\n\n", title);
-        plan_lines_table(line, lines);
-        (void)printf("\n%s\n", size->for_noise > size->for_sampling
-                                   ? advice
-                                   : "Privacy is free here: drawing the records alone asks for as "
-                                     "many.");
-    }
-    return status == STATUS_OK ? EXIT_CODE_OK : plan_fail(command, status, &none);
+        {has_factor ? "trust_factor" : NULL, size->trust_factor, "times",
+         "for_noise against noise that is added once"},
+        {NULL, 0, NULL, NULL}};
+    return plan_answer(
+        command, json, title, line,
+        size->for_noise > size->for_sampling
+            ? advice
+            : "\nPrivacy is free here: drawing the records alone asks for as many.\n");
 }
 
 static enum exit_code run_pac(const struct command *command, int count, char **argument)
@@ -44,16 +35,16 @@ static enum exit_code run_pac(const struct command *command, int count, char **a
         {.name = "--candidates", .what = "C", .required = true, .whole = &request.candidates},
         {.name = "--alpha", .what = "A", .required = true, .real = &request.alpha},
         {.name = "--beta", .what = "B", .required = true, .real = &request.beta},
-        {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon}};
+        {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
+        {.name = NULL}};
 
-    if (plan_fields_read(field, sizeof field / sizeof *field, &json, count, argument, &why) !=
-            STATUS_OK ||
+    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
         sample_size_pac(&size, &request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     return print_size(command, &size, "a private pick by the number of errors",
-                      "The noise decides: a larger epsilon or alpha would help; fewer candidates "
-                      "help little.",
+                      "\nThe noise decides: a larger epsilon or alpha would help; fewer candidates "
+                      "help little.\n",
                       json);
 }
 
@@ -68,17 +59,17 @@ static enum exit_code run_sq(const struct command *command, int count, char **ar
         {.name = "--tolerance", .what = "T", .required = true, .real = &request.tolerance},
         {.name = "--beta", .what = "B", .required = true, .real = &request.beta},
         {.name = "--epsilon", .what = "E", .required = true, .real = &request.epsilon},
-        {.name = "--agents", .what = "N", .whole = &request.agents}};
+        {.name = "--agents", .what = "N", .whole = &request.agents},
+        {.name = NULL}};
 
-    if (plan_fields_read(field, sizeof field / sizeof *field, &json, count, argument, &why) !=
-            STATUS_OK ||
+    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
         sample_size_sq(&size, &request, &why) != STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
     return print_size(
         command, &size, "queries with answers between 0 and 1, all asked at once",
-        "The noise decides: fewer queries, a larger tolerance or a larger epsilon would "
-        "help; with --agents, another trust.",
+        "\nThe noise decides: fewer queries, a larger tolerance or a larger epsilon would "
+        "help; with --agents, another trust.\n",
         json);
 }
 
