@@ -9,8 +9,8 @@
 #include "io/endpoint.h"
 #include "io/probe.h"
 #include "job/round.h"
-#include "learn/cells.h"
 #include "learn/csv.h"
+#include "learn/dataset.h"
 #include "learn/table.h"
 #include "protocol/message.h"
 

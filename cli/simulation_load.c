@@ -8,7 +8,6 @@
 #include "base/check.h"
 #include "base/decimal.h"
 #include "config/config.h"
-#include "learn/cells.h"
 #include "learn/csv.h"
 #include "learn/table.h"
 

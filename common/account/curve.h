@@ -20,4 +20,18 @@ double curve_gaussian(double ratio, double alpha);
 /** The worst pair of bounded range epsilon (Dong, Durfee, Rogers 2020), at its worst shift. */
 double curve_bounded_range(double epsilon, double alpha);
 
+/**
+ * Searches alpha > 1 for the least value of a function that falls and then rises: a grid in
+ * ln(alpha - 1) first, so that INFINITY and small steps of the bounds do no harm, then golden
+ * section.
+ *
+ * value  in  never NAN
+ * least  in  cheap, and never above value: where it says that there is nothing to gain value is not asked;
+ *            may be NULL
+ *
+ * Returns the least value seen, so a bound that holds at every alpha.
+ */
+double minimise_order(double (*value)(double alpha, const void *context),
+                      double (*least)(double alpha, const void *context), const void *context);
+
 #endif

@@ -13,7 +13,6 @@
 
 #include "account/delta.h"
 #include "account/renyi.h"
-#include "account/response.h"
 #include "account/responses.h"
 #include "account/rounding.h"
 #include "base/wide.h"

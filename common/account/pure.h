@@ -5,7 +5,7 @@
 #define ACCOUNT_PURE_H
 
 #include "account/event.h"
-#include "account/interval.h"
+#include "account/rounding.h"
 
 /** The pure epsilon of one run, rounded up: sensitivity / scale, amplified by sampling as
  * ln(1 + q (e^epsilon - 1)); NAN where there is none (Gaussians). Sampling with replace-one

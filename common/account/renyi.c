@@ -11,7 +11,6 @@
 
 #include "account/curve.h"
 #include "account/delta.h"
-#include "account/minimise.h"
 #include "account/pure.h"
 #include "account/rounding.h"
 #include "account/sampled.h"

@@ -32,4 +32,9 @@ static inline double rounding_quotient_up(double dividend, double divisor)
     return fma(quotient, divisor, -dividend) >= 0 ? quotient : nextafter(quotient, INFINITY);
 }
 
+struct interval {
+    double low;
+    double high; /* INFINITY when nothing is known */
+};
+
 #endif

@@ -3,8 +3,8 @@
  * 2016 for the sums). The way back solves the same bound for rho at every order and keeps the
  * largest. */
 
+#include "account/curve.h"
 #include "account/delta.h"
-#include "account/minimise.h"
 #include "account/pure.h"
 #include "account/renyi.h"
 #include "account/rounding.h"

@@ -19,17 +19,3 @@ void experts_scores(double *f, const double *weight, size_t expert_count, const 
         }
     }
 }
-
-void experts_scores_reference(double *f, const double *weight, size_t expert_count, const double *x,
-                              size_t record_count, size_t feature_count)
-{
-    for (size_t i = 0; i < record_count; i++) {
-        for (size_t expert = 0; expert < expert_count; expert++) {
-            double sum = 0;
-            for (size_t j = 0; j < feature_count; j++) {
-                sum += weight[expert * feature_count + j] * x[i * feature_count + j];
-            }
-            f[i * expert_count + expert] = sum;
-        }
-    }
-}

@@ -11,8 +11,4 @@
 void experts_scores(double *f, const double *weight, size_t expert_count, const double *x,
                     size_t record_count, size_t feature_count);
 
-/** The same by plain loops, for tests. */
-void experts_scores_reference(double *f, const double *weight, size_t expert_count, const double *x,
-                              size_t record_count, size_t feature_count);
-
 #endif

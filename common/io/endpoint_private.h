@@ -3,7 +3,6 @@
 #ifndef IO_ENDPOINT_PRIVATE_H
 #define IO_ENDPOINT_PRIVATE_H
 
-#include "io/bucket.h"
 #include "io/challenge.h"
 #include "io/endpoint.h"
 #include "io/log_sink.h"

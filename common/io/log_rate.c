@@ -87,3 +87,95 @@ void log_rate_flush(struct log_rate *rate, int64_t now_ms)
         }
     }
 }
+
+void log_limit_init(struct log_limit *limit, const struct log *log)
+{
+    memset(limit, 0, sizeof *limit);
+    limit->log = log;
+}
+
+static struct log_limit_entry *find_limit(struct log_limit *limit, const char *event)
+{
+    size_t i = 0;
+    while (i + 1 < LOG_LIMIT_EVENTS && limit->entry[i].event != NULL &&
+           strcmp(limit->entry[i].event, event) != 0) {
+        i++;
+    }
+    if (limit->entry[i].event == NULL) {
+        limit->entry[i].event = event;
+    }
+    return &limit->entry[i];
+}
+
+static void tell(struct log_limit *limit, struct log_limit_entry *entry, int64_t now_ms)
+{
+    const struct log_field field[] = {{.name = "limited", .text = entry->event},
+                                      {.name = "left_out", .number = (double)entry->left_out}};
+
+    log_event_fields(limit->log, entry->level, "log-limited", field, 2,
+                     "%llu lines of %s were left out: at most %d of one event are written at once, "
+                     "and %d a second after that",
+                     (unsigned long long)entry->left_out, entry->event, (int)LOG_LIMIT_BURST,
+                     (int)LOG_LIMIT_PER_S);
+    entry->left_out = 0;
+    entry->told_ms = now_ms;
+}
+
+static void tell_when_due(struct log_limit *limit, int64_t now_ms)
+{
+    for (size_t i = 0; i < LOG_LIMIT_EVENTS && limit->entry[i].event != NULL; i++) {
+        struct log_limit_entry *entry = &limit->entry[i];
+        if (entry->left_out > 0 && now_ms - entry->told_ms >= LOG_LIMIT_TELL_MS) {
+            tell(limit, entry, now_ms);
+        }
+    }
+}
+
+void log_limit_write(struct log_limit *limit, int64_t now_ms, const struct log_entry *from)
+{
+    struct log_limit_entry *entry = find_limit(limit, from->event);
+
+    if (bucket_take(&entry->bucket, now_ms, 1, LOG_LIMIT_BURST, LOG_LIMIT_PER_S)) {
+        limit->log->write(limit->log->self, from);
+    } else {
+        entry->left_out++;
+        entry->level =
+            entry->left_out == 1 || from->level > entry->level ? from->level : entry->level;
+        if (entry->told_ms == 0) {
+            entry->told_ms = now_ms; /* the first count comes a minute after the first loss */
+        }
+    }
+    tell_when_due(limit, now_ms);
+}
+
+void log_limit_flush(struct log_limit *limit, int64_t now_ms)
+{
+    for (size_t i = 0; i < LOG_LIMIT_EVENTS && limit->entry[i].event != NULL; i++) {
+        if (limit->entry[i].left_out > 0) {
+            tell(limit, &limit->entry[i], now_ms);
+        }
+    }
+}
+
+bool bucket_take(struct bucket *bucket, int64_t now_ms, uint64_t amount, uint64_t burst,
+                 uint64_t per_s)
+{
+    int64_t full = (int64_t)burst * 1000;
+    int64_t wanted = (int64_t)amount * 1000;
+
+    if (bucket->at_ms == 0) {
+        bucket->level_milli = full;
+    } else {
+        int64_t passed = now_ms - bucket->at_ms;
+        int64_t room = full - bucket->level_milli;
+        /* The bucket is full long before the product could overflow. */
+        int64_t gained = passed > room / (int64_t)per_s ? room : passed * (int64_t)per_s;
+        bucket->level_milli += gained;
+    }
+    bucket->at_ms = now_ms;
+    if (bucket->level_milli < wanted) {
+        return false;
+    }
+    bucket->level_milli -= wanted;
+    return true;
+}

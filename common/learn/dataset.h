@@ -106,4 +106,15 @@ struct cell_counts dataset_count(const struct dataset *dataset);
 /** Wipes the records and frees; dataset_free(NULL) does nothing. */
 void dataset_free(struct dataset *dataset);
 
+/**
+ * Prints every column in which cells are missing, unlisted or clamped, with the counts, and how many
+ * rows do not have the header line's fields. Prints nothing where there is none.
+ *
+ * prefix  in  what every line begins with
+ *
+ * Privacy: exact counts over records. For the screen of whoever holds them, and for no log.
+ */
+void cells_show(FILE *stream, const char *prefix, const struct dataset *data,
+                const struct schema *schema);
+
 #endif

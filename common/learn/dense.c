@@ -3,6 +3,11 @@
 
 #include "learn/dense.h"
 
+#include "base/check.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <limits.h>
 #include <math.h>
 
 enum { LANES = 8 };
@@ -41,4 +46,19 @@ void dense_axpy(double *y, double factor, const double *x, size_t count)
     for (size_t i = 0; i < count; i++) {
         y[i] += factor * x[i];
     }
+}
+
+/* LAPACK stores columns: our lower triangle, row by row, is its upper one. */
+
+bool cholesky_factor(double *a, size_t n)
+{
+    CHECK(n <= INT_MAX);
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) == 0;
+}
+
+void cholesky_solve(const double *a, double *b, size_t n)
+{
+    CHECK(n <= INT_MAX);
+    cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)n, a, (int)n, b, 1);
+    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, a, (int)n, b, 1);
 }

@@ -4,6 +4,7 @@
 #ifndef LEARN_DENSE_H
 #define LEARN_DENSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Returns x, or 0 when it is nearer to 0 than 2^-400. Whatever comes from outside passes through
@@ -26,5 +27,17 @@ void dense_add(struct dense_sum *sum, double term);
 
 /** y += factor * x, count numbers. */
 void dense_axpy(double *y, double factor, const double *x, size_t count);
+
+/**
+ * Factors A = L L^T in place.
+ *
+ * a  in/out  (n, n) row by row; only the lower triangle (j <= i) is read and written
+ *
+ * Returns false when A is not positive definite in floating point. Cost n^3/3.
+ */
+bool cholesky_factor(double *a, size_t n);
+
+/** Solves A x = b in place, from cholesky_factor's result. b  in/out  (n) */
+void cholesky_solve(const double *a, double *b, size_t n);
 
 #endif

@@ -81,9 +81,4 @@ MUST_USE enum status erm_solve(double *w, const struct erm_problem *problem,
 MUST_USE enum status erm_solve_slowly(double *w, const struct erm_problem *problem,
                                       const struct dataset *data, struct why *why);
 
-/** The same steps as erm_solve_slowly by plain loops straight from the formulas, in the primal
- * space where the method is primal; for tests. Fails as erm_solve. */
-MUST_USE enum status erm_solve_reference(double *w, const struct erm_problem *problem,
-                                         const struct dataset *data, struct why *why);
-
 #endif

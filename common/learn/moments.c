@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/even.h"
 #include "dp/encode.h"
-#include "learn/cholesky.h"
+#include "learn/dense.h"
 #include "learn/steps.h"
 
 #include <math.h>

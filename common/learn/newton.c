@@ -14,7 +14,6 @@
 
 #include "learn/erm_core.h"
 
-#include "learn/cholesky.h"
 #include "learn/dense.h"
 
 #include <cblas.h>

@@ -45,18 +45,6 @@ MUST_USE enum status online_check(const struct online_problem *problem, struct w
 void online_run(double *w, const struct online_problem *problem, const double *x, const double *y,
                 uint64_t first, size_t count);
 
-/**
- * The same in its exact kernel form, f_t = sum_i alpha_i K(x_i, .), straight from the formula.
- *
- * alpha  out  (count)  coefficients of f_count
- * gram   in   (count, count)  K(x_i, x_j), symmetric, diagonal at most kappa^2
- *
- * Privacy: alpha with the records is the records: for tests and studies, never for a release.
- * Cost O(count^2).
- */
-void online_run_kernel(double *alpha, const struct online_problem *problem, const double *gram,
-                       const double *y, size_t count);
-
 /** Bounds ||w_t||_2 in the reals, rounded up; 0 at t = 0: the smaller of kappa M t ((t0 + u)/2)^(1
  * - theta)/u and M sqrt(u^(1 - theta) (1 - (1 - t/u)^(3 - theta))/((2 - q) (3 - theta))), q =
  * kappa^2 t0^(1 - theta)/(t0 - 1). Grows with t. In the kernel's norm the same holds of f_t. */

@@ -7,7 +7,6 @@
 #include "learn/rival.h"
 
 #include "base/check.h"
-#include "learn/cholesky.h"
 #include "learn/dense.h"
 
 #include <cblas.h>

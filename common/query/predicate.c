@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/even.h"
 #include "learn/even_math.h"
-#include "query/predicate_read.h"
+#include "query/reader.h"
 
 #include <math.h>
 #include <stdint.h>

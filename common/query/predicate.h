@@ -80,4 +80,10 @@ bool predicate_holds(const struct predicate *predicate, const struct row *row);
 double predicate_cell(const struct column *column, double value);
 double predicate_value(const struct column *column, double cell);
 
+struct reader;
+
+/** Reads a predicate inside a longer text, up to the first token that cannot continue it, and stays there. For query
+ * alone. Fails with STATUS_INVALID. */
+MUST_USE enum status predicate_read(struct predicate *predicate, struct reader *reader);
+
 #endif

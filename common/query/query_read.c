@@ -1,7 +1,6 @@
 /* The four kinds of question, from their text. */
 
 #include "base/even.h"
-#include "query/predicate_read.h"
 #include "query/query.h"
 #include "query/reader.h"
 

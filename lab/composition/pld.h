@@ -5,7 +5,7 @@
 #define COMPOSITION_PLD_H
 
 #include "account/event.h"
-#include "account/interval.h"
+#include "account/rounding.h"
 
 #include <stdbool.h>
 

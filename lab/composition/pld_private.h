@@ -5,7 +5,7 @@
 #define COMPOSITION_PLD_PRIVATE_H
 
 #include "account/event.h"
-#include "account/interval.h"
+#include "account/rounding.h"
 #include "lab/composition/fft.h"
 #include "lab/composition/pld_run.h"
 

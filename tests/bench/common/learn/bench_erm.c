@@ -4,7 +4,7 @@
  *     bench_erm [RECORDS [FEATURES [KERNEL_RECORDS]]]      100000, 100 and 4000 unless told
  */
 
-#include "learn/cholesky.h"
+#include "learn/dense.h"
 #include "learn/erm.h"
 #include "learn/erm_core.h"
 #include "learn/kernel_machine.h"

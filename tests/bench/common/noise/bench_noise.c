@@ -12,8 +12,8 @@
 #include "base/check.h"
 #include "crypto/random.h"
 #include "noise/laplace_kernel.h"
-#include "noise/reference.h"
 #include "tests/support/bench_clock.h"
+#include "tests/support/reference_laplace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,9 +22,9 @@
 #include "base/check.h"
 #include "noise/gaussian.h"
 #include "noise/laplace_kernel.h"
-#include "noise/reference.h"
 #include "noise/share.h"
 #include "tests/support/bench_clock.h"
+#include "tests/support/reference_laplace.h"
 #include "tests/support/seeded_random.h"
 #include "tests/support/welch.h"
 

@@ -3,6 +3,7 @@
  * fixed: nothing here can fail by chance. */
 
 #include "learn/online.h"
+#include "tests/support/online_kernel.h"
 
 #include "dp/encode.h"
 #include "tests/support/seeded_random.h"

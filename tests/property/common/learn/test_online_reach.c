@@ -5,6 +5,7 @@
  * chance. */
 
 #include "learn/online.h"
+#include "tests/support/online_kernel.h"
 
 #include "dp/encode.h"
 

@@ -6,8 +6,8 @@
  * rejected: that is the twin which shows that the test has power. */
 
 #include "noise/laplace_private.h"
-#include "noise/reference.h"
 #include "tests/support/chi_square.h"
+#include "tests/support/reference_laplace.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>

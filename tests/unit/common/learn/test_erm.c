@@ -3,6 +3,7 @@
 #include "learn/erm.h"
 #include "learn/erm_core.h"
 
+#include "tests/support/erm_reference.h"
 #include "tests/support/objective.h"
 #include "tests/support/seeded_random.h"
 

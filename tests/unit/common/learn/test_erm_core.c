@@ -1,6 +1,6 @@
 /* What the solvers stand on: blocked products against plain loops, and Cholesky. */
 
-#include "learn/cholesky.h"
+#include "learn/dense.h"
 #include "learn/erm_core.h"
 
 #include "tests/support/seeded_random.h"

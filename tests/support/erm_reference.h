@@ -1,5 +1,8 @@
-/* The same two sure methods, written straight from their papers with plain loops, w in the primal
+/* erm_reference.h - the sure methods of learn/erm.h by plain loops straight from their papers, w in the primal
  * space for the smooth losses: slow, obvious, and only for comparison. */
+
+#ifndef SUPPORT_ERM_REFERENCE_H
+#define SUPPORT_ERM_REFERENCE_H
 
 #include "base/check.h"
 #include "learn/erm.h"
@@ -9,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double inner(const double *a, const double *b, size_t count)
+static inline double inner(const double *a, const double *b, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -18,8 +21,8 @@ static double inner(const double *a, const double *b, size_t count)
     return sum;
 }
 
-static enum status smooth_loss(double *w, const struct erm_problem *problem,
-                               const struct dataset *data, uint64_t steps)
+static inline enum status smooth_loss(double *w, const struct erm_problem *problem,
+                                      const struct dataset *data, uint64_t steps)
 {
     const size_t m = data->record_count;
     const size_t d = data->feature_count;
@@ -53,8 +56,8 @@ static enum status smooth_loss(double *w, const struct erm_problem *problem,
 }
 
 /* w(a) = (1/(2 lambda m)) sum a_i x_i */
-static void from_dual(double *w, const double *a, const struct erm_problem *problem,
-                      const struct dataset *data)
+static inline void from_dual(double *w, const double *a, const struct erm_problem *problem,
+                             const struct dataset *data)
 {
     const size_t d = data->feature_count;
     memset(w, 0, d * sizeof *w);
@@ -67,19 +70,19 @@ static void from_dual(double *w, const double *a, const struct erm_problem *prob
 }
 
 /* The record's box: hinge [0, y], pinball [tau-1, tau], else [-1, 1]. */
-static double low(struct loss loss, double y)
+static inline double low(struct loss loss, double y)
 {
     return loss.kind == LOSS_HINGE ? fmin(y, 0)
                                    : (loss.kind == LOSS_PINBALL ? loss.parameter - 1 : -1);
 }
 
-static double high(struct loss loss, double y)
+static inline double high(struct loss loss, double y)
 {
     return loss.kind == LOSS_HINGE ? fmax(y, 0) : (loss.kind == LOSS_PINBALL ? loss.parameter : 1);
 }
 
-static enum status box_loss(double *w, const struct erm_problem *problem,
-                            const struct dataset *data, uint64_t steps)
+static inline enum status box_loss(double *w, const struct erm_problem *problem,
+                                   const struct dataset *data, uint64_t steps)
 {
     const size_t m = data->record_count;
     const size_t d = data->feature_count;
@@ -116,8 +119,8 @@ static enum status box_loss(double *w, const struct erm_problem *problem,
     return enough ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-enum status erm_solve_reference(double *w, const struct erm_problem *problem,
-                                const struct dataset *data, struct why *why)
+static inline enum status erm_solve_reference(double *w, const struct erm_problem *problem,
+                                              const struct dataset *data, struct why *why)
 {
     struct erm_plan plan;
     CHECK(data->record_count == problem->record_count);
@@ -129,3 +132,5 @@ enum status erm_solve_reference(double *w, const struct erm_problem *problem,
     return loss_is_smooth(problem->loss) ? smooth_loss(w, problem, data, plan.steps)
                                          : box_loss(w, problem, data, plan.steps);
 }
+
+#endif

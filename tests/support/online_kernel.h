@@ -1,14 +1,17 @@
-/* The exact kernel form: the record at t enters with the coefficient -eta_t (f_t(x_t) - y_t), and
- * all before it shrink by 1 - eta_t lambda_t. Plain loops; the oracle of online_run. */
+/* online_kernel.h - the oracle of online_run: the exact kernel form f_t = sum_i alpha_i K(x_i, .). The record at t
+ * enters with the coefficient -eta_t (f_t(x_t) - y_t), and all before it shrink by 1 - eta_t lambda_t. alpha (count),
+ * gram (count, count) symmetric. */
 
-#include "learn/online.h"
+#ifndef SUPPORT_ONLINE_KERNEL_H
+#define SUPPORT_ONLINE_KERNEL_H
 
 #include "base/check.h"
+#include "learn/online.h"
 
 #include <math.h>
 
-void online_run_kernel(double *alpha, const struct online_problem *problem, const double *gram,
-                       const double *y, size_t count)
+static inline void online_run_kernel(double *alpha, const struct online_problem *problem,
+                                     const double *gram, const double *y, size_t count)
 {
     CHECK(online_check(problem, NULL) == STATUS_OK);
     for (size_t t = 0; t < count; t++) {
@@ -25,3 +28,5 @@ void online_run_kernel(double *alpha, const struct online_problem *problem, cons
         alpha[t] = -eta * (f - fmin(fmax(y[t], -problem->bound), problem->bound));
     }
 }
+
+#endif

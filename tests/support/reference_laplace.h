@@ -1,6 +1,14 @@
-#include "noise/reference.h"
+/* reference_laplace.h - the plain sampler that tests and benches hold noise/laplace.h against: Canonne, Kamath,
+ * Steinke, NeurIPS 2020, algorithms 1 and 2. Its time follows the value drawn: never for an answer. */
 
+#ifndef SUPPORT_REFERENCE_LAPLACE_H
+#define SUPPORT_REFERENCE_LAPLACE_H
+
+#include "base/random.h"
 #include "base/wide.h"
+#include "noise/laplace.h"
+
+#include <stdbool.h>
 
 /* A source that remembers its failure, so that the algorithm below reads as in the paper. */
 struct draws {
@@ -9,7 +17,7 @@ struct draws {
 };
 
 /* Uniform on 0 .. end - 1; 0 once the source has failed. */
-static uint128 draw_uniform(struct draws *draws, uint128 end)
+static inline uint128 draw_uniform(struct draws *draws, uint128 end)
 {
     uint128 mask = end - 1;
     for (unsigned shift = 1; shift < 128; shift *= 2) {
@@ -29,7 +37,7 @@ static uint128 draw_uniform(struct draws *draws, uint128 end)
 }
 
 /* 1 with probability exp(-a/b), for a <= b: algorithm 1. */
-static bool draw_exp(struct draws *draws, uint64_t a, uint64_t b)
+static inline bool draw_exp(struct draws *draws, uint64_t a, uint64_t b)
 {
     unsigned k = 1;
     while (draws->status == STATUS_OK && draw_uniform(draws, (uint128)b * k) < a) {
@@ -39,8 +47,8 @@ static bool draw_exp(struct draws *draws, uint64_t a, uint64_t b)
 }
 
 /* Algorithm 2, where the scale is called t/s. */
-enum status noise_reference_draw(struct noise_scale scale, const struct random *random,
-                                 int64_t *value)
+static inline enum status noise_reference_draw(struct noise_scale scale,
+                                               const struct random *random, int64_t *value)
 {
     struct draws draws = {.random = random, .status = STATUS_OK};
     uint64_t t = scale.numerator;
@@ -68,3 +76,5 @@ enum status noise_reference_draw(struct noise_scale scale, const struct random *
     }
     return draws.status;
 }
+
+#endif
