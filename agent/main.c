@@ -32,7 +32,7 @@ static const char HELP[] =
     "  enrol    send this site's public key, once, under --token FILE [--timeout SECONDS]\n"
     "\n"
     "Options:\n"
-    "  --config FILE   the settings (YAML; docs/OPERATIONS.md tells every key)\n"
+    "  --config FILE   the settings (YAML; docs/REFERENCE.md tells every key)\n"
     "  --help, --version\n"
     "\n"
     "Example:\n"

@@ -35,7 +35,7 @@ static const char HELP[] =
     "The allow-list may change while the coordinator runs; nobody else's key changes.\n"
     "\n"
     "Options:\n"
-    "  --config FILE   the settings (YAML; docs/OPERATIONS.md tells every key)\n"
+    "  --config FILE   the settings (YAML; docs/REFERENCE.md tells every key)\n"
     "  --help, --version\n"
     "\n"
     "Example:\n"

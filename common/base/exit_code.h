@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-/* name, code, what it means: the list that --help prints and docs/OPERATIONS repeats */
+/* name, code, what it means: the list that --help prints and docs/REFERENCE repeats */
 #define EXIT_CODE_LIST(ENTRY)                                                                      \
     ENTRY(EXIT_CODE_OK, 0, "done")                                                                 \
     ENTRY(EXIT_CODE_INTERNAL, 1, "an error inside the program or its machine")                     \

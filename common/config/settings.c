@@ -248,13 +248,13 @@ char *coordinator_settings_template(void)
 {
     return config_template(
         coordinator_keys,
-        "The settings of hedgerow-coordinator. docs/OPERATIONS.md explains them.\n"
+        "The settings of hedgerow-coordinator. docs/REFERENCE.md explains them.\n"
         "Written by `hedgerow-coordinator init`.\n");
 }
 
 char *agent_settings_template(void)
 {
     return config_template(agent_keys,
-                           "The settings of hedgerow-agent. docs/OPERATIONS.md explains them.\n"
+                           "The settings of hedgerow-agent. docs/REFERENCE.md explains them.\n"
                            "Written by `hedgerow-agent init`.\n");
 }

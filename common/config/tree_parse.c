@@ -310,7 +310,7 @@ enum status tree_parse(struct tree *tree, struct slice text, const char *name, s
     if (status == STATUS_OK && tree->count == 0) {
         status = refuse_at(
             &builder, (struct place){1, 1, 0},
-            "the file is empty: write its keys; docs/JOBS.md and docs/OPERATIONS.md have examples");
+            "the file is empty: write its keys; docs/JOBS.md and docs/REFERENCE.md have examples");
     }
     if (status != STATUS_OK) {
         tree_free(tree);

@@ -17,7 +17,7 @@ failed=0
 
 # run LINE: as it stands. Files that a line names are those of the tree, and the events of the manual.
 ln -s "$PWD/compose" "$work/compose"
-sed -n '/^    {"events": \[{/,/\]}$/p' docs/OPERATIONS.md >"$work/events.json"
+sed -n '/^    {"events": \[{/,/\]}$/p' docs/REFERENCE.md >"$work/events.json"
 run() {
     count=$((count + 1))
     if ! (cd "$work" && PATH=$bin:$PATH bash -euo pipefail -c "$1") >/dev/null 2>"$said"; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# keys.sh - fails when docs/OPERATIONS.md does not tell a key that the programs read: `--help` says that it
+# keys.sh - fails when docs/REFERENCE.md does not tell a key that the programs read: `--help` says that it
 # tells every one. Looked at are the tables of keys of settings, policy and data dictionary.
 #
 #     tests/docs/keys.sh ROOT PAGE

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What docs/OPERATIONS tells the operators of a coordinator and of two sites to do, and what they do wrong:
+# What docs/REFERENCE and docs/WATCHING tell the operators of a coordinator and of two sites to do, and what they do wrong:
 # each message names the file and the remedy, each exit code is the documented one, a log that is no
 # terminal is JSON to its last line, and no value of a record is in anything that anybody prints or keeps.
 . "$(dirname "$0")/../cli/common.sh"

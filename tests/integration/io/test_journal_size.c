@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 enum { FEW = 100, MANY = 300, HUNDRED_THOUSAND = 100000, BYTES_MAX = 50 * 1000 * 1000 };
-enum { ANSWER_BYTES_MAX = 300, FEW_ROUNDS = 100, MANY_ROUNDS = 400 }; /* docs/OPERATIONS.md */
+enum { ANSWER_BYTES_MAX = 300, FEW_ROUNDS = 100, MANY_ROUNDS = 400 }; /* docs/REFERENCE.md */
 
 static struct scratch scratch;
 static struct journal journal;
@@ -154,7 +154,7 @@ static double size_after_rounds(uint32_t from, uint32_t to)
     return close_and_measure();
 }
 
-/* OPERATIONS tells from this how large a journal may become under a policy's least_epsilon. */
+/* REFERENCE tells from this how large a journal may become under a policy's least_epsilon. */
 Test(journal_size, an_answer_leaves_its_charge_and_no_more)
 {
     scratch_make(&scratch);

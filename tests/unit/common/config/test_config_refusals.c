@@ -181,10 +181,10 @@ Test(config_refusals, refuses_a_text_without_its_version)
         const char *message;
     } list[] = {
         {"", STATUS_INVALID,
-         "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/OPERATIONS.md "
+         "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/REFERENCE.md "
          "have examples"},
         {"# only this\n", STATUS_INVALID,
-         "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/OPERATIONS.md "
+         "x.yml:1:1: the file is empty: write its keys; docs/JOBS.md and docs/REFERENCE.md "
          "have examples"},
         {"7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
         {"- 7\n", STATUS_INVALID, "x.yml:1:1: is not a table: begin with `hedgerow: 1`"},
