@@ -1,17 +1,20 @@
 #!/bin/bash
 # What `hedgerow plan job` says beforehand that every agent will be charged is what the ledgers hold in the
-# end: every job that is shipped and every one of docs/JOBS.md, run by real programs, a few at a time.
+# end: every job that is shipped and every one of docs/JOBS.md and docs/CHOOSING.md, run by real programs, a few at a time.
 . "$(dirname "$0")/common.sh"
 
 hospitals=$root/compose/hospitals
 sensors="--data $root/compose/sensors/chicago.csv --streams $root/compose/sensors/stations.csv"
-python3 - "$root/docs/JOBS.md" "$work" <<'PY' || fault 'the jobs of docs/JOBS.md'
+python3 - "$root/docs" "$work" <<'PY' || fault 'the jobs of the pages'
 import pathlib, re, sys
-page, folder = pathlib.Path(sys.argv[1]).read_text(), pathlib.Path(sys.argv[2])
-jobs = re.findall(r"```yaml\n(.*?)```", page, re.S)
-assert len(jobs) >= 8, len(jobs)
-for text in jobs:
-    (folder / ("page-" + re.search(r"^job: (\S+)", text, re.M)[1] + ".yml")).write_text(text)
+docs, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+for page, least in (("JOBS.md", 8), ("CHOOSING.md", 5)):
+    jobs = re.findall(r"```yaml\n(.*?)```", (docs / page).read_text(), re.S)
+    assert len(jobs) >= least, (page, len(jobs))
+    for text in jobs:
+        path = folder / ("page-" + re.search(r"^job: (\S+)", text, re.M)[1] + ".yml")
+        assert not path.exists(), path
+        path.write_text(text)
 PY
 for job in "$root"/compose/*/*.yml; do
     federation=$(basename "$(dirname "$job")")

@@ -1,5 +1,5 @@
-/* docs/JOBS.md against the reader of jobs: every whole job on the page is one, every task and strategy
- * has an example or a word, and every key that there is is named. */
+/* docs/JOBS.md and docs/CHOOSING.md against the reader of jobs: every whole job on the pages is one. In
+ * JOBS every task and strategy has an example or a word, and every key is named. */
 
 #include "job/draft.h"
 #include "job/job.h"
@@ -12,13 +12,15 @@
 enum { PAGE_BYTES_MAX = 1 << 18, TABLES_MAX = 64 };
 
 static const char fence[] = "\n```yaml\n";
+static const char jobs_path[] = TEST_VECTORS "/../../docs/JOBS.md";
+static const char choosing_path[] = TEST_VECTORS "/../../docs/CHOOSING.md";
 
 /* Criterion frees nothing of ours: the page lives as long as the test. */
-static char *page_read(void)
+static char *page_read(const char *path)
 {
     static char page[PAGE_BYTES_MAX];
-    FILE *file = fopen(TEST_VECTORS "/../../docs/JOBS.md", "rb");
-    cr_assert_not_null(file);
+    FILE *file = fopen(path, "rb");
+    cr_assert_not_null(file, "%s", path);
     size_t size = fread(page, 1, sizeof page - 1, file);
     cr_assert(feof(file) && size > 0);
     cr_assert_eq(fclose(file), 0);
@@ -56,30 +58,42 @@ static bool names(const char *page, const char *word)
     return false;
 }
 
-Test(jobs_page, has_whole_jobs_of_every_task)
+/* Returns the tasks of the page's jobs, a bit each. */
+static unsigned page_tasks(const char *path, size_t least)
 {
-    const char *at = page_read();
+    const char *at = page_read(path);
     unsigned tasks = 0;
     size_t count = 0;
     for (struct slice text = next_job(&at); text.size > 0; text = next_job(&at), count++) {
         struct job job;
         struct why why = {{0}};
-        cr_assert_eq(job_parse(&job, text, "docs/JOBS.md", &why), STATUS_OK, "job %zu: %s",
-                     count + 1, why.text);
+        cr_assert_eq(job_parse(&job, text, path, &why), STATUS_OK, "job %zu: %s", count + 1,
+                     why.text);
         for (size_t i = 0; i < job.stage_count; i++) {
             tasks |= 1u << job.stage[i].task;
         }
         job_free(&job);
     }
-    cr_assert_gt(count, 0);
+    cr_assert_geq(count, least, "%s has %zu jobs", path, count);
+    return tasks;
+}
+
+Test(jobs_page, has_whole_jobs_of_every_task)
+{
+    const unsigned tasks = page_tasks(jobs_path, 8);
     for (unsigned task = 0; task_name((enum task)task) != NULL; task++) {
         cr_expect((tasks & 1u << task) != 0, "no example of %s", task_name((enum task)task));
     }
 }
 
+Test(jobs_page, what_a_person_wants_to_know_has_whole_jobs)
+{
+    cr_expect_neq(page_tasks(choosing_path, 5), 0);
+}
+
 Test(jobs_page, names_every_strategy_and_every_key)
 {
-    const char *page = page_read();
+    const char *page = page_read(jobs_path);
     const struct config_key *table[TABLES_MAX] = {draft_keys};
     size_t table_count = 1;
     for (unsigned i = 0; strategy_name((enum strategy)i) != NULL; i++) {
