@@ -247,9 +247,8 @@ enum status agent_settings_parse(struct agent_settings *settings, struct slice t
 char *coordinator_settings_template(void)
 {
     return config_template(
-        coordinator_keys,
-        "The settings of hedgerow-coordinator. docs/REFERENCE.md explains them.\n"
-        "Written by `hedgerow-coordinator init`.\n");
+        coordinator_keys, "The settings of hedgerow-coordinator. docs/REFERENCE.md explains them.\n"
+                          "Written by `hedgerow-coordinator init`.\n");
 }
 
 char *agent_settings_template(void)
