@@ -14,18 +14,35 @@
  *
  * A block of runs is one call of the mechanism on a long vector: its coordinates are independent,
  * so the parts of width `width` are independent runs, each on the scale that the sensitivity of ONE
- * of them asks for. */
+ * of them asks for.
+ *
+ * Gaussian noise, one coordinate, moved by the whole L2 sensitivity. At the
+ * claimed epsilon the event "y at least t" with t = sigma^2 epsilon / D + D/2, where the likelihood
+ * ratio is e^epsilon, has P(y >= t | x') - e^epsilon P(y >= t | x) = delta: on it the pair's
+ * (epsilon, delta) is the exact one of Balle and Wang 2018, and the audit finds this threshold by
+ * itself. delta has to be large enough to be seen: at 0.01 the event comes up in some hundredths of
+ * the runs.
+ *
+ * Shares: the sum that is released under distributed trust, with the fewest honest agents that the job
+ * accepts: h agents each add a Polya share to their own value, and h such shares are discrete
+ * Laplace noise. The record that differs is one agent's; the others' values are the same on both
+ * sides. The worst pair is that of Laplace noise, and as tight. */
 
 #include "lab/audit/harness.h"
 
 #include "dp/encode.h"
 #include "dp/mechanism.h"
+#include "lab/composition/calibrate.h"
+#include "noise/share.h"
+
+#include <math.h>
 
 enum {
     SPREAD = 4, /* coordinates of laplace-vector */
     PIPELINE_EXPERTS = 4,
     PIPELINE_RECORDS = 8,
-    PIPELINE_BITS = 8
+    PIPELINE_BITS = 8,
+    HONEST = 4
 };
 
 /* How far y lies from x towards x + distance, cut off at both ends. */
@@ -36,10 +53,12 @@ static int64_t between(int64_t y, int64_t x, int64_t distance)
     return moved < 0 ? 0 : moved > distance ? distance : moved;
 }
 
-static enum status laplace_draw(void *self, const struct random *random, unsigned side,
-                                int64_t *score, size_t count)
+/* Laplace noise, or Gaussian where the harness has a sigma. */
+static enum status noise_draw(void *self, const struct random *random, unsigned side,
+                              int64_t *score, size_t count)
 {
     struct audit_harness *harness = self;
+    const bool gaussian = harness->sigma_micro > 0;
     enum status status = STATUS_OK;
     for (size_t done = 0; done < count && status == STATUS_OK;) {
         size_t part = count - done < HARNESS_BLOCK ? count - done : HARNESS_BLOCK;
@@ -47,10 +66,11 @@ static enum status laplace_draw(void *self, const struct random *random, unsigne
         for (size_t i = 0; i < part * harness->width; i++) {
             harness->work[i] = harness->value[side][i % harness->width];
         }
-        status = harness_pay(harness, &grant, MECHANISM_PURE);
+        status =
+            harness_pay(harness, &grant, gaussian ? MECHANISM_DISCRETE_GAUSSIAN : MECHANISM_PURE);
         if (status == STATUS_OK) {
-            status = mechanism_laplace(&grant, random, harness->work, part * harness->width,
-                                       harness->sensitivity);
+            status = (gaussian ? mechanism_gaussian : mechanism_laplace)(
+                &grant, random, harness->work, part * harness->width, harness->sensitivity);
         }
         for (size_t run = 0; run < part && status == STATUS_OK; run++) {
             int64_t sum = 0;
@@ -115,6 +135,73 @@ static enum status pipeline_prepare(struct audit_harness *harness, struct why *w
     return has_noise(harness, why);
 }
 
+static enum status gaussian_prepare(struct audit_harness *harness, struct why *why)
+{
+    double unit = (double)harness->sensitivity;
+    struct noise_scale sigma;
+    struct calibration calibration;
+    struct account account;
+    struct privacy_event event = {.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
+                                  .neighbours = NEIGHBOURS_REPLACE_ONE,
+                                  .parameter = unit,
+                                  .sensitivity = unit,
+                                  .count = 1,
+                                  .sampling = 1};
+    harness->width = 1;
+    harness->value[1][0] = (int64_t)harness->sensitivity;
+    enum status status = calibrate(&calibration, &event, 1, harness->epsilon, harness->delta, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    harness->sigma_micro = (uint64_t)fmin(ceil(event.parameter / unit * 1e6), 0x1p62);
+    status = mechanism_sigma(&sigma, harness->sensitivity, harness->sigma_micro, why);
+    if (status == STATUS_OK) {
+        event.parameter = (double)harness->sigma_micro / 1e6 * unit;
+        status = account_epsilon(&account, &event, 1, harness->delta, why);
+        harness->epsilon = account.high;
+    }
+    return status;
+}
+
+static enum status shares_draw(void *self, const struct random *random, unsigned side,
+                               int64_t *score, size_t count)
+{
+    struct audit_harness *harness = self;
+    enum status status = STATUS_OK;
+    for (size_t done = 0; done < count && status == STATUS_OK;) {
+        size_t part = count - done < HARNESS_BLOCK ? count - done : HARNESS_BLOCK;
+        for (size_t i = 0; i < part; i++) {
+            score[done + i] = 0;
+        }
+        for (int64_t agent = 0; agent < HONEST && status == STATUS_OK; agent++) {
+            for (size_t i = 0; i < part; i++) {
+                harness->work[i] = agent == 0 ? harness->value[side][0] : 1000 * agent;
+            }
+            status = noise_share_add(&harness->share, random, harness->work, part);
+            for (size_t i = 0; i < part; i++) { /* as the coordinator sums: modulo 2^64 */
+                score[done + i] = (int64_t)((uint64_t)score[done + i] + (uint64_t)harness->work[i]);
+            }
+        }
+        done += part;
+    }
+    return status;
+}
+
+static enum status shares_prepare(struct audit_harness *harness, struct why *why)
+{
+    struct noise_scale scale;
+    harness->width = 1;
+    harness->value[1][0] = (int64_t)harness->sensitivity;
+    enum status status =
+        mechanism_scale(&scale, harness->sensitivity, harness->setting.epsilon_micro, why);
+    return status != STATUS_OK ? status : noise_share_init(&harness->share, scale, HONEST);
+}
+
+static void shares_release(struct audit_harness *harness)
+{
+    noise_share_free(&harness->share);
+}
+
 const struct subject_code subject_laplace = {
     .subject = {.name = "laplace",
                 .summary = "discrete Laplace noise on one integer",
@@ -123,7 +210,7 @@ const struct subject_code subject_laplace = {
                 .tight = true,
                 .paid = true},
     .prepare = laplace_prepare,
-    .draw = laplace_draw};
+    .draw = noise_draw};
 
 const struct subject_code subject_laplace_vector = {
     .subject = {.name = "laplace-vector",
@@ -133,7 +220,7 @@ const struct subject_code subject_laplace_vector = {
                 .tight = true,
                 .paid = true},
     .prepare = vector_prepare,
-    .draw = laplace_draw};
+    .draw = noise_draw};
 
 const struct subject_code subject_pipeline = {
     .subject = {.name = "pipeline",
@@ -143,4 +230,24 @@ const struct subject_code subject_pipeline = {
                 .tight = true,
                 .paid = true},
     .prepare = pipeline_prepare,
-    .draw = laplace_draw};
+    .draw = noise_draw};
+
+const struct subject_code subject_gaussian = {
+    .subject = {.name = "gaussian",
+                .summary = "discrete Gaussian noise on one integer",
+                .worst = "0 against the L2 sensitivity; exactly (epsilon, delta) beyond the point "
+                         "where the likelihood ratio is e^epsilon",
+                .tight = true,
+                .has_delta = true,
+                .paid = true},
+    .prepare = gaussian_prepare,
+    .draw = noise_draw};
+
+const struct subject_code subject_shares = {
+    .subject = {.name = "shares",
+                .summary = "the sum of four honest agents' shares of noise (distributed trust)",
+                .worst = "one agent's value moved by the sensitivity; as laplace",
+                .tight = true},
+    .prepare = shares_prepare,
+    .draw = shares_draw,
+    .release = shares_release};

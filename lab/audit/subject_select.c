@@ -27,78 +27,75 @@
 
 enum { FIELD_SMALL = 16 /* candidates of noisy-max */, FIELD = 32, RARITY = 25 };
 
-typedef enum status (*selection)(struct grant **, const struct random *, size_t *, const int64_t *,
-                                 size_t, uint64_t);
+/* A selection: the one that a grant pays for, and the same on a table made beforehand. */
+struct selection {
+    enum mechanism mechanism;
+    enum status (*paid)(struct grant **, const struct random *, size_t *, const int64_t *, size_t,
+                        uint64_t);
+    enum status (*direct)(const struct audit_harness *harness, const struct random *random,
+                          size_t *chosen, unsigned side);
+};
 
-static enum status paid_draw(struct audit_harness *harness, const struct random *random,
-                             unsigned side, int64_t *score, size_t count, enum mechanism mechanism,
-                             selection pick)
+static enum status draw(struct audit_harness *harness, const struct random *random, unsigned side,
+                        int64_t *score, size_t count, const struct selection *selection)
 {
     enum status status = STATUS_OK;
     for (size_t run = 0; run < count && status == STATUS_OK; run++) {
         struct grant *grant = NULL;
         size_t chosen = 0;
-        status = harness_pay(harness, &grant, mechanism);
-        if (status == STATUS_OK) {
-            status = pick(&grant, random, &chosen, harness->value[side], harness->width,
-                          harness->sensitivity);
+        if (harness->setting.direct) {
+            status = selection->direct(harness, random, &chosen, side);
+        } else {
+            status = harness_pay(harness, &grant, selection->mechanism);
+            if (status == STATUS_OK) {
+                status = selection->paid(&grant, random, &chosen, harness->value[side],
+                                         harness->width, harness->sensitivity);
+            }
         }
         score[run] = (int64_t)chosen;
     }
     return status;
 }
 
+static enum status exponential_direct(const struct audit_harness *harness,
+                                      const struct random *random, size_t *chosen, unsigned side)
+{
+    return select_draw_exponential(&harness->decay, random, chosen, harness->value[side],
+                                   harness->width);
+}
+
+static enum status flip_direct(const struct audit_harness *harness, const struct random *random,
+                               size_t *chosen, unsigned side)
+{
+    return select_draw_flip(&harness->decay, random, chosen, harness->value[side], harness->width);
+}
+
+static enum status noisy_direct(const struct audit_harness *harness, const struct random *random,
+                                size_t *chosen, unsigned side)
+{
+    return select_draw_noisy(&harness->noise, random, chosen, harness->value[side], harness->width);
+}
+
 static enum status exponential_draw(void *self, const struct random *random, unsigned side,
                                     int64_t *score, size_t count)
 {
-    struct audit_harness *harness = self;
-    enum status status = STATUS_OK;
-    if (!harness->setting.direct) {
-        return paid_draw(harness, random, side, score, count, MECHANISM_EXPONENTIAL,
-                         select_exponential);
-    }
-    for (size_t run = 0; run < count && status == STATUS_OK; run++) {
-        size_t chosen = 0;
-        status = select_draw_exponential(&harness->decay, random, &chosen, harness->value[side],
-                                         harness->width);
-        score[run] = (int64_t)chosen;
-    }
-    return status;
+    static const struct selection exponential = {MECHANISM_EXPONENTIAL, select_exponential,
+                                                 exponential_direct};
+    return draw(self, random, side, score, count, &exponential);
 }
 
 static enum status flip_draw(void *self, const struct random *random, unsigned side, int64_t *score,
                              size_t count)
 {
-    struct audit_harness *harness = self;
-    enum status status = STATUS_OK;
-    if (!harness->setting.direct) {
-        return paid_draw(harness, random, side, score, count, MECHANISM_PURE,
-                         select_permute_and_flip);
-    }
-    for (size_t run = 0; run < count && status == STATUS_OK; run++) {
-        size_t chosen = 0;
-        status = select_draw_flip(&harness->decay, random, &chosen, harness->value[side],
-                                  harness->width);
-        score[run] = (int64_t)chosen;
-    }
-    return status;
+    static const struct selection flip = {MECHANISM_PURE, select_permute_and_flip, flip_direct};
+    return draw(self, random, side, score, count, &flip);
 }
 
 static enum status noisy_draw(void *self, const struct random *random, unsigned side,
                               int64_t *score, size_t count)
 {
-    struct audit_harness *harness = self;
-    enum status status = STATUS_OK;
-    if (!harness->setting.direct) {
-        return paid_draw(harness, random, side, score, count, MECHANISM_PURE, select_noisy_max);
-    }
-    for (size_t run = 0; run < count && status == STATUS_OK; run++) {
-        size_t chosen = 0;
-        status = select_draw_noisy(&harness->noise, random, &chosen, harness->value[side],
-                                   harness->width);
-        score[run] = (int64_t)chosen;
-    }
-    return status;
+    static const struct selection noisy = {MECHANISM_PURE, select_noisy_max, noisy_direct};
+    return draw(self, random, side, score, count, &noisy);
 }
 
 /* Candidate 0 moves from gap above the others to 2 D closer. */

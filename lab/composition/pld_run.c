@@ -43,7 +43,6 @@
 
 #include "account/normal.h"
 #include "base/check.h"
-#include "lab/composition/pld_run_private.h"
 
 #include <float.h>
 #include <math.h>

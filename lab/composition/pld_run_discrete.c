@@ -6,7 +6,7 @@
  * Gaussian: the loss of x is s (s - 2 x)/(2 sigma^2), the masses are added up one by one (Canonne,
  * Kamath, Steinke 2020, theorem 7 has the same sum for one run). */
 
-#include "lab/composition/pld_run_private.h"
+#include "lab/composition/pld_run.h"
 
 #include <float.h>
 #include <math.h>

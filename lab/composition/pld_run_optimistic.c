@@ -9,7 +9,7 @@
  * step^2, as the pessimistic distribution gains one. What is left at the top is put on the point below it,
  * and masses that rounding has made doubtful are left out: both can only lower the curve. */
 
-#include "lab/composition/pld_run_private.h"
+#include "lab/composition/pld_run.h"
 
 #include <float.h>
 #include <math.h>
