@@ -337,7 +337,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
                               : print_text(finding, found, &request);
     }
     if (status != STATUS_OK) {
-        return command_fail(command, exit_code_of(status), "%s", status_text(status));
+        return command_end(command, status, &(struct why){""});
     }
     for (size_t i = 0; i < found; i++) {
         if (!holds(&finding[i])) {

@@ -4,8 +4,10 @@
 #define CLI_COMMAND_H
 
 #include "base/exit_code.h"
+#include "base/why.h"
 
 #include <jansson.h>
+#include <stdio.h>
 
 /* Either does the work itself (run) or is a family of subcommands (part), one level deep. */
 struct command {
@@ -31,6 +33,18 @@ enum exit_code command_main(int count, char **argument);
 /** Prints "hedgerow NAME: sentence" to standard error and returns the code. */
 enum exit_code command_fail(const struct command *command, enum exit_code code, const char *format,
                             ...) __attribute__((format(printf, 3, 4)));
+
+/** Ends a command: EXIT_CODE_OK; or command_fail with the sentence, or the status's own text when there is none. */
+enum exit_code command_end(const struct command *command, enum status status,
+                           const struct why *why);
+
+/** Prints a text, broken at spaces so that every line fits 80 columns. used: columns of the first line that are
+ * taken; indent: spaces before each line after it. */
+void command_wrap(FILE *out, int used, int indent, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** Prints what was released, and the noise on it behind, or below where both do not fit 80 columns. */
+void command_beside(FILE *out, int indent, const char *what, const char *noise);
 
 /** Prints the object, which it takes, to standard output, with 17 digits. Fails with STATUS_NO_MEMORY, also where
  * object is NULL. */

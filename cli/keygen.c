@@ -26,14 +26,13 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     enum status status = key_pair_generate(&pair);
     if (status != STATUS_OK) {
-        return command_fail(command, EXIT_CODE_INTERNAL, "%s", status_text(status));
+        return command_end(command, status, &why);
     }
     status = key_pair_write(&pair, out, public_path, &why);
     hex_encode(text, &pair.public_key, sizeof pair.public_key);
     key_pair_wipe(&pair);
     if (status != STATUS_OK) {
-        return command_fail(command, exit_code_of(status), "%s",
-                            why.text[0] != '\0' ? why.text : status_text(status));
+        return command_end(command, status, &why);
     }
     (void)printf("secret key  %s   (stays here; nobody else may read it)\n"
                  "public key  %s   (give this one to those you talk to)\n%s\n",

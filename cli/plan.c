@@ -91,7 +91,7 @@ enum exit_code plan_answer(const struct command *command, bool json, const char 
         print_table(line);
         (void)fputs(after, stdout);
     }
-    return plan_end(command, status, &(struct why){""});
+    return command_end(command, status, &(struct why){""});
 }
 
 json_t *plan_real(double x)
@@ -110,14 +110,6 @@ json_t *plan_whole(json_t *value, bool whole)
         json_decref(value);
     }
     return whole ? value : NULL;
-}
-
-enum exit_code plan_end(const struct command *command, enum status status, const struct why *why)
-{
-    return status == STATUS_OK
-               ? EXIT_CODE_OK
-               : command_fail(command, exit_code_of(status), "%s",
-                              why->text[0] != '\0' ? why->text : status_text(status));
 }
 
 static const struct command *const parts[] = {&command_plan_job,       &command_plan_compose,

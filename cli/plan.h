@@ -67,7 +67,4 @@ bool plan_set(json_t *object, const char *key, json_t *value);
 /** Ends a list: returns it when it is whole, else frees it and returns NULL. */
 json_t *plan_whole(json_t *value, bool whole);
 
-/** Ends a part: EXIT_CODE_OK; or the sentence, or the status's own text when there is none. */
-enum exit_code plan_end(const struct command *command, enum status status, const struct why *why);
-
 #endif

@@ -174,7 +174,7 @@ static enum exit_code run_compose(const struct command *command, int count, char
         print_account(&account, &question, &events);
     }
     plan_events_free(&events);
-    return plan_end(command, status, &why);
+    return command_end(command, status, &why);
 }
 
 struct budget {
@@ -267,7 +267,7 @@ static enum exit_code run_calibrate(const struct command *command, int count, ch
         print_calibration(&calibration, &events, budget);
     }
     plan_events_free(&events);
-    return plan_end(command, status, &why);
+    return command_end(command, status, &why);
 }
 
 const struct command command_plan_compose = {

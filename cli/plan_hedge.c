@@ -323,7 +323,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     } else if (status == STATUS_OK) {
         print_text(&request, row, rows, &noisy);
     }
-    return plan_end(command, status, &why);
+    return command_end(command, status, &why);
 }
 
 const struct command command_plan_hedge = {

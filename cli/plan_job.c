@@ -14,45 +14,49 @@ struct request {
     bool json;
 };
 
-static void print_epsilon(struct price price)
+enum { CELL_BYTES = 64 };
+
+/* "epsilon 1 at delta 1e-05" */
+static const char *epsilon_cell(char text[static CELL_BYTES], struct price price)
 {
-    (void)printf("epsilon %.6g", (double)price.epsilon_micro * 1e-6);
+    const int used = snprintf(text, CELL_BYTES, "epsilon %.6g", (double)price.epsilon_micro * 1e-6);
     if (price.delta_atto > 0) {
-        (void)printf(" at delta %.3g", (double)price.delta_atto * 1e-18);
+        (void)snprintf(text + used, (size_t)(CELL_BYTES - used), " at delta %.3g",
+                       (double)price.delta_atto * 1e-18);
     }
+    return text;
 }
 
 /* What an agent's ledger will hold. */
 static void print_charge(const struct terms *terms)
 {
-    (void)printf("  %u charge%s of ", terms->passes, terms->passes == 1 ? "" : "s");
-    if (terms->charge.epsilon_micro == 0) {
-        (void)printf("sigma %.6g", terms->sigma);
-    } else {
-        (void)printf("epsilon %.6g", (double)terms->charge.epsilon_micro * 1e-6);
-    }
+    const bool gaussian = terms->charge.epsilon_micro == 0;
+    char sampled[CELL_BYTES] = "";
+    char price[CELL_BYTES];
     if (terms->sampling < 1) {
-        (void)printf(" on %.6g of the records", terms->sampling);
+        (void)snprintf(sampled, sizeof sampled, " on %.6g of the records", terms->sampling);
     }
-    (void)printf(": ");
-    print_epsilon(terms->price);
-    (void)printf(" for the stage alone\n");
+    command_wrap(stdout, 0, 4, "  %u charge%s of %s %.6g%s: %s for the stage alone", terms->passes,
+                 terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
+                 gaussian ? terms->sigma : (double)terms->charge.epsilon_micro * 1e-6, sampled,
+                 epsilon_cell(price, terms->price));
 }
 
 /* What a round asks of an agent's machine. */
 static void print_work(const struct job_plan *plan, size_t index)
 {
     struct work_need need;
-    if (job_plan_need(&need, plan, index) == STATUS_OK) {
-        (void)printf("  a round takes an agent at most %.3g MB of memory and %.2g operations: ",
-                     need.bytes / 1e6, need.flops);
-        if (work_time_is_public(&plan->job.stage[index])) {
-            (void)printf("its time is public, no answer slot\n");
-        } else {
-            (void)printf("answer_slot_ms %llu will do at 10^9 a second\n",
-                         (unsigned long long)work_slot_ms(need.flops, plan_speed));
-        }
+    char slot[2 * CELL_BYTES] = "its time is public, no answer slot";
+    if (job_plan_need(&need, plan, index) != STATUS_OK) {
+        return;
     }
+    if (!work_time_is_public(&plan->job.stage[index])) {
+        (void)snprintf(slot, sizeof slot, "answer_slot_ms %llu will do at 10^9 a second",
+                       (unsigned long long)work_slot_ms(need.flops, plan_speed));
+    }
+    command_wrap(stdout, 0, 4,
+                 "  a round takes an agent at most %.3g MB of memory and %.2g operations: %s",
+                 need.bytes / 1e6, need.flops, slot);
 }
 
 static void print_stage(const struct job_plan *plan, size_t index)
@@ -64,14 +68,15 @@ static void print_stage(const struct job_plan *plan, size_t index)
     print_charge(terms);
     for (size_t i = 0; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
-        (void)printf("  %-78s ", line->what);
+        const char *drowned = line->burden > 1 ? "  DROWNED" : "";
+        char noise[CELL_BYTES + sizeof line->unit];
         if (isfinite(line->noise)) {
-            (void)printf("+- %.3g %s", line->noise, line->unit);
+            (void)snprintf(noise, sizeof noise, "+- %.3g %s%s", line->noise, line->unit, drowned);
         } else {
-            (void)printf("at most %.3g %s%s", line->bar, line->unit,
-                         isfinite(terms->regret) ? "" : " (95 %)");
+            (void)snprintf(noise, sizeof noise, "at most %.3g %s%s%s", line->bar, line->unit,
+                           isfinite(terms->regret) ? "" : " (95 %)", drowned);
         }
-        (void)printf("%s\n", line->burden > 1 ? "  DROWNED" : "");
+        command_beside(stdout, 2, line->what, noise);
     }
     if (isfinite(terms->regret)) {
         (void)printf("  expected regret at most %.4f a round; without privacy %.4f\n",
@@ -89,13 +94,14 @@ static void print_warning(const struct job_answer *answer, size_t stage)
     if (worst == NULL || worst->burden <= 1) {
         return;
     }
-    (void)printf(
-        "\nWARNING: the noise of stage %zu drowns its signal (%s):\n  it is %.2g times what "
-        "counts as drowned: %s.\n",
-        stage + 1, worst->what, worst->burden, worst->measure);
+    (void)putchar('\n');
+    command_wrap(stdout, 0, 2, "WARNING: the noise of stage %zu drowns its signal (%s):", stage + 1,
+                 worst->what);
+    command_wrap(stdout, 0, 2, "  it is %.2g times what counts as drowned: %s.", worst->burden,
+                 worst->measure);
     const size_t count = job_advise(advice, &answer->source, &answer->plan, stage);
     for (size_t i = 0; i < count; i++) {
-        (void)printf("  %-66s -> %s%s\n", advice[i].change, advice[i].figure,
+        command_wrap(stdout, 0, 4, "  %s -> %s%s", advice[i].change, advice[i].figure,
                      advice[i].burden > 1 ? ", which is still too much" : "");
     }
     if (count == 0) {
@@ -110,12 +116,11 @@ static void print_notes(const struct job *job, size_t stage)
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};
         if (query_has_note(&set->query[i], &note)) {
-            (void)printf("\nNOTE: stage %zu: %s\n", stage + 1, note.text);
+            (void)putchar('\n');
+            command_wrap(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, note.text);
         }
     }
 }
-
-enum { CELL_BYTES = 64 };
 
 static const char *noise_cell(char text[static CELL_BYTES], const struct job_plan *plan,
                               size_t stage)
@@ -151,7 +156,9 @@ static void print_trusts(const struct job_answer *answer)
 {
     const struct job_plan *plan = &answer->plan;
     if (!answer->has_other) {
-        (void)printf("\nUnder the other trust there is no such job: %s\n", answer->no_other.text);
+        (void)putchar('\n');
+        command_wrap(stdout, 0, 0, "Under the other trust there is no such job: %s",
+                     answer->no_other.text);
         return;
     }
     (void)putchar('\n');
@@ -170,7 +177,8 @@ static void print_trusts(const struct job_answer *answer)
         }
     }
     const struct job_plan *better = job_answer_other_is_better(answer) ? &answer->other : plan;
-    (void)printf("Trust %s has less noise for its signal here. %s.\n", job_plan_trust(better),
+    command_wrap(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
+                 job_plan_trust(better),
                  better->job.trust == TRUST_CENTRAL
                      ? "Under it every agent sends exact sums to the coordinator"
                      : "Under it no agent sends an exact sum");
@@ -185,13 +193,13 @@ static void print_text(const struct job_answer *answer)
     for (size_t i = 0; i < job->stage_count; i++) {
         print_stage(plan, i);
     }
-    (void)printf("\n+- is one standard deviation of the noise on what is released.\n"
-                 "in all, for any one %s of an agent: ",
-                 job_unit_name(job->unit));
-    print_epsilon(plan->price);
-    (void)printf("; the job's limit: ");
-    print_epsilon((struct price){job->epsilon_micro, job->delta_atto});
-    (void)printf("%s\n", plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
+    char price[CELL_BYTES];
+    char limit[CELL_BYTES];
+    (void)printf("\n+- is one standard deviation of the noise on what is released.\n");
+    command_wrap(stdout, 0, 0, "in all, for any one %s of an agent: %s; the job's limit: %s%s",
+                 job_unit_name(job->unit), epsilon_cell(price, plan->price),
+                 epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
+                 plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
     print_trusts(answer);
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);
@@ -273,7 +281,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     free(answer);
     free(text);
-    return plan_end(command, status, &why);
+    return command_end(command, status, &why);
 }
 
 const struct command command_plan_job = {

@@ -177,8 +177,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     enum status status = predict(&request, &private, &why);
     if (status != STATUS_OK) {
-        return command_fail(command, exit_code_of(status), "%s",
-                            why.text[0] != '\0' ? why.text : status_text(status));
+        return command_end(command, status, &why);
     }
     if (!private) {
         (void)fputs("hedgerow predict: this model is NOT PRIVATE: do not share it\n", stderr);

@@ -45,12 +45,7 @@ static enum exit_code run(const struct command *command, int count, char **argum
         STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
-    enum status status = draw(path, out, &why);
-    if (status != STATUS_OK) {
-        return command_fail(command, exit_code_of(status), "%s",
-                            why.text[0] != '\0' ? why.text : status_text(status));
-    }
-    return EXIT_CODE_OK;
+    return command_end(command, draw(path, out, &why), &why);
 }
 
 const struct command command_report = {

@@ -1,12 +1,13 @@
 /* What was asked and released, in the terminal: the same figures as the report, in the same order. */
 
+#include "cli/command.h"
 #include "cli/simulation.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22, QUESTION_WIDTH = 28, UNIT_WIDTH = 8 };
+enum { QUESTION_WIDTH = 28, UNIT_WIDTH = 8 };
 
 /* Whether all answers are about equally many records: then that is said once. */
 static bool asks_alike(const struct result *result)
@@ -74,16 +75,6 @@ static void show_epsilon(FILE *out, double epsilon, double delta)
     }
 }
 
-/* What does not fit beside its noise has a line of its own: 80 columns. */
-static void show_line(FILE *out, const char *what, const char *noise)
-{
-    if (strlen(what) > WHAT_WIDTH || strlen(what) + strlen(noise) > WHAT_WIDTH + NOISE_WIDTH) {
-        (void)fprintf(out, "    %s\n    %*s %s\n", what, WHAT_WIDTH, "", noise);
-    } else {
-        (void)fprintf(out, "    %-*s %s\n", WHAT_WIDTH, what, noise);
-    }
-}
-
 static void show_releases(FILE *out, const struct result *result)
 {
     if (result->release_count > 0) {
@@ -107,7 +98,7 @@ static void show_releases(FILE *out, const struct result *result)
                            release->bar > 0 ? "at most" : "none,", release->bar, release->unit,
                            result_release_is_bar(release) ? " (95 %)" : "");
         }
-        show_line(out, release->what, noise);
+        command_beside(out, 4, release->what, noise);
     }
 }
 

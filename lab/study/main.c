@@ -66,40 +66,16 @@ static enum status write_all(const struct study *study, const struct asked *aske
     return status;
 }
 
-/* The claim's words in a column of their own, broken at spaces: a line ends by column 79. */
-static void show_words(const char *text)
-{
-    const int indent = 41;
-    const int width = 38;
-    while (true) {
-        int length = (int)strlen(text);
-        int taken = length;
-        if (length > width) {
-            taken = width;
-            while (taken > 1 && text[taken] != ' ') {
-                taken--;
-            }
-        }
-        (void)printf("%.*s\n", taken, text);
-        text += taken;
-        text += *text == ' ';
-        if (*text == '\0') {
-            return;
-        }
-        (void)printf("%*s", indent, "");
-    }
-}
-
 static void show(const struct study *study, const struct asked *asked)
 {
     (void)printf("%s: %s (seed %" PRIu64 ": NOT PRIVATE)\n\n", study->name, study->title,
                  study->seed);
     for (size_t i = 0; i < study->claim_count; i++) {
         const struct study_claim *claim = &study->claim[i];
-        (void)printf("  %-5s  %10.5g %s %-10.5g  ", claim->holds ? "holds" : "FAILS",
-                     claim->measured, claim->relation == STUDY_AT_MOST ? "at most " : "at least",
-                     claim->bound);
-        show_words(claim->sentence);
+        const int used =
+            printf("  %-5s  %10.5g %s %-10.5g  ", claim->holds ? "holds" : "FAILS", claim->measured,
+                   claim->relation == STUDY_AT_MOST ? "at most " : "at least", claim->bound);
+        command_wrap(stdout, used, 41, "%s", claim->sentence);
     }
     (void)printf("\n%s/%s.html has the charts, %s.json the figures\n", asked->out, asked->name,
                  asked->name);
@@ -174,8 +150,7 @@ int main(int count, char **argument)
     }
     free(study);
     if (status != STATUS_OK) {
-        return (int)command_fail(command, exit_code_of(status), "%s",
-                                 why.text[0] != '\0' ? why.text : status_text(status));
+        return (int)command_end(command, status, &why);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         return (int)command_fail(command, EXIT_CODE_INTERNAL, "standard output cannot be written");

@@ -2,12 +2,16 @@
 # `hedgerow plan job`: the jobs that are shipped, a drowned one, another trust, and what it refuses.
 . "$(dirname "$0")/common.sh"
 
+# tells TEXT: standard output holds it, wherever its lines are broken. fits: every line fits a terminal.
+tells() { tr '\n' ' ' <"$work/out" | tr -s ' ' | grep -qF -- "$1" || fault "standard output lacks: $1"; }
+fits() { ! grep -E '.{81}' "$work/out" || fault "a line does not fit 80 columns: $*"; }
+
 expect 0 "$hedgerow" plan job "$job" --agents 5
 prints 'stage 1: fit, average; discrete Laplace'
 prints "each of the average's 8 weights, lambda 0.005"
 prints "in all, for any one record of an agent: epsilon 1; the job's limit: epsilon 1"
 prints 'noise by trust'
-prints 'Trust central has less noise for its signal here. Under it every agent sends exact sums'
+tells 'Trust central has less noise for its signal here. Under it every agent sends exact sums'
 prints '+- is one standard deviation of the noise'
 ! grep -q ' $' "$work/out" || fault 'a line ends in spaces'
 says_not WARNING
@@ -20,6 +24,7 @@ for shipped in "$root"/compose/*/*.yml; do
     *) agents=5 ;;
     esac
     expect 0 "$hedgerow" plan job "$shipped" --agents "$agents"
+    fits "$shipped"
     says_not WARNING
     says_not DROWNED
     says_not 'NO LEDGER'
@@ -31,8 +36,9 @@ expect 0 "$hedgerow" plan job "$root/compose/sensors/job.yml"
 says_not WARNING
 sed 's/t0: 3000$/t0: 50/' "$root/compose/sensors/job.yml" >"$work/early.yml"
 expect 0 "$hedgerow" plan job "$work/early.yml"
-prints 'WARNING: the noise of stage 1 drowns its signal (one prediction of the average after 51 records)'
-prints ' agents  '
+fits drowned
+tells 'WARNING: the noise of stage 1 drowns its signal (one prediction of the average after 51 records)'
+prints ' agents -> '
 prints 't0: '
 
 expect 0 "$hedgerow" plan job --help
@@ -50,6 +56,7 @@ cohort: {minimum: 3, deadline_s: 30}
 stages: [{task: query, queries: ["count: age >= 65", "count: age >= 650"], batch: 1254, share: 1, grid_bits: 10}]
 YAML
 expect 0 "$hedgerow" plan job "$work/slip.yml"
+fits slip
 prints 'NOTE: stage 1: character 15 of "count: age >= 650" lies outside'
 [ "$(grep -c NOTE "$work/out")" -eq 1 ] || fault 'a note on a question that is in order'
 expect 0 "$hedgerow" plan job "$work/slip.yml" --json
@@ -57,6 +64,7 @@ python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0][
     "$work/out" || fault 'the note as JSON'
 sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
 expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5
+fits drowned
 prints 'WARNING: the noise of stage 2 drowns its signal'
 prints 'privacy.epsilon: '
 prints 'records of each agent'
