@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "coordinator/shown.h"
 #include "protocol/machine.h"
 
 #include <stdbool.h>
@@ -27,14 +28,11 @@ struct member {
     bool admitted; /* false: revoked during this round, kept only if it is in the sum */
     bool seen;     /* has said HELLO since this program started */
     bool ready;
-    bool was_ready;           /* once since this program started */
-    int64_t first_ms;         /* its first HELLO */
-    int64_t heard_ms;         /* its latest frame */
-    uint32_t rounds_closed;   /* as it last said */
-    struct digest dictionary; /* the text that is known, or was refused; none before */
-    struct digest asked;      /* the text that it was asked for; none before */
-    int64_t asked_ms;         /* when, if ever: was_asked */
-    bool was_asked;
+    bool was_ready;         /* once since this program started */
+    int64_t first_ms;       /* its first HELLO */
+    int64_t heard_ms;       /* its latest frame */
+    uint32_t rounds_closed; /* as it last said */
+    struct shown shown;
     unsigned missed; /* rounds in a row that waited for it in vain */
     bool away;       /* in the last of these not one frame of it came */
     bool dragged;    /* in the last of these it offered an answer and did not deliver */

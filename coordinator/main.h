@@ -66,9 +66,6 @@ void shelf_path(const struct office *office, char path[static SHELF_PATH_BYTES],
 /** A struct dictionary_sink's functions. */
 bool shelf_has(void *self, const struct peer *agent, const struct digest *digest);
 bool shelf_put(void *self, const struct peer *agent, struct slice text);
-/** Hears what a site says while no job runs; returns whether `answer` is to be sent to it. */
-bool shelf_hear(struct shelf *shelf, const struct peer *site, const struct message *message,
-                struct slice payload, struct message *answer);
 
 /* The commands; each returns the program's exit code. */
 int main_init(const struct arguments *arguments);

@@ -2,6 +2,8 @@
 
 #include "base/exit_code.h"
 #include "coordinator/main.h"
+#include "coordinator/shown.h"
+#include "io/clock.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/enrolment.h"
@@ -19,10 +21,49 @@ static void tell(void *self, const char *name, bool enrolled)
     (void)fflush(stdout);
 }
 
+/* What is known of the dictionaries of the sites that have come. Sites beyond the table are not asked. */
+struct hearing {
+    struct shelf shelf;
+    struct {
+        struct peer peer;
+        struct shown shown;
+    } site[PEERS_MAX];
+    size_t count;
+};
+
+static struct shown *find(struct hearing *hearing, const struct peer *peer)
+{
+    size_t i = 0;
+    while (i < hearing->count && strcmp(hearing->site[i].peer.name, peer->name) != 0) {
+        i++;
+    }
+    if (i == PEERS_MAX) {
+        return NULL;
+    }
+    if (i == hearing->count) {
+        hearing->site[i].peer = *peer;
+        hearing->count++;
+    }
+    return &hearing->site[i].shown;
+}
+
 static bool hear(void *self, const struct peer *site, const struct message *message,
                  struct slice payload, struct message *answer)
 {
-    return shelf_hear(self, site, message, payload, answer);
+    struct hearing *hearing = self;
+    const struct dictionary_sink sink = {shelf_has, shelf_put, &hearing->shelf};
+    struct shown *shown = find(hearing, site);
+    if (shown != NULL && message->kind == MESSAGE_HELLO) {
+        *answer = (struct message){.kind = MESSAGE_SHOW, .as.show = {message->as.hello.dictionary}};
+        return shown_ask(shown, &sink, site, &message->as.hello.dictionary, clock_now_ms());
+    }
+    if (shown != NULL && message->kind == MESSAGE_DICTIONARY &&
+        shown_take(shown, &sink, hearing->shelf.log, site, &message->as.dictionary.digest,
+                   payload) != STATUS_OK) {
+        log_event(hearing->shelf.log, LOG_ERROR, "dictionary-not-kept", site->name,
+                  "too little memory to read its data dictionary");
+    }
+    return false;
 }
 
 static enum status stay(const struct office *office, const struct daemon *daemon, int *exit_code,
@@ -32,12 +73,13 @@ static enum status stay(const struct office *office, const struct daemon *daemon
                                        .key = &office->key,
                                        .log = &daemon->log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
-    struct shelf shelf = {office, &daemon->log};
+    static struct hearing hearing;
+    hearing.shelf = (struct shelf){office, &daemon->log};
     struct enrolment_options enrolment = {.log = &daemon->log,
                                           .roster_path = office->settings.agents,
                                           .tell = tell,
                                           .hear = hear,
-                                          .self = &shelf};
+                                          .self = &hearing};
     enum status status = endpoint_listen(&enrolment.endpoint, &options, why);
 
     if (status != STATUS_OK) {

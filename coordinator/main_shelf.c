@@ -4,7 +4,6 @@
 #include "base/owned.h"
 #include "config/config.h"
 #include "coordinator/main.h"
-#include "coordinator/shown.h"
 #include "crypto/digest.h"
 #include "io/roster.h"
 #include "report/file.h"
@@ -69,29 +68,4 @@ bool shelf_put(void *self, const struct peer *agent, struct slice text)
                   why.text[0] != '\0' ? why.text : status_text(status));
     }
     return status == STATUS_OK;
-}
-
-bool shelf_hear(struct shelf *shelf, const struct peer *site, const struct message *message,
-                struct slice payload, struct message *answer)
-{
-    struct why why = {{0}};
-    size_t columns;
-    if (message->kind == MESSAGE_HELLO) {
-        const struct digest *digest = &message->as.hello.dictionary;
-        *answer = (struct message){.kind = MESSAGE_SHOW, .as.show = {*digest}};
-        return !digest_is_none(digest) && !shelf_has(shelf, site, digest);
-    }
-    if (message->kind == MESSAGE_DICTIONARY &&
-        !shelf_has(shelf, site, &message->as.dictionary.digest)) {
-        if (shown_check(&message->as.dictionary.digest, payload, &columns, &why) == STATUS_OK) {
-            if (shelf_put(shelf, site, payload)) {
-                log_event(shelf->log, LOG_INFO, "dictionary-shown", site->name,
-                          "shows its data dictionary, of %zu columns", columns);
-            }
-        } else {
-            log_event(shelf->log, LOG_WARN, "dictionary-refused", site->name,
-                      "showed a data dictionary that cannot be read: %s", why.text);
-        }
-    }
-    return false;
 }

@@ -7,19 +7,11 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "coordinator/shown.h"
 #include "job/job.h"
 #include "protocol/machine.h"
 
 struct coordinator;
-
-/* Where the data dictionaries go that agents show. */
-struct dictionary_sink {
-    /** Returns whether the text of this digest is the one kept for the agent. NULL: nobody is asked. */
-    bool (*has)(void *self, const struct peer *agent, const struct digest *digest);
-    /** Keeps a text that dictionary_parse reads, in place of the one before it; returns whether it is kept. */
-    bool (*put)(void *self, const struct peer *agent, struct slice text);
-    void *self;
-};
 
 struct coordinator_options {
     const struct job *job;       /* kept; parsed from text */

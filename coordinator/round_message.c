@@ -20,8 +20,13 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     if (!member->seen) {
         log_event(c->options.log, LOG_INFO, "agent-present", member->peer.name, "is present");
     }
-    enum status status =
-        coordinator_ask_dictionary(c, event, member, &message->as.hello.dictionary, effects);
+    const struct digest *dictionary = &message->as.hello.dictionary;
+    enum status status = STATUS_OK;
+    if (shown_ask(&member->shown, &c->options.dictionaries, &member->peer, dictionary,
+                  event->now_ms)) {
+        const struct message show = {.kind = MESSAGE_SHOW, .as.show = {*dictionary}};
+        status = coordinator_send(c, effects, &member->peer, &show, (struct slice){0});
+    }
     if (status != STATUS_OK || c->phase < PHASE_JOINING) {
         return status; /* the job has no durable name yet */
     }
@@ -109,7 +114,8 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
     case MESSAGE_PRESENT: /* late: whose place it is has been decided, by the transport */
         return STATUS_OK;
     case MESSAGE_DICTIONARY:
-        return coordinator_on_dictionary(c, event, member, message);
+        return shown_take(&member->shown, &c->options.dictionaries, c->options.log, &member->peer,
+                          &message->as.dictionary.digest, event->as.message.payload);
     case MESSAGE_ENROL: /* the transport's business, under a token */
     case MESSAGE_WELCOME:
     case MESSAGE_INVITE:

@@ -18,8 +18,7 @@ enum {
     PULL_STALLS_MAX = 3, /* vain tries, when nobody waits */
     SILENT_MS = 10000,   /* without a frame, an agent is called silent */
     JOIN_NOTICE_MS = 10000,
-    SHOW_AGAIN_MS = 10000, /* an agent is asked for its dictionary at most this often */
-    MISSING_BYTES = 640    /* names of who is missing, for a line of the log */
+    MISSING_BYTES = 640 /* names of who is missing, for a line of the log */
 };
 
 enum phase {
@@ -76,15 +75,6 @@ MUST_USE enum status coordinator_invite(struct coordinator *c, const struct peer
 /* round_message.c */
 MUST_USE enum status coordinator_on_message(struct coordinator *c, const struct event *event,
                                             struct effects *effects);
-
-/* round_shown.c */
-/** Asks for the data dictionary that a HELLO names, where another one is kept. */
-MUST_USE enum status coordinator_ask_dictionary(struct coordinator *c, const struct event *event,
-                                                struct member *member, const struct digest *digest,
-                                                struct effects *effects);
-MUST_USE enum status coordinator_on_dictionary(struct coordinator *c, const struct event *event,
-                                               struct member *member,
-                                               const struct message *message);
 
 /* round_pull.c */
 MUST_USE enum status coordinator_on_offer(struct coordinator *c, const struct event *event,
