@@ -19,13 +19,14 @@ static void print_price(struct price price)
     (void)printf("epsilon %s, delta %s", epsilon, delta);
 }
 
-/* A share is one of the records that this site admits to. */
+/* A share is one of the records that this site admits to, as far as they count. */
 static struct terms_size size_of(const struct site *site, const struct job *job)
 {
     const uint64_t own = dictionary_records(&site->dictionary, &job->schema);
+    const uint64_t counted = own < job->records_most ? own : job->records_most;
     const uint64_t least = job_records_min(job);
     return (struct terms_size){.agents = job->cohort_min,
-                               .records = job_has_shares(job) && own > least ? own : least};
+                               .records = job_has_shares(job) && counted > least ? counted : least};
 }
 
 static enum status print_stage(const struct site *site, const struct job *job, size_t index,

@@ -104,6 +104,35 @@ def waiting_and_approvals(make, programs, library):
         ends_well(federation, coordinator, agents)
 
 
+def look(make, programs, library):
+    """A job that cannot be counted is not looked at; it is, once there is room."""
+    with make(programs) as federation:
+        disk = Disk(federation, library)
+        disk.fill("site-1/state/looks")
+        coordinator, agents = run_all(federation)
+        says(federation.wait_event("site-1", "job-not-counted")["text"], "site-1/state/looks")
+        expect(federation.event("site-1", "job-joined") is None, "site-1 has looked at the job")
+        disk.empty()
+        ends_well(federation, coordinator, agents)
+
+
+def dictionary(make, programs, library):
+    """A dictionary that could not be kept is asked for again; the job does not wait for it."""
+    with make(programs, policy=fed.policy_text() + "share_dictionary: true\n", linger_s=60) as federation:
+        disk = Disk(federation, library)
+        disk.fill("coordinator/dictionaries/site-1")
+        kept = federation.office / "dictionaries/site-1.yml"
+        coordinator = federation.start_coordinator()
+        agents = {"site-1": federation.start_agent("site-1")}
+        says(federation.wait_event("coordinator", "dictionary-not-kept")["text"], "dictionaries/site-1.yml")
+        expect(not kept.exists(), "half a dictionary is there")
+        disk.empty()
+        fed.wait_until(kept.exists, "the dictionary is kept after all")
+        for name in federation.names[1:]:
+            agents[name] = federation.start_agent(name)
+        ends_well(federation, coordinator, agents)
+
+
 def journal(make, programs, library, name, part, when):
     """Nothing is said before it is durable; the next start goes on where the journal ends."""
     with make(programs) as federation:
@@ -200,7 +229,8 @@ def planted(make, programs, library):
 def main():
     options = fed.options(library=("", "the built full_disk.c"), at_once=(5, "cases at a time"))
     common = {"programs": options.programs, "library": options.library}
-    cases = [("model of an agent", model_of_agent, common), ("model never kept", model_never, common),
+    cases = [("looks of an agent", look, common), ("a dictionary", dictionary, common),
+             ("model of an agent", model_of_agent, common), ("model never kept", model_never, common),
              ("waiting texts and approvals", waiting_and_approvals, common),
              ("result.json", results, {**common, "file": "result.json"}),
              ("model.json", results, {**common, "file": "model.json"}),
