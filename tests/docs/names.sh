@@ -75,8 +75,10 @@ check_token() {
 for page in "$@"; do
     looked=0
     # shellcheck disable=SC2016
-    # Not in blocks of code: those are checked by what runs them.
-    sed -E '/^```/,/^```$/d; /^    /d' "$page" | tr '\n' ' ' | grep -oE '`[^`]+`' | tr -d '`' | sort -u >"$work/tokens" || true
+    # Not in blocks of code: those are checked by what runs them. An item's text may be indented by four.
+    awk '/^```/ {fence = !fence; next} fence {next}
+        /^[^ ]/ {list = /^([-*]|[0-9]+\.|[A-I]\.) /}
+        {match($0, /^ */)} RLENGTH < (list ? 7 : 4)' "$page" | tr '\n' ' ' | grep -oE '`[^`]+`' | tr -d '`' | sort -u >"$work/tokens" || true
     while IFS= read -r token; do
         check_token
     done <"$work/tokens"

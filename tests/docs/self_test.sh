@@ -1,6 +1,6 @@
 #!/bin/bash
 # self_test.sh - plants a wrong name of each kind into a page and sees names.sh refuse each one; the
-# page without them passes.
+# page without them passes. The same for lines that are too long and lines.sh.
 # shellcheck disable=SC2016 # the marks are the page's
 set -euo pipefail
 
@@ -39,6 +39,19 @@ fi
 for i in "${!pages[@]}"; do
     if [ "$(grep -cF "${pages[$i]}: " "$work/said")" -ne 1 ]; then
         printf 'FAILED: not one complaint about %s\n' "${wrong[$i]}"
+        failed=1
+    fi
+done
+
+# Long lines of text are refused; those of tables, links, code, and code in a list are let be.
+long=$(printf 'word %.0s' $(seq 21))
+printf '%s\n' short "| $long |" "[there](there.md) $long" '' "    $long" '' '```' "$long" '```' '' "1. item" '' "        $long" \
+    >"$work/lines.md"
+"$here/lines.sh" "$work" lines.md || { printf 'FAILED: a page without long lines of text\n'; failed=1; }
+for text in "$long" "- $long" "1. item"$'\n\n'"    $long"; do
+    printf 'short\n\n%s\n' "$text" >"$work/lines.md"
+    if "$here/lines.sh" "$work" lines.md >/dev/null; then
+        printf 'FAILED: a long line passed: %s\n' "$text"
         failed=1
     fi
 done
