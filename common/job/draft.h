@@ -7,8 +7,6 @@
 #include "config/config.h"
 #include "job/draft_data.h"
 #include "job/job.h"
-#include "query/candidates.h"
-#include "query/query_set.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,36 +41,8 @@ struct draft_experts {
     size_t shift_count;
 };
 
-struct draft_forecaster {
-    char name[JOB_NAME_BYTES];
-    char (*feature)[SCHEMA_NAME_BYTES];
-    size_t feature_count;
-    double *weight;
-    size_t weight_count;
-};
-
-struct draft_kernel {
-    unsigned kind;
-    double gamma;
-    uint32_t degree;
-    double offset;
-};
-
-struct draft_candidates {
-    char (*column)[SCHEMA_NAME_BYTES];
-    size_t column_count;
-    uint32_t threshold_count;
-    char (*predicate)[QUERY_TEXT_BYTES];
-    size_t predicate_count;
-};
-
-struct draft_conjunction {
-    char positive[QUERY_TEXT_BYTES];
-    char (*feature)[QUERY_TEXT_BYTES];
-    size_t feature_count;
-    double tolerance;
-};
-
+/* What stages have in common, and keys that several tasks read; behind it, in memory, stands what each task's own
+ * table fills: draft_own. */
 struct draft_stage {
     unsigned task;
     unsigned strategy;
@@ -86,30 +56,8 @@ struct draft_stage {
     struct draft_experts experts;
     uint32_t rounds;
     struct config_portion batch;
-    uint32_t batches;
-    uint64_t sampling_nano;
     unsigned noise;
-    double clip;
-    double clip_all;
-    double rate;
-    double decay;
-    double momentum;
-    double radius;
-    unsigned iterates;
-    unsigned horizon;
-    char (*query)[QUERY_TEXT_BYTES];
-    size_t query_count;
-    struct draft_conjunction conjunction;
-    struct draft_candidates candidates;
-    uint64_t first;
-    struct draft_forecaster *forecaster;
-    size_t forecaster_count;
-    uint64_t t0;
-    double theta;
-    struct draft_kernel kernel;
     struct draft_map map;
-    struct draft_row *point;
-    size_t point_count;
 };
 
 struct draft {
@@ -117,21 +65,36 @@ struct draft {
     struct draft_data data;
     struct draft_privacy privacy;
     struct draft_cohort cohort;
-    struct draft_stage *stage;
+    struct draft_stage
+        *stage; /* (stage_count), of draft_tables.stage_bytes each: draft_stage finds one */
     size_t stage_count;
 };
 
-/* The table of a job's keys, for a struct draft, and of its stages'. */
+enum { DRAFT_KEYS_MAX = 64 };
+
+/* The table of a job's keys, for a struct draft, made of what is common to all stages and of each task's own. */
+struct draft_tables {
+    struct config_key root[8];
+    struct config_key stage[DRAFT_KEYS_MAX + 1];
+    size_t own[TASK_COUNT]; /* where a task's own part of a stage begins */
+    size_t stage_bytes;
+};
+extern const struct config_key draft_keys[]; /* with stages as far as all have the same keys */
 extern const struct config_key draft_stage_keys[];
-extern const struct config_key draft_keys[];
+void draft_tables_init(struct draft_tables *tables);
 
 /* What turning a draft into a job needs at every step. */
 struct drafting {
     const struct config *config; /* for places in messages */
     const struct draft *draft;
+    const struct draft_tables *tables;
     struct job *job;
     struct why *why;
 };
+
+/** Returns a stage's common part, and what its task's own table has filled. */
+const struct draft_stage *draft_stage(const struct drafting *drafting, size_t index);
+const void *draft_own(const struct drafting *drafting, size_t index);
 
 /** Writes "list[index].key" to path and returns it; without the point when key is "". */
 const char *draft_path(char path[static CONFIG_PATH_BYTES], const char *list, size_t index,

@@ -253,13 +253,15 @@ enum status job_parse(struct job *job, struct slice text, const char *name, stru
 {
     struct config *config = NULL;
     struct draft draft = {.stage_count = 0};
+    struct draft_tables tables;
+    draft_tables_init(&tables);
     *job = (struct job){.stage_count = 0};
     enum status status = config_open(&config, text, name, why);
     if (status == STATUS_OK) {
-        status = config_read(config, &draft, draft_keys, why);
+        status = config_read(config, &draft, tables.root, why);
     }
     if (status == STATUS_OK) {
-        const struct drafting drafting = {config, &draft, job, why};
+        const struct drafting drafting = {config, &draft, &tables, job, why};
         status = build(&drafting);
     }
     if (status != STATUS_OK) {

@@ -205,24 +205,24 @@ static enum status read_map(struct feature_map *map, const struct drafting *draf
 /* The block that a stage learns on, or that its forecasters are of. */
 static enum status map_stage(const struct drafting *drafting, size_t index, bool *is_first)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
     struct schema *schema = &drafting->job->schema;
     struct feature_map map = {.kind = MAP_NONE};
     enum status status = STATUS_OK;
     size_t at = 0;
 
-    if (task_text((enum task)draft->task)->has_map) {
+    if (task_reads((enum task)draft->task, SHARED_MAP)) {
         char path[CONFIG_PATH_BYTES];
         const bool own = stage_has(drafting, index, "map");
         status = read_map(&map, drafting, own ? draft_path(path, "stages", index, "map") : DATA_MAP,
                           own ? &draft->map : &drafting->draft->data.map);
-    } else if (draft->forecaster_count == 0) {
+    } else if (!stage_has(drafting, index, "forecasters")) {
         return STATUS_OK;
     }
     if (status == STATUS_OK) {
         status = add_block(&at, schema, is_first, map);
     }
-    if (status == STATUS_OK && task_text((enum task)draft->task)->has_map) {
+    if (status == STATUS_OK && task_reads((enum task)draft->task, SHARED_MAP)) {
         drafting->job->stage[index].schema = block_schema(schema, at);
         drafting->job->stage[index].has_own_map = stage_has(drafting, index, "map");
     }
@@ -233,7 +233,7 @@ static enum status map_stage(const struct drafting *drafting, size_t index, bool
 static bool reads_data_map(const struct drafting *drafting)
 {
     for (size_t i = 0; i < drafting->draft->stage_count; i++) {
-        if (task_text((enum task)drafting->draft->stage[i].task)->has_map &&
+        if (task_reads((enum task)draft_stage(drafting, i)->task, SHARED_MAP) &&
             !stage_has(drafting, i, "map")) {
             return true;
         }
@@ -271,7 +271,7 @@ enum status job_maps_build(const struct drafting *drafting)
     }
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         set_block(&job->stage[i], &job->schema,
-                  task_text((enum task)drafting->draft->stage[i].task)->has_map);
+                  task_reads((enum task)draft_stage(drafting, i)->task, SHARED_MAP));
     }
     return status;
 }

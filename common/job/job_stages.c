@@ -2,93 +2,119 @@
  * others have not is in its folder
  * of common/task. */
 
+#include "base/check.h"
 #include "dp/schedule.h"
 #include "job/reach.h"
 #include "task/task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS_TOTAL_MAX = 1000000 }; /* the protocol's ROUNDS_MAX */
 
 #define BIT(value) (1u << (unsigned)(value))
-#define LOOKING                                                                                    \
-    (BIT(TASK_LOSSES) | BIT(TASK_QUERY) | BIT(TASK_SELECT) | BIT(TASK_UPDATE) |                    \
-     BIT(TASK_STATISTICS))
-#define JUDGED   (BIT(TASK_FIT) | BIT(TASK_LOSSES) | BIT(TASK_UPDATE) | BIT(TASK_PREDICT))
-#define FITTING  (BIT(TASK_FIT) | BIT(TASK_PREDICT))
-#define SOLVING  (FITTING | BIT(TASK_STATISTICS))
-#define LEARNING (SOLVING | BIT(TASK_UPDATE))
-#define MAPPED   (SOLVING | BIT(TASK_ONLINE) | BIT(TASK_UPDATE))
 
-/* A key that a task does not read would be a wish that nobody hears: it is refused. */
-static enum status check_keys(const struct drafting *drafting, size_t index)
+bool task_reads(enum task task, unsigned shared)
+{
+    return (task_text(task)->reads & shared) != 0;
+}
+
+/* "is for a fit or predict stage: remove it", of the tasks that read a shared key, or of one. */
+static enum status refuse_foreign(const struct drafting *drafting, size_t index, const char *key,
+                                  unsigned tasks, const char *more)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (unsigned task = 0; task < TASK_COUNT; task++) {
+        const unsigned later = tasks >> task >> 1;
+        if ((tasks & BIT(task)) == 0) {
+            continue;
+        }
+        const char *name = task_name((enum task)task);
+        const bool vowel = strchr("aeiou", name[0]) != NULL;
+        const char *before = used > 0 ? "" : vowel ? "an " : "a ";
+        const char *after = later == 0 ? "" : (later & (later - 1)) == 0 ? " or " : ", ";
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", before, name, after);
+        CHECK(used < sizeof list);
+    }
+    char path[CONFIG_PATH_BYTES];
+    return config_refuse(drafting->config, drafting->why, draft_path(path, "stages", index, key),
+                         "is for %s stage%s: remove it", list, more);
+}
+
+static enum status refuse_absent(const struct drafting *drafting, size_t index,
+                                 const struct config_key *key)
+{
+    char path[CONFIG_PATH_BYTES];
+    (void)draft_path(path, "stages", index, key->name);
+    if (key->doc != NULL) {
+        return config_refuse(drafting->config, drafting->why, path, "is missing: add %s", key->doc);
+    }
+    return config_refuse(drafting->config, drafting->why, path,
+                         "is missing: add it, for example `%s: %s`", key->name, key->example);
+}
+
+/* Keys that several tasks read. */
+static enum status check_shared(const struct drafting *drafting, size_t index, enum task task)
 {
     static const struct {
         const char *key;
-        unsigned tasks;    /* that read it */
-        unsigned required; /* that cannot do without */
-        const char *foreign;
-        const char *absent;
-    } rule[] = {
-        {"loss", JUDGED | BIT(TASK_SELECT), JUDGED,
-         "is for tasks that learn or judge by one: remove it",
-         "is missing: add it, for example `loss: logistic`"},
-        {"lambdas", SOLVING, SOLVING, "is for a fit, statistics or predict stage: remove it",
-         "is missing: add it, for example `lambdas: [0.003]`"},
-        {"tolerance", FITTING, 0, "is for a fit or predict stage: remove it", ""},
-        {"experts", LEARNING, 0, "is for a fit, predict, statistics or update stage: remove it",
-         ""},
-        {"kernel", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
-         "is missing: add it, for example `kernel: {kind: gaussian, gamma: 1}`"},
-        {"points", BIT(TASK_PREDICT), BIT(TASK_PREDICT), "is for a predict stage: remove it",
-         "is missing: add PUBLIC records, for example `points: [[70, F], [50, M]]`"},
-        {"rounds", BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
-         BIT(TASK_LOSSES) | BIT(TASK_ONLINE) | BIT(TASK_UPDATE),
-         "is for a losses, online or update stage (others have as many as they need): remove it",
-         "is missing: add it, for example `rounds: 12`"},
-        {"batch", LOOKING, LOOKING, "is for tasks that look at so many records: remove it",
-         "is missing: add it, for example `batch: 100`"},
-        {"queries", BIT(TASK_QUERY), 0, "is for a query stage: remove it", ""},
-        {"conjunction", BIT(TASK_QUERY), 0, "is for a query stage: remove it", ""},
-        {"candidates", BIT(TASK_SELECT), 0, "is for a select stage: remove it", ""},
-        {"first", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
-        {"forecasters", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
-        {"t0", BIT(TASK_ONLINE), BIT(TASK_ONLINE), "is for an online stage: remove it",
-         "is missing: add it, for example `t0: 200`, after how many records the first release is"},
-        {"theta", BIT(TASK_ONLINE), 0, "is for an online stage: remove it", ""},
-        {"map", MAPPED, 0, "is for a stage that learns: remove it", ""},
-        {"noise", BIT(TASK_UPDATE) | BIT(TASK_STATISTICS), 0,
-         "is for an update or statistics stage: remove it", ""},
-        {"clip", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
-         "is missing: add it, for example `clip: 1`"},
-        {"sampling", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
-        {"horizon", BIT(TASK_LOSSES), 0, "is for a losses stage: remove it", ""},
-        {"clip_all", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
-        {"batches", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
-        {"rate", BIT(TASK_UPDATE), BIT(TASK_UPDATE), "is for an update stage: remove it",
-         "is missing: add it, for example `rate: 16`"},
-        {"decay", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
-        {"momentum", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
-        {"radius", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
-        {"iterates", BIT(TASK_UPDATE), 0, "is for an update stage: remove it", ""},
-    };
-    const unsigned task = BIT(drafting->draft->stage[index].task);
+        unsigned bit;
+        const char *foreign; /* NULL: the tasks that read it, by name */
+        const char *more;
+    } rule[] = {{"loss", SHARED_LOSS, "is for tasks that learn or judge by one: remove it", ""},
+                {"lambdas", SHARED_LAMBDAS, NULL, ""},
+                {"tolerance", SHARED_TOLERANCE, NULL, ""},
+                {"experts", SHARED_EXPERTS, NULL, ""},
+                {"rounds", SHARED_ROUNDS, NULL, " (others have as many as they need)"},
+                {"batch", SHARED_BATCH, "is for tasks that look at so many records: remove it", ""},
+                {"map", SHARED_MAP, "is for a stage that learns: remove it", ""},
+                {"noise", SHARED_NOISE, NULL, ""}};
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
-        bool there = stage_has(drafting, index, rule[i].key);
-        if (there && (rule[i].tasks & task) == 0) {
-            return stage_refuse(drafting, index, rule[i].key, rule[i].foreign);
+        const bool there = stage_has(drafting, index, rule[i].key);
+        unsigned tasks = 0;
+        for (unsigned t = 0; t < TASK_COUNT; t++) {
+            tasks |= task_reads((enum task)t, rule[i].bit) ? BIT(t) : 0;
         }
-        if (!there && (rule[i].required & task) != 0) {
-            return stage_refuse(drafting, index, rule[i].key, rule[i].absent);
+        if (there && (tasks & BIT(task)) == 0) {
+            return rule[i].foreign != NULL
+                       ? stage_refuse(drafting, index, rule[i].key, rule[i].foreign)
+                       : refuse_foreign(drafting, index, rule[i].key, tasks, rule[i].more);
+        }
+        const struct config_key *key = draft_stage_keys;
+        while (strcmp(key->name, rule[i].key) != 0) {
+            key++;
+        }
+        if (!there && (task_text(task)->needs & rule[i].bit) != 0) {
+            return refuse_absent(drafting, index, key);
         }
     }
     return STATUS_OK;
 }
 
+/* A key that a task does not read would be a wish that nobody hears: it is refused. */
+static enum status check_keys(const struct drafting *drafting, size_t index)
+{
+    const enum task task = drafting->job->stage[index].task;
+    enum status status = check_shared(drafting, index, task);
+    for (unsigned t = 0; t < TASK_COUNT && status == STATUS_OK; t++) {
+        const struct config_key *key = task_text((enum task)t)->own;
+        for (; key != NULL && key->name != NULL && status == STATUS_OK; key++) {
+            const bool there = stage_has(drafting, index, key->name);
+            if (there && t != task) {
+                status = refuse_foreign(drafting, index, key->name, BIT(t), "");
+            } else if (!there && t == task && key->required) {
+                status = refuse_absent(drafting, index, key);
+            }
+        }
+    }
+    return status;
+}
+
 static enum status check_loss(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
     const struct loss loss = {(enum loss_kind)draft->loss, draft->loss_parameter};
     struct why why = {{0}};
     const bool idle =
@@ -117,7 +143,7 @@ static enum status choose_strategy(const struct drafting *drafting, size_t index
 {
     struct stage *stage = &drafting->job->stage[index];
     const unsigned offered = task_text(stage->task)->strategies;
-    stage->strategy = (enum strategy)drafting->draft->stage[index].strategy;
+    stage->strategy = (enum strategy)draft_stage(drafting, index)->strategy;
     if (!stage_has(drafting, index, "strategy")) {
         unsigned first = 0;
         while ((offered & BIT(first)) == 0) {
@@ -138,7 +164,7 @@ static enum status choose_strategy(const struct drafting *drafting, size_t index
 
 static enum status build_stage(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const struct task_text *kind = task_text((enum task)draft->task);
 
@@ -241,7 +267,7 @@ enum status job_stages_build(const struct drafting *drafting)
         return status;
     }
     for (size_t i = 0; i < draft->stage_count; i++) {
-        share_nano += draft->stage[i].share_nano;
+        share_nano += draft_stage(drafting, i)->share_nano;
         if (share_nano > SHARE_ONE) {
             return stage_refuse(drafting, i, "share",
                                 "makes the shares' sum more than 1: lower them, or raise "
@@ -252,9 +278,8 @@ enum status job_stages_build(const struct drafting *drafting)
             return status;
         }
         rounds += drafting->job->stage[i].rounds;
-        drafting->job->schema.keeps_raw = drafting->job->schema.keeps_raw ||
-                                          draft->stage[i].task == TASK_QUERY ||
-                                          draft->stage[i].task == TASK_SELECT;
+        drafting->job->schema.keeps_raw =
+            drafting->job->schema.keeps_raw || task_text(drafting->job->stage[i].task)->keeps_raw;
         if (rounds > ROUNDS_TOTAL_MAX) {
             return stage_refuse(drafting, i, "rounds",
                                 "makes more than 1000000 rounds in all: lower it");

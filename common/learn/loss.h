@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* The losses, each with the descriptor in loss.c that holds all there is to know of it. A loss without
- * one does not compile.
+/* The losses, each with the descriptor (loss_kind.h) that holds all there is to know of it. A loss without
+ * one does not link.
  *
  * logistic     ln(1 + exp(-y f))
  * hinge        max(0, 1 - y f)

@@ -69,7 +69,7 @@ bool stage_has_twice(const double *list, size_t count)
 
 enum status stage_take_batch(const struct drafting *drafting, size_t index)
 {
-    const struct config_portion batch = drafting->draft->stage[index].batch;
+    const struct config_portion batch = draft_stage(drafting, index)->batch;
     const struct job *job = drafting->job;
     struct stage *stage = &drafting->job->stage[index];
     stage->batch = batch.count;
@@ -113,7 +113,7 @@ enum status stage_take_batch(const struct drafting *drafting, size_t index)
 
 enum status stage_build_lambdas(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     if (stage_has_twice(draft->lambda, draft->lambda_count)) {
         return stage_refuse(drafting, index, "lambdas",
@@ -127,7 +127,7 @@ enum status stage_build_lambdas(const struct drafting *drafting, size_t index)
 
 enum status stage_build_experts(const struct drafting *drafting, size_t index)
 {
-    const struct draft_experts *draft = &drafting->draft->stage[index].experts;
+    const struct draft_experts *draft = &draft_stage(drafting, index)->experts;
     struct stage *stage = &drafting->job->stage[index];
     if (!draft->own && stage_has(drafting, index, "experts.own_weight")) {
         return stage_refuse(drafting, index, "experts.own_weight",
@@ -176,7 +176,7 @@ enum status stage_check_learnable(const struct drafting *drafting, size_t index)
 
 enum status stage_build_fits(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     enum status status = stage_check_learnable(drafting, index);
     if (status != STATUS_OK) {

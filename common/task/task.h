@@ -10,12 +10,30 @@
 #include "job/terms.h"
 #include "job/work.h"
 
+enum task_shared {
+    SHARED_LOSS = 1,
+    SHARED_LAMBDAS = 2,
+    SHARED_TOLERANCE = 4,
+    SHARED_EXPERTS = 8,
+    SHARED_ROUNDS = 16,
+    SHARED_BATCH = 32,
+    SHARED_MAP = 64, /* it learns models of a map's features */
+    SHARED_NOISE = 128
+};
+
 struct task_text {
     unsigned
         strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
     unsigned trusts; /* bits by enum job_trust */
     unsigned units;  /* bits by enum job_unit */
-    bool has_map;    /* it learns models of a map's features */
+    unsigned reads;  /* bits by enum task_shared: keys that several tasks read */
+    unsigned needs;  /* of these: it cannot do without */
+    bool keeps_raw;  /* it asks about columns as they stand in the table */
+
+    /* The keys that it alone reads, and the struct that they fill; REQUIRED holds for its stages. A DOC
+     * is what the message about a missing key says behind "is missing: add ". NULL: none. */
+    const struct config_key *own;
+    size_t own_bytes;
 
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);
@@ -93,6 +111,7 @@ TASK_LIST(TASK_PARTS)
 #undef TASK_PARTS
 
 const struct task_text *task_text(enum task task);
+bool task_reads(enum task task, unsigned shared);
 const struct task_bounds *task_bounds(enum task task);
 
 /** Returns the experts that a round of fit or predict appends: the average's, its moved thresholds', the

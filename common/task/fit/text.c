@@ -7,5 +7,7 @@
 const struct task_text task_text_fit = {.strategies = 1u << STRATEGY_AVERAGE,
                                         .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                         .units = 1u << UNIT_RECORD,
-                                        .has_map = true,
+                                        .reads = SHARED_LOSS | SHARED_LAMBDAS | SHARED_TOLERANCE |
+                                                 SHARED_EXPERTS | SHARED_MAP,
+                                        .needs = SHARED_LOSS | SHARED_LAMBDAS,
                                         .build = stage_build_fits};

@@ -2,6 +2,7 @@
  * feed the RWM; under central trust the coordinator plays on exact ones, and the draws are what is
  * paid for (stage_draws.c). */
 
+#include "config/keys.h"
 #include "dp/encode.h"
 #include "job/reach.h"
 #include "learn/sensitivity.h"
@@ -9,6 +10,48 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+struct draft_forecaster {
+    char name[JOB_NAME_BYTES];
+    char (*feature)[SCHEMA_NAME_BYTES];
+    size_t feature_count;
+    double *weight;
+    size_t weight_count;
+};
+
+struct draft_losses {
+    unsigned horizon;
+    uint64_t first;
+    struct draft_forecaster *forecaster;
+    size_t forecaster_count;
+};
+
+static const char *horizon_choice(unsigned index)
+{
+    static const char *const name[] = {"known", "doubling", NULL};
+    return name[index];
+}
+
+/* clang-format off */
+#define KEY_OF struct draft_forecaster
+static const struct config_key forecaster_keys[] = {
+    KEY_TEXT("name", name, REQUIRED("as last week")),
+    KEY_TEXTS("features", feature, feature_count, SCHEMA_LAGS_MAX, .required = true, OPTIONAL("[lag_7]")),
+    KEY_NUMBERS("weights", weight, weight_count, SCHEMA_LAGS_MAX, -1000, 1000, OPTIONAL("[1]")),
+    KEY_END,
+};
+#undef KEY_OF
+
+#define KEY_OF struct draft_losses
+static const struct config_key keys[] = {
+    KEY_WHOLE("first", first, 0, 1000000000, DEFAULT("0", "1400")),
+    KEY_TABLES("forecasters", forecaster, forecaster_count, JOB_FORECASTERS_MAX, forecaster_keys,
+               OPTIONAL("[{name: as last week, features: [lag_7]}]")),
+    KEY_CHOICE("horizon", horizon, horizon_choice, DEFAULT("known", "doubling")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
 
 /* Experts that a job writes down: mixtures of features, in the label's scale. A model is <w, x> with
  * x = feature * scale in the block of plain features, so that weights of 1/scale give back the feature itself. */
@@ -49,7 +92,7 @@ static enum status fill_forecaster(double *weight, const struct drafting *drafti
 
 static enum status set_forecasters(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_losses *draft = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const size_t width = round_width(drafting->job);
     enum status status = STATUS_OK;
@@ -105,7 +148,8 @@ static enum status prepare_games(const struct drafting *drafting, size_t index)
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
+    const struct draft_losses *own = draft_own(drafting, index);
     struct job *job = drafting->job;
     struct stage *stage = &job->stage[index];
 
@@ -129,14 +173,14 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "coins of a play are priced for one");
     }
     stage->rounds = draft->rounds;
-    stage->first = draft->first;
+    stage->first = own->first;
     stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
     status = stage_take_batch(drafting, index);
     if (status != STATUS_OK) {
         return status;
     }
     stage->charge.epsilon_micro = stage->epsilon_micro / reach_passes(job, stage, stage->rounds);
-    stage->doubling = draft->horizon != 0;
+    stage->doubling = own->horizon != 0;
     /* Games are planned when all stages are known: stage_set_draws. */
     return job->trust == TRUST_LOCAL ? STATUS_OK : prepare_games(drafting, index);
 }
@@ -146,4 +190,8 @@ const struct task_text task_text_losses = {
                   1u << STRATEGY_EPOCHS,
     .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .reads = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
+    .needs = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
+    .own = keys,
+    .own_bytes = sizeof(struct draft_losses),
     .build = build};

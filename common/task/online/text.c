@@ -3,17 +3,35 @@
  * paid for once: release j is charged for the rows (t_{j-1}, t_j] that entered since the one before,
  * all with the stage's whole epsilon, of which a ledger counts the largest once. */
 
+#include "config/keys.h"
 #include "task/task.h"
+
+struct draft_online {
+    uint64_t t0;
+    double theta;
+};
+
+/* clang-format off */
+#define KEY_OF struct draft_online
+static const struct config_key keys[] = {
+    KEY_WHOLE("t0", t0, 1, 1000000000, .fallback = "1", REQUIRED("200"),
+              DOC("it, for example `t0: 200`, after how many records the first release is")),
+    KEY_NUMBER("theta", theta, 0.5, 1, DEFAULT("0.75", "0.75")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
+    const struct draft_online *own = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const struct schema *schema = &stage->schema;
     uint64_t times[ONLINE_RELEASES_MAX];
     size_t count = 0;
     struct why why = {{0}};
-    const bool has_theta = draft->theta > 0.5 && draft->theta < 1;
+    const bool has_theta = own->theta > 0.5 && own->theta < 1;
 
     if (schema_output_count(schema) > 1) {
         return stage_refuse(drafting, index, "task",
@@ -21,8 +39,8 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "write fit");
     }
     stage->loss = (struct loss){.kind = LOSS_SQUARED};
-    stage->online = (struct online_problem){.theta = draft->theta,
-                                            .t0 = draft->t0,
+    stage->online = (struct online_problem){.theta = own->theta,
+                                            .t0 = own->t0,
                                             .kappa = 1,
                                             .bound = 1,
                                             .grid_bits = stage->grid_bits,
@@ -45,5 +63,8 @@ static enum status build(const struct drafting *drafting, size_t index)
 const struct task_text task_text_online = {.strategies = 1u << STRATEGY_AVERAGE,
                                            .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                            .units = 1u << UNIT_RECORD,
-                                           .has_map = true,
+                                           .reads = SHARED_ROUNDS | SHARED_MAP,
+                                           .needs = SHARED_ROUNDS,
+                                           .own = keys,
+                                           .own_bytes = sizeof(struct draft_online),
                                            .build = build};

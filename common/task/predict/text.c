@@ -1,5 +1,6 @@
 /* `predict`: kernel models that stay at home answer for public records, one lambda a round. */
 
+#include "config/keys.h"
 #include "learn/distil.h"
 #include "learn/features.h"
 #include "learn/sensitivity.h"
@@ -8,6 +9,47 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+struct draft_kernel {
+    unsigned kind;
+    double gamma;
+    uint32_t degree;
+    double offset;
+};
+
+struct draft_predict {
+    struct draft_kernel kernel;
+    struct draft_row *point;
+    size_t point_count;
+};
+
+/* All but the linear one, whose models can leave as weights: that is fit. */
+static const char *kernel_choice(unsigned index)
+{
+    return KERNEL_GAUSSIAN + index < KERNEL_KINDS
+               ? kernel_name((enum kernel_kind)(KERNEL_GAUSSIAN + index))
+               : NULL;
+}
+
+/* clang-format off */
+#define KEY_OF struct draft_kernel
+static const struct config_key kernel_keys[] = {
+    KEY_CHOICE("kind", kind, kernel_choice, DEFAULT("gaussian", "gaussian")),
+    KEY_NUMBER("gamma", gamma, 1e-6, 1e6, OPTIONAL("1")),
+    KEY_WHOLE("degree", degree, 1, KERNEL_DEGREE_MAX, OPTIONAL("2")),
+    KEY_NUMBER("offset", offset, 0, 1000, OPTIONAL("1")),
+    KEY_END,
+};
+#undef KEY_OF
+
+#define KEY_OF struct draft_predict
+static const struct config_key keys[] = {
+    KEY_TABLE("kernel", kernel, kernel_keys, REQUIRED("{kind: gaussian, gamma: 1}")),
+    KEY_ROWS("points", point, point_count, JOB_POINTS_MAX, draft_row_keys, REQUIRED("[[70, F], [50, M]]"), DOC("PUBLIC records, for example `points: [[70, F], [50, M]]`")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
 
 static enum status build_kernel(const struct drafting *drafting, size_t index)
 {
@@ -18,7 +60,8 @@ static enum status build_kernel(const struct drafting *drafting, size_t index)
     } rule[] = {{"kernel.gamma", false, true},
                 {"kernel.degree", true, true},
                 {"kernel.offset", true, false}};
-    const struct draft_kernel *draft = &drafting->draft->stage[index].kernel;
+    const struct draft_predict *own = draft_own(drafting, index);
+    const struct draft_kernel *draft = &own->kernel;
     struct stage *stage = &drafting->job->stage[index];
     struct why why = {{0}};
 
@@ -56,7 +99,7 @@ static void name_point(char name[static JOB_POINT_NAME_BYTES], const struct draf
 
 static enum status build_points(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_predict *draft = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const struct schema *schema = &stage->schema;
     const size_t d = schema_feature_count(schema);
@@ -121,5 +164,9 @@ static enum status build(const struct drafting *drafting, size_t index)
 const struct task_text task_text_predict = {.strategies = 1u << STRATEGY_AVERAGE,
                                             .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                             .units = 1u << UNIT_RECORD,
-                                            .has_map = true,
+                                            .reads = SHARED_LOSS | SHARED_LAMBDAS |
+                                                     SHARED_TOLERANCE | SHARED_EXPERTS | SHARED_MAP,
+                                            .needs = SHARED_LOSS | SHARED_LAMBDAS,
+                                            .own = keys,
+                                            .own_bytes = sizeof(struct draft_predict),
                                             .build = build};

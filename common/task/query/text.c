@@ -1,11 +1,45 @@
 /* `query`: statistical questions; quantiles ask on, round by round, where the releases before lead. */
 
+#include "config/keys.h"
 #include "query/conjunction.h"
 #include "task/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct draft_conjunction {
+    char positive[QUERY_TEXT_BYTES];
+    char (*feature)[QUERY_TEXT_BYTES];
+    size_t feature_count;
+    double tolerance;
+};
+
+struct draft_query {
+    char (*query)[QUERY_TEXT_BYTES];
+    size_t query_count;
+    struct draft_conjunction conjunction;
+};
+
+/* clang-format off */
+#define KEY_OF struct draft_conjunction
+static const struct config_key conjunction_keys[] = {
+    KEY_TEXT("positive", positive, OPTIONAL("\"death == 1\"")),
+    KEY_TEXTS("features", feature, feature_count, QUERY_SET_MAX, OPTIONAL("[\"age >= 65\", \"sex == M\"]")),
+    KEY_NUMBER("tolerance", tolerance, 1e-9, 1, DEFAULT("0.01", "0.01")),
+    KEY_END,
+};
+#undef KEY_OF
+
+#define KEY_OF struct draft_query
+static const struct config_key keys[] = {
+    KEY_TEXTS("queries", query, query_count, QUERY_SET_MAX, OPTIONAL("[\"count: age >= 65\", \"mean: age\"]")),
+    KEY_TABLE("conjunction", conjunction, conjunction_keys,
+              OPTIONAL("{positive: \"death == 1\", features: [\"age >= 65\", \"sex == M\"]}")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
 
 /* A key that holds a list, and an item of it. */
 static enum status refuse_item(const struct drafting *drafting, size_t index, const char *list,
@@ -35,7 +69,8 @@ static enum status check_twice(const struct drafting *drafting, size_t index, co
 static enum status build_conjunction(const struct drafting *drafting, size_t index,
                                      const char **text, size_t first)
 {
-    const struct draft_conjunction *draft = &drafting->draft->stage[index].conjunction;
+    const struct draft_query *own = draft_own(drafting, index);
+    const struct draft_conjunction *draft = &own->conjunction;
     struct stage *stage = &drafting->job->stage[index];
     struct predicate positive;
     struct why why = {{0}};
@@ -78,14 +113,15 @@ static enum status build_conjunction(const struct drafting *drafting, size_t ind
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
+    const struct draft_query *own = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const char *text[QUERY_SET_MAX];
     struct why why = {{0}};
-    enum status status = check_twice(drafting, index, "queries", draft->query, draft->query_count);
+    enum status status = check_twice(drafting, index, "queries", own->query, own->query_count);
 
-    for (size_t i = 0; i < draft->query_count; i++) {
-        text[i] = draft->query[i];
+    for (size_t i = 0; i < own->query_count; i++) {
+        text[i] = own->query[i];
     }
     if (status != STATUS_OK) {
         return status;
@@ -95,15 +131,15 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "is out of a query's range: write a number from 1 to 24");
     }
     if (stage_has(drafting, index, "conjunction")) {
-        status = build_conjunction(drafting, index, text, draft->query_count);
-    } else if (draft->query_count == 0) {
+        status = build_conjunction(drafting, index, text, own->query_count);
+    } else if (own->query_count == 0) {
         return stage_refuse(drafting, index, "queries",
                             "is missing: add it, for example `queries: [\"count: age >= 65\"]`");
     }
     if (status != STATUS_OK) {
         return status;
     }
-    status = query_set_init(&stage->queries, text, draft->query_count + stage->conjunction_count,
+    status = query_set_init(&stage->queries, text, own->query_count + stage->conjunction_count,
                             draft->grid_bits, &drafting->job->schema, &why);
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "queries", why.text);
@@ -120,4 +156,9 @@ const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,
                                           .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                           .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND |
                                                    1u << UNIT_AGENT,
+                                          .reads = SHARED_BATCH,
+                                          .needs = SHARED_BATCH,
+                                          .keeps_raw = true,
+                                          .own = keys,
+                                          .own_bytes = sizeof(struct draft_query),
                                           .build = build};

@@ -1,13 +1,45 @@
 /* `select`: the best of a finite class, by its errors on the records: candidates that the job lists, or
  * the experts there are. */
 
+#include "config/keys.h"
 #include "dp/encode.h"
 #include "learn/sensitivity.h"
 #include "task/task.h"
 
+struct draft_candidates {
+    char (*column)[SCHEMA_NAME_BYTES];
+    size_t column_count;
+    uint32_t threshold_count;
+    char (*predicate)[QUERY_TEXT_BYTES];
+    size_t predicate_count;
+};
+
+struct draft_select {
+    struct draft_candidates candidates;
+};
+
+/* clang-format off */
+#define KEY_OF struct draft_candidates
+static const struct config_key candidates_keys[] = {
+    KEY_TEXTS("stumps", column, column_count, CANDIDATES_COLUMNS_MAX, OPTIONAL("[age, kappa]")),
+    KEY_WHOLE("thresholds", threshold_count, 1, CANDIDATES_THRESHOLDS_MAX, DEFAULT("10", "20")),
+    KEY_TEXTS("predicates", predicate, predicate_count, CANDIDATES_PREDICATES_MAX, OPTIONAL("[\"age >= 80 and sex == M\"]")),
+    KEY_END,
+};
+#undef KEY_OF
+
+#define KEY_OF struct draft_select
+static const struct config_key keys[] = {
+    KEY_TABLE("candidates", candidates, candidates_keys, OPTIONAL("{stumps: [age, kappa], thresholds: 20}")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
+
 static enum status build_candidates(const struct drafting *drafting, size_t index)
 {
-    const struct draft_candidates *draft = &drafting->draft->stage[index].candidates;
+    const struct draft_select *own = draft_own(drafting, index);
+    const struct draft_candidates *draft = &own->candidates;
     struct stage *stage = &drafting->job->stage[index];
     const char *column[CANDIDATES_COLUMNS_MAX];
     const char *predicate[CANDIDATES_PREDICATES_MAX];
@@ -88,4 +120,9 @@ const struct task_text task_text_select = {
         1u << STRATEGY_NOISY_MIN | 1u << STRATEGY_EXPONENTIAL | 1u << STRATEGY_PERMUTE_AND_FLIP,
     .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .reads = SHARED_LOSS | SHARED_BATCH,
+    .needs = SHARED_BATCH,
+    .keeps_raw = true,
+    .own = keys,
+    .own_bytes = sizeof(struct draft_select),
     .build = build};

@@ -8,7 +8,7 @@
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const struct schema *schema = &stage->schema;
     const double d = (double)schema_feature_count(schema);
@@ -41,9 +41,10 @@ static enum status build(const struct drafting *drafting, size_t index)
     return draft->noise == JOB_NOISE_GAUSSIAN ? stage_take_gaussian(drafting, index) : STATUS_OK;
 }
 
-const struct task_text task_text_statistics = {.strategies = 1u << STRATEGY_AVERAGE,
-                                               .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
-                                               .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND |
-                                                        1u << UNIT_AGENT,
-                                               .has_map = true,
-                                               .build = build};
+const struct task_text task_text_statistics = {
+    .strategies = 1u << STRATEGY_AVERAGE,
+    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
+    .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
+    .reads = SHARED_LAMBDAS | SHARED_EXPERTS | SHARED_BATCH | SHARED_MAP | SHARED_NOISE,
+    .needs = SHARED_LAMBDAS | SHARED_BATCH,
+    .build = build};

@@ -1,10 +1,49 @@
 /* `update`: federated gradient rounds on clipped, noised sums. */
 
+#include "config/keys.h"
 #include "dp/schedule.h"
 #include "job/reach.h"
 #include "task/task.h"
 
 #include <math.h>
+
+struct draft_update {
+    uint32_t batches;
+    uint64_t sampling_nano;
+    double clip;
+    double clip_all;
+    double rate;
+    double decay;
+    double momentum;
+    double radius;
+    unsigned iterates;
+};
+
+static const char *iterates_choice(unsigned index)
+{
+    static const char *const name[] = {[AVERAGE_NONE] = "last",
+                                       [AVERAGE_TAIL] = "tail",
+                                       [AVERAGE_POLYNOMIAL] = "polynomial",
+                                       [AVERAGE_POLYNOMIAL + 1] = NULL};
+    return name[index];
+}
+
+/* clang-format off */
+#define KEY_OF struct draft_update
+static const struct config_key keys[] = {
+    KEY_NUMBER("clip", clip, 1e-9, 1e9, REQUIRED("1")),
+    KEY_EXACT("sampling", sampling_nano, SAMPLING_DECIMALS, 1, SAMPLING_NANO_ONE, DEFAULT("1", "0.05")),
+    KEY_NUMBER("clip_all", clip_all, 1e-9, 1e9, OPTIONAL("0.25")),
+    KEY_WHOLE("batches", batches, 1, 100000, DEFAULT("1", "4")),
+    KEY_NUMBER("rate", rate, 1e-9, 1e9, REQUIRED("16")),
+    KEY_NUMBER("decay", decay, 0, 1, DEFAULT("0", "0.5")),
+    KEY_NUMBER("momentum", momentum, 0, 0.9999, DEFAULT("0.9", "0.9")),
+    KEY_NUMBER("radius", radius, 0, 1e9, DEFAULT("0", "30")),
+    KEY_CHOICE("iterates", iterates, iterates_choice, DEFAULT("last", "tail")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
 
 /* What one sampled pure round may be charged so that all of them stay within the stage's epsilon: the
  * price grows with the epsilon before sampling. */
@@ -27,12 +66,13 @@ static uint64_t epsilon_sampled(const struct job *job, const struct stage *stage
 
 static enum status build_charge(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
+    const struct draft_update *own = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const uint32_t passes = reach_passes(drafting->job, stage, stage->rounds);
 
-    if (draft->sampling_nano < SAMPLING_NANO_ONE) {
-        if (draft->batches > 1) {
+    if (own->sampling_nano < SAMPLING_NANO_ONE) {
+        if (own->batches > 1) {
             return stage_refuse(drafting, index, "sampling",
                                 "draws each round's records from all, and `batches` parts them: "
                                 "remove one of the two");
@@ -43,7 +83,7 @@ static enum status build_charge(const struct drafting *drafting, size_t index)
                                 "draws single records, and what is protected is in several: remove "
                                 "it");
         }
-        stage->charge.sampling_nano = draft->sampling_nano;
+        stage->charge.sampling_nano = own->sampling_nano;
     }
     if (draft->noise == JOB_NOISE_LAPLACE) {
         stage->charge.epsilon_micro = stage->charge.sampling_nano > 0
@@ -78,14 +118,15 @@ static enum status check_grid(const struct drafting *drafting, size_t index)
 /* Wishes that nobody would hear. */
 static enum status check_idle(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
+    const struct draft_update *own = draft_own(drafting, index);
     if (drafting->job->stage[index].strategy == STRATEGY_AVERAGE &&
         stage_has(drafting, index, "momentum")) {
         return stage_refuse(drafting, index, "momentum",
                             "is not read by the strategy average: remove it, or write strategy: "
                             "momentum");
     }
-    if (draft->batches > draft->rounds) {
+    if (own->batches > draft->rounds) {
         return stage_refuse(
             drafting, index, "batches",
             "makes parts that no round looks at: write as many as there are rounds, "
@@ -96,7 +137,8 @@ static enum status check_idle(const struct drafting *drafting, size_t index)
 
 static enum status build(const struct drafting *drafting, size_t index)
 {
-    const struct draft_stage *draft = &drafting->draft->stage[index];
+    const struct draft_stage *draft = draft_stage(drafting, index);
+    const struct draft_update *own = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     const struct schema *schema = &stage->schema;
     struct why why = {{0}};
@@ -109,7 +151,7 @@ static enum status build(const struct drafting *drafting, size_t index)
         return status;
     }
     stage->rounds = draft->rounds;
-    stage->batches = draft->batches;
+    stage->batches = own->batches;
     status = stage_take_batch(drafting, index);
     if (status != STATUS_OK) {
         return status;
@@ -120,7 +162,7 @@ static enum status build(const struct drafting *drafting, size_t index)
                           .feature_count = schema_feature_count(schema),
                           .grid_bits = stage->grid_bits,
                           .norm = draft->noise == JOB_NOISE_GAUSSIAN ? GRADIENT_L2 : GRADIENT_L1,
-                          .clip = (int64_t)ldexp(draft->clip, (int)stage->grid_bits)};
+                          .clip = (int64_t)ldexp(own->clip, (int)stage->grid_bits)};
     if (gradient_check(&stage->gradient, stage->batch, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "clip", why.text);
     }
@@ -131,8 +173,8 @@ static enum status build(const struct drafting *drafting, size_t index)
                 "clips an agent's whole vector, for unit round or agent: remove it");
         }
         stage->clip_sum =
-            (int64_t)ldexp(draft->clip_all * (double)stage->batch, (int)stage->grid_bits);
-        if (draft->clip_all > draft->clip || stage->clip_sum < 1) {
+            (int64_t)ldexp(own->clip_all * (double)stage->batch, (int)stage->grid_bits);
+        if (own->clip_all > own->clip || stage->clip_sum < 1) {
             return stage_refuse(drafting, index, "clip_all",
                                 "is the largest mean gradient of an agent: more than nothing, and "
                                 "not above clip, the largest of a record");
@@ -142,14 +184,14 @@ static enum status build(const struct drafting *drafting, size_t index)
         (struct optimiser){.kind = stage->strategy == STRATEGY_ADAM       ? OPTIMISER_ADAM
                                    : stage->strategy == STRATEGY_MOMENTUM ? OPTIMISER_MOMENTUM
                                                                           : OPTIMISER_PLAIN,
-                           .average = (enum optimiser_average)draft->iterates,
+                           .average = (enum optimiser_average)own->iterates,
                            .width = round_stage_width(stage),
                            .rounds = stage->rounds,
-                           .rate = draft->rate,
-                           .decay = draft->decay,
-                           .momentum = stage->strategy == STRATEGY_AVERAGE ? 0 : draft->momentum,
+                           .rate = own->rate,
+                           .decay = own->decay,
+                           .momentum = stage->strategy == STRATEGY_AVERAGE ? 0 : own->momentum,
                            .momentum2 = stage->strategy == STRATEGY_ADAM ? 0.999 : 0,
-                           .radius = draft->radius};
+                           .radius = own->radius};
     if (optimiser_check(&stage->optimiser, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "rate", why.text);
     }
@@ -164,5 +206,9 @@ const struct task_text task_text_update = {
     .strategies = 1u << STRATEGY_AVERAGE | 1u << STRATEGY_MOMENTUM | 1u << STRATEGY_ADAM,
     .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
-    .has_map = true,
+    .reads =
+        SHARED_LOSS | SHARED_EXPERTS | SHARED_ROUNDS | SHARED_BATCH | SHARED_MAP | SHARED_NOISE,
+    .needs = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
+    .own = keys,
+    .own_bytes = sizeof(struct draft_update),
     .build = build};

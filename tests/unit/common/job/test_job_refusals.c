@@ -176,7 +176,7 @@ static const struct refusal refusals[] = {
     {"    batch: 100\n", "", STATUS_INVALID,
      "job.yml:19:5: stages[1].batch: is missing: add it, for example `batch: 100`"},
     {"batch: 100", "lambdas: [1]", STATUS_INVALID,
-     "job.yml:23:14: stages[1].lambdas: is for a fit, statistics or predict stage: remove it"},
+     "job.yml:23:14: stages[1].lambdas: is for a fit, predict or statistics stage: remove it"},
     {"batch: 100", "batch: 100\n    tolerance: 1", STATUS_INVALID,
      "job.yml:24:16: stages[1].tolerance: is for a fit or predict stage: remove it"},
     {"batch: 100", "batch: 100\n    experts: {own: true}", STATUS_INVALID,

@@ -94,7 +94,9 @@ Test(jobs_page, what_a_person_wants_to_know_has_whole_jobs)
 Test(jobs_page, names_every_strategy_and_every_key)
 {
     const char *page = page_read(jobs_path);
-    const struct config_key *table[TABLES_MAX] = {draft_keys};
+    struct draft_tables tables;
+    draft_tables_init(&tables);
+    const struct config_key *table[TABLES_MAX] = {tables.root};
     size_t table_count = 1;
     for (unsigned i = 0; strategy_name((enum strategy)i) != NULL; i++) {
         cr_expect(names(page, strategy_name((enum strategy)i)), "%s",
