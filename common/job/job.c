@@ -73,12 +73,13 @@ void job_free(struct job *job)
         free(job->stage[i].shift);
         free(job->stage[i].forecaster);
         free(job->stage[i].forecaster_weights);
-        free(job->stage[i].point);
-        free(job->stage[i].point_name);
         free(job->stage[i].game);
         query_set_free(&job->stage[i].queries);
-        free(job->stage[i].conjunction);
-        candidates_free(&job->stage[i].candidates);
+        const struct task_text *text = task_text(job->stage[i].task);
+        if (job->stage[i].own != NULL && text->free_stage != NULL) {
+            text->free_stage(job->stage[i].own);
+        }
+        free(job->stage[i].own);
     }
     free(job->stage);
     schema_free(&job->schema);

@@ -12,13 +12,10 @@
 #include "experts/hedge_play.h"
 #include "learn/blocks.h"
 #include "learn/gradient.h"
-#include "learn/kernel.h"
 #include "learn/loss.h"
-#include "learn/moments.h"
 #include "learn/online.h"
 #include "learn/optimiser.h"
 #include "learn/schema.h"
-#include "query/candidates.h"
 #include "query/query_set.h"
 #include "task/list.h"
 
@@ -121,18 +118,9 @@ struct stage {
                                    grid units; 0: not clipped */
     struct optimiser optimiser; /* update */
 
-    struct query_set queries; /* query; the last conjunction_count of them are a learner's; owned */
-    char (*conjunction)[QUERY_TEXT_BYTES]; /* query: the features to learn one of, owned */
-    size_t conjunction_count;
-    double conjunction_tolerance; /* tau: how near to its probability an answer is meant to be */
-    struct candidates candidates; /* select; owned; borrows the job's schema */
+    void *own; /* what only its task has, in the task's stage.h; owned */
 
-    struct moments moments; /* statistics */
-
-    struct kernel kernel; /* predict, as all below: of the models that stay at home */
-    double *point;        /* (point_count, d) the public records that they answer for; owned */
-    size_t point_count;
-    char (*point_name)[JOB_POINT_NAME_BYTES]; /* (point_count) their raw values; owned */
+    struct query_set queries; /* query; the last of them are a learner's; owned */
 };
 
 struct job {

@@ -174,6 +174,12 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     /* At most 10^9 * 10^9: it fits. */
     stage->epsilon_micro = drafting->job->epsilon_micro * draft->share_nano / SHARE_ONE;
     stage->batches = 1;
+    if (kind->stage_bytes > 0) {
+        stage->own = calloc(1, kind->stage_bytes);
+        if (stage->own == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+    }
     if ((kind->trusts & BIT(drafting->job->trust)) == 0) {
         return stage_refuse(drafting, index, "task",
                             "cannot be done under privacy.trust: see docs/PRIVACY.md");

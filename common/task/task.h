@@ -35,6 +35,10 @@ struct task_text {
     const struct config_key *own;
     size_t own_bytes;
 
+    /* What only its stages have, in memory that begins zeroed: struct stage.own. */
+    size_t stage_bytes;
+    void (*free_stage)(void *own); /* frees what it owns; NULL: nothing */
+
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);
 };

@@ -2,6 +2,7 @@
 
 #include "crypto/digest.h"
 #include "sim/world.h"
+#include "task/predict/stage.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -272,7 +273,8 @@ static void check_models(struct world *world, const struct record *record, struc
     if (stage->task == TASK_ONLINE) {
         check_average(world, record, rows, 32);
     }
-    check_sum(world, record, stage->point_count); /* none of second moments */
+    /* None of second moments. */
+    check_sum(world, record, stage->task == TASK_PREDICT ? predict_stage(stage)->point_count : 0);
 }
 
 void checker_add_experts(struct checker *checker, struct slice rows)

@@ -6,6 +6,7 @@
 #include "job/reach.h"
 #include "job/round.h"
 #include "sim/world.h"
+#include "task/select/stage.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -176,11 +177,11 @@ static void check_selection(struct world *world, const struct node *node, const 
     if (!exact_sum(world, record, sum, count)) {
         return;
     }
-    candidates_scores(score, &stage->candidates, sum,
+    candidates_scores(score, &select_stage(stage)->candidates, sum,
                       (uint64_t)record->as.round.agent_count * stage->batch);
     struct grant *grant = grant_for(stage->charge);
     if (select_permute_and_flip(&grant, &random, &chosen, score,
-                                candidates_count(&stage->candidates),
+                                candidates_count(&select_stage(stage)->candidates),
                                 CANDIDATES_SCORE_SENSITIVITY) != STATUS_OK) {
         abort();
     }

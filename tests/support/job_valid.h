@@ -6,6 +6,7 @@
 
 #include "job/reach.h"
 #include "job/round.h"
+#include "task/predict/stage.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -122,13 +123,15 @@ static inline bool job_valid_fit(const struct stage *stage)
 static inline bool job_valid_points(const struct stage *stage)
 {
     const size_t d = stage->block.count;
-    bool good = stage->point_count >= 1 && stage->point_count <= JOB_POINTS_MAX;
-    for (size_t i = 0; good && i < stage->point_count; i++) {
+    bool good = predict_stage(stage)->point_count >= 1 &&
+                predict_stage(stage)->point_count <= JOB_POINTS_MAX;
+    for (size_t i = 0; good && i < predict_stage(stage)->point_count; i++) {
         double square = 0;
         for (size_t j = 0; j < d; j++) {
-            square += stage->point[i * d + j] * stage->point[i * d + j];
+            square +=
+                predict_stage(stage)->point[i * d + j] * predict_stage(stage)->point[i * d + j];
         }
-        good = square <= 1 + 1e-12 && stage->point_name[i][0] != '\0';
+        good = square <= 1 + 1e-12 && predict_stage(stage)->point_name[i][0] != '\0';
     }
     return good;
 }

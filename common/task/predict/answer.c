@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "dp/encode.h"
 #include "learn/kernel_machine.h"
+#include "task/predict/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static enum status answer(double *f, const struct task_input *input, const struc
 {
     const struct stage *stage = input->stage;
     const struct kernel_problem problem = {.loss = stage->loss,
-                                           .kernel = stage->kernel,
+                                           .kernel = predict_stage(stage)->kernel,
                                            .lambda = stage->lambda[input->within],
                                            .tolerance = stage->tolerance,
                                            .record_count = data->record_count,
@@ -23,7 +24,7 @@ static enum status answer(double *f, const struct task_input *input, const struc
     struct kernel_model model;
     enum status status = kernel_fit(&model, &problem, data, input->why);
     if (status == STATUS_OK) {
-        kernel_predict(f, &model, stage->point, stage->point_count);
+        kernel_predict(f, &model, predict_stage(stage)->point, predict_stage(stage)->point_count);
     }
     kernel_model_free(&model);
     return status;
@@ -32,7 +33,7 @@ static enum status answer(double *f, const struct task_input *input, const struc
 enum status answer_predict(int64_t *value, const struct task_input *input)
 {
     const struct dataset *data = input->data;
-    const size_t q = input->stage->point_count;
+    const size_t q = predict_stage(input->stage)->point_count;
     const size_t outputs = schema_output_count(&input->job->schema);
     struct dataset one = *data; /* with the labels of one class against the rest */
     double *f = calloc(q, sizeof *f);

@@ -2,6 +2,7 @@
 
 #include "learn/kernel_machine.h"
 #include "learn/sensitivity.h"
+#include "task/predict/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -9,13 +10,13 @@
 
 static size_t answer_count(const struct round_asked *asked)
 {
-    return schema_output_count(&asked->job->schema) * asked->stage->point_count;
+    return schema_output_count(&asked->job->schema) * predict_stage(asked->stage)->point_count;
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     const struct kernel_problem problem = {.loss = asked->stage->loss,
-                                           .kernel = asked->stage->kernel,
+                                           .kernel = predict_stage(asked->stage)->kernel,
                                            .lambda = asked->stage->lambda[asked->within],
                                            .tolerance = asked->stage->tolerance,
                                            .record_count = (size_t)asked->records,
@@ -31,7 +32,7 @@ static enum status need(struct work_need *out, const struct work_view *view)
     const struct stage *stage = view->stage;
     for (size_t i = 0; i < stage->lambda_count; i++) {
         const struct kernel_problem problem = {.loss = stage->loss,
-                                               .kernel = stage->kernel,
+                                               .kernel = predict_stage(stage)->kernel,
                                                .lambda = stage->lambda[i],
                                                .tolerance = stage->tolerance,
                                                .record_count = (size_t)view->m,
@@ -41,7 +42,7 @@ static enum status need(struct work_need *out, const struct work_view *view)
         if (status != STATUS_OK) {
             return status;
         }
-        const double answers = 2 * (double)stage->point_count * view->m * view->d;
+        const double answers = 2 * (double)predict_stage(stage)->point_count * view->m * view->d;
         out->flops = fmax(out->flops, (plan.flops + answers) * view->outputs);
     }
     out->bytes =

@@ -4,6 +4,7 @@
 
 #include "task/close.h"
 #include "learn/distil.h"
+#include "task/predict/stage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@ static enum status follow(double *w, const struct closing *closing, const double
 {
     const struct stage *stage = closing->stage;
     const struct schema *schema = &stage->schema;
-    const struct distil problem = {.point = stage->point,
-                                   .point_count = stage->point_count,
+    const struct distil problem = {.point = predict_stage(stage)->point,
+                                   .point_count = predict_stage(stage)->point_count,
                                    .feature_count = schema_feature_count(schema),
                                    .deviation = deviation};
     enum status status = STATUS_OK;
@@ -108,11 +109,11 @@ static void name_answer(char name[static QUERY_NAME_BYTES], const struct job *jo
     const struct label *label = &job->schema.label;
     const char *class_name = label->kind == LABEL_SIGN ? label->positive
                              : label->kind == LABEL_CLASSES
-                                 ? label->class_name[index / stage->point_count]
+                                 ? label->class_name[index / predict_stage(stage)->point_count]
                                  : "";
     (void)snprintf(name, QUERY_NAME_BYTES, "lambda %g, %s%s%s: %s", stage->lambda[within],
                    label->name, class_name[0] != '\0' ? " " : "", class_name,
-                   stage->point_name[index % stage->point_count]);
+                   predict_stage(stage)->point_name[index % predict_stage(stage)->point_count]);
 }
 
 static double within_range(double value, double centre, double width)

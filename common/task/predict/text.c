@@ -4,6 +4,7 @@
 #include "learn/distil.h"
 #include "learn/features.h"
 #include "learn/sensitivity.h"
+#include "task/predict/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -65,11 +66,12 @@ static enum status build_kernel(const struct drafting *drafting, size_t index)
     struct stage *stage = &drafting->job->stage[index];
     struct why why = {{0}};
 
-    stage->kernel = (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + draft->kind),
-                                    .degree = draft->degree,
-                                    .rate = draft->gamma,
-                                    .offset = draft->offset};
-    const bool polynomial = stage->kernel.kind == KERNEL_POLYNOMIAL;
+    predict_stage(stage)->kernel =
+        (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + draft->kind),
+                        .degree = draft->degree,
+                        .rate = draft->gamma,
+                        .offset = draft->offset};
+    const bool polynomial = predict_stage(stage)->kernel.kind == KERNEL_POLYNOMIAL;
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
         bool there = stage_has(drafting, index, rule[i].key);
         if (there && rule[i].of_polynomial != polynomial) {
@@ -82,7 +84,7 @@ static enum status build_kernel(const struct drafting *drafting, size_t index)
                                            : "is missing: add it, for example `gamma: 1`");
         }
     }
-    return kernel_check(stage->kernel, &why) == STATUS_OK
+    return kernel_check(predict_stage(stage)->kernel, &why) == STATUS_OK
                ? STATUS_OK
                : stage_refuse(drafting, index, "kernel", why.text);
 }
@@ -107,19 +109,22 @@ static enum status build_points(const struct drafting *drafting, size_t index)
     struct why why = {{0}};
     double *value = calloc(schema_value_count(schema), sizeof *value);
 
-    stage->point_count = draft->point_count;
-    stage->point = calloc(stage->point_count * d, sizeof *stage->point);
-    stage->point_name = calloc(stage->point_count, sizeof *stage->point_name);
-    enum status status = value == NULL || stage->point == NULL || stage->point_name == NULL
+    predict_stage(stage)->point_count = draft->point_count;
+    predict_stage(stage)->point =
+        calloc(predict_stage(stage)->point_count * d, sizeof *predict_stage(stage)->point);
+    predict_stage(stage)->point_name =
+        calloc(predict_stage(stage)->point_count, sizeof *predict_stage(stage)->point_name);
+    enum status status = value == NULL || predict_stage(stage)->point == NULL ||
+                                 predict_stage(stage)->point_name == NULL
                              ? STATUS_NO_MEMORY
                              : features_new(&features, schema, &why);
-    for (size_t i = 0; status == STATUS_OK && i < stage->point_count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < predict_stage(stage)->point_count; i++) {
         char path[CONFIG_PATH_BYTES];
         (void)snprintf(path, sizeof path, "stages[%zu].points[%zu]", index, i);
         status = job_row_read(value, drafting, path, &draft->point[i]);
         if (status == STATUS_OK) {
-            features_apply(features, stage->point + i * d, value);
-            name_point(stage->point_name[i], &draft->point[i]);
+            features_apply(features, predict_stage(stage)->point + i * d, value);
+            name_point(predict_stage(stage)->point_name[i], &draft->point[i]);
         }
     }
     features_free(features);
@@ -132,8 +137,8 @@ static enum status check_distilling(const struct drafting *drafting, size_t inde
 {
     const struct stage *stage = &drafting->job->stage[index];
     const struct schema *schema = &stage->schema;
-    const struct distil problem = {.point = stage->point,
-                                   .point_count = stage->point_count,
+    const struct distil problem = {.point = predict_stage(stage)->point,
+                                   .point_count = predict_stage(stage)->point_count,
                                    .feature_count = schema_feature_count(schema)};
     const double experts =
         (double)(schema_output_count(schema) * (stage->experts_own ? 1 + JOB_AGENTS_MAX : 1));
@@ -161,6 +166,13 @@ static enum status build(const struct drafting *drafting, size_t index)
     return status == STATUS_OK ? check_distilling(drafting, index) : status;
 }
 
+static void free_stage(void *own)
+{
+    struct predict_stage *stage = own;
+    free(stage->point);
+    free(stage->point_name);
+}
+
 const struct task_text task_text_predict = {.strategies = 1u << STRATEGY_AVERAGE,
                                             .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                             .units = 1u << UNIT_RECORD,
@@ -169,4 +181,6 @@ const struct task_text task_text_predict = {.strategies = 1u << STRATEGY_AVERAGE
                                             .needs = SHARED_LOSS | SHARED_LAMBDAS,
                                             .own = keys,
                                             .own_bytes = sizeof(struct draft_predict),
+                                            .stage_bytes = sizeof(struct predict_stage),
+                                            .free_stage = free_stage,
                                             .build = build};

@@ -2,6 +2,7 @@
 
 #include "task/close.h"
 #include "query/conjunction.h"
+#include "task/query/stage.h"
 
 #include <stdlib.h>
 
@@ -42,7 +43,7 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
 static enum status tell_conjunction(struct outcome_round *round, const struct outcome *outcome,
                                     const struct stage *stage)
 {
-    const size_t count = stage->conjunction_count;
+    const size_t count = query_stage(stage)->conjunction_count;
     const struct query_answer *answer = round->answer + (round->answer_count - count);
     double share[QUERY_SET_MAX] = {0};
     bool kept[QUERY_SET_MAX] = {false};
@@ -51,12 +52,12 @@ static enum status tell_conjunction(struct outcome_round *round, const struct ou
     for (size_t i = 0; i < count; i++) {
         share[i] = answer[i].value / (double)outcome->queries.record_count;
     }
-    if (conjunction_learn(kept, share, count, stage->conjunction_tolerance) == 0) {
+    if (conjunction_learn(kept, share, count, query_stage(stage)->conjunction_tolerance) == 0) {
         return closing_say(round, "", "none of the features: any record may be positive");
     }
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         if (kept[i]) {
-            status = closing_say(round, " and ", "(%s)", stage->conjunction[i]);
+            status = closing_say(round, " and ", "(%s)", query_stage(stage)->conjunction[i]);
         }
     }
     return status;
@@ -78,7 +79,8 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
         return STATUS_NO_MEMORY;
     }
     query_run_answers(round->answer, &outcome->queries);
-    return stage->conjunction_count > 0 ? tell_conjunction(round, outcome, stage) : STATUS_OK;
+    return query_stage(stage)->conjunction_count > 0 ? tell_conjunction(round, outcome, stage)
+                                                     : STATUS_OK;
 }
 
 const struct task_close task_close_query = {.close = close, .add = add, .tell = tell};

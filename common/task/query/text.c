@@ -2,6 +2,7 @@
 
 #include "config/keys.h"
 #include "query/conjunction.h"
+#include "task/query/stage.h"
 #include "task/task.h"
 
 #include <stdio.h>
@@ -93,15 +94,16 @@ static enum status build_conjunction(const struct drafting *drafting, size_t ind
     if (predicate_parse(&positive, text_of_positive, &drafting->job->schema, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "conjunction.positive", why.text);
     }
-    stage->conjunction = calloc(2 * draft->feature_count, sizeof *stage->conjunction);
-    if (stage->conjunction == NULL) {
+    query_stage(stage)->conjunction =
+        calloc(2 * draft->feature_count, sizeof *query_stage(stage)->conjunction);
+    if (query_stage(stage)->conjunction == NULL) {
         return STATUS_NO_MEMORY;
     }
-    stage->conjunction_count = draft->feature_count;
-    stage->conjunction_tolerance = draft->tolerance;
+    query_stage(stage)->conjunction_count = draft->feature_count;
+    query_stage(stage)->conjunction_tolerance = draft->tolerance;
     for (size_t i = 0; i < draft->feature_count; i++) {
-        char *question = stage->conjunction[draft->feature_count + i];
-        memcpy(stage->conjunction[i], draft->feature[i], QUERY_TEXT_BYTES);
+        char *question = query_stage(stage)->conjunction[draft->feature_count + i];
+        memcpy(query_stage(stage)->conjunction[i], draft->feature[i], QUERY_TEXT_BYTES);
         if (conjunction_question(question, draft->feature[i], draft->positive,
                                  &drafting->job->schema, &why) != STATUS_OK) {
             return refuse_item(drafting, index, "conjunction.features", i, why.text);
@@ -139,7 +141,8 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    status = query_set_init(&stage->queries, text, own->query_count + stage->conjunction_count,
+    status = query_set_init(&stage->queries, text,
+                            own->query_count + query_stage(stage)->conjunction_count,
                             draft->grid_bits, &drafting->job->schema, &why);
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "queries", why.text);
@@ -152,6 +155,12 @@ static enum status build(const struct drafting *drafting, size_t index)
     return stage_take_batch(drafting, index);
 }
 
+static void free_stage(void *own)
+{
+    struct query_stage *stage = own;
+    free(stage->conjunction);
+}
+
 const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,
                                           .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                           .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND |
@@ -161,4 +170,6 @@ const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,
                                           .keeps_raw = true,
                                           .own = keys,
                                           .own_bytes = sizeof(struct draft_query),
+                                          .stage_bytes = sizeof(struct query_stage),
+                                          .free_stage = free_stage,
                                           .build = build};

@@ -1,5 +1,6 @@
 #include "task/answer.h"
 #include "base/check.h"
+#include "task/select/stage.h"
 
 enum status answer_select(int64_t *value, const struct task_input *input)
 {
@@ -12,7 +13,7 @@ enum status answer_select(int64_t *value, const struct task_input *input)
     CHECK(data->raw != NULL && rows.first + rows.count <= data->record_count);
     for (uint64_t i = rows.first; i < rows.first + rows.count; i++) {
         const struct row row = task_row(input, i);
-        candidates_add(value, &input->stage->candidates, &row);
+        candidates_add(value, &select_stage(input->stage)->candidates, &row);
     }
     return STATUS_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "dp/encode.h"
 #include "learn/sensitivity.h"
+#include "task/select/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 static size_t answer_count(const struct round_asked *asked)
 {
     return asked->stage->among_experts ? asked->experts
-                                       : candidates_cells(&asked->stage->candidates);
+                                       : candidates_cells(&select_stage(asked->stage)->candidates);
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
@@ -26,8 +27,8 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
         return sensitivity_losses_l1(&out->sensitivity, drawn ? 1 : asked->experts,
                                      asked->stage->grid_bits, asked->why);
     }
-    out->sensitivity =
-        drawn ? CANDIDATES_SCORE_SENSITIVITY : candidates_sensitivity_l1(&asked->stage->candidates);
+    out->sensitivity = drawn ? CANDIDATES_SCORE_SENSITIVITY
+                             : candidates_sensitivity_l1(&select_stage(asked->stage)->candidates);
     return STATUS_OK;
 }
 
@@ -36,7 +37,7 @@ static enum status need(struct work_need *out, const struct work_view *view)
     if (view->stage->among_experts) {
         return task_bounds_losses.need(out, view);
     }
-    const double cells = (double)candidates_cells(&view->stage->candidates);
+    const double cells = (double)candidates_cells(&select_stage(view->stage)->candidates);
     out->flops = view->rows * cells * WORK_PREDICATE_FLOPS;
     out->bytes = WORK_NUMBER * cells;
     return STATUS_OK;
@@ -52,7 +53,7 @@ static double select_noise(const struct terms_setting *setting, size_t count,
         return ldexp(query_noise_deviation(noise), -(int)stage->grid_bits);
     }
     for (size_t i = 0; i < count; i++) {
-        most = fmax(most, candidates_error_deviation(&stage->candidates, i, noise));
+        most = fmax(most, candidates_error_deviation(&select_stage(stage)->candidates, i, noise));
     }
     return most;
 }
@@ -61,7 +62,8 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
 {
     const struct stage *stage = setting->stage;
     const bool among_experts = stage->among_experts;
-    const size_t count = among_experts ? setting->experts : candidates_count(&stage->candidates);
+    const size_t count =
+        among_experts ? setting->experts : candidates_count(&select_stage(stage)->candidates);
     const double records = (double)setting->agents * (double)stage->batch;
     const char *what = among_experts ? "experts" : "candidates";
     struct query_noise noise = {0};

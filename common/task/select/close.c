@@ -3,6 +3,7 @@
 
 #include "task/close.h"
 #include "dp/select.h"
+#include "task/select/stage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static enum status draw(struct closing *closing, size_t *chosen, const int64_t *
 /* Experts' scores are their summed losses; candidates', what their cells tell. */
 static enum status scores(int64_t **out, size_t *count, const struct closing *closing)
 {
-    const struct candidates *candidates = &closing->stage->candidates;
+    const struct candidates *candidates = &select_stage(closing->stage)->candidates;
     const uint64_t records = closing_records(closing->stage, closing->record);
     const bool experts = closing->stage->among_experts;
 
@@ -80,8 +81,8 @@ static enum status close(struct closing *closing)
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
-    const size_t count =
-        stage->among_experts ? outcome->expert_count : candidates_count(&stage->candidates);
+    const size_t count = stage->among_experts ? outcome->expert_count
+                                              : candidates_count(&select_stage(stage)->candidates);
     (void)job;
     (void)within;
     return blob.size != 0 || record->as.round.sum_count != 1 || record->as.round.sum[0] < 0 ||
@@ -100,7 +101,7 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
         return closing_say(round, "", "%s", outcome->expert[chosen].name);
     }
     char name[CANDIDATES_NAME_BYTES];
-    candidates_name(name, sizeof name, &stage->candidates, chosen);
+    candidates_name(name, sizeof name, &select_stage(stage)->candidates, chosen);
     return closing_say(round, "", "%s", name);
 }
 

@@ -4,6 +4,7 @@
 #include "config/keys.h"
 #include "dp/encode.h"
 #include "learn/sensitivity.h"
+#include "task/select/stage.h"
 #include "task/task.h"
 
 struct draft_candidates {
@@ -59,12 +60,12 @@ static enum status build_candidates(const struct drafting *drafting, size_t inde
     }
     stage->grid_bits = 0; /* errors are whole numbers */
     enum status status =
-        candidates_init(&stage->candidates, &drafting->job->schema, &request, &why);
+        candidates_init(&select_stage(stage)->candidates, &drafting->job->schema, &request, &why);
     if (status == STATUS_INVALID) {
         return stage_refuse(drafting, index, "candidates", why.text);
     }
     if (status == STATUS_OK && stage_has(drafting, index, "candidates.thresholds") &&
-        !candidates_have_thresholds(&stage->candidates)) {
+        !candidates_have_thresholds(&select_stage(stage)->candidates)) {
         return stage_refuse(drafting, index, "candidates.thresholds",
                             "is for stumps of numbers, and there are none: remove it");
     }
@@ -115,6 +116,12 @@ static enum status build(const struct drafting *drafting, size_t index)
     return build_candidates(drafting, index);
 }
 
+static void free_stage(void *own)
+{
+    struct select_stage *stage = own;
+    candidates_free(&stage->candidates);
+}
+
 const struct task_text task_text_select = {
     .strategies =
         1u << STRATEGY_NOISY_MIN | 1u << STRATEGY_EXPONENTIAL | 1u << STRATEGY_PERMUTE_AND_FLIP,
@@ -125,4 +132,6 @@ const struct task_text task_text_select = {
     .keeps_raw = true,
     .own = keys,
     .own_bytes = sizeof(struct draft_select),
+    .stage_bytes = sizeof(struct select_stage),
+    .free_stage = free_stage,
     .build = build};

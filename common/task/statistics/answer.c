@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/even.h"
 #include "dp/encode.h"
+#include "task/statistics/stage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static void add_class(int64_t *sum, const struct batch *batch, size_t own, unsig
 
 enum status answer_statistics(int64_t *value, const struct task_input *input)
 {
-    const struct moments *moments = &input->stage->moments;
+    const struct moments *moments = &statistics_stage(input->stage)->moments;
     const size_t outputs = schema_output_count(&input->job->schema);
     struct batch batch;
     enum status status = batch_init(&batch, input);

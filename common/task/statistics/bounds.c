@@ -1,5 +1,6 @@
 /* How far a record moves second moments. */
 
+#include "task/statistics/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -12,29 +13,32 @@
  * a number that is 0 on one side is off by half a step at most, so that two blocks weigh as one. */
 static uint64_t sensitivity(const struct stage *stage, size_t outputs)
 {
-    const double d = (double)stage->moments.feature_count;
+    const double d = (double)statistics_stage(stage)->moments.feature_count;
     if (stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN) {
-        return moments_sensitivity_l2(&stage->moments);
+        return moments_sensitivity_l2(&statistics_stage(stage)->moments);
     }
     const double classes = (1 + d / sqrt(2) + 2 * sqrt(d)) * (1 + 0x1p-40);
-    return outputs == 1 ? moments_sensitivity_l1(&stage->moments)
+    return outputs == 1 ? moments_sensitivity_l1(&statistics_stage(stage)->moments)
                         : (uint64_t)ceil(ldexp(classes, (int)stage->grid_bits)) +
-                              moments_count(&stage->moments);
+                              moments_count(&statistics_stage(stage)->moments);
 }
 
 static size_t answer_count(const struct round_asked *asked)
 {
     const size_t more = schema_output_count(&asked->job->schema) - 1;
-    return moments_count(&asked->stage->moments) + more * asked->stage->moments.feature_count;
+    return moments_count(&statistics_stage(asked->stage)->moments) +
+           more * statistics_stage(asked->stage)->moments.feature_count;
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
-    if (moments_check(&asked->stage->moments, asked->stage->batch, asked->why) != STATUS_OK) {
+    if (moments_check(&statistics_stage(asked->stage)->moments, asked->stage->batch, asked->why) !=
+        STATUS_OK) {
         return STATUS_INVALID;
     }
     out->sensitivity = sensitivity(asked->stage, schema_output_count(&asked->job->schema));
-    out->high = (int64_t)moments_range(&asked->stage->moments, asked->stage->batch);
+    out->high =
+        (int64_t)moments_range(&statistics_stage(asked->stage)->moments, asked->stage->batch);
     out->low = -out->high;
     return STATUS_OK;
 }

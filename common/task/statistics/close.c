@@ -2,6 +2,7 @@
  * each of its moved thresholds. */
 
 #include "task/close.h"
+#include "task/statistics/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,10 +55,10 @@ static enum status close(struct closing *closing)
     const uint32_t agent_count = closing->record->as.round.agent_count;
     const struct query_noise noise =
         closing_noise(closing->outcome, closing->job, stage, closing->within, agent_count);
-    const size_t count = moments_count(&stage->moments);
+    const size_t count = moments_count(&statistics_stage(stage)->moments);
     const size_t row_count = job_experts_of_round(stage, agent_count);
     const size_t per_lambda = row_count / stage->lambda_count * round_stage_width(stage);
-    struct system system = {.moments = &stage->moments,
+    struct system system = {.moments = &statistics_stage(stage)->moments,
                             .total = malloc(count * sizeof *system.total),
                             .constant = schema_constant(&stage->schema)};
     double *rows = malloc(row_count * round_stage_width(stage) * sizeof *rows);

@@ -2,6 +2,7 @@
  * apart in c blocks, x in the block of the record's own class and nothing in the others: at most two
  * blocks differ between neighbours, however many classes there are. */
 
+#include "task/statistics/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -27,9 +28,9 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->loss = (struct loss){.kind = LOSS_SQUARED};
     stage->rounds = 1;
     stage->charge.epsilon_micro = stage->epsilon_micro;
-    stage->moments = (struct moments){
+    statistics_stage(stage)->moments = (struct moments){
         .feature_count = schema_feature_count(schema), .grid_bits = stage->grid_bits, .bound_y = 1};
-    if (moments_check(&stage->moments, stage->batch, &why) != STATUS_OK) {
+    if (moments_check(&statistics_stage(stage)->moments, stage->batch, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "batch", why.text);
     }
     if ((double)stage->lambda_count * (double)schema_output_count(schema) * d * d * d >
@@ -47,4 +48,5 @@ const struct task_text task_text_statistics = {
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
     .reads = SHARED_LAMBDAS | SHARED_EXPERTS | SHARED_BATCH | SHARED_MAP | SHARED_NOISE,
     .needs = SHARED_LAMBDAS | SHARED_BATCH,
+    .stage_bytes = sizeof(struct statistics_stage),
     .build = build};

@@ -17,7 +17,7 @@ static const char text[] =
     "  features: [{column: a, centre: 50, half_width: 50}]\n"
     "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
     "cohort: {minimum: 1, deadline_s: 1}\n"
-    "stages:\n  - {task: toy, repeats: 2, batch: 2, share: 1, grid_bits: 0}\n";
+    "stages:\n  - {task: toy, repeats: 2, weight: 3, batch: 2, share: 1, grid_bits: 0}\n";
 
 /* Round 1 looks at the last two of four labels. */
 static bool answers(const struct job *job)
@@ -31,8 +31,8 @@ static bool answers(const struct job *job)
     struct private_vector vector;
     struct why why = {{0}};
     const bool done = task_run(&vector, &input, &why) == STATUS_OK;
-    const bool right = done && vector.count == 1 && vector.value[0] == 2 &&
-                       vector.sensitivity == 2 && vector.low == -2 && vector.high == 2;
+    const bool right = done && vector.count == 1 && vector.value[0] == 6 &&
+                       vector.sensitivity == 6 && vector.low == -6 && vector.high == 6;
     private_vector_free(&vector);
     return right;
 }

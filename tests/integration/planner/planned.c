@@ -1,4 +1,5 @@
 #include "planned.h"
+#include "task/select/stage.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -214,11 +215,14 @@ static size_t read_release(double *value, const struct planned *bench,
             }
             break;
         }
-        candidates_scores(score, &stage->candidates, sum, (uint64_t)AGENTS * stage->batch);
-        count = stage->candidates.column_count + stage->candidates.predicate_count;
+        candidates_scores(score, &select_stage(stage)->candidates, sum,
+                          (uint64_t)AGENTS * stage->batch);
+        count = select_stage(stage)->candidates.column_count +
+                select_stage(stage)->candidates.predicate_count;
         for (size_t i = 0; i < count; i++) { /* the first of each column, and every predicate */
-            const size_t stumps =
-                i < stage->candidates.column_count ? i * stage->candidates.threshold_count : i;
+            const size_t stumps = i < select_stage(stage)->candidates.column_count
+                                      ? i * select_stage(stage)->candidates.threshold_count
+                                      : i;
             value[i] = (double)score[2 * stumps] / 2;
         }
         break;

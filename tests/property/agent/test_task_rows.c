@@ -6,6 +6,7 @@
 #include "experts/hedge.h"
 #include "learn/erm.h"
 #include "learn/kernel_machine.h"
+#include "task/predict/stage.h"
 #include "tests/property/agent/world.h"
 
 #include <math.h>
@@ -289,7 +290,7 @@ Test(task_rows, a_kernel_model_has_the_lambda_of_its_round_and_the_tolerance_of_
     for (uint32_t within = 0; within < 2; within++) {
         const struct stage *stage = w.input.stage;
         const struct kernel_problem problem = {.loss = stage->loss,
-                                               .kernel = stage->kernel,
+                                               .kernel = predict_stage(stage)->kernel,
                                                .lambda = stage->lambda[within],
                                                .tolerance = stage->tolerance,
                                                .record_count = M,
@@ -298,7 +299,7 @@ Test(task_rows, a_kernel_model_has_the_lambda_of_its_round_and_the_tolerance_of_
         struct kernel_model model;
         struct private_vector vector = answer(&w, within);
         cr_assert_eq(kernel_fit(&model, &problem, &w.data, NULL), STATUS_OK);
-        kernel_predict(f, &model, stage->point, 2);
+        kernel_predict(f, &model, predict_stage(stage)->point, 2);
         for (size_t i = 0; i < 2; i++) {
             f[i] = fmin(fmax(f[i], -1), 1);
             cr_expect_eq(vector.value[i], encode_value(f[i], stage->grid_bits), "round %u", within);

@@ -4,6 +4,7 @@
 #include "experts/experts.h"
 #include "learn/kernel_machine.h"
 #include "task/answer.h"
+#include "task/predict/stage.h"
 #include "tests/support/given_back.h"
 #include "tests/support/seeded_random.h"
 
@@ -117,13 +118,13 @@ Test(task_memory, answers_at_the_points)
                  "kernel: {kind: laplacian, gamma: 2}, lambdas: [0.1], share: 1, grid_bits: 20",
                  0);
     const struct kernel_problem problem = {.loss = f.job.stage[0].loss,
-                                           .kernel = f.job.stage[0].kernel,
+                                           .kernel = predict_stage(&f.job.stage[0])->kernel,
                                            .lambda = 0.1,
                                            .tolerance = f.job.stage[0].tolerance,
                                            .record_count = M,
                                            .feature_count = D};
     cr_assert_eq(kernel_fit(&model, &problem, &f.data, NULL), STATUS_OK);
-    kernel_predict(answer, &model, f.job.stage[0].point, GIVEN_BACK_WORDS);
+    kernel_predict(answer, &model, predict_stage(&f.job.stage[0])->point, GIVEN_BACK_WORDS);
     kernel_model_free(&model);
     cr_assert(fabs(answer[0]) < 1 && fabs(answer[1]) < 1 && fabs(answer[2]) < 1, "as they are");
     expect_wiped(&f, answer, "predict");

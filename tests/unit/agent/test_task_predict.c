@@ -4,6 +4,7 @@
 #include "task/answer.h"
 
 #include "learn/kernel_machine.h"
+#include "task/predict/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -97,7 +98,8 @@ static void by_hand(double f[Q], const struct fixture *fixture, const double *y,
         for (size_t i = 0; i < m; i++) {
             double square = 0;
             for (size_t k = 0; k < D; k++) {
-                square += pow(fixture->job.stage->point[q * D + k] - fixture->x[i * D + k], 2);
+                square += pow(
+                    predict_stage(fixture->job.stage)->point[q * D + k] - fixture->x[i * D + k], 2);
             }
             f[q] += a[i][m] / a[i][i] * exp(-2 * sqrt(square));
         }
@@ -139,11 +141,11 @@ Test(task_predict, points_become_features_as_records_do)
     struct fixture f;
     fixture_init(&f, "{column: y, centre: 0, half_width: 1}",
                  "loss: squared, kernel: {kind: gaussian, gamma: 1}, lambdas: [0.1]", 10);
-    cr_assert_eq(f.job.stage->point_count, Q);
-    cr_assert_float_eq(f.job.stage->point[0], -0.5 / sqrt(3), 1e-12);
-    cr_assert_float_eq(f.job.stage->point[1], 0.25 / sqrt(3), 1e-12);
-    cr_assert_float_eq(f.job.stage->point[2], 1 / sqrt(3), 1e-12);
-    cr_assert_str_eq(f.job.stage->point_name[0], "-0.5, 0.25");
+    cr_assert_eq(predict_stage(f.job.stage)->point_count, Q);
+    cr_assert_float_eq(predict_stage(f.job.stage)->point[0], -0.5 / sqrt(3), 1e-12);
+    cr_assert_float_eq(predict_stage(f.job.stage)->point[1], 0.25 / sqrt(3), 1e-12);
+    cr_assert_float_eq(predict_stage(f.job.stage)->point[2], 1 / sqrt(3), 1e-12);
+    cr_assert_str_eq(predict_stage(f.job.stage)->point_name[0], "-0.5, 0.25");
     job_free(&f.job);
 }
 
@@ -193,7 +195,7 @@ Test(task_predict, one_replaced_record_reaches_the_sensitivity_and_half_of_it_wo
         f.y[i] = f.y[i] == 0 ? -1 : 1;
     }
     for (size_t q = 0; q < Q; q++) {
-        memcpy(f.job.stage->point + q * D, f.x + 7 * D, D * sizeof(double));
+        memcpy(predict_stage(f.job.stage)->point + q * D, f.x + 7 * D, D * sizeof(double));
     }
     struct private_vector before = run(&f, 0);
     f.y[7] = -f.y[7];
@@ -226,7 +228,8 @@ Test(task_predict, random_and_hostile_neighbours_stay_within_the_sensitivity)
             draw_all(&f, 0, &seeded);
             const size_t row = seeded_random_below(&seeded, 15);
             if (trial % 2 == 0) {
-                memcpy(f.x + row * D, f.job.stage->point + 2 * D, D * sizeof(double));
+                memcpy(f.x + row * D, predict_stage(f.job.stage)->point + 2 * D,
+                       D * sizeof(double));
                 f.y[row] = 1;
             }
             struct private_vector before = run(&f, 0);
@@ -251,11 +254,11 @@ Test(task_predict, answers_that_were_not_projected_would_be_caught)
     fixture_init(&f, "{column: y, positive: \"1\", negative: \"0\"}",
                  "loss: logistic, kernel: {kind: gaussian, gamma: 1}, lambdas: [0.001]", 4);
     for (size_t i = 0; i < 4; i++) {
-        memcpy(f.x + i * D, f.job.stage->point + 2 * D, D * sizeof(double));
+        memcpy(f.x + i * D, predict_stage(f.job.stage)->point + 2 * D, D * sizeof(double));
         f.y[i] = 1;
     }
     const struct kernel_problem problem = {.loss = f.job.stage->loss,
-                                           .kernel = f.job.stage->kernel,
+                                           .kernel = predict_stage(f.job.stage)->kernel,
                                            .lambda = 0.001,
                                            .tolerance = f.job.stage->tolerance,
                                            .record_count = 4,
@@ -263,7 +266,7 @@ Test(task_predict, answers_that_were_not_projected_would_be_caught)
     struct kernel_model model;
     double raw = 0;
     cr_assert_eq(kernel_fit(&model, &problem, &f.data, NULL), STATUS_OK);
-    kernel_predict(&raw, &model, f.job.stage->point + 2 * D, 1);
+    kernel_predict(&raw, &model, predict_stage(f.job.stage)->point + 2 * D, 1);
     kernel_model_free(&model);
     struct private_vector vector = run(&f, 0);
     cr_assert_gt(raw, 2, "the model itself goes far beyond the range: %f", raw);

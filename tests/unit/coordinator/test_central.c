@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "dp/mechanism.h"
 #include "task/close.h"
+#include "task/select/stage.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -188,7 +189,8 @@ Test(central, a_selection_releases_a_candidate_and_no_sum)
     }
     struct record record = central_last(&bench);
     cr_assert_eq(record.as.round.sum_count, 1);
-    cr_assert_lt((size_t)record.as.round.sum[0], candidates_count(&bench.job.stage[1].candidates));
+    cr_assert_lt((size_t)record.as.round.sum[0],
+                 candidates_count(&select_stage(&bench.job.stage[1])->candidates));
     record_free(&record);
     central_free(&bench);
 }

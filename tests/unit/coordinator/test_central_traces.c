@@ -4,6 +4,7 @@
 #include "central.h"
 
 #include "dp/select.h"
+#include "task/select/stage.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -154,12 +155,13 @@ Test(central_traces, a_choice_is_drawn_at_the_sensitivity_that_is_charged)
         central_greet(&bench);
         const struct stage *stage = &bench.job.stage[0];
         const size_t cells = central_count(&bench);
-        const size_t count = candidates_count(&stage->candidates);
+        const size_t count = candidates_count(&select_stage(stage)->candidates);
         cr_assert(cells <= 16 && count <= 64);
         for (size_t i = 0; i < cells; i++) {
             sum[i] = CENTRAL_AGENTS * scattered(0, i);
         }
-        candidates_scores(score, &stage->candidates, sum, CENTRAL_AGENTS * stage->batch);
+        candidates_scores(score, &select_stage(stage)->candidates, sum,
+                          CENTRAL_AGENTS * stage->batch);
         seeded_random_init(&bench.seeded, 100 + seed);
         struct seeded_random twin = bench.seeded;
         const struct random random = seeded_random_interface(&twin);

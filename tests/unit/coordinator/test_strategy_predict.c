@@ -5,6 +5,7 @@
 #include "learn/distil.h"
 #include "learn/sensitivity.h"
 #include "task/close.h"
+#include "task/predict/stage.h"
 #include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
@@ -94,7 +95,7 @@ static void fill(struct fixture *f, bool own)
 /* The score of a linear model at the job's point q. */
 static double score(const struct fixture *f, const double *w, size_t q)
 {
-    const double *x = f->job.stage->point + q * D;
+    const double *x = predict_stage(f->job.stage)->point + q * D;
     return w[0] * x[0] + w[1] * x[1];
 }
 
@@ -140,7 +141,7 @@ Test(strategy_predict, the_ridge_follows_the_noise_of_what_is_followed)
     fill(&f, true);
     cr_assert_eq(task_close_predict.close(&f.closing), STATUS_OK);
     cr_assert_eq(round_bounds(&bounds, &f.job, f.job.stage, 0, RECORDS, 0, NULL), STATUS_OK);
-    problem.point = f.job.stage->point;
+    problem.point = predict_stage(f.job.stage)->point;
     const double one = sqrt(2) * ldexp((double)bounds.sensitivity / 0.5, -BITS);
     cr_assert(one > 0.05 && one < 1);
     for (size_t row = 0; row < 2; row++) {

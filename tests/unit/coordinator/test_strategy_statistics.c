@@ -2,6 +2,7 @@
  * of classes, names; and that only what can follow is read back. */
 
 #include "task/close.h"
+#include "task/statistics/stage.h"
 
 #include "tests/support/seeded_random.h"
 #include "tests/unit/coordinator/history.h"
@@ -118,9 +119,10 @@ static double edge(const struct fixture *f, bool gaussian, double draws)
 {
     const struct stage *stage = f->job.stage;
     const double deviation =
-        gaussian ? (double)moments_sensitivity_l2(&stage->moments) *
+        gaussian ? (double)moments_sensitivity_l2(&statistics_stage(stage)->moments) *
                        (double)stage->charge.sigma_micro * 1e-6
-                 : sqrt(2) * (double)moments_sensitivity_l1(&stage->moments) / 2; /* epsilon 2 */
+                 : sqrt(2) * (double)moments_sensitivity_l1(&statistics_stage(stage)->moments) /
+                       2; /* epsilon 2 */
     return 2 * sqrt(D) * ldexp(deviation * sqrt(draws), -BITS) / RECORDS;
 }
 

@@ -2,6 +2,8 @@
 
 #include "job/round.h"
 #include "learn/kernel_machine.h"
+#include "task/predict/stage.h"
+#include "task/statistics/stage.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -53,7 +55,7 @@ Test(job_answers, statistics_pays_once_for_every_lambda)
     cr_assert_eq(job_loss(&job).kind, LOSS_SQUARED);
     cr_assert_eq(round_answer_count(&job, job.stage, 0, 0), 3 * 6 / 2);
     cr_assert_eq(round_bounds(&bounds, &job, job.stage, 0, 500, 0, NULL), STATUS_OK);
-    cr_assert_eq(bounds.sensitivity, moments_sensitivity_l1(&job.stage->moments));
+    cr_assert_eq(bounds.sensitivity, moments_sensitivity_l1(&statistics_stage(job.stage)->moments));
     job_free(&job);
 }
 
@@ -70,7 +72,7 @@ Test(job_answers, gaussian_statistics_take_all_that_is_left_in_the_other_norm)
     cr_assert_eq(job.stage->charge.mechanism, MECHANISM_DISCRETE_GAUSSIAN);
     cr_assert_gt(job.stage->charge.sigma_micro, 1000000);
     cr_assert_eq(round_bounds(&bounds, &job, job.stage, 0, 500, 0, NULL), STATUS_OK);
-    cr_assert_eq(bounds.sensitivity, moments_sensitivity_l2(&job.stage->moments));
+    cr_assert_eq(bounds.sensitivity, moments_sensitivity_l2(&statistics_stage(job.stage)->moments));
     struct cost cost = round_cost(&job, &job.filter, 2);
     cr_assert(filter_admits(&job.filter, &cost));
     job_free(&job);
@@ -105,9 +107,9 @@ Test(job_answers, predict_pays_for_every_lambda_and_once_for_all_points)
     cr_assert_eq(job.stage->rounds, 2);
     cr_assert_eq(job.stage->charge.epsilon_micro, 500000);
     cr_assert_eq(job_experts_of_stage(job.stage, 5), 2 * (1 + 1 + 5));
-    cr_assert_eq(job.stage->kernel.degree, 2);
-    cr_assert_eq(job.stage->point_count, 2);
-    cr_assert_str_eq(job.stage->point_name[1], "50, M");
+    cr_assert_eq(predict_stage(job.stage)->kernel.degree, 2);
+    cr_assert_eq(predict_stage(job.stage)->point_count, 2);
+    cr_assert_str_eq(predict_stage(job.stage)->point_name[1], "50, M");
     cr_assert_eq(round_answer_count(&job, job.stage, 1, 0), 2);
     cr_assert_eq(round_bounds(&bounds, &job, job.stage, 0, 500, 0, &why), STATUS_OK);
     cr_assert(bounds.high == 1024 && bounds.low == -1024);

@@ -5,6 +5,7 @@
 #include "job/reach.h"
 #include "job/round.h"
 #include "learn/sensitivity.h"
+#include "task/predict/stage.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -207,13 +208,15 @@ Test(job_prices, each_class_and_each_point_is_answered_by_the_kernel_of_the_job)
     struct job job;
     must_parse(&job, &trial);
     const struct stage *stage = &job.stage[0];
-    const struct kernel_problem problem = {
-        .loss = stage->loss,
-        .kernel = {.kind = KERNEL_POLYNOMIAL, .degree = 2, .offset = 1, .rate = stage->kernel.rate},
-        .lambda = 2,
-        .tolerance = stage->tolerance,
-        .record_count = 1000,
-        .feature_count = 2};
+    const struct kernel_problem problem = {.loss = stage->loss,
+                                           .kernel = {.kind = KERNEL_POLYNOMIAL,
+                                                      .degree = 2,
+                                                      .offset = 1,
+                                                      .rate = predict_stage(stage)->kernel.rate},
+                                           .lambda = 2,
+                                           .tolerance = stage->tolerance,
+                                           .record_count = 1000,
+                                           .feature_count = 2};
     uint64_t all = 0;
     cr_assert_eq(sensitivity_predict_l1(&all, &problem, 3 * 2, 20, NULL), STATUS_OK);
     cr_expect_eq(sensitivity(&job, 1000, 0), all);

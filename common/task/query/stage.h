@@ -1,0 +1,23 @@
+/* stage.h - what only a query stage has. */
+
+#ifndef TASK_QUERY_STAGE_H
+#define TASK_QUERY_STAGE_H
+
+#include "base/check.h"
+#include "job/job.h"
+
+struct query_stage {
+    char (*conjunction)
+        [QUERY_TEXT_BYTES]; /* (conjunction_count, 2) features to learn one of, and their questions */
+    size_t conjunction_count;
+    double conjunction_tolerance; /* tau: how near to its probability an answer is meant to be */
+};
+
+/** Returns it; CHECKs the task. */
+static inline struct query_stage *query_stage(const struct stage *stage)
+{
+    CHECK(stage->task == TASK_QUERY);
+    return stage->own;
+}
+
+#endif
