@@ -120,10 +120,7 @@ enum status options_read(const struct option *option, size_t option_count, int c
         if (value == NULL) {
             return why_refuse(why, "%s wants %s after it", found->name, found->what);
         }
-        enum status status = take(found, value, seen[found - option], why);
-        if (status != STATUS_OK) {
-            return status;
-        }
+        TRY(take(found, value, seen[found - option], why));
         seen[found - option] = true;
     }
     for (size_t i = 0; i < option_count; i++) {

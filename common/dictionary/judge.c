@@ -92,10 +92,7 @@ static enum status judge_label(const struct dictionary *dictionary, const struct
                                struct why *why)
 {
     const struct dictionary_column *column;
-    enum status status = find(&column, dictionary, label->name, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(find(&column, dictionary, label->name, why));
     switch (label->kind) {
     case LABEL_NUMBER:
         return need_number(column, why);
@@ -114,10 +111,7 @@ static enum status judge_column(const struct dictionary *dictionary, const struc
                                 struct why *why)
 {
     const struct dictionary_column *column;
-    enum status status = find(&column, dictionary, asked->name, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(find(&column, dictionary, asked->name, why));
     return asked->kind == COLUMN_NUMBER
                ? need_number(column, why)
                : need_texts(column, asked->category, asked->category_count, why);

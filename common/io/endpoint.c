@@ -103,10 +103,7 @@ static enum status start(struct endpoint **out, const struct endpoint_options *o
                          struct why *why)
 {
     *out = NULL;
-    enum status status = endpoint_check_address(options->address, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(endpoint_check_address(options->address, why));
     struct endpoint *endpoint = calloc(1, sizeof *endpoint);
     if (endpoint == NULL) {
         why_set(why, "no memory for the connection");
@@ -150,13 +147,10 @@ enum status endpoint_listen(struct endpoint **out, const struct endpoint_options
                             struct why *why)
 {
     sigset_t before;
-    enum status status = start(out, options, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(start(out, options, why));
     (*out)->listens = true;
     block_signals(&before);
-    status = endpoint_guard_open(*out, why);
+    enum status status = endpoint_guard_open(*out, why);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status != STATUS_OK) {
         endpoint_free(*out);
@@ -169,13 +163,10 @@ enum status endpoint_dial(struct endpoint **out, const struct endpoint_options *
                           struct why *why)
 {
     sigset_t before;
-    enum status status = start(out, options, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(start(out, options, why));
     (*out)->dialing.coordinator_key = options->coordinator_key;
     block_signals(&before);
-    status = endpoint_dialing_build(*out, why);
+    enum status status = endpoint_dialing_build(*out, why);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status != STATUS_OK) {
         endpoint_free(*out);

@@ -220,9 +220,7 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
                 options->roster_path);
         status = STATUS_NOT_FOUND;
     }
-    if (status == STATUS_OK) {
-        status = stay(run, exit_code, why);
-    }
+    THEN(status, stay(run, exit_code, why));
     if (run->signals >= 0) {
         (void)close(run->signals);
     }

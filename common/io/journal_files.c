@@ -28,10 +28,7 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
                 errno == ENOENT ? "; remedy: make the folder above it, if the path is right" : "");
         return STATUS_IO;
     }
-    enum status status = owned_folder(&about, folder, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(owned_folder(&about, folder, why));
     /* Others could only read names and sizes here. Whoever could write might have planted files: refused above. */
     if ((about.st_mode & 077) != 0 && chmod(folder, 0700) != 0) {
         why_set(why, "the folder %s is open to others; remedy: chmod 700 %s", folder, folder);
@@ -51,9 +48,7 @@ static enum status try_file(const char *folder, struct why *why)
     int file = -1;
     enum status status = journal_path(path, folder, "try", why);
 
-    if (status == STATUS_OK) {
-        status = owned_open(&file, path, O_RDWR | O_CREAT, why);
-    }
+    THEN(status, owned_open(&file, path, O_RDWR | O_CREAT, why));
     if (status != STATUS_OK) {
         return status;
     }
@@ -73,9 +68,7 @@ enum status journal_folder_try(const char *folder, struct why *why)
     enum status status = journal_folder_prepare(folder, why);
 
     made = made && status == STATUS_OK;
-    if (status == STATUS_OK) {
-        status = try_file(folder, why);
-    }
+    THEN(status, try_file(folder, why));
     if (made) {
         (void)rmdir(folder);
     }
@@ -108,15 +101,9 @@ enum status journal_lock(int *lock, const char *folder, struct why *why)
     char text[24];
 
     *lock = -1;
-    enum status status = journal_path(path, folder, "lock", why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(journal_path(path, folder, "lock", why));
     int file = -1;
-    status = owned_open(&file, path, O_RDWR | O_CREAT, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(owned_open(&file, path, O_RDWR | O_CREAT, why));
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
         bool held = errno == EWOULDBLOCK;
         read_holder(file, text);
@@ -175,17 +162,11 @@ enum status journal_mark_open(int *file, struct journal_mark *mark, const char *
 
     *file = -1;
     memset(mark, 0, sizeof *mark);
-    enum status status = journal_path(path, folder, "mark", why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(journal_path(path, folder, "mark", why));
     static const int flags[] = {
         [MARK_READ] = O_RDONLY, [MARK_WRITE] = O_RDWR, [MARK_MAKE] = O_RDWR | O_CREAT};
     int opened = -1;
-    status = owned_open(&opened, path, flags[use], why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(owned_open(&opened, path, flags[use], why));
     int state[2] = {read_copy(&copy[0], opened, 0), read_copy(&copy[1], opened, 1)};
     if (state[0] < 1 && state[1] < 1 && (state[0] < 0 || state[1] < 0)) {
         why_set(why,

@@ -137,12 +137,8 @@ enum status roster_add(const char *path, const char *name, const struct digest *
 {
     struct edit edit;
     enum status status = edit_begin(&edit, path, why);
-    if (status == STATUS_OK) {
-        status = add_entry(&edit, name, key, 0, why);
-    }
-    if (status == STATUS_OK) {
-        status = edit_write(&edit, why);
-    }
+    THEN(status, add_entry(&edit, name, key, 0, why));
+    THEN(status, edit_write(&edit, why));
     edit_end(&edit);
     return status;
 }
@@ -162,12 +158,8 @@ enum status roster_add_token(const char *path, const char *name, const struct di
             remove_at(edit.roster, i);
         }
     }
-    if (status == STATUS_OK) {
-        status = add_entry(&edit, name, key, until_s, why);
-    }
-    if (status == STATUS_OK) {
-        status = edit_write(&edit, why);
-    }
+    THEN(status, add_entry(&edit, name, key, until_s, why));
+    THEN(status, edit_write(&edit, why));
     edit_end(&edit);
     return status;
 }
@@ -192,9 +184,7 @@ enum status roster_revoke(const char *path, const char *name, const struct diges
             status = STATUS_NOT_FOUND;
         }
     }
-    if (status == STATUS_OK) {
-        status = edit_write(&edit, why);
-    }
+    THEN(status, edit_write(&edit, why));
     edit_end(&edit);
     return status;
 }
@@ -220,9 +210,7 @@ enum status roster_enrol(const char *path, const struct digest *token_key, const
         }
         remove_at(edit.roster, i);
         status = add_entry(&edit, entry.name, key, 0, why);
-        if (status == STATUS_OK) {
-            status = edit_write(&edit, why);
-        }
+        THEN(status, edit_write(&edit, why));
         goto done;
     }
     why_set(why, "there is no such token: it was spent or revoked");

@@ -22,10 +22,7 @@ enum status kernel_plan(struct erm_plan *plan, const struct kernel_problem *prob
                         struct why *why)
 {
     *plan = (struct erm_plan){0};
-    const enum status status = kernel_check(problem->kernel, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(kernel_check(problem->kernel, why));
     if (problem->record_count > KERNEL_RECORDS_MAX) {
         return why_refuse(why,
                           "a kernel machine takes at most %d records: take random features instead",

@@ -189,10 +189,7 @@ enum status online_sensitivity_l1(const struct online_problem *problem, uint64_t
                                   uint64_t *delta_1, struct why *why)
 {
     check(problem);
-    const enum status status = time_fits(t, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(time_fits(t, why));
     const double least = grid_share_min * (double)problem->feature_count;
     const double value = sensitivity_l1(problem, t);
     if (value < least) {
@@ -209,10 +206,7 @@ enum status online_range(const struct online_problem *problem, uint64_t t, uint6
                          struct why *why)
 {
     check(problem);
-    const enum status status = time_fits(t, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(time_fits(t, why));
     const double norm = online_norm(problem, t) + online_rounding(problem, t);
     return to_whole(range, ceil(ldexp(norm, (int)problem->grid_bits)) + 1, why);
 }

@@ -130,9 +130,7 @@ enum status schema_copy(struct schema *out, const struct schema *from)
     for (size_t i = 0; i < from->more_count && status == STATUS_OK; i++) {
         struct feature_map map;
         status = copy_map(&map, &from->more[i], values);
-        if (status == STATUS_OK) {
-            status = block_append(out, map);
-        }
+        THEN(status, block_append(out, map));
     }
     if (status != STATUS_OK) {
         schema_free(out);

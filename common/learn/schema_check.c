@@ -199,10 +199,7 @@ static enum status check_map(const struct schema *schema, struct why *why)
     if (map->kernel.kind != KERNEL_GAUSSIAN && map->kernel.kind != KERNEL_LAPLACIAN) {
         return why_refuse(why, "map: its kernel must be gaussian or laplacian");
     }
-    status = kernel_check(map->kernel, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(kernel_check(map->kernel, why));
     if (map->kind == MAP_FOURIER) {
         return check_fourier(schema, why);
     }
@@ -224,9 +221,7 @@ static enum status check_map(const struct schema *schema, struct why *why)
 enum status schema_check(const struct schema *schema, struct why *why)
 {
     enum status status = check_label(&schema->label, why);
-    if (status == STATUS_OK) {
-        status = check_lags(schema, why);
-    }
+    THEN(status, check_lags(schema, why));
     if (status != STATUS_OK) {
         return status;
     }
