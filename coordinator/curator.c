@@ -10,7 +10,7 @@ struct curator {
     const struct random *random;
     struct ledger *ledger;
     struct ledger *purse; /* pays the draws and coins of the game that is played; NULL before */
-    const struct hedge_game *game;
+    const struct hedge_run *game;
 };
 
 enum status curator_new(struct curator **out, const struct job *job, const struct random *random)
@@ -60,7 +60,7 @@ static struct charge charge_of(const struct curator *curator, uint32_t round)
 
 /* Opens a purse when a game begins. A unit is in the losses of one game of the stage: so each has a
  * purse of its own, with the job's limit, and the dearest is what the ledger paid. */
-static enum status take_purse(struct curator *curator, const struct hedge_game *game)
+static enum status take_purse(struct curator *curator, const struct hedge_run *game)
 {
     const struct price limit = {curator->job->epsilon_micro, curator->job->delta_atto};
     if (curator->game == game) {
@@ -73,7 +73,7 @@ static enum status take_purse(struct curator *curator, const struct hedge_game *
 }
 
 /* In a purse there is one stage. */
-static struct charge charge_of_play(const struct hedge_state *state, const struct hedge_game *game)
+static struct charge charge_of_play(const struct hedge_state *state, const struct hedge_run *game)
 {
     const struct digest pass = {{1}};
     return hedge_charge(state, game, &pass);
@@ -86,7 +86,7 @@ static enum status restore_play(struct curator *curator, const struct stage *sta
     struct hedge_state state = *before;
     state.drawn = true;
     hedge_next(&state, round_game(stage, state.round));
-    const struct hedge_game *game = round_game(stage, state.round);
+    const struct hedge_run *game = round_game(stage, state.round);
     const enum hedge_due due = hedge_due(&state, game);
     if (due == HEDGE_DUE_START || due == HEDGE_DUE_NOTHING) {
         return STATUS_OK;
@@ -131,7 +131,7 @@ enum status curator_spend_play(struct curator *curator, struct grant **grant,
                                const struct hedge_state *state, const struct stage *stage,
                                struct why *why)
 {
-    const struct hedge_game *game = round_game(stage, state->round);
+    const struct hedge_run *game = round_game(stage, state->round);
     const struct charge charge = charge_of_play(state, game);
     *grant = NULL;
     const enum status status = take_purse(curator, game);

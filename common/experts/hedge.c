@@ -7,7 +7,6 @@
 
 #include "account/pure.h"
 #include "account/renyi.h"
-#include "experts/hedge_private.h"
 #include "experts/hedge_terms.h"
 #include "experts/regret.h"
 #include "experts/rwm.h"
@@ -47,10 +46,7 @@ static enum status check_game(const struct hedge_problem *problem, struct why *w
 static enum status check(const struct hedge_problem *problem, enum hedge_strategy strategy,
                          struct why *why)
 {
-    enum status status = check_game(problem, why);
-    if (status != STATUS_OK) {
-        return status;
-    }
+    TRY(check_game(problem, why));
     if (!(problem->epsilon > 0 && problem->epsilon <= EPSILON_MAX)) {
         return why_refuse(why, "epsilon must be above 0 and at most 10^6");
     }

@@ -11,8 +11,6 @@
 
 #include "experts/hedge_terms.h"
 
-#include "experts/hedge_private.h"
-
 #include <float.h>
 #include <math.h>
 

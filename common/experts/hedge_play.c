@@ -19,12 +19,12 @@ enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS, REFRESH_SHIFT = 11 };
 /* Byte of a pass's name that tells draws from what is on the stage's own pass. */
 enum { DRAW_BYTE = 8 };
 
-static bool is_last(const struct hedge_game *game, uint64_t round)
+static bool is_last(const struct hedge_run *game, uint64_t round)
 {
     return game->last_micro > 0 && round - game->first + 1 == game->rounds;
 }
 
-enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_game *game)
+enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_run *game)
 {
     if (state->drawn) {
         return HEDGE_DUE_NOTHING;
@@ -50,7 +50,7 @@ enum hedge_due hedge_due(const struct hedge_state *state, const struct hedge_gam
     return HEDGE_DUE_NOTHING;
 }
 
-bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_game *game)
+bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_run *game)
 {
     const uint64_t played = state->round - game->first;
     const uint64_t draws_max = game->draws_max + (is_last(game, state->round) ? 1 : 0);
@@ -59,35 +59,7 @@ bool hedge_state_is_valid(const struct hedge_state *state, const struct hedge_ga
            !(state->tossed && game->strategy != HEDGE_DARTBOARD) && !(state->tossed && played == 0);
 }
 
-size_t hedge_charges(struct charge charge[HEDGE_CHARGES_MAX], const struct hedge_game *game)
-{
-    const bool pure = game->strategy == HEDGE_EPOCHS;
-    /* Picks look at disjoint rounds. */
-    const uint64_t draws = pure && game->draws_max > 0 ? 1 : game->draws_max;
-    size_t count = 0;
-    memset(charge, 0, HEDGE_CHARGES_MAX * sizeof *charge);
-    if (draws > 0) {
-        charge[count].mechanism = pure ? MECHANISM_PURE : MECHANISM_EXPONENTIAL;
-        charge[count].epsilon_micro = game->draw_micro;
-        charge[count++].count = draws;
-    }
-    if (game->coins > 0) {
-        charge[count].mechanism = MECHANISM_EXPONENTIAL;
-        charge[count].epsilon_micro = game->coin_micro;
-        charge[count++].count = game->coins;
-    }
-    if (game->last_micro > 0) {
-        charge[count].mechanism = game->last_mechanism;
-        charge[count].epsilon_micro = game->last_micro;
-        charge[count++].count = 1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        charge[i].neighbours = NEIGHBOURS_REPLACE_ONE;
-    }
-    return count;
-}
-
-struct charge hedge_charge(const struct hedge_state *state, const struct hedge_game *game,
+struct charge hedge_charge(const struct hedge_state *state, const struct hedge_run *game,
                            const struct digest *stage)
 {
     const enum hedge_due due = hedge_due(state, game);
@@ -139,7 +111,7 @@ static uint64_t clamped(int64_t loss, uint64_t one)
 }
 
 /* Tosses both coins always, so that the time does not tell which of them refreshed. */
-enum status hedge_toss(const struct hedge_game *game, const struct random *random, int64_t loss,
+enum status hedge_toss(const struct hedge_run *game, const struct random *random, int64_t loss,
                        bool *refresh)
 {
     uint64_t word[2] = {0};
@@ -174,14 +146,14 @@ void hedge_note_draw(struct hedge_state *state, size_t expert)
 }
 
 /* Takes the grant; whether it is for a coin of this game. */
-static bool pays_for_coin(struct grant **grant, const struct hedge_game *game)
+static bool pays_for_coin(struct grant **grant, const struct hedge_run *game)
 {
     const struct charge charge = grant_use_up(grant);
     return charge.mechanism == MECHANISM_EXPONENTIAL && charge.epsilon_micro == game->coin_micro &&
            charge_count(&charge) == game->coins;
 }
 
-static enum status play_coin(struct hedge_state *state, const struct hedge_game *game,
+static enum status play_coin(struct hedge_state *state, const struct hedge_run *game,
                              struct grant **grant, const struct random *random,
                              const int64_t *latest)
 {
@@ -197,7 +169,7 @@ static enum status play_coin(struct hedge_state *state, const struct hedge_game 
 }
 
 /* A draw or a pick. */
-static enum status play_draw(struct hedge_state *state, const struct hedge_game *game,
+static enum status play_draw(struct hedge_state *state, const struct hedge_run *game,
                              struct grant **grant, const struct random *random,
                              const struct hedge_losses *losses, bool pick)
 {
@@ -219,7 +191,7 @@ static enum status play_draw(struct hedge_state *state, const struct hedge_game 
 }
 
 /* What is broadcast: nothing is left to explore, and nothing is drawn after it. */
-static enum status play_last(struct hedge_state *state, const struct hedge_game *game,
+static enum status play_last(struct hedge_state *state, const struct hedge_run *game,
                              struct grant **grant, const struct random *random,
                              const int64_t *cumulative)
 {
@@ -239,7 +211,7 @@ static enum status play_last(struct hedge_state *state, const struct hedge_game 
     return status;
 }
 
-enum status hedge_play(struct hedge_state *state, const struct hedge_game *game,
+enum status hedge_play(struct hedge_state *state, const struct hedge_run *game,
                        struct grant **grant, const struct random *random,
                        const struct hedge_losses *losses)
 {
@@ -266,7 +238,7 @@ enum status hedge_play(struct hedge_state *state, const struct hedge_game *game,
                : play_draw(state, game, grant, random, losses, due == HEDGE_DUE_PICK);
 }
 
-void hedge_next(struct hedge_state *state, const struct hedge_game *game)
+void hedge_next(struct hedge_state *state, const struct hedge_run *game)
 {
     CHECK(hedge_due(state, game) == HEDGE_DUE_NOTHING);
     state->round++;

@@ -1,5 +1,5 @@
-/* hedge_terms.h - a problem in the terms that the formulas of all strategies share. For the planner's
- * own files. */
+/* hedge_terms.h - a problem in the terms that the formulas of all strategies share, and what events cost together. For
+ * planner, run, audits and tests. */
 
 #ifndef EXPERTS_HEDGE_TERMS_H
 #define EXPERTS_HEDGE_TERMS_H
@@ -25,6 +25,17 @@ struct privacy_event hedge_ranged(double range, uint64_t count);
 
 /** Whether the events are within epsilon, by the accountant, and within rho_max. */
 bool hedge_fits(const struct hedge_terms *terms, const struct privacy_event *event, size_t count);
+
+/** Returns what the events cost at delta, by the accountants whose bounds hold when a transcript
+ * decides which of them comes next; rounded up. */
+double hedge_cost(const struct privacy_event *event, size_t count, double delta);
+
+/** Returns sum of range^2/8, what the events cost in zCDP, rounded up. */
+double hedge_rho(const struct privacy_event *event, size_t count);
+
+/** Returns the bounded range of a bit that keeps with probability (1-p) exp(-x) when x moves by at
+ * most `moved` and is never negative: moved + ln(1 + (1-p)(1-exp(-moved))/p), rounded up. */
+double hedge_coin_range(double moved, double p);
 
 /**
  * Plans the dartboard: all of the plan but its bounds on the regret.

@@ -110,7 +110,7 @@ struct stage {
      * losses that are sums over cohort_min agents. One game, or, where the horizon is unknown, one
      * a segment, and of the plan the bounds alone */
     struct hedge_plan plan;
-    struct hedge_game *game; /* (game_count) owned */
+    struct hedge_run *game; /* (game_count) owned */
     size_t game_count;
 
     struct gradient gradient; /* update */

@@ -21,9 +21,9 @@ bool round_is_drawn(const struct job *job, const struct stage *stage)
     return job->trust == TRUST_CENTRAL && task_bounds(stage->task)->is_drawn;
 }
 
-const struct hedge_game *round_game(const struct stage *stage, uint64_t play)
+const struct hedge_run *round_game(const struct stage *stage, uint64_t play)
 {
-    return hedge_game_at(stage->game, stage->game_count, play);
+    return hedge_run_at(stage->game, stage->game_count, play);
 }
 
 size_t round_width(const struct job *job)

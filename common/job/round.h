@@ -24,7 +24,7 @@ bool round_is_drawn(const struct job *job, const struct stage *stage);
 
 /** Returns the game that a play belongs to, of a losses stage under central trust. Play number
  * `within` + 1 follows round `within`, and looks at rounds of its own game alone. */
-const struct hedge_game *round_game(const struct stage *stage, uint64_t play);
+const struct hedge_run *round_game(const struct stage *stage, uint64_t play);
 
 /** Returns the numbers of one model: outputs * features. Of the job's, which are wide enough for every
  * stage's map, and of the stage's own. */

@@ -30,7 +30,7 @@ struct parts {
     struct cost cost;
 };
 
-static struct parts parts_of(const struct hedge_game *game, const struct filter *filter)
+static struct parts parts_of(const struct hedge_run *game, const struct filter *filter)
 {
     struct charge charge[HEDGE_CHARGES_MAX];
     struct parts parts = {0};
@@ -101,26 +101,26 @@ static double zcdp_from(double epsilon, uint64_t delta_atto)
  * where that sum is not what is charged, in zCDP as the exponential mechanism, up to rho. Without the
  * last play's own draw there is always as much left as that would have cost; where a dartboard's
  * coins and draws leave less, its last play stays as it is. */
-static void set_last(struct hedge_game *game, const struct filter *filter,
+static void set_last(struct hedge_run *game, const struct filter *filter,
                      const struct spending *spending, double rho)
 {
-    struct hedge_game without = *game;
-    hedge_game_set_last(&without, MECHANISM_EXPONENTIAL, 1);
+    struct hedge_run without = *game;
+    hedge_run_set_last(&without, MECHANISM_EXPONENTIAL, 1);
     if (without.last_micro == 0) {
         return;
     }
     without.last_micro = 0;
     const struct parts parts = parts_of(&without, filter);
     if (!spends_rho(spending) && parts.epsilon_micro < spending->epsilon_micro) {
-        hedge_game_set_last(game, MECHANISM_PURE, spending->epsilon_micro - parts.epsilon_micro);
+        hedge_run_set_last(game, MECHANISM_PURE, spending->epsilon_micro - parts.epsilon_micro);
         return;
     }
     const double left = fmax(rho * (1 - 1e-9) - parts.rho * (1 + 1e-9), 0);
     const uint64_t micro = (uint64_t)(1e6 * (1 - 1e-9) * sqrt(8 * left));
     const bool has_draw = without.draws_max < game->draws_max;
     if (micro >= game->draw_micro || has_draw) {
-        hedge_game_set_last(game, MECHANISM_EXPONENTIAL,
-                            micro > game->draw_micro ? micro : game->draw_micro);
+        hedge_run_set_last(game, MECHANISM_EXPONENTIAL,
+                           micro > game->draw_micro ? micro : game->draw_micro);
     }
 }
 
@@ -153,9 +153,8 @@ static enum status plan_draws(struct job *job, size_t index, const struct spendi
     problem.rounds++;
     enum status status = hedge_plan(&stage->plan, strategy, &problem, why);
     if (status == STATUS_OK) {
-        status =
-            hedge_game_init(stage->game, &stage->plan, strategy, &problem,
-                            (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
+        status = hedge_run_init(stage->game, &stage->plan, strategy, &problem,
+                                (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
     }
     if (status == STATUS_OK) {
         set_last(stage->game, &job->filter, spending, zcdp_from(problem.epsilon, delta_atto));
@@ -178,8 +177,8 @@ static enum status plan_segments(struct job *job, size_t index, uint64_t delta_a
     enum status status = hedge_doubling(&stage->plan, plan, strategy, &problem, why);
     if (status == STATUS_OK) {
         status =
-            hedge_games_init(stage->game, plan, strategy, &problem,
-                             (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
+            hedge_runs_init(stage->game, plan, strategy, &problem,
+                            (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
     }
     return status;
 }

@@ -23,7 +23,7 @@ struct audit_harness {
     struct noise_laplace noise;
     struct noise_share share;
     struct noise_exponential decay;
-    struct hedge_game game;
+    struct hedge_run game;
     int64_t value[2][HARNESS_WIDTH_MAX]; /* the neighbours: exact vectors or scores */
     size_t width;
     uint64_t sensitivity; /* that the mechanism is told */

@@ -34,6 +34,7 @@
 #include "dp/mechanism.h"
 #include "dp/select_private.h"
 #include "experts/hedge_private.h"
+#include "experts/hedge_terms.h"
 #include "experts/linear_learner.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static enum status step(struct audit_harness *harness, struct hedge_state *state
                         const struct random *random, const struct hedge_losses *losses)
 {
     struct grant *none = NULL;
-    const struct hedge_game *game = &harness->game;
+    const struct hedge_run *game = &harness->game;
     bool refresh = false;
     size_t chosen = 0;
     enum status status = STATUS_OK;
@@ -175,8 +176,8 @@ static enum status prepare(struct audit_harness *harness, enum hedge_strategy st
     harness->width = experts;
     enum status status = hedge_plan(&plan, strategy, &problem, why);
     if (status == STATUS_OK) {
-        status = hedge_game_init(&harness->game, &plan, strategy, &problem,
-                                 (struct hedge_grid){1, GRID_BITS}, why);
+        status = hedge_run_init(&harness->game, &plan, strategy, &problem,
+                                (struct hedge_grid){1, GRID_BITS}, why);
     }
     if (status == STATUS_OK) {
         const size_t count = hedge_charges(charge, &harness->game);

@@ -17,7 +17,7 @@ enum { GRID_BITS = 10, GOOD = 3, LOCAL_AGENTS = 5, SURE = 6 };
 /* The step of a play, for a loss of 1. */
 static double eta_of(const struct study_hedge *play)
 {
-    const struct hedge_game *game = &play->game;
+    const struct hedge_run *game = &play->game;
     return play->way >= STUDY_NOT_PRIVATE
                ? play->eta
                : (double)game->draw_micro * (double)game->one / (2e6 * (double)game->sensitivity);
@@ -211,8 +211,8 @@ enum status study_hedge_prepare(struct study_hedge *play, double *bound, struct 
         status = hedge_plan(&plan, strategy, &problem, why);
         *bound = plan.regret_bound + plan.cap_probability;
         return status != STATUS_OK ? status
-                                   : hedge_game_init(&play->game, &plan, strategy, &problem,
-                                                     (struct hedge_grid){1, GRID_BITS}, why);
+                                   : hedge_run_init(&play->game, &plan, strategy, &problem,
+                                                    (struct hedge_grid){1, GRID_BITS}, why);
     }
     if (play->way == STUDY_LOCAL) {
         /* An agent's noise on its sum of losses, one pass over its records: scale k/g per epsilon. */

@@ -28,10 +28,10 @@ struct study_hedge {
     unsigned kind;
     uint64_t rounds;
     enum study_fault fault;
-    bool expects;           /* the outcome's mean is wanted, too */
-    struct hedge_game game; /* of the private ways; the others use `one` alone */
-    double eta;             /* not private, local */
-    double sigma;           /* local: of the noise on a mean loss */
+    bool expects;          /* the outcome's mean is wanted, too */
+    struct hedge_run game; /* of the private ways; the others use `one` alone */
+    double eta;            /* not private, local */
+    double sigma;          /* local: of the noise on a mean loss */
     struct noise_laplace noise;
 };
 

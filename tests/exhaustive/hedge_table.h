@@ -38,7 +38,7 @@ static inline enum status script_fill(void *self, void *out, size_t bytes)
 
 /* One table of probabilities, measured. */
 struct table {
-    struct hedge_game game;
+    struct hedge_run game;
     struct ledger *ledger;
     uint64_t row;
     double refresh[2];       /* by the loss of the expert kept so far */
@@ -123,7 +123,7 @@ static inline void measure_draw(struct table *table, int v)
     }
 }
 
-static inline struct table *table_new(struct hedge_game game)
+static inline struct table *table_new(struct hedge_run game)
 {
     struct table *table = calloc(1, sizeof *table);
     cr_assert_not_null(table);
@@ -162,8 +162,7 @@ static inline double flipped(const double *p, size_t expert)
 }
 
 /* Of the last pick: by the formulas, which exhaustive/test_select measures. */
-static inline double last_of(const struct hedge_game *game, const int64_t *cumulative,
-                             size_t expert)
+static inline double last_of(const struct hedge_run *game, const int64_t *cumulative, size_t expert)
 {
     const double eta = (double)game->last_micro / 2e6 / (double)game->moved;
     double p[K];

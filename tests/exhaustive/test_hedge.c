@@ -9,6 +9,7 @@
  * code's own, on every path. Planted faults must break the bound: a cap that is not kept, a coin
  * that keeps with exp(-2 eta l), no coin of p. */
 
+#include "experts/hedge_terms.h"
 #include "tests/exhaustive/hedge_table.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static int distance(int a, int b)
 }
 
 /* Returns the largest ln P(o|x)/P(o|x') over outcomes and neighbours. */
-static double worst_loss(struct hedge_game game, int rounds_apart)
+static double worst_loss(struct hedge_run game, int rounds_apart)
 {
     static double probability[HISTORIES][PATHS_MAX];
     struct table *table = table_new(game);
@@ -97,23 +98,23 @@ static double worst_loss(struct hedge_game game, int rounds_apart)
 
 /* A game that was not planned: draws of range 1, p, and at most so many draws; one unit moves
  * `moves` rounds. */
-static struct hedge_game game_of(double p, uint64_t draws_max, uint64_t moves)
+static struct hedge_run game_of(double p, uint64_t draws_max, uint64_t moves)
 {
-    struct hedge_game game = {.strategy = HEDGE_DARTBOARD,
-                              .experts = K,
-                              .rounds = T,
-                              .one = 1,
-                              .sensitivity = moves,
-                              .draw_micro = EPSILON_MICRO_ONE,
-                              .draws_max = draws_max,
-                              .coins = moves,
-                              .refresh = (uint64_t)ldexp(p, 53)};
+    struct hedge_run game = {.strategy = HEDGE_DARTBOARD,
+                             .experts = K,
+                             .rounds = T,
+                             .one = 1,
+                             .sensitivity = moves,
+                             .draw_micro = EPSILON_MICRO_ONE,
+                             .draws_max = draws_max,
+                             .coins = moves,
+                             .refresh = (uint64_t)ldexp(p, 53)};
     cr_assert(noise_exponential_init(&game.decay, 1, 2 * moves) == STATUS_OK);
     game.coin_micro = (uint64_t)ceil(1e6 * hedge_coin_range(0.5 / (double)moves, p > 0 ? p : 0.5));
     return game;
 }
 
-static double claim(const struct hedge_game *game)
+static double claim(const struct hedge_run *game)
 {
     struct charge charge[HEDGE_CHARGES_MAX];
     const size_t count = hedge_charges(charge, game);
@@ -129,7 +130,7 @@ Test(hedge, every_outcome_is_within_its_charges)
 {
     static const double p[] = {0.9, 0.5, 0.05};
     for (size_t i = 0; i < 3; i++) {
-        const struct hedge_game game = game_of(p[i], i + 1, 1);
+        const struct hedge_run game = game_of(p[i], i + 1, 1);
         const double worst = worst_loss(game, 1);
         cr_log_info("p %g, %zu draws: %.4f of %.4f", p[i], i + 1, worst, claim(&game));
         cr_expect(worst <= claim(&game) + log(SLACK));
@@ -140,7 +141,7 @@ Test(hedge, every_outcome_is_within_its_charges)
 /* A record that takes part in two rounds, the only one there is. */
 Test(hedge, a_record_of_two_rounds_is_within_its_charges)
 {
-    const struct hedge_game game = game_of(0.5, 2, 2);
+    const struct hedge_run game = game_of(0.5, 2, 2);
     const double worst = worst_loss(game, 2);
     cr_log_info("two rounds: %.4f of %.4f", worst, claim(&game));
     cr_expect(worst <= claim(&game) + log(SLACK));
@@ -151,9 +152,9 @@ Test(hedge, with_a_last_pick_every_outcome_is_within_its_charges)
 {
     static const enum mechanism mechanism[] = {MECHANISM_PURE, MECHANISM_EXPONENTIAL};
     for (size_t i = 0; i < 2; i++) {
-        struct hedge_game game = game_of(0.5, 1, 1);
+        struct hedge_run game = game_of(0.5, 1, 1);
         game.moved = 1;
-        hedge_game_set_last(&game, mechanism[i], 2 * EPSILON_MICRO_ONE);
+        hedge_run_set_last(&game, mechanism[i], 2 * EPSILON_MICRO_ONE);
         const double worst = worst_loss(game, 1);
         const double claimed = claim(&game);
         cr_log_info("last pick %zu: %.4f of %.4f", i, worst, claimed);
@@ -167,32 +168,32 @@ Test(hedge, with_a_last_pick_every_outcome_is_within_its_charges)
 /* In place of the last play's draw and coin: there is none to be charged. */
 Test(hedge, a_last_pick_comes_in_place_of_a_draw)
 {
-    struct hedge_game game = game_of(0.5, T, 1);
+    struct hedge_run game = game_of(0.5, T, 1);
     game.moved = 1;
-    hedge_game_set_last(&game, MECHANISM_PURE, EPSILON_MICRO_ONE);
+    hedge_run_set_last(&game, MECHANISM_PURE, EPSILON_MICRO_ONE);
     cr_expect_eq(game.draws_max, T - 2);
     game.experts = 1;
     game.last_micro = 0;
-    hedge_game_set_last(&game, MECHANISM_PURE, EPSILON_MICRO_ONE);
+    hedge_run_set_last(&game, MECHANISM_PURE, EPSILON_MICRO_ONE);
     cr_expect_eq(game.last_micro, 0, "nothing to choose");
 }
 
 Test(hedge, a_cap_that_is_not_kept_is_caught)
 {
-    const struct hedge_game capped = game_of(0.9, 1, 1);
+    const struct hedge_run capped = game_of(0.9, 1, 1);
     cr_expect(worst_loss(game_of(0.9, LOOKED, 1), 1) > claim(&capped) + 0.1);
 }
 
 Test(hedge, a_coin_of_twice_the_loss_is_caught)
 {
-    struct hedge_game game = game_of(0.9, 1, 1);
+    struct hedge_run game = game_of(0.9, 1, 1);
     cr_assert(noise_exponential_init(&game.decay, 2, 2) == STATUS_OK);
     cr_expect(worst_loss(game, 1) > claim(&game) + 0.05);
 }
 
 Test(hedge, a_missing_coin_of_p_is_caught)
 {
-    const struct hedge_game game = game_of(0, 1, 1);
+    const struct hedge_run game = game_of(0, 1, 1);
     cr_expect(isinf(worst_loss(game, 1)));
 }
 

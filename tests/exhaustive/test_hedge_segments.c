@@ -6,6 +6,7 @@
  * for each; with a delta, not by more than the delta that was planned for. Planted: sums that do
  * not restart, so that a round is paid for in two games, break it. */
 
+#include "experts/hedge_terms.h"
 #include "tests/exhaustive/hedge_table.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static const int place_of[ROUNDS] = {1, 3, 9, 27, 81};
 
 struct trial {
     struct table *table[GAMES];
-    struct hedge_game game[GAMES];
+    struct hedge_run game[GAMES];
     bool remembers; /* planted: sums are those of the segment before, too */
     double (*probability)[PATHS_MAX];
     size_t count;
@@ -56,7 +57,7 @@ static size_t outcomes(struct trial *trial, int history)
         struct hedge_state state = {0};
         double product = 1;
         for (uint64_t play = 0; play <= ROUNDS; play++) {
-            const struct hedge_game *game = hedge_game_at(trial->game, GAMES, play);
+            const struct hedge_run *game = hedge_run_at(trial->game, GAMES, play);
             struct table *table = trial->table[game - trial->game];
             int64_t cumulative[K];
             int64_t latest[K];
@@ -93,7 +94,7 @@ static void compare(struct loss *loss, const struct trial *trial, int a, int b, 
     loss->delta = delta > loss->delta ? delta : loss->delta;
 }
 
-static struct loss loss_of(const struct hedge_game *game, double epsilon, bool remembers)
+static struct loss loss_of(const struct hedge_run *game, double epsilon, bool remembers)
 {
     struct trial trial = {.remembers = remembers};
     struct loss loss = {.worst = 1};
@@ -123,29 +124,29 @@ static struct loss loss_of(const struct hedge_game *game, double epsilon, bool r
 }
 
 /* Games that were not planned: every draw that is played is paid for, and none besides. */
-static void games_of(struct hedge_game *game, enum hedge_strategy strategy)
+static void games_of(struct hedge_run *game, enum hedge_strategy strategy)
 {
     static const uint64_t first[GAMES] = {0, 1, 3};
     static const uint64_t rounds[GAMES] = {1, 2, 3};
     static const uint64_t draws[GAMES] = {1, 1, 2};
     for (int s = 0; s < GAMES; s++) {
-        game[s] = (struct hedge_game){.strategy = strategy,
-                                      .experts = K,
-                                      .first = first[s],
-                                      .rounds = rounds[s],
-                                      .one = 1,
-                                      .sensitivity = 1,
-                                      .draw_micro = EPSILON_MICRO_ONE / draws[s],
-                                      .draws_max = draws[s],
-                                      .coins = strategy == HEDGE_DARTBOARD,
-                                      .refresh = UINT64_C(1) << 52};
+        game[s] = (struct hedge_run){.strategy = strategy,
+                                     .experts = K,
+                                     .first = first[s],
+                                     .rounds = rounds[s],
+                                     .one = 1,
+                                     .sensitivity = 1,
+                                     .draw_micro = EPSILON_MICRO_ONE / draws[s],
+                                     .draws_max = draws[s],
+                                     .coins = strategy == HEDGE_DARTBOARD,
+                                     .refresh = UINT64_C(1) << 52};
         cr_assert(noise_exponential_init(&game[s].decay, 1, 2 * draws[s]) == STATUS_OK);
         game[s].coin_micro = (uint64_t)ceil(1e6 * hedge_coin_range(0.5 / (double)draws[s], 0.5));
     }
 }
 
 /* The sum of the charges of the dearest game. */
-static double claim(const struct hedge_game *game)
+static double claim(const struct hedge_run *game)
 {
     double most = 0;
     for (int s = 0; s < GAMES; s++) {
@@ -164,7 +165,7 @@ Test(hedge_segments, every_outcome_is_within_the_dearest_game)
 {
     static const enum hedge_strategy strategies[] = {HEDGE_RWM, HEDGE_DARTBOARD};
     for (size_t i = 0; i < 2; i++) {
-        struct hedge_game game[GAMES];
+        struct hedge_run game[GAMES];
         games_of(game, strategies[i]);
         const struct loss loss = loss_of(game, claim(game), false);
         cr_log_info("%s: %.4f of %.4f", hedge_strategy_name(strategies[i]), loss.worst,
@@ -176,14 +177,13 @@ Test(hedge_segments, every_outcome_is_within_the_dearest_game)
 
 Test(hedge_segments, sums_that_do_not_restart_are_caught)
 {
-    struct hedge_game game[GAMES];
+    struct hedge_run game[GAMES];
     games_of(game, HEDGE_RWM);
     const struct loss loss = loss_of(game, claim(game), true);
     cr_expect(loss.worst > claim(game) + 0.2, "%.4f of %.4f", loss.worst, claim(game));
 }
 
-static void plan(struct hedge_game *game, enum hedge_strategy strategy, double epsilon,
-                 double delta)
+static void plan(struct hedge_run *game, enum hedge_strategy strategy, double epsilon, double delta)
 {
     const struct hedge_problem problem = {
         .experts = K, .rounds = ROUNDS, .epsilon = epsilon, .delta = delta};
@@ -192,7 +192,7 @@ static void plan(struct hedge_game *game, enum hedge_strategy strategy, double e
     cr_assert_eq(hedge_segment_count(ROUNDS), GAMES);
     cr_assert_eq(hedge_doubling(&whole, segment, strategy, &problem, NULL), STATUS_OK);
     cr_assert_eq(
-        hedge_games_init(game, segment, strategy, &problem, (struct hedge_grid){1, 0}, NULL),
+        hedge_runs_init(game, segment, strategy, &problem, (struct hedge_grid){1, 0}, NULL),
         STATUS_OK);
 }
 
@@ -202,7 +202,7 @@ Test(hedge_segments, plans_keep_their_epsilon_and_delta)
 {
     static const enum hedge_strategy strategies[] = {HEDGE_RWM, HEDGE_DARTBOARD};
     for (size_t i = 0; i < 2; i++) {
-        struct hedge_game game[GAMES];
+        struct hedge_run game[GAMES];
         plan(game, strategies[i], 1, 0);
         struct loss loss = loss_of(game, 1, false);
         cr_expect(loss.worst <= 1 + log(SLACK) && loss.worst > 0.3, "%.4f", loss.worst);

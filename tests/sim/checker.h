@@ -53,7 +53,7 @@ struct checker {
     struct hedge_state play;
     struct cost curator; /* what the durable rounds have cost */
     struct cost purse;   /* what the plays of the latest game that cost anything have */
-    const struct hedge_game *game;
+    const struct hedge_run *game;
     bool coin_paid; /* in it */
 };
 

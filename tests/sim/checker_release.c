@@ -192,7 +192,7 @@ static void check_selection(struct world *world, const struct node *node, const 
 }
 
 /* What a play costs its game; a unit is in one coin. */
-static void pay(struct world *world, const struct hedge_game *game, const struct charge *charge,
+static void pay(struct world *world, const struct hedge_run *game, const struct charge *charge,
                 bool coin)
 {
     struct checker *checker = &world->checker;
@@ -215,7 +215,7 @@ static void play(struct world *world, const struct stage *stage, const int64_t *
     const struct hedge_losses losses = {
         .cumulative = sum, .latest = sum + (count - experts), .segment = sum};
     const struct digest pass = {{1}};
-    const struct hedge_game *game = round_game(stage, checker->play.round);
+    const struct hedge_run *game = round_game(stage, checker->play.round);
     enum hedge_due due;
     while ((due = hedge_due(&checker->play, game)) != HEDGE_DUE_NOTHING) {
         struct grant *grant = NULL;

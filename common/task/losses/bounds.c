@@ -111,7 +111,7 @@ static enum status tell_losses(struct terms *terms, const struct terms_setting *
 /* Epochs pick on the last whole segment; the others on all rounds of the last game. */
 static double best_of_play(const struct stage *stage, size_t experts)
 {
-    const struct hedge_game *game = &stage->game[stage->game_count - 1];
+    const struct hedge_run *game = &stage->game[stage->game_count - 1];
     const double lead = TERMS_LEAD * (double)game->one;
     const double last = (double)game->last_micro * 1e-6 / (2 * (double)game->moved);
     const double draw = (double)game->draw_micro * 1e-6 / (2 * (double)game->sensitivity);

@@ -39,7 +39,7 @@ static void scale(const struct closing *closing)
 
 static enum status play(struct hedge_state *state, struct closing *closing)
 {
-    const struct hedge_game *game = round_game(closing->stage, state->round);
+    const struct hedge_run *game = round_game(closing->stage, state->round);
     const size_t k = closing->outcome->expert_count;
     const struct hedge_losses losses = {.cumulative = closing->sum,
                                         .latest = closing->sum + (closing->count - k),
@@ -104,7 +104,7 @@ static bool can_follow(const struct hedge_state *before, const struct hedge_stat
     struct hedge_state next = *before;
     next.drawn = true;
     hedge_next(&next, round_game(stage, before->round));
-    const struct hedge_game *game = round_game(stage, next.round);
+    const struct hedge_run *game = round_game(stage, next.round);
     if (hedge_due(&next, game) == HEDGE_DUE_START) {
         return after->draws == 0;
     }

@@ -2,6 +2,7 @@
  * seed; nothing is random but the problems. */
 
 #include "experts/hedge_private.h"
+#include "experts/hedge_terms.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -54,12 +55,12 @@ static void expect_plan(const struct hedge_plan *plan, enum hedge_strategy strat
 static bool expect_game(const struct hedge_plan *plan, enum hedge_strategy strategy,
                         const struct hedge_problem *problem)
 {
-    struct hedge_game game;
+    struct hedge_run game;
     struct charge charge[HEDGE_CHARGES_MAX];
     struct privacy_event event[2];
     struct why why = {""};
     const struct hedge_grid grid = {problem->records > 0 ? (uint64_t)problem->records : 3, 8};
-    if (hedge_game_init(&game, plan, strategy, problem, grid, &why) != STATUS_OK) {
+    if (hedge_run_init(&game, plan, strategy, problem, grid, &why) != STATUS_OK) {
         cr_expect(why.text[0] != 0);
         return false;
     }

@@ -12,6 +12,7 @@
 
 #include "dp/select_private.h"
 #include "experts/hedge_private.h"
+#include "experts/hedge_terms.h"
 #include "experts/linear_learner.h"
 #include "lab/audit/audit.h"
 #include "tests/support/seeded_random.h"
@@ -22,7 +23,7 @@
 enum { SAMPLES = 60000, FIELD = 32, FEW = 4, ROUNDS = 16, BITS = 10, ONE = 1 << BITS };
 
 struct variant {
-    struct hedge_game game;
+    struct hedge_run game;
     struct noise_laplace noise;
     bool wrong;
 };
@@ -121,7 +122,7 @@ static int64_t uncapped(const struct variant *variant, const struct random *rand
 {
     static const int64_t level[2] = {0};
     const int64_t first[2] = {side == 0 ? ONE : 0, side == 0 ? 0 : ONE};
-    struct hedge_game game = variant->game;
+    struct hedge_run game = variant->game;
     struct hedge_state state = {0};
     struct grant *none = NULL;
     int64_t score = 0;
@@ -160,7 +161,7 @@ Test(hedge_faults, a_cap_that_is_ignored)
 /* Whether the coin refreshed, of an expert that lost or did not. */
 static int64_t tossed(const struct variant *variant, const struct random *random, unsigned side)
 {
-    struct hedge_game game = variant->game;
+    struct hedge_run game = variant->game;
     bool refresh = false;
     if (variant->wrong) {
         cr_assert_eq(noise_exponential_init(&game.decay, 2, 2 * ONE), STATUS_OK);
@@ -200,8 +201,8 @@ Test(hedge_faults, epochs_that_look_at_older_epochs)
     const struct hedge_problem problem = {.experts = FEW, .rounds = ROUNDS, .epsilon = 1};
     struct hedge_plan plan;
     cr_assert_eq(hedge_plan(&plan, HEDGE_EPOCHS, &problem, NULL), STATUS_OK);
-    cr_assert_eq(hedge_game_init(&variant.game, &plan, HEDGE_EPOCHS, &problem,
-                                 (struct hedge_grid){1, BITS}, NULL),
+    cr_assert_eq(hedge_run_init(&variant.game, &plan, HEDGE_EPOCHS, &problem,
+                                (struct hedge_grid){1, BITS}, NULL),
                  STATUS_OK);
     const struct noise_scale scale = {2 * variant.game.sensitivity * EPSILON_MICRO_ONE,
                                       variant.game.draw_micro};

@@ -26,7 +26,7 @@ struct arena_outcome {
 };
 
 /* <p, latest> for p ~ exp(-eta cumulative). */
-static inline double arena_mean_loss(const struct hedge_game *game, const int64_t *cumulative,
+static inline double arena_mean_loss(const struct hedge_run *game, const int64_t *cumulative,
                                      const int64_t *latest)
 {
     const double eta = (double)game->draw_micro / (2e6 * (double)game->sensitivity);
@@ -41,7 +41,7 @@ static inline double arena_mean_loss(const struct hedge_game *game, const int64_
 }
 
 /* dice make the losses, chance plays. */
-static inline struct arena_outcome arena_play(const struct hedge_game *game, arena_losses losses,
+static inline struct arena_outcome arena_play(const struct hedge_run *game, arena_losses losses,
                                               uint64_t seed)
 {
     struct seeded_random dice;

@@ -60,7 +60,7 @@ struct measured {
 
 enum { RUNS = 20, ERRORS = 8 };
 
-static struct measured measure(const struct hedge_game *game, arena_losses losses, int runs)
+static struct measured measure(const struct hedge_run *game, arena_losses losses, int runs)
 {
     double sum = 0;
     double expected = 0;
@@ -78,13 +78,13 @@ static struct measured measure(const struct hedge_game *game, arena_losses losse
                              runs >= RUNS};
 }
 
-static struct hedge_plan prepare(struct hedge_game *game, enum hedge_strategy strategy,
+static struct hedge_plan prepare(struct hedge_run *game, enum hedge_strategy strategy,
                                  const struct hedge_problem *problem)
 {
     struct hedge_plan plan;
     struct why why = {""};
     cr_assert(hedge_plan(&plan, strategy, problem, &why) == STATUS_OK, "%s", why.text);
-    cr_assert(hedge_game_init(game, &plan, strategy, problem, (struct hedge_grid){1, BITS}, &why) ==
+    cr_assert(hedge_run_init(game, &plan, strategy, problem, (struct hedge_grid){1, BITS}, &why) ==
                   STATUS_OK,
               "%s", why.text);
     return plan;
@@ -104,7 +104,7 @@ Test(hedge_regret, dartboard_keeps_its_promises)
 {
     const struct hedge_problem problem = {
         .experts = 10, .rounds = 10000, .epsilon = 1, .delta = 1e-6};
-    struct hedge_game game;
+    struct hedge_run game;
     struct hedge_plan theorem;
     cr_assert(hedge_plan(&theorem, HEDGE_THEOREM, &problem, NULL) == STATUS_OK);
     const struct hedge_plan plan = prepare(&game, HEDGE_DARTBOARD, &problem);
@@ -118,7 +118,7 @@ Test(hedge_regret, dartboard_at_ten_times_the_rounds)
 {
     const struct hedge_problem problem = {
         .experts = 10, .rounds = 100000, .epsilon = 1, .delta = 1e-6};
-    struct hedge_game game;
+    struct hedge_run game;
     const struct hedge_plan plan = prepare(&game, HEDGE_DARTBOARD, &problem);
     for (size_t i = 0; i < 3; i++) {
         judge(kinds[i].name, measure(&game, kinds[i].losses, 4), fmin(0.0063, plan.regret_bound));
@@ -128,7 +128,7 @@ Test(hedge_regret, dartboard_at_ten_times_the_rounds)
 Test(hedge_regret, epochs_on_independent_rounds)
 {
     const struct hedge_problem problem = {.experts = 10, .rounds = 10000, .epsilon = 1};
-    struct hedge_game game;
+    struct hedge_run game;
     const struct hedge_plan plan = prepare(&game, HEDGE_EPOCHS, &problem);
     const struct measured epochs = measure(&game, stochastic, RUNS);
     cr_log_info("epochs: %.5f +- %.5f, bound %.5f", epochs.mean, epochs.error, plan.regret_bound);
@@ -141,7 +141,7 @@ Test(hedge_regret, fresh_draws_keep_theirs_and_blindness_is_seen)
 {
     const struct hedge_problem problem = {
         .experts = 10, .rounds = 10000, .epsilon = 1, .delta = 1e-6};
-    struct hedge_game game;
+    struct hedge_run game;
     struct hedge_plan plan = prepare(&game, HEDGE_RWM, &problem);
     judge("rwm", measure(&game, stochastic, RUNS), plan.regret_bound);
     plan = prepare(&game, HEDGE_THEOREM, &problem);
@@ -163,11 +163,11 @@ Test(hedge_regret, doubling_keeps_its_promise_at_every_length)
     double bound = 0;
     for (uint64_t length = 1; length <= 4096; length *= 2) {
         struct hedge_plan plan;
-        struct hedge_game game;
+        struct hedge_run game;
         problem.rounds = length;
         cr_assert(hedge_plan(&plan, HEDGE_DARTBOARD, &problem, NULL) == STATUS_OK);
-        cr_assert(hedge_game_init(&game, &plan, HEDGE_DARTBOARD, &problem,
-                                  (struct hedge_grid){1000, BITS}, NULL) == STATUS_OK);
+        cr_assert(hedge_run_init(&game, &plan, HEDGE_DARTBOARD, &problem,
+                                 (struct hedge_grid){1000, BITS}, NULL) == STATUS_OK);
         sum += (double)length * measure(&game, stochastic, RUNS).mean;
         problem.rounds = 2 * length - 1;
         cr_assert(hedge_doubling(&whole, NULL, HEDGE_DARTBOARD, &problem, NULL) == STATUS_OK);
@@ -178,7 +178,7 @@ Test(hedge_regret, doubling_keeps_its_promise_at_every_length)
 }
 
 /* A whole play in segments; returns its average regret. */
-static double regret_in_segments(const struct hedge_game *game, size_t games, arena_losses losses,
+static double regret_in_segments(const struct hedge_run *game, size_t games, arena_losses losses,
                                  uint64_t rounds, uint64_t seed)
 {
     struct seeded_random dice;
@@ -196,7 +196,7 @@ static double regret_in_segments(const struct hedge_game *game, size_t games, ar
     seeded_random_init(&chance, seed + 1000);
     const struct random random = seeded_random_interface(&chance);
     for (uint64_t round = 0; round < rounds; round++) {
-        const struct hedge_game *now = hedge_game_at(game, games, round);
+        const struct hedge_run *now = hedge_run_at(game, games, round);
         enum hedge_due due;
         if (round == now->first) {
             memset(cumulative, 0, sizeof cumulative);
@@ -226,7 +226,7 @@ static double regret_in_segments(const struct hedge_game *game, size_t games, ar
     return (double)(suffered - best) / ((double)game->one * (double)rounds);
 }
 
-static struct measured measure_segments(const struct hedge_game *game, size_t games,
+static struct measured measure_segments(const struct hedge_run *game, size_t games,
                                         arena_losses losses, uint64_t rounds)
 {
     double sum = 0;
@@ -252,9 +252,9 @@ Test(hedge_regret, a_play_in_segments_keeps_its_bound)
         const enum hedge_strategy strategy = (enum hedge_strategy)s;
         struct hedge_plan whole;
         struct hedge_plan plan[GAMES];
-        struct hedge_game game[GAMES];
+        struct hedge_run game[GAMES];
         cr_assert(hedge_doubling(&whole, plan, strategy, &problem, NULL) == STATUS_OK);
-        cr_assert(hedge_games_init(game, plan, strategy, &problem, grid, NULL) == STATUS_OK);
+        cr_assert(hedge_runs_init(game, plan, strategy, &problem, grid, NULL) == STATUS_OK);
         for (size_t kind = 0; kind < 3; kind++) {
             const struct measured measured =
                 measure_segments(game, GAMES, kinds[kind].losses, ROUNDS);

@@ -11,7 +11,7 @@ enum { EXPERTS = 6, RECORDS = 12, BITS = 10, SEEDS = 40 };
 
 /* Two grants for what is due: the play's and the twin's. */
 static void grants(struct grant *grant[2], const struct hedge_state *state,
-                   const struct hedge_game *game)
+                   const struct hedge_run *game)
 {
     const struct digest stage = {{1}};
     const struct charge charge = hedge_charge(state, game, &stage);
@@ -33,10 +33,10 @@ static void compare(enum hedge_strategy strategy)
     const int64_t sum[EXPERTS] = {9000, 2000, 7000, 1000, 3000, 5000};
     const struct hedge_losses losses = {.cumulative = sum, .latest = sum, .segment = sum};
     struct hedge_plan plan;
-    struct hedge_game game;
+    struct hedge_run game;
     cr_assert_eq(hedge_plan(&plan, strategy, &problem, NULL), STATUS_OK);
     cr_assert_eq(
-        hedge_game_init(&game, &plan, strategy, &problem, (struct hedge_grid){RECORDS, BITS}, NULL),
+        hedge_run_init(&game, &plan, strategy, &problem, (struct hedge_grid){RECORDS, BITS}, NULL),
         STATUS_OK);
     cr_assert_gt(game.sensitivity, 1, "half of 1, rounded up, is 1");
     for (uint64_t seed = 0; seed < SEEDS; seed++) {

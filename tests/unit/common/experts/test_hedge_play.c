@@ -12,14 +12,14 @@
 
 enum { K = 4 };
 
-static struct hedge_game game_of(enum hedge_strategy strategy, const struct hedge_problem *problem,
-                                 struct hedge_grid grid)
+static struct hedge_run game_of(enum hedge_strategy strategy, const struct hedge_problem *problem,
+                                struct hedge_grid grid)
 {
     struct hedge_plan plan;
-    struct hedge_game game;
+    struct hedge_run game;
     struct why why = {""};
     cr_assert(hedge_plan(&plan, strategy, problem, &why) == STATUS_OK, "%s", why.text);
-    cr_assert(hedge_game_init(&game, &plan, strategy, problem, grid, &why) == STATUS_OK, "%s",
+    cr_assert(hedge_run_init(&game, &plan, strategy, problem, grid, &why) == STATUS_OK, "%s",
               why.text);
     return game;
 }
@@ -35,7 +35,7 @@ static bool is_same(const struct hedge_state *a, const struct hedge_state *b)
 }
 
 /* A whole play on losses of nobody; checks every step. Returns what the ledger says was spent. */
-static struct cost play_all(const struct hedge_game *game, uint64_t *draws)
+static struct cost play_all(const struct hedge_run *game, uint64_t *draws)
 {
     struct seeded_random seeded;
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX - 1, 0});
@@ -74,7 +74,7 @@ static struct cost play_all(const struct hedge_game *game, uint64_t *draws)
     return spent;
 }
 
-static struct account cost_of(const struct hedge_game *game, double delta)
+static struct account cost_of(const struct hedge_run *game, double delta)
 {
     struct charge charge[HEDGE_CHARGES_MAX];
     struct privacy_event event[2];
@@ -91,7 +91,7 @@ static struct account cost_of(const struct hedge_game *game, double delta)
 Test(hedge_play, charges_by_the_round_never_exceed_those_of_the_stage)
 {
     for (int strategy = 0; strategy < HEDGE_STRATEGIES; strategy++) {
-        const struct hedge_game game = game_of((enum hedge_strategy)strategy, &usual, unit_grid);
+        const struct hedge_run game = game_of((enum hedge_strategy)strategy, &usual, unit_grid);
         struct charge charge[HEDGE_CHARGES_MAX];
         uint64_t draws = 0;
         uint64_t most = 0;
@@ -138,8 +138,7 @@ Test(hedge_play, whole_numbers_keep_the_budget_and_nearly_the_eta)
         const struct hedge_grid grid = {n > 0 ? (uint64_t)n : 1, 6};
         for (int strategy = 0; strategy < HEDGE_EPOCHS; strategy++) {
             struct hedge_plan plan;
-            const struct hedge_game game =
-                game_of((enum hedge_strategy)strategy, &problem[i], grid);
+            const struct hedge_run game = game_of((enum hedge_strategy)strategy, &problem[i], grid);
             cr_assert(hedge_plan(&plan, (enum hedge_strategy)strategy, &problem[i], NULL) ==
                       STATUS_OK);
             const double eta =
@@ -158,22 +157,22 @@ Test(hedge_play, refuses_grids_that_do_not_fit)
 {
     struct hedge_problem problem = usual;
     struct hedge_plan plan;
-    struct hedge_game game;
+    struct hedge_run game;
     struct why why = {""};
     cr_assert(hedge_plan(&plan, HEDGE_RWM, &problem, NULL) == STATUS_OK);
-    cr_expect(hedge_game_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){1, 41},
-                              &why) == STATUS_INVALID);
-    cr_expect(hedge_game_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){0, 1}, &why) ==
+    cr_expect(hedge_run_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){1, 41}, &why) ==
               STATUS_INVALID);
-    cr_expect(hedge_game_init(&game, &plan, HEDGE_RWM, &problem,
-                              (struct hedge_grid){UINT64_C(1) << 50, 10}, &why) == STATUS_INVALID);
+    cr_expect(hedge_run_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){0, 1}, &why) ==
+              STATUS_INVALID);
+    cr_expect(hedge_run_init(&game, &plan, HEDGE_RWM, &problem,
+                             (struct hedge_grid){UINT64_C(1) << 50, 10}, &why) == STATUS_INVALID);
     problem.records = 7;
-    cr_expect(hedge_game_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){8, 1}, &why) ==
+    cr_expect(hedge_run_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){8, 1}, &why) ==
               STATUS_INVALID);
     problem = (struct hedge_problem){
         .experts = K, .rounds = UINT64_C(1) << 40, .epsilon = 0.1, .delta = 1e-6};
     cr_assert(hedge_plan(&plan, HEDGE_RWM, &problem, NULL) == STATUS_OK);
-    cr_expect(hedge_game_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){1, 1}, &why) ==
+    cr_expect(hedge_run_init(&game, &plan, HEDGE_RWM, &problem, (struct hedge_grid){1, 1}, &why) ==
               STATUS_INVALID);
     cr_expect(strstr(why.text, "millionth") != NULL);
 }
@@ -181,7 +180,7 @@ Test(hedge_play, refuses_grids_that_do_not_fit)
 /* A grant for anything else is used up, and changes nothing. */
 Test(hedge_play, refuses_a_grant_for_something_else)
 {
-    const struct hedge_game game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
+    const struct hedge_run game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
     const int64_t losses[K] = {0};
     const struct hedge_losses seen = {losses, losses, losses};
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX - 1, 0});
@@ -212,7 +211,7 @@ Test(hedge_play, refuses_a_grant_for_something_else)
 
 Test(hedge_play, a_failing_source_changes_nothing)
 {
-    const struct hedge_game game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
+    const struct hedge_run game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
     const int64_t losses[K] = {0};
     const struct hedge_losses seen = {losses, losses, losses};
     struct ledger *ledger = ledger_new((struct price){UINT64_MAX - 1, 0});
@@ -238,8 +237,8 @@ Test(hedge_play, a_failing_source_changes_nothing)
 /* A state comes back from a journal and goes on as if nothing had happened; others are refused. */
 Test(hedge_play, states_that_cannot_be_are_told_from_those_that_can)
 {
-    const struct hedge_game game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
-    const struct hedge_game fresh = game_of(HEDGE_RWM, &usual, unit_grid);
+    const struct hedge_run game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
+    const struct hedge_run fresh = game_of(HEDGE_RWM, &usual, unit_grid);
     cr_expect(hedge_state_is_valid(&(struct hedge_state){0}, &game));
     cr_expect(
         hedge_state_is_valid(&(struct hedge_state){.round = 3, .expert = 3, .draws = 3}, &game));
@@ -257,7 +256,7 @@ Test(hedge_play, states_that_cannot_be_are_told_from_those_that_can)
  * */
 Test(hedge_play, losses_outside_are_taken_for_the_nearest_within)
 {
-    struct hedge_game game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
+    struct hedge_run game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);
     const int64_t one = (int64_t)game.one;
     const int64_t loss[] = {INT64_MIN, -1, 0, one, one + 1, INT64_MAX};
     const double p = ldexp((double)game.refresh, -53);
@@ -294,7 +293,7 @@ Test(hedge_play, one_expert_is_played_and_costs_nothing)
     seeded_random_init(&seeded, 5);
     const struct random random = seeded_random_interface(&seeded);
     for (int strategy = 0; strategy < HEDGE_STRATEGIES; strategy++) {
-        const struct hedge_game game = game_of((enum hedge_strategy)strategy, &alone, unit_grid);
+        const struct hedge_run game = game_of((enum hedge_strategy)strategy, &alone, unit_grid);
         struct charge charge[HEDGE_CHARGES_MAX];
         struct hedge_state state = {0};
         struct grant *none = NULL;
@@ -310,7 +309,7 @@ Test(hedge_play, one_expert_is_played_and_costs_nothing)
 
 Test(hedge_play, a_play_with_nothing_due_stops_the_program, .signal = SIGABRT)
 {
-    const struct hedge_game game = game_of(HEDGE_EPOCHS, &usual, unit_grid);
+    const struct hedge_run game = game_of(HEDGE_EPOCHS, &usual, unit_grid);
     struct hedge_state state = {.round = 2};
     struct grant *none = NULL;
     cr_assert(hedge_play(&state, &game, &none, &(struct random){.fill = NULL},
@@ -319,7 +318,7 @@ Test(hedge_play, a_play_with_nothing_due_stops_the_program, .signal = SIGABRT)
 
 /* Where the horizon is unknown: what falls due in each of the plays, the last pick among them, out of a
  * ledger for each game. Returns how many plays looked at nothing. */
-static unsigned play_segments(const struct hedge_game *game, size_t games, uint64_t rounds)
+static unsigned play_segments(const struct hedge_run *game, size_t games, uint64_t rounds)
 {
     struct seeded_random seeded;
     struct hedge_state state = {0};
@@ -331,7 +330,7 @@ static unsigned play_segments(const struct hedge_game *game, size_t games, uint6
     seeded_random_init(&seeded, rounds);
     const struct random random = seeded_random_interface(&seeded);
     for (uint64_t play = 0; play <= rounds; play++) {
-        const struct hedge_game *now = hedge_game_at(game, games, play);
+        const struct hedge_run *now = hedge_run_at(game, games, play);
         enum hedge_due due;
         while ((due = hedge_due(&state, now)) != HEDGE_DUE_NOTHING) {
             struct grant *grant = NULL;
@@ -370,14 +369,14 @@ Test(hedge_play, an_unknown_horizon_begins_anew_and_has_paid_for_its_last_pick)
             struct hedge_problem problem = usual;
             struct hedge_plan whole;
             struct hedge_plan plan[7];
-            struct hedge_game game[7];
+            struct hedge_run game[7];
             const size_t games = hedge_segment_count(rounds[i]);
             problem.rounds = rounds[i];
             cr_assert(games <= 7);
             cr_assert(hedge_doubling(&whole, plan, (enum hedge_strategy)strategy, &problem, NULL) ==
                       STATUS_OK);
-            cr_assert(hedge_games_init(game, plan, (enum hedge_strategy)strategy, &problem,
-                                       unit_grid, NULL) == STATUS_OK);
+            cr_assert(hedge_runs_init(game, plan, (enum hedge_strategy)strategy, &problem,
+                                      unit_grid, NULL) == STATUS_OK);
             cr_expect_eq(play_segments(game, games, rounds[i]), games, "one start a segment");
         }
     }
@@ -394,7 +393,7 @@ Test(hedge_play, a_plan_keeps_the_rho_that_it_is_held_to)
             double rho = 0;
             problem.rounds = rounds;
             problem.rho_max = 0.001;
-            const struct hedge_game game =
+            const struct hedge_run game =
                 game_of((enum hedge_strategy)strategy, &problem, unit_grid);
             const size_t count = hedge_charges(charge, &game);
             for (size_t i = 0; i < count; i++) {

@@ -17,7 +17,7 @@ enum { TOSSES = 40, SECRETS = 2 };
 #endif
 
 struct run {
-    struct hedge_game game;
+    struct hedge_run game;
     struct seeded_random seeded;
     uint64_t word[2]; /* handed out */
     int64_t loss;
@@ -39,7 +39,7 @@ static enum status recording_fill(void *self, void *out, size_t bytes)
 
 /* The address sanitizer would move what is left off the stack. */
 __attribute__((no_sanitize("address"))) static enum status
-toss_carelessly(const struct hedge_game *game, const struct random *random, int64_t loss,
+toss_carelessly(const struct hedge_run *game, const struct random *random, int64_t loss,
                 bool *refresh)
 {
     uint64_t word[2] = {0};
@@ -88,8 +88,8 @@ Test(hedge_wiped, nothing_of_a_coin_is_left_on_the_stack)
     struct hedge_plan plan;
     struct why why = {""};
     cr_assert(hedge_plan(&plan, HEDGE_DARTBOARD, &problem, &why) == STATUS_OK, "%s", why.text);
-    cr_assert(hedge_game_init(&run.game, &plan, HEDGE_DARTBOARD, &problem,
-                              (struct hedge_grid){1, 40}, &why) == STATUS_OK,
+    cr_assert(hedge_run_init(&run.game, &plan, HEDGE_DARTBOARD, &problem,
+                             (struct hedge_grid){1, 40}, &why) == STATUS_OK,
               "%s", why.text);
     size_t left = leaves(&run);
     cr_expect_lt(left, TOSSES, "%zu words", left);

@@ -81,7 +81,7 @@ static struct cost cost_of(const struct filter *filter, struct charge charge)
     return filter_cost(filter, &charge);
 }
 
-static struct cost game_cost(const struct filter *filter, const struct hedge_game *game)
+static struct cost game_cost(const struct filter *filter, const struct hedge_run *game)
 {
     struct charge charge[HEDGE_CHARGES_MAX];
     struct cost sums = {0};
@@ -102,7 +102,7 @@ static void check_layout(const struct stage *stage)
 {
     uint64_t plays = 0;
     for (size_t s = 0; s < stage->game_count; s++) {
-        const struct hedge_game *game = &stage->game[s];
+        const struct hedge_run *game = &stage->game[s];
         cr_expect_eq(game->first, plays);
         cr_expect(s + 1 == stage->game_count || game->rounds == UINT64_C(1) << s);
         cr_expect(game->draws_max <= UINT64_C(1) << s, "as many as it has rounds");

@@ -57,7 +57,7 @@ static const struct stage *read_job(struct job *job, const struct setting *setti
     return &job->stage[job->stage_count - 1];
 }
 
-static uint64_t epsilons(const struct hedge_game *game)
+static uint64_t epsilons(const struct hedge_run *game)
 {
     struct charge charge[HEDGE_CHARGES_MAX];
     const size_t count = hedge_charges(charge, game);
@@ -94,7 +94,7 @@ Test(job_last, the_last_pick_gets_what_is_left_of_the_share)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct job job;
         const struct stage *stage = read_job(&job, &settings[i]);
-        const struct hedge_game *game = &stage->game[stage->game_count - 1];
+        const struct hedge_run *game = &stage->game[stage->game_count - 1];
         const struct cost whole = round_cost(&job, &job.filter, job_round_count(&job));
         cr_expect(filter_admits(&job.filter, &whole), "%zu", i);
         cr_expect_geq(game->last_micro, game->draw_micro, "%zu", i);
@@ -133,7 +133,7 @@ Test(job_last, beside_gaussian_noise_what_is_left_is_a_bounded_range)
 }
 
 /* How often the last play takes the first expert, which leads by 1/100 in every round. */
-static double played(const struct stage *stage, struct hedge_game game)
+static double played(const struct stage *stage, struct hedge_run game)
 {
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
@@ -179,7 +179,7 @@ Test(job_last, a_play_takes_the_best_as_often_as_its_plan_says)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct job job;
         const struct stage *stage = read_job(&job, &settings[i]);
-        struct hedge_game game = stage->game[stage->game_count - 1];
+        struct hedge_run game = stage->game[stage->game_count - 1];
         const double printed = best_chance(&job);
         cr_expect_float_eq(played(stage, game), printed, OFF, "%zu: %g printed", i, printed);
         if (i == 0) {

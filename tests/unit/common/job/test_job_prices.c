@@ -328,7 +328,7 @@ Test(job_prices, a_play_is_planned_for_the_unit)
                                               .records = (double)row[i % 3].records,
                                               .participations = row[i % 3].participations};
         struct hedge_plan plan;
-        struct hedge_game game;
+        struct hedge_run game;
         struct charge expected[HEDGE_CHARGES_MAX];
         struct charge found[HEDGE_CHARGES_MAX];
         struct job job;
@@ -338,12 +338,12 @@ Test(job_prices, a_play_is_planned_for_the_unit)
                        strategy[kind]);
         must_parse(&job, &trial);
         cr_assert_eq(hedge_plan(&plan, kind, &problem, NULL), STATUS_OK);
-        cr_assert_eq(hedge_game_init(&game, &plan, kind, &problem,
-                                     (struct hedge_grid){row[i % 3].records, 10}, NULL),
+        cr_assert_eq(hedge_run_init(&game, &plan, kind, &problem,
+                                    (struct hedge_grid){row[i % 3].records, 10}, NULL),
                      STATUS_OK);
-        const struct hedge_game *made = job.stage[0].game;
+        const struct hedge_run *made = job.stage[0].game;
         if (made->last_micro > 0) { /* how much that is: test_job_last */
-            hedge_game_set_last(&game, made->last_mechanism, made->last_micro);
+            hedge_run_set_last(&game, made->last_mechanism, made->last_micro);
         }
         const size_t count = hedge_charges(expected, &game);
         cr_assert_eq(hedge_charges(found, job.stage[0].game), count);

@@ -1,16 +1,17 @@
-/* From a plan in real numbers to a game in whole ones. The ledger counts millionths of epsilon, so
+/* From a plan in real numbers to a run in whole ones. The ledger counts millionths of epsilon, so
  * the draw's epsilon becomes whole first and eta is what it buys. The coin's range is computed from
  * that eta, rounded up; should the sum then exceed the budget by its last digit, the draw gives
  * way, a millionth at a time. */
 
-#include "experts/hedge_play.h"
+#include "experts/hedge_run.h"
 
 #include "base/check.h"
-#include "experts/hedge_private.h"
+#include "experts/hedge_terms.h"
 #include "noise/scale.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { GRID_BITS_MAX = 40, FEW = 1000 };
 
@@ -35,6 +36,34 @@ static enum status check_grid(const struct hedge_problem *problem, struct hedge_
     return STATUS_OK;
 }
 
+size_t hedge_charges(struct charge charge[HEDGE_CHARGES_MAX], const struct hedge_run *game)
+{
+    const bool pure = game->strategy == HEDGE_EPOCHS;
+    /* Picks look at disjoint rounds. */
+    const uint64_t draws = pure && game->draws_max > 0 ? 1 : game->draws_max;
+    size_t count = 0;
+    memset(charge, 0, HEDGE_CHARGES_MAX * sizeof *charge);
+    if (draws > 0) {
+        charge[count].mechanism = pure ? MECHANISM_PURE : MECHANISM_EXPONENTIAL;
+        charge[count].epsilon_micro = game->draw_micro;
+        charge[count++].count = draws;
+    }
+    if (game->coins > 0) {
+        charge[count].mechanism = MECHANISM_EXPONENTIAL;
+        charge[count].epsilon_micro = game->coin_micro;
+        charge[count++].count = game->coins;
+    }
+    if (game->last_micro > 0) {
+        charge[count].mechanism = game->last_mechanism;
+        charge[count].epsilon_micro = game->last_micro;
+        charge[count++].count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        charge[i].neighbours = NEIGHBOURS_REPLACE_ONE;
+    }
+    return count;
+}
+
 /* How many millionths a draw may cost to begin with. Where eta is the best without privacy and they
  * are few, one more than it needs: `sensitivity` then brings eta down to it. */
 static uint64_t first_micro(const struct hedge_plan *plan)
@@ -44,7 +73,7 @@ static uint64_t first_micro(const struct hedge_plan *plan)
 }
 
 /* Fills what follows from draw_micro. least: the sensitivity that one unit has. */
-static void fill(struct hedge_game *game, const struct hedge_plan *plan, uint64_t least,
+static void fill(struct hedge_run *game, const struct hedge_plan *plan, uint64_t least,
                  uint64_t round_move)
 {
     const double wanted =
@@ -58,7 +87,7 @@ static void fill(struct hedge_game *game, const struct hedge_plan *plan, uint64_
     }
 }
 
-static bool fits(const struct hedge_game *game, const struct hedge_problem *problem)
+static bool fits(const struct hedge_run *game, const struct hedge_problem *problem)
 {
     struct charge charge[HEDGE_CHARGES_MAX];
     struct privacy_event event[HEDGE_CHARGES_MAX];
@@ -71,7 +100,7 @@ static bool fits(const struct hedge_game *game, const struct hedge_problem *prob
 }
 
 /* The largest draw_micro from the first one down for which everything fits. */
-static enum status settle(struct hedge_game *game, const struct hedge_plan *plan,
+static enum status settle(struct hedge_run *game, const struct hedge_plan *plan,
                           const struct hedge_problem *problem, uint64_t least, uint64_t round_move,
                           struct why *why)
 {
@@ -87,7 +116,7 @@ static enum status settle(struct hedge_game *game, const struct hedge_plan *plan
                       "more epsilon");
 }
 
-static enum status settle_epochs(struct hedge_game *game, const struct hedge_problem *problem,
+static enum status settle_epochs(struct hedge_run *game, const struct hedge_problem *problem,
                                  uint64_t least, struct why *why)
 {
     game->draw_micro = (uint64_t)floor(problem->epsilon * micro);
@@ -101,11 +130,11 @@ static enum status settle_epochs(struct hedge_game *game, const struct hedge_pro
     return STATUS_OK;
 }
 
-enum status hedge_game_init(struct hedge_game *game, const struct hedge_plan *plan,
-                            enum hedge_strategy strategy, const struct hedge_problem *problem,
-                            struct hedge_grid grid, struct why *why)
+enum status hedge_run_init(struct hedge_run *game, const struct hedge_plan *plan,
+                           enum hedge_strategy strategy, const struct hedge_problem *problem,
+                           struct hedge_grid grid, struct why *why)
 {
-    *game = (struct hedge_game){
+    *game = (struct hedge_run){
         .strategy = strategy, .experts = problem->experts, .rounds = problem->rounds};
     enum status status = check_grid(problem, grid, why);
     if (status != STATUS_OK || problem->experts == 1) { /* one expert: there is nothing to draw */
@@ -129,7 +158,7 @@ enum status hedge_game_init(struct hedge_game *game, const struct hedge_plan *pl
     return settle(game, plan, problem, least, round_move, why);
 }
 
-void hedge_game_set_last(struct hedge_game *game, enum mechanism mechanism, uint64_t last_micro)
+void hedge_run_set_last(struct hedge_run *game, enum mechanism mechanism, uint64_t last_micro)
 {
     CHECK(last_micro > 0 && (mechanism == MECHANISM_PURE || mechanism == MECHANISM_EXPONENTIAL));
     if (game->experts == 1 || game->rounds < 2 || game->strategy == HEDGE_EPOCHS) {
@@ -140,4 +169,31 @@ void hedge_game_set_last(struct hedge_game *game, enum mechanism mechanism, uint
     }
     game->last_mechanism = mechanism;
     game->last_micro = last_micro;
+}
+
+enum status hedge_runs_init(struct hedge_run *game, const struct hedge_plan *plan,
+                            enum hedge_strategy strategy, const struct hedge_problem *problem,
+                            struct hedge_grid grid, struct why *why)
+{
+    const size_t count = hedge_segment_count(problem->rounds);
+    enum status status = STATUS_OK;
+    CHECK(strategy != HEDGE_EPOCHS);
+    for (size_t s = 0; s < count && status == STATUS_OK; s++) {
+        const uint64_t length = UINT64_C(1) << s;
+        struct hedge_problem part = *problem;
+        part.rounds = length;
+        status = hedge_run_init(&game[s], &plan[s], strategy, &part, grid, why);
+        game[s].first = length - 1;
+        game[s].rounds = s + 1 < count ? length : problem->rounds - game[s].first + 1;
+    }
+    return status;
+}
+
+const struct hedge_run *hedge_run_at(const struct hedge_run *game, size_t count, uint64_t round)
+{
+    size_t at = 0;
+    while (at + 1 < count && game[at + 1].first <= round) {
+        at++;
+    }
+    return &game[at];
 }

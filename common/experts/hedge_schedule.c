@@ -2,9 +2,7 @@
  * many rounds there will be. Hoeffding 1963 for the first (independent draws in [0,1]); restarts
  * for the second (Cesa-Bianchi and Lugosi 2006, section 2.3). */
 
-#include "experts/hedge_play.h"
-
-#include "base/check.h"
+#include "experts/hedge.h"
 
 #include <math.h>
 
@@ -73,10 +71,7 @@ enum status hedge_doubling(struct hedge_plan *whole, struct hedge_plan *segment,
         struct hedge_problem part = *problem;
         struct hedge_plan plan;
         part.rounds = first + 1;
-        enum status status = hedge_plan(&plan, strategy, &part, why);
-        if (status != STATUS_OK) {
-            return status;
-        }
+        TRY(hedge_plan(&plan, strategy, &part, why));
         if (segment != NULL) {
             segment[hedge_segment(first)] = plan;
         }
@@ -91,31 +86,4 @@ enum status hedge_doubling(struct hedge_plan *whole, struct hedge_plan *segment,
     sum.regret_bound_textbook /= (double)problem->rounds;
     *whole = sum;
     return STATUS_OK;
-}
-
-enum status hedge_games_init(struct hedge_game *game, const struct hedge_plan *plan,
-                             enum hedge_strategy strategy, const struct hedge_problem *problem,
-                             struct hedge_grid grid, struct why *why)
-{
-    const size_t count = hedge_segment_count(problem->rounds);
-    enum status status = STATUS_OK;
-    CHECK(strategy != HEDGE_EPOCHS);
-    for (size_t s = 0; s < count && status == STATUS_OK; s++) {
-        const uint64_t length = UINT64_C(1) << s;
-        struct hedge_problem part = *problem;
-        part.rounds = length;
-        status = hedge_game_init(&game[s], &plan[s], strategy, &part, grid, why);
-        game[s].first = length - 1;
-        game[s].rounds = s + 1 < count ? length : problem->rounds - game[s].first + 1;
-    }
-    return status;
-}
-
-const struct hedge_game *hedge_game_at(const struct hedge_game *game, size_t count, uint64_t round)
-{
-    size_t at = 0;
-    while (at + 1 < count && game[at + 1].first <= round) {
-        at++;
-    }
-    return &game[at];
 }
