@@ -24,12 +24,21 @@ static void tell(void *self, const char *name, bool enrolled)
 /* What is known of the dictionaries of the sites that have come. Sites beyond the table are not asked. */
 struct hearing {
     struct shelf shelf;
+    const struct endpoint *endpoint;
     struct {
         struct peer peer;
         struct shown shown;
     } site[PEERS_MAX];
     size_t count;
 };
+
+static void begin(void *self)
+{
+    const struct hearing *hearing = self;
+    (void)printf("listening on %s until every one-time token is spent or has expired\n",
+                 endpoint_address(hearing->endpoint));
+    (void)fflush(stdout);
+}
 
 static struct shown *find(struct hearing *hearing, const struct peer *peer)
 {
@@ -77,6 +86,7 @@ static enum status stay(const struct office *office, const struct daemon *daemon
     hearing.shelf = (struct shelf){office, &daemon->log};
     struct enrolment_options enrolment = {.log = &daemon->log,
                                           .roster_path = office->settings.agents,
+                                          .begin = begin,
                                           .tell = tell,
                                           .hear = hear,
                                           .self = &hearing};
@@ -85,9 +95,7 @@ static enum status stay(const struct office *office, const struct daemon *daemon
     if (status != STATUS_OK) {
         return status;
     }
-    (void)printf("listening on %s until every one-time token is spent or has expired\n",
-                 endpoint_address(enrolment.endpoint));
-    (void)fflush(stdout);
+    hearing.endpoint = enrolment.endpoint;
     status = enrolment_run(&enrolment, exit_code, why);
     endpoint_free(enrolment.endpoint);
     return status;

@@ -220,7 +220,10 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
                 options->roster_path);
         status = STATUS_NOT_FOUND;
     }
-    THEN(status, stay(run, exit_code, why));
+    if (status == STATUS_OK) {
+        options->begin(options->self);
+        status = stay(run, exit_code, why);
+    }
     if (run->signals >= 0) {
         (void)close(run->signals);
     }

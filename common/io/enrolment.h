@@ -18,6 +18,8 @@ struct enrolment_options {
     const struct log *log;
     const char *roster_path;
 
+    /** Is told once that tokens are waited for, and that signals are taken. */
+    void (*begin)(void *self);
     /** Is told of each name whose token is spent (enrolled) or has expired. */
     void (*tell)(void *self, const char *name, bool enrolled);
     /** Hears what a site that is let in says beside HELLO's answer; returns whether `answer` is to be sent to
