@@ -1,100 +1,81 @@
-#include "report/result.h"
+#include "report/result_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Sets every figure to what is not known. */
+static void forget(const struct field *field, void *base)
+{
+    for (; field->key != NULL; field++) {
+        void *at = (char *)base + field->offset;
+        if (field->kind == FIELD_REAL) {
+            *(double *)at = NAN;
+        } else if (field->kind == FIELD_EXPERT) {
+            *(int64_t *)at = RESULT_NONE;
+        } else if (field->kind == FIELD_PART) {
+            forget(field->row, base);
+        }
+    }
+}
+
 void result_init(struct result *result)
 {
-    *result = (struct result){
-        .seconds = NAN,
-        .chosen = RESULT_NONE,
-        .accuracy = NAN,
-        .auc = NAN,
-        .error = {.root_mean_square = NAN,
-                  .mean_absolute = NAN,
-                  .pinball = NAN,
-                  .constant = NAN,
-                  .pooled = NAN},
-        .baseline = {.majority = NAN,
-                     .pooled_accuracy = NAN,
-                     .pooled_auc = NAN,
-                     .pooled_lambda = NAN},
-        .privacy = {.epsilon = NAN, .delta = NAN},
-        .regret = {.average = NAN, .bound = NAN, .textbook = NAN, .noise = NAN},
-    };
+    *result = (struct result){.job = ""};
+    forget(result_fields, result);
+}
+
+enum status result_make_room(struct result *result, const struct field *list, size_t count)
+{
+    void *at = (char *)result + list->offset;
+    if (count > list->max) {
+        return STATUS_INVALID;
+    }
+    char *item = calloc(count + 1, list->item_size);
+    if (item == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        forget(list->row, item + i * list->item_size);
+    }
+    free(*(void **)at);
+    *(void **)at = item;
+    memcpy((char *)result + list->count_offset, &count, sizeof count);
+    return STATUS_OK;
+}
+
+static enum status make_room(struct result *result, const char *key, size_t count)
+{
+    static const struct field *const tables[] = {result_fields, result_privacy_fields};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const struct field *field = tables[i]; field->key != NULL; field++) {
+            if (strcmp(field->key, key) == 0) {
+                return result_make_room(result, field, count);
+            }
+        }
+    }
+    return STATUS_INVALID;
 }
 
 enum status result_reserve(struct result *result, size_t round_count, size_t expert_count,
                            size_t agent_count)
 {
-    if (round_count > RESULT_ROUNDS_MAX || expert_count > RESULT_EXPERTS_MAX ||
-        agent_count > RESULT_AGENTS_MAX) {
-        return STATUS_INVALID;
+    enum status status = make_room(result, "rounds", round_count);
+    if (status == STATUS_OK) {
+        status = make_room(result, "experts", expert_count);
     }
-    result->round = calloc(round_count + 1, sizeof *result->round);
-    result->expert = calloc(expert_count + 1, sizeof *result->expert);
-    result->agent = calloc(agent_count + 1, sizeof *result->agent);
-    if (result->round == NULL || result->expert == NULL || result->agent == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    result->round_count = round_count;
-    result->expert_count = expert_count;
-    result->agent_count = agent_count;
-    for (size_t i = 0; i < round_count; i++) {
-        result->round[i] = (struct result_round){.chosen = RESULT_NONE,
-                                                 .seconds = NAN,
-                                                 .epsilon = NAN,
-                                                 .regret_average = NAN,
-                                                 .regret_bound = NAN};
-    }
-    for (size_t i = 0; i < expert_count; i++) {
-        result->expert[i] = (struct result_expert){.lambda = NAN, .accuracy = NAN, .auc = NAN};
-    }
-    for (size_t i = 0; i < agent_count; i++) {
-        result->agent[i] =
-            (struct result_agent){.epsilon_spent = NAN, .delta_spent = NAN, .epsilon_left = NAN};
-    }
-    return STATUS_OK;
+    return status == STATUS_OK ? make_room(result, "per_agent", agent_count) : status;
 }
 
 enum status result_reserve_answers(struct result *result, size_t answer_count, size_t release_count)
 {
-    if (answer_count > RESULT_ANSWERS_MAX || release_count > RESULT_RELEASES_MAX) {
-        return STATUS_INVALID;
-    }
-    result->answer = calloc(answer_count + 1, sizeof *result->answer);
-    result->release = calloc(release_count + 1, sizeof *result->release);
-    if (result->answer == NULL || result->release == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    result->answer_count = answer_count;
-    result->release_count = release_count;
-    for (size_t i = 0; i < answer_count; i++) {
-        result->answer[i] = (struct result_answer){.records = NAN,
-                                                   .value = NAN,
-                                                   .error = NAN,
-                                                   .low = NAN,
-                                                   .high = NAN,
-                                                   .sampling = NAN,
-                                                   .exact = NAN};
-    }
-    for (size_t i = 0; i < release_count; i++) {
-        result->release[i] = (struct result_release){
-            .noise = NAN, .bar = NAN, .sigma = NAN, .sampling = NAN, .epsilon = NAN, .delta = NAN};
-    }
-    return STATUS_OK;
+    const enum status status = make_room(result, "answers", answer_count);
+    return status == STATUS_OK ? make_room(result, "releases", release_count) : status;
 }
 
 enum status result_reserve_forecasts(struct result *result, size_t count)
 {
-    if (count > RESULT_FORECASTS_MAX) {
-        return STATUS_INVALID;
-    }
-    free(result->forecast); /* a file without any was read before */
-    result->forecast = calloc(count + 1, sizeof *result->forecast);
-    result->forecast_count = result->forecast == NULL ? 0 : count;
-    return result->forecast == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    return make_room(result, "forecasts", count);
 }
 
 double *result_numbers(size_t count)
@@ -108,30 +89,33 @@ double *result_numbers(size_t count)
     return number;
 }
 
+static void free_owned(struct result *result, const struct field *field, void *base)
+{
+    for (; field->key != NULL; field++) {
+        void *at = (char *)base + field->offset;
+        if (field->kind == FIELD_LIST) {
+            size_t count;
+            memcpy(&count, (char *)result + field->count_offset, sizeof count);
+            for (size_t i = 0; i < count; i++) {
+                free_owned(result, field->row, *(char **)at + i * field->item_size);
+            }
+        } else if (field->kind == FIELD_PART) {
+            free_owned(result, field->row, base);
+        }
+        if (field->kind == FIELD_LIST || field->kind == FIELD_OWNED ||
+            field->kind == FIELD_LOSSES || field->kind == FIELD_FEATURES ||
+            field->kind == FIELD_DAYS) {
+            free(*(void **)at);
+        }
+    }
+}
+
 void result_free(struct result *result)
 {
-    if (result == NULL) {
-        return;
+    if (result != NULL) {
+        free_owned(result, result_fields, result);
+        result_init(result);
     }
-    for (size_t i = 0; i < result->round_count; i++) {
-        free(result->round[i].said);
-        free(result->round[i].loss);
-        free(result->round[i].weight);
-    }
-    for (size_t i = 0; i < result->expert_count; i++) {
-        free(result->expert[i].model);
-    }
-    free(result->round);
-    free(result->expert);
-    free(result->agent);
-    free(result->answer);
-    free(result->release);
-    for (size_t i = 0; i < result->forecast_count; i++) {
-        free(result->forecast[i].truth);
-        free(result->forecast[i].told);
-    }
-    free(result->forecast);
-    result_init(result);
 }
 
 bool result_release_is_bar(const struct result_release *release)
