@@ -121,8 +121,12 @@ enum status policy_parse(struct policy *policy, struct slice text, const char *n
     struct config *config = NULL;
     *policy = (struct policy){.epsilon_micro = 0};
     enum status status = config_open(&config, text, name, why);
-    THEN(status, config_read(config, policy, policy_keys, why));
-    THEN(status, check_allowances(config, policy, why));
+    if (status == STATUS_OK) {
+        status = config_read(config, policy, policy_keys, why);
+    }
+    if (status == STATUS_OK) {
+        status = check_allowances(config, policy, why);
+    }
     if (status != STATUS_OK) {
         *policy = (struct policy){.epsilon_micro = 0};
     }
@@ -324,6 +328,8 @@ enum status policy_check_job(const struct policy *policy, const struct job *job,
         return STATUS_REFUSED;
     }
     enum status status = check_price(policy, job, why);
-    THEN(status, check_least(policy, job, why));
+    if (status == STATUS_OK) {
+        status = check_least(policy, job, why);
+    }
     return status == STATUS_OK ? check_sizes(policy, job, why) : status;
 }

@@ -130,8 +130,12 @@ enum status owned_source(const char *path, struct why *why)
         return errno == ENOMEM ? STATUS_NO_MEMORY : STATUS_IO;
     }
     enum status status = owned_judge(&about, path, why);
-    THEN(status, judge_place_of(path, why));
-    THEN(status, judge_place_of(whole, why));
+    if (status == STATUS_OK) {
+        status = judge_place_of(path, why);
+    }
+    if (status == STATUS_OK) {
+        status = judge_place_of(whole, why);
+    }
     free(whole);
     return status;
 }

@@ -35,23 +35,6 @@ enum status {
 #undef STATUS_ENUM
 };
 
-/* Leaves the function with the status of a call that failed: for functions that hold nothing yet. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const enum status try_status = (call);                                                     \
-        if (try_status != STATUS_OK) {                                                             \
-            return try_status;                                                                     \
-        }                                                                                          \
-    } while (0)
-
-/* The next step, taken only while all before it went well: else status stays as it is. */
-#define THEN(status, call)                                                                         \
-    do {                                                                                           \
-        if ((status) == STATUS_OK) {                                                               \
-            (status) = (call);                                                                     \
-        }                                                                                          \
-    } while (0)
-
 /** Returns the English text of a status; never NULL. */
 const char *status_text(enum status status);
 

@@ -59,7 +59,9 @@ enum status config_open(struct config **out, struct slice text, const char *name
     }
     (void)snprintf(config->name, sizeof config->name, "%s", name);
     enum status status = tree_parse(&config->tree, text, config->name, why);
-    THEN(status, check_version(config, why));
+    if (status == STATUS_OK) {
+        status = check_version(config, why);
+    }
     if (status != STATUS_OK) {
         config_free(config);
         return status;

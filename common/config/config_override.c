@@ -186,9 +186,15 @@ enum status config_override(char **out, size_t *size, struct slice text, const c
     *out = NULL;
     *size = 0;
     enum status status = tree_parse(&change.before, text, name, why);
-    THEN(status, split(&change, assignment, why));
-    THEN(status, locate(&change, why));
-    THEN(status, splice(&change, out, size, why));
+    if (status == STATUS_OK) {
+        status = split(&change, assignment, why);
+    }
+    if (status == STATUS_OK) {
+        status = locate(&change, why);
+    }
+    if (status == STATUS_OK) {
+        status = splice(&change, out, size, why);
+    }
     tree_free(&change.before);
     tree_free(&change.wanted);
     return status;

@@ -120,7 +120,10 @@ enum status options_read(const struct option *option, size_t option_count, int c
         if (value == NULL) {
             return why_refuse(why, "%s wants %s after it", found->name, found->what);
         }
-        TRY(take(found, value, seen[found - option], why));
+        enum status status = take(found, value, seen[found - option], why);
+        if (status != STATUS_OK) {
+            return status;
+        }
         seen[found - option] = true;
     }
     for (size_t i = 0; i < option_count; i++) {

@@ -168,8 +168,12 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
     struct config *config = NULL;
     *settings = (struct coordinator_settings){0};
     enum status status = config_open(&config, text, path, why);
-    THEN(status, config_read(config, settings, coordinator_keys, why));
-    THEN(status, check_address(config, settings->listen, "listen", why));
+    if (status == STATUS_OK) {
+        status = config_read(config, settings, coordinator_keys, why);
+    }
+    if (status == STATUS_OK) {
+        status = check_address(config, settings->listen, "listen", why);
+    }
     if (status == STATUS_OK) {
         const struct path_key item[] = {
             {settings->key, "key"}, {settings->agents, "agents"}, {settings->state, "state"},
@@ -227,8 +231,12 @@ enum status agent_settings_parse(struct agent_settings *settings, struct slice t
     struct agent_text agent = {.settings.once = false};
     *settings = (struct agent_settings){0};
     enum status status = config_open(&config, text, path, why);
-    THEN(status, config_read(config, &agent, agent_keys, why));
-    THEN(status, finish_agent(&agent, config, path, why));
+    if (status == STATUS_OK) {
+        status = config_read(config, &agent, agent_keys, why);
+    }
+    if (status == STATUS_OK) {
+        status = finish_agent(&agent, config, path, why);
+    }
     if (status == STATUS_OK) {
         *settings = agent.settings;
     }

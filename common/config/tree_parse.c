@@ -172,7 +172,10 @@ static enum status refuse_magic(const struct builder *builder, const yaml_event_
 
 static enum status take_event(struct builder *builder, const yaml_event_t *event)
 {
-    TRY(refuse_magic(builder, event));
+    enum status status = refuse_magic(builder, event);
+    if (status != STATUS_OK) {
+        return status;
+    }
     /* An int, as libyaml has event types of no use here. */
     switch ((int)event->type) {
     case YAML_DOCUMENT_START_EVENT:
@@ -283,7 +286,10 @@ enum status tree_parse(struct tree *tree, struct slice text, const char *name, s
         return why_refuse(why, "%s: has %zu bytes, more than the %d that are read", name, text.size,
                           CONFIG_TEXT_BYTES_MAX);
     }
-    TRY(refuse_marks(&builder, text));
+    status = refuse_marks(&builder, text);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (yaml_parser_initialize(&builder.parser) == 0) {
         return STATUS_NO_MEMORY;
     }

@@ -75,8 +75,11 @@ static enum status write_key(const char *path, const struct digest *key, enum sm
 enum status key_pair_write(const struct key_pair *pair, const char *secret_path,
                            const char *public_path, struct why *why)
 {
-    TRY(write_key(secret_path, &pair->secret_key, SMALL_FILE_SECRET, why));
-    enum status status = write_key(public_path, &pair->public_key, SMALL_FILE_PUBLIC, why);
+    enum status status = write_key(secret_path, &pair->secret_key, SMALL_FILE_SECRET, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = write_key(public_path, &pair->public_key, SMALL_FILE_PUBLIC, why);
     if (status != STATUS_OK) {
         (void)remove(secret_path); /* ours, made a moment ago: half a pair helps nobody */
     }

@@ -127,7 +127,9 @@ enum status dictionary_parse(struct dictionary *out, struct slice text, const ch
     struct draft_file file = {.set = NULL};
     *out = (struct dictionary){0};
     enum status status = config_open(&config, text, name, why);
-    THEN(status, config_read(config, &file, file_keys, why));
+    if (status == STATUS_OK) {
+        status = config_read(config, &file, file_keys, why);
+    }
     for (size_t i = 0; status == STATUS_OK && i < file.set[0].column_count; i++) {
         status = check_column(config, &file.set[0], i, why);
     }

@@ -92,7 +92,10 @@ static enum status judge_label(const struct dictionary *dictionary, const struct
                                struct why *why)
 {
     const struct dictionary_column *column;
-    TRY(find(&column, dictionary, label->name, why));
+    enum status status = find(&column, dictionary, label->name, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     switch (label->kind) {
     case LABEL_NUMBER:
         return need_number(column, why);
@@ -111,7 +114,10 @@ static enum status judge_column(const struct dictionary *dictionary, const struc
                                 struct why *why)
 {
     const struct dictionary_column *column;
-    TRY(find(&column, dictionary, asked->name, why));
+    enum status status = find(&column, dictionary, asked->name, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     return asked->kind == COLUMN_NUMBER
                ? need_number(column, why)
                : need_texts(column, asked->category, asked->category_count, why);

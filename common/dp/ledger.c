@@ -337,7 +337,10 @@ enum status ledger_spend(struct ledger *ledger, struct grant **grant, const stru
 {
     struct change change;
     *grant = NULL;
-    TRY(decide(&change, ledger, charge, why));
+    enum status status = decide(&change, ledger, charge, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     struct grant *made = malloc(sizeof *made);
     struct pass *pass = made == NULL ? NULL : pass_prepare(ledger, &charge->pass);
     if (pass == NULL) {

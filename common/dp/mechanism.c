@@ -79,9 +79,15 @@ enum status mechanism_laplace(struct grant **grant, const struct random *random,
     struct noise_laplace noise;
 
     enum status status = charge.mechanism == MECHANISM_PURE ? STATUS_OK : STATUS_INVALID;
-    THEN(status, mechanism_scale(&scale, sensitivity_l1, charge.epsilon_micro, NULL));
-    THEN(status, noise_laplace_init(&noise, scale));
-    THEN(status, noise_laplace_add(&noise, random, values, count));
+    if (status == STATUS_OK) {
+        status = mechanism_scale(&scale, sensitivity_l1, charge.epsilon_micro, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = noise_laplace_init(&noise, scale);
+    }
+    if (status == STATUS_OK) {
+        status = noise_laplace_add(&noise, random, values, count);
+    }
     if (status != STATUS_OK && count > 0) {
         memset(values, 0, count * sizeof *values);
     }
@@ -100,9 +106,15 @@ enum status mechanism_gaussian(struct grant **grant, const struct random *random
     if (charge_sampling_nano(&charge) < SAMPLING_NANO_ONE && sensitivity_l2 < SAMPLED_STEPS_MIN) {
         status = STATUS_INVALID; /* priced for a finer grid */
     }
-    THEN(status, mechanism_sigma(&sigma, sensitivity_l2, charge.sigma_micro, NULL));
-    THEN(status, noise_gaussian_init(&noise, sigma));
-    THEN(status, noise_gaussian_add(&noise, random, values, count));
+    if (status == STATUS_OK) {
+        status = mechanism_sigma(&sigma, sensitivity_l2, charge.sigma_micro, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = noise_gaussian_init(&noise, sigma);
+    }
+    if (status == STATUS_OK) {
+        status = noise_gaussian_add(&noise, random, values, count);
+    }
     if (status != STATUS_OK && count > 0) {
         memset(values, 0, count * sizeof *values);
     }

@@ -33,7 +33,10 @@ static enum status untie(const struct random *random, uint8_t *coin, uint64_t re
     do {
         fraction = fraction_of(rest);
         rest = fraction.rest;
-        TRY(random_fill(random, &word, sizeof word));
+        enum status status = random_fill(random, &word, sizeof word);
+        if (status != STATUS_OK) {
+            return status;
+        }
     } while (word == fraction.digits);
     *coin = word < fraction.digits ? 1 : 0;
     return STATUS_OK;

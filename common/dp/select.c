@@ -358,6 +358,8 @@ enum status select_noisy_max(struct grant **grant, const struct random *random, 
     if (sensitivity <= UINT64_MAX / 2) {
         status = mechanism_scale(&scale, 2 * sensitivity, epsilon_micro, NULL);
     }
-    THEN(status, noise_laplace_init(&noise, scale));
+    if (status == STATUS_OK) {
+        status = noise_laplace_init(&noise, scale);
+    }
     return status != STATUS_OK ? status : select_draw_noisy(&noise, random, chosen, scores, count);
 }

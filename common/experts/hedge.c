@@ -46,7 +46,10 @@ static enum status check_game(const struct hedge_problem *problem, struct why *w
 static enum status check(const struct hedge_problem *problem, enum hedge_strategy strategy,
                          struct why *why)
 {
-    TRY(check_game(problem, why));
+    const enum status status = check_game(problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (!(problem->epsilon > 0 && problem->epsilon <= EPSILON_MAX)) {
         return why_refuse(why, "epsilon must be above 0 and at most 10^6");
     }

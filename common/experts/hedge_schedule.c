@@ -71,7 +71,10 @@ enum status hedge_doubling(struct hedge_plan *whole, struct hedge_plan *segment,
         struct hedge_problem part = *problem;
         struct hedge_plan plan;
         part.rounds = first + 1;
-        TRY(hedge_plan(&plan, strategy, &part, why));
+        const enum status status = hedge_plan(&plan, strategy, &part, why);
+        if (status != STATUS_OK) {
+            return status;
+        }
         if (segment != NULL) {
             segment[hedge_segment(first)] = plan;
         }

@@ -86,7 +86,10 @@ enum status rwm_draw(const struct rwm *rwm, const struct random *random, size_t 
 {
     uint8_t bytes[8] = {0};
     *expert = 0;
-    TRY(random_fill(random, bytes, sizeof bytes));
+    const enum status status = random_fill(random, bytes, sizeof bytes);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double least = rwm->loss[rwm_leader(rwm)];
     double sum = 0;
     for (size_t i = 0; i < rwm->count; i++) {

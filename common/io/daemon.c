@@ -40,7 +40,10 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
     daemon->limited = (struct log){.write = write_limited, .self = daemon, .level = log->level};
     log_rate_init(&daemon->rate, &daemon->limited, REPEAT_PERIOD_MS);
     daemon->log = (struct log){.write = write_once, .self = daemon, .level = log->level};
-    TRY(process_harden(memory_bytes_max / (1024 * 1024), why));
+    enum status status = process_harden(memory_bytes_max / (1024 * 1024), why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     daemon->source = random_source_new();
     if (daemon->source == NULL) {
         why_set(why, "the operating system's random source cannot be opened");
@@ -151,8 +154,10 @@ static enum status write_files(const char *folder, const struct daemon_file *fil
     enum status status = STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = file[i].text == NULL ? STATUS_NO_MEMORY : path_of(path, folder, file[i].name, why);
-        THEN(status, small_file_create(path, (struct slice){file[i].text, strlen(file[i].text)},
-                                       SMALL_FILE_PUBLIC, why));
+        if (status == STATUS_OK) {
+            status = small_file_create(path, (struct slice){file[i].text, strlen(file[i].text)},
+                                       SMALL_FILE_PUBLIC, why);
+        }
         if (status == STATUS_OK) {
             (void)printf("wrote %s\n", path);
         }
@@ -169,8 +174,12 @@ int daemon_init(const char *program, const char *folder, struct daemon_file *fil
         why_set(&why, "the folder %s cannot be made: %s", folder, strerror(errno));
         status = STATUS_IO;
     }
-    THEN(status, check_free(folder, file, count, &why));
-    THEN(status, write_files(folder, file, count, &why));
+    if (status == STATUS_OK) {
+        status = check_free(folder, file, count, &why);
+    }
+    if (status == STATUS_OK) {
+        status = write_files(folder, file, count, &why);
+    }
     for (size_t i = 0; i < count; i++) {
         free(file[i].text);
     }

@@ -103,7 +103,10 @@ static enum status start(struct endpoint **out, const struct endpoint_options *o
                          struct why *why)
 {
     *out = NULL;
-    TRY(endpoint_check_address(options->address, why));
+    enum status status = endpoint_check_address(options->address, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     struct endpoint *endpoint = calloc(1, sizeof *endpoint);
     if (endpoint == NULL) {
         why_set(why, "no memory for the connection");
@@ -147,10 +150,13 @@ enum status endpoint_listen(struct endpoint **out, const struct endpoint_options
                             struct why *why)
 {
     sigset_t before;
-    TRY(start(out, options, why));
+    enum status status = start(out, options, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     (*out)->listens = true;
     block_signals(&before);
-    enum status status = endpoint_guard_open(*out, why);
+    status = endpoint_guard_open(*out, why);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status != STATUS_OK) {
         endpoint_free(*out);
@@ -163,10 +169,13 @@ enum status endpoint_dial(struct endpoint **out, const struct endpoint_options *
                           struct why *why)
 {
     sigset_t before;
-    TRY(start(out, options, why));
+    enum status status = start(out, options, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     (*out)->dialing.coordinator_key = options->coordinator_key;
     block_signals(&before);
-    enum status status = endpoint_dialing_build(*out, why);
+    status = endpoint_dialing_build(*out, why);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status != STATUS_OK) {
         endpoint_free(*out);

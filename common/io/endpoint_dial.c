@@ -27,12 +27,16 @@ static enum status connect_socket(struct endpoint *endpoint, struct why *why)
             endpoint_set_bytes(socket, ZMQ_CURVE_SERVERKEY, endpoint->dialing.coordinator_key.byte,
                                KEY_BYTES, "CURVE_SERVERKEY", why);
     }
-    THEN(status, endpoint_set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS, "RECONNECT_IVL", why));
+    if (status == STATUS_OK) {
+        status = endpoint_set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS, "RECONNECT_IVL", why);
+    }
     if (status == STATUS_OK) {
         status =
             endpoint_set(socket, ZMQ_RECONNECT_IVL_MAX, DELAY_MS_MAX, "RECONNECT_IVL_MAX", why);
     }
-    THEN(status, endpoint_monitor_open(endpoint, events, why));
+    if (status == STATUS_OK) {
+        status = endpoint_monitor_open(endpoint, events, why);
+    }
     if (status == STATUS_OK && zmq_connect(socket, endpoint->address) != 0) {
         why_set(why, "cannot dial %s: %s", endpoint->address, zmq_strerror(zmq_errno()));
         status = STATUS_INVALID;

@@ -66,10 +66,14 @@ enum status endpoint_set_common(struct endpoint *endpoint, void *socket, struct 
     if (status == STATUS_OK) {
         status = endpoint_set(socket, ZMQ_IPV6, wants_ipv6(endpoint) ? 1 : 0, "IPV6", why);
     }
-    THEN(status, endpoint_set_bytes(socket, ZMQ_CURVE_PUBLICKEY, endpoint->key.public_key.byte,
-                                    KEY_BYTES, "CURVE_PUBLICKEY", why));
-    THEN(status, endpoint_set_bytes(socket, ZMQ_CURVE_SECRETKEY, endpoint->key.secret_key.byte,
-                                    KEY_BYTES, "CURVE_SECRETKEY", why));
+    if (status == STATUS_OK) {
+        status = endpoint_set_bytes(socket, ZMQ_CURVE_PUBLICKEY, endpoint->key.public_key.byte,
+                                    KEY_BYTES, "CURVE_PUBLICKEY", why);
+    }
+    if (status == STATUS_OK) {
+        status = endpoint_set_bytes(socket, ZMQ_CURVE_SECRETKEY, endpoint->key.secret_key.byte,
+                                    KEY_BYTES, "CURVE_SECRETKEY", why);
+    }
     return status;
 }
 
@@ -85,7 +89,9 @@ enum status endpoint_monitor_open(struct endpoint *endpoint, int events, struct 
     }
     /* No limit: with one, libzmq's thread would stand still whenever this one is busy. */
     enum status status = endpoint_set(endpoint->monitor, ZMQ_RCVHWM, 0, "RCVHWM", why);
-    THEN(status, endpoint_set(endpoint->monitor, ZMQ_LINGER, 0, "LINGER", why));
+    if (status == STATUS_OK) {
+        status = endpoint_set(endpoint->monitor, ZMQ_LINGER, 0, "LINGER", why);
+    }
     if (status == STATUS_OK && (zmq_socket_monitor(endpoint->socket, name, events) != 0 ||
                                 zmq_connect(endpoint->monitor, name) != 0)) {
         why_set(why, "the connections cannot be watched: %s", zmq_strerror(zmq_errno()));

@@ -28,7 +28,10 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
                 errno == ENOENT ? "; remedy: make the folder above it, if the path is right" : "");
         return STATUS_IO;
     }
-    TRY(owned_folder(&about, folder, why));
+    enum status status = owned_folder(&about, folder, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     /* Others could only read names and sizes here. Whoever could write might have planted files: refused above. */
     if ((about.st_mode & 077) != 0 && chmod(folder, 0700) != 0) {
         why_set(why, "the folder %s is open to others; remedy: chmod 700 %s", folder, folder);
@@ -48,7 +51,9 @@ static enum status try_file(const char *folder, struct why *why)
     int file = -1;
     enum status status = journal_path(path, folder, "try", why);
 
-    THEN(status, owned_open(&file, path, O_RDWR | O_CREAT, why));
+    if (status == STATUS_OK) {
+        status = owned_open(&file, path, O_RDWR | O_CREAT, why);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -68,7 +73,9 @@ enum status journal_folder_try(const char *folder, struct why *why)
     enum status status = journal_folder_prepare(folder, why);
 
     made = made && status == STATUS_OK;
-    THEN(status, try_file(folder, why));
+    if (status == STATUS_OK) {
+        status = try_file(folder, why);
+    }
     if (made) {
         (void)rmdir(folder);
     }
@@ -101,9 +108,15 @@ enum status journal_lock(int *lock, const char *folder, struct why *why)
     char text[24];
 
     *lock = -1;
-    TRY(journal_path(path, folder, "lock", why));
+    enum status status = journal_path(path, folder, "lock", why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     int file = -1;
-    TRY(owned_open(&file, path, O_RDWR | O_CREAT, why));
+    status = owned_open(&file, path, O_RDWR | O_CREAT, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
         bool held = errno == EWOULDBLOCK;
         read_holder(file, text);
@@ -162,11 +175,17 @@ enum status journal_mark_open(int *file, struct journal_mark *mark, const char *
 
     *file = -1;
     memset(mark, 0, sizeof *mark);
-    TRY(journal_path(path, folder, "mark", why));
+    enum status status = journal_path(path, folder, "mark", why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     static const int flags[] = {
         [MARK_READ] = O_RDONLY, [MARK_WRITE] = O_RDWR, [MARK_MAKE] = O_RDWR | O_CREAT};
     int opened = -1;
-    TRY(owned_open(&opened, path, flags[use], why));
+    status = owned_open(&opened, path, flags[use], why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     int state[2] = {read_copy(&copy[0], opened, 0), read_copy(&copy[1], opened, 1)};
     if (state[0] < 1 && state[1] < 1 && (state[0] < 0 || state[1] < 0)) {
         why_set(why,

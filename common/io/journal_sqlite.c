@@ -138,7 +138,10 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     struct journal_mark next = {.sequence = journal->last.sequence + 1};
     struct digest blob_digest;
 
-    TRY(refuse(journal));
+    enum status status = refuse(journal);
+    if (status != STATUS_OK) {
+        return status;
+    }
     CHECK(body.size > 0 && body.size <= JOURNAL_BODY_BYTES_MAX);
     CHECK(blob.size <= ((uint64_t)JOURNAL_PIECE_BYTES << JOURNAL_PIECE_BITS));
     digest_sha256(&blob_digest, &blob, 1);
@@ -149,7 +152,10 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
         !insert_pieces(journal, next.sequence, blob)) {
         return give_up(journal);
     }
-    TRY(commit(journal));
+    status = commit(journal);
+    if (status != STATUS_OK) {
+        return status;
+    }
     journal->last = next;
     *sequence = next.sequence;
     /* The record is durable whether or not the mark follows; a mark left behind only guards less.
@@ -183,14 +189,17 @@ static enum status forget(void *self, uint64_t sequence)
 {
     struct journal_sqlite *journal = self;
 
-    TRY(refuse(journal));
+    enum status status = refuse(journal);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (sequence == 0 || sequence > journal->last.sequence) {
         return STATUS_OK;
     }
     if (!wait_for_disk(journal, false)) {
         return give_up(journal);
     }
-    enum status status = drop_pieces(journal, sequence);
+    status = drop_pieces(journal, sequence);
     if (!wait_for_disk(journal, true)) {
         (void)journal_sqlite_failure(journal, "set to wait for the disk");
         journal->refuses = true;

@@ -210,7 +210,9 @@ static enum status check_companions(struct journal_sqlite *journal)
         char path[JOURNAL_PATH_BYTES];
         int file = -1;
         status = journal_path(path, journal->folder, name[i], &journal->trouble);
-        THEN(status, owned_open(&file, path, O_RDONLY, &journal->trouble));
+        if (status == STATUS_OK) {
+            status = owned_open(&file, path, O_RDONLY, &journal->trouble);
+        }
         if (file >= 0) {
             (void)close(file);
         }
@@ -245,7 +247,9 @@ static enum status open_database(struct journal_sqlite *journal)
     int flags = journal->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 
     enum status status = journal_path(path, journal->folder, "journal.db", &journal->trouble);
-    THEN(status, prepare_file(journal, path));
+    if (status == STATUS_OK) {
+        status = prepare_file(journal, path);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -299,12 +303,15 @@ static enum status open_mark(struct journal_sqlite *journal, struct journal_mark
 {
     char path[JOURNAL_PATH_BYTES];
 
-    TRY(journal_path(path, journal->folder, "journal.db", &journal->trouble));
-    enum status status = journal_mark_open(&journal->mark_file, mark, journal->folder,
-                                           journal->read_only ? MARK_READ
-                                           : is_fresh(path)   ? MARK_MAKE
-                                                              : MARK_WRITE,
-                                           &journal->trouble);
+    enum status status = journal_path(path, journal->folder, "journal.db", &journal->trouble);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = journal_mark_open(&journal->mark_file, mark, journal->folder,
+                               journal->read_only ? MARK_READ
+                               : is_fresh(path)   ? MARK_MAKE
+                                                  : MARK_WRITE,
+                               &journal->trouble);
     if (status == STATUS_NOT_FOUND && journal->read_only) {
         return STATUS_OK; /* a copy of a journal.db alone may be looked at */
     }
@@ -341,13 +348,21 @@ static enum status open_all(struct journal_sqlite *journal,
 
     if (!options->read_only) {
         status = journal_folder_prepare(journal->folder, &journal->trouble);
-        THEN(status, journal_lock(&journal->lock, journal->folder, &journal->trouble));
+        if (status == STATUS_OK) {
+            status = journal_lock(&journal->lock, journal->folder, &journal->trouble);
+        }
     } else if (stat(journal->folder, &about) == 0) {
         status = owned_judge(&about, journal->folder, &journal->trouble);
     }
-    THEN(status, open_mark(journal, &mark));
-    THEN(status, open_database(journal));
-    THEN(status, recognise(journal, &empty, options->kind));
+    if (status == STATUS_OK) {
+        status = open_mark(journal, &mark);
+    }
+    if (status == STATUS_OK) {
+        status = open_database(journal);
+    }
+    if (status == STATUS_OK) {
+        status = recognise(journal, &empty, options->kind);
+    }
     if (status == STATUS_OK && empty) {
         status = check_unbegun(journal, &mark);
     }
@@ -359,8 +374,12 @@ static enum status open_all(struct journal_sqlite *journal,
     } else if (status == STATUS_OK && !options->read_only && journal->is_older) {
         status = set_version(journal);
     }
-    THEN(status, find_end(journal, &mark));
-    THEN(status, prepare_statements(journal));
+    if (status == STATUS_OK) {
+        status = find_end(journal, &mark);
+    }
+    if (status == STATUS_OK) {
+        status = prepare_statements(journal);
+    }
     return status;
 }
 
@@ -399,7 +418,9 @@ enum status journal_sqlite_read(const char *folder, const char *kind, journal_vi
         .folder = folder, .kind = kind, .read_only = true};
     struct journal journal = {0};
     enum status status = journal_sqlite_open(&journal, &options, why);
-    THEN(status, journal.each(journal.self, visit, visit_self, why));
+    if (status == STATUS_OK) {
+        status = journal.each(journal.self, visit, visit_self, why);
+    }
     journal_close(&journal);
     return status;
 }

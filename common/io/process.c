@@ -58,7 +58,9 @@ enum status process_harden(uint64_t memory_mb_max, struct why *why)
         return STATUS_IO;
     }
     enum status status = limit(RLIMIT_CORE, 0, 0, "core dumps", why);
-    THEN(status, raise_descriptors(why));
+    if (status == STATUS_OK) {
+        status = raise_descriptors(why);
+    }
     if (status == STATUS_OK && memory_mb_max > 0) {
         status = limit_memory(memory_mb_max, why);
     }

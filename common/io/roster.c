@@ -135,7 +135,9 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
             continue;
         }
         status = parse_line(&entry, line, &wrong);
-        THEN(status, take_entry(out, &entry, &wrong));
+        if (status == STATUS_OK) {
+            status = take_entry(out, &entry, &wrong);
+        }
         if (status != STATUS_OK) {
             why_set(why, "%s:%u: %s", path, number, wrong);
         }
@@ -167,7 +169,9 @@ enum status roster_read(struct roster *out, const char *path, struct why *why)
         return STATUS_NO_MEMORY;
     }
     enum status status = read_list(text, &used, path, why);
-    THEN(status, roster_parse(out, (struct slice){text, used}, path, why));
+    if (status == STATUS_OK) {
+        status = roster_parse(out, (struct slice){text, used}, path, why);
+    }
     free(text);
     return status;
 }

@@ -137,8 +137,12 @@ enum status roster_add(const char *path, const char *name, const struct digest *
 {
     struct edit edit;
     enum status status = edit_begin(&edit, path, why);
-    THEN(status, add_entry(&edit, name, key, 0, why));
-    THEN(status, edit_write(&edit, why));
+    if (status == STATUS_OK) {
+        status = add_entry(&edit, name, key, 0, why);
+    }
+    if (status == STATUS_OK) {
+        status = edit_write(&edit, why);
+    }
     edit_end(&edit);
     return status;
 }
@@ -158,8 +162,12 @@ enum status roster_add_token(const char *path, const char *name, const struct di
             remove_at(edit.roster, i);
         }
     }
-    THEN(status, add_entry(&edit, name, key, until_s, why));
-    THEN(status, edit_write(&edit, why));
+    if (status == STATUS_OK) {
+        status = add_entry(&edit, name, key, until_s, why);
+    }
+    if (status == STATUS_OK) {
+        status = edit_write(&edit, why);
+    }
     edit_end(&edit);
     return status;
 }
@@ -184,7 +192,9 @@ enum status roster_revoke(const char *path, const char *name, const struct diges
             status = STATUS_NOT_FOUND;
         }
     }
-    THEN(status, edit_write(&edit, why));
+    if (status == STATUS_OK) {
+        status = edit_write(&edit, why);
+    }
     edit_end(&edit);
     return status;
 }
@@ -210,7 +220,9 @@ enum status roster_enrol(const char *path, const struct digest *token_key, const
         }
         remove_at(edit.roster, i);
         status = add_entry(&edit, entry.name, key, 0, why);
-        THEN(status, edit_write(&edit, why));
+        if (status == STATUS_OK) {
+            status = edit_write(&edit, why);
+        }
         goto done;
     }
     why_set(why, "there is no such token: it was spent or revoked");

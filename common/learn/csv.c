@@ -92,8 +92,12 @@ enum status csv_new(struct csv **csv, FILE *file, const char *name, char separat
     (*csv)->line = 1;
     (*csv)->field = malloc(CSV_FIELDS_MAX * sizeof *(*csv)->field);
     enum status status = (*csv)->field == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-    THEN(status, buffer_new(&(*csv)->raw));
-    THEN(status, buffer_new(&(*csv)->text));
+    if (status == STATUS_OK) {
+        status = buffer_new(&(*csv)->raw);
+    }
+    if (status == STATUS_OK) {
+        status = buffer_new(&(*csv)->text);
+    }
     if (status != STATUS_OK) {
         csv_free(*csv);
         *csv = NULL;
@@ -342,7 +346,9 @@ enum status csv_split(FILE *file, const char *name, char separator, FILE *const 
     bool done = false;
     size_t record = 0;
     enum status status = csv_new(&csv, file, name, separator);
-    THEN(status, csv_next(csv, &done, why));
+    if (status == STATUS_OK) {
+        status = csv_next(csv, &done, why);
+    }
     for (size_t i = 0; status == STATUS_OK && !done && i < share_count; i++) {
         status = write_record(share[i], csv, why);
     }

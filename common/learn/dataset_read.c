@@ -83,7 +83,9 @@ static enum status read_header(struct reader *reader, struct why *why)
 {
     bool done = false;
     enum status status = csv_next(reader->csv, &done, why);
-    THEN(status, check_header(reader, done, why));
+    if (status == STATUS_OK) {
+        status = check_header(reader, done, why);
+    }
     reader->header_fields = status == STATUS_OK ? csv_field_count(reader->csv) : 0;
     const struct header header = {.csv = reader->csv,
                                   .name = reader->name,
@@ -198,9 +200,15 @@ enum status dataset_read(struct dataset *out, FILE *file, const char *name,
     struct reader reader = {.name = name, .schema = schema, .options = options};
     *out = (struct dataset){0};
     enum status status = reader_start(&reader, out, file, why);
-    THEN(status, read_header(&reader, why));
-    THEN(status, read_records(out, &reader, why));
-    THEN(status, check_count(out, &reader, why));
+    if (status == STATUS_OK) {
+        status = read_header(&reader, why);
+    }
+    if (status == STATUS_OK) {
+        status = read_records(out, &reader, why);
+    }
+    if (status == STATUS_OK) {
+        status = check_count(out, &reader, why);
+    }
     reader_end(&reader);
     if (status == STATUS_NO_MEMORY) {
         why_set(why, "%s: not enough memory for the table", name);

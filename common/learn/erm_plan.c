@@ -161,9 +161,12 @@ enum status core_plan(struct erm_plan *plan, const struct core *core, struct why
 {
     double steps = 0;
     *plan = (struct erm_plan){0};
-    TRY(check_numbers(core, why));
-    enum status status = loss_is_smooth(core->loss) ? plan_smooth(plan, core, &steps, why)
-                                                    : plan_box(plan, core, &steps, why);
+    enum status status = check_numbers(core, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = loss_is_smooth(core->loss) ? plan_smooth(plan, core, &steps, why)
+                                        : plan_box(plan, core, &steps, why);
     if (status != STATUS_OK) {
         return status;
     }

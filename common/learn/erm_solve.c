@@ -118,10 +118,13 @@ enum status core_solve(double *w, const struct core *core, struct why *why)
 {
     struct erm_plan plan;
     bool certified = false;
-    TRY(core_plan(&plan, core, why));
-    enum status status = loss_is_smooth(core->loss)
-                             ? newton_descend(w, &certified, core, core_patience(core, plan.steps))
-                             : dual_descend(w, &certified, core, core_patience(core, plan.steps));
+    enum status status = core_plan(&plan, core, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = loss_is_smooth(core->loss)
+                 ? newton_descend(w, &certified, core, core_patience(core, plan.steps))
+                 : dual_descend(w, &certified, core, core_patience(core, plan.steps));
     if (status == STATUS_OK && !certified) {
         return core_solve_slowly(w, core, why);
     }

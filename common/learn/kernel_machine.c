@@ -22,7 +22,10 @@ enum status kernel_plan(struct erm_plan *plan, const struct kernel_problem *prob
                         struct why *why)
 {
     *plan = (struct erm_plan){0};
-    TRY(kernel_check(problem->kernel, why));
+    const enum status status = kernel_check(problem->kernel, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (problem->record_count > KERNEL_RECORDS_MAX) {
         return why_refuse(why,
                           "a kernel machine takes at most %d records: take random features instead",

@@ -172,7 +172,10 @@ static enum status take_model(struct model *out, json_t *root, const char *name,
     json_t *schema = NULL;
     json_t *weights = NULL;
     json_error_t error;
-    TRY(take_version(root, name, why));
+    enum status status = take_version(root, name, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (json_unpack_ex(
             root, &error, 0,
             "{s:s, s:i, s:s, s:s, s:b, s:s, s:{s:I, s:I !}, s:s, s?F, s:F, s:s, s:o, s:o !}",
@@ -194,7 +197,7 @@ static enum status take_model(struct model *out, json_t *root, const char *name,
     out->private = private != 0;
     out->epsilon_micro = (uint64_t)epsilon;
     out->delta_atto = (uint64_t)delta;
-    enum status status = model_schema_from_json(&out->schema, schema, name, why);
+    status = model_schema_from_json(&out->schema, schema, name, why);
     return status == STATUS_OK ? take_weights(out, weights, name, why) : status;
 }
 

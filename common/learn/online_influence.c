@@ -189,7 +189,10 @@ enum status online_sensitivity_l1(const struct online_problem *problem, uint64_t
                                   uint64_t *delta_1, struct why *why)
 {
     check(problem);
-    TRY(time_fits(t, why));
+    const enum status status = time_fits(t, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double least = grid_share_min * (double)problem->feature_count;
     const double value = sensitivity_l1(problem, t);
     if (value < least) {
@@ -206,7 +209,10 @@ enum status online_range(const struct online_problem *problem, uint64_t t, uint6
                          struct why *why)
 {
     check(problem);
-    TRY(time_fits(t, why));
+    const enum status status = time_fits(t, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double norm = online_norm(problem, t) + online_rounding(problem, t);
     return to_whole(range, ceil(ldexp(norm, (int)problem->grid_bits)) + 1, why);
 }

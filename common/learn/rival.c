@@ -347,8 +347,12 @@ static enum status judge_fold(double *total, double *w, const struct rival_probl
     double *score = calloc(problem->data->record_count * problem->outputs + 1, sizeof *score);
     enum status status = score == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
-    THEN(status, copy_fold(&learn, problem->data, fold, true));
-    THEN(status, copy_fold(&held, problem->data, fold, false));
+    if (status == STATUS_OK) {
+        status = copy_fold(&learn, problem->data, fold, true);
+    }
+    if (status == STATUS_OK) {
+        status = copy_fold(&held, problem->data, fold, false);
+    }
     if (status == STATUS_OK && learn.record_count > 0 && held.record_count > 0) {
         status = search_init(&s, problem, &learn);
         memset(w, 0, problem->outputs * learn.feature_count * sizeof *w);

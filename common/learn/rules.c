@@ -82,7 +82,10 @@ enum status rule_choose(struct rule_choice *choice, enum rule rule, double recor
                         double epsilon, struct why *why)
 {
     *choice = (struct rule_choice){0};
-    TRY(check_choice(rule, records, exponent, epsilon, why));
+    const enum status status = check_choice(rule, records, exponent, epsilon, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double q = q_of(exponent);
     switch (rule) {
     case RULE_LEAST_SQUARES_FIXED:
@@ -188,7 +191,10 @@ static enum status check_fit(const struct rule_fit *fit, struct why *why)
     if (!loss_is_learnable(fit->loss)) {
         return why_refuse(why, "zero_one is for judging a model: no fit minimises it");
     }
-    TRY(loss_check(fit->loss, why));
+    enum status status = loss_check(fit->loss, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (!(fit->records >= 1 && fit->records <= records_max)) {
         return why_refuse(why, "the number of records must lie between 1 and 2^53");
     }
@@ -219,7 +225,10 @@ enum status rule_sensitivity(struct rule_sensitivity *sensitivity, const struct 
                              struct why *why)
 {
     *sensitivity = (struct rule_sensitivity){0};
-    TRY(check_fit(fit, why));
+    const enum status status = check_fit(fit, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double gamma = 2;
     const double kappa = fit->kappa;
     const double convexity = fit->lambda * gamma * fit->records;

@@ -52,7 +52,10 @@ enum status sample_size_pac(struct sample_size *size, const struct pac_request *
     if (!is_share(request->alpha)) {
         return why_refuse(why, "alpha, the excess error, must lie above 0 and below 1");
     }
-    TRY(check_risk(request->beta, request->epsilon, why));
+    const enum status status = check_risk(request->beta, request->epsilon, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double alpha = request->alpha;
     const double per_miss = request->candidates / request->beta;
     size->for_noise = 4 * log(2 * per_miss) / (request->epsilon * alpha) * up;
@@ -105,7 +108,10 @@ enum status sample_size_sq(struct sample_size *size, const struct sq_request *re
                            struct why *why)
 {
     *size = (struct sample_size){0};
-    TRY(check_queries(request, why));
+    const enum status status = check_queries(request, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double tau = request->tolerance;
     const double per_miss = request->queries / request->beta;
     const double once = log(2 * per_miss);

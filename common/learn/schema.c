@@ -130,7 +130,9 @@ enum status schema_copy(struct schema *out, const struct schema *from)
     for (size_t i = 0; i < from->more_count && status == STATUS_OK; i++) {
         struct feature_map map;
         status = copy_map(&map, &from->more[i], values);
-        THEN(status, block_append(out, map));
+        if (status == STATUS_OK) {
+            status = block_append(out, map);
+        }
     }
     if (status != STATUS_OK) {
         schema_free(out);

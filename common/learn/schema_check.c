@@ -199,7 +199,10 @@ static enum status check_map(const struct schema *schema, struct why *why)
     if (map->kernel.kind != KERNEL_GAUSSIAN && map->kernel.kind != KERNEL_LAPLACIAN) {
         return why_refuse(why, "map: its kernel must be gaussian or laplacian");
     }
-    TRY(kernel_check(map->kernel, why));
+    status = kernel_check(map->kernel, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (map->kind == MAP_FOURIER) {
         return check_fourier(schema, why);
     }
@@ -221,7 +224,9 @@ static enum status check_map(const struct schema *schema, struct why *why)
 enum status schema_check(const struct schema *schema, struct why *why)
 {
     enum status status = check_label(&schema->label, why);
-    THEN(status, check_lags(schema, why));
+    if (status == STATUS_OK) {
+        status = check_lags(schema, why);
+    }
     if (status != STATUS_OK) {
         return status;
     }

@@ -40,7 +40,10 @@ double sensitivity_minimiser(struct loss loss, double kappa, double lambda, size
 enum status sensitivity_fit_l2(double *delta_2, const struct erm_problem *problem, struct why *why)
 {
     struct erm_plan plan;
-    TRY(erm_plan(&plan, problem, why));
+    const enum status status = erm_plan(&plan, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double exact =
         sensitivity_minimiser(problem->loss, 1, problem->lambda, problem->record_count);
     *delta_2 = (exact + 2 * plan.distance) * up;
@@ -51,7 +54,10 @@ enum status sensitivity_predict(double *delta_inf, const struct kernel_problem *
                                 struct why *why)
 {
     struct erm_plan plan;
-    TRY(kernel_plan(&plan, problem, why));
+    const enum status status = kernel_plan(&plan, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double kappa = kernel_kappa(problem->kernel);
     const double exact =
         sensitivity_minimiser(problem->loss, kappa, problem->lambda, problem->record_count);
@@ -63,7 +69,10 @@ enum status sensitivity_predict_l1(uint64_t *delta_1, const struct kernel_proble
                                    size_t point_count, unsigned grid_bits, struct why *why)
 {
     double delta_inf = 0;
-    TRY(sensitivity_predict(&delta_inf, problem, why));
+    const enum status status = sensitivity_predict(&delta_inf, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const int bits = (int)(grid_bits < 1000 ? grid_bits : 1000);
     const double each = fmin(ceil(ldexp(delta_inf, bits)), ldexp(2, bits));
     return to_whole(delta_1, (double)point_count * each, why);
@@ -73,7 +82,10 @@ enum status sensitivity_fit_l1(uint64_t *delta_1, const struct erm_problem *prob
                                unsigned grid_bits, struct why *why)
 {
     double delta_2 = 0;
-    TRY(sensitivity_fit_l2(&delta_2, problem, why));
+    const enum status status = sensitivity_fit_l2(&delta_2, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double d = (double)problem->feature_count;
     const double steps = ldexp(sqrt(d) * delta_2 * up, (int)(grid_bits < 1000 ? grid_bits : 1000));
     return to_whole(delta_1, ceil(steps) + d, why);
@@ -83,7 +95,10 @@ enum status sensitivity_fit_range(uint64_t *bound, const struct erm_problem *pro
                                   unsigned grid_bits, struct why *why)
 {
     struct erm_plan plan;
-    TRY(erm_plan(&plan, problem, why));
+    const enum status status = erm_plan(&plan, problem, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const double norm = (loss_ball(problem->loss, 1, 1, problem->lambda) + plan.distance) * up;
     const double steps = ldexp(norm, (int)(grid_bits < 1000 ? grid_bits : 1000));
     return to_whole(bound, ceil(steps) + 1, why);

@@ -43,7 +43,9 @@ enum status noise_trial_careful(const struct noise_geometric *noise, const struc
         uint64_t low = 0;
         bool keep = true;
         enum status status = careful_digit(noise, random, 0, word[i], &lower);
-        THEN(status, careful_digit(noise, random, 1, word[trials + i], &upper));
+        if (status == STATUS_OK) {
+            status = careful_digit(noise, random, 1, word[trials + i], &upper);
+        }
         if (status == STATUS_OK && noise->low_bits > 0) {
             uint64_t acceptance = word[2 * trials + i];
             low = noise_low_of(noise, word[i], word[trials + i], acceptance) >>

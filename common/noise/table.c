@@ -184,8 +184,10 @@ static enum status decide(const struct noise_table *table, const struct random *
         question.k += (uint128)zeros << bin->size_bits;
         question.size_bits += zeros + 1;
     }
-    THEN(status, lazy_is_below(random, (uint64_t)fraction_of(word[2]), TABLE_UNIT_BITS,
-                               &probability, &below));
+    if (status == STATUS_OK) {
+        status = lazy_is_below(random, (uint64_t)fraction_of(word[2]), TABLE_UNIT_BITS,
+                               &probability, &below);
+    }
     trial->accept = below ? 1 : 0;
     trial->value = with_sign((uint64_t)question.k, word[2] & (uint64_t)table->shape.both_sides,
                              &trial->accept);
@@ -269,7 +271,9 @@ enum status noise_table_draw(const struct noise_table *table, const struct rando
         size_t left = count - done;
         size_t trials = left < BLOCK_TRIALS / 2 ? left + left / 8 + 4 : BLOCK_TRIALS;
         status = random_fill(random, word, TRIAL_WORDS * trials * sizeof *word);
-        THEN(status, run(&table[warm(table)], random, word, trials, value, &accepted));
+        if (status == STATUS_OK) {
+            status = run(&table[warm(table)], random, word, trials, value, &accepted);
+        }
         accepted = accepted < left ? accepted : left;
         memcpy(&values[done], value, accepted * sizeof *value);
         done += accepted;

@@ -14,7 +14,10 @@ enum status conjunction_question(char text[static QUERY_TEXT_BYTES], const char 
     text[0] = '\0';
     for (size_t i = 0; i < 2; i++) { /* else "a) or (b" would ask for something else */
         const struct slice slice = {part[i], strlen(part[i])};
-        TRY(predicate_parse(&predicate, slice, schema, why));
+        const enum status status = predicate_parse(&predicate, slice, schema, why);
+        if (status != STATUS_OK) {
+            return status;
+        }
     }
     const int bytes =
         snprintf(text, QUERY_TEXT_BYTES, "count: (%s) and not (%s)", positive, feature);

@@ -152,7 +152,10 @@ static enum status read_comparison(struct yard *yard)
     struct reader *reader = yard->reader;
     const struct schema *schema = reader->schema;
     struct predicate_step step = {0};
-    TRY(reader_column(reader, &step.column));
+    enum status status = reader_column(reader, &step.column);
+    if (status != STATUS_OK) {
+        return status;
+    }
     const struct column *column =
         step.column < schema->column_count ? &schema->column[step.column] : NULL;
     const bool has_order =
@@ -160,7 +163,7 @@ static enum status read_comparison(struct yard *yard)
     if (!has_order && !reader_is(reader, "==") && !reader_is(reader, "!=")) {
         return reader_refuse(reader, "categories and classes are compared by == or !=");
     }
-    enum status status = read_verb(reader, &step.verb);
+    status = read_verb(reader, &step.verb);
     if (status == STATUS_OK) {
         status = has_order        ? read_constant(yard, column, &step.constant)
                  : column == NULL ? read_class(reader, &step.constant)
@@ -218,7 +221,9 @@ enum status predicate_read(struct predicate *predicate, struct reader *reader)
             more = false;
         }
     }
-    THEN(status, settle(&yard, WAITING_OR));
+    if (status == STATUS_OK) {
+        status = settle(&yard, WAITING_OR);
+    }
     if (status == STATUS_OK && yard.waiting_count > 0) {
         status =
             reader_refuse(reader, "and, or, or the ) of an open parenthesis should stand here");

@@ -37,7 +37,10 @@ static enum status read_column(struct reading *reading, bool number_only)
     struct column *column = &query->column;
     struct reader at_column = reading->reader; /* a message points there */
     const struct schema *schema = at_column.schema;
-    TRY(reader_column(&reading->reader, &query->column_index));
+    const enum status status = reader_column(&reading->reader, &query->column_index);
+    if (status != STATUS_OK) {
+        return status;
+    }
     query->label_kind = schema->label.kind;
     if (query->column_index == schema->column_count) {
         column_of_label(column, &schema->label);
@@ -68,7 +71,9 @@ static enum status read_where(struct reading *reading)
 static enum status read_mean(struct reading *reading)
 {
     enum status status = read_column(reading, true);
-    THEN(status, read_where(reading));
+    if (status == STATUS_OK) {
+        status = read_where(reading);
+    }
     reading->query->cell_count = reading->query->is_partial ? 2 : 1;
     return status;
 }
@@ -208,7 +213,9 @@ static enum status read_quantile(struct reading *reading)
     query->cell_count = 1;
     query->rounds = QUERY_ROUNDS_DEFAULT;
     status = read_column(reading, true);
-    THEN(status, read_where(reading));
+    if (status == STATUS_OK) {
+        status = read_where(reading);
+    }
     if (status == STATUS_OK && reader_accept(reader, "in")) {
         status = read_rounds(reading);
     }
