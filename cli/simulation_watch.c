@@ -4,6 +4,7 @@
 
 #include "cli/simulation.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,9 +178,8 @@ static enum status start(struct run *run, size_t number, struct why *why)
                     name);
     simulation_path(log, asked->out, "logs/%s.log", name);
     if (asked->seeded) {
-        (void)snprintf(
-            seed, sizeof seed, "%llu",
-            (unsigned long long)(asked->seed * (SIMULATION_AGENTS_MAX + 1) + (uint64_t)number));
+        (void)snprintf(seed, sizeof seed, "%" PRIu64,
+                       asked->seed * (SIMULATION_AGENTS_MAX + 1) + (uint64_t)number);
         argument[4] = seed_option;
         argument[5] = seed;
     }

@@ -12,8 +12,8 @@
 #define KEY_IN(name_, member_, type_, ...) {.name = name_, .type = CONFIG_##type_, CONFIG_IN(KEY_OF, member_), __VA_ARGS__}
 #define KEY_LIST(name_, member_, count_, most_, type_, ...) \
     {.name = name_, .type = CONFIG_##type_, CONFIG_LIST_IN(KEY_OF, member_, count_), .items_max = most_, __VA_ARGS__}
-#define KEY_FROM(min_, max_)  .min = min_, .max = max_
-#define KEY_RANGE(low_, high_) .low = low_, .high = high_
+#define KEY_FROM(min_, max_)  .min = (min_), .max = (max_)
+#define KEY_RANGE(low_, high_) .low = (low_), .high = (high_)
 
 #define KEY_TEXT(name_, member_, ...)                  KEY_IN(name_, member_, TEXT, __VA_ARGS__)
 #define KEY_NAME(name_, member_, ...)                  KEY_IN(name_, member_, NAME, __VA_ARGS__)
@@ -44,7 +44,7 @@
 
 #define REQUIRED(example_)          .required = true, .example = example_
 #define OPTIONAL(example_)          .example = example_
-#define DEFAULT(fallback_, example_) .fallback = fallback_, .example = example_
+#define DEFAULT(fallback_, example_) .fallback = (fallback_), .example = (example_)
 #define DOC(text_)                  .doc = text_
 /* clang-format on */
 

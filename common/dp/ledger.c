@@ -335,7 +335,7 @@ enum status ledger_check(const struct ledger *ledger, const struct charge *charg
 enum status ledger_spend(struct ledger *ledger, struct grant **grant, const struct charge *charge,
                          struct why *why)
 {
-    struct change change;
+    struct change change = {.pass = DIGEST_NOT_THERE};
     *grant = NULL;
     enum status status = decide(&change, ledger, charge, why);
     if (status != STATUS_OK) {

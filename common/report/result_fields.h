@@ -26,9 +26,9 @@ enum field_kind {
 struct field {
     const char *key; /* NULL ends a table */
     enum field_kind kind;
+    bool is_later; /* files of before do not have it */
     size_t offset;
     size_t size;
-    bool is_later; /* files of before do not have it */
     uint64_t max;
     const struct field *row; /* of a part or of a list's items */
     size_t item_size;
