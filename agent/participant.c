@@ -13,88 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum status participant_send(struct participant *p, struct effects *effects,
-                             const struct message *message, struct slice payload)
-{
-    enum status status = wire_send(effects, &p->coordinator, message, payload);
-    return status == STATUS_AGAIN ? STATUS_OK : status; /* a full room is a lost message */
-}
-
-enum status participant_hello(struct participant *p, int64_t now_ms, struct effects *effects)
-{
-    struct message hello = {.kind = MESSAGE_HELLO};
-    hello.as.hello.version = PROTOCOL_VERSION;
-    if (p->job_phase >= JOB_LOADING) {
-        hello.as.hello.job = p->name.id;
-        hello.as.hello.rounds_closed = p->rounds_closed;
-    }
-    hello.as.hello.dictionary = p->shown;
-    hello.as.hello.ready = p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED;
-    p->hello_ms = now_ms + p->options.heartbeat_ms;
-    return participant_send(p, effects, &hello, (struct slice){0});
-}
-
-enum status participant_ask(struct participant *p, struct effects *effects)
-{
-    struct message fetch = {.kind = MESSAGE_FETCH};
-    uint64_t offset;
-    uint32_t length;
-
-    while (transfer_ask(&p->fetch, &offset, &length)) {
-        fetch.as.fetch.digest = p->fetching;
-        fetch.as.fetch.offset = offset;
-        fetch.as.fetch.length = length;
-        enum status status = participant_send(p, effects, &fetch, (struct slice){0});
-        if (status != STATUS_OK) {
-            return status;
-        }
-    }
-    return STATUS_OK;
-}
-
-enum status participant_commit(struct participant *p, struct effects *effects,
-                               const struct record *record, struct slice blob)
-{
-    size_t size = 0;
-    size_t slot = p->commit_count;
-
-    CHECK(slot < COMMITS_MAX);
-    p->committing[slot] = malloc(sizeof *record);
-    if (p->committing[slot] == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    *p->committing[slot] = *record;
-    enum status status = wire_encode_record(&p->commit_body[slot], &size, record);
-    if (status != STATUS_OK) {
-        free(p->committing[slot]);
-        p->committing[slot] = NULL;
-        return status;
-    }
-    p->commit_count++;
-    struct effect *effect = effects_add(effects, EFFECT_COMMIT);
-    if (effect == NULL) {
-        return STATUS_NO_MEMORY; /* never with EFFECTS_MAX: a commit is among the first effects */
-    }
-    effect->as.commit.body = (struct slice){p->commit_body[slot], size};
-    effect->as.commit.blob = blob;
-    return STATUS_OK;
-}
-
-enum status participant_outdate_answer(struct participant *p)
-{
-    struct gate_answer_view answer;
-    if (!gate_latest(p->gate, &answer) || answer.exact || answer.bytes.size == 0) {
-        return STATUS_OK; /* the journal holds nothing of it */
-    }
-    return stale_add(&p->stale, answer.sequence);
-}
-
-void participant_keep_later(struct participant *p, int64_t now_ms)
-{
-    p->keep_tries++;
-    p->keep_ms = now_ms + (p->keep_tries < KEEP_TRIES_MAX ? KEEP_RETRY_MS : KEEP_RARE_MS);
-}
-
 static enum status on_record(struct participant *p, const struct event *event)
 {
     struct record record;
@@ -168,23 +86,6 @@ static void forget_old(struct participant *p, struct effects *effects)
     }
 }
 
-bool participant_is_computing(const struct participant *p)
-{
-    return p->work.kind != WORK_NONE || p->commit_count > 0;
-}
-
-bool participant_holds(const struct participant *p, const struct artifact *experts)
-{
-    return p->experts.weights != NULL && experts->bytes == p->experts.artifact.bytes &&
-           digest_equal(&experts->digest, &p->experts.artifact.digest);
-}
-
-bool participant_is_deaf(struct participant *p)
-{
-    p->missed = p->missed || participant_is_computing(p);
-    return participant_is_computing(p);
-}
-
 /* When what was computed may be looked at: at once, where the time that it took is public. */
 static int64_t due_ms(const struct participant *p, int64_t now_ms)
 {
@@ -221,7 +122,7 @@ static enum status take_work(struct participant *p, const struct event *event,
     enum status status = STATUS_OK;
     tell_overrun(p);
     if (p->policy_changed) { /* nothing is charged under a policy that is no longer the site's */
-        p->round_phase = ROUND_IDLE;
+        participant_enter_round(p, ROUND_IDLE);
     } else {
         status = p->work.kind == WORK_LOAD ? job_on_loaded(p, event, effects)
                                            : round_on_worked(p, event, effects);
@@ -347,9 +248,8 @@ static enum status on_time(struct participant *p, const struct event *event,
     return status;
 }
 
-static enum status participant_step(void *self, const struct event *event, struct effects *effects)
+static enum status act(struct participant *p, const struct event *event, struct effects *effects)
 {
-    struct participant *p = self;
     enum status status = STATUS_OK;
 
     switch (event->kind) {
@@ -381,6 +281,16 @@ static enum status participant_step(void *self, const struct event *event, struc
         break;
     }
     return status == STATUS_OK ? on_time(p, event, effects) : status;
+}
+
+static enum status participant_step(void *self, const struct event *event, struct effects *effects)
+{
+    struct participant *p = self;
+    const enum status status = act(p, event, effects);
+    if (status == STATUS_OK) { /* otherwise what is in memory is thrown away */
+        participant_check(p);
+    }
+    return status;
 }
 
 /* What the records were: a pass over them, and over them alone, is paid for once. Where raw cells are
@@ -476,7 +386,7 @@ void participant_free(struct participant *p)
     if (p == NULL) {
         return;
     }
-    job_leave(p);
+    job_drop(p);
     dataset_free(&p->work.data);
     private_vector_free(&p->work.vector);
     for (size_t i = 0; i < p->commit_count; i++) {

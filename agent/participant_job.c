@@ -18,9 +18,8 @@ static void held_drop(struct held *held)
     *held = (struct held){0};
 }
 
-void job_leave(struct participant *p)
+void job_drop(struct participant *p)
 {
-    round_abandon(p);
     transfer_drop(&p->fetch);
     held_drop(&p->experts);
     job_free(&p->job);
@@ -29,7 +28,13 @@ void job_leave(struct participant *p)
     p->order = NULL;
     free(p->text);
     p->text = NULL;
-    p->job_phase = JOB_NONE;
+}
+
+void job_leave(struct participant *p)
+{
+    participant_abandon_round(p);
+    job_drop(p);
+    participant_enter_job(p, JOB_NONE);
     p->rounds_closed = 0;
     p->fetch_final = false;
     p->model_owed = false;
@@ -63,7 +68,7 @@ enum status job_remember(struct participant *p, const struct job_name *job)
 
 static void job_unfit(struct participant *p, const char *event, const char *text)
 {
-    p->job_phase = JOB_UNFIT;
+    participant_enter_job(p, JOB_UNFIT);
     log_event(p->options.log, LOG_ERROR, event, NULL, "not joining the job: %s", text);
 }
 
@@ -133,7 +138,7 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
     }
     job_leave(p);
     p->name = *name;
-    p->job_phase = JOB_FETCHING;
+    participant_enter_job(p, JOB_FETCHING);
     log_event(p->options.log, LOG_INFO, "job-offered", p->coordinator.name,
               "the coordinator offers a job of %u bytes", (unsigned)name->text_bytes);
     if (p->options.approved_text.size > 0) {
@@ -195,8 +200,9 @@ enum status job_on_loaded(struct participant *p, const struct event *event, stru
     if (status != STATUS_OK) {
         if (p->look_ms == 0) { /* once, however often it is looked for */
             job_unfit(p, "data-unfit", p->work.why.text);
+        } else {
+            participant_enter_job(p, JOB_UNFIT);
         }
-        p->job_phase = JOB_UNFIT;
         p->look_ms = event->now_ms + LOOK_AGAIN_MS;
         return STATUS_OK;
     }
@@ -215,7 +221,7 @@ enum status job_on_loaded(struct participant *p, const struct event *event, stru
     } else {
         permutation_draw(p->order, p->data.record_count, &p->name.id);
     }
-    p->job_phase = JOB_READY;
+    participant_enter_job(p, JOB_READY);
     log_event(p->options.log, LOG_INFO, "job-joined", NULL, "ready for job \"%s\", rounds: %u",
               p->job.name, (unsigned)job_round_count(&p->job));
     return participant_hello(p, event->now_ms, effects);

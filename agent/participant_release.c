@@ -70,8 +70,10 @@ static enum status end_job(struct participant *p, const struct event *event, boo
     bool kept = !p->model_owed;
 
     p->model_owed = false;
+    p->declined = false;           /* a person's later yes does not begin it again */
     p->rounds_closed = ROUNDS_MAX; /* whatever their number is, all of them */
-    p->job_phase = JOB_OVER;
+    participant_abandon_round(p);
+    participant_enter_job(p, JOB_OVER);
     log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL, "%s%s",
               failed ? "the job failed: too few agents answered" : "the job is done",
               unfit ? "; this agent took no part in it" : "");
@@ -121,7 +123,8 @@ enum status release_on_model(struct participant *p, const struct event *event, b
 }
 
 /* The round is over for us: what it left in memory and in the journal's blobs goes. */
-static enum status close_round(struct participant *p, uint32_t round, struct effects *effects)
+static enum status close_round(struct participant *p, uint32_t round, bool ends,
+                               struct effects *effects)
 {
     struct gate_answer_view answer;
     enum status status = STATUS_OK;
@@ -132,8 +135,8 @@ static enum status close_round(struct participant *p, uint32_t round, struct eff
         (void)gate_drop(p->gate);
         stale_forget(&p->stale, effects);
     }
-    if (p->round <= round) {
-        round_abandon(p);
+    if (p->round <= round || ends) { /* with the job all rounds end, whatever the number says */
+        participant_abandon_round(p);
     }
     return status;
 }
@@ -177,7 +180,7 @@ enum status release_on_message(struct participant *p, const struct event *event,
     if (p->job_phase != JOB_UNFIT && round >= job_round_count(&p->job)) {
         return STATUS_OK;
     }
-    status = close_round(p, round, effects);
+    status = close_round(p, round, message->as.release.failed || message->as.release.last, effects);
     if (status != STATUS_OK) {
         return status;
     }

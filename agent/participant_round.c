@@ -16,14 +16,6 @@
 
 static const char PASS_LABEL[] = "hedgerow pass 1";
 
-void round_abandon(struct participant *p)
-{
-    if (p->round_phase == ROUND_FETCHING) {
-        transfer_drop(&p->fetch);
-    }
-    p->round_phase = ROUND_IDLE;
-}
-
 static enum status decline(struct participant *p, uint32_t round, struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_DECLINE};
@@ -35,7 +27,7 @@ static enum status decline(struct participant *p, uint32_t round, struct effects
 static enum status decline_because(struct participant *p, const char *event, const char *reason,
                                    struct effects *effects)
 {
-    p->round_phase = ROUND_DECLINED;
+    participant_enter_round(p, ROUND_DECLINED);
     log_event(p->options.log, LOG_WARN, event, NULL, "round %" PRIu32 " declined: %s", p->round,
               reason);
     return decline(p, p->round, effects);
@@ -136,7 +128,7 @@ static enum status start_work(struct participant *p, struct effects *effects)
     input->experts = p->input.bytes > 0 ? p->experts.weights : NULL;
     input->expert_count = expert_count(p, input->stage, input->within);
     p->work.kind = WORK_TASK;
-    p->round_phase = ROUND_WORKING;
+    participant_enter_round(p, ROUND_WORKING);
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
@@ -190,7 +182,7 @@ static enum status begin_round(struct participant *p, const struct event *event,
         return status;
     }
     p->fetching = p->input.digest;
-    p->round_phase = ROUND_FETCHING;
+    participant_enter_round(p, ROUND_FETCHING);
     return participant_ask(p, effects);
 }
 
@@ -221,7 +213,7 @@ static enum status answer_again(struct participant *p, const struct event *event
     p->invitation = *invitation;
     p->invited_ms = event->now_ms;
     p->offer_ms = event->now_ms + slot_ms(p, answer->round);
-    p->round_phase = ROUND_WAITING;
+    participant_enter_round(p, ROUND_WAITING);
     return STATUS_OK;
 }
 
@@ -265,7 +257,7 @@ enum status round_on_invite(struct participant *p, const struct event *event,
     if (round < p->rounds_closed || (p->round_phase != ROUND_IDLE && round < p->round)) {
         return decline(p, round, effects); /* an old one changes nothing of what is under way */
     }
-    round_abandon(p);
+    participant_abandon_round(p);
     int64_t last = gate_last_round(p->gate, &p->name.id);
     if ((int64_t)round <= last) {
         bool is_latest = gate_latest(p->gate, &answer) && answer.round == round &&
@@ -327,7 +319,7 @@ static enum status commit_answer(struct participant *p, const struct event *even
         answer->wall_ms = event->wall_ms;
         status = participant_commit(p, effects, answer, blob);
     }
-    p->round_phase = ROUND_COMMITTING;
+    participant_enter_round(p, ROUND_COMMITTING);
     return status;
 }
 
@@ -361,7 +353,7 @@ enum status round_on_worked(struct participant *p, const struct event *event,
     }
     if (again) { /* paid for and recorded before; the slot was waited for */
         p->offer_ms = event->now_ms;
-        p->round_phase = ROUND_WAITING;
+        participant_enter_round(p, ROUND_WAITING);
         return STATUS_OK;
     }
     return commit_answer(p, event, &record, blob, effects);
@@ -376,7 +368,7 @@ enum status round_on_committed(struct participant *p, const struct event *event)
     gate_committed(p->gate, event->as.committed.sequence);
     if (p->round_phase == ROUND_COMMITTING) {
         p->offer_ms = event->now_ms; /* the slot was waited for before the answer was drawn */
-        p->round_phase = ROUND_WAITING;
+        participant_enter_round(p, ROUND_WAITING);
     }
     return STATUS_OK;
 }
@@ -384,7 +376,7 @@ enum status round_on_committed(struct participant *p, const struct event *event)
 enum status round_on_slot(struct participant *p, struct effects *effects)
 {
     struct gate_answer_view answer;
-    p->round_phase = ROUND_OFFERED;
+    participant_enter_round(p, ROUND_OFFERED);
     if (!gate_latest(p->gate, &answer) || answer.bytes.size == 0) {
         return STATUS_OK;
     }

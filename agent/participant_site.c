@@ -55,7 +55,7 @@ static void job_wait(struct participant *p, int64_t now_ms)
 {
     char hex[2 * DIGEST_BYTES + 1];
     hex_encode(hex, p->name.text_digest.byte, DIGEST_BYTES);
-    p->job_phase = JOB_WAITING;
+    participant_enter_job(p, JOB_WAITING);
     site_keep_text(p, now_ms);
     log_event(
         p->options.log, LOG_WARN, "job-waiting", NULL,
@@ -70,11 +70,13 @@ enum status job_consider(struct participant *p, const struct event *event, struc
     enum status status = judge_job(p->options.policy, p->options.dictionary, &p->job, &why);
 
     p->declined = false;
+    transfer_drop(&p->fetch); /* a last model of before: the next HELLO brings its release again */
+    p->fetch_final = false;
     if (status == STATUS_NO_MEMORY) {
         return status;
     }
     if (status != STATUS_OK) {
-        p->job_phase = JOB_REFUSED;
+        participant_enter_job(p, JOB_REFUSED);
         log_event(p->options.log, LOG_WARN, "job-refused", NULL,
                   "policy or dictionary forbid job \"%s\", every round will be declined: %s",
                   p->job.name, why.text);
@@ -83,7 +85,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
     status = capacity_check(p->options.memory_bytes, &p->job,
                             dictionary_records(p->options.dictionary, &p->job.schema), &why);
     if (status != STATUS_OK) {
-        p->job_phase = JOB_REFUSED;
+        participant_enter_job(p, JOB_REFUSED);
         log_event(p->options.log, LOG_WARN, "job-too-large", NULL,
                   "job \"%s\" does not fit, every round will be declined: %s", p->job.name,
                   why.text);
@@ -92,7 +94,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
     status = capacity_check_slot(p->options.speed, p->options.policy->answer_slot_ms, &p->job,
                                  dictionary_records(p->options.dictionary, &p->job.schema), &why);
     if (status != STATUS_OK) {
-        p->job_phase = JOB_REFUSED;
+        participant_enter_job(p, JOB_REFUSED);
         log_event(p->options.log, LOG_WARN, "slot-too-short", NULL,
                   "job \"%s\" does not fit into a slot, every round will be declined: %s",
                   p->job.name, why.text);
@@ -104,7 +106,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
         return STATUS_OK;
     }
     if (verdict == VERDICT_NO) {
-        p->job_phase = JOB_REFUSED;
+        participant_enter_job(p, JOB_REFUSED);
         p->declined = true;
         log_event(p->options.log, LOG_WARN, "job-declined", NULL,
                   "a person has refused job \"%s\": every round will be declined", p->job.name);
@@ -117,7 +119,7 @@ enum status job_consider(struct participant *p, const struct event *event, struc
     dataset_free(&p->data); /* of this job, from before a person said no and then yes */
     free(p->order);
     p->order = NULL;
-    p->job_phase = JOB_LOADING;
+    participant_enter_job(p, JOB_LOADING);
     p->invited_ms = event->now_ms;
     p->work.kind = WORK_LOAD;
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -231,11 +233,12 @@ static enum status apply_approvals(struct participant *p, const struct event *ev
     const enum verdict verdict =
         p->job_phase == JOB_WAITING || p->job_phase == JOB_READY || p->declined ? verdict_on_job(p)
                                                                                 : VERDICT_WAITS;
-    if ((p->job_phase == JOB_WAITING || p->declined) && verdict == VERDICT_YES) {
+    if ((p->job_phase == JOB_WAITING || (p->declined && !p->model_owed)) && /* owed: it is ending */
+        verdict == VERDICT_YES) {
         return job_consider(p, event, effects);
     }
     if ((p->job_phase == JOB_WAITING || p->job_phase == JOB_READY) && verdict == VERDICT_NO) {
-        round_abandon(p);
+        participant_abandon_round(p);
         return job_consider(p, event, effects);
     }
     return STATUS_OK;

@@ -1,5 +1,5 @@
 /* participant_state.h - the inside of the participant, shared by its files: participant.c (the
- * machine: start, messages, time), participant_key.c (one agent a key), participant_job.c (which job),
+ * machine: start, messages, time), participant_base.c (the states, and what all use), participant_key.c (one agent a key), participant_job.c (which job),
  * participant_round.c (which round) and participant_release.c (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
@@ -27,6 +27,13 @@ enum {
     KEEP_RARE_MS = 60000
 };
 
+/* The job. From every state another job's WELCOME leads to NONE and on to FETCHING.
+ *
+ *   NONE -> FETCHING -> LOADING -> READY -> OVER     WAITING -> LOADING   a person's yes
+ *              |         |    ^      |               REFUSED -> LOADING   a person's later yes
+ *              |         v    |      v               UNFIT -> as FETCHING, when the table is looked for again
+ *              +------> UNFIT +   REFUSED            UNFIT, REFUSED -> OVER   the last release
+ *              +------> WAITING, REFUSED             WAITING, READY -> REFUSED   a person's no */
 enum job_phase {
     JOB_NONE,     /* no job known */
     JOB_FETCHING, /* its text is on the way */
@@ -35,9 +42,18 @@ enum job_phase {
     JOB_UNFIT,    /* the text is no job, or the records' file is gone: not ready */
     JOB_REFUSED,  /* policy or dictionary forbid it: every invitation is declined */
     JOB_READY,
-    JOB_OVER
+    JOB_OVER,
+    JOB_PHASE_COUNT
 };
 
+/* The round, of a job that is READY; otherwise IDLE. To IDLE leads whatever ends a round (a release, a later invitation,
+ * a person's no, an edited policy), but not while an answer is COMMITTING.
+ *
+ *   IDLE -> FETCHING -> WORKING -> COMMITTING -> WAITING -> OFFERED
+ *     |        |        |    |                     ^
+ *     |        v        v    +--- paid before -----+
+ *     +---> DECLINED <--+                          |
+ *     +-------- answered before -------------------+   and IDLE -> WORKING, where nothing is to be fetched */
 enum round_phase {
     ROUND_IDLE,
     ROUND_FETCHING,   /* the experts to judge are on the way */
@@ -45,7 +61,8 @@ enum round_phase {
     ROUND_COMMITTING, /* charge and noisy answer are on their way to the journal */
     ROUND_WAITING,    /* durable; leaves at its slot */
     ROUND_OFFERED,    /* offered; pieces are sent on demand until the round is closed */
-    ROUND_DECLINED
+    ROUND_DECLINED,
+    ROUND_PHASE_COUNT
 };
 
 enum work_kind { WORK_NONE, WORK_LOAD, WORK_TASK };
@@ -141,7 +158,17 @@ struct participant {
     bool finished;
 };
 
-/* participant.c */
+/* participant_base.c */
+
+/** The only ways to another state. A step that the table does not have stops the program. */
+void participant_enter_job(struct participant *p, enum job_phase next);
+void participant_enter_round(struct participant *p, enum round_phase next);
+
+/** Stops the program where states, work, commits and transfers contradict each other; called after each event. */
+void participant_check(const struct participant *p);
+
+void participant_abandon_round(struct participant *p);
+
 MUST_USE enum status participant_send(struct participant *p, struct effects *effects,
                                       const struct message *message, struct slice payload);
 MUST_USE enum status participant_hello(struct participant *p, int64_t now_ms,
@@ -182,6 +209,8 @@ MUST_USE enum status key_on_in_use(struct participant *p, struct effects *effect
 
 /* participant_job.c */
 void job_leave(struct participant *p);
+/** Frees what belongs to the job. */
+void job_drop(struct participant *p);
 bool job_is_recorded(const struct participant *p, const struct digest *job);
 MUST_USE enum status job_remember(struct participant *p, const struct job_name *job);
 MUST_USE enum status job_on_welcome(struct participant *p, const struct event *event,
@@ -223,7 +252,6 @@ MUST_USE enum status site_apply(struct participant *p, const struct event *event
                                 struct effects *effects);
 
 /* participant_round.c */
-void round_abandon(struct participant *p);
 MUST_USE enum status round_on_invite(struct participant *p, const struct event *event,
                                      const struct message *message, struct effects *effects);
 MUST_USE enum status round_on_experts(struct participant *p, const struct event *event,

@@ -14,6 +14,35 @@
 
 static const char JOB_LABEL[] = "hedgerow job 1";
 
+#define NEXT(phase) (1u << (phase))
+
+static const unsigned PHASE_NEXT[] = {[PHASE_RECOVERING] = NEXT(PHASE_NAMING) |
+                                                           NEXT(PHASE_JOINING) | NEXT(PHASE_OPEN) |
+                                                           NEXT(PHASE_OVER),
+                                      [PHASE_NAMING] = NEXT(PHASE_JOINING),
+                                      [PHASE_JOINING] = NEXT(PHASE_OPEN) | NEXT(PHASE_CLOSING),
+                                      [PHASE_OPEN] = NEXT(PHASE_CLOSING),
+                                      [PHASE_CLOSING] = NEXT(PHASE_OPEN) | NEXT(PHASE_OVER),
+                                      [PHASE_OVER] = NEXT(PHASE_FINISHED),
+                                      [PHASE_FINISHED] = 0};
+CHECK_TABLE(PHASE_NEXT, PHASE_COUNT);
+
+void coordinator_enter(struct coordinator *c, enum phase next)
+{
+    CHECK((PHASE_NEXT[c->phase] & NEXT(next)) != 0);
+    c->phase = next;
+}
+
+void coordinator_check(const struct coordinator *c)
+{
+    const bool commits = c->phase == PHASE_NAMING || c->phase == PHASE_CLOSING;
+    CHECK((c->commit_body != NULL) == commits);
+    CHECK(c->commit_rows == NULL || c->phase == PHASE_CLOSING);
+    CHECK((c->aggregate.sum != NULL) == (c->phase == PHASE_OPEN));
+    CHECK(c->phase < PHASE_JOINING || c->outcome.begun);
+    CHECK(c->phase == PHASE_RECOVERING || c->outcome.finished == (c->phase >= PHASE_OVER));
+}
+
 enum status coordinator_send(struct coordinator *c, struct effects *effects,
                              const struct peer *peer, const struct message *message,
                              struct slice payload)
@@ -94,7 +123,7 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
         return status;
     }
     cohort_begin_round(&c->cohort);
-    c->phase = PHASE_OPEN;
+    coordinator_enter(c, PHASE_OPEN);
     c->late = false;
     c->opened_ms = now_ms;
     c->deadline_ms = now_ms + c->options.job->deadline_ms;
@@ -130,7 +159,7 @@ static enum status on_start(struct coordinator *c, const struct event *event,
             return STATUS_NO_MEMORY;
         }
         memcpy(c->committing.as.job.text, c->options.text.data, c->options.text.size);
-        c->phase = PHASE_NAMING;
+        coordinator_enter(c, PHASE_NAMING);
         return coordinator_commit(c, effects, (struct slice){0});
     }
     if (c->outcome.state_is_old) {
@@ -139,7 +168,7 @@ static enum status on_start(struct coordinator *c, const struct event *event,
     stale_forget(&c->stale,
                  effects); /* what deaths between a commit and its forgetting have left */
     if (c->outcome.finished) {
-        c->phase = PHASE_OVER;
+        coordinator_enter(c, PHASE_OVER);
         c->deadline_ms = event->now_ms + c->options.linger_ms;
         if (c->outcome.failed) {
             /* There is nothing to fetch: the cause again, and out. */
@@ -151,7 +180,7 @@ static enum status on_start(struct coordinator *c, const struct event *event,
         return STATUS_OK;
     }
     if (c->outcome.rounds_closed == 0) {
-        c->phase = PHASE_JOINING;
+        coordinator_enter(c, PHASE_JOINING);
         c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
         return STATUS_OK;
     }
@@ -253,7 +282,7 @@ static enum status finish_if_due(struct coordinator *c, const struct event *even
         return STATUS_OK;
     }
     finish->as.finish.exit_code = c->outcome.failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
-    c->phase = PHASE_FINISHED;
+    coordinator_enter(c, PHASE_FINISHED);
     return STATUS_OK;
 }
 
@@ -287,9 +316,8 @@ static enum status advance(struct coordinator *c, const struct event *event,
     return status;
 }
 
-static enum status coordinator_step(void *self, const struct event *event, struct effects *effects)
+static enum status act(struct coordinator *c, const struct event *event, struct effects *effects)
 {
-    struct coordinator *c = self;
     enum status status = STATUS_OK;
 
     c->stepped_ms = event->now_ms;
@@ -317,6 +345,16 @@ static enum status coordinator_step(void *self, const struct event *event, struc
         break;
     }
     return status == STATUS_OK ? advance(c, event, effects) : status;
+}
+
+static enum status coordinator_step(void *self, const struct event *event, struct effects *effects)
+{
+    struct coordinator *c = self;
+    const enum status status = act(c, event, effects);
+    if (status == STATUS_OK) { /* otherwise what is in memory is thrown away */
+        coordinator_check(c);
+    }
+    return status;
 }
 
 static int64_t earlier(int64_t a, int64_t b)

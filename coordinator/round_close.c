@@ -51,7 +51,7 @@ static void begin_record(struct coordinator *c, const struct event *event, bool 
     c->committing.as.round.round = c->outcome.rounds_closed;
     c->committing.as.round.failed = failed;
     c->committing.as.round.duration_ms = (uint32_t)(event->now_ms - c->opened_ms);
-    c->phase = PHASE_CLOSING;
+    coordinator_enter(c, PHASE_CLOSING);
 }
 
 void coordinator_tell_failed(const struct coordinator *c, const char *cause)
@@ -262,7 +262,7 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
         return status;
     }
     if (c->outcome.finished) {
-        c->phase = PHASE_OVER;
+        coordinator_enter(c, PHASE_OVER);
         c->deadline_ms = event->now_ms + c->options.linger_ms;
         return STATUS_OK;
     }
@@ -281,7 +281,7 @@ enum status coordinator_on_committed(struct coordinator *c, const struct event *
     enum status status =
         outcome_add(&c->outcome, c->options.job, &c->committing, (struct slice){0});
     record_free(&c->committing);
-    c->phase = PHASE_JOINING;
+    coordinator_enter(c, PHASE_JOINING);
     c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
     return status;
 }

@@ -21,6 +21,10 @@ enum {
     MISSING_BYTES = 640 /* names of who is missing, for a line of the log */
 };
 
+/*   RECOVERING -> NAMING -> JOINING -> OPEN <-> CLOSING -> OVER -> FINISHED
+ *
+ * RECOVERING leads also to JOINING, OPEN and OVER, where the journal ends there; JOINING also to CLOSING, when too few
+ * agents came. CLOSING leads to the next round or to the end. */
 enum phase {
     PHASE_RECOVERING, /* before EVENT_START */
     PHASE_NAMING,     /* the job's own record is on its way to the journal */
@@ -28,7 +32,8 @@ enum phase {
     PHASE_OPEN,
     PHASE_CLOSING, /* the outcome is on its way to the journal */
     PHASE_OVER,    /* the job is done or failed; agents fetch what they miss */
-    PHASE_FINISHED
+    PHASE_FINISHED,
+    PHASE_COUNT
 };
 
 struct coordinator {
@@ -61,6 +66,13 @@ struct coordinator {
 };
 
 /* round.c */
+
+/** The only way to another phase. A step that the table does not have stops the program. */
+void coordinator_enter(struct coordinator *c, enum phase next);
+
+/** Stops the program where phase, commit, sum and outcome contradict each other; called after each event. */
+void coordinator_check(const struct coordinator *c);
+
 MUST_USE enum status coordinator_send(struct coordinator *c, struct effects *effects,
                                       const struct peer *peer, const struct message *message,
                                       struct slice payload);

@@ -47,11 +47,12 @@ struct timed {
     size_t body_count;
     uint64_t committing;
     int64_t wall_ms;
-    size_t restarts;    /* asked for */
-    unsigned full;      /* so many texts find no room */
-    struct look look;   /* as it was put last */
-    bool forgets;       /* planted: a restart knows of no look */
-    bool full_of_looks; /* no look can be kept */
+    size_t restarts;     /* asked for */
+    unsigned full;       /* so many texts find no room */
+    struct look look;    /* as it was put last */
+    bool forgets;        /* planted: a restart knows of no look */
+    bool full_of_looks;  /* no look can be kept */
+    bool full_of_models; /* nor the last model */
     bool approvals_followed;
     size_t waiting; /* texts that were kept for a person */
     struct digest waiting_text;

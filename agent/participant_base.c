@@ -1,0 +1,170 @@
+/* What the participant's parts share: the states, what is sent and committed, and when nothing is heard.
+ * It calls none of them. */
+
+#include "agent/participant_state.h"
+
+#include "base/check.h"
+#include "protocol/wire.h"
+
+#include <stdlib.h>
+
+#define NEXT(state) (1u << (state))
+
+static const unsigned JOB_NEXT[] = {
+    [JOB_NONE] = NEXT(JOB_NONE) | NEXT(JOB_FETCHING),
+    [JOB_FETCHING] = NEXT(JOB_NONE) | NEXT(JOB_LOADING) | NEXT(JOB_WAITING) | NEXT(JOB_UNFIT) |
+                     NEXT(JOB_REFUSED),
+    [JOB_LOADING] = NEXT(JOB_NONE) | NEXT(JOB_UNFIT) | NEXT(JOB_READY),
+    [JOB_WAITING] = NEXT(JOB_NONE) | NEXT(JOB_LOADING) | NEXT(JOB_REFUSED),
+    [JOB_UNFIT] =
+        NEXT(JOB_NONE) | NEXT(JOB_LOADING) | NEXT(JOB_WAITING) | NEXT(JOB_REFUSED) | NEXT(JOB_OVER),
+    [JOB_REFUSED] = NEXT(JOB_NONE) | NEXT(JOB_LOADING) | NEXT(JOB_REFUSED) | NEXT(JOB_OVER),
+    [JOB_READY] = NEXT(JOB_NONE) | NEXT(JOB_REFUSED) | NEXT(JOB_OVER),
+    [JOB_OVER] = NEXT(JOB_NONE)};
+CHECK_TABLE(JOB_NEXT, JOB_PHASE_COUNT);
+
+static const unsigned ROUND_NEXT[] = {
+    [ROUND_IDLE] = NEXT(ROUND_IDLE) | NEXT(ROUND_FETCHING) | NEXT(ROUND_WORKING) |
+                   NEXT(ROUND_WAITING) | NEXT(ROUND_DECLINED),
+    [ROUND_FETCHING] = NEXT(ROUND_IDLE) | NEXT(ROUND_WORKING) | NEXT(ROUND_DECLINED),
+    [ROUND_WORKING] =
+        NEXT(ROUND_IDLE) | NEXT(ROUND_COMMITTING) | NEXT(ROUND_WAITING) | NEXT(ROUND_DECLINED),
+    [ROUND_COMMITTING] = NEXT(ROUND_WAITING),
+    [ROUND_WAITING] = NEXT(ROUND_IDLE) | NEXT(ROUND_OFFERED),
+    [ROUND_OFFERED] = NEXT(ROUND_IDLE),
+    [ROUND_DECLINED] = NEXT(ROUND_IDLE)};
+CHECK_TABLE(ROUND_NEXT, ROUND_PHASE_COUNT);
+
+void participant_enter_job(struct participant *p, enum job_phase next)
+{
+    CHECK((JOB_NEXT[p->job_phase] & NEXT(next)) != 0);
+    p->job_phase = next;
+}
+
+void participant_enter_round(struct participant *p, enum round_phase next)
+{
+    CHECK((ROUND_NEXT[p->round_phase] & NEXT(next)) != 0);
+    p->round_phase = next;
+}
+
+void participant_check(const struct participant *p)
+{
+    const bool fetches =
+        p->job_phase == JOB_FETCHING || p->round_phase == ROUND_FETCHING || p->fetch_final;
+    CHECK(p->round_phase == ROUND_IDLE || p->job_phase == JOB_READY);
+    CHECK((p->work.kind == WORK_TASK) == (p->round_phase == ROUND_WORKING));
+    CHECK(p->work.kind != WORK_LOAD || p->job_phase == JOB_LOADING);
+    CHECK(!p->work.done || p->work.kind != WORK_NONE);
+    CHECK((p->commit_count > 0) == (p->round_phase == ROUND_COMMITTING));
+    CHECK(p->job_phase != JOB_READY || p->order != NULL);
+    CHECK(!fetches || transfer_is_active(&p->fetch));
+    CHECK(!p->declined || p->job_phase == JOB_REFUSED);
+    CHECK(!p->model_owed || p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED);
+}
+
+void participant_abandon_round(struct participant *p)
+{
+    if (p->round_phase == ROUND_FETCHING) {
+        transfer_drop(&p->fetch);
+    }
+    participant_enter_round(p, ROUND_IDLE);
+}
+
+enum status participant_send(struct participant *p, struct effects *effects,
+                             const struct message *message, struct slice payload)
+{
+    enum status status = wire_send(effects, &p->coordinator, message, payload);
+    return status == STATUS_AGAIN ? STATUS_OK : status; /* a full room is a lost message */
+}
+
+enum status participant_hello(struct participant *p, int64_t now_ms, struct effects *effects)
+{
+    struct message hello = {.kind = MESSAGE_HELLO};
+    hello.as.hello.version = PROTOCOL_VERSION;
+    if (p->job_phase >= JOB_LOADING) {
+        hello.as.hello.job = p->name.id;
+        hello.as.hello.rounds_closed = p->rounds_closed;
+    }
+    hello.as.hello.dictionary = p->shown;
+    hello.as.hello.ready = p->job_phase == JOB_READY || p->job_phase == JOB_REFUSED;
+    p->hello_ms = now_ms + p->options.heartbeat_ms;
+    return participant_send(p, effects, &hello, (struct slice){0});
+}
+
+enum status participant_ask(struct participant *p, struct effects *effects)
+{
+    struct message fetch = {.kind = MESSAGE_FETCH};
+    uint64_t offset;
+    uint32_t length;
+
+    while (transfer_ask(&p->fetch, &offset, &length)) {
+        fetch.as.fetch.digest = p->fetching;
+        fetch.as.fetch.offset = offset;
+        fetch.as.fetch.length = length;
+        enum status status = participant_send(p, effects, &fetch, (struct slice){0});
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status participant_commit(struct participant *p, struct effects *effects,
+                               const struct record *record, struct slice blob)
+{
+    size_t size = 0;
+    size_t slot = p->commit_count;
+
+    CHECK(slot < COMMITS_MAX);
+    p->committing[slot] = malloc(sizeof *record);
+    if (p->committing[slot] == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    *p->committing[slot] = *record;
+    enum status status = wire_encode_record(&p->commit_body[slot], &size, record);
+    if (status != STATUS_OK) {
+        free(p->committing[slot]);
+        p->committing[slot] = NULL;
+        return status;
+    }
+    p->commit_count++;
+    struct effect *effect = effects_add(effects, EFFECT_COMMIT);
+    if (effect == NULL) {
+        return STATUS_NO_MEMORY; /* never with EFFECTS_MAX: a commit is among the first effects */
+    }
+    effect->as.commit.body = (struct slice){p->commit_body[slot], size};
+    effect->as.commit.blob = blob;
+    return STATUS_OK;
+}
+
+enum status participant_outdate_answer(struct participant *p)
+{
+    struct gate_answer_view answer;
+    if (!gate_latest(p->gate, &answer) || answer.exact || answer.bytes.size == 0) {
+        return STATUS_OK; /* the journal holds nothing of it */
+    }
+    return stale_add(&p->stale, answer.sequence);
+}
+
+void participant_keep_later(struct participant *p, int64_t now_ms)
+{
+    p->keep_tries++;
+    p->keep_ms = now_ms + (p->keep_tries < KEEP_TRIES_MAX ? KEEP_RETRY_MS : KEEP_RARE_MS);
+}
+
+bool participant_is_computing(const struct participant *p)
+{
+    return p->work.kind != WORK_NONE || p->commit_count > 0;
+}
+
+bool participant_holds(const struct participant *p, const struct artifact *experts)
+{
+    return p->experts.weights != NULL && experts->bytes == p->experts.artifact.bytes &&
+           digest_equal(&experts->digest, &p->experts.artifact.digest);
+}
+
+bool participant_is_deaf(struct participant *p)
+{
+    p->missed = p->missed || participant_is_computing(p);
+    return participant_is_computing(p);
+}
