@@ -1,6 +1,7 @@
-/* participant_state.h - the inside of the participant, shared by its files: participant.c (the
- * machine: start, messages, time), participant_base.c (the states, and what all use), participant_key.c (one agent a key), participant_job.c (which job),
- * participant_round.c (which round) and participant_release.c (how both end). Nothing else includes it. */
+/* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine:
+ * start, messages, time), participant_base.c (the states, and what all use), participant_key.c (one agent
+ * a key), participant_job.c (which job), participant_round.c (which round) and participant_release.c (how
+ * both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
 #define AGENT_PARTICIPANT_STATE_H
@@ -46,8 +47,8 @@ enum job_phase {
     JOB_PHASE_COUNT
 };
 
-/* The round, of a job that is READY; otherwise IDLE. To IDLE leads whatever ends a round (a release, a later invitation,
- * a person's no, an edited policy), but not while an answer is COMMITTING.
+/* The round, of a job that is READY; otherwise IDLE. To IDLE leads whatever ends a round (a release, a later
+ * invitation, a person's no, an edited policy), but not while an answer is COMMITTING.
  *
  *   IDLE -> FETCHING -> WORKING -> COMMITTING -> WAITING -> OFFERED
  *     |        |        |    |                     ^

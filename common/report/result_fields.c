@@ -2,126 +2,138 @@
 
 #include <math.h>
 
-#define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
-#define ROUND(member)    AT(struct result_round, member)
-#define EXPERT(member)   AT(struct result_expert, member)
-#define AGENT(member)    AT(struct result_agent, member)
-#define ANSWER(member)   AT(struct result_answer, member)
-#define RELEASE(member)  AT(struct result_release, member)
-#define FORECAST(member) AT(struct result_forecast, member)
-#define RESULT(member)   AT(struct result, member)
+/* A row whose kind does not fit the type of its member does not compile: the pointers of ?: must be alike. */
+#define OF(type, member)    (((type *)0)->member)
+#define ALIKE(as, pointer)  (0 * sizeof(1 ? (as *)NULL : (pointer)))
+#define PLACE(type, member) offsetof(type, member), .size = sizeof(OF(type, member))
+#define ROW(kind, as, pointer, type, member)                                                       \
+    kind, .offset = ALIKE(as, pointer) + PLACE(type, member)
+
+#define TEXT(type, member)     ROW(FIELD_TEXT, char, OF(type, member), type, member)
+#define NOTE(type, member)     ROW(FIELD_NOTE, char, OF(type, member), type, member)
+#define OWNED(type, member)    ROW(FIELD_OWNED, char *, &OF(type, member), type, member)
+#define REAL(type, member)     ROW(FIELD_REAL, double, &OF(type, member), type, member)
+#define BOOL(type, member)     ROW(FIELD_BOOL, bool, &OF(type, member), type, member)
+#define COUNT(type, member)    ROW(FIELD_COUNT, uint32_t, &OF(type, member), type, member)
+#define LARGE(type, member)    ROW(FIELD_COUNT, size_t, &OF(type, member), type, member)
+#define EXPERT(type, member)   ROW(FIELD_EXPERT, int64_t, &OF(type, member), type, member)
+#define LOSSES(type, member)   ROW(FIELD_LOSSES, double *, &OF(type, member), type, member)
+#define FEATURES(type, member) ROW(FIELD_FEATURES, double *, &OF(type, member), type, member)
+#define DAYS(type, member)     ROW(FIELD_DAYS, double *, &OF(type, member), type, member)
 #define LIST(member, rows, most)                                                                   \
-    RESULT(member), .row = (rows), .max = (most),                                                  \
-                    .item_size = sizeof *((struct result *)0)->member,                             \
-                    .count_offset = offsetof(struct result, member##_count)
+    FIELD_LIST, .offset = PLACE(struct result, member), .row = (rows), .max = (most),              \
+                .item_size = sizeof *((struct result *)0)->member,                                 \
+                .count_offset = offsetof(struct result, member##_count)
+
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts are of 4 or 8 bytes");
 
 /* clang-format off */
 static const struct field round_fields[] = {
-    {"stage", FIELD_TEXT, ROUND(stage)},
-    {"round", FIELD_COUNT, ROUND(round)},
-    {"agents", FIELD_COUNT, ROUND(agents)},
-    {"chosen", FIELD_EXPERT, ROUND(chosen)},
-    {"seconds", FIELD_REAL, ROUND(seconds)},
-    {"failed", FIELD_BOOL, ROUND(failed)},
-    {"epsilon", FIELD_REAL, ROUND(epsilon)},
-    {"said", FIELD_OWNED, ROUND(said), .is_later = true},
-    {"losses", FIELD_LOSSES, ROUND(loss)},
-    {"weights", FIELD_LOSSES, ROUND(weight)},
-    {"regret_average", FIELD_REAL, ROUND(regret_average)},
-    {"regret_bound", FIELD_REAL, ROUND(regret_bound)},
+    {"stage", TEXT(struct result_round, stage)},
+    {"round", COUNT(struct result_round, round)},
+    {"agents", COUNT(struct result_round, agents)},
+    {"chosen", EXPERT(struct result_round, chosen)},
+    {"seconds", REAL(struct result_round, seconds)},
+    {"failed", BOOL(struct result_round, failed)},
+    {"epsilon", REAL(struct result_round, epsilon)},
+    {"said", OWNED(struct result_round, said), .is_later = true},
+    {"losses", LOSSES(struct result_round, loss)},
+    {"weights", LOSSES(struct result_round, weight)},
+    {"regret_average", REAL(struct result_round, regret_average)},
+    {"regret_bound", REAL(struct result_round, regret_bound)},
     {.key = NULL}
 };
 
 const struct field result_expert_fields[] = {
-    {"name", FIELD_TEXT, EXPERT(name)},
-    {"lambda", FIELD_REAL, EXPERT(lambda)},
-    {"accuracy", FIELD_REAL, EXPERT(accuracy)},
-    {"auc", FIELD_REAL, EXPERT(auc)},
-    {"model", FIELD_FEATURES, EXPERT(model)},
+    {"name", TEXT(struct result_expert, name)},
+    {"lambda", REAL(struct result_expert, lambda)},
+    {"accuracy", REAL(struct result_expert, accuracy)},
+    {"auc", REAL(struct result_expert, auc)},
+    {"model", FEATURES(struct result_expert, model)},
     {.key = NULL}
 };
 
 static const struct field agent_fields[] = {
-    {"agent", FIELD_TEXT, AGENT(name)},
-    {"epsilon_spent", FIELD_REAL, AGENT(epsilon_spent)},
-    {"delta_spent", FIELD_REAL, AGENT(delta_spent), .is_later = true},
-    {"epsilon_left", FIELD_REAL, AGENT(epsilon_left)},
-    {"answers", FIELD_COUNT, AGENT(answers)},
+    {"agent", TEXT(struct result_agent, name)},
+    {"epsilon_spent", REAL(struct result_agent, epsilon_spent)},
+    {"delta_spent", REAL(struct result_agent, delta_spent), .is_later = true},
+    {"epsilon_left", REAL(struct result_agent, epsilon_left)},
+    {"answers", COUNT(struct result_agent, answers)},
     {.key = NULL}
 };
 
 static const struct field answer_fields[] = {
-    {"name", FIELD_TEXT, ANSWER(name)},
-    {"round", FIELD_COUNT, ANSWER(round)},
-    {"unit", FIELD_TEXT, ANSWER(unit)},
-    {"note", FIELD_NOTE, ANSWER(note), .is_later = true},
-    {"records", FIELD_REAL, ANSWER(records), .is_later = true},
-    {"value", FIELD_REAL, ANSWER(value)},
-    {"error", FIELD_REAL, ANSWER(error)},
-    {"low", FIELD_REAL, ANSWER(low)},
-    {"high", FIELD_REAL, ANSWER(high)},
-    {"sampling", FIELD_REAL, ANSWER(sampling)},
-    {"exact", FIELD_REAL, ANSWER(exact)},
+    {"name", TEXT(struct result_answer, name)},
+    {"round", COUNT(struct result_answer, round)},
+    {"unit", TEXT(struct result_answer, unit)},
+    {"note", NOTE(struct result_answer, note), .is_later = true},
+    {"records", REAL(struct result_answer, records), .is_later = true},
+    {"value", REAL(struct result_answer, value)},
+    {"error", REAL(struct result_answer, error)},
+    {"low", REAL(struct result_answer, low)},
+    {"high", REAL(struct result_answer, high)},
+    {"sampling", REAL(struct result_answer, sampling)},
+    {"exact", REAL(struct result_answer, exact)},
     {.key = NULL}
 };
 
 static const struct field release_fields[] = {
-    {"stage", FIELD_COUNT, RELEASE(stage)},
-    {"task", FIELD_TEXT, RELEASE(task)},
-    {"strategy", FIELD_TEXT, RELEASE(strategy)},
-    {"what", FIELD_TEXT, RELEASE(what)},
-    {"unit", FIELD_TEXT, RELEASE(unit)},
-    {"noise", FIELD_REAL, RELEASE(noise)},
-    {"bar", FIELD_REAL, RELEASE(bar)},
-    {"mechanism", FIELD_TEXT, RELEASE(mechanism)},
-    {"sigma", FIELD_REAL, RELEASE(sigma)},
-    {"sampling", FIELD_REAL, RELEASE(sampling)},
-    {"passes", FIELD_COUNT, RELEASE(passes)},
-    {"epsilon", FIELD_REAL, RELEASE(epsilon)},
-    {"delta", FIELD_REAL, RELEASE(delta)},
+    {"stage", COUNT(struct result_release, stage)},
+    {"task", TEXT(struct result_release, task)},
+    {"strategy", TEXT(struct result_release, strategy)},
+    {"what", TEXT(struct result_release, what)},
+    {"unit", TEXT(struct result_release, unit)},
+    {"noise", REAL(struct result_release, noise)},
+    {"bar", REAL(struct result_release, bar)},
+    {"mechanism", TEXT(struct result_release, mechanism)},
+    {"sigma", REAL(struct result_release, sigma)},
+    {"sampling", REAL(struct result_release, sampling)},
+    {"passes", COUNT(struct result_release, passes)},
+    {"epsilon", REAL(struct result_release, epsilon)},
+    {"delta", REAL(struct result_release, delta)},
     {.key = NULL}
 };
 
 const struct field result_forecast_fields[] = {
-    {"stream", FIELD_TEXT, FORECAST(stream)},
-    {"truth", FIELD_DAYS, FORECAST(truth)},
-    {"forecast", FIELD_DAYS, FORECAST(told)},
+    {"stream", TEXT(struct result_forecast, stream)},
+    {"truth", DAYS(struct result_forecast, truth)},
+    {"forecast", DAYS(struct result_forecast, told)},
     {.key = NULL}
 };
 
 static const struct field error_fields[] = {
-    {"root_mean_square", FIELD_REAL, RESULT(error.root_mean_square)},
-    {"mean_absolute", FIELD_REAL, RESULT(error.mean_absolute)},
-    {"pinball", FIELD_REAL, RESULT(error.pinball)},
-    {"constant", FIELD_REAL, RESULT(error.constant)},
-    {"pooled", FIELD_REAL, RESULT(error.pooled)},
+    {"root_mean_square", REAL(struct result, error.root_mean_square)},
+    {"mean_absolute", REAL(struct result, error.mean_absolute)},
+    {"pinball", REAL(struct result, error.pinball)},
+    {"constant", REAL(struct result, error.constant)},
+    {"pooled", REAL(struct result, error.pooled)},
     {.key = NULL}
 };
 
 static const struct field baseline_fields[] = {
-    {"majority", FIELD_REAL, RESULT(baseline.majority)},
-    {"pooled_accuracy", FIELD_REAL, RESULT(baseline.pooled_accuracy)},
-    {"pooled_auc", FIELD_REAL, RESULT(baseline.pooled_auc)},
-    {"pooled_lambda", FIELD_REAL, RESULT(baseline.pooled_lambda)},
-    {"records_learn", FIELD_COUNT, RESULT(baseline.records_learn)},
-    {"records_held", FIELD_COUNT, RESULT(baseline.records_held)},
+    {"majority", REAL(struct result, baseline.majority)},
+    {"pooled_accuracy", REAL(struct result, baseline.pooled_accuracy)},
+    {"pooled_auc", REAL(struct result, baseline.pooled_auc)},
+    {"pooled_lambda", REAL(struct result, baseline.pooled_lambda)},
+    {"records_learn", LARGE(struct result, baseline.records_learn)},
+    {"records_held", LARGE(struct result, baseline.records_held)},
     {.key = NULL}
 };
 
 const struct field result_privacy_fields[] = {
-    {"trust", FIELD_TEXT, RESULT(privacy.trust)},
-    {"unit", FIELD_TEXT, RESULT(privacy.unit)},
-    {"epsilon", FIELD_REAL, RESULT(privacy.epsilon)},
-    {"delta", FIELD_REAL, RESULT(privacy.delta)},
-    {"per_agent", FIELD_LIST, LIST(agent, agent_fields, RESULT_AGENTS_MAX)},
+    {"trust", TEXT(struct result, privacy.trust)},
+    {"unit", TEXT(struct result, privacy.unit)},
+    {"epsilon", REAL(struct result, privacy.epsilon)},
+    {"delta", REAL(struct result, privacy.delta)},
+    {"per_agent", LIST(agent, agent_fields, RESULT_AGENTS_MAX)},
     {.key = NULL}
 };
 
 static const struct field regret_fields[] = {
-    {"average", FIELD_REAL, RESULT(regret.average)},
-    {"bound", FIELD_REAL, RESULT(regret.bound)},
-    {"bound_textbook", FIELD_REAL, RESULT(regret.textbook)},
-    {"bound_noise", FIELD_REAL, RESULT(regret.noise)},
+    {"average", REAL(struct result, regret.average)},
+    {"bound", REAL(struct result, regret.bound)},
+    {"bound_textbook", REAL(struct result, regret.textbook)},
+    {"bound_noise", REAL(struct result, regret.noise)},
     {.key = NULL}
 };
 
@@ -139,27 +151,27 @@ static bool has_baseline(const struct result *result)
 
 /* The keys down to "seconds" are a promise to scripts; later ones may be added. */
 const struct field result_fields[] = {
-    {"job", FIELD_TEXT, RESULT(job)},
-    {"private", FIELD_BOOL, RESULT(private)},
-    {"agents", FIELD_DERIVED, RESULT(agent_count)},
-    {"rounds", FIELD_LIST, LIST(round, round_fields, RESULT_ROUNDS_MAX)},
-    {"experts", FIELD_LIST, LIST(expert, result_expert_fields, RESULT_EXPERTS_MAX)},
-    {"chosen", FIELD_EXPERT, RESULT(chosen)},
-    {"accuracy", FIELD_REAL, RESULT(accuracy)},
-    {"auc", FIELD_REAL, RESULT(auc)},
+    {"job", TEXT(struct result, job)},
+    {"private", BOOL(struct result, private)},
+    {"agents", FIELD_DERIVED, .offset = PLACE(struct result, agent_count)},
+    {"rounds", LIST(round, round_fields, RESULT_ROUNDS_MAX)},
+    {"experts", LIST(expert, result_expert_fields, RESULT_EXPERTS_MAX)},
+    {"chosen", EXPERT(struct result, chosen)},
+    {"accuracy", REAL(struct result, accuracy)},
+    {"auc", REAL(struct result, auc)},
     {"error", FIELD_PART, .row = error_fields, .is_known = has_error, .is_later = true},
     {"baseline", FIELD_PART, .row = baseline_fields, .is_known = has_baseline},
     {"privacy", FIELD_PART, .row = result_privacy_fields},
     {"regret", FIELD_PART, .row = regret_fields},
-    {"seconds", FIELD_REAL, RESULT(seconds)},
-    {"answers", FIELD_LIST, LIST(answer, answer_fields, RESULT_ANSWERS_MAX), .is_later = true},
-    {"forecasts", FIELD_LIST, LIST(forecast, result_forecast_fields, RESULT_FORECASTS_MAX), .is_later = true},
-    {"releases", FIELD_LIST, LIST(release, release_fields, RESULT_RELEASES_MAX), .is_later = true},
-    {"simulated", FIELD_BOOL, RESULT(simulated)},
-    {"finished", FIELD_BOOL, RESULT(finished)},
-    {"seed", FIELD_SEED, RESULT(seed)},
-    {"features", FIELD_COUNT, RESULT(feature_count), .max = RESULT_NUMBERS_MAX},
-    {"version", FIELD_TEXT, RESULT(version)},
+    {"seconds", REAL(struct result, seconds)},
+    {"answers", LIST(answer, answer_fields, RESULT_ANSWERS_MAX), .is_later = true},
+    {"forecasts", LIST(forecast, result_forecast_fields, RESULT_FORECASTS_MAX), .is_later = true},
+    {"releases", LIST(release, release_fields, RESULT_RELEASES_MAX), .is_later = true},
+    {"simulated", BOOL(struct result, simulated)},
+    {"finished", BOOL(struct result, finished)},
+    {"seed", FIELD_SEED, .offset = PLACE(struct result, seed)},
+    {"features", LARGE(struct result, feature_count), .max = RESULT_NUMBERS_MAX},
+    {"version", TEXT(struct result, version)},
     {.key = NULL}
 };
 /* clang-format on */
