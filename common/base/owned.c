@@ -76,19 +76,6 @@ enum status owned_open(int *file, const char *path, int flags, struct why *why)
     return status;
 }
 
-enum status owned_folder(struct stat *about, const char *path, struct why *why)
-{
-    if (stat(path, about) != 0) {
-        enum status status = errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
-        why_set(why, "the folder %s cannot be opened: %s", path, strerror(errno));
-        return status;
-    }
-    if (!S_ISDIR(about->st_mode)) {
-        return why_refuse(why, "%s is not a folder", path);
-    }
-    return judge(about, path, false, why);
-}
-
 /* Who may write a folder may put another file in the place of one in it, unless the folder is sticky: then only who
  * owns file or folder may. */
 static enum status judge_place_of(const char *path, struct why *why)
@@ -118,24 +105,42 @@ static enum status judge_place_of(const char *path, struct why *why)
     return status;
 }
 
+/* The same for every way to it: where it stands, and where a link leads. */
+static enum status judge_places_of(const char *path, struct why *why)
+{
+    char *whole = realpath(path, NULL);
+    if (whole == NULL) {
+        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
+        return errno == ENOMEM ? STATUS_NO_MEMORY : STATUS_IO;
+    }
+    enum status status = judge_place_of(path, why);
+    if (status == STATUS_OK) {
+        status = judge_place_of(whole, why);
+    }
+    free(whole);
+    return status;
+}
+
+enum status owned_folder(struct stat *about, const char *path, struct why *why)
+{
+    if (stat(path, about) != 0) {
+        enum status status = errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO;
+        why_set(why, "the folder %s cannot be opened: %s", path, strerror(errno));
+        return status;
+    }
+    if (!S_ISDIR(about->st_mode)) {
+        return why_refuse(why, "%s is not a folder", path);
+    }
+    enum status status = judge(about, path, false, why);
+    return status == STATUS_OK ? judge_places_of(path, why) : status;
+}
+
 enum status owned_source(const char *path, struct why *why)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
         return STATUS_OK;
     }
-    char *whole = realpath(path, NULL);
-    if (whole == NULL) {
-        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
-        return errno == ENOMEM ? STATUS_NO_MEMORY : STATUS_IO;
-    }
     enum status status = owned_judge(&about, path, why);
-    if (status == STATUS_OK) {
-        status = judge_place_of(path, why);
-    }
-    if (status == STATUS_OK) {
-        status = judge_place_of(whole, why);
-    }
-    free(whole);
-    return status;
+    return status == STATUS_OK ? judge_places_of(path, why) : status;
 }

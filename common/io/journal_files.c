@@ -21,8 +21,9 @@ enum { MARK_BYTES = 8 + 2 * DIGEST_BYTES, MARK_DISTANCE = 512 };
 enum status journal_folder_prepare(const char *folder, struct why *why)
 {
     struct stat about;
+    const bool made = mkdir(folder, 0700) == 0;
 
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+    if (!made && errno != EEXIST) {
         /* Only the last folder is made: a mistyped path must not quietly begin a new ledger. */
         why_set(why, "the folder %s cannot be made: %s%s", folder, strerror(errno),
                 errno == ENOENT ? "; remedy: make the folder above it, if the path is right" : "");
@@ -30,6 +31,9 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
     }
     enum status status = owned_folder(&about, folder, why);
     if (status != STATUS_OK) {
+        if (made) {
+            (void)rmdir(folder);
+        }
         return status;
     }
     /* Others could only read names and sizes here. Whoever could write might have planted files: refused above. */

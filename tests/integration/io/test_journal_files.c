@@ -86,6 +86,25 @@ Test(journal_files, a_folder_that_others_may_write_is_refused_and_left_as_it_is)
     scratch_remove(&scratch);
 }
 
+/* Whoever may replace the folder could put an empty ledger in its place. */
+Test(journal_files, a_folder_that_others_may_replace_is_refused_and_not_made)
+{
+    struct scratch place;
+    scratch_make(&place);
+    for (int there = 0; there < 2; there++) {
+        snprintf(scratch.folder, sizeof scratch.folder, "%.50s/state", place.folder);
+        cr_assert_eq(chmod(place.folder, 0777), 0);
+        cr_expect_eq(open_journal(&journal, false), STATUS_INVALID, "%d", there);
+        cr_expect_not_null(strstr(why.text, "chmod go-w"), "%s", why.text);
+        cr_expect_eq(access(scratch.folder, F_OK) == 0, there == 1);
+        cr_assert_eq(chmod(place.folder, 0700), 0);
+        cr_expect_eq(open_journal(&journal, false), STATUS_OK, "%s", why.text);
+        journal_close(&journal);
+    }
+    scratch_remove(&scratch);
+    scratch_remove(&place);
+}
+
 /* Needs root, to give things away; in a process that then runs as somebody else. */
 Test(journal_files, what_belongs_to_another_account_is_refused)
 {
