@@ -19,14 +19,15 @@ static void print_price(struct price price)
     (void)printf("epsilon %s, delta %s", epsilon, delta);
 }
 
-/* A share is one of the records that this site admits to, as far as they count. */
+/* The records that this site admits to. A share counts no more of them than the job lets count. */
 static struct terms_size size_of(const struct site *site, const struct job *job)
 {
     const uint64_t own = dictionary_records(&site->dictionary, &job->schema);
-    const uint64_t counted = own < job->records_most ? own : job->records_most;
+    const bool is_capped = job_has_shares(job) && own > job->records_most;
+    const uint64_t counted = is_capped ? job->records_most : own;
     const uint64_t least = job_records_min(job);
     return (struct terms_size){.agents = job->cohort_min,
-                               .records = job_has_shares(job) && counted > least ? counted : least};
+                               .records = counted > least ? counted : least};
 }
 
 static enum status print_stage(const struct site *site, const struct job *job, size_t index,
@@ -112,7 +113,7 @@ enum status approve_show(const struct site *site, const struct waiting_job *wait
     }
     (void)printf("\nWhat it asks of this site, of %" PRIu64
                  " records or more, together with %u agents or "
-                 "more:\n",
+                 "more that have as many:\n",
                  size_of(site, job).records, (unsigned)job->cohort_min);
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         status = print_stage(site, job, i, why);

@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static bool check_roster(const struct office *office, struct roster *roster)
 {
@@ -45,6 +47,18 @@ static enum status try_address(const struct office *office, struct why *why)
     return status;
 }
 
+/* Makes the folder of the results as `run` does, and takes it away again. */
+static enum status try_out(const struct office *office, struct why *why)
+{
+    struct stat about;
+    const bool made = stat(office->settings.out, &about) != 0;
+    const enum status status = office_make_out(office, why);
+    if (made && status == STATUS_OK) {
+        (void)rmdir(office->settings.out);
+    }
+    return status;
+}
+
 int main_check(const struct arguments *arguments)
 {
     struct office office = {0};
@@ -68,6 +82,8 @@ int main_check(const struct arguments *arguments)
         why = (struct why){{0}};
         good =
             daemon_report("state", journal_folder_try(office.settings.state, &why), &why) && good;
+        why = (struct why){{0}};
+        good = daemon_report("out", try_out(&office, &why), &why) && good;
         why = (struct why){{0}};
         job = daemon_report("job", office_read_job(&office, &why), &why);
         good = job && check_roster(&office, roster) && good;

@@ -227,6 +227,7 @@ static enum status on_roster(struct coordinator *c, const struct event *event)
 {
     enum status status =
         cohort_set_roster(&c->cohort, event->as.roster.peer, event->as.roster.count);
+    c->listed = true;
     for (size_t i = 0; status == STATUS_OK && i < c->aggregate.staging_count; i++) {
         struct staging *staging = &c->aggregate.staging[i];
         if (transfer_is_active(&staging->transfer) &&

@@ -53,6 +53,8 @@ struct coordinator {
     int64_t told_ms;     /* of coordinator_tell_joining: when, and what */
     size_t told_ready;
     size_t told_seen;
+    size_t told_admitted;
+    bool listed; /* the list has been told */
     bool told;
 
     char failed_because[RECORD_CAUSE_BYTES]; /* as the journal says; "" */

@@ -87,17 +87,21 @@ void coordinator_tell_joining(struct coordinator *c, int64_t now_ms)
     char missing[MISSING_BYTES];
     size_t ready = cohort_count_ready(&c->cohort);
     size_t seen = 0;
+    size_t admitted = 0;
 
     for (size_t i = 0; i < c->cohort.count; i++) {
         seen += c->cohort.member[i].seen ? 1 : 0;
+        admitted += c->cohort.member[i].admitted ? 1 : 0;
     }
-    if (now_ms < c->told_ms + JOIN_NOTICE_MS ||
-        (c->told_ready == ready && c->told_seen == seen && c->told)) {
+    if (!c->listed || now_ms < c->told_ms + JOIN_NOTICE_MS ||
+        (c->told_ready == ready && c->told_seen == seen && c->told_admitted == admitted &&
+         c->told)) {
         return;
     }
     c->told_ms = now_ms;
     c->told_ready = ready;
     c->told_seen = seen;
+    c->told_admitted = admitted;
     c->told = true;
     coordinator_tell_missing(c, now_ms, missing, sizeof missing);
     log_event(c->options.log, LOG_INFO, "waiting-for-agents", NULL,

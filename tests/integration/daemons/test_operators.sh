@@ -213,6 +213,12 @@ chmod 777 one
 expect 3 "$agent" check --config one/agent.yml --timeout 1
 prints 'chmod go-w one'
 chmod 700 one
+# Whoever may replace the folder of the state could put an empty ledger in its place.
+mkdir -m 777 one/open
+sed 's#^state: .*#state: open/state#' one/agent.yml >one/elsewhere.yml
+expect 3 "$agent" check --config one/elsewhere.yml --timeout 1
+prints 'chmod go-w one/open'
+[ ! -e one/open/state ] || fault 'a state was made where others may replace it'
 
 # A coordinator whose results would have no place does not begin the job; one without a list admits nobody.
 placeless() { # CODE OUT
@@ -220,6 +226,8 @@ placeless() { # CODE OUT
     expect "$1" timeout 10 "$coordinator" run --config office/placeless.yml
     says "office/$2"
     says remedy
+    expect 3 "$coordinator" check --config office/placeless.yml
+    prints "office/$2"
 }
 placeless 7 job.yml
 placeless 3 no/such/out
@@ -292,7 +300,7 @@ cp waiting.kept "two/state/waiting/$digest.yml"
 expect 3 "$agent" approve --config two/agent.yml --yes beef
 says 'no waiting job has a digest that begins with'
 expect 3 "$agent" approve --config two/agent.yml </dev/null
-prints 'What it asks of this site'
+prints "What it asks of this site, of $(grep -oE 'records: [0-9]+' two/data.yml | cut -d ' ' -f 2) records or more"
 prints 'stages:'
 prints 'left of the policy'
 says '--yes'

@@ -251,6 +251,8 @@ Test(round_wait, while_agents_join_the_log_says_who_is_missing)
 {
     static struct waiting rig;
     waiting_init(&rig, 3, "minimum: 3, join_deadline_s: 40, deadline_s: 10", false);
+    cr_assert_not(waiting_said(&rig, "waiting-for-agents", "nobody is on the list"),
+                  "the list was not yet told: %s", rig.said);
     rig.agent[1].ready = false;
     rig.agent[2].present = false;
     cr_assert_not(waiting_run(&rig, 1, 30000));
