@@ -99,7 +99,10 @@ def revocation(make, programs):
         code, said = federation.agents_command("revoke", "site-3")
         expect(code == 0, f"agents revoke ended with {code}: {said}")
         in_the_middle(federation)
-        entry = federation.wait_event("site-3", "disconnected")
+        fed.wait_until(lambda: federation.event("site-3", "disconnected") or coordinator.code() is not None,
+                       "site-3 is cut off, or the job is over")
+        entry = federation.event("site-3", "disconnected")
+        fed.in_time(entry is not None, "the job was over before the list was read again")
         fed.in_time(when(entry) - revoked_at < 1, f"the connection ended {when(entry) - revoked_at:.2f} s later")
         refused = federation.wait_event("site-3", "key-refused")
         expect("agents add" in refused["text"], f"site-3 is not told what to do: {refused}")
