@@ -82,8 +82,7 @@ static enum status stay(const struct office *office, const struct daemon *daemon
                                        .key = &office->key,
                                        .log = &daemon->log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
-    static struct hearing hearing;
-    hearing.shelf = (struct shelf){office, &daemon->log};
+    struct hearing hearing = {.shelf = {office, &daemon->log}};
     struct enrolment_options enrolment = {.log = &daemon->log,
                                           .roster_path = office->settings.agents,
                                           .begin = begin,
