@@ -91,7 +91,11 @@ static enum status check_records(struct site *site, const struct job *job, struc
         char prefix[32];
         (void)snprintf(prefix, sizeof prefix, "%-12s note    ", "data");
         cells_show(stdout, prefix, &data, &job->schema);
-        why_set(why, "%zu records", data.record_count);
+        why_set(why,
+                "%zu records; the agent joins %llu ms after it began to read them, as long as that "
+                "may take by public numbers",
+                data.record_count,
+                (unsigned long long)source.longest_ms(source.self, &job->schema));
     }
     dataset_free(&data);
     return status;

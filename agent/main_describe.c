@@ -47,6 +47,12 @@ int main_describe(const struct arguments *arguments)
                               "than %d bytes, or hold control characters\n",
                       counts.left, SCHEMA_NAME_BYTES - 1);
     }
+    if (counts.cut > 0) {
+        (void)fprintf(stderr,
+                      PROGRAM ": %" PRIu64 " lines are longer than line_bytes, and what stands "
+                              "behind it is not used: raise line_bytes\n",
+                      counts.cut);
+    }
     if (counts.commas > 0) {
         (void)fprintf(stderr,
                       PROGRAM ": %" PRIu64 " cells have a decimal comma, and agents read points "

@@ -6,6 +6,7 @@
 #include "learn/csv.h"
 #include "learn/dataset.h"
 #include "learn/header.h"
+#include "learn/reading.h"
 #include "learn/speed.h"
 #include "learn/table.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What says what this program may do is read only if nobody else could have written it. */
@@ -155,6 +155,7 @@ static enum status load_file(void *self, struct dataset *out, const struct schem
     if (status == STATUS_OK) {
         const struct dataset_options options = {.use = DATASET_LEARN,
                                                 .separator = site->dictionary.separator,
+                                                .line_bytes = site->dictionary.line_bytes,
                                                 .row_count = (size_t)site->dictionary.record_count};
         status = dataset_read(out, file, site->settings.data, schema, &options, why);
         (void)fclose(file);
@@ -162,9 +163,19 @@ static enum status load_file(void *self, struct dataset *out, const struct schem
     return status;
 }
 
+static uint64_t longest_ms(void *self, const struct schema *schema)
+{
+    const struct site *site = self;
+    const struct reading reading = {.row_count = site->dictionary.record_count,
+                                    .line_bytes = site->dictionary.line_bytes,
+                                    .separator = site->dictionary.separator,
+                                    .packed = table_is_packed(site->settings.data)};
+    return reading_longest_ms(schema, &reading, speed_thread_ns);
+}
+
 struct source site_source(struct site *site)
 {
-    return (struct source){.load = load_file, .self = site};
+    return (struct source){.load = load_file, .longest_ms = longest_ms, .self = site};
 }
 
 /* What the heap has addresses for before it asks for more: small jobs run under any limit. */
@@ -199,16 +210,7 @@ uint64_t site_memory(const struct site *site)
     return heap_reserve + (most > used ? most - used : 0);
 }
 
-/* Of this thread alone: what other programs take while it measures does not count. */
-static int64_t thread_ns(void)
-{
-    struct timespec now;
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0
-               ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec
-               : 0;
-}
-
 double site_speed(void)
 {
-    return speed_measure(thread_ns);
+    return speed_measure(speed_thread_ns);
 }

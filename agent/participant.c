@@ -86,53 +86,6 @@ static void forget_old(struct participant *p, struct effects *effects)
     }
 }
 
-/* When what was computed may be looked at: at once, where the time that it took is public. */
-static int64_t due_ms(const struct participant *p, int64_t now_ms)
-{
-    const int64_t slot_ms = p->options.policy->answer_slot_ms;
-    const int64_t slots = (now_ms - p->invited_ms + slot_ms - 1) / slot_ms;
-    if (p->work.kind == WORK_TASK && work_time_is_public(p->work.input.stage)) {
-        return now_ms;
-    }
-    return p->invited_ms + (slots > 0 ? slots : 1) * slot_ms;
-}
-
-static enum status on_worked(struct participant *p, const struct event *event)
-{
-    CHECK(p->work.kind != WORK_NONE && !p->work.done);
-    p->work.done = true;
-    p->work.due_ms = due_ms(p, event->now_ms);
-    return p->work.status == STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_OK;
-}
-
-static void tell_overrun(const struct participant *p)
-{
-    const int64_t slots = (p->work.due_ms - p->invited_ms) / p->options.policy->answer_slot_ms;
-    if (p->work.kind == WORK_TASK && !work_time_is_public(p->work.input.stage) && slots > 1) {
-        log_event(p->options.log, LOG_WARN, "slot-overrun", NULL,
-                  "round %" PRIu32 " takes %" PRId64 " slots: raise answer_slot_ms", p->round,
-                  slots);
-    }
-}
-
-/* The moment has come: what was computed is looked at, and whatever is said of it is said now. */
-static enum status take_work(struct participant *p, const struct event *event,
-                             struct effects *effects)
-{
-    enum status status = STATUS_OK;
-    tell_overrun(p);
-    if (p->policy_changed) { /* nothing is charged under a policy that is no longer the site's */
-        participant_enter_round(p, ROUND_IDLE);
-    } else {
-        status = p->work.kind == WORK_LOAD ? job_on_loaded(p, event, effects)
-                                           : round_on_worked(p, event, effects);
-    }
-    dataset_free(&p->work.data);
-    private_vector_free(&p->work.vector);
-    memset(&p->work, 0, sizeof p->work);
-    return status;
-}
-
 static enum status on_piece(struct participant *p, const struct event *event,
                             const struct message *message, struct effects *effects)
 {
@@ -228,7 +181,7 @@ static enum status on_time(struct participant *p, const struct event *event,
         site_keep_text(p, event->now_ms);
     }
     if (status == STATUS_OK && p->work.done && event->now_ms >= p->work.due_ms) {
-        status = take_work(p, event, effects);
+        status = work_take(p, event, effects);
     }
     if (status == STATUS_OK && p->round_phase == ROUND_WAITING && event->now_ms >= p->offer_ms) {
         status = round_on_slot(p, effects);
@@ -270,7 +223,7 @@ static enum status act(struct participant *p, const struct event *event, struct 
         forget_old(p, effects);
         break;
     case EVENT_WORKED:
-        status = on_worked(p, event);
+        status = work_on_worked(p, event);
         break;
     case EVENT_FILE:
         site_on_file(p, event);
@@ -291,38 +244,6 @@ static enum status participant_step(void *self, const struct event *event, struc
         participant_check(p);
     }
     return status;
-}
-
-/* What the records were: a pass over them, and over them alone, is paid for once. Where raw cells are
- * asked about, these too: they may change where no feature does. */
-static void dataset_digest(struct digest *digest, const struct dataset *data)
-{
-    const size_t m = data->record_count;
-    uint8_t shape[16];
-    struct slice parts[] = {{shape, sizeof shape},
-                            {data->x, m * data->feature_count * sizeof *data->x},
-                            {data->y, m * sizeof *data->y},
-                            {data->raw, m * data->column_count * sizeof *data->raw},
-                            {data->raw_label, m * sizeof *data->raw_label}};
-    store_u64(shape, m);
-    store_u64(shape + 8, data->feature_count);
-    digest_sha256(digest, parts, data->raw == NULL ? 3 : data->raw_label == NULL ? 4 : 5);
-}
-
-static void participant_work(void *self)
-{
-    struct participant *p = self;
-    struct work *work = &p->work;
-
-    if (work->kind == WORK_LOAD) {
-        work->status =
-            p->options.source.load(p->options.source.self, &work->data, &p->job.schema, &work->why);
-        if (work->status == STATUS_OK) {
-            dataset_digest(&work->data_digest, &work->data);
-        }
-    } else {
-        work->status = task_run(&work->vector, &work->input, &work->why);
-    }
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -401,8 +322,6 @@ void participant_free(struct participant *p)
 
 struct machine participant_machine(struct participant *p)
 {
-    return (struct machine){.self = p,
-                            .step = participant_step,
-                            .work = participant_work,
-                            .wake_ms = participant_wake_ms};
+    return (struct machine){
+        .self = p, .step = participant_step, .work = work_run, .wake_ms = participant_wake_ms};
 }

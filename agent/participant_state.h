@@ -1,7 +1,8 @@
 /* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine:
- * start, messages, time), participant_base.c (the states, and what all use), participant_key.c (one agent
- * a key), participant_job.c (which job), participant_round.c (which round) and participant_release.c (how
- * both end). Nothing else includes it. */
+ * start, messages, time), participant_base.c (the states, and what all use), participant_work.c (what is
+ * computed, and when it is looked at), participant_key.c (one agent a key), participant_job.c (which job),
+ * participant_site.c (what the site's people say), participant_round.c (which round) and
+ * participant_release.c (how both end). Nothing else includes it. */
 
 #ifndef AGENT_PARTICIPANT_STATE_H
 #define AGENT_PARTICIPANT_STATE_H
@@ -17,6 +18,9 @@
 
 /* A table that is gone is looked for so often, a public period. */
 enum { LOOK_AGAIN_MS = 30000 };
+
+/* A table that may take longer than a day to read is not read. */
+enum { READ_MS_MAX = 86400000 };
 
 enum {
     FETCH_RETRY_MS = 2000,
@@ -73,6 +77,8 @@ struct work {
     enum work_kind kind;
     bool done;      /* the worker's part */
     int64_t due_ms; /* the public slot at which its result is looked at */
+    uint64_t
+        longest_ms; /* out, WORK_LOAD: it takes no longer than that, by public numbers; 0: than a slot */
     struct task_input input;
     struct dataset data;          /* out, WORK_LOAD */
     struct digest data_digest;    /* out, WORK_LOAD */
@@ -198,6 +204,15 @@ MUST_USE enum status participant_outdate_answer(struct participant *p);
 
 /** What was not kept is tried again later, and more rarely after some tries: each fills a line of the log. */
 void participant_keep_later(struct participant *p, int64_t now_ms);
+
+/* participant_work.c */
+
+/** Runs in a worker thread. */
+void work_run(void *self);
+MUST_USE enum status work_on_worked(struct participant *p, const struct event *event);
+/** The moment has come: what was computed is looked at, and whatever is said of it is said now. */
+MUST_USE enum status work_take(struct participant *p, const struct event *event,
+                               struct effects *effects);
 
 /* participant_key.c */
 MUST_USE enum status key_on_challenge(struct participant *p, const struct event *event,

@@ -15,6 +15,9 @@ struct source {
      * STATUS_NO_MEMORY, whatever the schema asks for; why is for the agent's own operator. */
     enum status (*load)(void *self, struct dataset *out, const struct schema *schema,
                         struct why *why);
+    /** Returns the milliseconds that load takes at most, by public numbers: sizes, and the speed of this
+     * machine on made-up records. NULL: load takes no more than a slot. Called where load is. */
+    uint64_t (*longest_ms)(void *self, const struct schema *schema);
     void *self;
 };
 

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TEXT_BYTES = 8192, ADDRESS_BYTES = 40, SLOT_MS = 100, BUDGET_FACTOR = 2 };
@@ -174,14 +173,6 @@ static void list_tasks(char *text, size_t size, const struct job *job)
     }
 }
 
-static int64_t thread_ns(void)
-{
-    struct timespec now;
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0
-               ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec
-               : 0;
-}
-
 /* The slot that the job needs on this machine, and as much again: each agent measures the speed for itself, while
  * the others start. */
 static uint64_t slot_of(const struct simulation_plan *plan)
@@ -192,7 +183,7 @@ static uint64_t slot_of(const struct simulation_plan *plan)
     const struct work_size size = {.records = dealt, .agents = plan->agent_count};
     double flops = 0;
     size_t stage = 0;
-    const double speed = speed_measure(thread_ns);
+    const double speed = speed_measure(speed_thread_ns);
     if (!(speed > 0) || work_to_hide(&flops, &stage, &plan->job, size, NULL) != STATUS_OK) {
         return SLOT_MS;
     }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIELD_BYTES = 64 }; /* a draft's room for each column, on average */
+
 /* What has been seen of a column so far. */
 struct seen {
     char name[SCHEMA_NAME_BYTES];
@@ -25,6 +27,7 @@ struct seen {
 struct survey {
     struct seen *column; /* (column_count), by field */
     size_t column_count;
+    size_t line_bytes; /* of the draft */
     struct describe_counts counts;
 };
 
@@ -33,6 +36,7 @@ static const char HEADER[] =
     "# EVERYTHING IN THIS FILE BECOMES PUBLIC once it is shared, and jobs are judged against it.\n"
     "# This is a draft, made from the records by `hedgerow-agent describe`. Before you use it:\n"
     "#  - records: the agent uses this many rows and no more. You may round it down further.\n"
+    "#  - line_bytes: what a longer line holds beyond it is not used. Lower numbers join jobs sooner.\n"
     "#  - Remove every column that jobs must not ask about.\n"
     "#  - kind is a guess. A number that is a code (1 = male) is a category.\n"
     "#  - categories COME FROM THE RECORDS: strike out what nobody may know, add what is missing.\n"
@@ -83,10 +87,20 @@ static bool is_wanted(const struct schema *only, const char *name)
     return wanted;
 }
 
+/* By the number of columns, which the header line tells, and by no record. */
+static size_t line_bytes(size_t columns)
+{
+    const size_t wanted = columns * FIELD_BYTES;
+    return wanted < DICTIONARY_LINE_BYTES_DEFAULT ? DICTIONARY_LINE_BYTES_DEFAULT
+           : wanted > DICTIONARY_LINE_BYTES_MAX   ? DICTIONARY_LINE_BYTES_MAX
+                                                  : wanted;
+}
+
 static enum status take_header(struct survey *survey, const struct csv *csv,
                                const struct schema *only)
 {
     survey->column_count = csv_field_count(csv);
+    survey->line_bytes = line_bytes(survey->column_count);
     survey->column = calloc(survey->column_count, sizeof *survey->column);
     if (survey->column == NULL) {
         return STATUS_NO_MEMORY;
@@ -147,6 +161,7 @@ static enum status take_records(struct survey *survey, struct csv *csv, struct w
         if (status != STATUS_OK || done) {
             return status;
         }
+        survey->counts.cut += csv_raw(csv).size > survey->line_bytes ? 1 : 0;
         for (size_t i = 0; i < survey->column_count && i < csv_field_count(csv); i++) {
             if (survey->column[i].listed) {
                 take_cell(&survey->column[i], csv_field(csv, i), &survey->counts.commas);
@@ -222,7 +237,7 @@ static enum status put_dictionary(char **text, const struct survey *survey, char
     if (separator != ',') {
         (void)fprintf(out, "    separator: %s\n", csv_separator_name(separator));
     }
-    (void)fputs("    columns:\n", out);
+    (void)fprintf(out, "    line_bytes: %zu\n    columns:\n", survey->line_bytes);
     for (size_t i = 0; i < survey->column_count; i++) {
         if (survey->column[i].listed) {
             put_column(out, &survey->column[i]);

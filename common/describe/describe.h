@@ -27,6 +27,7 @@ struct describe_options {
 struct describe_counts {
     uint64_t rows;   /* records that were read */
     uint64_t commas; /* cells with a decimal comma, which agents do not read as numbers */
+    uint64_t cut;    /* records whose lines are longer than the draft's line_bytes */
     size_t left;     /* columns that were left out: names that no job can write */
 };
 

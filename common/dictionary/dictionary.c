@@ -11,6 +11,7 @@ enum { DATA_SETS_MAX = 1 };
 struct draft_set {
     unsigned separator; /* dictionary_separator */
     uint64_t record_count;
+    uint64_t line_bytes;
     struct dictionary_column *column;
     size_t column_count;
 };
@@ -58,6 +59,7 @@ static const struct config_key column_keys[] = {
 static const struct config_key set_keys[] = {
     KEY_WHOLE("records", record_count, DICTIONARY_RECORDS_MIN, DICTIONARY_RECORDS_MAX, REQUIRED("1200")),
     KEY_CHOICE("separator", separator, dictionary_separator_name, DEFAULT("comma", "semicolon")),
+    KEY_WHOLE("line_bytes", line_bytes, DICTIONARY_LINE_BYTES_MIN, DICTIONARY_LINE_BYTES_MAX, DEFAULT("1024", "1024")),
     KEY_TABLES("columns", column, column_count, SCHEMA_COLUMNS_MAX, column_keys,
         REQUIRED("[{name: age, kind: number, unit: years}]")),
     KEY_END,
@@ -139,6 +141,7 @@ enum status dictionary_parse(struct dictionary *out, struct slice text, const ch
     }
     *out = (struct dictionary){.separator = dictionary_separator(file.set[0].separator),
                                .record_count = file.set[0].record_count,
+                               .line_bytes = (size_t)file.set[0].line_bytes,
                                .column = file.set[0].column,
                                .column_count = file.set[0].column_count,
                                .config = config};

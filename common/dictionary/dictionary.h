@@ -19,7 +19,10 @@ enum {
     DICTIONARY_UNIT_BYTES = 32,
     DICTIONARY_CATEGORIES_MAX = 256, /* of a column */
     DICTIONARY_RECORDS_MIN = 2,
-    DICTIONARY_RECORDS_MAX = 1000000000
+    DICTIONARY_RECORDS_MAX = 1000000000,
+    DICTIONARY_LINE_BYTES_MIN = 64,
+    DICTIONARY_LINE_BYTES_DEFAULT = 1024,
+    DICTIONARY_LINE_BYTES_MAX = 1 << 20
 };
 
 /* A finite number beyond which no job's bounds lie: low and high of a column that names none. */
@@ -42,6 +45,7 @@ struct dictionary_column {
 struct dictionary {
     char separator;                   /* between two fields of the table: as csv_new, never 0 */
     uint64_t record_count;            /* rows that the site admits to; those beyond are not used */
+    size_t line_bytes;                /* longer lines of the table are cut: csv_limit_lines */
     struct dictionary_column *column; /* (column_count) */
     size_t column_count;
     struct config *config; /* owns the columns; NULL: somebody else does */

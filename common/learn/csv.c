@@ -29,7 +29,8 @@ struct field {
 struct csv {
     FILE *file;
     const char *name;
-    char separator; /* 0 until the first line has shown it */
+    char separator;    /* 0 until the first line has shown it */
+    size_t line_bytes; /* where lines are cut */
     char input[INPUT_BYTES];
     size_t input_size;
     size_t input_at;
@@ -90,6 +91,7 @@ enum status csv_new(struct csv **csv, FILE *file, const char *name, char separat
     (*csv)->name = name;
     (*csv)->separator = separator;
     (*csv)->line = 1;
+    csv_limit_lines(*csv, 0);
     (*csv)->field = malloc(CSV_FIELDS_MAX * sizeof *(*csv)->field);
     enum status status = (*csv)->field == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     if (status == STATUS_OK) {
@@ -103,6 +105,12 @@ enum status csv_new(struct csv **csv, FILE *file, const char *name, char separat
         *csv = NULL;
     }
     return status;
+}
+
+void csv_limit_lines(struct csv *csv, size_t line_bytes)
+{
+    CHECK(line_bytes <= CSV_RECORD_BYTES_MAX);
+    csv->line_bytes = line_bytes == 0 ? CSV_RECORD_BYTES_MAX : line_bytes;
 }
 
 void csv_free(struct csv *csv)
@@ -149,7 +157,7 @@ static bool take_stretch(struct csv *csv)
     const size_t there = csv->input_size - csv->input_at;
     const char *end = memchr(start, '\n', there);
     const size_t count = end == NULL ? there : (size_t)(end - start);
-    const size_t room = CSV_RECORD_BYTES_MAX - csv->raw.size;
+    const size_t room = csv->line_bytes - csv->raw.size;
     const size_t kept = count < room ? count : room;
     buffer_put(&csv->raw, start, kept);
     csv->is_long = csv->is_long || kept < count;

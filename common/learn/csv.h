@@ -28,6 +28,13 @@ struct csv; /* one pass over one file */
  */
 MUST_USE enum status csv_new(struct csv **csv, FILE *file, const char *name, char separator);
 
+/**
+ * Cuts the lines from here on at so many bytes; 0: at CSV_RECORD_BYTES_MAX, as before the call.
+ *
+ * line_bytes  in  at most CSV_RECORD_BYTES_MAX, CHECKed
+ */
+void csv_limit_lines(struct csv *csv, size_t line_bytes);
+
 /** Wipes and frees; csv_free(NULL) does nothing. */
 void csv_free(struct csv *csv);
 
@@ -39,8 +46,8 @@ void csv_free(struct csv *csv);
  * - If the line ends before the quote closes, the field is the rest of the line with its quote. So a
  *   line break inside quotes ends the record.
  * - A quote that does not stand first in its field is a character like any other, as is a NUL byte.
- * - What lies beyond CSV_RECORD_BYTES_MAX is not read: neither the field that is cut there nor those
- *   behind it exist. Fields beyond CSV_FIELDS_MAX do not exist either.
+ * - What lies beyond CSV_RECORD_BYTES_MAX, or csv_limit_lines, is not read: neither the field that is
+ *   cut there nor those behind it exist. Fields beyond CSV_FIELDS_MAX do not exist either.
  * - A blank line is a record of one empty field; blank lines at the end of the file are no records.
  *
  * done  out  true when there is none left; nothing else is then valid

@@ -144,10 +144,11 @@ void cells_show(FILE *stream, const char *prefix, const struct dataset *data,
 {
     const struct cell_counts total = dataset_count(data);
     if (data->wrong_rows > 0) {
-        (void)fprintf(stream,
-                      "%s%zu rows have more or fewer fields than the first line, or a quote that "
-                      "never closes\n",
-                      prefix, data->wrong_rows);
+        (void)fprintf(
+            stream,
+            "%s%zu rows have more or fewer fields than the first line, a quote that never "
+            "closes, or more bytes than line_bytes\n",
+            prefix, data->wrong_rows);
     }
     if (data->filled_rows > 0) {
         (void)fprintf(stream, "%s%zu rows are not in the file, and count as rows of empty cells\n",

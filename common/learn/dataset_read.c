@@ -87,6 +87,7 @@ static enum status read_header(struct reader *reader, struct why *why)
         status = check_header(reader, done, why);
     }
     reader->header_fields = status == STATUS_OK ? csv_field_count(reader->csv) : 0;
+    csv_limit_lines(reader->csv, reader->options->line_bytes);
     const struct header header = {.csv = reader->csv,
                                   .name = reader->name,
                                   .asked_by = "the job",

@@ -7,6 +7,7 @@
 #include "learn/erm_core.h"
 
 #include <math.h>
+#include <time.h>
 
 enum { TRIES = 5, TRY_NS = 1000000, BURSTS_MAX = 100, PASSES = 4 };
 
@@ -87,6 +88,14 @@ static double speed_of(const struct made_up *made, speed_clock *now_ns)
     core_numbers_free(y, made->m);
     core_numbers_free(w, made->d);
     return fastest;
+}
+
+int64_t speed_thread_ns(void)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0
+               ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec
+               : 0;
 }
 
 double speed_measure(speed_clock *now_ns)

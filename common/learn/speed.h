@@ -10,6 +10,9 @@
  * does not count. */
 typedef int64_t speed_clock(void);
 
+/** The processor's time of the calling thread. */
+int64_t speed_thread_ns(void);
+
 /**
  * Measures how many operations a second the solvers carry out, as erm_plan and job/work.h count them: of
  * several kinds of work the slowest, of several tries of each the fastest.

@@ -185,19 +185,31 @@ static enum status unpack_start(FILE **file, const char *path, struct why *why)
     return status;
 }
 
-enum status table_open(FILE **file, const char *path, struct why *why)
+/* A pipe has no place to look at, and is read as it is. */
+static bool is_packed(FILE *file)
 {
     unsigned char magic[2] = {0};
+    return pread(fileno(file), magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+           magic[0] == 0x1f && magic[1] == 0x8b;
+}
+
+enum status table_open(FILE **file, const char *path, struct why *why)
+{
     *file = fopen(path, "rbe");
     if (*file == NULL) {
         why_set(why, "%s: cannot be opened: %s", path, strerror(errno));
         return STATUS_IO;
     }
     (void)setvbuf(*file, NULL, _IONBF, 0);
-    /* A pipe has no place to look at, and is read as it is. */
-    if (pread(fileno(*file), magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic[0] != 0x1f ||
-        magic[1] != 0x8b) {
-        return STATUS_OK;
+    return is_packed(*file) ? unpack_start(file, path, why) : STATUS_OK;
+}
+
+bool table_is_packed(const char *path)
+{
+    FILE *file = fopen(path, "rbe");
+    const bool packed = file != NULL && is_packed(file);
+    if (file != NULL) {
+        (void)fclose(file);
     }
-    return unpack_start(file, path, why);
+    return packed;
 }

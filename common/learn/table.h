@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/why.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { TABLE_UNPACK_BYTES = 161 * 1024 }; /* what unpacking takes, whatever is packed */
@@ -24,5 +25,8 @@ enum { TABLE_UNPACK_BYTES = 161 * 1024 }; /* what unpacking takes, whatever is p
  * Ensures that reading takes at most TABLE_UNPACK_BYTES, which are wiped when the file is closed.
  */
 MUST_USE enum status table_open(FILE **file, const char *path, struct why *why);
+
+/** Answers whether a file begins as gzip's do; not where it cannot be read, or is a pipe. */
+bool table_is_packed(const char *path);
 
 #endif

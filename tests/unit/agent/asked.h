@@ -194,7 +194,7 @@ static void begin(void)
 {
     struct participant_options options = {.policy = &bench.policy,
                                           .dictionary = &bench.dictionary,
-                                          .source = {load, &bench},
+                                          .source = {.load = load, .self = &bench},
                                           .random = &bench.random,
                                           .log = &bench.log,
                                           .approved_text = {TEXT, sizeof TEXT - 1},

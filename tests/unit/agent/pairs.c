@@ -393,7 +393,7 @@ static void begin(struct scene *scene, char **trace, size_t *trace_size)
     scene->is_job = job_parse(&scene->job, scene->text, "pairs", NULL) == STATUS_OK;
     const struct participant_options options = {.policy = &scene->policy,
                                                 .dictionary = &scene->dictionary,
-                                                .source = {load, scene},
+                                                .source = {.load = load, .self = scene},
                                                 .random = &scene->random,
                                                 .log = &scene->log,
                                                 .heartbeat_ms = 50,

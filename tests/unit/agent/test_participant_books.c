@@ -136,7 +136,7 @@ Test(participant_books, texts_beyond_the_bound_are_dropped_from_the_journal)
     init();
     participant_free(bench.participant);
     struct participant_options options = {.policy = &bench.policy,
-                                          .source = {load, &bench},
+                                          .source = {.load = load, .self = &bench},
                                           .random = &bench.random,
                                           .log = &bench.log,
                                           .heartbeat_ms = 50000,

@@ -189,11 +189,14 @@ Test(participant_time, an_overrun_is_logged_at_the_slot_and_not_when_the_computa
     cr_assert_neq(overrun_ms(SLOT_MS + 1, true), 3 * SLOT_MS, "the planted early line is caught");
 }
 
-/* Reading the records takes as long as it takes; that, too, shows as whole slots only. records: NULL for the
- * bench's own. Meanwhile the coordinator asks for the first round, or tells a lie, all the time. */
-static void read_records(struct timed *bench, const char *records, enum lie lie, int64_t work_ms)
+/* Reading the records takes as long as it takes; that shows as whole bounds of the reading only, which are public:
+ * where said_ms is 0, as slots. records: NULL for the bench's own. Meanwhile the coordinator asks for the first round,
+ * or tells a lie, all the time. */
+static void read_records(struct timed *bench, const char *records, enum lie lie, uint64_t said_ms,
+                         int64_t work_ms)
 {
     timed_init(bench, 10);
+    bench->reading_ms = said_ms;
     bench->records = records == NULL ? bench->records : records;
     bench->now_ms = 3;
     bench->work_takes_ms = work_ms;
@@ -217,10 +220,49 @@ Test(participant_time, how_long_the_records_took_to_read_shows_as_whole_slots)
 {
     struct timed early;
     struct timed late;
-    read_records(&early, NULL, LIE_COUNT, 110);
-    read_records(&late, NULL, LIE_COUNT, 190);
+    read_records(&early, NULL, LIE_COUNT, 0, 110);
+    read_records(&late, NULL, LIE_COUNT, 0, 190);
     cr_assert_eq(early.works, 2);
     assert_same(&early, &late, LIE_COUNT);
+    timed_free(&early);
+    timed_free(&late);
+}
+
+/* When the agent first says that it is ready. */
+static int64_t ready_ms(const struct timed *bench)
+{
+    for (size_t i = 0; i < bench->sent_count; i++) {
+        struct message message;
+        struct slice control = {bench->sent[i].control, bench->sent[i].size};
+        if (control.size > 0 && wire_decode(&message, control, (struct slice){0}) == STATUS_OK &&
+            message.kind == MESSAGE_HELLO && message.as.hello.ready) {
+            return bench->sent[i].at_ms;
+        }
+    }
+    return NEVER;
+}
+
+/* What a table's lines hold can make its reading longer by a slot. So its end is looked at after all the slots that
+ * it takes at most, by public numbers. */
+Test(participant_time, a_reading_that_ends_a_slot_later_shows_nothing_within_its_bound)
+{
+    enum { BOUND_MS = 250, SLOTS = 3 };
+    for (int64_t work_ms = 1; work_ms < SLOTS * SLOT_MS; work_ms += 59) {
+        struct timed quick;
+        struct timed slow;
+        read_records(&quick, NULL, LIE_COUNT, BOUND_MS, 1);
+        read_records(&slow, NULL, LIE_COUNT, BOUND_MS, work_ms);
+        cr_assert_eq(ready_ms(&slow), 3 + SLOTS * SLOT_MS);
+        assert_same(&quick, &slow, LIE_COUNT);
+        timed_free(&quick);
+        timed_free(&slow);
+    }
+    struct timed early; /* planted: without the bound it is seen */
+    struct timed late;
+    read_records(&early, NULL, LIE_COUNT, 0, SLOT_MS - 10);
+    read_records(&late, NULL, LIE_COUNT, 0, SLOT_MS + 10);
+    cr_assert_eq(ready_ms(&early), 3 + SLOT_MS);
+    cr_assert_eq(ready_ms(&late), 3 + 2 * SLOT_MS);
     timed_free(&early);
     timed_free(&late);
 }
@@ -244,8 +286,8 @@ Test(participant_time, when_an_absent_table_is_found_out_shows_as_whole_slots)
         const int64_t slot_ms = 3 + 2 * SLOT_MS;
         struct timed early;
         struct timed late;
-        read_records(&early, unfit[i / 2], lie, 110);
-        read_records(&late, unfit[i / 2], lie, 190);
+        read_records(&early, unfit[i / 2], lie, 0, 110);
+        read_records(&late, unfit[i / 2], lie, 0, 190);
         cr_assert_eq(early.works, 1, "nothing is computed on them");
         assert_same(&early, &late, lie);
         const size_t sent = first_sent_from(&early, slot_ms);

@@ -37,6 +37,13 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
                          schema, &(struct dataset_options){.use = DATASET_LEARN}, why);
 }
 
+static uint64_t longest_ms(void *self, const struct schema *schema)
+{
+    const struct timed *bench = self;
+    (void)schema;
+    return bench->reading_ms;
+}
+
 static bool keep(void *self, const struct job *job, const double *weights, size_t count, bool final)
 {
     struct timed *bench = self;
@@ -159,21 +166,22 @@ void timed_name_job(struct job_name *job, struct slice text, uint8_t nonce)
 
 void timed_start(struct timed *bench)
 {
-    struct participant_options options = {.policy = &bench->policy,
-                                          .dictionary = &bench->dictionary,
-                                          .dictionary_text = bench->dictionary_text,
-                                          .source = {load, bench},
-                                          .random = &bench->random,
-                                          .model = {keep, bench},
-                                          .memory_bytes = bench->memory_bytes,
-                                          .speed = bench->speed,
-                                          .waiting = {keep_text, bench},
-                                          .looked = bench->forgets ? (struct look){0} : bench->look,
-                                          .looks = {keep_look, bench},
-                                          .approvals_followed = bench->approvals_followed,
-                                          .log = &bench->log,
-                                          .heartbeat_ms = 70,
-                                          .silence_ms = 100000};
+    struct participant_options options = {
+        .policy = &bench->policy,
+        .dictionary = &bench->dictionary,
+        .dictionary_text = bench->dictionary_text,
+        .source = {.load = load, .longest_ms = longest_ms, .self = bench},
+        .random = &bench->random,
+        .model = {keep, bench},
+        .memory_bytes = bench->memory_bytes,
+        .speed = bench->speed,
+        .waiting = {keep_text, bench},
+        .looked = bench->forgets ? (struct look){0} : bench->look,
+        .looks = {keep_look, bench},
+        .approvals_followed = bench->approvals_followed,
+        .log = &bench->log,
+        .heartbeat_ms = 70,
+        .silence_ms = 100000};
     bench->dictionary.record_count = rows_of(bench->records);
     cr_assert_eq(participant_new(&bench->participant, &options), STATUS_OK);
     bench->machine = participant_machine(bench->participant);

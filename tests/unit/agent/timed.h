@@ -34,6 +34,7 @@ struct timed {
     size_t loads;          /* tries to read it */
     uint64_t memory_bytes; /* for records and computations; 0: no limit */
     double speed;          /* operations a second; 0: not known */
+    uint64_t reading_ms;   /* what reading the records is said to take at most; 0: a slot */
     int64_t now_ms;
     int64_t work_takes_ms; /* of the next computation; the others take none */
     int64_t worked_ms;     /* when it ends, or NEVER */

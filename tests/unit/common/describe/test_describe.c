@@ -63,7 +63,7 @@ Test(describe, tells_numbers_from_categories_and_leaves_rare_texts_out)
     cr_assert_eq(describe(&text, table, &options, &why), STATUS_OK, "%s", why.text);
     cr_assert_str_eq(
         body(text),
-        "hedgerow: 1\ndata_sets:\n  - records: 40\n    columns:\n"
+        "hedgerow: 1\ndata_sets:\n  - records: 40\n    line_bytes: 1024\n    columns:\n"
         "      - {name: \"a\", kind: number}\n"
         "      - {name: \"b\", kind: number}\n"
         "      - {name: \"c \\\"q\\\"\", kind: category, categories: [\"no: x\", \"yes\"]}\n"
@@ -121,9 +121,10 @@ Test(describe, drafts_what_a_job_names_where_it_is_asked_to)
     char *table = table_of("a,b,y,z", "1,2,3,4", 5);
     char *text = NULL;
     cr_assert_eq(describe(&text, table, &options, &why), STATUS_OK);
-    cr_assert_str_eq(body(text), "hedgerow: 1\ndata_sets:\n  - records: 5\n    columns:\n"
-                                 "      - {name: \"b\", kind: number}\n"
-                                 "      - {name: \"y\", kind: number}\n");
+    cr_assert_str_eq(body(text),
+                     "hedgerow: 1\ndata_sets:\n  - records: 5\n    line_bytes: 1024\n    columns:\n"
+                     "      - {name: \"b\", kind: number}\n"
+                     "      - {name: \"y\", kind: number}\n");
     free(text);
     free(table);
 }
@@ -151,7 +152,7 @@ Test(describe, finds_the_separator_and_counts_decimal_commas)
     (void)fclose(file);
     cr_expect_eq(counts.commas, 20);
     cr_expect_str_eq(body(text), "hedgerow: 1\ndata_sets:\n  - records: 20\n"
-                                 "    separator: semicolon\n    columns:\n"
+                                 "    separator: semicolon\n    line_bytes: 1024\n    columns:\n"
                                  "      - {name: \"a\", kind: number}\n"
                                  "      - {name: \"b,c\", kind: category, categories: [\"x\"]}\n");
     struct dictionary d;
@@ -165,4 +166,27 @@ Test(describe, finds_the_separator_and_counts_decimal_commas)
     cr_expect_null(strstr(text, "separator:"));
     free(text);
     free(table);
+}
+
+/* The room of a line follows from the header line. What is longer is told to the site's person alone. */
+Test(describe, gives_every_column_of_a_wide_table_room_and_counts_longer_lines)
+{
+    struct why why = {{0}};
+    struct describe_counts counts;
+    char *text = NULL;
+    char table[16384] = "c0";
+    for (int i = 1; i < 100; i++) {
+        (void)snprintf(table + strlen(table), sizeof table - strlen(table), ",c%d", i);
+    }
+    (void)snprintf(table + strlen(table), sizeof table - strlen(table), "\n1\n%06400d\n%06401d\n",
+                   1, 2);
+    FILE *file = fmemopen(table, strlen(table), "r");
+    cr_assert_not_null(file);
+    cr_assert_eq(describe_table(&text, &counts, file, "t.csv",
+                                &(struct describe_options){.exact = true}, &why),
+                 STATUS_OK, "%s", why.text);
+    (void)fclose(file);
+    cr_expect_not_null(strstr(text, "    line_bytes: 6400\n"));
+    cr_expect_eq(counts.cut, 1);
+    free(text);
 }

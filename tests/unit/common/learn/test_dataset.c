@@ -365,3 +365,39 @@ Test(dataset, holds_no_number_whose_arithmetic_takes_longer)
     }
     dataset_free(&data);
 }
+
+/* A line is cut where the dictionary says, and what is cut changes no other record; the header line is not cut. */
+Test(dataset, a_line_beyond_its_limit_is_cut_and_moves_no_other_record)
+{
+    char text[8192];
+    struct schema schema;
+    struct dataset plain;
+    struct dataset cut;
+    struct dataset_options options = {.use = DATASET_LEARN, .separator = ',', .line_bytes = 40};
+    cr_assert(flchain_schema(&schema) == STATUS_OK);
+    cr_assert_gt(strlen(header), 40);
+    const char *const row[] = {"98,M,1995,0,1.8,1.5,1,1\n", "74,F,2003,1.8,0,NA,0,0\n"};
+    int size = snprintf(text, sizeof text, "%s%s%s%s", header, row[0], row[1], row[0]);
+    cr_assert(dataset_parse(&plain, (struct slice){text, (size_t)size}, "t", &schema, &options,
+                            NULL) == STATUS_OK);
+    cr_assert_eq(plain.wrong_rows, 0);
+    size = snprintf(text, sizeof text, "%s%s74,F,2003,1.8,%05000d,NA,0,1\n%s", header, row[0], 0,
+                    row[0]);
+    cr_assert(dataset_parse(&cut, (struct slice){text, (size_t)size}, "t", &schema, &options,
+                            NULL) == STATUS_OK);
+    const size_t row_bytes = plain.feature_count * sizeof *plain.x;
+    cr_assert(cut.record_count == 3 && cut.wrong_rows == 1);
+    cr_expect_eq(memcmp(plain.x, cut.x, row_bytes), 0);
+    cr_expect_eq(
+        memcmp(plain.x + 2 * plain.feature_count, cut.x + 2 * plain.feature_count, row_bytes), 0);
+    cr_expect_eq(cut.counts[4].missing, 1, "the cell that is cut does not exist");
+    cr_expect(cut.y[0] == plain.y[0] && cut.y[1] == -1 && cut.y[2] == plain.y[2]);
+    options.line_bytes = 0;
+    dataset_free(&cut);
+    cr_assert(dataset_parse(&cut, (struct slice){text, (size_t)size}, "t", &schema, &options,
+                            NULL) == STATUS_OK);
+    cr_expect_eq(cut.wrong_rows, 0);
+    dataset_free(&plain);
+    dataset_free(&cut);
+    schema_free(&schema);
+}
