@@ -3,15 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static enum status judge(const struct stat *about, const char *path, bool any_owner,
-                         struct why *why)
+enum status owned_judge(const struct stat *about, const char *path, struct why *why)
 {
-    if (about->st_uid != geteuid() && about->st_uid != 0 && !any_owner) {
+    if (about->st_uid != geteuid() && about->st_uid != 0) {
         return why_refuse(
             why,
             "%s belongs to the account %lu, which could change it, and this program runs as %lu; "
@@ -28,11 +26,6 @@ static enum status judge(const struct stat *about, const char *path, bool any_ow
             path);
     }
     return STATUS_OK;
-}
-
-enum status owned_judge(const struct stat *about, const char *path, struct why *why)
-{
-    return judge(about, path, geteuid() == 0, why);
 }
 
 enum status owned_open(int *file, const char *path, int flags, struct why *why)
@@ -131,7 +124,7 @@ enum status owned_folder(struct stat *about, const char *path, struct why *why)
     if (!S_ISDIR(about->st_mode)) {
         return why_refuse(why, "%s is not a folder", path);
     }
-    enum status status = judge(about, path, false, why);
+    enum status status = owned_judge(about, path, why);
     return status == STATUS_OK ? judge_places_of(path, why) : status;
 }
 

@@ -16,7 +16,7 @@
  * why    out  who else may write it, and the chmod or chown that mends it
  *
  * Fails with STATUS_INVALID when its owner is neither the account that runs nor root, or when its group or
- * everybody may write it. root may use what belongs to any account: a service's files are edited by root.
+ * everybody may write it. For root too: another account's file would let that account command root.
  */
 MUST_USE enum status owned_judge(const struct stat *about, const char *path, struct why *why);
 
@@ -37,8 +37,7 @@ MUST_USE enum status owned_open(int *file, const char *path, int flags, struct w
  *
  * about  out  the folder
  *
- * Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_INVALID (not a folder, or what owned_judge refuses; here root too
- * needs a folder of its own).
+ * Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_INVALID (not a folder, or what owned_judge refuses).
  */
 MUST_USE enum status owned_folder(struct stat *about, const char *path, struct why *why);
 

@@ -94,23 +94,47 @@ Test(owned, judges_a_link_by_where_it_stands_and_where_it_leads)
     unmake(&closed);
 }
 
-/* Only root can give a file away; without it there is nothing to try. */
-Test(owned, refuses_a_file_and_a_folder_of_another_account)
+/* Without root there is nothing to try: only root can give a file away. */
+static void needs_root(void)
 {
-    struct place place;
     if (geteuid() != 0) {
         cr_skip("needs root");
     }
+}
+
+/* As whom the program runs, who owns the file, who its folder; and the remedy, NULL where it is taken. */
+Test(owned, takes_files_and_folders_of_its_own_account_and_of_root_alone)
+{
+    static const struct {
+        uid_t self;
+        uid_t file;
+        uid_t folder;
+        const char *remedy;
+    } rows[] = {
+        {54321, 12345, 54321, "chown 54321"},
+        {54321, 54321, 12345, "chown 54321"},
+        {54321, 54321, 54321, NULL},
+        {54321, 0, 0, NULL},
+        {0, 65534, 0, "chown 0"},
+        {0, 0, 65534, "chown 0"},
+        {0, 65534, 65534, "chown 0"},
+        {0, 0, 0, NULL},
+    };
+    struct place place;
+    struct why why = {{0}};
+    needs_root();
     make(&place);
     cr_assert_eq(chmod(place.folder, 0755), 0);
-    cr_assert_eq(chown(place.file, 12345, 12345), 0);
-    cr_assert_eq(seteuid(54321), 0);
-    refuses(&place, "chown 54321");
-    cr_assert_eq(seteuid(0), 0);
-    cr_assert_eq(chown(place.file, 54321, 54321), 0);
-    cr_assert_eq(chown(place.folder, 12345, 12345), 0);
-    cr_assert_eq(seteuid(54321), 0);
-    refuses(&place, "chown 54321");
-    cr_assert_eq(seteuid(0), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_assert_eq(chown(place.file, rows[i].file, rows[i].file), 0);
+        cr_assert_eq(chown(place.folder, rows[i].folder, rows[i].folder), 0);
+        cr_assert_eq(seteuid(rows[i].self), 0);
+        if (rows[i].remedy == NULL) {
+            cr_expect_eq(owned_source(place.file, &why), STATUS_OK, "%zu: %s", i, why.text);
+        } else {
+            refuses(&place, rows[i].remedy);
+        }
+        cr_assert_eq(seteuid(0), 0);
+    }
     unmake(&place);
 }
