@@ -5,11 +5,11 @@
 #include "agent/main.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
+#include "describe/describe.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/probe.h"
 #include "job/round.h"
-#include "learn/csv.h"
 #include "learn/dataset.h"
 #include "learn/table.h"
 #include "protocol/message.h"
@@ -21,57 +21,56 @@
 
 #define PROGRAM "hedgerow-agent"
 
-static enum status count_rows(uint64_t *rows, const struct site *site, struct why *why)
+static enum status count_cells(struct dataset *data, const struct site *site, struct why *why)
 {
     const char *path = site->settings.data;
     FILE *file = NULL;
-    struct csv *csv = NULL;
-    bool done = false;
     enum status status = table_open(&file, path, why);
 
-    if (status != STATUS_OK) {
-        return status;
+    if (status == STATUS_OK) {
+        status = describe_cells(data, file, path, &site->dictionary, why);
+        (void)fclose(file);
     }
-    status = csv_new(&csv, file, path, site->dictionary.separator);
-    for (*rows = 0; status == STATUS_OK && !done; *rows += done ? 0 : 1) {
-        status = csv_next(csv, &done, why);
-    }
-    *rows -= status == STATUS_OK && *rows > 0 ? 1 : 0; /* the header line */
-    csv_free(csv);
-    (void)fclose(file);
     return status;
 }
 
+static const char *name_of(const void *dictionary, size_t column)
+{
+    return ((const struct dictionary *)dictionary)->column[column].name;
+}
+
 /* What the dictionary says beside what the file has. Counts are shown to the site's own operator here,
- * and written to no log. */
+ * and written to no log; no exit code depends on them. */
 static bool check_dictionary(struct site *site)
 {
     struct why why = {{0}};
-    uint64_t rows = 0;
+    struct dataset data = {0};
     bool good = daemon_report("dictionary", site_read_dictionary(site, &why), &why);
 
     if (!good) {
         return false;
     }
+    const uint64_t admitted = site->dictionary.record_count;
     enum status status = site_check_data(site, &why);
     if (status == STATUS_OK) {
-        status = count_rows(&rows, site, &why);
+        status = count_cells(&data, site, &why);
     }
     if (status == STATUS_OK) {
-        why_set(&why, "%" PRIu64 " rows; the dictionary admits to %" PRIu64, rows,
-                site->dictionary.record_count);
+        why_set(&why, "%zu rows; the dictionary admits to %" PRIu64, data.record_count, admitted);
     }
     good = daemon_report("table", status, &why);
-    if (good && rows < site->dictionary.record_count) {
-        (void)printf(
-            "%-12s note    the dictionary admits to more rows than the table has: the agent "
-            "makes up the others of missing values; lower `records`\n",
-            "table");
+    if (good && data.record_count < admitted) {
+        daemon_note("table", "the dictionary admits to more rows than the table has: the agent "
+                             "makes up the others of missing values; lower `records`");
     }
-    if (good && rows > site->dictionary.record_count) {
-        (void)printf("%-12s note    the last %" PRIu64 " rows are not used\n", "table",
-                     rows - site->dictionary.record_count);
+    if (good && data.record_count > admitted) {
+        daemon_note("table", "the last %" PRIu64 " rows are not used",
+                    data.record_count - admitted);
     }
+    if (good) {
+        cells_show(stdout, "table        note    ", &data, name_of, &site->dictionary);
+    }
+    dataset_free(&data);
     return good;
 }
 
@@ -88,9 +87,7 @@ static enum status check_records(struct site *site, const struct job *job, struc
         status = source.load(source.self, &data, &job->schema, why);
     }
     if (status == STATUS_OK) {
-        char prefix[32];
-        (void)snprintf(prefix, sizeof prefix, "%-12s note    ", "data");
-        cells_show(stdout, prefix, &data, &job->schema);
+        cells_show(stdout, "data         note    ", &data, schema_name_of, &job->schema);
         why_set(why,
                 "%zu records; the agent joins %llu ms after it began to read them, as long as that "
                 "may take by public numbers",
@@ -143,10 +140,10 @@ static bool check_budget(const struct site *site, const struct job *job)
     for (unsigned i = 0; good && i < ALLOWANCE_COUNT; i++) {
         if (!is_enough(ledger, (enum allowance)i, job)) {
             decimal_format(text, sizeof text, job->epsilon_micro, EPSILON_DECIMALS);
-            (void)printf(
-                "%-12s note    the job costs up to %s: unless it has begun here, its rounds "
-                "are declined when the budget runs out (%s)\n",
-                "budget", text, limit_of[i]);
+            daemon_note("budget",
+                        "the job costs up to %s: unless it has begun here, its rounds are "
+                        "declined when the budget runs out (%s)",
+                        text, limit_of[i]);
         }
     }
     ledger_free(ledger);
@@ -173,10 +170,8 @@ static bool check_job_and_data(struct site *site, const char *job_path, double s
     bool good;
 
     if (status == STATUS_OK && site->job_text == NULL) {
-        (void)printf(
-            "%-12s skipped  no job to hold the data against: set `job` in the settings, or "
-            "give --job FILE\n",
-            "data");
+        daemon_note("job", "no job to hold the data against: set `job` in the settings, or give "
+                           "--job FILE");
         return true;
     }
     if (status == STATUS_OK) {

@@ -13,7 +13,7 @@ static const struct command *const commands[] = {
     &command_simulate, &command_keygen, &command_predict, &command_report,
     &command_audit,    &command_plan,   &command_study};
 
-enum { COLUMNS = 79, WHAT_WIDTH = 52, NOISE_WIDTH = 22, WRAPPED_BYTES = 2048 };
+enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void help(FILE *stream)
@@ -46,36 +46,6 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
         (void)fprintf(stderr, "try: hedgerow %s --help\n", command->name);
     }
     return code;
-}
-
-void command_wrap(FILE *out, int used, int indent, const char *format, ...)
-{
-    char text[WRAPPED_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    for (const char *at = text;;) {
-        const int room = COLUMNS - used;
-        int length = (int)strlen(at);
-        if (length > room) {
-            length = room > 1 ? room : 1;
-            while (length > 1 && at[length] != ' ') {
-                length--;
-            }
-        }
-        if (length == 1 && at[1] != '\0' && at[1] != ' ') { /* a word longer than a line */
-            length = (int)strcspn(at, " ");
-        }
-        (void)fprintf(out, "%.*s\n", length, at);
-        at += length;
-        at += *at == ' ';
-        if (*at == '\0') {
-            return;
-        }
-        (void)fprintf(out, "%*s", indent, "");
-        used = indent;
-    }
 }
 
 void command_beside(FILE *out, int indent, const char *what, const char *noise)

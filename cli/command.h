@@ -38,11 +38,6 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
 enum exit_code command_end(const struct command *command, enum status status,
                            const struct why *why);
 
-/** Prints a text, broken at spaces so that every line fits 80 columns. used: columns of the first line that are
- * taken; indent: spaces before each line after it. */
-void command_wrap(FILE *out, int used, int indent, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 /** Prints what was released, and the noise on it behind, or below where both do not fit 80 columns. */
 void command_beside(FILE *out, int indent, const char *what, const char *noise);
 

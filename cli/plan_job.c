@@ -1,4 +1,5 @@
 #include "cli/plan_job.h"
+#include "base/wrap.h"
 #include "cli/plan.h"
 #include "config/config.h"
 #include "config/options.h"
@@ -36,10 +37,10 @@ static void print_charge(const struct terms *terms)
     if (terms->sampling < 1) {
         (void)snprintf(sampled, sizeof sampled, " on %.6g of the records", terms->sampling);
     }
-    command_wrap(stdout, 0, 4, "  %u charge%s of %s %.6g%s: %s for the stage alone", terms->passes,
-                 terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
-                 gaussian ? terms->sigma : (double)terms->charge.epsilon_micro * 1e-6, sampled,
-                 epsilon_cell(price, terms->price));
+    wrap_print(stdout, 0, 4, "  %u charge%s of %s %.6g%s: %s for the stage alone", terms->passes,
+               terms->passes == 1 ? "" : "s", gaussian ? "sigma" : "epsilon",
+               gaussian ? terms->sigma : (double)terms->charge.epsilon_micro * 1e-6, sampled,
+               epsilon_cell(price, terms->price));
 }
 
 /* What a round asks of an agent's machine. */
@@ -54,9 +55,9 @@ static void print_work(const struct job_plan *plan, size_t index)
         (void)snprintf(slot, sizeof slot, "answer_slot_ms %llu will do at 10^9 a second",
                        (unsigned long long)work_slot_ms(need.flops, plan_speed));
     }
-    command_wrap(stdout, 0, 4,
-                 "  a round takes an agent at most %.3g MB of memory and %.2g operations: %s",
-                 need.bytes / 1e6, need.flops, slot);
+    wrap_print(stdout, 0, 4,
+               "  a round takes an agent at most %.3g MB of memory and %.2g operations: %s",
+               need.bytes / 1e6, need.flops, slot);
 }
 
 static void print_stage(const struct job_plan *plan, size_t index)
@@ -95,14 +96,14 @@ static void print_warning(const struct job_answer *answer, size_t stage)
         return;
     }
     (void)putchar('\n');
-    command_wrap(stdout, 0, 2, "WARNING: the noise of stage %zu drowns its signal (%s):", stage + 1,
-                 worst->what);
-    command_wrap(stdout, 0, 2, "  it is %.2g times what counts as drowned: %s.", worst->burden,
-                 worst->measure);
+    wrap_print(stdout, 0, 2, "WARNING: the noise of stage %zu drowns its signal (%s):", stage + 1,
+               worst->what);
+    wrap_print(stdout, 0, 2, "  it is %.2g times what counts as drowned: %s.", worst->burden,
+               worst->measure);
     const size_t count = job_advise(advice, &answer->source, &answer->plan, stage);
     for (size_t i = 0; i < count; i++) {
-        command_wrap(stdout, 0, 4, "  %s -> %s%s", advice[i].change, advice[i].figure,
-                     advice[i].burden > 1 ? ", which is still too much" : "");
+        wrap_print(stdout, 0, 4, "  %s -> %s%s", advice[i].change, advice[i].figure,
+                   advice[i].burden > 1 ? ", which is still too much" : "");
     }
     if (count == 0) {
         (void)printf("  Nothing that was tried helps: epsilon, records, agents, lambda, trust.\n");
@@ -117,7 +118,7 @@ static void print_notes(const struct job *job, size_t stage)
         struct why note = {""};
         if (query_has_note(&set->query[i], &note)) {
             (void)putchar('\n');
-            command_wrap(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, note.text);
+            wrap_print(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, note.text);
         }
     }
 }
@@ -157,8 +158,8 @@ static void print_trusts(const struct job_answer *answer)
     const struct job_plan *plan = &answer->plan;
     if (!answer->has_other) {
         (void)putchar('\n');
-        command_wrap(stdout, 0, 0, "Under the other trust there is no such job: %s",
-                     answer->no_other.text);
+        wrap_print(stdout, 0, 0, "Under the other trust there is no such job: %s",
+                   answer->no_other.text);
         return;
     }
     (void)putchar('\n');
@@ -177,11 +178,11 @@ static void print_trusts(const struct job_answer *answer)
         }
     }
     const struct job_plan *better = job_answer_other_is_better(answer) ? &answer->other : plan;
-    command_wrap(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
-                 job_plan_trust(better),
-                 better->job.trust == TRUST_CENTRAL
-                     ? "Under it every agent sends exact sums to the coordinator"
-                     : "Under it no agent sends an exact sum");
+    wrap_print(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
+               job_plan_trust(better),
+               better->job.trust == TRUST_CENTRAL
+                   ? "Under it every agent sends exact sums to the coordinator"
+                   : "Under it no agent sends an exact sum");
 }
 
 static void print_text(const struct job_answer *answer)
@@ -196,10 +197,10 @@ static void print_text(const struct job_answer *answer)
     char price[CELL_BYTES];
     char limit[CELL_BYTES];
     (void)printf("\n+- is one standard deviation of the noise on what is released.\n");
-    command_wrap(stdout, 0, 0, "in all, for any one %s of an agent: %s; the job's limit: %s%s",
-                 job_unit_name(job->unit), epsilon_cell(price, plan->price),
-                 epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
-                 plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
+    wrap_print(stdout, 0, 0, "in all, for any one %s of an agent: %s; the job's limit: %s%s",
+               job_unit_name(job->unit), epsilon_cell(price, plan->price),
+               epsilon_cell(limit, (struct price){job->epsilon_micro, job->delta_atto}),
+               plan->admitted ? "" : ". NO LEDGER WILL ADMIT IT");
     print_trusts(answer);
     for (size_t i = 0; i < job->stage_count; i++) {
         print_warning(answer, i);

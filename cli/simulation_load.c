@@ -219,7 +219,7 @@ static enum status check_data(struct simulation_plan *plan, const char *column, 
                               &(struct dataset_options){.use = DATASET_LEARN}, why);
     }
     if (status == STATUS_OK && column == NULL) {
-        cells_show(stderr, "note: ", &data, &schema);
+        cells_show(stderr, "note: ", &data, schema_name_of, &schema);
     }
     plan->record_count = data.record_count;
     dataset_free(&data);

@@ -172,6 +172,23 @@ static bool store_fixed(const struct config_key *key, void *member, const char *
     return true;
 }
 
+/* 0.25 was meant as a share: 25 %. */
+static bool refuse_fraction(const char *text, char *problem)
+{
+    char value[SHOWN_BYTES];
+    char percent[32];
+    uint64_t share;
+    bool exact;
+    if (decimal_fixed(&share, &exact, text, PORTION_PLACES + 2) != STATUS_OK || share == 0 ||
+        share >= PORTION_ONE) {
+        return false;
+    }
+    decimal_format(percent, sizeof percent, share, PORTION_PLACES);
+    return !problem_set(problem,
+                        "%s is not a whole number: a share of the records is written %s %%",
+                        shown(value, text), percent);
+}
+
 /* A number, or one with % behind it. */
 static bool store_portion(const struct config_key *key, struct config_portion *member,
                           const char *text, bool quoted, char *problem)
@@ -192,6 +209,9 @@ static bool store_portion(const struct config_key *key, struct config_portion *m
     if (length == 0 || text[length - 1] != '%') {
         number.type = CONFIG_INTEGER;
         number.size = sizeof member->count;
+        if (!quoted && decimal_is_number(text) && refuse_fraction(text, problem)) {
+            return false;
+        }
         return store_fixed(&number, &member->count, text, quoted, problem);
     }
     if (quoted) {

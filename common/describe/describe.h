@@ -5,6 +5,8 @@
 
 #include "base/status.h"
 #include "base/why.h"
+#include "dictionary/dictionary.h"
+#include "learn/dataset.h"
 #include "learn/schema.h"
 
 #include <stdbool.h>
@@ -49,5 +51,19 @@ uint64_t describe_rounded(uint64_t rows);
 MUST_USE enum status describe_table(char **text, struct describe_counts *counts, FILE *file,
                                     const char *name, const struct describe_options *options,
                                     struct why *why);
+
+/**
+ * Counts what a table's cells are beside its dictionary: missing, no number or not among the listed categories,
+ * outside low and high. Rows beyond those that the dictionary admits to are not looked at.
+ *
+ * out   out  counts by the dictionary's columns, wrong_rows, and in record_count all rows of the file; no
+ *            record. dataset_free
+ * file  in   open for reading, at its start; the caller closes it
+ *
+ * Fails with STATUS_INVALID (the header line lacks a column of the dictionary), STATUS_IO, STATUS_NO_MEMORY.
+ * Privacy: exact counts over records, for the screen of the site's own person.
+ */
+MUST_USE enum status describe_cells(struct dataset *out, FILE *file, const char *name,
+                                    const struct dictionary *dictionary, struct why *why);
 
 #endif

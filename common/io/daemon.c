@@ -1,17 +1,20 @@
 #include "io/daemon.h"
 
 #include "base/exit_code.h"
+#include "base/wrap.h"
 #include "crypto/small_file.h"
 #include "io/clock.h"
 #include "io/process.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { REPORT_INDENT = 21 };      /* of a sentence of `check`, behind the question and the answer */
 enum { REPEAT_PERIOD_MS = 9000 }; /* less than the endpoint's own, whose counts must pass */
 
 static void write_limited(void *self, const struct log_entry *entry)
@@ -109,12 +112,26 @@ bool daemon_helps(const char *program, const char *help, int count, char *const 
 
 bool daemon_report(const char *question, enum status status, const struct why *why)
 {
-    if (status == STATUS_OK) {
-        (void)printf("%-12s PASSED%s%s\n", question, why->text[0] != '\0' ? "  " : "", why->text);
+    const bool good = status == STATUS_OK;
+    (void)printf("%-12s %s", question, good ? "PASSED" : "FAILED");
+    if (good && why->text[0] == '\0') {
+        (void)putchar('\n');
     } else {
-        (void)printf("%-12s FAILED  %s\n", question, sentence_of(status, why));
+        (void)fputs("  ", stdout);
+        wrap_print(stdout, REPORT_INDENT, REPORT_INDENT, "%s", sentence_of(status, why));
     }
-    return status == STATUS_OK;
+    return good;
+}
+
+void daemon_note(const char *question, const char *format, ...)
+{
+    char text[WRAP_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)printf("%-12s note    ", question);
+    wrap_print(stdout, REPORT_INDENT, REPORT_INDENT, "%s", text);
 }
 
 enum { PATH_BYTES = 4096 };

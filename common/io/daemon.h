@@ -57,6 +57,10 @@ bool daemon_helps(const char *program, const char *help, int count, char *const 
  * is STATUS_OK. */
 bool daemon_report(const char *question, enum status status, const struct why *why);
 
+/** Prints a line of `check` that decides nothing: question, "note" and a sentence. */
+void daemon_note(const char *question, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A file that `init` writes: its text is malloc'd, and freed by daemon_init. */
 struct daemon_file {
     const char *name;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_WIDTH = 20 };
+
 static enum status dataset_make(struct dataset *out, const struct dataset *like, size_t count)
 {
     *out = (struct dataset){
@@ -122,45 +124,48 @@ static bool is_plain(const struct cell_counts *counts)
     return counts->missing + counts->unlisted + counts->clamped == 0;
 }
 
+/* Every line fits 80 columns with the prefix of `check`. */
 static void show_column(FILE *stream, const char *prefix, const char *name,
                         const struct cell_counts *counts)
 {
-    if (is_plain(counts)) {
-        return;
+    if (strlen(name) > NAME_WIDTH) {
+        (void)fprintf(stream, "%s%s\n", prefix, name);
+        name = "";
     }
-    (void)fprintf(stream, "%s%-20s %9zu %9zu %9zu", prefix, name, counts->missing, counts->unlisted,
-                  counts->clamped);
+    (void)fprintf(stream, "%s%-*s %9zu %9zu %9zu\n", prefix, NAME_WIDTH, name, counts->missing,
+                  counts->unlisted, counts->clamped);
     if (counts->line > 0) {
-        (void)fprintf(stream, "   unlisted first in line %zu", counts->line);
+        (void)fprintf(stream, "%s  unlisted first in line %zu\n", prefix, counts->line);
     }
     if (counts->commas > 0) {
-        (void)fprintf(stream, "; %zu have a decimal comma: write a point", counts->commas);
+        (void)fprintf(stream, "%s  %zu have a decimal comma: write a point\n", prefix,
+                      counts->commas);
     }
-    (void)fputc('\n', stream);
 }
 
 void cells_show(FILE *stream, const char *prefix, const struct dataset *data,
-                const struct schema *schema)
+                const char *(*name_of)(const void *self, size_t column), const void *self)
 {
     const struct cell_counts total = dataset_count(data);
     if (data->wrong_rows > 0) {
-        (void)fprintf(
-            stream,
-            "%s%zu rows have more or fewer fields than the first line, a quote that never "
-            "closes, or more bytes than line_bytes\n",
-            prefix, data->wrong_rows);
+        (void)fprintf(stream,
+                      "%s%zu rows have more or fewer fields than the first\n"
+                      "%s  line, a quote that never closes, or more bytes\n"
+                      "%s  than line_bytes\n",
+                      prefix, data->wrong_rows, prefix, prefix);
     }
     if (data->filled_rows > 0) {
-        (void)fprintf(stream, "%s%zu rows are not in the file, and count as rows of empty cells\n",
-                      prefix, data->filled_rows);
+        (void)fprintf(stream, "%s%zu rows are not in the file: of empty cells\n", prefix,
+                      data->filled_rows);
     }
     if (is_plain(&total)) {
         return;
     }
-    (void)fprintf(stream, "%s%-20s %9s %9s %9s\n", prefix, "cells of column", "missing", "unlisted",
-                  "clamped");
-    for (size_t i = 0; i < data->column_count; i++) {
-        show_column(stream, prefix, schema->column[i].name, &data->counts[i]);
+    (void)fprintf(stream, "%s%-*s %9s %9s %9s\n", prefix, NAME_WIDTH, "cells of column", "missing",
+                  "unlisted", "clamped");
+    for (size_t i = 0; i <= data->column_count; i++) {
+        if (!is_plain(&data->counts[i])) {
+            show_column(stream, prefix, name_of(self, i), &data->counts[i]);
+        }
     }
-    show_column(stream, prefix, schema->label.name, &data->counts[data->column_count]);
 }

@@ -111,11 +111,12 @@ void dataset_free(struct dataset *dataset);
  * Prints every column in which cells are missing, unlisted or clamped, with the counts, and how many
  * rows do not have the header line's fields. Prints nothing where there is none.
  *
- * prefix  in  what every line begins with
+ * prefix   in  what every line begins with
+ * name_of  in  what a column's counts are headed by, such as schema_name_of; self is handed on
  *
  * Privacy: exact counts over records. For the screen of whoever holds them, and for no log.
  */
 void cells_show(FILE *stream, const char *prefix, const struct dataset *data,
-                const struct schema *schema);
+                const char *(*name_of)(const void *self, size_t column), const void *self);
 
 #endif

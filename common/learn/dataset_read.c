@@ -92,7 +92,8 @@ static enum status read_header(struct reader *reader, struct why *why)
                                   .name = reader->name,
                                   .asked_by = "the job",
                                   .dictionary = "the data dictionary",
-                                  .field_count = reader->header_fields};
+                                  .field_count = reader->header_fields,
+                                  .shows_near = reader->options->row_count == DATASET_ALL_ROWS};
     for (size_t i = 0; status == STATUS_OK && i < reader->schema->column_count; i++) {
         status = header_need(&reader->field_of[i], &header, reader->schema->column[i].name, why);
     }

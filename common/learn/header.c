@@ -1,9 +1,12 @@
 #include "learn/header.h"
 
+#include "base/decimal.h"
+#include "base/near.h"
 #include "learn/schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_letter(unsigned char byte)
@@ -17,21 +20,23 @@ static int lower(unsigned char byte)
     return byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : byte;
 }
 
-/* Whether two names have the same letters and digits, in any case, whatever stands between them, and the
- * first can be shown. */
-static bool is_nearly(struct slice text, const char *name)
+static bool can_be_shown(struct slice text)
 {
     const unsigned char *at = text.data;
-    const unsigned char *end = at + text.size;
-    const unsigned char *other = (const unsigned char *)name;
-    if (text.size >= SCHEMA_NAME_BYTES) {
-        return false;
-    }
     for (size_t i = 0; i < text.size; i++) {
         if (at[i] < 0x20 || at[i] == 0x7f) {
             return false;
         }
     }
+    return text.size < SCHEMA_NAME_BYTES;
+}
+
+/* Whether two names have the same letters and digits, in any case, whatever stands between them. */
+static bool is_nearly(struct slice text, const char *name)
+{
+    const unsigned char *at = text.data;
+    const unsigned char *end = at + text.size;
+    const unsigned char *other = (const unsigned char *)name;
     for (;;) {
         while (at < end && !is_letter(*at)) {
             at++;
@@ -78,6 +83,37 @@ static bool has_other_separator(const struct header *header, struct why *why)
     return true;
 }
 
+/* The name that was meant: one of the same letters, else the only one that is a few slips away. */
+static bool find_near(char out[static SCHEMA_NAME_BYTES], const struct header *header,
+                      const char *column)
+{
+    struct near near = near_to((struct slice){column, strlen(column)});
+    char name[SCHEMA_NAME_BYTES];
+    char best[SCHEMA_NAME_BYTES] = "";
+    for (size_t i = 0; i < header->field_count; i++) {
+        const struct slice text = csv_field(header->csv, i);
+        if (!can_be_shown(text)) {
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%.*s", (int)text.size, (const char *)text.data);
+        if (is_nearly(text, column)) {
+            memcpy(out, name, sizeof name);
+            return true;
+        }
+        const size_t before = near.distance;
+        near_offer(&near, name);
+        if (near.distance < before) {
+            memcpy(best, name, sizeof name);
+            near.name = best;
+        }
+    }
+    double number;
+    const bool is_shown = header->shows_near && near_name(&near) != NULL &&
+                          decimal_cell(&number, (struct slice){best, strlen(best)}) != STATUS_OK;
+    memcpy(out, best, sizeof best);
+    return is_shown;
+}
+
 enum status header_need(size_t *field, const struct header *header, const char *column,
                         struct why *why)
 {
@@ -88,13 +124,10 @@ enum status header_need(size_t *field, const struct header *header, const char *
     if (has_other_separator(header, why)) {
         return STATUS_INVALID;
     }
-    for (size_t i = 0; i < header->field_count; i++) {
-        const struct slice text = csv_field(header->csv, i);
-        if (is_nearly(text, column)) {
-            return why_refuse(
-                why, "%s: line 1: no column \"%s\", which %s names; did you mean \"%.*s\"?",
-                header->name, column, header->asked_by, (int)text.size, (const char *)text.data);
-        }
+    char found[SCHEMA_NAME_BYTES];
+    if (find_near(found, header, column)) {
+        return why_refuse(why, "%s: line 1: no column \"%s\", which %s names; did you mean \"%s\"?",
+                          header->name, column, header->asked_by, found);
     }
     return why_refuse(
         why,

@@ -7,6 +7,7 @@
 #include "base/why.h"
 #include "learn/csv.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct header {
     const char *asked_by;   /* what lists the columns: "the job", a dictionary's file name */
     const char *dictionary; /* what a separator is written in: the file's name, if it is known */
     size_t field_count;     /* of the first line */
+    bool shows_near;        /* a person who holds the table reads the messages: no log does */
 };
 
 /**
@@ -25,7 +27,8 @@ struct header {
  *
  * Fails with STATUS_INVALID when the line names it twice.
  * Privacy: a message repeats nothing of the line, as that may be a record where a line of names was left
- * out. It may show a name that differs from the one asked for in case, spaces and punctuation alone.
+ * out. It may show a name that differs from the one asked for in case, spaces and punctuation alone; with
+ * shows_near also the one that is a few slips away, if it is no number.
  */
 MUST_USE enum status header_find(size_t *field, const struct header *header, const char *column,
                                  struct why *why);

@@ -47,6 +47,12 @@ size_t schema_output_count(const struct schema *schema)
     return schema->label.kind == LABEL_CLASSES ? schema->label.class_count : 1;
 }
 
+const char *schema_name_of(const void *schema, size_t column)
+{
+    const struct schema *self = schema;
+    return column < self->column_count ? self->column[column].name : self->label.name;
+}
+
 size_t schema_other_class(const struct label *label)
 {
     return label->has_other ? label->other : label->class_count - 1;

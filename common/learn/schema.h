@@ -118,6 +118,9 @@ size_t schema_value_count(const struct schema *schema);
  * are then (outputs, d), row by row. */
 size_t schema_output_count(const struct schema *schema);
 
+/** Returns a column's name, and behind the last one the label's. schema: a struct schema. */
+const char *schema_name_of(const void *schema, size_t column);
+
 /** Returns the index of the class that a text becomes which is none of the label's classes. */
 size_t schema_other_class(const struct label *label);
 

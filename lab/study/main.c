@@ -1,5 +1,6 @@
 /* `hedgerow study`, which runs this program: command line, report, verdict. */
 
+#include "base/wrap.h"
 #include "cli/command.h"
 #include "config/options.h"
 #include "lab/study/study.h"
@@ -75,7 +76,7 @@ static void show(const struct study *study, const struct asked *asked)
         const int used =
             printf("  %-5s  %10.5g %s %-10.5g  ", claim->holds ? "holds" : "FAILS", claim->measured,
                    claim->relation == STUDY_AT_MOST ? "at most " : "at least", claim->bound);
-        command_wrap(stdout, used, 41, "%s", claim->sentence);
+        wrap_print(stdout, used, 41, "%s", claim->sentence);
     }
     (void)printf("\n%s/%s.html has the charts, %s.json the figures\n", asked->out, asked->name,
                  asked->name);

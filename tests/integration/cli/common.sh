@@ -28,7 +28,11 @@ expect() {
 # says TEXT / says_not TEXT: about what the last command wrote to standard error.
 says() { grep -qF -- "$1" "$work/err" || fault "standard error lacks: $1 ($(head -c 300 "$work/err"))"; }
 says_not() { ! grep -qF -- "$1" "$work/err" "$work/out" || fault "the output holds: $1"; }
-prints() { grep -qF -- "$1" "$work/out" || fault "standard output lacks: $1"; }
+# A sentence that `check` breaks at 80 columns counts as one line.
+prints() {
+    grep -qF -- "$1" "$work/out" || sed ':a;N;$!ba;s/\n \{21\}/ /g' "$work/out" | grep -qF -- "$1" ||
+        fault "standard output lacks: $1"
+}
 
 finish() {
     [ "$faults" -eq 0 ] || exit 1

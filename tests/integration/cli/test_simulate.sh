@@ -192,6 +192,9 @@ prints ' takes no part: policy or dictionary forbid job'
 sed '1s/age/years/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv"
 says 'bad.csv: line 1: column age is missing'
+sed 's/column: age/column: aeg/' "$job" >"$work/typo.yml"
+expect 3 "$hedgerow" simulate "$work/typo.yml" --out "$work/d" --data "$root/compose/hospitals/flchain.csv"
+says 'no column "aeg", which the job names; did you mean "age"?'
 # A cell that is no number is what an agent makes of it; whoever holds the table is told.
 sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv" --agents 50

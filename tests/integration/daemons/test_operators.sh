@@ -10,6 +10,13 @@ trap 'kill -TERM "${started[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
 # An address of this test alone: no other program takes its port between two commands.
 address=tcp://127.$((200 + $$ / 65536 % 50)).$(($$ / 256 % 256)).$(($$ % 256)):7310
 
+# fits_80: no line of what was printed is wider than a terminal, but for one long word.
+fits_80() {
+    local wide
+    wide=$(awk 'length > 80 && $NF != substr($0, 22)' "$work/out")
+    [ -z "$wide" ] || fault "wider than 80 columns: $wide"
+}
+
 # A value that is in one record, inside the public bounds, and nowhere else.
 canary=61.2340917
 records() { # FIRST LAST
@@ -188,11 +195,28 @@ sed '7s/^[^,]*,/sixtythree,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71
     one/records.csv >one/odd.csv
 sed 's/records.csv/odd.csv/' one/agent.yml >one/odd.yml
 expect 6 "$agent" check --config one/odd.yml --timeout 1
-prints 'note    1 rows have more or fewer fields than the first line'
-prints 'note    cells of column        missing  unlisted   clamped'
-prints 'note    age                          1         2         4   unlisted first in line 7; 1 have a decimal comma'
+prints 'data         note    1 rows have more or fewer fields than the first'
+prints 'data         note    cells of column        missing  unlisted   clamped'
+prints 'data         note    age                          1         2         4'
+prints 'data         note      unlisted first in line 7'
+prints 'data         note      1 have a decimal comma'
+fits_80
 prints 'NOT READY'
 says_not sixtythree
+
+# Without a job the dictionary alone says what is odd, of all its columns and not of those that a job reads.
+sed '7s/^[^,]*,[^,]*,/sixtythree,unsaid,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71,5",/' \
+    one/records.csv >one/odd.csv
+sed -e '/^job:/d' -e 's/data.yml/ranged.yml/' one/odd.yml >one/jobless.yml
+sed -e 's/name: "age", kind: number/&, low: 0, high: 120/' one/data.yml >one/ranged.yml
+expect 6 "$agent" check --config one/jobless.yml --timeout 1
+prints 'table        note    age                          1         2         1'
+prints 'table        note      unlisted first in line 7'
+prints 'table        note    sex                          0         1         0'
+prints 'no job to hold the data against'
+says_not sixtythree
+says_not unsaid
+fits_80
 
 # Whoever may write a file that says what a program may do could change it: refused, with the chmod.
 open_to_others() { # FILE COMMAND...

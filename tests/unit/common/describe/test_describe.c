@@ -190,3 +190,46 @@ Test(describe, gives_every_column_of_a_wide_table_room_and_counts_longer_lines)
     cr_expect_eq(counts.cut, 1);
     free(text);
 }
+
+/* By the dictionary alone, all its columns: a list longer than a job's may be, and no row beyond those admitted. */
+Test(describe, cells_are_counted_by_the_dictionary)
+{
+    char text[4096];
+    int used = snprintf(text, sizeof text,
+                        "hedgerow: 1\ndata_sets:\n  - records: 5\n    columns:\n"
+                        "      - {name: age, kind: number, low: 0, high: 120}\n"
+                        "      - {name: note, kind: category}\n"
+                        "      - {name: ward, kind: category, categories: [w0");
+    for (int i = 1; i < 40; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, ", w%d", i);
+    }
+    (void)snprintf(text + used, sizeof text - (size_t)used, "]}\n");
+    static char table[] = "ward,note,age\n"
+                          "w39,any,64\n"
+                          "w0,,121\n"
+                          "X,NA,-1\n"
+                          "w1,text,\"1,5\"\n"
+                          "w2,short\n"
+                          "beyond,,beyond\n";
+    static const struct cell_counts wanted[] = {
+        {.missing = 1, .unlisted = 1, .clamped = 2, .commas = 1, .line = 5},
+        {.missing = 2},
+        {.unlisted = 1, .line = 4}};
+    struct dictionary dictionary;
+    struct dataset data;
+    struct why why = {{0}};
+    cr_assert_eq(
+        dictionary_parse(&dictionary, (struct slice){text, strlen(text)}, "data.yml", &why),
+        STATUS_OK, "%s", why.text);
+    FILE *file = fmemopen(table, sizeof table - 1, "r");
+    cr_assert_eq(describe_cells(&data, file, "t.csv", &dictionary, &why), STATUS_OK, "%s",
+                 why.text);
+    (void)fclose(file);
+    cr_expect_eq(data.record_count, 6);
+    cr_expect_eq(data.wrong_rows, 1);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(memcmp(&data.counts[i], &wanted[i], sizeof wanted[i]), 0, "column %zu", i);
+    }
+    dataset_free(&data);
+    dictionary_free(&dictionary);
+}

@@ -175,6 +175,11 @@ static const struct refusal refusals[] = {
      "job.yml:19:5: stages[1].rounds: is missing: add it, for example `rounds: 12`"},
     {"    batch: 100\n", "", STATUS_INVALID,
      "job.yml:19:5: stages[1].batch: is missing: add it, for example `batch: 100`"},
+    {"batch: 100", "batch: 0.25", STATUS_INVALID,
+     "job.yml:23:12: stages[1].batch: \"0.25\" is not a whole number: a share of the records is "
+     "written 25 %"},
+    {"batch: 100", "batch: 2.5", STATUS_INVALID,
+     "job.yml:23:12: stages[1].batch: \"2.5\" is not a whole number: write it like 100"},
     {"batch: 100", "lambdas: [1]", STATUS_INVALID,
      "job.yml:23:14: stages[1].lambdas: is for a fit, predict or statistics stage: remove it"},
     {"batch: 100", "batch: 100\n    tolerance: 1", STATUS_INVALID,

@@ -211,7 +211,7 @@ Test(job_shares, a_share_is_written_like_one)
                  {"-5 %", "\"-5\" is out of range"},
                  {"\"%\"", "stands in quotes"},
                  {"ten %", "\"ten\" is not a number: write it like 20 %"},
-                 {"0.2", "\"0.2\" is not a whole number: write it like 100"},
+                 {"0.2", "\"0.2\" is not a whole number: a share of the records is written 20 %"},
                  {"20 percent", "\"20 percent\" is not a whole number"},
                  {"0.00000001 %", "has more than 7 decimal places"},
                  {"\"20 %\"", "\"20 %\" is a text, for it stands in quotes: remove the quotes"}};

@@ -6,7 +6,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static enum status need(const char *line, char separator, const char *column, struct why *why)
+static enum status need_shown(bool shows_near, const char *line, char separator, const char *column,
+                              struct why *why)
 {
     char copy[256];
     struct csv *csv = NULL;
@@ -20,11 +21,17 @@ static enum status need(const char *line, char separator, const char *column, st
                                   .name = "t.csv",
                                   .asked_by = "data.yml",
                                   .dictionary = "data.yml",
-                                  .field_count = csv_field_count(csv)};
+                                  .field_count = csv_field_count(csv),
+                                  .shows_near = shows_near};
     const enum status status = header_need(&field, &header, column, why);
     csv_free(csv);
     (void)fclose(file);
     return status;
+}
+
+static enum status need(const char *line, char separator, const char *column, struct why *why)
+{
+    return need_shown(false, line, separator, column, why);
 }
 
 static const struct {
@@ -75,4 +82,25 @@ Test(header, finds_a_column_behind_each_separator)
     cr_expect_eq(need("age;dose\n", 0, "dose", &why), STATUS_OK);
     cr_expect_eq(need("\"a;b;c\",dose\n", 0, "dose", &why), STATUS_OK);
     cr_expect_eq(need("dose\n", 0, "dose", &why), STATUS_OK);
+}
+
+/* For a person who holds the table, as in `simulate`: also what is a few slips away, but no number and no guess
+ * among two. */
+Test(header, shows_the_nearest_name_to_whoever_holds_the_table)
+{
+    static const struct {
+        const char *line, *column, *wanted;
+    } rows[] = {
+        {"age,ill\n", "aeg", "did you mean \"age\"?"},
+        {"ages,ill\n", "age", "did you mean \"ages\"?"},
+        {"ill,creatinine\n", "createnin", "did you mean \"creatinine\"?"},
+        {"dose1,dose2\n", "dose", "column dose is missing"},
+        {"73519,ill\n", "7351", "column 7351 is missing"},
+        {"weight,ill\n", "age", "column age is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct why why = {{0}};
+        cr_expect_eq(need_shown(true, rows[i].line, ',', rows[i].column, &why), STATUS_INVALID);
+        cr_expect_not_null(strstr(why.text, rows[i].wanted), "%s: %s", rows[i].column, why.text);
+    }
 }
