@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/simulation.h"
+#include "report/result_fields.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -102,6 +103,21 @@ static void show_releases(FILE *out, const struct result *result)
     }
 }
 
+/* A line of the figures that the table of fields sends to the terminal; without base what stands above them. */
+static void show_fields(FILE *out, int width, const char *name, const struct field *field,
+                        const void *base)
+{
+    (void)fprintf(out, "  %-*s", width, name);
+    for (; field->key != NULL; field++) {
+        char text[64];
+        if (field->terminal.label != NULL) {
+            result_show(text, sizeof text, field, base);
+            (void)fprintf(out, " %*s", field->terminal.width, text);
+        }
+    }
+    (void)fputs("\n", out);
+}
+
 /* Without an AUC, which is for two classes, a dash. */
 static void show_judged(FILE *out, const char *name, double accuracy, double auc)
 {
@@ -119,10 +135,9 @@ static void show_quality(FILE *out, const struct result *result)
     char line[RESULT_NAME_BYTES + 32];
     (void)snprintf(line, sizeof line, "chosen: %s", chosen);
     if (isfinite(result->error.root_mean_square)) {
-        (void)fprintf(out, "\n  %-49s %12s %13s\n", "on the held-out fifth (simulator only)",
-                      "RMS error", "mean absolute");
-        (void)fprintf(out, "  %-49s %12.4g %13.4g\n", line, result->error.root_mean_square,
-                      result->error.mean_absolute);
+        (void)fputs("\n", out);
+        show_fields(out, 49, "on the held-out fifth (simulator only)", result_error_fields, NULL);
+        show_fields(out, 49, line, result_error_fields, result);
         (void)fprintf(out, "  %-49s %12.4g\n", "pooled least squares, not private",
                       result->error.pooled);
         (void)fprintf(out, "  %-49s %12.4g\n", "always their mean", result->error.constant);
@@ -147,12 +162,13 @@ void simulation_show(const struct result *result, const struct simulation_reques
     }
     show_answers(out, result);
     show_releases(out, result);
-    (void)fprintf(out, "\n  %-56s    spent   left\n",
-                  request->streams_path != NULL ? "epsilon, by each agent's ledger"
-                                                : "epsilon, by each hospital's ledger");
+    (void)fputs("\n", out);
+    show_fields(out, 56,
+                request->streams_path != NULL ? "epsilon, by each agent's ledger"
+                                              : "epsilon, by each hospital's ledger",
+                result_agent_fields, NULL);
     for (size_t i = 0; i < result->agent_count; i++) {
-        (void)fprintf(out, "  %-56s %8.4f %6.4f\n", result->agent[i].name,
-                      result->agent[i].epsilon_spent, result->agent[i].epsilon_left);
+        show_fields(out, 56, result->agent[i].name, result_agent_fields, &result->agent[i]);
     }
     if (result->agent_count > 0 && result->agent[0].delta_spent > 0) {
         (void)fprintf(out,

@@ -1,5 +1,6 @@
-# Embed.cmake - turns files into C arrays, with the base64 SHA-256 that a content security policy asks for.
-# cmake -DOUT=assets.c -DNAMES=a;b -DFILES=/x;/y -P Embed.cmake
+# Embed.cmake - puts style and scripts into a page's template and makes two C arrays of it, what stands before @data@ and
+# what after. @style_hash@ and the like are the base64 SHA-256 that a content security policy asks for.
+# cmake -DOUT=html_page.c -DNAME=page -DFILES=page.html;page.css;charts;licence -DSCRIPTS=a.js;b.js -P Embed.cmake
 
 # Base64 of a hexadecimal string, three bytes at a time.
 function(base64_of_hex out hex)
@@ -28,19 +29,46 @@ function(base64_of_hex out hex)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-set(code "/* Made by Embed.cmake. */\n#include \"report/assets.h\"\n")
-foreach(name file IN ZIP_LISTS NAMES FILES)
-  file(READ "${file}" text)
+# Reads what becomes an element's text; the hash is that of the element.
+function(element name text)
   if(text MATCHES "</[sS][cC][rR][iI][pP][tT]|</[sS][tT][yY][lL][eE]|<!--")
-    message(FATAL_ERROR "${file} would end its own element")
+    message(FATAL_ERROR "@${name}@ would end its own element")
   endif()
-  file(SHA256 "${file}" digest)
+  string(SHA256 digest "${text}")
   base64_of_hex(hash "${digest}")
-  file(READ "${file}" hex HEX)
+  set(${name} "${text}" PARENT_SCOPE)
+  set(${name}_hash "sha256-${hash}" PARENT_SCOPE)
+endfunction()
+
+list(POP_FRONT FILES template_file style_file charts_file licence_file)
+file(READ "${template_file}" template)
+file(READ "${style_file}" style)
+file(READ "${charts_file}" charts)
+file(READ "${licence_file}" licence)
+string(REPLACE "\n" " " licence "${licence}")
+set(script "(function () {\n\"use strict\";\n")
+foreach(file IN LISTS SCRIPTS)
+  file(READ "${file}" text)
+  string(APPEND script "${text}")
+endforeach()
+string(APPEND script "})();\n")
+foreach(name IN ITEMS style charts script)
+  element(${name} "${${name}}")
+endforeach()
+
+string(FIND "${template}" "@data@" at)
+string(SUBSTRING "${template}" 0 ${at} before)
+math(EXPR at "${at} + 6")
+string(SUBSTRING "${template}" ${at} -1 after)
+set(code "/* Made by Embed.cmake. */\n#include \"report/html.h\"\n")
+foreach(half IN ITEMS before after)
+  foreach(name IN ITEMS style_hash charts_hash script_hash style licence charts script)
+    string(REPLACE "@${name}@" "${${name}}" ${half} "${${half}}")
+  endforeach()
+  string(HEX "${${half}}" hex)
   string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-  string(APPEND code
-    "static const unsigned char ${name}_bytes[] = {\n${bytes}};\n"
-    "const struct asset asset_${name} = {${name}_bytes, sizeof ${name}_bytes, \"sha256-${hash}\"};\n")
+  string(APPEND code "static const unsigned char ${half}[] = {\n${bytes}};\n")
 endforeach()
+string(APPEND code "const struct html_template html_template_${NAME} = {before, sizeof before, after, sizeof after};\n")
 file(WRITE "${OUT}" "${code}")

@@ -1,360 +1,190 @@
-/* Draws the report's charts from the data block. Every chart has its table below; without this script
- * nothing but the pictures is missing. */
-(function () {
-  "use strict";
-  var data = JSON.parse(document.getElementById("data").textContent);
-  var dark = window.matchMedia("(prefers-color-scheme: dark)");
-  var still = window.matchMedia("(prefers-reduced-motion: reduce)");
-  var charts = [];
-  var onPaper = false;
+/* The report's facts, which its template names, and its tables. Their columns come with the data, from the rows of
+ * result_fields.c that have a label: data.columns. charts.js draws; the tables have what the charts show. */
+const result = data.result, columns = data.columns;
+const experts = result.experts, baseline = result.baseline || {}, error = result.error || {};
+const answers = result.answers, releases = result.releases;
+const chosenIndex = experts.findIndex((e) => e.name === result.chosen);
+const sum = (list) => list.reduce((s, v) => s + v, 0);
 
-  /* "print" media never takes the dark colours, so the canvas must not either. */
-  function colour(name, printing) {
-    var light = { paper: "#ffffff", ink: "#1d2622", soft: "#5c6a63", line: "#e3e1d8", chosen: "#1f7a4d",
-      pooled: "#b7791f", other: "#a9b8ae", left: "#d5e3d9", plain: "#8a8f8c", bound: "#7a5ea8" };
-    if (printing) { return light[name]; }
-    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim() || light[name];
-  }
-  function alpha(hex, a) {
-    return hex + Math.round(a * 255).toString(16).padStart(2, "0");
-  }
-  function percent(v) { return (100 * v).toFixed(1) + "%"; }
-  function decimal(v) { return Number(v).toFixed(3); }
-  /* As in the terminal: the first round is 1. */
-  function number(round) { return round.round + 1; }
-  /* The next round figure: the top of a scale. */
-  function roundUp(v) {
-    var power = Math.pow(10, Math.floor(Math.log10(v)));
-    return power * [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].find(function (m) { return m * power >= v * (1 - 1e-9); });
-  }
-  function known(v) { return typeof v === "number" && isFinite(v); }
+/* The mean released loss of each expert over the rounds that know it, and of how many rounds it is. */
+const judged = experts.map((e, i) => {
+  const losses = result.rounds.filter((r) => r.losses && known(r.losses[i])).map((r) => r.losses[i]);
+  return { mean: losses.length > 0 ? sum(losses) / losses.length : null, rounds: losses.length };
+});
+const lastWeights = result.rounds.map((r) => r.weights).filter((w) => w).pop() || [];
+/* The standard deviation of the noise on a released loss. */
+const lossNoise = (releases.find((r) => r.unit === "loss" && known(r.noise)) || { noise: NaN }).noise;
 
-  var c = {};
-  function palette(printing) {
-    ["ink", "soft", "line", "chosen", "pooled", "other", "left", "plain", "bound"].forEach(function (n) {
-      c[n] = colour(n, printing);
-    });
-  }
+function count(n) {
+  return ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"][n] || String(n);
+}
+const upper = (text) => text[0].toUpperCase() + text.slice(1);
+const orNone = (v, text) => known(v) ? text : "";
 
-  function base(extra) {
-    var options = {
-      responsive: !onPaper, maintainAspectRatio: false, animation: false,
-      plugins: { legend: { display: false }, tooltip: { displayColors: false } },
-      scales: {}
-    };
-    Object.keys(extra).forEach(function (k) {
-      if (k === "plugins") { Object.assign(options.plugins, extra.plugins); } else { options[k] = extra[k]; }
-    });
-    return options;
+/* What the choice among candidates was worth. The simulator judges each on records that nobody learned from. */
+function worth() {
+  const own = experts[chosenIndex], accuracies = experts.map((e) => e.accuracy), n = experts.length;
+  const facts = { worthAccuracy: false, worthLoss: false, chance: false, ownAccuracy: "", meanAccuracy: "", bestAccuracy: "",
+    wasWorth: "", points: "", twoErrors: "", gain: "", lessOrMore: "", gainNoise: "" };
+  if (!own) { return facts; }
+  if (accuracies.every(known)) {
+    const mean = sum(accuracies) / n;
+    /* Of the figures as they are shown: a reader subtracts them. */
+    const points = (Math.round(1000 * own.accuracy) - Math.round(1000 * mean)) / 10;
+    Object.assign(facts, { worthAccuracy: true, ownAccuracy: percent(own.accuracy), meanAccuracy: percent(mean),
+      bestAccuracy: percent(Math.max(...accuracies)), wasWorth: points < 0 ? "lost" : "was worth",
+      points: fixed(Math.abs(points), 1), twoErrors: fixed(200 * result.accuracy_error, 1),
+      chance: known(result.accuracy_error) && Math.abs(points) < 200 * result.accuracy_error });
   }
-  /* Rounds or days below a chart: as many figures as stand apart. */
-  function counted(title, more) {
-    return axis(title, Object.assign({ grid: { display: false }, ticks: { color: c.soft, maxRotation: 0, autoSkipPadding: 10 } }, more || {}));
+  if (judged.every((j) => known(j.mean))) {
+    const gain = sum(judged.map((j) => j.mean)) / n - judged[chosenIndex].mean;
+    Object.assign(facts, { worthLoss: true, gain: fixed(Math.abs(gain), 4), lessOrMore: gain < 0 ? "more" : "less",
+      gainNoise: orNone(lossNoise, fixed(lossNoise * Math.sqrt((1 - 1 / n) / judged[chosenIndex].rounds), 4)) });
   }
-  function axis(title, more) {
-    return Object.assign({
-      title: { display: !!title, text: title, color: c.soft },
-      ticks: { color: c.soft }, grid: { color: c.line, drawBorder: false }
-    }, more || {});
-  }
-  function legend() {
-    return { display: true, position: "bottom", align: "start",
-      labels: { color: c.soft, boxWidth: 7, boxHeight: 7, usePointStyle: true, padding: 12 } };
-  }
-  function draw(id, config) {
-    var canvas = document.getElementById(id);
-    if (!canvas) { return; }
-    /* The paper's layout is not known before it is printed: a fixed size, which the style scales. */
-    ["width", "height"].forEach(function (name) { canvas.removeAttribute(name); });
-    canvas.removeAttribute("style");
-    if (onPaper) {
-      canvas.width = canvas.closest(".wide") ? 860 : 420;
-      canvas.height = Math.min(canvas.parentElement.clientHeight || 280, canvas.parentElement.classList.contains("dots") ? 440 : 280);
-    }
-    charts.push(new Chart(canvas, config));
-  }
+  return facts;
+}
 
-  /* Upright lines at the pooled model and the majority class, behind the points. */
-  var references = {
-    id: "references",
-    beforeDatasetsDraw: function (chart, args, options) {
-      (options.lines || []).forEach(function (line) {
-        var x = chart.scales.x.getPixelForValue(line.at), area = chart.chartArea, g = chart.ctx;
-        g.save();
-        g.strokeStyle = line.colour; g.lineWidth = 1.5; g.setLineDash([5, 4]);
-        g.beginPath(); g.moveTo(x, area.top); g.lineTo(x, area.bottom); g.stroke();
-        g.restore();
-      });
-    }
+/* Why the weights stayed close together, if they did. */
+function closeness() {
+  const means = judged.map((j) => j.mean).filter(known), rounds = judged.length > 0 ? judged[judged.length - 1].rounds : 0;
+  const spread = Math.max(...means) - Math.min(...means), noise = lossNoise / Math.sqrt(rounds);
+  const close = lastWeights.length > 0 && Math.max(...lastWeights) - Math.min(...lastWeights) < 0.2 && known(lossNoise);
+  return { close: close, lossSpread: fixed(spread, 3), lossError: fixed(noise, 3), alike: spread < 3 * noise };
+}
+
+function facts() {
+  const privacy = result.privacy, said = result.rounds.filter((r) => r.said !== undefined).map((r) => r.said);
+  const exact = answers.filter((a) => known(a.exact)), sites = privacy.per_agent.length;
+  return Object.assign({
+    job: result.job, version: result.version, unit: privacy.unit, trust: privacy.trust, private: result.private === true,
+    seed: result.seed !== null, simulated: result.simulated, finished: result.finished, central: privacy.trust === "central",
+    agents: count(sites), Agents: upper(count(sites)), s: sites === 1 ? "" : "s", sites: sites > 0,
+    rounds: String(result.rounds.length), seconds: orNone(result.seconds, fixed(result.seconds, 1)),
+    epsilon: orNone(privacy.epsilon, general(privacy.epsilon, 4)), epsilon3: general(privacy.epsilon, 3),
+    times: general(Math.exp(privacy.epsilon), 3), delta: privacy.delta > 0 ? general(privacy.delta, 3) : "",
+    model: chosenIndex >= 0, chosen: result.chosen || "", experts: experts.length > 0 ? count(experts.length) : "",
+    choice: chosenIndex >= 0 && experts.length > 1, questions: chosenIndex < 0 && (answers.length > 0 || said.length > 0),
+    asked: answers.length > 0 || said.length > 0,
+    answers: answers.length > 0, answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
+    exact: exact.length > 0 ? String(exact.length) : "",
+    exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),
+    said: said.length > 0 ? said[said.length - 1] || " " : "", saidCount: String(said.length), saidOften: said.length > 1,
+    losses: result.rounds.some((r) => r.losses), releases: releases.length > 0, forecasts: result.forecasts.length > 0,
+    accuracy: orNone(result.accuracy, percent(result.accuracy)), accuracyOrDash: percent(result.accuracy),
+    accuracyError: percent(result.accuracy_error), auc: orNone(result.auc, fixed(result.auc, 3)), aucOrDash: fixed(result.auc, 3),
+    aucError: orNone(result.auc_error, fixed(result.auc_error, 3)),
+    compared: known(result.accuracy) && known(baseline.pooled_accuracy), held: (baseline.records_held || 0).toLocaleString("en-US"),
+    majority: percent(baseline.majority), pooled: percent(baseline.pooled_accuracy), pooledAuc: fixed(baseline.pooled_auc, 3),
+    pooledAny: known(baseline.pooled_accuracy) || known(error.pooled), bound: orNone(result.regret.bound, fixed(result.regret.bound, 4)),
+    error: orNone(error.root_mean_square, fixed(error.root_mean_square, 3)), errorAbsolute: fixed(error.mean_absolute, 3),
+    errorConstant: fixed(error.constant, 3), errorPooled: orNone(error.pooled, fixed(error.pooled, 3)) || "\u2013",
+    leastSquares: known(error.pooled), pinball: orNone(error.pinball, fixed(error.pinball, 3))
+  }, worth(), closeness());
+}
+
+/* Columns in which the key's cell, and whatever else is named, is told otherwise. */
+function columnsOf(list, changes) {
+  return columns[list].map((c) => Object.assign({}, c, changes[c.key]));
+}
+
+/* Where a number stands on the range of the answers of its unit: lines of a drawing, which needs no charts and prints. */
+function picture(answer) {
+  const column = (a) => a.name.startsWith("histogram"); /* its cells are drawn as columns from 0 */
+  const ends = answers.slice(0, ROWS_MAX).filter((a) => a.unit === answer.unit).flatMap((a) =>
+    [column(a) ? 0 : null, a.value, a.low, a.high, a.exact]).filter(known);
+  const low = Math.min(...ends), width = Math.max(...ends) - low;
+  const at = (v) => 6 + (width > 0 ? (v - low) / width : 0.5) * 168, x = (v) => at(v).toFixed(1);
+  const parts = [];
+  if (known(answer.value) && column(answer)) {
+    parts.push(el("rect", { class: "column", x: Math.min(at(0), at(answer.value)).toFixed(1),
+      width: Math.abs(at(answer.value) - at(0)).toFixed(1), y: 3, height: 12 }));
+  } else if (known(answer.value)) {
+    parts.push(el("circle", { class: "told", cx: x(answer.value), cy: 9, r: 4 }));
+  }
+  /* In front of the dot or column, with an end at either side: it is seen however short it is. */
+  if (known(answer.low) && known(answer.high)) {
+    const from = x(answer.low), to = x(answer.high);
+    parts.push(el("path", { class: "bar", d: "M" + from + " 5V13M" + from + " 9H" + to + "M" + to + " 5V13" }));
+  }
+  if (known(answer.exact)) {
+    parts.push(el("line", { class: "exact", x1: x(answer.exact), x2: x(answer.exact), y1: 1, y2: 17 }));
+  }
+  return el("svg", { width: 180, height: 18, viewBox: "0 0 180 18", "aria-hidden": "true" }, parts);
+}
+
+function answerTable() {
+  const list = columnsOf("answers", {
+    name: { cell: (a) => [a.name, a.note ? [el("br"), el("small", {}, a.note)] : []] },
+    low: { cell: (a) => general(a.low, 5) + " to " + general(a.high, 5) }, exact: { tag: true }
+  }).filter((c) => c.key !== "exact" || answers.some((a) => known(a.exact)));
+  list.splice(1, 0, { label: "", style: "picture", cell: picture });
+  table("answers", list, answers);
+}
+
+function releaseTable() {
+  const first = (cell) => ({ cell: (r, i) => i === 0 || releases[i - 1].stage !== r.stage ? cell(r) : "" });
+  const noise = (r) => {
+    const ninetyFive = !known(r.noise) && known(r.bar) && r.task !== "losses"; /* the bar of a play is a mean */
+    return (known(r.noise) ? "\u00b1 " + general(r.noise, 3) + " " : !known(r.bar) ? ""
+      : (r.bar > 0 ? "at most " : "none, ") + general(r.bar, 3) + " ") + r.unit + (ninetyFive ? " (95 %)" : "");
   };
+  table("releases", columnsOf("releases", {
+    stage: first((r) => (r.stage + 1) + " " + r.task), noise: { cell: noise },
+    mechanism: first((r) => r.mechanism
+      + (known(r.sigma) && r.mechanism.includes("aussian") ? ", \u03c3 " + general(r.sigma, 4) + " times the sensitivity" : "")
+      + (known(r.sampling) && r.sampling < 1 ? ", on " + general(r.sampling, 3) + " of the records at a time" : "")),
+    epsilon: first((r) => fixed(r.epsilon, 4) + (r.delta > 0 ? ", \u03b4 = " + general(r.delta, 3) : "")
+      + (r.passes > 1 ? " in " + r.passes + " charges" : ""))
+  }), releases);
+}
 
-  /* Bars of the noise: in front of the points, so that a short one is seen. options: {errors, axis}, the error
-   * of each point of the last data set, null where it has none. */
-  var whiskers = {
-    id: "whiskers",
-    afterDatasetsDraw: function (chart, args, options) {
-      var errors = options.errors || [], meta = chart.getDatasetMeta(chart.data.datasets.length - 1), g = chart.ctx;
-      errors.forEach(function (error, i) {
-        var point = meta.data[i], value = chart.data.datasets[chart.data.datasets.length - 1].data[i];
-        if (!point || !known(error) || !known(value) || error <= 0) { return; }
-        var across = options.axis === "x", scale = chart.scales[options.axis];
-        var a = scale.getPixelForValue(value - error), b = scale.getPixelForValue(value + error), at = across ? point.y : point.x;
-        g.save();
-        g.strokeStyle = c.ink; g.lineWidth = 1.4;
-        g.beginPath(); g.rect(chart.chartArea.left, chart.chartArea.top, chart.chartArea.width, chart.chartArea.height); g.clip();
-        g.beginPath();
-        [[a, -4, a, 4], [a, 0, b, 0], [b, -4, b, 4]].forEach(function (s) {
-          if (across) { g.moveTo(s[0], at + s[1]); g.lineTo(s[2], at + s[3]); } else { g.moveTo(at + s[1], s[0]); g.lineTo(at + s[3], s[2]); }
-        });
-        g.stroke();
-        g.restore();
-      });
-    }
-  };
-  /* The standard deviation of the noise on a released loss. */
-  function lossNoise() {
-    var release = (data.releases || []).find(function (r) { return r.unit === "loss" && known(r.noise); });
-    return release ? release.noise : NaN;
+function expertTable() {
+  const rows = experts.slice(0, ROWS_MAX).map((e, i) => Object.assign({}, e, { mean_loss: judged[i].mean,
+    weight: i in lastWeights ? lastWeights[i] : null }, i === chosenIndex ? { name: e.name + " (chosen)", style: "chosen" } : {}));
+  if (known(baseline.pooled_accuracy)) {
+    rows.push({ name: "pooled, not private, simulator only", style: "pooled", lambda: baseline.pooled_lambda,
+      accuracy: baseline.pooled_accuracy, auc: baseline.pooled_auc });
+    rows.push({ name: "majority class", accuracy: baseline.majority, auc: 0.5 });
   }
+  table("experts", columnsOf("experts", {}).concat(
+    { key: "mean_loss", label: "mean loss", format: "fixed", digits: 4 },
+    { key: "weight", label: "last weight", format: "percent", digits: 1 }), rows);
+}
 
-  /* The best few by a figure; the chosen one is always among them. */
-  function leading(score, descending, count) {
-    var order = data.experts.map(function (e, i) { return i; }).filter(function (i) { return known(score(i)); });
-    order.sort(function (a, b) { return descending ? score(b) - score(a) : score(a) - score(b); });
-    var top = order.slice(0, count), chosen = chosenIndex();
-    if (chosen >= 0 && top.indexOf(chosen) < 0 && order.indexOf(chosen) >= 0) { top[top.length - 1] = chosen; }
-    return top;
-  }
-  function chosenIndex() {
-    return data.experts.findIndex(function (e) { return e.name === data.chosen; });
-  }
+/* A part of the result, its figures below each other. */
+function partTable(id, part, change) {
+  table(id, [{ key: "label", label: "figure", format: "text" }, { key: "value", label: "value", format: "text" }],
+    columns[id].map((c) => Object.assign({ label: c.label, value: written(part[c.key], c.format, c.digits) }, change(c))));
+}
 
-  function shorter(name) { return name.replace(/lambda /g, "\u03bb ").replace(/threshold /g, ""); }
-
-  /* Chart.js would cut long names; half of the picture may be theirs. */
-  function wide(scale, rows, width) {
-    var g = scale.ctx;
-    g.save();
-    g.font = "12px " + Chart.defaults.font.family;
-    var need = Math.max.apply(null, rows.map(function (r) { return g.measureText(shorter(r.name)).width; }));
-    g.restore();
-    scale.width = Math.min(need + 14, 0.6 * width);
-  }
-
-  /* share: the figure lies between 0 and 1, and so does the axis. */
-  function dots(id, rows, lines, format, title, share) {
-    var canvas = document.getElementById(id);
-    if (!canvas || rows.length === 0) { return; }
-    /* A narrow axis has room for three figures, and none for a title: the card's text says it. */
-    var narrow = !onPaper && canvas.parentElement.clientWidth < 400;
-    canvas.parentElement.style.height = Math.max(200, 76 + 23 * rows.length) + "px";
-    var all = rows.map(function (r) { return r.value; });
-    var ends = function (sign) { return rows.map(function (r) { return r.value + sign * (known(r.error) ? r.error : 0); }); };
-    var low = Math.min.apply(null, ends(-1)), high = Math.max.apply(null, ends(1)), spread = high - low;
-    /* Steps from coarse to fine: the first that fits often enough. */
-    var steps = [];
-    for (var power = Math.pow(10, Math.ceil(Math.log10(Math.max(Math.abs(high), Math.abs(low), 1e-3)))), p = 0; p < 7; p++, power /= 10) {
-      steps.push(power / 2, power / 5, power / 10);
-    }
-    var step = steps.find(function (s) { return spread / s >= (narrow ? 1.2 : 2.5); }) || steps[6];
-    /* rounded: 0.7000000000000001 costs the scale a tick */
-    low = Number((step * Math.floor(low / step - 0.15)).toFixed(9)); high = Number((step * Math.ceil(high / step + 0.15)).toFixed(9));
-    if (share) { low = Math.max(low, 0); high = Math.min(high, 1); }
-    var places = Math.max(0, Math.ceil(-Math.log10(format === percent ? 100 * step : step) - 1e-9));
-    draw(id, {
-      type: "line",
-      data: {
-        labels: rows.map(function (r) { return shorter(r.name); }),
-        datasets: [{
-          data: all, showLine: false, clip: false,
-          pointRadius: rows.map(function (r) { return r.kind === "other" ? 4.5 : 7; }), pointHoverRadius: 8,
-          pointStyle: rows.map(function (r) { return r.kind === "pooled" ? "rectRot" : r.kind === "plain" ? "rect" : "circle"; }),
-          pointBackgroundColor: rows.map(function (r) { return c[r.kind]; }),
-          pointBorderColor: rows.map(function (r) { return c[r.kind]; })
-        }]
-      },
-      options: base({
-        indexAxis: "y",
-        scales: {
-          x: axis(narrow ? "" : title, { min: low, max: high, ticks: { color: c.soft, autoSkip: false, includeBounds: false, callback: function (v) { return format === percent ? (100 * v).toFixed(places) + "%" : Number(v).toFixed(places); }, stepSize: step, maxRotation: 0 } }),
-          y: axis("", { afterFit: function (scale) { wide(scale, rows, scale.chart.width); }, ticks: { autoSkip: false, font: { size: 12 }, color: rows.map(function (r) { return r.kind === "other" ? c.soft : c[r.kind]; }) }, offset: true })
-        },
-        plugins: { references: { lines: lines }, whiskers: { axis: "x", errors: rows.map(function (r) { return r.error; }) },
-          tooltip: { displayColors: false, callbacks: { label: function (t) { var e = rows[t.dataIndex].error; return format(t.raw) + (known(e) ? " \u00b1 " + format(e) : ""); } } } }
-      }),
-      plugins: [references, whiskers]
-    });
-  }
-
-  /* The chosen one's standard error, which the program computed. */
-  function errorOf(field) {
-    var canvas = document.getElementById("chart-" + field);
-    return canvas && canvas.dataset.error ? Number(canvas.dataset.error) : NaN;
-  }
-
-  function quality(id, field, pooled, plain, title, error) {
-    var score = function (i) { return data.experts[i][field]; };
-    var chosen = chosenIndex(), lines = [];
-    var rows = leading(score, true, 24).map(function (i) {
-      return { name: data.experts[i].name, value: score(i), kind: i === chosen ? "chosen" : "other", error: i === chosen ? error : null };
-    });
-    if (rows.length === 0) { return; }
-    if (known(pooled)) { rows.push({ name: "pooled, not private", value: pooled, kind: "pooled" }); lines.push({ at: pooled, colour: c.pooled }); }
-    if (known(plain)) { rows.push({ name: field === "auc" ? "a coin's toss" : "majority class", value: plain, kind: "plain" }); lines.push({ at: plain, colour: c.plain }); }
-    rows.sort(function (a, b) { return b.value - a.value; });
-    dots(id, rows, lines, field === "auc" ? decimal : percent, title, true);
-  }
-
-  /* A label that is a number. */
-  function errors(id) {
-    var e = data.error || {}, lines = [];
-    var rows = [{ name: "chosen: " + (data.chosen || ""), value: e.root_mean_square, kind: "chosen" },
-      { name: "pooled, not private", value: e.pooled, kind: "pooled" },
-      { name: "always the mean", value: e.constant, kind: "plain" }].filter(function (r) { return known(r.value); });
-    rows.forEach(function (r) { if (r.kind !== "chosen") { lines.push({ at: r.value, colour: c[r.kind] }); } });
-    rows.sort(function (a, b) { return a.value - b.value; });
-    dots(id, rows, lines, decimal, "root mean square error on held-out records, lower is better");
-  }
-
-  function lossesRounds() {
-    return data.rounds.filter(function (r) { return Array.isArray(r.losses) && !r.failed; });
-  }
-
-  function meanLosses(id) {
-    var rounds = lossesRounds(), chosen = chosenIndex();
-    if (rounds.length === 0) { return; }
-    var mean = data.experts.map(function (e, i) {
-      return rounds.reduce(function (s, r) { return s + r.losses[i]; }, 0) / rounds.length;
-    });
-    dots(id, leading(function (i) { return mean[i]; }, false, 24).map(function (i) {
-      return { name: data.experts[i].name, value: mean[i], kind: i === chosen ? "chosen" : "other", error: lossNoise() / Math.sqrt(rounds.length) };
-    }), [], decimal, "mean released loss, lower is better");
-  }
-
-  function losses(id) {
-    var rounds = lossesRounds(), chosen = chosenIndex();
-    if (rounds.length === 0) { return; }
-    var labels = rounds.map(number), few = rounds.length <= 12;
-    var sets = data.experts.map(function (e, i) {
-      return { label: e.name, data: rounds.map(function (r) { return r.losses[i]; }), borderWidth: 1, pointRadius: few ? 2 : 0,
-        borderColor: alpha(c.other, 0.75), backgroundColor: c.other, order: 3, expert: i };
-    }).slice(0, 200);
-    var average = rounds.map(function (r) { return r.losses.reduce(function (s, v) { return s + v; }, 0) / r.losses.length; });
-    sets.push({ label: "average over all candidates", data: average, borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [5, 4], pointRadius: 0, order: 2 });
-    if (chosen >= 0) {
-      sets.push({ label: "chosen", data: rounds.map(function (r) { return r.losses[chosen]; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: 2, order: 1 });
-    }
-    var plugin = legend();
-    plugin.labels.filter = function (item) { return item.text === "chosen" || item.text === "average over all candidates"; };
-    draw(id, { type: "line", data: { labels: labels, datasets: sets }, options: base({
-      interaction: { mode: "nearest", intersect: false },
-      scales: { x: counted("round"), y: axis("mean loss, noise included", chosen >= 0 && known(lossNoise()) ? {
-          suggestedMin: Math.min.apply(null, rounds.map(function (r) { return r.losses[chosen]; })) - lossNoise(),
-          suggestedMax: Math.max.apply(null, rounds.map(function (r) { return r.losses[chosen]; })) + lossNoise() } : {}) },
-      plugins: { legend: plugin, whiskers: { axis: "y", errors: chosen >= 0 && rounds.length <= 60 ? rounds.map(lossNoise) : [] } }
-    }), plugins: [whiskers] });
-  }
-
-  function weights(id) {
-    var rounds = lossesRounds(), chosen = chosenIndex();
-    if (rounds.length === 0) { return; }
-    var last = rounds[rounds.length - 1].weights || [];
-    var peak = function (i) { return rounds.reduce(function (m, r) { return Math.max(m, r.weights ? r.weights[i] : 0); }, 0); };
-    if (last.length === 0) { return; }
-    var top = leading(peak, true, data.experts.length <= 8 ? 8 : 6).sort(function (a, b) { return a === chosen ? -1 : b === chosen ? 1 : last[b] - last[a]; });
-    var hues = ["#c08a2d", "#7a5ea8", "#3b7ea1", "#a5523f", "#6b8e4e", "#b86b92", "#5f7f8f"], next = 0;
-    var few = rounds.length <= 12; /* an area of three rounds would be mostly invention */
-    var layer = function (label, fill, value) {
-      return { label: label, data: rounds.map(value), fill: true, backgroundColor: fill, borderColor: fill, borderWidth: 0, pointRadius: 0, maxBarThickness: 72 };
-    };
-    var sets = top.map(function (i) {
-      var fill = i === chosen ? c.chosen : alpha(hues[next++], 0.8);
-      return layer((i === chosen ? "chosen: " : "") + shorter(data.experts[i].name), fill, function (r) { return r.weights[i]; });
-    });
-    if (data.experts.length > top.length) {
-      sets.push(layer("the other " + (data.experts.length - top.length), c.left, function (r) {
-        return r.weights.reduce(function (s, v, i) { return top.indexOf(i) < 0 ? s + v : s; }, 0);
-      }));
-    }
-    draw(id, { type: few ? "bar" : "line", data: { labels: rounds.map(number), datasets: sets }, options: base({
-      interaction: { mode: "index", intersect: false },
-      scales: { x: counted("round", { stacked: few }), y: axis("weight", { stacked: true, min: 0, max: 1, ticks: { color: c.soft, callback: function (v) { return Math.round(100 * v) + "%"; } } }) },
-      plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + percent(t.raw); } } } }
-    }) });
-  }
-
-  function spend(id) {
-    var agents = data.privacy.per_agent;
-    if (agents.length === 0) { return; }
-    var canvas = document.getElementById(id);
-    if (canvas) { canvas.parentElement.style.height = Math.max(180, 110 + 30 * agents.length) + "px"; }
-    var sets = [{ label: "spent", data: agents.map(function (a) { return a.epsilon_spent; }), backgroundColor: c.chosen, maxBarThickness: 20 }];
-    if (agents.some(function (a) { return known(a.epsilon_left); })) {
-      sets.push({ label: data.simulated ? "left under the site's own policy" : "left of the job's price", data: agents.map(function (a) { return a.epsilon_left; }), backgroundColor: c.left, maxBarThickness: 20 });
-    }
-    draw(id, { type: "bar", data: { labels: agents.map(function (a) { return a.agent; }), datasets: sets }, options: base({
-      indexAxis: "y",
-      scales: { x: axis("epsilon", { stacked: true, beginAtZero: true }), y: axis("", { stacked: true, grid: { display: false }, ticks: { color: c.ink } }) },
-      plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + Number(t.raw).toFixed(4); } } } }
-    }) });
-  }
-
-  function regret(id) {
-    var rounds = lossesRounds().filter(function (r) { return known(r.regret_average); });
-    if (rounds.length === 0) { return; }
-    var dot = rounds.length === 1 ? 4 : 0, last = rounds[rounds.length - 1];
-    /* The first rounds' guarantee is so loose that it would flatten all the rest. */
-    var ceiling = known(last.regret_bound) && last.regret_bound > 0 ? roundUp(Math.min(4 * last.regret_bound, 1.05 * Math.max.apply(null, rounds.map(function (r) { return r.regret_bound; })))) : undefined;
-    draw(id, { type: "line", data: { labels: rounds.map(number), datasets: [
-      { label: "cost of the choice so far (regret)", data: rounds.map(function (r) { return r.regret_average; }), borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2.5, pointRadius: dot },
-      { label: "the most to be expected", data: rounds.map(function (r) { return r.regret_bound; }), borderColor: c.bound, backgroundColor: c.bound, borderWidth: 2, borderDash: [6, 4], pointRadius: dot }
-    ] }, options: base({
-      interaction: { mode: "index", intersect: false },
-      scales: { x: counted("round"), y: axis("loss per round", { suggestedMin: 0, max: ceiling }) },
-      plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + Number(t.raw).toFixed(4); } } } }
-    }) });
-  }
-
-  function forecasts() {
-    (data.forecasts || []).forEach(function (f, i) {
-      draw("chart-forecast-" + i, { type: "line", data: { labels: f.truth.map(function (v, d) { return d + 1; }), datasets: [
-        { label: "truth", data: f.truth, borderColor: c.plain, backgroundColor: c.plain, borderWidth: 1.5, pointRadius: 1.5 },
-        { label: "forecast", data: f.forecast, borderColor: c.chosen, backgroundColor: c.chosen, borderWidth: 2, pointRadius: 0 }
-      ] }, options: base({
-        interaction: { mode: "index", intersect: false },
-        scales: { x: counted("day"), y: axis("in the unit of the figure", { beginAtZero: true }) },
-        plugins: { legend: legend(), tooltip: { callbacks: { label: function (t) { return t.dataset.label + ": " + decimal(t.raw); } } } }
-      }) });
-    });
-  }
-
-  function all(printing) {
-    charts.forEach(function (chart) { chart.destroy(); });
-    charts = [];
-    onPaper = printing;
-    palette(printing);
-    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-    Chart.defaults.font.size = 12;
-    var b = data.baseline || {};
-    quality("chart-accuracy", "accuracy", b.pooled_accuracy, b.majority, "accuracy on held-out records", errorOf("accuracy"));
-    quality("chart-auc", "auc", b.pooled_auc, null, "AUC on held-out records", errorOf("auc"));
-    errors("chart-error");
-    meanLosses("chart-mean-losses");
-    losses("chart-losses");
-    weights("chart-weights");
-    spend("chart-spend");
-    regret("chart-regret");
-    forecasts();
-  }
-
-  all(false);
-  dark.addEventListener("change", function () { all(false); });
-  window.addEventListener("beforeprint", function () {
-    all(true);
-    document.querySelectorAll("details").forEach(function (d) { d.dataset.was = d.open ? "1" : ""; d.open = true; });
+function forecastCards() {
+  const cards = document.getElementById("forecasts"), tables = document.getElementById("forecast-tables");
+  result.forecasts.forEach((f, number) => {
+    const about = "Line chart of the forecasts and the truth of " + f.stream + ". The figures are in the table below.";
+    cards.appendChild(el("figure", { class: "card" },
+      el("figcaption", {}, el("h3", {}, f.stream, " ", el("span", { class: "tag" }, "simulator only")),
+        el("p", {}, "The last " + f.truth.length + " days held out: what was, and what the chosen model said the day before.")),
+      el("div", { class: "plot" }, el("canvas", { id: "chart-forecast-" + number, role: "img", "aria-label": printable(about) }))));
+    tables.appendChild(el("details", {}, el("summary", {}, "Forecasts of " + f.stream), el("div", { class: "scroll" },
+      el("table", { id: "forecast-" + number }, el("caption", {}, "Simulator only: exact records.")))));
+    table("forecast-" + number, [{ label: "day", cell: (row, i) => String(i + 1) },
+      { label: "truth", cell: (row) => fixed(row[0], 4) }, { label: "forecast", cell: (row) => fixed(row[1], 4) }],
+      f.truth.map((v, i) => [v, f.forecast[i]]));
   });
-  window.addEventListener("afterprint", function () {
-    all(false);
-    document.querySelectorAll("details").forEach(function (d) { d.open = d.dataset.was === "1"; });
-  });
-})();
+}
+
+fill(facts());
+answerTable();
+result.rounds.filter((r) => r.said !== undefined).forEach((r) => document.getElementById("found").appendChild(
+  el("p", { class: "said" }, r.stage + ", round " + (r.round + 1) + ": ", el("strong", {}, r.said))));
+releaseTable();
+if (result.forecasts.length > 0) { forecastCards(); }
+expertTable();
+table("rounds", columnsOf("rounds", {
+  round: { cell: (r) => String(r.round + 1) }, stage: { cell: (r) => r.stage + (r.failed ? " (failed)" : "") },
+  chosen: { cell: (r) => r.said !== undefined ? r.said : r.chosen || "" }
+}), result.rounds);
+table("per_agent", columnsOf("per_agent", {}), result.privacy.per_agent);
+partTable("error", error, () => ({}));
+partTable("regret", result.regret, (c) => c.key === "average" && !known(result.regret.average)
+  ? { label: c.label + ": nobody may know, under this trust" } : {});

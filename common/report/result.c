@@ -1,6 +1,9 @@
 #include "report/result_fields.h"
 
+#include "base/check.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +81,33 @@ enum status result_reserve_forecasts(struct result *result, size_t count)
     return make_room(result, "forecasts", count);
 }
 
+size_t result_length(const struct result *result, const struct field *field, const void *base)
+{
+    return field->kind == FIELD_LOSSES     ? result->expert_count
+           : field->kind == FIELD_FEATURES ? result->feature_count
+                                           : ((const struct result_forecast *)base)->day_count;
+}
+
+void result_show(char *text, size_t size, const struct field *field, const void *base)
+{
+    double value = NAN;
+    CHECK(field->kind == FIELD_REAL);
+    if (base != NULL) {
+        memcpy(&value, (const char *)base + field->offset, sizeof value);
+    }
+    if (base == NULL) {
+        (void)snprintf(text, size, "%s", field->terminal.label);
+    } else if (!isfinite(value)) {
+        (void)snprintf(text, size, "-");
+    } else if (field->terminal.format == FORMAT_SIGNIFICANT) {
+        (void)snprintf(text, size, "%.*g", field->terminal.digits, value);
+    } else if (field->terminal.format == FORMAT_PERCENT) {
+        (void)snprintf(text, size, "%.*f%%", field->terminal.digits, 100 * value);
+    } else {
+        (void)snprintf(text, size, "%.*f", field->terminal.digits, value);
+    }
+}
+
 double *result_numbers(size_t count)
 {
     double *number = calloc(count + 1, sizeof *number);
@@ -122,4 +152,32 @@ bool result_release_is_bar(const struct result_release *release)
 {
     return !isfinite(release->noise) && isfinite(release->bar) &&
            strcmp(release->task, "losses") != 0;
+}
+
+/* How far figures on held-out records may be from those on all records alike: binomial for a share,
+ * Hanley and McNeil (1982) for an AUC, whose scores they take as exponential. */
+double result_accuracy_error(const struct result *result)
+{
+    const double count = (double)result->baseline.records_held;
+    return count > 0 ? sqrt(result->accuracy * (1 - result->accuracy) / count) : NAN;
+}
+
+/* Q1: two positives both rank above one negative; Q2: one positive above two negatives. */
+static double auc_error(double auc, double positives, double negatives)
+{
+    const double both_above = auc / (2 - auc);
+    const double above_both = 2 * auc * auc / (1 + auc);
+    const double variance = auc * (1 - auc) + (positives - 1) * (both_above - auc * auc) +
+                            (negatives - 1) * (above_both - auc * auc);
+    return sqrt(variance / (positives * negatives));
+}
+
+double result_auc_error(const struct result *result)
+{
+    const double count = (double)result->baseline.records_held;
+    const double more = round(result->baseline.majority * count);
+    const double fewer = count - more;
+    return fewer >= 1
+               ? fmax(auc_error(result->auc, more, fewer), auc_error(result->auc, fewer, more))
+               : NAN;
 }

@@ -200,6 +200,10 @@ void result_free(struct result *result);
  * STATUS_NO_MEMORY, and STATUS_INVALID for a name that is not UTF-8. */
 MUST_USE enum status result_to_json(char **text, const struct result *result);
 
+/** Writes what the report's page draws from: {"result": the same without models, with computed figures, "columns": of each
+ * list and part, [{"key", "label", "format", "digits"}]}. As result_to_json otherwise. */
+MUST_USE enum status result_to_page(char **text, const struct result *result);
+
 /** Reads result.json. Keys it does not know are ignored, so that an older program reads a newer
  * file; a missing key, a wrong type and a number out of range are refused. Fails with
  * STATUS_INVALID, STATUS_NO_MEMORY; the result is then as after result_init. */

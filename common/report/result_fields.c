@@ -25,71 +25,74 @@
                 .item_size = sizeof *((struct result *)0)->member,                                 \
                 .count_offset = offsetof(struct result, member##_count)
 
+#define PAGE(name, how, places)              .page = {(name), FORMAT_##how, (places), 0}
+#define TERMINAL(name, how, places, columns) .terminal = {(name), FORMAT_##how, (places), (columns)}
+
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts are of 4 or 8 bytes");
 
 /* clang-format off */
 static const struct field round_fields[] = {
-    {"stage", TEXT(struct result_round, stage)},
-    {"round", COUNT(struct result_round, round)},
-    {"agents", COUNT(struct result_round, agents)},
-    {"chosen", EXPERT(struct result_round, chosen)},
-    {"seconds", REAL(struct result_round, seconds)},
+    {"round", COUNT(struct result_round, round), PAGE("round", COUNT, 0)},
+    {"stage", TEXT(struct result_round, stage), PAGE("stage", TEXT, 0)},
+    {"agents", COUNT(struct result_round, agents), PAGE("institutions", COUNT, 0)},
+    {"chosen", EXPERT(struct result_round, chosen), PAGE("played", TEXT, 0)},
     {"failed", BOOL(struct result_round, failed)},
-    {"epsilon", REAL(struct result_round, epsilon)},
+    {"epsilon", REAL(struct result_round, epsilon), PAGE("epsilon so far", FIXED, 4)},
     {"said", OWNED(struct result_round, said), .is_later = true},
     {"losses", LOSSES(struct result_round, loss)},
     {"weights", LOSSES(struct result_round, weight)},
-    {"regret_average", REAL(struct result_round, regret_average)},
-    {"regret_bound", REAL(struct result_round, regret_bound)},
+    {"regret_average", REAL(struct result_round, regret_average), PAGE("regret", FIXED, 4)},
+    {"regret_bound", REAL(struct result_round, regret_bound), PAGE("bound", FIXED, 4)},
+    {"seconds", REAL(struct result_round, seconds), PAGE("seconds", FIXED, 2)},
     {.key = NULL}
 };
 
 const struct field result_expert_fields[] = {
-    {"name", TEXT(struct result_expert, name)},
-    {"lambda", REAL(struct result_expert, lambda)},
-    {"accuracy", REAL(struct result_expert, accuracy)},
-    {"auc", REAL(struct result_expert, auc)},
+    {"name", TEXT(struct result_expert, name), PAGE("expert", TEXT, 0)},
+    {"lambda", REAL(struct result_expert, lambda), PAGE("lambda", SIGNIFICANT, 6)},
+    {"accuracy", REAL(struct result_expert, accuracy), PAGE("accuracy", PERCENT, 1)},
+    {"auc", REAL(struct result_expert, auc), PAGE("AUC", FIXED, 4)},
     {"model", FEATURES(struct result_expert, model)},
     {.key = NULL}
 };
 
-static const struct field agent_fields[] = {
-    {"agent", TEXT(struct result_agent, name)},
-    {"epsilon_spent", REAL(struct result_agent, epsilon_spent)},
-    {"delta_spent", REAL(struct result_agent, delta_spent), .is_later = true},
-    {"epsilon_left", REAL(struct result_agent, epsilon_left)},
-    {"answers", COUNT(struct result_agent, answers)},
+const struct field result_agent_fields[] = {
+    {"agent", TEXT(struct result_agent, name), PAGE("institution", TEXT, 0)},
+    {"answers", COUNT(struct result_agent, answers), PAGE("answers", COUNT, 0)},
+    {"epsilon_spent", REAL(struct result_agent, epsilon_spent), PAGE("epsilon spent", FIXED, 6), TERMINAL("spent", FIXED, 4, 8)},
+    {"delta_spent", REAL(struct result_agent, delta_spent), .is_later = true, PAGE("at delta", SIGNIFICANT, 3)},
+    {"epsilon_left", REAL(struct result_agent, epsilon_left), PAGE("epsilon left", FIXED, 6), TERMINAL("left", FIXED, 4, 6)},
     {.key = NULL}
 };
 
 static const struct field answer_fields[] = {
-    {"name", TEXT(struct result_answer, name)},
+    {"name", TEXT(struct result_answer, name), PAGE("question", TEXT, 0)},
     {"round", COUNT(struct result_answer, round)},
-    {"unit", TEXT(struct result_answer, unit)},
+    {"value", REAL(struct result_answer, value), PAGE("released answer", SIGNIFICANT, 5)},
+    {"unit", TEXT(struct result_answer, unit), PAGE("unit", TEXT, 0)},
     {"note", NOTE(struct result_answer, note), .is_later = true},
-    {"records", REAL(struct result_answer, records), .is_later = true},
-    {"value", REAL(struct result_answer, value)},
-    {"error", REAL(struct result_answer, error)},
-    {"low", REAL(struct result_answer, low)},
+    {"records", REAL(struct result_answer, records), .is_later = true, PAGE("of records asked", COUNT, 0)},
+    {"low", REAL(struct result_answer, low), PAGE("95 % bar of the noise", SIGNIFICANT, 5)},
     {"high", REAL(struct result_answer, high)},
-    {"sampling", REAL(struct result_answer, sampling)},
-    {"exact", REAL(struct result_answer, exact)},
+    {"exact", REAL(struct result_answer, exact), PAGE("exact", SIGNIFICANT, 5)},
+    {"error", REAL(struct result_answer, error), PAGE("standard error of the noise", SIGNIFICANT, 5)},
+    {"sampling", REAL(struct result_answer, sampling), PAGE("of sampling, about", SIGNIFICANT, 5)},
     {.key = NULL}
 };
 
 static const struct field release_fields[] = {
-    {"stage", COUNT(struct result_release, stage)},
+    {"stage", COUNT(struct result_release, stage), PAGE("stage", COUNT, 0)},
     {"task", TEXT(struct result_release, task)},
     {"strategy", TEXT(struct result_release, strategy)},
-    {"what", TEXT(struct result_release, what)},
+    {"what", TEXT(struct result_release, what), PAGE("released", TEXT, 0)},
     {"unit", TEXT(struct result_release, unit)},
-    {"noise", REAL(struct result_release, noise)},
+    {"noise", REAL(struct result_release, noise), PAGE("noise on it", SIGNIFICANT, 3)},
     {"bar", REAL(struct result_release, bar)},
-    {"mechanism", TEXT(struct result_release, mechanism)},
+    {"mechanism", TEXT(struct result_release, mechanism), PAGE("mechanism", TEXT, 0)},
     {"sigma", REAL(struct result_release, sigma)},
     {"sampling", REAL(struct result_release, sampling)},
     {"passes", COUNT(struct result_release, passes)},
-    {"epsilon", REAL(struct result_release, epsilon)},
+    {"epsilon", REAL(struct result_release, epsilon), PAGE("\xce\xb5 of the stage", FIXED, 4)},
     {"delta", REAL(struct result_release, delta)},
     {.key = NULL}
 };
@@ -101,12 +104,14 @@ const struct field result_forecast_fields[] = {
     {.key = NULL}
 };
 
-static const struct field error_fields[] = {
-    {"root_mean_square", REAL(struct result, error.root_mean_square)},
-    {"mean_absolute", REAL(struct result, error.mean_absolute)},
-    {"pinball", REAL(struct result, error.pinball)},
-    {"constant", REAL(struct result, error.constant)},
-    {"pooled", REAL(struct result, error.pooled)},
+const struct field result_error_fields[] = {
+    {"root_mean_square", REAL(struct result, error.root_mean_square), PAGE("root mean square", SIGNIFICANT, 5),
+     TERMINAL("RMS error", SIGNIFICANT, 4, 12)},
+    {"mean_absolute", REAL(struct result, error.mean_absolute), PAGE("mean absolute", SIGNIFICANT, 5),
+     TERMINAL("mean absolute", SIGNIFICANT, 4, 13)},
+    {"pinball", REAL(struct result, error.pinball), PAGE("pinball", SIGNIFICANT, 5)},
+    {"constant", REAL(struct result, error.constant), PAGE("root mean square of always answering the mean", SIGNIFICANT, 5)},
+    {"pooled", REAL(struct result, error.pooled), PAGE("root mean square of least squares on all records, not private", SIGNIFICANT, 5)},
     {.key = NULL}
 };
 
@@ -125,15 +130,15 @@ const struct field result_privacy_fields[] = {
     {"unit", TEXT(struct result, privacy.unit)},
     {"epsilon", REAL(struct result, privacy.epsilon)},
     {"delta", REAL(struct result, privacy.delta)},
-    {"per_agent", LIST(agent, agent_fields, RESULT_AGENTS_MAX)},
+    {"per_agent", LIST(agent, result_agent_fields, RESULT_AGENTS_MAX)},
     {.key = NULL}
 };
 
 static const struct field regret_fields[] = {
-    {"average", REAL(struct result, regret.average)},
-    {"bound", REAL(struct result, regret.bound)},
-    {"bound_textbook", REAL(struct result, regret.textbook)},
-    {"bound_noise", REAL(struct result, regret.noise)},
+    {"average", REAL(struct result, regret.average), PAGE("reached", FIXED, 5)},
+    {"bound", REAL(struct result, regret.bound), PAGE("bound (Hoeffding\xe2\x80\x99s lemma)", FIXED, 5)},
+    {"bound_noise", REAL(struct result, regret.noise), PAGE("of which due to the noise on the losses", FIXED, 5)},
+    {"bound_textbook", REAL(struct result, regret.textbook), PAGE("bound as in the textbook (Dwork and Roth, 11.1)", FIXED, 5)},
     {.key = NULL}
 };
 
@@ -159,7 +164,9 @@ const struct field result_fields[] = {
     {"chosen", EXPERT(struct result, chosen)},
     {"accuracy", REAL(struct result, accuracy)},
     {"auc", REAL(struct result, auc)},
-    {"error", FIELD_PART, .row = error_fields, .is_known = has_error, .is_later = true},
+    {"accuracy_error", FIELD_COMPUTED, .compute = result_accuracy_error, .is_later = true},
+    {"auc_error", FIELD_COMPUTED, .compute = result_auc_error, .is_later = true},
+    {"error", FIELD_PART, .row = result_error_fields, .is_known = has_error, .is_later = true},
     {"baseline", FIELD_PART, .row = baseline_fields, .is_known = has_baseline},
     {"privacy", FIELD_PART, .row = result_privacy_fields},
     {"regret", FIELD_PART, .row = regret_fields},

@@ -1,5 +1,5 @@
-/* result_fields.h - every figure of result.json, a row each. What writes a result, what reads one, and what starts
- * and frees one walk these rows. A new figure is a member of its struct and a row. Private to result*.c. */
+/* result_fields.h - every figure of result.json, a row each. What writes a result, what reads one, what starts and
+ * frees one, the page's tables and the terminal's walk these rows. A new figure is a member of its struct and a row. */
 
 #ifndef REPORT_RESULT_FIELDS_H
 #define REPORT_RESULT_FIELDS_H
@@ -20,7 +20,24 @@ enum field_kind {
     FIELD_DAYS,     /* the same for each day of a forecast */
     FIELD_PART,     /* an object; its rows are about the whole result */
     FIELD_LIST,     /* a pointer to items, owned */
-    FIELD_DERIVED   /* a size_t that another row tells as well: written alone */
+    FIELD_DERIVED,  /* a size_t that another row tells as well: written alone */
+    FIELD_COMPUTED  /* a double, by the row's function: for the page alone */
+};
+
+enum field_format {
+    FORMAT_TEXT,
+    FORMAT_COUNT,      /* a whole number */
+    FORMAT_FIXED,      /* so many decimals */
+    FORMAT_PERCENT,    /* a share, in percent with so many decimals */
+    FORMAT_SIGNIFICANT /* so many significant digits */
+};
+
+/* How a place shows a figure; not there without a label. */
+struct field_shown {
+    const char *label; /* with the unit, where the reader would not know it */
+    enum field_format format;
+    int digits;
+    int width; /* of the terminal's column */
 };
 
 struct field {
@@ -35,16 +52,27 @@ struct field {
     size_t count_offset;
     bool (*is_known)(
         const struct result *result); /* a part is null otherwise; NULL: always known */
+    double (*compute)(const struct result *result);
+    struct field_shown page;     /* a column of its list's table, a line of its part's */
+    struct field_shown terminal; /* the same in what `hedgerow simulate` prints */
 };
 
 extern const struct field result_fields[];
 extern const struct field result_privacy_fields[];
 extern const struct field result_expert_fields[];
 extern const struct field result_forecast_fields[];
+extern const struct field result_agent_fields[];
+extern const struct field result_error_fields[];
 
 /** Makes room for so many items of a list, each unknown; frees the room that was there, which holds none.
  * Fails with STATUS_NO_MEMORY, or STATUS_INVALID over the list's limit. */
 MUST_USE enum status result_make_room(struct result *result, const struct field *list,
                                       size_t count);
+
+/** Returns how many numbers stand in an array of numbers that is not NULL; base: its struct. */
+size_t result_length(const struct result *result, const struct field *field, const void *base);
+
+/** Writes a FIELD_REAL as its row says for the terminal, "-" when it is not known; base: its struct, or NULL: its label. */
+void result_show(char *text, size_t size, const struct field *field, const void *base);
 
 #endif

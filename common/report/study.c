@@ -1,12 +1,14 @@
 #include "report/study.h"
 
 #include "base/check.h"
+#include "report/html.h"
 #include "json/json_text.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void say(char *out, size_t size, const char *text)
@@ -196,5 +198,17 @@ enum status study_to_json(char **json, const struct study *study)
         status = *json == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     }
     json_decref(root);
+    return status;
+}
+
+enum status study_report(char **html, const struct study *study)
+{
+    char *json = NULL;
+    *html = NULL;
+    enum status status = study_to_json(&json, study);
+    if (status == STATUS_OK) {
+        status = html_put(html, &html_template_study, json);
+    }
+    free(json);
     return status;
 }

@@ -34,6 +34,9 @@ prints() {
         fault "standard output lacks: $1"
 }
 
+# shown PAGE: what a report or a study's page shows once its scripts ran.
+shown() { node "$root/tests/unit/common/report/render.js" "$1"; }
+
 finish() {
     [ "$faults" -eq 0 ] || exit 1
     echo "all expectations hold"

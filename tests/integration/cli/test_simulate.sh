@@ -68,6 +68,8 @@ for i in range(1, 6):
     rows += share
 assert len(rows) == 7874
 PY
+shown "$work/a/report.html" >"$work/a.shown" && ! grep -q 'NOT PRIVATE' "$work/a.shown" &&
+    grep -q 'Five institutions learned one model together, in rehearsal' "$work/a.shown" || fault 'the report of a private run'
 [ "$(stat -c %a "$work/a")" = 700 ] || fault 'others may look into the folder'
 grep -q '^listen: "tcp://127\.' "$work/a/coordinator/coordinator.yml" || fault 'others may dial the coordinator'
 ! grep -q '127\.0\.0\.1' "$work/a/coordinator/coordinator.yml" ||
@@ -134,7 +136,7 @@ for run in b c; do
     cmp -s "$work/out" "$work/$run/result.json" || python3 -c "
 import json,sys; sys.exit(json.load(open('$work/out')) != json.load(open('$work/$run/result.json')))" ||
         fault '--json does not print result.json'
-    grep -q 'NOT PRIVATE' "$work/$run/report.html" || fault 'the report hides that it is not private'
+    shown "$work/$run/report.html" | grep -q '<strong>NOT PRIVATE' || fault 'the report hides that it is not private'
     grep -q 'NOT PRIVATE' "$work/$run/model.json" || fault 'the model hides that it is not private'
     grep -v '"seconds"' "$work/$run/result.json" >"$work/$run.result"
 done

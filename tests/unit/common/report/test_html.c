@@ -1,20 +1,27 @@
-/* The page: what comes from outside is text in it and never markup; it says when it is not private.
- */
+/* The page as its reader sees it, once its scripts ran (rendered.h): what comes from outside is text in it and never
+ * markup; it says when it is not private. */
 
 #include "report/html.h"
-#include "report/html_parts.h"
+#include "report/result_fields.h"
 
 #include "example_result.h"
+#include "rendered.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char *drawn(const struct result *result)
+/* The file. */
+static char *made(const struct result *result)
 {
     char *html = NULL;
     cr_assert(html_report(&html, result) == STATUS_OK);
     return html;
+}
+
+static char *drawn(const struct result *result)
+{
+    return rendered(made(result));
 }
 
 static size_t occurrences(const char *text, const char *what)
@@ -26,24 +33,22 @@ static size_t occurrences(const char *text, const char *what)
     return count;
 }
 
-static char *through(void (*put)(FILE *, const char *), const char *text)
-{
-    char *out = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&out, &size);
-    put(stream, text);
-    cr_assert(fclose(stream) == 0);
-    return out;
-}
-
 Test(html, escapes_text)
 {
-    char *out = through(html_text, "<b a=\"'\">&\n\x01");
-    cr_assert_str_eq(out, "&lt;b a=&quot;&#39;&quot;&gt;&amp;&#xfffd;&#xfffd;");
-    free(out);
-    out = through(html_json, "{\"a\": \"</script><!--&\"}");
-    cr_assert_str_eq(out, "{\"a\": \"\\u003c/script\\u003e\\u003c!--\\u0026\"}");
-    free(out);
+    struct result result = example_result();
+    (void)snprintf(result.job, sizeof result.job, "%s", "<b a=\"'\">&\n\x01$&{seed}");
+    char *page = made(&result);
+    cr_assert(
+        strstr(page, "\"job\": \"\\u003cb a=\\\"'\\\"\\u003e\\u0026\\n\\u0001$\\u0026{seed}\"") !=
+        NULL);
+    free(page);
+    page = drawn(&result);
+    cr_assert(
+        strstr(page, "<span>&lt;b a=\"'\"&gt;&amp;\xef\xbf\xbd\xef\xbf\xbd$&amp;{seed}</span>") !=
+            NULL,
+        "%s", page);
+    free(page);
+    result_free(&result);
 }
 
 Test(html, lets_no_name_become_markup)
@@ -51,13 +56,14 @@ Test(html, lets_no_name_become_markup)
     static const char hostile[] = "</script></title><script>alert(1)</script>\"'<img src=x>";
     struct result clean = example_result();
     struct result result = example_result();
-    char *before = drawn(&clean);
+    char *before = made(&clean);
     (void)snprintf(result.job, sizeof result.job, "%s", hostile);
     (void)snprintf(result.expert[0].name, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.agent[0].name, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.round[0].stage, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.round[2].said, strlen("age >= 71.5") + 1, "%s", "<img x>");
     (void)snprintf(result.answer[0].name, RESULT_TEXT_BYTES, "%s", hostile);
+    (void)snprintf(result.answer[0].note, RESULT_TEXT_BYTES, "%s", hostile);
     (void)snprintf(result.answer[0].unit, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.release[0].task, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.release[0].what, RESULT_TEXT_BYTES, "%s", hostile);
@@ -66,12 +72,16 @@ Test(html, lets_no_name_become_markup)
     (void)snprintf(result.privacy.trust, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.privacy.unit, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.version, sizeof result.version, "<script>");
-    char *after = drawn(&result);
-    cr_assert(strstr(after, "alert(1)") != NULL, "the names are shown at all");
+    char *after = made(&result);
+    cr_assert(strstr(after, "alert(1)") != NULL, "the names are there at all");
     cr_assert(strstr(after, "<img") == NULL);
     cr_assert(occurrences(after, "<script") == occurrences(before, "<script"));
     cr_assert(occurrences(after, "</script") == occurrences(before, "</script"));
     cr_assert(occurrences(after, "</title") == 1);
+    after = rendered(after);
+    cr_assert(occurrences(after, "alert(1)") > 15, "and shown, each where it belongs");
+    cr_assert(strstr(after, "<img") == NULL && strstr(after, "<script") == NULL);
+    cr_assert(strstr(after, "</script") == NULL && occurrences(after, "</title") == 1);
     free(before);
     free(after);
     result_free(&clean);
@@ -92,13 +102,15 @@ Test(html, shows_answers_with_their_bars_and_what_they_cost)
     cr_assert(strstr(page, "at most 30.5 records (95 %)") != NULL);
     cr_assert(strstr(page, "0.6250, \xce\xb4 = 0.000977") != NULL, "no epsilon without its delta");
     cr_assert(strstr(page, "age &gt;= 71.5") != NULL);
-    cr_assert(strstr(page, "nan") == NULL);
+    cr_assert(strstr(page, "nan") == NULL && strstr(page, "NaN") == NULL &&
+              strstr(page, "undefined") == NULL);
     free(page);
     result.answer[0].exact = NAN;
     result.answer[0].low = INFINITY;
     page = drawn(&result);
     cr_assert(strstr(page, "exact <span") == NULL, "a deployment has no such column");
-    cr_assert(strstr(page, "inf ") == NULL && strstr(page, "\"inf") == NULL);
+    cr_assert(strstr(page, "inf ") == NULL && strstr(page, "\"inf") == NULL &&
+              strstr(page, "Infinity") == NULL);
     free(page);
     result_free(&result);
 }
@@ -165,17 +177,31 @@ Test(html, of_a_selection_alone_speaks_of_no_answers)
     result_free(&result);
 }
 
+/* That the policy admits the page's own scripts, render.js demands of every page here. */
 Test(html, loads_nothing)
 {
     struct result result = example_result();
-    char *page = drawn(&result);
+    char *page = made(&result);
     cr_assert(strstr(page, "default-src 'none'") != NULL);
     cr_assert(strstr(page, "unsafe-inline") == NULL && strstr(page, "unsafe-eval") == NULL);
     cr_assert(occurrences(page, "'sha256-") == 3);
     cr_assert(strstr(page, " src=") == NULL && strstr(page, "<link") == NULL);
     cr_assert(strstr(page, "@import") == NULL && strstr(page, "url(") == NULL);
+    cr_assert(strstr(page, "innerHTML") == NULL && strstr(page, "insertAdjacentHTML") == NULL);
     cr_assert(strstr(page, "Chart.js v3.9.1") != NULL);
     cr_assert(strstr(page, "Permission is hereby granted") != NULL);
+    cr_assert(strstr(page, "@data@") == NULL && strstr(page, "_hash@") == NULL);
+    free(page);
+    result_free(&result);
+}
+
+Test(html, shows_its_figures_as_json_where_no_script_runs)
+{
+    struct result result = example_result();
+    char *page = made(&result);
+    cr_assert(strstr(page, "<noscript><p class=\"alarm\">") != NULL);
+    cr_assert(strstr(page, "#data:not([hidden]) { display: block;") != NULL);
+    cr_assert(strstr(page, "<div id=\"page\" hidden>") != NULL, "no half page beside it");
     free(page);
     result_free(&result);
 }
@@ -221,7 +247,8 @@ Test(html, draws_an_empty_result)
     struct result result;
     result_init(&result);
     char *page = drawn(&result);
-    cr_assert(strstr(page, "</html>") != NULL);
+    cr_assert(strstr(page, "What the words mean") != NULL);
+    cr_assert(strstr(page, "undefined") == NULL && strstr(page, "NaN") == NULL);
     free(page);
 }
 
@@ -242,7 +269,7 @@ Test(html, leaves_the_models_out)
 {
     struct result result = example_result();
     result.expert[0].model[0] = 0.123456789;
-    char *page = drawn(&result);
+    char *page = made(&result);
     cr_assert(strstr(page, "0.123456789") == NULL);
     cr_assert(result.expert[0].model[0] == 0.123456789, "the result itself is untouched");
     free(page);
@@ -261,7 +288,8 @@ Test(html, tells_the_error_where_the_label_is_a_number)
     result.error.pooled = 2.125;
     char *page = drawn(&result);
     cr_assert(strstr(page, "<dd>Least squares on all records") != NULL);
-    cr_assert(strstr(page, "logistic regression") == NULL && strstr(page, "<dt>AUC") == NULL);
+    cr_assert(strstr(page, "logistic regression") == NULL &&
+              strstr(page, "Logistic regression") == NULL && strstr(page, "<dt>AUC") == NULL);
     cr_assert(strstr(page, "Root mean square error") != NULL);
     cr_assert(occurrences(page, "4.500") >= 2 && occurrences(page, "2.125") >= 2);
     cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
@@ -295,7 +323,8 @@ Test(html, says_what_the_choice_was_worth)
                      "is right on 79.0% of the records held out, one drawn at random on 78.5%, "
                      "and the best on 79.0%: the choice was worth 0.5 points") != NULL);
     cr_assert(strstr(page, "less than two standard errors") != NULL);
-    cr_assert(strstr(page, "data-error=\"0.0102") != NULL, "the script has what it draws");
+    cr_assert(strstr(page, "&quot;errors&quot;:[null,0.01026") != NULL,
+              "the script has what it draws");
     free(page);
     /* A deployment knows the released losses alone. */
     for (size_t i = 0; i < result.expert_count; i++) {
@@ -334,6 +363,38 @@ Test(html, says_why_the_weights_stayed_close_together)
     }
     page = drawn(&result);
     cr_assert(strstr(page, "stayed close together") == NULL);
+    free(page);
+    result_free(&result);
+}
+
+/* A new figure is a row of result_fields.c: its column is in the page without another change. */
+static size_t expect_labels(const char *page, const struct field *table, const char *id)
+{
+    char place[128];
+    size_t count = 0;
+    (void)snprintf(place, sizeof place, "<table id=\"%s\"", id);
+    const char *at = strstr(page, place);
+    const char *end = at == NULL ? NULL : strstr(at, "</table>");
+    for (const struct field *row = table; row->key != NULL; row++) {
+        if (row->page.label != NULL) {
+            (void)snprintf(place, sizeof place, ">%s", row->page.label);
+            const char *found = at == NULL ? NULL : strstr(at, place);
+            cr_expect(found != NULL && found < end, "%s.%s has no place", id, row->key);
+            count++;
+        }
+        if (row->row != NULL) {
+            count += expect_labels(page, row->row, row->key);
+        }
+    }
+    return count;
+}
+
+Test(html, has_a_place_for_every_row_with_a_label)
+{
+    struct result result = example_result();
+    result.error.root_mean_square = 4.5;
+    char *page = drawn(&result);
+    cr_assert(expect_labels(page, result_fields, "result") >= 35);
     free(page);
     result_free(&result);
 }

@@ -1,146 +1,11 @@
-/* result.json's writer and reader. A file may come from anywhere: every type, range and count is checked. */
+/* result.json's reader. A file may come from anywhere: every type, range and count is checked. */
 
-#include "base/check.h"
 #include "report/result_fields.h"
-#include "json/json_text.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* json_object_set_new and json_array_append_new take the value even when they fail, and fail when
- * it is NULL (no memory, not UTF-8): a flag collects that. */
-struct writer {
-    const struct result *result;
-    bool failed;
-};
-
-static size_t count_of(const struct result *result, const struct field *list)
-{
-    size_t count;
-    memcpy(&count, (const char *)result + list->count_offset, sizeof count);
-    return count;
-}
-
-/* How many numbers stand in an array of numbers that is not NULL. */
-static size_t length_of(const struct result *result, const struct field *field, const void *base)
-{
-    return field->kind == FIELD_LOSSES     ? result->expert_count
-           : field->kind == FIELD_FEATURES ? result->feature_count
-                                           : ((const struct result_forecast *)base)->day_count;
-}
-
-static uint64_t whole_at(const struct field *field, const void *at)
-{
-    return field->size == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
-}
-
-static json_t *real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *reals(struct writer *writer, const double *value, size_t count)
-{
-    if (value == NULL) {
-        return json_null();
-    }
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        writer->failed |= json_array_append_new(array, real(value[i])) != 0;
-    }
-    return array;
-}
-
-/* Experts are named, not numbered: their names are unique and mean something to a reader. */
-static json_t *expert_name(const struct result *result, int64_t expert)
-{
-    if (expert == RESULT_NONE) {
-        return json_null();
-    }
-    CHECK(expert >= 0 && (size_t)expert < result->expert_count);
-    return json_string(result->expert[expert].name);
-}
-
-static json_t *object_of(struct writer *writer, const struct field *field, const void *base);
-
-static json_t *list_of(struct writer *writer, const struct field *list, const char *item)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count_of(writer->result, list); i++) {
-        json_t *object = object_of(writer, list->row, item + i * list->item_size);
-        writer->failed |= json_array_append_new(array, object) != 0;
-    }
-    return array;
-}
-
-static json_t *value_of(struct writer *writer, const struct field *field, const void *base)
-{
-    const struct result *result = writer->result;
-    const void *at = (const char *)base + field->offset;
-    switch (field->kind) {
-    case FIELD_TEXT:
-    case FIELD_NOTE:
-        return json_string(at);
-    case FIELD_OWNED:
-        return json_string(*(char *const *)at);
-    case FIELD_REAL:
-        return real(*(const double *)at);
-    case FIELD_BOOL:
-        return json_boolean(*(const bool *)at);
-    case FIELD_COUNT:
-    case FIELD_DERIVED:
-        return json_integer((json_int_t)whole_at(field, at));
-    case FIELD_SEED:
-        return result->has_seed ? json_integer((json_int_t)result->seed) : json_null();
-    case FIELD_EXPERT:
-        return expert_name(result, *(const int64_t *)at);
-    case FIELD_LOSSES:
-    case FIELD_FEATURES:
-    case FIELD_DAYS:
-        return reals(writer, *(double *const *)at, length_of(result, field, base));
-    case FIELD_PART:
-        return field->is_known == NULL || field->is_known(result)
-                   ? object_of(writer, field->row, result)
-                   : json_null();
-    case FIELD_LIST:
-        return list_of(writer, field, *(char *const *)at);
-    }
-    return NULL;
-}
-
-static json_t *object_of(struct writer *writer, const struct field *field, const void *base)
-{
-    json_t *object = json_object();
-    for (; field->key != NULL; field++) {
-        const char *at = (const char *)base + field->offset;
-        if ((field->kind == FIELD_NOTE && *at == '\0') ||
-            (field->kind == FIELD_OWNED && *(char *const *)(const void *)at == NULL)) {
-            continue;
-        }
-        json_t *value = value_of(writer, field, base);
-        writer->failed |= json_object_set_new(object, field->key, value) != 0;
-    }
-    return object;
-}
-
-enum status result_to_json(char **text, const struct result *result)
-{
-    struct writer writer = {.result = result};
-    json_t *root = object_of(&writer, result_fields, result);
-    *text = NULL;
-    if (!writer.failed) {
-        /* 15 digits: 0.003 stays 0.003. model.json holds the chosen model exactly. */
-        *text = json_text(root, 1, 15);
-    }
-    json_decref(root);
-    if (writer.failed) {
-        return STATUS_INVALID;
-    }
-    return *text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-}
 
 /* Where the reader is, for its message; the first failure stays. */
 struct reader {
@@ -310,7 +175,7 @@ static void read_value(struct reader *reader, const struct field *field, const j
     case FIELD_LOSSES:
     case FIELD_FEATURES:
     case FIELD_DAYS:
-        read_reals(reader, field->key, value, length_of(reader->result, field, base), at);
+        read_reals(reader, field->key, value, result_length(reader->result, field, base), at);
         break;
     case FIELD_PART:
         read_part(reader, field, value);
@@ -319,6 +184,7 @@ static void read_value(struct reader *reader, const struct field *field, const j
         read_list(reader, field, value, *(char **)at);
         break;
     case FIELD_DERIVED:
+    case FIELD_COMPUTED:
         break;
     }
 }
