@@ -3,6 +3,7 @@
 #include "agent/main_approve.h"
 #include "base/decimal.h"
 #include "job/terms.h"
+#include "job/trust.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -62,11 +63,7 @@ static enum status print_stage(const struct site *site, const struct job *job, s
 
 static void print_trust(const struct job *job)
 {
-    (void)printf(
-        "\n  trust %s: %s\n", job_trust_name(job->trust),
-        job->trust == TRUST_LOCAL
-            ? "every answer leaves this site with noise on it"
-            : "this site sends EXACT sums; the coordinator adds the noise, and its operator could read them");
+    (void)printf("\n  trust %s: %s\n", trust_of(job)->name, trust_of(job)->promise);
 }
 
 /* The dictionary's number, or nearly, leaves the site with the answers' sizes. */

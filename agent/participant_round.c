@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "crypto/digest.h"
 #include "job/reach.h"
+#include "job/trust.h"
 #include "job/work.h"
 #include "protocol/wire.h"
 
@@ -84,7 +85,7 @@ static struct charge charge_of(const struct participant *p, uint32_t round)
 
 static bool is_exact(const struct participant *p)
 {
-    return p->job.trust == TRUST_CENTRAL;
+    return trust_of(&p->job)->exact_answers;
 }
 
 /* Shape and size of the input, against the job and the policy. */

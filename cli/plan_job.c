@@ -3,6 +3,7 @@
 #include "cli/plan.h"
 #include "config/config.h"
 #include "config/options.h"
+#include "job/trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -180,7 +181,7 @@ static void print_trusts(const struct job_answer *answer)
     const struct job_plan *better = job_answer_other_is_better(answer) ? &answer->other : plan;
     wrap_print(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
                job_plan_trust(better),
-               better->job.trust == TRUST_CENTRAL
+               trust_of(&better->job)->exact_answers
                    ? "Under it every agent sends exact sums to the coordinator"
                    : "Under it no agent sends an exact sum");
 }

@@ -5,6 +5,7 @@
 
 #include "base/decimal.h"
 #include "config/config.h"
+#include "job/trust.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -107,7 +108,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
     if (stage->batch == 0 || stage->batch_nano > 0) {
         const double records = rounded(old_records * factor);
         changes->size.records = (uint64_t)records;
-        if (plan->job.trust == TRUST_CENTRAL ||
+        if (trust_of(&plan->job)->one_noise ||
             (job_has_shares(&plan->job) && records > (double)plan->job.records_most)) {
             change_records(changes, &plan->job, records);
         }
@@ -130,11 +131,11 @@ static bool more_agents(struct job_changes *changes, char words[static PLAN_ADVI
     const double agents =
         fmin(ceil((double)trial->plan->size.agents * factor), (double)JOB_AGENTS_MAX);
     changes->size.agents = (size_t)agents;
-    if (trial->plan->job.trust == TRUST_CENTRAL) {
+    if (trust_of(&trial->plan->job)->one_noise) {
         change(changes, "cohort.minimum=%.0f", agents);
     }
     say(words, "%.0f agents%s", agents,
-        trial->plan->job.trust == TRUST_CENTRAL ? ", cohort.minimum likewise" : "");
+        trust_of(&trial->plan->job)->one_noise ? ", cohort.minimum likewise" : "");
     return true;
 }
 
@@ -299,27 +300,28 @@ static bool fewer_features(struct job_changes *changes, char words[static PLAN_A
 void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                       const struct job_plan *plan)
 {
-    const bool central = plan->job.trust != TRUST_CENTRAL;
+    const struct trust *rival = trust_at(trust_of(&plan->job)->rival);
     bool without_own = false;
-    change(changes, "privacy.trust=%s", central ? "central" : "local");
-    if (central) {
+    change(changes, "privacy.trust=%s", rival->name);
+    if (rival->one_noise) {
         change_records(changes, &plan->job, (double)plan->size.records);
     }
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         const struct stage *stage = &plan->job.stage[i];
-        if (central && stage->experts_own) {
+        if (!rival->own_answers && stage->experts_own) {
             change_experts(changes, plan, i, stage->shift_count);
             without_own = true;
         }
         if (stage->task == TASK_SELECT) {
             change(changes, "stages[%zu].strategy=%s", i,
-                   strategy_name(central ? STRATEGY_PERMUTE_AND_FLIP : STRATEGY_NOISY_MIN));
+                   strategy_name(rival->exact_answers ? STRATEGY_PERMUTE_AND_FLIP
+                                                      : STRATEGY_NOISY_MIN));
         }
-        if (stage->task == TASK_LOSSES && !central) {
+        if (stage->task == TASK_LOSSES && !rival->exact_answers) {
             change(changes, "stages[%zu].strategy=%s", i, strategy_name(STRATEGY_RWM));
         }
     }
-    say(words, "trust: %s%s", central ? "central" : "local", without_own ? ", own: false" : "");
+    say(words, "trust: %s%s", rival->name, without_own ? ", own: false" : "");
 }
 
 const struct job_remedy job_remedies[] = {

@@ -2,6 +2,7 @@
 
 #include "dp/mechanism.h"
 #include "job/reach.h"
+#include "job/trust.h"
 
 #include <stdlib.h>
 
@@ -110,7 +111,7 @@ enum status curator_restore(struct curator *curator, uint32_t round,
     uint32_t within;
     const struct stage *stage = job_stage_of(curator->job, round, &within);
     struct charge charge = charge_of(curator, round);
-    if (curator->job->trust != TRUST_CENTRAL) {
+    if (!trust_of(curator->job)->exact_answers) {
         return STATUS_OK;
     }
     const enum status status = ledger_restore(curator->ledger, &charge);
@@ -153,7 +154,7 @@ enum status curator_add_noise(struct curator *curator, int64_t *sum, size_t coun
     struct round_bounds bounds;
     struct grant *grant = NULL;
 
-    if (curator->job->trust != TRUST_CENTRAL || round_is_drawn(curator->job, stage)) {
+    if (!trust_of(curator->job)->exact_answers || round_is_drawn(curator->job, stage)) {
         return STATUS_OK;
     }
     enum status status = round_bounds(&bounds, curator->job, stage, within, 1, expert_count, why);

@@ -2,6 +2,7 @@
 
 #include "job/round.h"
 #include "job/terms.h"
+#include "job/trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,7 +147,7 @@ static void tell_regret(struct result *result, const struct outcome *outcome, co
     result->regret.bound = bound.tight;
     result->regret.textbook = bound.textbook;
     result->regret.noise = bound.noise;
-    for (size_t i = 0; job->trust == TRUST_CENTRAL && i < outcome->round_count; i++) {
+    for (size_t i = 0; trust_of(job)->exact_answers && i < outcome->round_count; i++) {
         uint32_t within;
         const struct stage *stage = job_stage_of(job, outcome->round[i].round, &within);
         if (stage->task == TASK_LOSSES && within + 1 == stage->rounds &&

@@ -2,6 +2,7 @@
  * when they are whole and what was offered. Dead links and idle promises hold nobody up. */
 
 #include "coordinator/round_state.h"
+#include "job/trust.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static void refuse(struct coordinator *c, struct member *member, const char *eve
 static bool is_anew(const struct coordinator *c, const struct member *member,
                     const struct digest *answer)
 {
-    return c->options.job->trust == TRUST_CENTRAL && !digest_equal(&member->answer, answer) &&
+    return trust_of(c->options.job)->exact_answers && !digest_equal(&member->answer, answer) &&
            (member->standing == STANDING_OFFERED || member->standing == STANDING_PULLING);
 }
 
@@ -134,7 +135,7 @@ static bool is_clipped(const struct coordinator *c, const struct stage *stage, u
     struct round_bounds bounds;
     struct stage own = *stage;
     own.batch = stage->batch_nano > 0 ? member->records : stage->batch;
-    return c->options.job->trust != TRUST_CENTRAL ||
+    return !trust_of(c->options.job)->exact_answers ||
            (round_bounds(&bounds, c->options.job, &own, within, 1, c->outcome.expert_count, NULL) ==
                 STATUS_OK &&
             aggregate_is_within(staging, bounds.low, bounds.high));

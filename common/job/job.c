@@ -48,13 +48,6 @@ const char *job_unit_name(enum job_unit unit)
     return NAME_AT(name, unit);
 }
 
-const char *job_trust_name(enum job_trust trust)
-{
-    static const char *const name[] = {[TRUST_LOCAL] = "local", [TRUST_CENTRAL] = "central"};
-    CHECK_TABLE(name, TRUST_COUNT);
-    return NAME_AT(name, trust);
-}
-
 const char *job_noise_name(enum job_noise noise)
 {
     static const char *const name[] = {

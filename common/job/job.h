@@ -40,11 +40,7 @@ enum job_unit {
     UNIT_AGENT,  /* all that one agent holds */
     UNIT_COUNT
 };
-enum job_trust {
-    TRUST_LOCAL,   /* every agent adds its own noise: the coordinator sees noisy vectors */
-    TRUST_CENTRAL, /* agents send exact vectors; the coordinator adds noise once, to their sum */
-    TRUST_COUNT
-};
+enum job_trust { TRUST_LOCAL, TRUST_CENTRAL, TRUST_COUNT }; /* trust.h says what differs */
 enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN, JOB_NOISE_COUNT };
 enum task {
 #define TASK_NUMBER(NAME, name) TASK_##NAME,

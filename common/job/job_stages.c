@@ -180,10 +180,6 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
             return STATUS_NO_MEMORY;
         }
     }
-    if ((kind->trusts & BIT(drafting->job->trust)) == 0) {
-        return stage_refuse(drafting, index, "task",
-                            "cannot be done under privacy.trust: see docs/PRIVACY.md");
-    }
     if ((kind->units & BIT(drafting->job->unit)) == 0) {
         return stage_refuse(drafting, index, "task",
                             "answers about single records, and privacy.unit is more: write unit: "

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "config/config.h"
 #include "job/reach.h"
+#include "job/trust.h"
 #include "task/task.h"
 
 enum round_input round_input(const struct stage *stage, uint32_t within)
@@ -18,7 +19,7 @@ size_t round_state_count(const struct stage *stage)
 
 bool round_is_drawn(const struct job *job, const struct stage *stage)
 {
-    return job->trust == TRUST_CENTRAL && task_bounds(stage->task)->is_drawn;
+    return trust_of(job)->exact_answers && task_bounds(stage->task)->is_drawn;
 }
 
 const struct hedge_run *round_game(const struct stage *stage, uint64_t play)
@@ -51,8 +52,8 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
     const struct round_asked asked = {.job = job,
                                       .stage = stage,
                                       .within = within,
-                                      .records = job->trust == TRUST_CENTRAL ? job_records_min(job)
-                                                                             : record_count,
+                                      .records = trust_of(job)->one_noise ? job_records_min(job)
+                                                                          : record_count,
                                       .experts = expert_count,
                                       .why = why};
     *out = (struct round_bounds){0};
@@ -79,7 +80,7 @@ struct query_noise round_noise(const struct job *job, const struct stage *stage,
         .is_gaussian = gaussian,
         .scale = gaussian ? (double)bounds->sensitivity * (double)charge->sigma_micro * 1e-6
                           : (double)bounds->sensitivity * 1e6 / (double)charge->epsilon_micro,
-        .draws = job->trust == TRUST_CENTRAL ? 1 : (uint32_t)agents};
+        .draws = trust_of(job)->one_noise ? 1 : (uint32_t)agents};
 }
 
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)

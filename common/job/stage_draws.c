@@ -5,6 +5,7 @@
 #include "account/renyi.h"
 #include "base/check.h"
 #include "job/reach.h"
+#include "job/trust.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -391,7 +392,7 @@ enum status stage_set_draws(const struct drafting *drafting)
 {
     struct job *job = drafting->job;
     struct why why = {{0}};
-    if (job->trust != TRUST_CENTRAL) {
+    if (!trust_of(job)->exact_answers) {
         return STATUS_OK;
     }
     struct spending spending = {.delta_atto = job->delta_atto, .by_rho = has_rho(job)};

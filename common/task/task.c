@@ -3,6 +3,7 @@
 #include "task/task.h"
 
 #include "base/check.h"
+#include "job/trust.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +139,7 @@ enum status stage_build_experts(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "experts.own",
                             "is for a fit or predict stage, whose agents learn alone: remove it");
     }
-    if (draft->own && drafting->job->trust != TRUST_LOCAL) {
+    if (draft->own && !trust_of(drafting->job)->own_answers) {
         return stage_refuse(drafting, index, "experts.own",
                             "needs trust local: otherwise only the noisy average is released");
     }
@@ -192,7 +193,7 @@ enum status stage_build_fits(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    if (drafting->job->trust == TRUST_CENTRAL && !config_has(drafting->config, "cohort.records")) {
+    if (trust_of(drafting->job)->one_noise && !config_has(drafting->config, "cohort.records")) {
         return config_refuse(drafting->config, drafting->why, "cohort.records",
                              "is missing: under trust central the noise of a fit follows the least "
                              "number of records that an agent has");

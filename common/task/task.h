@@ -23,12 +23,11 @@ enum task_shared {
 
 struct task_text {
     unsigned
-        strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
-    unsigned trusts; /* bits by enum job_trust */
-    unsigned units;  /* bits by enum job_unit */
-    unsigned reads;  /* bits by enum task_shared: keys that several tasks read */
-    unsigned needs;  /* of these: it cannot do without */
-    bool keeps_raw;  /* it asks about columns as they stand in the table */
+        strategies; /* bits by enum strategy; the lowest one is what a stage has that names none */
+    unsigned units; /* bits by enum job_unit */
+    unsigned reads; /* bits by enum task_shared: keys that several tasks read */
+    unsigned needs; /* of these: it cannot do without */
+    bool keeps_raw; /* it asks about columns as they stand in the table */
 
     /* The keys that it alone reads, and the struct that they fill; REQUIRED holds for its stages. A DOC
      * is what the message about a missing key says behind "is missing: add ". NULL: none. */

@@ -5,7 +5,6 @@
 #include "task/task.h"
 
 const struct task_text task_text_fit = {.strategies = 1u << STRATEGY_AVERAGE,
-                                        .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                         .units = 1u << UNIT_RECORD,
                                         .reads = SHARED_LOSS | SHARED_LAMBDAS | SHARED_TOLERANCE |
                                                  SHARED_EXPERTS | SHARED_MAP,

@@ -4,6 +4,7 @@
 #include "experts/best.h"
 #include "experts/regret.h"
 #include "experts/rwm.h"
+#include "job/trust.h"
 #include "learn/sensitivity.h"
 #include "task/task.h"
 
@@ -12,14 +13,14 @@
 
 static size_t answer_count(const struct round_asked *asked)
 {
-    return asked->job->trust == TRUST_CENTRAL && asked->stage->strategy == STRATEGY_DARTBOARD
+    return trust_of(asked->job)->exact_answers && asked->stage->strategy == STRATEGY_DARTBOARD
                ? 2 * asked->experts
                : asked->experts;
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
-    const bool drawn = asked->job->trust == TRUST_CENTRAL;
+    const bool drawn = trust_of(asked->job)->exact_answers;
     const uint64_t records = (uint64_t)asked->stage->batch * (drawn ? asked->stage->rounds : 1);
     if (records > (uint64_t)ENCODE_MAX >> asked->stage->grid_bits) {
         why_set(asked->why, "a batch's losses overflow: lower batch or grid_bits");

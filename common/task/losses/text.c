@@ -5,6 +5,7 @@
 #include "config/keys.h"
 #include "dp/encode.h"
 #include "job/reach.h"
+#include "job/trust.h"
 #include "learn/sensitivity.h"
 #include "task/task.h"
 
@@ -151,6 +152,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     const struct draft_stage *draft = draft_stage(drafting, index);
     const struct draft_losses *own = draft_own(drafting, index);
     struct job *job = drafting->job;
+    const bool exact = trust_of(job)->exact_answers;
     struct stage *stage = &job->stage[index];
 
     enum status status = set_forecasters(drafting, index);
@@ -162,12 +164,12 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "has no experts to judge: put a fit stage before this one, or write "
                             "forecasters into it");
     }
-    if (job->trust == TRUST_LOCAL && stage->strategy != STRATEGY_RWM) {
+    if (!exact && stage->strategy != STRATEGY_RWM) {
         return stage_refuse(drafting, index, "strategy",
                             "draws from exact losses, which needs trust central: write rwm, whose "
                             "eta is free on noisy ones");
     }
-    if (job->trust == TRUST_CENTRAL && schema_is_series(&job->schema)) {
+    if (exact && schema_is_series(&job->schema)) {
         return stage_refuse(drafting, index, "task",
                             "of a series needs trust local: one day is in several records, and the "
                             "coins of a play are priced for one");
@@ -182,13 +184,12 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->charge.epsilon_micro = stage->epsilon_micro / reach_passes(job, stage, stage->rounds);
     stage->doubling = own->horizon != 0;
     /* Games are planned when all stages are known: stage_set_draws. */
-    return job->trust == TRUST_LOCAL ? STATUS_OK : prepare_games(drafting, index);
+    return exact ? prepare_games(drafting, index) : STATUS_OK;
 }
 
 const struct task_text task_text_losses = {
     .strategies = 1u << STRATEGY_RWM | 1u << STRATEGY_THEOREM | 1u << STRATEGY_DARTBOARD |
                   1u << STRATEGY_EPOCHS,
-    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
     .reads = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
     .needs = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,

@@ -61,7 +61,6 @@ static enum status build(const struct drafting *drafting, size_t index)
 }
 
 const struct task_text task_text_online = {.strategies = 1u << STRATEGY_AVERAGE,
-                                           .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                            .units = 1u << UNIT_RECORD,
                                            .reads = SHARED_ROUNDS | SHARED_MAP,
                                            .needs = SHARED_ROUNDS,

@@ -174,7 +174,6 @@ static void free_stage(void *own)
 }
 
 const struct task_text task_text_predict = {.strategies = 1u << STRATEGY_AVERAGE,
-                                            .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                             .units = 1u << UNIT_RECORD,
                                             .reads = SHARED_LOSS | SHARED_LAMBDAS |
                                                      SHARED_TOLERANCE | SHARED_EXPERTS | SHARED_MAP,

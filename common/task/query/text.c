@@ -162,7 +162,6 @@ static void free_stage(void *own)
 }
 
 const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,
-                                          .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
                                           .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND |
                                                    1u << UNIT_AGENT,
                                           .reads = SHARED_BATCH,

@@ -3,6 +3,7 @@
 
 #include "config/keys.h"
 #include "dp/encode.h"
+#include "job/trust.h"
 #include "learn/sensitivity.h"
 #include "task/select/stage.h"
 #include "task/task.h"
@@ -75,16 +76,16 @@ static enum status build_candidates(const struct drafting *drafting, size_t inde
 static enum status build(const struct drafting *drafting, size_t index)
 {
     struct stage *stage = &drafting->job->stage[index];
-    const bool central = drafting->job->trust == TRUST_CENTRAL;
+    const bool exact = trust_of(drafting->job)->exact_answers;
 
-    if (central && !stage_has(drafting, index, "strategy")) {
+    if (exact && !stage_has(drafting, index, "strategy")) {
         stage->strategy = STRATEGY_PERMUTE_AND_FLIP;
     }
-    if (central == (stage->strategy == STRATEGY_NOISY_MIN)) {
+    if (exact == (stage->strategy == STRATEGY_NOISY_MIN)) {
         return stage_refuse(drafting, index, "strategy",
-                            central ? "is for trust local: write permute_and_flip or exponential"
-                                    : "draws from exact scores, which needs trust central: write "
-                                      "noisy_min");
+                            exact ? "is for trust local: write permute_and_flip or exponential"
+                                  : "draws from exact scores, which needs trust central: write "
+                                    "noisy_min");
     }
     stage->rounds = 1;
     const enum status status = stage_take_batch(drafting, index);
@@ -125,7 +126,6 @@ static void free_stage(void *own)
 const struct task_text task_text_select = {
     .strategies =
         1u << STRATEGY_NOISY_MIN | 1u << STRATEGY_EXPONENTIAL | 1u << STRATEGY_PERMUTE_AND_FLIP,
-    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
     .reads = SHARED_LOSS | SHARED_BATCH,
     .needs = SHARED_BATCH,

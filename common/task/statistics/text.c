@@ -44,7 +44,6 @@ static enum status build(const struct drafting *drafting, size_t index)
 
 const struct task_text task_text_statistics = {
     .strategies = 1u << STRATEGY_AVERAGE,
-    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
     .reads = SHARED_LAMBDAS | SHARED_EXPERTS | SHARED_BATCH | SHARED_MAP | SHARED_NOISE,
     .needs = SHARED_LAMBDAS | SHARED_BATCH,

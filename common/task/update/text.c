@@ -204,7 +204,6 @@ static enum status build(const struct drafting *drafting, size_t index)
 
 const struct task_text task_text_update = {
     .strategies = 1u << STRATEGY_AVERAGE | 1u << STRATEGY_MOMENTUM | 1u << STRATEGY_ADAM,
-    .trusts = 1u << TRUST_LOCAL | 1u << TRUST_CENTRAL,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
     .reads =
         SHARED_LOSS | SHARED_EXPERTS | SHARED_ROUNDS | SHARED_BATCH | SHARED_MAP | SHARED_NOISE,

@@ -1,0 +1,33 @@
+#include "job/trust.h"
+
+#include "base/check.h"
+
+static const struct trust table[] = {
+    [TRUST_LOCAL] = {.name = "local",
+                     .promise = "every answer leaves this site with noise on it",
+                     .own_answers = true,
+                     .rival = TRUST_CENTRAL},
+    [TRUST_CENTRAL] = {.name = "central",
+                       .promise = "this site sends EXACT sums; the coordinator adds the noise, and "
+                                  "its operator could read them",
+                       .exact_answers = true,
+                       .one_noise = true,
+                       .rival = TRUST_LOCAL},
+};
+CHECK_TABLE(table, TRUST_COUNT);
+
+const struct trust *trust_at(enum job_trust trust)
+{
+    CHECK(trust < TRUST_COUNT);
+    return &table[trust];
+}
+
+const struct trust *trust_of(const struct job *job)
+{
+    return trust_at(job->trust);
+}
+
+const char *job_trust_name(enum job_trust trust)
+{
+    return trust < TRUST_COUNT ? trust_at(trust)->name : NULL;
+}

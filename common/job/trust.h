@@ -1,0 +1,30 @@
+/* trust.h - what differs by whom the sites trust: one row each. Programs and tasks ask for these facts, and never
+ * which trust it is. */
+
+#ifndef JOB_TRUST_H
+#define JOB_TRUST_H
+
+#include "job/job.h"
+
+struct trust {
+    const char *name;    /* as in a job's text */
+    const char *promise; /* what leaves a site, for whoever approves a job */
+
+    /* Agents send exact vectors. The coordinator's curator adds the noise once, to their sum, or draws from
+     * the exact sum and charges for the draw. */
+    bool exact_answers;
+
+    /* A sum carries the noise of one, however many agents answer. So its sensitivity is one for all of them,
+     * that of an agent with the fewest records that the job allows. */
+    bool one_noise;
+
+    /* The coordinator sees what each agent releases: an agent's own model can become an expert. */
+    bool own_answers;
+
+    enum job_trust rival; /* that plans compare it with */
+};
+
+const struct trust *trust_of(const struct job *job);
+const struct trust *trust_at(enum job_trust trust);
+
+#endif
