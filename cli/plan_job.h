@@ -121,7 +121,7 @@ struct job_trial {
 
 /* One way to help: a number of the job made `factor` times as large, or as many times fewer. */
 struct job_remedy {
-    unsigned tasks; /* bits by enum task */
+    unsigned helps; /* bits by enum task_help */
 
     /** Writes the changes, and in words what they are. Returns false where there is nothing to change. */
     bool (*make)(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],

@@ -6,15 +6,13 @@
 #include "base/decimal.h"
 #include "config/config.h"
 #include "job/trust.h"
+#include "task/task.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#define BIT(task) (1u << (unsigned)(task))
-#define ALL       (~0u)
 
 /* A list under way, as YAML. */
 struct list {
@@ -207,7 +205,7 @@ static bool fewer_experts(struct job_changes *changes, char words[static PLAN_AD
     const struct job_plan *plan = trial->plan;
     const struct stage *judging = stage_of(trial);
     bool found = false;
-    if (judging->task == TASK_SELECT && !judging->among_experts) {
+    if (round_input(judging, 0) != INPUT_EXPERTS) {
         return false;
     }
     say(words, "fewer experts:");
@@ -249,13 +247,25 @@ static bool fewer_rounds(struct job_changes *changes, char words[static PLAN_ADV
     }
     change(changes, "stages[%zu].rounds=%.0f", trial->stage, rounds);
     say(words, "rounds: %.0f", rounds);
-    if (stage->task == TASK_LOSSES && stage->batch_nano > 0) {
+    return true;
+}
+
+/* Likewise, of as many records in all. */
+static bool fewer_larger_rounds(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                                const struct job_trial *trial, double factor)
+{
+    const struct stage *stage = stage_of(trial);
+    const double rounds = fewer(stage->rounds, factor);
+    if (!fewer_rounds(changes, words, trial, factor)) {
+        return false;
+    }
+    if (stage->batch_nano > 0) {
         char share[32];
         const double nano = (double)stage->batch_nano * (double)stage->rounds / rounds;
         decimal_format(share, sizeof share, (uint64_t)fmin(nano, PORTION_ONE), PORTION_PLACES);
         change(changes, "stages[%zu].batch=%s %%", trial->stage, share);
         say(words, ", batch: %s %%, of the same records", share);
-    } else if (stage->task == TASK_LOSSES) {
+    } else {
         const double batch = floor((double)stage->batch * (double)stage->rounds / rounds);
         change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
         say(words, ", batch: %.0f, of the same records", batch);
@@ -312,26 +322,23 @@ void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE
             change_experts(changes, plan, i, stage->shift_count);
             without_own = true;
         }
-        if (stage->task == TASK_SELECT) {
+        const struct task_text *text = task_text(stage->task);
+        if (text->strategy_where != NULL) {
             change(changes, "stages[%zu].strategy=%s", i,
-                   strategy_name(rival->exact_answers ? STRATEGY_PERMUTE_AND_FLIP
-                                                      : STRATEGY_NOISY_MIN));
-        }
-        if (stage->task == TASK_LOSSES && !rival->exact_answers) {
-            change(changes, "stages[%zu].strategy=%s", i, strategy_name(STRATEGY_RWM));
+                   strategy_name(text->strategy_where(stage->strategy, rival->exact_answers)));
         }
     }
     say(words, "trust: %s%s", rival->name, without_own ? ", own: false" : "");
 }
 
-const struct job_remedy job_remedies[] = {
-    {ALL, larger_epsilon},
-    {ALL & ~BIT(TASK_ONLINE), more_records},
-    {BIT(TASK_ONLINE), later_releases},
-    {ALL, more_agents},
-    {BIT(TASK_FIT) | BIT(TASK_PREDICT), larger_lambda},
-    {BIT(TASK_FIT) | BIT(TASK_PREDICT), fewer_lambdas},
-    {BIT(TASK_LOSSES) | BIT(TASK_SELECT), fewer_experts},
-    {BIT(TASK_LOSSES) | BIT(TASK_UPDATE), fewer_rounds},
-    {BIT(TASK_FIT) | BIT(TASK_ONLINE) | BIT(TASK_STATISTICS) | BIT(TASK_UPDATE), fewer_features}};
+const struct job_remedy job_remedies[] = {{HELP_ALWAYS, larger_epsilon},
+                                          {HELP_RECORDS, more_records},
+                                          {HELP_LATER_RELEASES, later_releases},
+                                          {HELP_ALWAYS, more_agents},
+                                          {HELP_LAMBDA, larger_lambda},
+                                          {HELP_LAMBDA, fewer_lambdas},
+                                          {HELP_FEWER_EXPERTS, fewer_experts},
+                                          {HELP_FEWER_ROUNDS, fewer_rounds},
+                                          {HELP_FEWER_LARGER_ROUNDS, fewer_larger_rounds},
+                                          {HELP_FEATURES, fewer_features}};
 const size_t job_remedy_count = sizeof job_remedies / sizeof *job_remedies;

@@ -8,6 +8,7 @@
 #include "cli/plan_job.h"
 
 #include "config/config.h"
+#include "task/task.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -245,8 +246,9 @@ size_t job_advise(struct job_advice advice[static PLAN_ADVICE_MAX], const struct
         return 0;
     }
     for (size_t i = 0; i < job_remedy_count && count + 1 < PLAN_ADVICE_MAX; i++) {
-        const bool applies = (job_remedies[i].tasks >> (unsigned)plan->job.stage[stage].task) & 1u;
-        count += applies && find_least(&advice[count], &trial, &job_remedies[i]);
+        const unsigned helps = HELP_ALWAYS | task_bounds(plan->job.stage[stage].task)->helps;
+        count += (job_remedies[i].helps & helps) != 0 &&
+                 find_least(&advice[count], &trial, &job_remedies[i]);
     }
     count += try_trust(&advice[count], &trial);
     return count;

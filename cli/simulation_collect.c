@@ -285,7 +285,7 @@ enum status simulation_answers(struct result *result, const struct simulation_pl
     }
     enum status status = draw_orders(asked.order, plan, records, job_id);
     for (size_t i = 0; i < plan->job.stage_count && status == STATUS_OK; i++) {
-        if (plan->job.stage[i].task == TASK_QUERY) {
+        if (plan->job.stage[i].queries.count > 0) {
             status = answer_stage(result, &used, &asked, &plan->job.stage[i]);
         }
     }

@@ -60,9 +60,7 @@ static void show_answers(FILE *out, const struct result *result)
     }
     for (size_t i = 0; i < result->round_count; i++) {
         if (result->round[i].said != NULL) {
-            const bool picked = strcmp(result->round[i].stage, task_name(TASK_SELECT)) == 0;
-            (void)fprintf(out, "\n  %s: %s\n", picked ? "selected" : "learned",
-                          result->round[i].said);
+            (void)fprintf(out, "\n  %s: %s\n", result->round[i].stage, result->round[i].said);
         }
     }
 }

@@ -174,7 +174,7 @@ static void describe_model(char *text, size_t size, const struct coordinator *c,
     const struct stage *stage = job_stage_of(c->options.job, record->as.round.round, &within);
     if (c->outcome.expert_count > 0) {
         (void)snprintf(text, size, "%s", c->outcome.expert[record->as.round.chosen].name);
-    } else if (stage->task == TASK_UPDATE) {
+    } else if (task_close(c->options.job, stage)->keeps_state) {
         (void)snprintf(text, size, "being learned, step %" PRIu32 " of %" PRIu32, within + 1,
                        stage->rounds);
     } else if (makes_models(c->options.job)) {
@@ -228,10 +228,12 @@ enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, boo
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed - 1, &within);
 
-    if (stage->task == TASK_UPDATE && within > 0 && c->state_sequence > 0) {
+    const bool keeps = task_close(c->options.job, stage)->keeps_state;
+
+    if (keeps && within > 0 && c->state_sequence > 0) {
         status = stale_add(&c->stale, c->state_sequence);
     }
-    c->state_sequence = stage->task == TASK_UPDATE && holds ? sequence : 0;
+    c->state_sequence = keeps && holds ? sequence : 0;
     return status;
 }
 

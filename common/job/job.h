@@ -84,7 +84,6 @@ struct stage {
     unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
     bool doubling;         /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
     bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
-    bool among_experts;    /* select: the class is the experts there are */
 
     /* fit, predict, and of these statistics the first two */
     double *lambda; /* (lambda_count), owned */

@@ -8,18 +8,24 @@
 
 enum round_input round_input(const struct stage *stage, uint32_t within)
 {
-    enum round_input input = stage->among_experts ? INPUT_EXPERTS : task_bounds(stage->task)->input;
-    return input == INPUT_STATE && stage->task == TASK_QUERY && within == 0 ? INPUT_NONE : input;
+    const struct task_bounds *kind = task_bounds(stage->task);
+    return kind->input_of == NULL ? kind->input : kind->input_of(stage, within);
 }
 
 size_t round_state_count(const struct stage *stage)
 {
-    return stage->task == TASK_QUERY ? stage->queries.count : round_stage_width(stage);
+    const struct task_bounds *kind = task_bounds(stage->task);
+    return kind->state_count == NULL ? round_stage_width(stage) : kind->state_count(stage);
 }
 
 bool round_is_drawn(const struct job *job, const struct stage *stage)
 {
     return trust_of(job)->exact_answers && task_bounds(stage->task)->is_drawn;
+}
+
+bool round_is_played(const struct stage *stage)
+{
+    return stage->game_count > 0;
 }
 
 const struct hedge_run *round_game(const struct stage *stage, uint64_t play)
@@ -62,8 +68,9 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
         return status;
     }
     struct reach reach = reach_of(job, stage);
-    if (stage->task == TASK_LOSSES && round_is_drawn(job, stage) && job->unit != UNIT_RECORD) {
-        reach.records = reach.rounds; /* a round counts as its mean: losses/answer.c */
+    if (task_bounds(stage->task)->draws_means && round_is_drawn(job, stage) &&
+        job->unit != UNIT_RECORD) {
+        reach.records = reach.rounds;
     }
     out->sensitivity = reach_sensitivity(&reach, out->sensitivity, 2 * (uint64_t)stage->clip_sum,
                                          stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN &&

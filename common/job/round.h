@@ -22,6 +22,9 @@ size_t round_state_count(const struct stage *stage);
  * for: under central trust, judging and selecting. */
 bool round_is_drawn(const struct job *job, const struct stage *stage);
 
+/** Answers whether the stage's draws are plays of a strategy: round_game has one for each. */
+bool round_is_played(const struct stage *stage);
+
 /** Returns the game that a play belongs to, of a losses stage under central trust. Play number
  * `within` + 1 follows round `within`, and looks at rounds of its own game alone. */
 const struct hedge_run *round_game(const struct stage *stage, uint64_t play);

@@ -44,6 +44,8 @@ struct closing {
 };
 
 struct task_close {
+    bool keeps_state; /* each round's rows take the place of those of the round before */
+
     const struct task_close *drawn; /* the entry where round_is_drawn; NULL: this one */
 
     /** Sets what the stage's first round starts from; may be NULL. Fails with STATUS_NO_MEMORY. */

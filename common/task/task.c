@@ -117,10 +117,7 @@ enum status stage_build_lambdas(const struct drafting *drafting, size_t index)
     const struct draft_stage *draft = draft_stage(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
     if (stage_has_twice(draft->lambda, draft->lambda_count)) {
-        return stage_refuse(drafting, index, "lambdas",
-                            stage->task == TASK_STATISTICS
-                                ? "holds one lambda twice: remove one"
-                                : "holds one lambda twice: it would be paid twice");
+        return stage_refuse(drafting, index, "lambdas", "holds one lambda twice: remove one");
     }
     stage->lambda_count = draft->lambda_count;
     return stage_keep(&stage->lambda, draft->lambda, draft->lambda_count);
@@ -135,7 +132,7 @@ enum status stage_build_experts(const struct drafting *drafting, size_t index)
                             "weighs experts that `own: false` leaves out: remove it, or set own to "
                             "true");
     }
-    if (draft->own && stage->task != TASK_FIT && stage->task != TASK_PREDICT) {
+    if (draft->own && !task_reads(stage->task, SHARED_OWN_EXPERTS)) {
         return stage_refuse(drafting, index, "experts.own",
                             "is for a fit or predict stage, whose agents learn alone: remove it");
     }

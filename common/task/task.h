@@ -18,7 +18,8 @@ enum task_shared {
     SHARED_ROUNDS = 16,
     SHARED_BATCH = 32,
     SHARED_MAP = 64, /* it learns models of a map's features */
-    SHARED_NOISE = 128
+    SHARED_NOISE = 128,
+    SHARED_OWN_EXPERTS = 256 /* its agents learn alone: experts.own */
 };
 
 struct task_text {
@@ -37,6 +38,9 @@ struct task_text {
     /* What only its stages have, in memory that begins zeroed: struct stage.own. */
     size_t stage_bytes;
     void (*free_stage)(void *own); /* frees what it owns; NULL: nothing */
+
+    /** Returns the strategy that takes another's place where answers are exact, or are not; NULL: all do for both. */
+    enum strategy (*strategy_where)(enum strategy strategy, bool exact_answers);
 
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);
@@ -81,14 +85,33 @@ struct terms_setting {
     size_t experts;
 };
 
+/* What can help a stage whose noise drowns its signal: cli/plan_job_changes.c tries each. */
+enum task_help {
+    HELP_RECORDS = 1,
+    HELP_LATER_RELEASES = 2,
+    HELP_LAMBDA = 4, /* larger ones, or fewer */
+    HELP_FEWER_EXPERTS = 8,
+    HELP_FEWER_ROUNDS = 16,
+    HELP_FEWER_LARGER_ROUNDS = 32, /* of as many records in all */
+    HELP_FEATURES = 64,
+    HELP_ALWAYS = 128 /* of every stage: a larger epsilon, more agents */
+};
+
 struct task_bounds {
     enum round_input input;
-    bool is_drawn;      /* under central trust: round.h */
+    bool is_drawn;      /* where answers are exact: round.h */
+    bool draws_means;   /* a drawn round of a unit above a record counts as its mean */
     bool rounds_differ; /* in their bounds; else all are as the first */
 
     /* The time depends on public numbers alone: no branch and no address by a value, and only where
      * tests/property/agent/test_task_trace holds the kernels to it. */
     bool time_is_public;
+
+    unsigned helps; /* bits by enum task_help */
+
+    /** What goes with a round's question; NULL: input. How many numbers its state has; NULL: round_stage_width. */
+    enum round_input (*input_of)(const struct stage *stage, uint32_t within);
+    size_t (*state_count)(const struct stage *stage);
 
     /** The rows of a round; NULL where they are the stage's batches in their order, round_rows. */
     struct round_rows (*rows)(const struct stage *stage, uint32_t within);

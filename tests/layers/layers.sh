@@ -103,6 +103,7 @@ awk -F '\t' '
 
 find common agent coordinator cli lab tests -name '*.[ch]' 2>/dev/null | sort >"$work/sources"
 sed -n 's/^/H\t/; /\.h$/p' "$work/sources" >"$work/headers"
+sed -n 's/^ *X(\([A-Z]*\), \([a-z]*\)).*/T\tTASK_\1\tcommon\/task\/\2\//p' common/task/list.h >>"$work/declared"
 xargs -r awk -f "$here/strip.awk" <"$work/sources" >"$work/code"
 awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/violations"
 awk -f "$here/unused.awk" "$here/for_tests.txt" "$work/code" >>"$work/violations"

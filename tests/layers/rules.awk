@@ -1,6 +1,7 @@
 # rules.awk - judges the lines that strip.awk prints. Read first: the declarations, as lines
 #     L <library> <folder>            D <library> <direct dependency>
 #     P <path of a program's source>  H <path of a header that exists>
+#     T <a task's enumerator> <its folder>
 #     F <library> <its folder> <pattern of the files that are its, beside that folder>
 # Prints one sentence for each violation.
 
@@ -84,6 +85,7 @@ $1 == "F" {
 $1 == "D" { depends[$2, $3] = 1; next }
 $1 == "P" { program[$2] = 1; next }
 $1 == "H" { header[$2] = 1; next }
+$1 == "T" { task_folder[$2] = $3; next }
 
 {
     path = $1
@@ -168,4 +170,10 @@ code ~ /^[ \t]*#[ \t]*include[ \t]*</ {
     # mechanism_scale tells from a job's text whether a mechanism will run; nothing comes out of it.
     if (calls("mechanism_([a-rt-z]|s[a-bd-hj-z])[a-z0-9_]*") && path !~ /^(common\/dp|lab\/audit)\// && !is_way_out() && !in_tests())
         complain("mechanisms run in agent/gate.c and coordinator/curator.c alone: they are the only ways out")
+    # What differs by task or by trust is a fact in its row, for which others ask.
+    if (names("TRUST_(LOCAL|CENTRAL)") && path !~ /^common\/job\/(job[.]h|trust[.]c)$/ && !in_tests())
+        complain("names a trust: ask for a fact of its row (job/trust.h)")
+    for (task in task_folder)
+        if (names(task) && index(path, task_folder[task]) != 1 && !in_tests())
+            complain("names " task " outside its folder: ask for a fact of its row (task/task.h, task/close.h)")
 }

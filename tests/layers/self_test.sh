@@ -36,6 +36,7 @@ clean_tree() {
     for header in list task answer close; do
         echo '/* a header */' >common/task/$header.h
     done
+    echo '    X(FIT, fit)' >>common/task/list.h
     echo '#include "task/task.h"' >common/job/job.c
     printf '#include "task/task.h"\n#include "task/list.h"\n' >common/task/fit/text.c
     printf '#include "task/answer.h"\n#include "task/task.h"\n#include "learn/dataset.h"\n' >common/task/fit/answer.c
@@ -148,6 +149,8 @@ plant common/task/fit/answer.c '#include "task/close.h"' 'task_answer does not d
 plant common/task/fit/answer.c '#include "agent/gate.h"' 'task_answer does not declare that it depends on agent'
 plant common/task/fit/answer.c 'int g(void) { return clock_gettime(0, 0); }' 'clock_gettime\(\) belongs'
 plant common/task/fit/other.c '#include "task/task.h"' 'no CMakeLists.txt declares the library of common/task/fit'
+plant coordinator/round.c 'int g(int task) { return task == TASK_FIT; }' 'names TASK_FIT outside its folder'
+plant common/job/job.c 'int g(int trust) { return trust == TRUST_CENTRAL; }' 'names a trust'
 plant agent/main_run.c '#include "io/endpoint.h"' 'no house_program names'
 plant agent/task.c 'int g(void) { return mechanism_laplace(0); }' 'they are the only ways out'
 plant agent/gate.c '#include "tests/unit/x.h"' 'no header of this project'

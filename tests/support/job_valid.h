@@ -7,6 +7,7 @@
 #include "job/reach.h"
 #include "job/round.h"
 #include "task/predict/stage.h"
+#include "task/select/stage.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -151,7 +152,7 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
         return looks && stage->batches == 1 && job->schema.keeps_raw;
     case TASK_SELECT:
         return looks && stage->batches == 1 &&
-               (stage->among_experts ? experts >= 1 : job->schema.keeps_raw);
+               (select_stage(stage)->among_experts ? experts >= 1 : job->schema.keeps_raw);
     case TASK_LOSSES:
         return looks && experts >= 1 &&
                (stage->strategy == STRATEGY_RWM || job->trust == TRUST_CENTRAL);

@@ -108,6 +108,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
 }
 
 const struct task_bounds task_bounds_fit = {.input = INPUT_NONE,
+                                            .helps = HELP_RECORDS | HELP_LAMBDA | HELP_FEATURES,
                                             .rounds_differ = true,
                                             .experts = task_experts_of_fit,
                                             .answer_count = answer_count,

@@ -162,6 +162,9 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
 
 const struct task_bounds task_bounds_losses = {.input = INPUT_EXPERTS,
                                                .is_drawn = true,
+                                               .draws_means = true, /* losses/answer.c */
+                                               .helps = HELP_RECORDS | HELP_FEWER_EXPERTS |
+                                                        HELP_FEWER_LARGER_ROUNDS,
                                                .time_is_public = true,
                                                .answer_count = answer_count,
                                                .bounds = bounds,

@@ -1,6 +1,6 @@
 /* `losses`: the experts judged on fresh records, round by round. Under local trust the noisy sums
  * feed the RWM; under central trust the coordinator plays on exact ones, and the draws are what is
- * paid for (stage_draws.c). */
+ * paid for (plays.c). */
 
 #include "config/keys.h"
 #include "dp/encode.h"
@@ -187,6 +187,11 @@ static enum status build(const struct drafting *drafting, size_t index)
     return exact ? prepare_games(drafting, index) : STATUS_OK;
 }
 
+static enum strategy strategy_where(enum strategy strategy, bool exact_answers)
+{
+    return exact_answers ? strategy : STRATEGY_RWM;
+}
+
 const struct task_text task_text_losses = {
     .strategies = 1u << STRATEGY_RWM | 1u << STRATEGY_THEOREM | 1u << STRATEGY_DARTBOARD |
                   1u << STRATEGY_EPOCHS,
@@ -195,4 +200,5 @@ const struct task_text task_text_losses = {
     .needs = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
     .own = keys,
     .own_bytes = sizeof(struct draft_losses),
+    .strategy_where = strategy_where,
     .build = build};

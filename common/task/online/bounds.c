@@ -92,6 +92,7 @@ static size_t experts(const struct stage *stage, size_t agent_count)
 }
 
 const struct task_bounds task_bounds_online = {.input = INPUT_NONE,
+                                               .helps = HELP_LATER_RELEASES | HELP_FEATURES,
                                                .rounds_differ = true,
                                                .time_is_public = true,
                                                .rows = rows,

@@ -65,6 +65,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
 }
 
 const struct task_bounds task_bounds_predict = {.input = INPUT_NONE,
+                                                .helps = HELP_RECORDS | HELP_LAMBDA,
                                                 .rounds_differ = true,
                                                 .experts = task_experts_of_fit,
                                                 .answer_count = answer_count,

@@ -176,7 +176,8 @@ static void free_stage(void *own)
 const struct task_text task_text_predict = {.strategies = 1u << STRATEGY_AVERAGE,
                                             .units = 1u << UNIT_RECORD,
                                             .reads = SHARED_LOSS | SHARED_LAMBDAS |
-                                                     SHARED_TOLERANCE | SHARED_EXPERTS | SHARED_MAP,
+                                                     SHARED_TOLERANCE | SHARED_EXPERTS |
+                                                     SHARED_MAP | SHARED_OWN_EXPERTS,
                                             .needs = SHARED_LOSS | SHARED_LAMBDAS,
                                             .own = keys,
                                             .own_bytes = sizeof(struct draft_predict),

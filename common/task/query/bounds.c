@@ -78,7 +78,20 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
     return status;
 }
 
-const struct task_bounds task_bounds_query = {.input = INPUT_STATE,
+/* The bisections of quantiles begin at the columns' public ranges. */
+static enum round_input input_of(UNUSED const struct stage *stage, uint32_t within)
+{
+    return within == 0 ? INPUT_NONE : INPUT_STATE;
+}
+
+static size_t state_count(const struct stage *stage)
+{
+    return stage->queries.count;
+}
+
+const struct task_bounds task_bounds_query = {.input_of = input_of,
+                                              .state_count = state_count,
+                                              .helps = HELP_RECORDS,
                                               .time_is_public = true,
                                               .answer_count = answer_count,
                                               .bounds = bounds,

@@ -7,7 +7,7 @@ enum status answer_select(int64_t *value, const struct task_input *input)
     const struct dataset *data = input->data;
     const struct round_rows rows = round_rows(input->stage, input->within, data->record_count);
 
-    if (input->stage->among_experts) {
+    if (select_stage(input->stage)->among_experts) {
         return answer_losses(value, input);
     }
     CHECK(data->raw != NULL && rows.first + rows.count <= data->record_count);

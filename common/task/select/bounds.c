@@ -10,8 +10,9 @@
 
 static size_t answer_count(const struct round_asked *asked)
 {
-    return asked->stage->among_experts ? asked->experts
-                                       : candidates_cells(&select_stage(asked->stage)->candidates);
+    return select_stage(asked->stage)->among_experts
+               ? asked->experts
+               : candidates_cells(&select_stage(asked->stage)->candidates);
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
@@ -22,8 +23,8 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
         return STATUS_INVALID;
     }
     out->high = (int64_t)asked->stage->batch << asked->stage->grid_bits;
-    out->low = asked->stage->among_experts ? 0 : -out->high;
-    if (asked->stage->among_experts) {
+    out->low = select_stage(asked->stage)->among_experts ? 0 : -out->high;
+    if (select_stage(asked->stage)->among_experts) {
         return sensitivity_losses_l1(&out->sensitivity, drawn ? 1 : asked->experts,
                                      asked->stage->grid_bits, asked->why);
     }
@@ -34,7 +35,7 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
 
 static enum status need(struct work_need *out, const struct work_view *view)
 {
-    if (view->stage->among_experts) {
+    if (select_stage(view->stage)->among_experts) {
         return task_bounds_losses.need(out, view);
     }
     const double cells = (double)candidates_cells(&select_stage(view->stage)->candidates);
@@ -49,7 +50,7 @@ static double select_noise(const struct terms_setting *setting, size_t count,
 {
     const struct stage *stage = setting->stage;
     double most = 0;
-    if (stage->among_experts) {
+    if (select_stage(stage)->among_experts) {
         return ldexp(query_noise_deviation(noise), -(int)stage->grid_bits);
     }
     for (size_t i = 0; i < count; i++) {
@@ -61,7 +62,7 @@ static double select_noise(const struct terms_setting *setting, size_t count,
 static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
 {
     const struct stage *stage = setting->stage;
-    const bool among_experts = stage->among_experts;
+    const bool among_experts = select_stage(stage)->among_experts;
     const size_t count =
         among_experts ? setting->experts : candidates_count(&select_stage(stage)->candidates);
     const double records = (double)setting->agents * (double)stage->batch;
@@ -91,7 +92,13 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
     return STATUS_OK;
 }
 
-const struct task_bounds task_bounds_select = {.input = INPUT_NONE,
+static enum round_input input_of(const struct stage *stage, UNUSED uint32_t within)
+{
+    return select_stage(stage)->among_experts ? INPUT_EXPERTS : INPUT_NONE;
+}
+
+const struct task_bounds task_bounds_select = {.input_of = input_of,
+                                               .helps = HELP_RECORDS | HELP_FEWER_EXPERTS,
                                                .is_drawn = true,
                                                .time_is_public = true,
                                                .answer_count = answer_count,

@@ -35,7 +35,7 @@ static enum status scores(int64_t **out, size_t *count, const struct closing *cl
 {
     const struct candidates *candidates = &select_stage(closing->stage)->candidates;
     const uint64_t records = closing_records(closing->stage, closing->record);
-    const bool experts = closing->stage->among_experts;
+    const bool experts = select_stage(closing->stage)->among_experts;
 
     *count = experts ? closing->count : candidates_count(candidates);
     *out = malloc(*count * sizeof **out);
@@ -72,8 +72,9 @@ static enum status close(struct closing *closing)
         closing->sum[0] = (int64_t)chosen;
         closing->count = 1;
         closing_keep_sum(closing);
-        closing->record->as.round.chosen =
-            closing->stage->among_experts ? (uint32_t)chosen : closing->outcome->chosen;
+        closing->record->as.round.chosen = select_stage(closing->stage)->among_experts
+                                               ? (uint32_t)chosen
+                                               : closing->outcome->chosen;
     }
     return status;
 }
@@ -81,8 +82,9 @@ static enum status close(struct closing *closing)
 static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
                        uint32_t within, const struct record *record, struct slice blob)
 {
-    const size_t count = stage->among_experts ? outcome->expert_count
-                                              : candidates_count(&select_stage(stage)->candidates);
+    const size_t count = select_stage(stage)->among_experts
+                             ? outcome->expert_count
+                             : candidates_count(&select_stage(stage)->candidates);
     (void)job;
     (void)within;
     return blob.size != 0 || record->as.round.sum_count != 1 || record->as.round.sum[0] < 0 ||
@@ -97,7 +99,7 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
 {
     (void)job;
     const size_t chosen = (size_t)record->as.round.sum[0];
-    if (stage->among_experts) {
+    if (select_stage(stage)->among_experts) {
         return closing_say(round, "", "%s", outcome->expert[chosen].name);
     }
     char name[CANDIDATES_NAME_BYTES];

@@ -8,6 +8,7 @@
 #include "query/candidates.h"
 
 struct select_stage {
+    bool among_experts;           /* the candidates are the experts there are */
     struct candidates candidates; /* borrows the job's schema */
 };
 

@@ -73,13 +73,18 @@ static enum status build_candidates(const struct drafting *drafting, size_t inde
     return status;
 }
 
+static enum strategy strategy_where(UNUSED enum strategy strategy, bool exact_answers)
+{
+    return exact_answers ? STRATEGY_PERMUTE_AND_FLIP : STRATEGY_NOISY_MIN;
+}
+
 static enum status build(const struct drafting *drafting, size_t index)
 {
     struct stage *stage = &drafting->job->stage[index];
     const bool exact = trust_of(drafting->job)->exact_answers;
 
-    if (exact && !stage_has(drafting, index, "strategy")) {
-        stage->strategy = STRATEGY_PERMUTE_AND_FLIP;
+    if (!stage_has(drafting, index, "strategy")) {
+        stage->strategy = strategy_where(stage->strategy, exact);
     }
     if (exact == (stage->strategy == STRATEGY_NOISY_MIN)) {
         return stage_refuse(drafting, index, "strategy",
@@ -96,15 +101,15 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (stage->strategy == STRATEGY_EXPONENTIAL) {
         stage->charge.mechanism = MECHANISM_EXPONENTIAL;
     }
-    stage->among_experts = stage_has(drafting, index, "loss");
-    if (stage->among_experts == stage_has(drafting, index, "candidates")) {
+    select_stage(stage)->among_experts = stage_has(drafting, index, "loss");
+    if (select_stage(stage)->among_experts == stage_has(drafting, index, "candidates")) {
         return stage_refuse(
             drafting, index, "candidates",
             "and loss exclude each other, and one must be there: write `candidates: "
             "{stumps: [age]}` to select among those, or `loss: zero_one` to select "
             "among the experts so far");
     }
-    for (size_t i = 0; stage->among_experts; i++) {
+    for (size_t i = 0; select_stage(stage)->among_experts; i++) {
         if (i == index) {
             return stage_refuse(drafting, index, "loss",
                                 "judges experts, and there are none: put a stage that makes some "
@@ -130,6 +135,7 @@ const struct task_text task_text_select = {
     .reads = SHARED_LOSS | SHARED_BATCH,
     .needs = SHARED_BATCH,
     .keeps_raw = true,
+    .strategy_where = strategy_where,
     .own = keys,
     .own_bytes = sizeof(struct draft_select),
     .stage_bytes = sizeof(struct select_stage),

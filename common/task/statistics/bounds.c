@@ -79,6 +79,7 @@ static size_t experts(const struct stage *stage, size_t agent_count)
 }
 
 const struct task_bounds task_bounds_statistics = {.input = INPUT_NONE,
+                                                   .helps = HELP_RECORDS | HELP_FEATURES,
                                                    .time_is_public = true,
                                                    .experts = experts,
                                                    .answer_count = answer_count,

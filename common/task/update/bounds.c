@@ -62,6 +62,8 @@ static size_t experts_at_end(const struct stage *stage)
 }
 
 const struct task_bounds task_bounds_update = {.input = INPUT_STATE,
+                                               .helps =
+                                                   HELP_RECORDS | HELP_FEWER_ROUNDS | HELP_FEATURES,
                                                .time_is_public = true,
                                                .experts_at_end = experts_at_end,
                                                .answer_count = answer_count,

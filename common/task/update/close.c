@@ -109,4 +109,5 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 
-const struct task_close task_close_update = {.start = start, .close = close, .add = add};
+const struct task_close task_close_update = {
+    .keeps_state = true, .start = start, .close = close, .add = add};

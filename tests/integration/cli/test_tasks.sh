@@ -79,7 +79,7 @@ assert asked["chosen"] is None and asked["experts"] == [] and asked["accuracy"] 
 assert asked["rounds"][-1]["said"].startswith("age >= "), asked["rounds"][-1]
 assert not (folder / "asked/model.json").exists() and not (folder / "asked/coordinator/out/model.json").exists()
 assert all(f"count: age >= 70 and sex == F" in text for text in (shown["asked"],))
-assert "simulator only" in shown["asked"] and "selected: age >= " in shown["asked"]
+assert "simulator only" in shown["asked"] and "select: age >= " in shown["asked"]
 assert "nan" not in shown["asked"] and "none" not in shown["asked"].split("answers")[1]
 
 gauss = result["gauss"]

@@ -208,7 +208,7 @@ static size_t read_release(double *value, const struct planned *bench,
         }
         break;
     case TASK_SELECT: /* the scores that the least is taken of; all of one column deviate alike */
-        if (stage->among_experts) {
+        if (select_stage(stage)->among_experts) {
             count = bench->experts;
             for (size_t i = 0; i < count; i++) {
                 value[i] = ldexp((double)sum[i], -(int)stage->grid_bits);

@@ -120,7 +120,7 @@ static const struct refusal refusals[] = {
     {"loss: hinge", "loss: hinje", STATUS_INVALID,
      "job.yml:13:11: stages[0].loss: \"hinje\" is not a choice; did you mean \"hinge\"?"},
     {"lambdas: [0.003, 0.01, 0.1]", "lambdas: [0.1, 0.1]", STATUS_INVALID,
-     "job.yml:14:14: stages[0].lambdas: holds one lambda twice: it would be paid twice"},
+     "job.yml:14:14: stages[0].lambdas: holds one lambda twice: remove one"},
     {"    lambdas: [0.003, 0.01, 0.1]\n", "", STATUS_INVALID,
      "job.yml:12:5: stages[0].lambdas: is missing: add it, for example `lambdas: [0.003]`"},
     {"0.003", "0", STATUS_INVALID,
