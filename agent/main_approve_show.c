@@ -4,9 +4,9 @@
 #include "base/decimal.h"
 #include "job/terms.h"
 #include "job/trust.h"
+#include "json/json_text.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,11 +123,6 @@ enum status approve_show(const struct site *site, const struct waiting_job *wait
     return status;
 }
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *stage_json(const struct site *site, const struct job *job, size_t index)
 {
     struct terms terms = {0};
@@ -136,11 +131,11 @@ static json_t *stage_json(const struct site *site, const struct job *job, size_t
         return NULL;
     }
     json_t *lines = json_array();
-    for (size_t i = 0; lines != NULL && i < terms.line_count; i++) {
+    for (size_t i = 0; i < terms.line_count; i++) {
         const struct terms_line *line = &terms.line[i];
-        (void)json_array_append_new(
-            lines, json_pack("{s:s, s:s, s:o, s:o}", "what", line->what, "unit", line->unit,
-                             "noise", number(line->noise), "bar", number(line->bar)));
+        json_add(&lines,
+                 json_pack("{s:s, s:s, s:o, s:o}", "what", line->what, "unit", line->unit, "noise",
+                           json_number(line->noise), "bar", json_number(line->bar)));
     }
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "task", task_name(job->stage[index].task),
@@ -156,10 +151,7 @@ static json_t *waiting_json(const struct site *site, const struct waiting_job *w
     const struct job *job = &waiting->job;
     json_t *stages = json_array();
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (json_array_append_new(stages, stage_json(site, job, i)) != 0) {
-            json_decref(stages);
-            return NULL;
-        }
+        json_add(&stages, stage_json(site, job, i));
     }
     return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:f, s:f, s:f, s:I, s:o}", "digest", waiting->hex,
                      "name", job->name, "text", waiting->text, waiting->size, "trust",
@@ -175,19 +167,18 @@ enum status approve_json(const struct site *site, const struct waiting_job *wait
     struct ledger *ledger = NULL;
     json_t *list = json_array();
     enum status status = site_ledger(site, &ledger, why);
-    bool good = list != NULL;
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
         const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
         const double left = (double)site_epsilon_left(&total) * 1e-6;
-        for (size_t i = 0; good && i < count; i++) {
-            good = json_array_append_new(list, waiting_json(site, &waiting[i], left)) == 0;
+        for (size_t i = 0; i < count; i++) {
+            json_add(&list, waiting_json(site, &waiting[i], left));
         }
-        status = good ? STATUS_OK : STATUS_NO_MEMORY;
+        status = list != NULL ? STATUS_OK : STATUS_NO_MEMORY;
     }
     ledger_free(ledger);
     if (status == STATUS_OK) {
         json_t *all = json_pack("{s:O}", "waiting", list);
-        good = all != NULL && json_dumpf(all, stdout, JSON_INDENT(2)) == 0;
+        const bool good = all != NULL && json_dumpf(all, stdout, JSON_INDENT(2)) == 0;
         (void)putchar('\n');
         json_decref(all);
         status = good ? STATUS_OK : STATUS_NO_MEMORY;

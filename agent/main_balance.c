@@ -9,6 +9,7 @@
 #include "account/renyi.h"
 #include "base/check.h"
 #include "base/decimal.h"
+#include "json/json_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -334,65 +335,50 @@ static json_t *price_json(struct price price)
 }
 
 /* limit, spent, left, at_end, by_now and divergence_percent of one allowance. */
-static enum status put_balance(json_t *object, const struct balance *balance)
+static void put_balance(json_t **object, const struct balance *balance)
 {
     struct price now = {filter_odometer(&balance->filter, &balance->spent),
                         balance->filter.limit.delta_atto};
-    json_t *percent =
+    const double percent =
         balance->filter.order == 0
-            ? json_null()
-            : json_real((double)filter_renyi_share(&balance->filter, &balance->spent) / 100);
-    int failed = json_object_set_new(
-        object, "limit", balance->limited ? price_json(balance->filter.limit) : json_null());
-    failed |= json_object_set_new(object, "spent", price_json(spent_of(balance)));
-    failed |= json_object_set_new(object, "left",
-                                  balance->limited ? price_json(left_of(balance)) : json_null());
-    failed |= json_object_set_new(object, "at_end", price_json(at_end(balance)));
-    failed |= json_object_set_new(object, "by_now", price_json(now));
-    failed |= json_object_set_new(object, "divergence_percent", percent);
-    return failed != 0 ? STATUS_NO_MEMORY : STATUS_OK;
+            ? NAN
+            : (double)filter_renyi_share(&balance->filter, &balance->spent) / 100;
+    json_put(object, "limit", balance->limited ? price_json(balance->filter.limit) : json_null());
+    json_put(object, "spent", price_json(spent_of(balance)));
+    json_put(object, "left", balance->limited ? price_json(left_of(balance)) : json_null());
+    json_put(object, "at_end", price_json(at_end(balance)));
+    json_put(object, "by_now", price_json(now));
+    json_put(object, "divergence_percent", json_number(percent));
 }
 
-static enum status put_jobs(json_t *root, const struct ledger_found *found)
+static json_t *jobs_json(const struct ledger_found *found)
 {
     json_t *jobs = json_array();
-    enum status status =
-        json_object_set_new(root, "jobs", jobs) != 0 ? STATUS_NO_MEMORY : STATUS_OK;
-
-    for (size_t i = 0; status == STATUS_OK && i < ledger_job_count(found->ledger); i++) {
+    for (size_t i = 0; i < ledger_job_count(found->ledger); i++) {
         struct digest id;
         struct balance balance = ledger_job(found->ledger, i, &id);
         char hex[2 * DIGEST_BYTES + 1];
         hex_encode(hex, id.byte, DIGEST_BYTES);
         json_t *job =
             json_pack("{s:s, s:s}", "job", hex, "job_name", ledger_found_job_name(found, &id));
-        if (json_array_append_new(jobs, job) != 0) {
-            return STATUS_NO_MEMORY;
-        }
-        status = put_balance(job, &balance);
+        put_balance(&job, &balance);
+        json_add(&jobs, job);
     }
-    return status;
+    return jobs;
 }
 
-enum status balance_json(json_t *root, const struct ledger_found *found)
+void balance_json(json_t **root, const struct ledger_found *found)
 {
     struct balance total = ledger_balance(found->ledger, ALLOWANCE_TOTAL);
     struct balance window = ledger_balance(found->ledger, ALLOWANCE_WINDOW);
     double fixed = fixed_epsilon(found);
-    enum status status = put_balance(root, &total);
-
-    if (status == STATUS_OK &&
-        json_object_set_new(root, "if_fixed_in_advance",
-                            isnan(fixed) ? json_null() : json_pack("{s:f}", "epsilon", fixed)) !=
-            0) {
-        return STATUS_NO_MEMORY;
-    }
-    if (status == STATUS_OK && window.limited) {
+    put_balance(root, &total);
+    json_put(root, "if_fixed_in_advance",
+             isnan(fixed) ? json_null() : json_pack("{s:f}", "epsilon", fixed));
+    if (window.limited) {
         json_t *object = json_pack("{s:I}", "days", (json_int_t)found->policy->allowance_days);
-        if (json_object_set_new(root, "window", object) != 0) {
-            return STATUS_NO_MEMORY;
-        }
-        status = put_balance(object, &window);
+        put_balance(&object, &window);
+        json_put(root, "window", object);
     }
-    return status == STATUS_OK ? put_jobs(root, found) : status;
+    json_put(root, "jobs", jobs_json(found));
 }

@@ -51,9 +51,8 @@ void event_text(char *text, size_t text_bytes, const struct charge *charge);
 /** Returns an event as JSON, NULL without memory. */
 json_t *event_json(const struct charge *charge);
 
-/** Prints what every allowance has left, or puts it into root. The latter fails with
- * STATUS_NO_MEMORY. */
+/** Prints what every allowance has left, or puts it into *root, which is NULL without memory. */
 void balance_print(const struct ledger_found *found);
-MUST_USE enum status balance_json(json_t *root, const struct ledger_found *found);
+void balance_json(json_t **root, const struct ledger_found *found);
 
 #endif

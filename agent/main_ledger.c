@@ -8,6 +8,7 @@
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "protocol/wire.h"
+#include "json/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,15 +61,16 @@ static enum status print_answer(struct ledger_print *print, const struct record 
                      digest_is_none(&record->as.answer.answer) ? "-" : answer, event);
         return STATUS_OK;
     }
-    json_t *entry = json_pack(
-        "{s:s, s:s, s:I, s:s, s:o, s:f, s:f, s:f, s:s, s:s, s:o}", "job", id, "job_name", name,
-        "round", (json_int_t)record->as.answer.round, "task", record->as.answer.task, "epsilon",
-        unbounded ? json_null() : json_real((double)cost.epsilon_micro * 1e-6), "delta",
-        (double)cost.delta_atto * 1e-18, "noise_epsilon", (double)charge->epsilon_micro * 1e-6,
-        "noise_delta", (double)charge->delta_atto * 1e-18, "when", when, "answer", answer, "event",
-        event_json(charge));
-    return entry == NULL || json_array_append_new(print->charges, entry) != 0 ? STATUS_NO_MEMORY
-                                                                              : STATUS_OK;
+    json_add(&print->charges,
+             json_pack("{s:s, s:s, s:I, s:s, s:o, s:f, s:f, s:f, s:s, s:s, s:o}", "job", id,
+                       "job_name", name, "round", (json_int_t)record->as.answer.round, "task",
+                       record->as.answer.task, "epsilon",
+                       unbounded ? json_null() : json_real((double)cost.epsilon_micro * 1e-6),
+                       "delta", (double)cost.delta_atto * 1e-18, "noise_epsilon",
+                       (double)charge->epsilon_micro * 1e-6, "noise_delta",
+                       (double)charge->delta_atto * 1e-18, "when", when, "answer", answer, "event",
+                       event_json(charge)));
+    return print->charges == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 static enum status visit_answer(struct ledger_print *print, const struct record *record)
@@ -116,8 +118,9 @@ static enum status print_totals(const struct ledger_print *print)
         return STATUS_OK;
     }
     json_t *root = json_pack("{s:O}", "charges", print->charges);
-    enum status status = root == NULL ? STATUS_NO_MEMORY : balance_json(root, &print->found);
-    if (status == STATUS_OK) {
+    enum status status = STATUS_NO_MEMORY;
+    balance_json(&root, &print->found);
+    if (root != NULL) {
         status = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) != 0
                      ? STATUS_IO
                      : STATUS_OK;

@@ -4,6 +4,7 @@
 #include "crypto/random.h"
 #include "dp/charge.h"
 #include "lab/audit/subject.h"
+#include "json/json_text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -277,11 +278,8 @@ static enum status print_text(const struct audit_finding *finding, size_t count,
 static json_t *counts(const uint64_t *count)
 {
     json_t *array = json_array();
-    for (size_t bin = 0; bin < AUDIT_BINS && array != NULL; bin++) {
-        if (json_array_append_new(array, json_integer((json_int_t)count[bin])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
+    for (size_t bin = 0; bin < AUDIT_BINS; bin++) {
+        json_add(&array, json_integer((json_int_t)count[bin]));
     }
     return array;
 }
@@ -308,14 +306,10 @@ static enum status print_json(const struct audit_finding *finding, size_t count,
                               const struct audit_request *request)
 {
     json_t *audits = json_array();
-    for (size_t i = 0; i < count && audits != NULL; i++) {
-        if (json_array_append_new(audits, one(&finding[i], request)) != 0) {
-            json_decref(audits);
-            audits = NULL;
-        }
+    for (size_t i = 0; i < count; i++) {
+        json_add(&audits, one(&finding[i], request));
     }
-    json_t *object = audits == NULL ? NULL : json_pack("{s:o}", "audits", audits);
-    return command_print_json(object);
+    return command_print_json(json_pack("{s:o}", "audits", audits));
 }
 
 static enum exit_code run(const struct command *command, int count, char **argument)

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "json/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,35 +82,16 @@ enum exit_code plan_answer(const struct command *command, bool json, const char 
     enum status status = STATUS_OK;
     if (json) {
         json_t *object = json_object();
-        bool whole = object != NULL;
         for (size_t i = 0; line[i].key != NULL; i++) {
-            whole = plan_set(object, line[i].key, plan_real(line[i].value)) && whole;
+            json_put(&object, line[i].key, json_number(line[i].value));
         }
-        status = command_print_json(plan_whole(object, whole));
+        status = command_print_json(object);
     } else {
         (void)printf("%s\n\n", title);
         print_table(line);
         (void)fputs(after, stdout);
     }
     return command_end(command, status, &(struct why){""});
-}
-
-json_t *plan_real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-bool plan_set(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
-json_t *plan_whole(json_t *value, bool whole)
-{
-    if (!whole) {
-        json_decref(value);
-    }
-    return whole ? value : NULL;
 }
 
 static const struct command *const parts[] = {&command_plan_job,       &command_plan_compose,

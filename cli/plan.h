@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "config/options.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -57,14 +56,5 @@ enum { PLAN_TEXT_BYTES = 1024 };
 /** Prints the title, the table and the text after it; or under --json every value under its key. */
 enum exit_code plan_answer(const struct command *command, bool json, const char *title,
                            const struct plan_line *line, const char *after);
-
-/** Returns a JSON real, null where x is NAN or infinite; the caller owns it. NULL without memory. */
-json_t *plan_real(double x);
-
-/** Adds value, which it takes, under key; false when either is NULL or memory is lacking. */
-bool plan_set(json_t *object, const char *key, json_t *value);
-
-/** Ends a list: returns it when it is whole, else frees it and returns NULL. */
-json_t *plan_whole(json_t *value, bool whole);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "cli/plan_events.h"
 #include "lab/composition/calibrate.h"
+#include "json/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,18 +14,15 @@
 static json_t *add_account(json_t *object, const char *key, const struct account *account)
 {
     json_t *bounds = json_object();
-    bool whole = bounds != NULL;
     for (unsigned i = 0; i < ACCOUNTANT_COUNT; i++) {
-        whole =
-            plan_set(bounds, accountant_name((enum accountant)i), plan_real(account->bound[i])) &&
-            whole;
+        json_put(&bounds, accountant_name((enum accountant)i), json_number(account->bound[i]));
     }
-    json_t *best =
-        isfinite(account->high) ? json_string(accountant_name(account->best)) : json_null();
-    whole = plan_set(object, key, bounds) && whole;
-    whole = plan_set(object, "best", best) && whole;
-    whole = plan_set(object, "low", plan_real(account->low)) && whole;
-    return plan_whole(object, plan_set(object, "high", plan_real(account->high)) && whole);
+    json_put(&object, key, bounds);
+    json_put(&object, "best",
+             isfinite(account->high) ? json_string(accountant_name(account->best)) : json_null());
+    json_put(&object, "low", json_number(account->low));
+    json_put(&object, "high", json_number(account->high));
+    return object;
 }
 
 /* The events of the file, and what an accountant finds wrong with them. */
@@ -168,8 +166,9 @@ static enum exit_code run_compose(const struct command *command, int count, char
         status = in_file(status, path, &reason, &why);
     }
     if (status == STATUS_OK && json) {
-        status = command_print_json(add_account(
-            json_pack("{s:o}", question.given, plan_real(question.at)), question.asked, &account));
+        status = command_print_json(
+            add_account(json_pack("{s:o}", question.given, json_number(question.at)),
+                        question.asked, &account));
     } else if (status == STATUS_OK) {
         print_account(&account, &question, &events);
     }
@@ -186,26 +185,25 @@ struct budget {
 static json_t *events_json(const struct plan_events *events)
 {
     json_t *list = json_array();
-    bool whole = list != NULL;
     for (size_t i = 0; i < events->count; i++) {
         const struct privacy_event *event = &events->event[i];
         json_t *object = json_pack(
             "{s:s, s:o, s:o, s:I, s:o, s:o, s:s}", "mechanism",
             event_mechanism_name(event->mechanism), event_parameter_name(event->mechanism),
-            plan_real(event->parameter), "sensitivity", plan_real(event->sensitivity), "count",
-            (json_int_t)event->count, "sampling", plan_real(event->sampling), "delta",
-            plan_real(event->delta), "neighbours", event_neighbours_name(event->neighbours));
-        whole = json_array_append_new(list, object) == 0 && whole;
+            json_number(event->parameter), "sensitivity", json_number(event->sensitivity), "count",
+            (json_int_t)event->count, "sampling", json_number(event->sampling), "delta",
+            json_number(event->delta), "neighbours", event_neighbours_name(event->neighbours));
+        json_add(&list, object);
     }
-    return plan_whole(list, whole);
+    return list;
 }
 
 static enum status print_calibration_json(const struct calibration *calibration,
                                           const struct plan_events *events, struct budget budget)
 {
     return command_print_json(
-        json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", plan_real(budget.epsilon), "delta",
-                  plan_real(budget.delta), "factor", plan_real(calibration->factor), "events",
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", json_number(budget.epsilon), "delta",
+                  json_number(budget.delta), "factor", json_number(calibration->factor), "events",
                   events_json(events), "account",
                   add_account(json_object(), "epsilon", &calibration->account)));
 }

@@ -3,6 +3,7 @@
 #include "experts/regret.h"
 #include "experts/rwm.h"
 #include "lab/composition/calibrate.h"
+#include "json/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,27 +186,26 @@ static json_t *row_json(const struct row *row)
                   {"high_probability", row->added, !isnan(row->added)},
                   {"regret_bound_doubling", row->doubling, !isnan(row->doubling)}};
     json_t *object = json_object();
-    bool whole = object != NULL;
     for (size_t i = 0; i < sizeof figure / sizeof *figure; i++) {
-        whole = (!figure[i].shown || plan_set(object, figure[i].key, plan_real(figure[i].value))) &&
-                whole;
+        if (figure[i].shown) {
+            json_put(&object, figure[i].key, json_number(figure[i].value));
+        }
     }
-    whole = plan_set(object, "privacy_is_free", json_boolean(plan->privacy_is_free)) && whole;
-    return plan_whole(object, whole);
+    json_put(&object, "privacy_is_free", json_boolean(plan->privacy_is_free));
+    return object;
 }
 
 static enum status print_json(const struct row *row, size_t count, const struct noisy *noisy)
 {
     json_t *object = json_object();
-    bool whole = object != NULL;
     for (size_t i = 0; i < count; i++) {
-        whole = plan_set(object, row[i].name, row_json(&row[i])) && whole;
+        json_put(&object, row[i].name, row_json(&row[i]));
     }
-    json_t *losses = json_pack("{s:o, s:o, s:o}", "sigma", plan_real(noisy->sigma), "regret_bound",
-                               plan_real(noisy->bound.tight), "regret_bound_textbook",
-                               plan_real(noisy->bound.textbook));
-    whole = plan_set(object, "noisy_losses", losses) && whole;
-    return command_print_json(plan_whole(object, whole));
+    json_t *losses = json_pack("{s:o, s:o, s:o}", "sigma", json_number(noisy->sigma),
+                               "regret_bound", json_number(noisy->bound.tight),
+                               "regret_bound_textbook", json_number(noisy->bound.textbook));
+    json_put(&object, "noisy_losses", losses);
+    return command_print_json(object);
 }
 
 static void print_row(const struct row *row)

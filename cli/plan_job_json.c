@@ -2,6 +2,7 @@
 
 #include "cli/plan.h"
 #include "cli/plan_job.h"
+#include "json/json_text.h"
 
 #include <math.h>
 
@@ -17,23 +18,22 @@ bool job_answer_other_is_better(const struct job_answer *answer)
 
 static json_t *price_json(struct price price)
 {
-    return json_pack("{s:o, s:o}", "epsilon", plan_real((double)price.epsilon_micro * 1e-6),
-                     "delta", plan_real((double)price.delta_atto * 1e-18));
+    return json_pack("{s:o, s:o}", "epsilon", json_number((double)price.epsilon_micro * 1e-6),
+                     "delta", json_number((double)price.delta_atto * 1e-18));
 }
 
 static json_t *lines_json(const struct terms *terms)
 {
     json_t *array = json_array();
-    bool whole = array != NULL;
     for (size_t i = 0; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
         json_t *object =
             json_pack("{s:s, s:s, s:o, s:o, s:o, s:s}", "what", line->what, "unit", line->unit,
-                      "noise", plan_real(line->noise), "bar", plan_real(line->bar), "burden",
-                      plan_real(line->burden), "drowned_when", line->measure);
-        whole = json_array_append_new(array, object) == 0 && whole;
+                      "noise", json_number(line->noise), "bar", json_number(line->bar), "burden",
+                      json_number(line->burden), "drowned_when", line->measure);
+        json_add(&array, object);
     }
-    return plan_whole(array, whole);
+    return array;
 }
 
 static json_t *advice_json(const struct job_answer *answer, size_t stage)
@@ -43,28 +43,26 @@ static json_t *advice_json(const struct job_answer *answer, size_t stage)
     const bool drowned = worst != NULL && worst->burden > 1;
     const size_t count = drowned ? job_advise(advice, &answer->source, &answer->plan, stage) : 0;
     json_t *array = json_array();
-    bool whole = array != NULL;
     for (size_t i = 0; i < count; i++) {
         json_t *object =
             json_pack("{s:s, s:s, s:f, s:b}", "change", advice[i].change, "noise", advice[i].figure,
                       "burden", advice[i].burden, "enough", advice[i].burden <= 1);
-        whole = json_array_append_new(array, object) == 0 && whole;
+        json_add(&array, object);
     }
-    return plan_whole(array, whole);
+    return array;
 }
 
 static json_t *notes_json(const struct job *job, size_t stage)
 {
     const struct query_set *set = &job->stage[stage].queries;
     json_t *array = json_array();
-    bool whole = array != NULL;
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};
         if (query_has_note(&set->query[i], &note)) {
-            whole = json_array_append_new(array, json_string(note.text)) == 0 && whole;
+            json_add(&array, json_string(note.text));
         }
     }
-    return plan_whole(array, whole);
+    return array;
 }
 
 enum status job_plan_need(struct work_need *out, const struct job_plan *plan, size_t stage)
@@ -94,36 +92,37 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
     json_t *object = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
         "task", task_name(stage->task), "strategy", strategy_name(stage->strategy), "mechanism",
-        terms->mechanism, "passes", (json_int_t)terms->passes, "charge_epsilon", plan_real(charge),
-        "charge_sigma", plan_real(terms->sigma), "sampling", plan_real(terms->sampling), "epsilon",
-        plan_real((double)terms->price.epsilon_micro * 1e-6), "delta",
-        plan_real((double)terms->price.delta_atto * 1e-18), "regret_bound",
-        plan_real(terms->regret), "regret_bound_without_privacy", plan_real(terms->regret_free),
-        "best_is_broadcast", plan_real(terms->best_chance), "memory_bytes", plan_real(need.bytes),
-        "operations", plan_real(need.flops), "slot_ms", slot, "releases", lines_json(terms),
-        "drowned", worst != NULL && worst->burden > 1);
+        terms->mechanism, "passes", (json_int_t)terms->passes, "charge_epsilon",
+        json_number(charge), "charge_sigma", json_number(terms->sigma), "sampling",
+        json_number(terms->sampling), "epsilon",
+        json_number((double)terms->price.epsilon_micro * 1e-6), "delta",
+        json_number((double)terms->price.delta_atto * 1e-18), "regret_bound",
+        json_number(terms->regret), "regret_bound_without_privacy", json_number(terms->regret_free),
+        "best_is_broadcast", json_number(terms->best_chance), "memory_bytes",
+        json_number(need.bytes), "operations", json_number(need.flops), "slot_ms", slot, "releases",
+        lines_json(terms), "drowned", worst != NULL && worst->burden > 1);
     if (plan != &answer->plan) {
         return object;
     }
-    const bool whole = plan_set(object, "advice", advice_json(answer, index));
-    return plan_whole(object, plan_set(object, "notes", notes_json(&plan->job, index)) && whole);
+    json_put(&object, "advice", advice_json(answer, index));
+    json_put(&object, "notes", notes_json(&plan->job, index));
+    return object;
 }
 
 static json_t *plan_json(const struct job_answer *answer, const struct job_plan *plan)
 {
     const struct job *job = &plan->job;
     json_t *stages = json_array();
-    bool whole = stages != NULL;
     for (size_t i = 0; i < job->stage_count; i++) {
-        whole = json_array_append_new(stages, stage_json(answer, plan, i)) == 0 && whole;
+        json_add(&stages, stage_json(answer, plan, i));
     }
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "job", job->name, "unit",
                      job_unit_name(job->unit), "trust", job_plan_trust(plan), "agents",
                      (json_int_t)plan->size.agents, "records", (json_int_t)plan->size.records,
                      "price", price_json(plan->price), "limit",
                      price_json((struct price){job->epsilon_micro, job->delta_atto}), "admitted",
-                     (int)plan->admitted, "burden", plan_real(job_plan_burden(plan)), "stages",
-                     plan_whole(stages, whole));
+                     (int)plan->admitted, "burden", json_number(job_plan_burden(plan)), "stages",
+                     stages);
 }
 
 enum status job_answer_json(const struct job_answer *answer)
@@ -131,11 +130,11 @@ enum status job_answer_json(const struct job_answer *answer)
     const struct job_plan *better =
         job_answer_other_is_better(answer) ? &answer->other : &answer->plan;
     json_t *object = plan_json(answer, &answer->plan);
-    bool whole = plan_set(object, "other_trust",
-                          answer->has_other ? plan_json(answer, &answer->other) : json_null());
+    json_put(&object, "other_trust",
+             answer->has_other ? plan_json(answer, &answer->other) : json_null());
     if (!answer->has_other) {
-        whole = plan_set(object, "no_other_trust", json_string(answer->no_other.text)) && whole;
+        json_put(&object, "no_other_trust", json_string(answer->no_other.text));
     }
-    whole = plan_set(object, "better_trust", json_string(job_plan_trust(better))) && whole;
-    return command_print_json(plan_whole(object, whole));
+    json_put(&object, "better_trust", json_string(job_plan_trust(better)));
+    return command_print_json(object);
 }

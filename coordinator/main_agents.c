@@ -7,9 +7,9 @@
 #include "io/endpoint.h"
 #include "io/roster.h"
 #include "io/token.h"
+#include "json/json_text.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,18 +77,14 @@ static enum status add_token(const struct office *office, const struct arguments
 static enum status list_json(const struct roster *roster)
 {
     json_t *list = json_array();
-    enum status status = list == NULL ? STATUS_NO_MEMORY : STATUS_OK;
-
-    for (size_t i = 0; status == STATUS_OK && i < roster->count; i++) {
+    for (size_t i = 0; i < roster->count; i++) {
         char hex[KEY_HEX_BYTES];
         hex_encode(hex, roster->entry[i].key.byte, KEY_BYTES);
-        json_t *entry = json_pack("{s:s, s:s, s:b, s:I}", "agent", roster->entry[i].name, "key",
+        json_add(&list, json_pack("{s:s, s:s, s:b, s:I}", "agent", roster->entry[i].name, "key",
                                   hex, "token", roster->entry[i].token_until_s != 0, "valid_until",
-                                  (json_int_t)roster->entry[i].token_until_s);
-        if (entry == NULL || json_array_append_new(list, entry) != 0) {
-            status = STATUS_NO_MEMORY;
-        }
+                                  (json_int_t)roster->entry[i].token_until_s));
     }
+    enum status status = list == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     if (status == STATUS_OK && json_dumpf(list, stdout, JSON_INDENT(2)) != 0) {
         status = STATUS_IO;
     }

@@ -7,9 +7,9 @@
 #include "dictionary/dictionary.h"
 #include "io/daemon.h"
 #include "io/roster.h"
+#include "json/json_text.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,7 +225,7 @@ static json_t *column_json(const struct dictionary_column *column)
 {
     json_t *categories = json_array();
     for (size_t i = 0; categories != NULL && i < column->category_count; i++) {
-        (void)json_array_append_new(categories, json_string(column->category[i]));
+        json_add(&categories, json_string(column->category[i]));
     }
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", column->name, "kind",
                      dictionary_kind_name(column->kind), "unit", column->unit, "low",
@@ -235,18 +235,17 @@ static json_t *column_json(const struct dictionary_column *column)
 static enum status print_json(const struct shown_sites *sites)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t i = 0; good && i < sites->count; i++) {
+    for (size_t i = 0; i < sites->count; i++) {
         const struct dictionary *dictionary = &sites->site[i].dictionary;
         json_t *columns = json_array();
         for (size_t j = 0; j < dictionary->column_count; j++) {
-            (void)json_array_append_new(columns, column_json(&dictionary->column[j]));
+            json_add(&columns, column_json(&dictionary->column[j]));
         }
-        json_t *site = json_pack("{s:s, s:I, s:o}", "agent", sites->site[i].name, "records",
-                                 (json_int_t)dictionary->record_count, "columns", columns);
-        good = site != NULL && json_array_append_new(list, site) == 0;
+        json_add(&list, json_pack("{s:s, s:I, s:o}", "agent", sites->site[i].name, "records",
+                                  (json_int_t)dictionary->record_count, "columns", columns));
     }
-    good = good && json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
+    const bool good =
+        list != NULL && json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
     (void)putchar('\n');
     json_decref(list);
     return good ? STATUS_OK : STATUS_NO_MEMORY;

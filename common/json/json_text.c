@@ -3,7 +3,29 @@
 
 #include "json/json_text.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+void json_add(json_t **list, json_t *value)
+{
+    if (json_array_append_new(*list, value) != 0) { /* which took the value all the same */
+        json_decref(*list);
+        *list = NULL;
+    }
+}
+
+void json_put(json_t **object, const char *key, json_t *value)
+{
+    if (json_object_set_new(*object, key, value) != 0) {
+        json_decref(*object);
+        *object = NULL;
+    }
+}
+
+json_t *json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
 
 char *json_text(const json_t *root, unsigned indent, unsigned digits)
 {

@@ -103,20 +103,18 @@ static const char *output_text(const struct model *model)
 enum status model_to_json(char **text, const struct model *model)
 {
     json_t *weights = json_array();
-    bool whole = weights != NULL;
-    for (size_t i = 0; whole && i < model->weight_count; i++) {
-        whole = json_array_append_new(weights, json_real(model->weight[i])) == 0;
+    for (size_t i = 0; i < model->weight_count; i++) {
+        json_add(&weights, json_real(model->weight[i]));
     }
     json_t *root = json_pack(
-        "{s:s, s:i, s:s, s:s, s:b, s:s, s:{s:I, s:I}, s:s, s:f, s:f, s:s, s:o?, s:o?}", "format",
+        "{s:s, s:i, s:s, s:s, s:b, s:s, s:{s:I, s:I}, s:s, s:f, s:f, s:s, s:o, s:o}", "format",
         format_name, "version", FORMAT_VERSION, "job", model->job, "expert", model->expert,
         "private", model->private ? 1 : 0, "statement", model->statement, "price", "epsilon_micro",
         (json_int_t)model->epsilon_micro, "delta_atto", (json_int_t)model->delta_atto, "loss",
         loss_name(model->loss.kind), "loss_parameter", model->loss.parameter, "lambda",
         model->lambda, "output", output_text(model), "schema", model_schema_to_json(&model->schema),
         "weights", weights);
-    whole = whole && root != NULL && json_is_object(json_object_get(root, "schema"));
-    *text = whole ? json_text(root, 2, 17) : NULL;
+    *text = root != NULL ? json_text(root, 2, 17) : NULL;
     json_decref(root);
     return *text != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -2,6 +2,7 @@
  * too few. A failed allocation anywhere makes the whole object NULL, never a shorter list. */
 
 #include "learn/model_private.h"
+#include "json/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,7 @@ static json_t *texts_to_json(const char (*text)[SCHEMA_NAME_BYTES], size_t count
 {
     json_t *out = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(out, json_string(text[i])) != 0) {
-            json_decref(out);
-            return NULL;
-        }
+        json_add(&out, json_string(text[i]));
     }
     return out;
 }
@@ -37,19 +35,14 @@ static json_t *column_to_json(const struct column *column)
                         "centre", column->centre, "half_width", column->half_width)
             : json_pack("{s:s, s:s, s:o}", "name", column->name, "kind", "category", "categories",
                         texts_to_json(column->category, column->category_count));
-    bool whole = out != NULL;
-    if (whole && column->has_missing) {
-        whole = json_object_set_new(out, "missing", json_real(column->missing)) == 0;
+    if (column->has_missing) {
+        json_put(&out, "missing", json_real(column->missing));
     }
-    if (whole && column->has_other) {
-        whole = json_object_set_new(out, "other", json_integer((json_int_t)column->other)) == 0;
+    if (column->has_other) {
+        json_put(&out, "other", json_integer((json_int_t)column->other));
     }
-    if (whole && column->has_indicator) {
-        whole = json_object_set_new(out, "missing_indicator", json_true()) == 0;
-    }
-    if (!whole) {
-        json_decref(out);
-        return NULL;
+    if (column->has_indicator) {
+        json_put(&out, "missing_indicator", json_true());
     }
     return out;
 }
@@ -58,10 +51,7 @@ static json_t *columns_to_json(const struct schema *schema)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < schema->column_count; i++) {
-        if (json_array_append_new(out, column_to_json(&schema->column[i])) != 0) {
-            json_decref(out);
-            return NULL;
-        }
+        json_add(&out, column_to_json(&schema->column[i]));
     }
     return out;
 }
@@ -87,10 +77,7 @@ static json_t *lags_to_json(const struct schema *schema)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < schema->lag_count; i++) {
-        if (json_array_append_new(out, json_integer((json_int_t)schema->lag[i])) != 0) {
-            json_decref(out);
-            return NULL;
-        }
+        json_add(&out, json_integer((json_int_t)schema->lag[i]));
     }
     return out;
 }
@@ -99,10 +86,7 @@ static json_t *numbers_to_json(const double *number, size_t count)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(out, json_real(number[i])) != 0) {
-            json_decref(out);
-            return NULL;
-        }
+        json_add(&out, json_real(number[i]));
     }
     return out;
 }
@@ -112,10 +96,7 @@ static json_t *landmarks_to_json(const struct schema *schema)
     const size_t n = schema_value_count(schema);
     json_t *out = json_array();
     for (size_t i = 0; i < schema->map.landmark_count; i++) {
-        if (json_array_append_new(out, numbers_to_json(schema->map.landmark + i * n, n)) != 0) {
-            json_decref(out);
-            return NULL;
-        }
+        json_add(&out, numbers_to_json(schema->map.landmark + i * n, n));
     }
     return out;
 }
@@ -137,16 +118,11 @@ json_t *model_schema_to_json(const struct schema *schema)
 {
     json_t *out = json_pack("{s:o, s:o}", "columns", columns_to_json(schema), "label",
                             label_to_json(&schema->label));
-    bool whole = out != NULL;
-    if (whole && schema_is_series(schema)) {
-        whole = json_object_set_new(out, "lags", lags_to_json(schema)) == 0;
+    if (schema_is_series(schema)) {
+        json_put(&out, "lags", lags_to_json(schema));
     }
-    if (whole && schema->map.kind != MAP_NONE) {
-        whole = json_object_set_new(out, "map", map_to_json(schema)) == 0;
-    }
-    if (!whole) {
-        json_decref(out);
-        return NULL;
+    if (schema->map.kind != MAP_NONE) {
+        json_put(&out, "map", map_to_json(schema));
     }
     return out;
 }

@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* json_object_set_new and json_array_append_new take the value even when they fail, and fail when
- * it is NULL (no memory, not UTF-8): a flag collects that. */
 struct writer {
     const struct result *result;
     bool is_page;
-    bool failed;
 };
 
 static size_t count_of(const struct result *result, const struct field *list)
@@ -30,19 +27,14 @@ static uint64_t whole_at(const struct field *field, const void *at)
     return field->size == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
 }
 
-static json_t *real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *reals(struct writer *writer, const double *value, size_t count)
+static json_t *reals(const double *value, size_t count)
 {
     if (value == NULL) {
         return json_null();
     }
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
-        writer->failed |= json_array_append_new(array, real(value[i])) != 0;
+        json_add(&array, json_number(value[i]));
     }
     return array;
 }
@@ -52,7 +44,7 @@ static json_t *computed(double value)
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%.6g", value);
-    return real(strtod(text, NULL));
+    return json_number(strtod(text, NULL));
 }
 
 /* Experts are named, not numbered: their names are unique and mean something to a reader. */
@@ -65,19 +57,18 @@ static json_t *expert_name(const struct result *result, int64_t expert)
     return json_string(result->expert[expert].name);
 }
 
-static json_t *object_of(struct writer *writer, const struct field *field, const void *base);
+static json_t *object_of(const struct writer *writer, const struct field *field, const void *base);
 
-static json_t *list_of(struct writer *writer, const struct field *list, const char *item)
+static json_t *list_of(const struct writer *writer, const struct field *list, const char *item)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count_of(writer->result, list); i++) {
-        json_t *object = object_of(writer, list->row, item + i * list->item_size);
-        writer->failed |= json_array_append_new(array, object) != 0;
+        json_add(&array, object_of(writer, list->row, item + i * list->item_size));
     }
     return array;
 }
 
-static json_t *value_of(struct writer *writer, const struct field *field, const void *base)
+static json_t *value_of(const struct writer *writer, const struct field *field, const void *base)
 {
     const struct result *result = writer->result;
     const void *at = (const char *)base + field->offset;
@@ -88,7 +79,7 @@ static json_t *value_of(struct writer *writer, const struct field *field, const 
     case FIELD_OWNED:
         return json_string(*(char *const *)at);
     case FIELD_REAL:
-        return real(*(const double *)at);
+        return json_number(*(const double *)at);
     case FIELD_BOOL:
         return json_boolean(*(const bool *)at);
     case FIELD_COUNT:
@@ -103,7 +94,7 @@ static json_t *value_of(struct writer *writer, const struct field *field, const 
     case FIELD_LOSSES:
     case FIELD_FEATURES:
     case FIELD_DAYS:
-        return reals(writer, *(double *const *)at, result_length(result, field, base));
+        return reals(*(double *const *)at, result_length(result, field, base));
     case FIELD_PART:
         return field->is_known == NULL || field->is_known(result)
                    ? object_of(writer, field->row, result)
@@ -114,7 +105,7 @@ static json_t *value_of(struct writer *writer, const struct field *field, const 
     return NULL;
 }
 
-static json_t *object_of(struct writer *writer, const struct field *field, const void *base)
+static json_t *object_of(const struct writer *writer, const struct field *field, const void *base)
 {
     json_t *object = json_object();
     for (; field->key != NULL; field++) {
@@ -125,62 +116,57 @@ static json_t *object_of(struct writer *writer, const struct field *field, const
             (field->kind == FIELD_COMPUTED && !writer->is_page)) {
             continue;
         }
-        json_t *value = value_of(writer, field, base);
-        writer->failed |= json_object_set_new(object, field->key, value) != 0;
+        json_put(&object, field->key, value_of(writer, field, base));
     }
     return object;
 }
 
 /* The columns of every list and the lines of every part that the page shows. */
-static void add_columns(struct writer *writer, json_t *columns, const struct field *field)
+static void put_columns(json_t **columns, const struct field *field)
 {
     static const char *const format[] = {"text", "count", "fixed", "percent", "significant"};
     for (; field->key != NULL; field++) {
-        json_t *shown = field->row == NULL ? NULL : json_array();
-        for (const struct field *row = field->row; row != NULL && row->key != NULL; row++) {
+        if (field->row == NULL) {
+            continue;
+        }
+        json_t *shown = json_array();
+        for (const struct field *row = field->row; row->key != NULL; row++) {
             if (row->page.label != NULL) {
-                json_t *column =
-                    json_pack("{s:s, s:s, s:s, s:i}", "key", row->key, "label", row->page.label,
-                              "format", format[row->page.format], "digits", row->page.digits);
-                writer->failed |= json_array_append_new(shown, column) != 0;
+                json_add(&shown, json_pack("{s:s, s:s, s:s, s:i}", "key", row->key, "label",
+                                           row->page.label, "format", format[row->page.format],
+                                           "digits", row->page.digits));
             }
         }
-        if (field->row != NULL) {
-            writer->failed |= json_object_set_new(columns, field->key, shown) != 0;
-            add_columns(writer, columns, field->row);
-        }
+        json_put(columns, field->key, shown);
+        put_columns(columns, field->row);
     }
 }
 
-static enum status text_of(char **text, const struct writer *writer, json_t *root)
+/* Takes root, NULL where a text is not UTF-8. */
+static enum status text_of(char **text, json_t *root)
 {
-    *text = NULL;
-    if (!writer->failed) {
-        /* 15 digits: 0.003 stays 0.003. model.json holds the chosen model exactly. */
-        *text = json_text(root, 1, 15);
-    }
+    /* 15 digits: 0.003 stays 0.003. model.json holds the chosen model exactly. */
+    *text = root == NULL ? NULL : json_text(root, 1, 15);
+    const enum status status = root == NULL    ? STATUS_INVALID
+                               : *text == NULL ? STATUS_NO_MEMORY
+                                               : STATUS_OK;
     json_decref(root);
-    if (writer->failed) {
-        return STATUS_INVALID;
-    }
-    return *text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    return status;
 }
 
 enum status result_to_json(char **text, const struct result *result)
 {
-    struct writer writer = {.result = result};
-    json_t *root = object_of(&writer, result_fields, result);
-    return text_of(text, &writer, root);
+    const struct writer writer = {.result = result};
+    return text_of(text, object_of(&writer, result_fields, result));
 }
 
 enum status result_to_page(char **text, const struct result *result)
 {
-    struct writer writer = {.result = result, .is_page = true};
+    const struct writer writer = {.result = result, .is_page = true};
     json_t *root = json_object();
     json_t *columns = json_object();
-    add_columns(&writer, columns, result_fields);
-    writer.failed |=
-        json_object_set_new(root, "result", object_of(&writer, result_fields, result)) != 0;
-    writer.failed |= json_object_set_new(root, "columns", columns) != 0;
-    return text_of(text, &writer, root);
+    put_columns(&columns, result_fields);
+    json_put(&root, "result", object_of(&writer, result_fields, result));
+    json_put(&root, "columns", columns);
+    return text_of(text, root);
 }

@@ -96,7 +96,8 @@ static bool says_fixed(struct charge charge)
     struct ledger_found found = found_of(&charge, 1);
     json_t *root = json_object();
     found.policy = &policy;
-    cr_assert_eq(balance_json(root, &found), STATUS_OK);
+    balance_json(&root, &found);
+    cr_assert_not_null(root);
     bool says = json_is_object(json_object_get(root, "if_fixed_in_advance"));
     json_decref(root);
     ledger_found_free(&found);
@@ -115,7 +116,8 @@ Test(main_balance, gaussian_charges_come_to_an_epsilon_at_a_delta)
         found.policy = &policy;
         struct balance balance = ledger_balance(found.ledger, ALLOWANCE_TOTAL);
         const uint64_t wanted = filter_epsilon(&balance.filter, &balance.spent);
-        cr_assert_eq(balance_json(root, &found), STATUS_OK);
+        balance_json(&root, &found);
+        cr_assert_not_null(root);
         const json_t *spent = json_object_get(root, "spent");
         const json_t *end = json_object_get(root, "at_end");
         cr_assert(json_is_null(json_object_get(spent, "epsilon")));
@@ -136,7 +138,8 @@ Test(main_balance, pure_charges_need_no_delta)
     struct ledger_found found = found_of(&charge, 1);
     json_t *root = json_object();
     found.policy = &policy;
-    cr_assert_eq(balance_json(root, &found), STATUS_OK);
+    balance_json(&root, &found);
+    cr_assert_not_null(root);
     const json_t *end = json_object_get(root, "at_end");
     cr_assert_float_eq(json_number_value(json_object_get(end, "epsilon")), 0.25, 1e-9);
     cr_assert(json_number_value(json_object_get(end, "delta")) == 0);
