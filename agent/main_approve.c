@@ -4,13 +4,13 @@
 #include "agent/main_approve.h"
 
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/owned.h"
 #include "config/config.h"
 #include "crypto/digest.h"
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "protocol/wire.h"
-#include "report/file.h"
 
 #include <dirent.h>
 #include <errno.h>

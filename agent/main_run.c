@@ -4,6 +4,7 @@
 #include "agent/participant.h"
 #include "base/check.h"
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/owned.h"
 #include "config/config.h"
 #include "io/daemon.h"
@@ -13,7 +14,6 @@
 #include "job/round.h"
 #include "learn/model.h"
 #include "protocol/message.h"
-#include "report/file.h"
 #ifdef HEDGEROW_SEEDED
 #include "tests/support/seeded_random.h"
 #endif

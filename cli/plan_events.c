@@ -3,7 +3,7 @@
 
 #include "cli/plan_events.h"
 
-#include "report/file.h"
+#include "base/file.h"
 
 #include <ctype.h>
 #include <jansson.h>

@@ -1,9 +1,9 @@
+#include "base/file.h"
 #include "cli/command.h"
 #include "config/options.h"
 #include "learn/dataset.h"
 #include "learn/model.h"
 #include "learn/table.h"
-#include "report/file.h"
 
 #include <errno.h>
 #include <stdio.h>

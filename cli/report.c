@@ -1,6 +1,6 @@
+#include "base/file.h"
 #include "cli/command.h"
 #include "config/options.h"
-#include "report/file.h"
 #include "report/html.h"
 #include "report/result.h"
 

@@ -2,8 +2,8 @@
 
 #include "cli/simulation.h"
 
+#include "base/file.h"
 #include "learn/model.h"
-#include "report/file.h"
 #include "report/html.h"
 
 #include <stdlib.h>

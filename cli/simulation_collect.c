@@ -5,10 +5,10 @@
 
 #include "cli/simulation.h"
 
+#include "base/file.h"
 #include "job/round.h"
 #include "learn/permutation.h"
 #include "query/query_run.h"
-#include "report/file.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -3,11 +3,11 @@
 
 #include "cli/simulation.h"
 
+#include "base/file.h"
 #include "learn/blocks.h"
 #include "learn/metrics.h"
 #include "learn/model.h"
 #include "learn/rival.h"
-#include "report/file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
 
 #include "cli/simulation.h"
 
+#include "base/file.h"
 #include "crypto/key.h"
 #include "describe/describe.h"
 #include "dictionary/dictionary.h"
 #include "job/work.h"
 #include "learn/speed.h"
-#include "report/file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* What the coordinator's commands read first, and what a job leaves behind. */
 
+#include "base/file.h"
 #include "base/owned.h"
 #include "config/config.h"
 #include "coordinator/main.h"
@@ -7,7 +8,6 @@
 #include "io/journal.h"
 #include "learn/model.h"
 #include "protocol/wire.h"
-#include "report/file.h"
 #include "report/result.h"
 #include "task/outcome.h"
 

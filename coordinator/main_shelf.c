@@ -1,12 +1,12 @@
 /* The folder of the data dictionaries that sites show: one file an agent, its latest, beside the allow-list. */
 
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/owned.h"
 #include "config/config.h"
 #include "coordinator/main.h"
 #include "crypto/digest.h"
 #include "io/roster.h"
-#include "report/file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "crypto/key.h"
 
-#include "crypto/small_file.h"
+#include "base/file.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -54,19 +54,19 @@ void key_pair_wipe(struct key_pair *pair)
 static const char SECRET_TITLE[] = "# hedgerow secret key";
 static const char PUBLIC_TITLE[] = "# hedgerow public key";
 
-static enum status write_key(const char *path, const struct digest *key, enum small_file_kind kind,
+static enum status write_key(const char *path, const struct digest *key, enum file_kind kind,
                              struct why *why)
 {
     char text[KEY_FILE_BYTES_MAX];
     char hex[KEY_HEX_BYTES];
 
     hex_encode(hex, key->byte, KEY_BYTES);
-    bool secret = kind == SMALL_FILE_SECRET;
+    bool secret = kind == FILE_SECRET;
     int size = snprintf(text, sizeof text, "%s: %s\n%s\n", secret ? SECRET_TITLE : PUBLIC_TITLE,
                         secret ? "never leaves this machine, nobody else may read it"
                                : "give it to those you talk to",
                         hex);
-    enum status status = small_file_create(path, (struct slice){text, (size_t)size}, kind, why);
+    enum status status = file_create(path, (struct slice){text, (size_t)size}, kind, why);
     bytes_wipe(text, sizeof text);
     bytes_wipe(hex, sizeof hex);
     return status;
@@ -75,11 +75,11 @@ static enum status write_key(const char *path, const struct digest *key, enum sm
 enum status key_pair_write(const struct key_pair *pair, const char *secret_path,
                            const char *public_path, struct why *why)
 {
-    enum status status = write_key(secret_path, &pair->secret_key, SMALL_FILE_SECRET, why);
+    enum status status = write_key(secret_path, &pair->secret_key, FILE_SECRET, why);
     if (status != STATUS_OK) {
         return status;
     }
-    status = write_key(public_path, &pair->public_key, SMALL_FILE_PUBLIC, why);
+    status = write_key(public_path, &pair->public_key, FILE_PUBLIC, why);
     if (status != STATUS_OK) {
         (void)remove(secret_path); /* ours, made a moment ago: half a pair helps nobody */
     }
@@ -87,9 +87,9 @@ enum status key_pair_write(const struct key_pair *pair, const char *secret_path,
 }
 
 /* Both are 64 digits, and either would be taken for the other without complaint. */
-static bool holds_the_other_kind(const char *text, enum small_file_kind kind)
+static bool holds_the_other_kind(const char *text, enum file_kind kind)
 {
-    const char *other = kind == SMALL_FILE_SECRET ? PUBLIC_TITLE : SECRET_TITLE;
+    const char *other = kind == FILE_SECRET ? PUBLIC_TITLE : SECRET_TITLE;
     return strncmp(text, other, strlen(other)) == 0;
 }
 
@@ -97,7 +97,7 @@ static bool holds_the_other_kind(const char *text, enum small_file_kind kind)
 static const char *only_line(char *text)
 {
     const char *found = NULL;
-    for (char *line = small_file_line(&text); line != NULL; line = small_file_line(&text)) {
+    for (char *line = file_line(&text); line != NULL; line = file_line(&text)) {
         if (line[0] == '\0' || line[0] == '#') {
             continue;
         }
@@ -109,15 +109,15 @@ static const char *only_line(char *text)
     return found;
 }
 
-static enum status read_key(struct digest *out, const char *path, enum small_file_kind kind,
+static enum status read_key(struct digest *out, const char *path, enum file_kind kind,
                             struct why *why)
 {
     char text[KEY_FILE_BYTES_MAX];
     size_t used = 0;
 
     memset(out, 0, sizeof *out);
-    enum status status = small_file_read(text, sizeof text, &used, path, kind, why);
-    if (status == STATUS_NOT_FOUND && kind == SMALL_FILE_SECRET) {
+    enum status status = file_read_text(text, sizeof text, &used, path, kind, why);
+    if (status == STATUS_NOT_FOUND && kind == FILE_SECRET) {
         why_set(
             why,
             "%s does not exist; remedy: correct the path, or make a key: hedgerow keygen --out %s",
@@ -125,8 +125,8 @@ static enum status read_key(struct digest *out, const char *path, enum small_fil
     }
     if (status == STATUS_OK && holds_the_other_kind(text, kind)) {
         why_set(why, "%s holds a %s key, and a %s one is wanted here; remedy: NAME.pub is public",
-                path, kind == SMALL_FILE_SECRET ? "public" : "secret",
-                kind == SMALL_FILE_SECRET ? "secret" : "public");
+                path, kind == FILE_SECRET ? "public" : "secret",
+                kind == FILE_SECRET ? "secret" : "public");
         status = STATUS_INVALID;
     }
     if (status == STATUS_OK) {
@@ -148,7 +148,7 @@ enum status key_secret_read(struct key_pair *out, const char *path, struct why *
     struct digest secret;
 
     memset(out, 0, sizeof *out);
-    enum status status = read_key(&secret, path, SMALL_FILE_SECRET, why);
+    enum status status = read_key(&secret, path, FILE_SECRET, why);
     if (status == STATUS_OK) {
         status = key_pair_from_secret(out, &secret);
         if (status != STATUS_OK) {
@@ -161,7 +161,7 @@ enum status key_secret_read(struct key_pair *out, const char *path, struct why *
 
 enum status key_public_read(struct digest *out, const char *path, struct why *why)
 {
-    return read_key(out, path, SMALL_FILE_PUBLIC, why);
+    return read_key(out, path, FILE_PUBLIC, why);
 }
 
 enum status key_public_parse(struct digest *out, const char *text, struct why *why)

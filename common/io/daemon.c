@@ -1,8 +1,8 @@
 #include "io/daemon.h"
 
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/wrap.h"
-#include "crypto/small_file.h"
 #include "io/clock.h"
 #include "io/process.h"
 
@@ -172,8 +172,8 @@ static enum status write_files(const char *folder, const struct daemon_file *fil
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = file[i].text == NULL ? STATUS_NO_MEMORY : path_of(path, folder, file[i].name, why);
         if (status == STATUS_OK) {
-            status = small_file_create(path, (struct slice){file[i].text, strlen(file[i].text)},
-                                       SMALL_FILE_PUBLIC, why);
+            status = file_create(path, (struct slice){file[i].text, strlen(file[i].text)},
+                                 FILE_PUBLIC, why);
         }
         if (status == STATUS_OK) {
             (void)printf("wrote %s\n", path);

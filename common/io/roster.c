@@ -1,8 +1,8 @@
 #include "io/roster.h"
 
+#include "base/file.h"
 #include "base/owned.h"
 #include "crypto/digest.h"
-#include "crypto/small_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +127,8 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
         status = STATUS_INVALID;
     }
     char *rest = copy;
-    for (char *line = small_file_line(&rest); status == STATUS_OK && line != NULL;
-         line = small_file_line(&rest)) {
+    for (char *line = file_line(&rest); status == STATUS_OK && line != NULL;
+         line = file_line(&rest)) {
         struct roster_entry entry;
         number++;
         if (line[0] == '#' || line[strspn(line, " \t")] == '\0') {
@@ -153,9 +153,9 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
 static enum status read_list(char *text, size_t *used, const char *path, struct why *why)
 {
     enum status status = owned_source(path, why);
-    return status == STATUS_OK ? small_file_read(text, ROSTER_FILE_BYTES_MAX + 1, used, path,
-                                                 SMALL_FILE_PUBLIC, why)
-                               : status;
+    return status == STATUS_OK
+               ? file_read_text(text, ROSTER_FILE_BYTES_MAX + 1, used, path, FILE_PUBLIC, why)
+               : status;
 }
 
 enum status roster_read(struct roster *out, const char *path, struct why *why)

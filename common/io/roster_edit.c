@@ -3,8 +3,8 @@
 
 #include "io/roster.h"
 
+#include "base/file.h"
 #include "base/owned.h"
-#include "crypto/small_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +85,7 @@ static enum status edit_write(const struct edit *edit, struct why *why)
         }
         used += (size_t)snprintf(text + used, room - used, "\n");
     }
-    enum status status = small_file_replace(edit->path, (struct slice){text, used}, why);
+    enum status status = file_replace(edit->path, (struct slice){text, used}, why);
     free(text);
     return status;
 }

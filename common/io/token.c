@@ -1,6 +1,6 @@
 #include "io/token.h"
 
-#include "crypto/small_file.h"
+#include "base/file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +29,7 @@ enum status token_write(const struct token *token, const char *path, struct why 
     if (size < 0 || (size_t)size >= sizeof text) {
         why_set(why, "the address is too long for a token");
     } else {
-        status =
-            small_file_create(path, (struct slice){text, (size_t)size}, SMALL_FILE_SECRET, why);
+        status = file_create(path, (struct slice){text, (size_t)size}, FILE_SECRET, why);
     }
     bytes_wipe(text, sizeof text);
     bytes_wipe(secret, sizeof secret);
@@ -45,7 +44,7 @@ enum { FIELDS = sizeof field_name / sizeof field_name[0] };
 static enum status split_fields(const char *value[FIELDS], char *text)
 {
     size_t found = 0;
-    for (char *line = small_file_line(&text); line != NULL; line = small_file_line(&text)) {
+    for (char *line = file_line(&text); line != NULL; line = file_line(&text)) {
         if (line[0] == '#' || line[0] == '\0') {
             continue;
         }
@@ -97,7 +96,7 @@ enum status token_read(struct token *out, const char *path, struct why *why)
     size_t used = 0;
 
     memset(out, 0, sizeof *out);
-    enum status status = small_file_read(text, sizeof text, &used, path, SMALL_FILE_SECRET, why);
+    enum status status = file_read_text(text, sizeof text, &used, path, FILE_SECRET, why);
     if (status == STATUS_OK) {
         status = take_fields(out, text);
         if (status != STATUS_OK) {

@@ -1,10 +1,10 @@
 /* `hedgerow study`, which runs this program: command line, report, verdict. */
 
+#include "base/file.h"
 #include "base/wrap.h"
 #include "cli/command.h"
 #include "config/options.h"
 #include "lab/study/study.h"
-#include "report/file.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Enrolment and the reach of a coordinator, through a real driver whose machine only welcomes. */
 
-#include "crypto/small_file.h"
+#include "base/file.h"
 #include "io/driver.h"
 #include "io/probe.h"
 #include "protocol/wire.h"

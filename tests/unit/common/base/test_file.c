@@ -1,4 +1,4 @@
-#include "report/file.h"
+#include "base/file.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
