@@ -128,7 +128,7 @@ MUST_USE enum status config_override(char **out, size_t *size, struct slice text
 char *config_template(const struct config_key *keys, const char *head);
 
 /** Reads a file of at most CONFIG_TEXT_BYTES_MAX; *out is malloc'd and ends with a zero, the caller
- * frees it. Fails with STATUS_IO, STATUS_INVALID (too large), STATUS_NO_MEMORY. */
+ * frees it. Fails with STATUS_IO, STATUS_INVALID (too large, a folder), STATUS_NO_MEMORY. */
 MUST_USE enum status config_load(char **out, size_t *size, const char *path, struct why *why);
 
 #endif

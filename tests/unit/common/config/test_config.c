@@ -79,7 +79,8 @@ Test(config, load_reads_a_file_and_names_what_it_cannot)
     struct why why = {{0}};
     cr_assert_eq(config_load(&text, &size, "/nonexistent/x.yml", &why), STATUS_IO);
     cr_assert_str_eq(why.text, "/nonexistent/x.yml: cannot be opened: No such file or directory");
-    cr_assert_eq(config_load(&text, &size, "/tmp", &why), STATUS_IO);
+    cr_assert_eq(config_load(&text, &size, "/tmp", &why), STATUS_INVALID);
+    cr_assert_str_eq(why.text, "/tmp: is a folder, not a file");
     cr_assert_eq(config_load(&text, &size, "/dev/zero", &why), STATUS_INVALID);
     cr_assert_null(text);
     cr_assert_eq(config_load(&text, &size, "/dev/null", &why), STATUS_OK);
