@@ -66,7 +66,8 @@ static bool publish(struct participant *p, uint32_t chosen, bool final)
 static enum status end_job(struct participant *p, const struct event *event, bool failed,
                            struct effects *effects)
 {
-    bool unfit = p->job_phase == JOB_UNFIT;
+    const bool unfit = p->job_phase == JOB_UNFIT;
+    const bool refused = p->job_phase == JOB_REFUSED;
     bool kept = !p->model_owed;
 
     p->model_owed = false;
@@ -84,6 +85,7 @@ static enum status end_job(struct participant *p, const struct event *event, boo
             return STATUS_NO_MEMORY;
         }
         finish->as.finish.exit_code = unfit || !kept ? EXIT_CODE_INPUT
+                                      : refused      ? EXIT_CODE_REFUSED
                                       : failed       ? EXIT_CODE_JOB_FAILED
                                                      : EXIT_CODE_OK;
         p->finished = true;

@@ -215,19 +215,18 @@ static enum status make_agent(const struct simulation_plan *plan, const char *na
     if (status == STATUS_OK) {
         hex_encode(hex, &key, sizeof key);
         (void)fprintf(roster, "%s %s\n", name, hex);
-        status =
-            put(plan, folder, "policy.yml", why,
-                "# What this site allows, whatever a job asks for.\nhedgerow: 1\n"
-                "epsilon: %llu.%06llu\ndelta: %.18f\n"
-                "job_epsilon: %llu.%06llu\njob_delta: %.18f\ncohort_minimum: %u\n"
-                "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
-                "answer_slot_ms: %llu\napproval: policy\njobs_per_day: 1000\nleast_epsilon: 0\n",
-                (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
-                (double)job->delta_atto * BUDGET_FACTOR * 1e-18,
-                (unsigned long long)(job->epsilon_micro / 1000000),
-                (unsigned long long)(job->epsilon_micro % 1000000), (double)job->delta_atto * 1e-18,
-                job->cohort_min, tasks, job_trust_name(job->trust),
-                (unsigned long long)common->slot_ms);
+        status = put(plan, folder, "policy.yml", why,
+                     "# What this site allows, whatever a job asks for.\nhedgerow: 1\n"
+                     "epsilon: %llu.%06llu\ndelta: %.18f\n"
+                     "job_epsilon: %llu.%06llu\njob_delta: %.18f\ncohort_minimum: %u\n"
+                     "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
+                     "answer_slot_ms: %llu\napproval: policy\njobs_per_day: 1000\n",
+                     (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
+                     (double)job->delta_atto * BUDGET_FACTOR * 1e-18,
+                     (unsigned long long)(job->epsilon_micro / 1000000),
+                     (unsigned long long)(job->epsilon_micro % 1000000),
+                     (double)job->delta_atto * 1e-18, job->cohort_min, tasks,
+                     job_trust_name(job->trust), (unsigned long long)common->slot_ms);
     }
     if (status == STATUS_OK) {
         status = make_dictionary(plan, folder, why);

@@ -194,7 +194,8 @@ static void tell_of_dead(struct run *run)
     const struct simulation_request *asked = &run->plan->asked;
     for (size_t i = 1; i < run->children.count; i++) {
         const struct child *child = &run->children.child[i];
-        if (!child->running && child->code != 0 && !run->told[i]) {
+        const bool declined = run->is_out[i] && child->code == EXIT_CODE_REFUSED; /* told already */
+        if (!child->running && child->code != 0 && !run->told[i] && !declined) {
             char words[1024];
             run->told[i] = true;
             last_words(asked->out, child->name, words, sizeof words);
@@ -323,8 +324,8 @@ static enum exit_code watch(struct run *run, struct why *why)
         asked_to_stop = children_wait(&run->children, TURN_MS);
         waited += TURN_MS;
         show_news(run);
-        tell_of_dead(run);
         tell_of_declined(run);
+        tell_of_dead(run);
         if (coordinator->running && is_hopeless(run, &short_ms, why)) {
             children_stop(&run->children, GRACE_MS);
             return run->declined > 0 ? declined_code(run, why) : EXIT_CODE_JOB_FAILED;
@@ -346,8 +347,8 @@ static enum exit_code watch(struct run *run, struct why *why)
         why_set(why, "the job did not end within its deadlines; see %s/logs", out);
         return EXIT_CODE_INTERNAL;
     }
-    tell_of_dead(run);
     tell_of_declined(run);
+    tell_of_dead(run);
     return coordinator_code(run, why);
 }
 

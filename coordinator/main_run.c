@@ -162,8 +162,8 @@ static enum status publish(const struct run *run, const struct arguments *argume
                   "stopped before the job's end; start it again to go on");
         return STATUS_OK;
     }
-    if (status == STATUS_OK && *exit_code == EXIT_CODE_INTERRUPTED) {
-        *exit_code = failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK; /* Ctrl-C after the job's end */
+    if (status == STATUS_OK) { /* a signal after the job's end changes nothing of how it ended */
+        *exit_code = failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
     }
     if (status == STATUS_OK) {
         log_event(&run->daemon.log, LOG_INFO, "result-written", NULL,

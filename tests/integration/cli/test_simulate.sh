@@ -191,6 +191,9 @@ expect 5 "$hedgerow" simulate "$job" --out "$work/declined" --set cohort.deadlin
 says 'agents decline the job (cohort.minimum: 3); hospital-'
 says '(answer_slot_ms)'
 prints ' takes no part: policy or dictionary forbid job'
+# A rehearsal judges as the default policy would: answers too cheap for it are declined.
+expect 5 "$hedgerow" simulate "$job" --out "$work/declined" --agents 3 --set privacy.epsilon=0.00006
+prints 'wants at least 0.00001 for each (least_epsilon)'
 sed '1s/age/years/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv"
 says 'bad.csv: line 1: column age is missing'

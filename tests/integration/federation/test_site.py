@@ -250,10 +250,30 @@ def endings(make, programs):
         expect(b"{" not in said and b" info " in said, f"on a terminal the log is: {said}")
 
 
+def signal_after_a_failure(make, programs):
+    """A coordinator whose job has failed, and that waits for an agent to hear of it, ends with 4, whatever stops it."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with make(programs, agents=2, job=fed.job_text(minimum=3, join_deadline_s=2)) as federation:
+            deaf = federation.start_agent("site-2")
+            coordinator = federation.start_coordinator()
+            federation.wait_event("site-2", "job-joined")
+            federation.wait_event("coordinator", "agent-present")
+            deaf.signal(signal.SIGSTOP)
+            agent = federation.start_agent("site-1")
+            federation.wait_event("coordinator", "job-failed")
+            expect(agent.wait() == 4, f"site-1 ended with {agent.code()}")
+            fed.in_time(coordinator.code() is None, "the coordinator has not waited")
+            coordinator.signal(number)
+            code = coordinator.wait()
+            expect(code == 4, f"after signal {int(number)} behind a failed job the coordinator ended with {code}")
+            deaf.signal(signal.SIGCONT)
+            stop(deaf)
+
+
 def main():
     options = fed.options()
     cases = [(function.__name__, function, {"programs": options.programs})
-             for function in (enrolment, revocation, new_key, restarts, checks, endings)]
+             for function in (enrolment, revocation, new_key, restarts, checks, endings, signal_after_a_failure)]
     return fed.run_cases([case for case in cases if options.only in case[0]], at_once=4)
 
 
