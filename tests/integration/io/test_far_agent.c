@@ -8,20 +8,22 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-enum { PER_S = 5000, HELD_MAX = 4000, FAR_MS = 100, JOINS_MS = 5000, ATTEMPTS = 4 };
+enum { PER_S = 5000, FLOODS = 2, FLOOD_PER_S = 2750, HELD_MAX = 2000, FAR_MS = 100 };
+enum { JOINS_MS = 5000, ATTEMPTS = 8 };
 enum { SECONDS_MAX = 120 }; /* of an attack that nobody ends */
 enum { LINES = 4, PARCELS = 4096, PARCEL_BYTES = 1024 };
 
 static struct federation federation;
-static pid_t hostile;
+static pid_t hostile[FLOODS];
 static pid_t far;
 static char far_address[ADDRESS_BYTES];
-static volatile unsigned *connected; /* by the attack so far; shared with it */
+static unsigned *connected; /* by the attack, and answered; shared with it */
 
 static void start(void)
 {
@@ -41,7 +43,9 @@ static void end_process(pid_t process)
 
 static void teardown(void)
 {
-    end_process(hostile);
+    for (int i = 0; i < FLOODS; i++) {
+        end_process(hostile[i]);
+    }
     end_process(far);
     federation_stop(&federation);
 }
@@ -84,7 +88,17 @@ struct flood {
     size_t says_bytes;
 };
 
-/* PER_S connections a second; each is held until HELD_MAX others have come. */
+/* A connection that the coordinator's machine has answered, whatever became of it then. */
+static bool is_answered(int file)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    return getsockopt(file, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+           info.tcpi_state != TCP_SYN_SENT;
+}
+
+/* FLOOD_PER_S connections a second; each is held until HELD_MAX others have come. What the machine did not get
+ * to is left out, not made up for in a burst; and the attack leaves the coordinator its processor. */
 static void flood_for_ever(const struct flood *flood)
 {
     static int held[HELD_MAX];
@@ -97,10 +111,16 @@ static void flood_for_ever(const struct flood *flood)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
+    (void)setpriority(PRIO_PROCESS, 0, 10);
     memset(held, -1, sizeof held);
-    for (uint32_t count = 0; count < PER_S * SECONDS_MAX; count++) {
-        while ((clock_now_ms() - began_ms) * PER_S / 1000 < (int64_t)count) {
+    memset(waiting, -1, sizeof waiting);
+    for (uint32_t count = 0; count < FLOOD_PER_S * SECONDS_MAX; count++) {
+        while ((clock_now_ms() - began_ms) * FLOOD_PER_S / 1000 < (int64_t)count) {
             usleep(500);
+        }
+        const int64_t due_ms = (int64_t)count * 1000 / FLOOD_PER_S;
+        if (clock_now_ms() - began_ms > due_ms + 50) {
+            began_ms = clock_now_ms() - due_ms;
         }
         int *place = &held[count % HELD_MAX];
         if (*place >= 0) {
@@ -110,11 +130,13 @@ static void flood_for_ever(const struct flood *flood)
         *place = connect_from(flood->first_host + count % flood->hosts);
         waiting[count % HELD_MAX] = *place;
         int before = waiting[(count + HELD_MAX - 20) % HELD_MAX];
+        if (before >= 0 && is_answered(before)) {
+            (void)__atomic_add_fetch(connected, 1, __ATOMIC_RELAXED);
+        }
         if (flood->says_bytes > 0 && before >= 0) {
             ssize_t put = send(before, flood->says, flood->says_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
             (void)put;
         }
-        *connected += *place >= 0 ? 1 : 0;
     }
 }
 
@@ -234,36 +256,61 @@ static struct endpoint *dial_from_afar(void)
 
 static void begin_flood(const struct flood *flood)
 {
-    hostile = quiet_fork();
-    cr_assert_geq(hostile, 0);
-    if (hostile == 0) {
-        flood_for_ever(flood);
-        _exit(0);
+    for (int i = 0; i < FLOODS; i++) {
+        hostile[i] = quiet_fork();
+        cr_assert_geq(hostile[i], 0);
+        if (hostile[i] == 0) {
+            flood_for_ever(flood);
+            _exit(0);
+        }
     }
     usleep(500000);
 }
 
-/* The far agent joins in time in the middle of it, and is still there two seconds later: a round trip on the same
- * connection takes little more than its way. A machine that stands still gets another chance. */
+static unsigned connected_now(void)
+{
+    return __atomic_load_n(connected, __ATOMIC_RELAXED);
+}
+
+/* What is asked of the attack: less of a machine that other programs keep busy, and of a sanitizer's coordinator,
+ * which takes connections more slowly. */
+static int64_t rate_least(void)
+{
+    double load = 0;
+    bool slow = getloadavg(&load, 1) == 1 && load > (double)sysconf(_SC_NPROCESSORS_ONLN) + 3;
+#if defined(__SANITIZE_ADDRESS__)
+    slow = true;
+#endif
+    return slow ? PER_S / 4 : PER_S;
+}
+
+/* The far agent joins in time in the middle of it, and is still there a second later: a round trip on the same
+ * connection takes little more than its way. From the dial to that end the strangers really came PER_S times a
+ * second. A machine that stands still gets another chance. */
 static void expect_far_agent_joins(const struct flood *flood, uint32_t host)
 {
     int took_ms = -1;
+    int64_t rate = 0;
     go_far(host);
     begin_flood(flood);
-    for (int i = 0; i < ATTEMPTS && (took_ms < 0 || took_ms > JOINS_MS); i++) {
-        unsigned before = *connected;
+    for (int i = 0; i < ATTEMPTS && (took_ms < 0 || took_ms > JOINS_MS || rate < rate_least());
+         i++) {
+        const unsigned before = connected_now();
+        const int64_t began_ms = clock_now_ms();
         struct endpoint *agent = dial_from_afar();
         took_ms = federation_round_trip(agent, JOINS_MS);
-        cr_log_info("joined after %d ms beside %u connections", took_ms, *connected - before);
+        const int joined_ms = took_ms;
         if (took_ms >= 0) {
             usleep(1000000);
             int again_ms = federation_round_trip(agent, JOINS_MS);
             took_ms = again_ms < 0 ? again_ms : took_ms;
         }
+        rate = (int64_t)(connected_now() - before) * 1000 / (clock_now_ms() - began_ms);
+        cr_log_info("joined after %d ms beside %d connections a second", joined_ms, (int)rate);
         endpoint_free(agent);
     }
     cr_expect(took_ms >= 2 * FAR_MS && took_ms <= JOINS_MS, "%d ms", took_ms);
-    cr_expect_gt(*connected, PER_S / 4, "there was hardly an attack: %u connections", *connected);
+    cr_expect_geq(rate, rate_least(), "the attack had %d connections a second", (int)rate);
 }
 
 /* 127.0.1.x are strangers', 127.0.9.9 is the far agent's. */
