@@ -69,18 +69,19 @@ function fill(facts) {
 }
 
 /* Rows into a template's table. columns: {key, label, format, digits}, maybe cell, a function from a row and its index to
- * what stands in the cell; style, the cells' class; tag, for "simulator only". A row's style is its class. */
-function table(id, columns, rows) {
+ * what stands in the cell; style, the cells' class; tag, for "simulator only". A row's style is its class. more: rows that stand
+ * below however many there are. */
+function table(id, columns, rows, more = []) {
   const place = document.getElementById(id);
   if (!place) { return; }
   const style = (c, i) => c.style || (c.format === "text" && i > 0 ? "text" : null);
   place.appendChild(el("thead", {}, el("tr", {}, columns.map((c, i) => el("th", { scope: "col", class: style(c, i) },
     c.label, c.tag ? [" ", el("span", { class: "tag" }, "simulator only")] : [])))));
-  place.appendChild(el("tbody", {}, rows.slice(0, ROWS_MAX).map((row, at) => el("tr", { class: row.style || null },
+  place.appendChild(el("tbody", {}, rows.slice(0, ROWS_MAX).concat(more).map((row, at) => el("tr", { class: row.style || null },
     columns.map((c, i) => el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: style(c, i) },
       c.cell ? c.cell(row, at) : written(row[c.key], c.format, c.digits)))))));
   if (rows.length > ROWS_MAX) {
-    place.parentElement.after(el("p", {}, "The first " + ROWS_MAX + " of " + rows.length + "; the JSON file has all."));
+    place.parentElement.after(el("p", {}, "The first " + ROWS_MAX + " of " + rows.length + "; result.json has all."));
   }
 }
 

@@ -5,6 +5,9 @@ const experts = result.experts, baseline = result.baseline || {}, error = result
 const answers = result.answers, releases = result.releases;
 const chosenIndex = experts.findIndex((e) => e.name === result.chosen);
 const sum = (list) => list.reduce((s, v) => s + v, 0);
+/* Not Math.max(...list): a call takes fewer arguments than there may be experts. */
+const most = (list) => list.reduce((m, v) => Math.max(m, v), -Infinity);
+const least = (list) => list.reduce((m, v) => Math.min(m, v), Infinity);
 
 /* The mean released loss of each expert over the rounds that know it, and of how many rounds it is. */
 const judged = experts.map((e, i) => {
@@ -32,7 +35,7 @@ function worth() {
     /* Of the figures as they are shown: a reader subtracts them. */
     const points = (Math.round(1000 * own.accuracy) - Math.round(1000 * mean)) / 10;
     Object.assign(facts, { worthAccuracy: true, ownAccuracy: percent(own.accuracy), meanAccuracy: percent(mean),
-      bestAccuracy: percent(Math.max(...accuracies)), wasWorth: points < 0 ? "lost" : "was worth",
+      bestAccuracy: percent(most(accuracies)), wasWorth: points < 0 ? "lost" : "was worth",
       points: fixed(Math.abs(points), 1), twoErrors: fixed(200 * result.accuracy_error, 1),
       chance: known(result.accuracy_error) && Math.abs(points) < 200 * result.accuracy_error });
   }
@@ -47,8 +50,8 @@ function worth() {
 /* Why the weights stayed close together, if they did. */
 function closeness() {
   const means = judged.map((j) => j.mean).filter(known), rounds = judged.length > 0 ? judged[judged.length - 1].rounds : 0;
-  const spread = Math.max(...means) - Math.min(...means), noise = lossNoise / Math.sqrt(rounds);
-  const close = lastWeights.length > 0 && Math.max(...lastWeights) - Math.min(...lastWeights) < 0.2 && known(lossNoise);
+  const spread = most(means) - least(means), noise = lossNoise / Math.sqrt(rounds);
+  const close = lastWeights.length > 0 && most(lastWeights) - least(lastWeights) < 0.2 && known(lossNoise);
   return { close: close, lossSpread: fixed(spread, 3), lossError: fixed(noise, 3), alike: spread < 3 * noise };
 }
 
@@ -92,7 +95,7 @@ function picture(answer) {
   const column = (a) => a.name.startsWith("histogram"); /* its cells are drawn as columns from 0 */
   const ends = answers.slice(0, ROWS_MAX).filter((a) => a.unit === answer.unit).flatMap((a) =>
     [column(a) ? 0 : null, a.value, a.low, a.high, a.exact]).filter(known);
-  const low = Math.min(...ends), width = Math.max(...ends) - low;
+  const low = least(ends), width = most(ends) - low;
   const at = (v) => 6 + (width > 0 ? (v - low) / width : 0.5) * 168, x = (v) => at(v).toFixed(1);
   const parts = [];
   if (known(answer.value) && column(answer)) {
@@ -139,16 +142,16 @@ function releaseTable() {
 }
 
 function expertTable() {
-  const rows = experts.slice(0, ROWS_MAX).map((e, i) => Object.assign({}, e, { mean_loss: judged[i].mean,
+  const more = [], rows = experts.map((e, i) => Object.assign({}, e, { mean_loss: judged[i].mean,
     weight: i in lastWeights ? lastWeights[i] : null }, i === chosenIndex ? { name: e.name + " (chosen)", style: "chosen" } : {}));
   if (known(baseline.pooled_accuracy)) {
-    rows.push({ name: "pooled, not private, simulator only", style: "pooled", lambda: baseline.pooled_lambda,
+    more.push({ name: "pooled, not private, simulator only", style: "pooled", lambda: baseline.pooled_lambda,
       accuracy: baseline.pooled_accuracy, auc: baseline.pooled_auc });
-    rows.push({ name: "majority class", accuracy: baseline.majority, auc: 0.5 });
+    more.push({ name: "majority class", accuracy: baseline.majority, auc: 0.5 });
   }
   table("experts", columnsOf("experts", {}).concat(
     { key: "mean_loss", label: "mean loss", format: "fixed", digits: 4 },
-    { key: "weight", label: "last weight", format: "percent", digits: 1 }), rows);
+    { key: "weight", label: "last weight", format: "percent", digits: 1 }), rows, more);
 }
 
 /* A part of the result, its figures below each other. */

@@ -398,3 +398,29 @@ Test(html, has_a_place_for_every_row_with_a_label)
     free(page);
     result_free(&result);
 }
+
+Test(html, shows_the_first_rows_of_what_may_be_long)
+{
+    enum { MANY = 1500 };
+    struct result result;
+    result_init(&result);
+    cr_assert(result_reserve(&result, 1, MANY, 1) == STATUS_OK);
+    result.chosen = 0;
+    result.baseline.majority = 0.5;
+    result.baseline.pooled_accuracy = 0.75;
+    result.round[0].loss = result_numbers(MANY);
+    result.round[0].weight = result_numbers(MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        (void)snprintf(result.expert[i].name, RESULT_NAME_BYTES, "expert %zu", i);
+        result.expert[i].accuracy = i == 0 ? 1 : 0.5;
+        result.round[0].loss[i] = 0.25;
+        result.round[0].weight[i] = 1.0 / MANY;
+    }
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "The first 1000 of 1500; result.json has all.") != NULL);
+    cr_assert(strstr(page, ">pooled, not private, simulator only<") != NULL, "below them");
+    cr_assert(strstr(page, ">expert 999<") != NULL && strstr(page, ">expert 1000<") == NULL);
+    cr_assert(strstr(page, "and the best on 100.0%: the choice was worth 50.0 points") != NULL);
+    free(page);
+    result_free(&result);
+}
