@@ -2,6 +2,7 @@
 
 #include "agent/main_approve.h"
 #include "base/decimal.h"
+#include "job/round.h"
 #include "job/terms.h"
 #include "job/trust.h"
 #include "json/json_text.h"
@@ -52,9 +53,9 @@ static enum status print_stage(const struct site *site, const struct job *job, s
                      spread ? line->noise : line->bar, line->unit);
     }
     terms_free(&terms);
-    for (size_t i = 0; i < stage->queries.count; i++) {
+    for (size_t i = 0; i < round_queries(stage)->count; i++) {
         struct why note = {""};
-        if (query_has_note(&stage->queries.query[i], &note)) {
+        if (query_has_note(&round_queries(stage)->query[i], &note)) {
             (void)printf("    note: %s\n", note.text);
         }
     }

@@ -3,6 +3,7 @@
 #include "cli/plan.h"
 #include "config/config.h"
 #include "config/options.h"
+#include "job/round.h"
 #include "job/trust.h"
 
 #include <math.h>
@@ -114,7 +115,7 @@ static void print_warning(const struct job_answer *answer, size_t stage)
 /* Comparisons with constants where few cells are expected: allowed, and mostly a slip of the pen. */
 static void print_notes(const struct job *job, size_t stage)
 {
-    const struct query_set *set = &job->stage[stage].queries;
+    const struct query_set *set = round_queries(&job->stage[stage]);
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};
         if (query_has_note(&set->query[i], &note)) {

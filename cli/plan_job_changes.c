@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "config/config.h"
 #include "job/trust.h"
+#include "task/online/stage.h"
 #include "task/task.h"
 
 #include <inttypes.h>
@@ -278,7 +279,7 @@ static bool later_releases(struct job_changes *changes, char words[static PLAN_A
 {
     const struct job_plan *plan = trial->plan;
     const struct stage *stage = stage_of(trial);
-    const double old_t0 = (double)stage->online.t0;
+    const double old_t0 = (double)online_stage(stage)->stream.t0;
     const double t0 = rounded(old_t0 * factor);
     change(changes, "stages[%zu].t0=%.0f", trial->stage, t0);
     if (plan->job.records_least > 0) {

@@ -2,6 +2,7 @@
 
 #include "cli/plan.h"
 #include "cli/plan_job.h"
+#include "job/round.h"
 #include "json/json_text.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ static json_t *advice_json(const struct job_answer *answer, size_t stage)
 
 static json_t *notes_json(const struct job *job, size_t stage)
 {
-    const struct query_set *set = &job->stage[stage].queries;
+    const struct query_set *set = round_queries(&job->stage[stage]);
     json_t *array = json_array();
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};

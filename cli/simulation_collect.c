@@ -224,7 +224,7 @@ static uint64_t add_all(int64_t *sum, const struct asked *asked, const struct st
             const struct row row = {.cell = data->raw + at * data->column_count,
                                     .column_count = data->column_count,
                                     .label = data->raw_label[at]};
-            query_set_add(sum, &stage->queries, within, threshold, &row);
+            query_set_add(sum, round_queries(stage), within, threshold, &row);
         }
         record_count += rows.count;
     }
@@ -236,17 +236,17 @@ static enum status answer_stage(struct result *result, size_t *used, const struc
                                 const struct stage *stage)
 {
     const struct query_noise next_to_none = {.scale = 1e-9, .draws = 1};
-    const size_t count = query_run_answer_count(&stage->queries);
+    const size_t count = query_run_answer_count(round_queries(stage));
     struct query_answer *answer = calloc(count + 1, sizeof *answer);
-    int64_t *sum = malloc((query_set_cells(&stage->queries, 0) + 1) * sizeof *sum);
+    int64_t *sum = malloc((query_set_cells(round_queries(stage), 0) + 1) * sizeof *sum);
     struct query_run run = {0};
     enum status status = answer == NULL || sum == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
     if (status == STATUS_OK) {
-        status = query_run_init(&run, &stage->queries);
+        status = query_run_init(&run, round_queries(stage));
     }
     for (uint32_t within = 0; within < stage->rounds && status == STATUS_OK; within++) {
-        memset(sum, 0, query_set_cells(&stage->queries, within) * sizeof *sum);
+        memset(sum, 0, query_set_cells(round_queries(stage), within) * sizeof *sum);
         const uint64_t records = add_all(sum, asked, stage, within, run.threshold);
         query_run_observe(&run, sum, &next_to_none, records);
     }
@@ -285,7 +285,7 @@ enum status simulation_answers(struct result *result, const struct simulation_pl
     }
     enum status status = draw_orders(asked.order, plan, records, job_id);
     for (size_t i = 0; i < plan->job.stage_count && status == STATUS_OK; i++) {
-        if (plan->job.stage[i].queries.count > 0) {
+        if (round_queries(&plan->job.stage[i])->count > 0) {
             status = answer_stage(result, &used, &asked, &plan->job.stage[i]);
         }
     }

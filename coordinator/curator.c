@@ -115,7 +115,7 @@ enum status curator_restore(struct curator *curator, uint32_t round,
         return STATUS_OK;
     }
     const enum status status = ledger_restore(curator->ledger, &charge);
-    return status == STATUS_OK && round_is_played(stage)
+    return status == STATUS_OK && round_plays(stage) != NULL
                ? restore_play(curator, stage, before, after)
                : status;
 }

@@ -8,6 +8,7 @@
 #include "io/endpoint.h"
 #include "io/journal.h"
 #include "io/roster.h"
+#include "job/round.h"
 #include "protocol/message.h"
 #include "query/query.h"
 #ifdef HEDGEROW_SEEDED
@@ -90,7 +91,7 @@ static void warn_of_questions(struct run *run)
     struct why first = {""};
     size_t count = 0;
     for (size_t i = 0; i < job->stage_count; i++) {
-        const struct query_set *set = &job->stage[i].queries;
+        const struct query_set *set = round_queries(&job->stage[i]);
         for (size_t j = 0; j < set->count; j++) {
             count += query_has_note(&set->query[j], count == 0 ? &first : NULL) ? 1 : 0;
         }

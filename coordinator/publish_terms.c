@@ -150,10 +150,11 @@ static void tell_regret(struct result *result, const struct outcome *outcome, co
     for (size_t i = 0; trust_of(job)->exact_answers && i < outcome->round_count; i++) {
         uint32_t within;
         const struct stage *stage = job_stage_of(job, outcome->round[i].round, &within);
-        if (round_is_played(stage) && within + 1 == stage->rounds && !outcome->round[i].failed) {
-            const double capped = stage->plan.cap_probability;
-            result->regret.bound = fmin(1, stage->plan.regret_bound + capped);
-            result->regret.textbook = stage->plan.regret_bound_textbook + capped;
+        if (round_plays(stage) != NULL && within + 1 == stage->rounds &&
+            !outcome->round[i].failed) {
+            const double capped = round_plays(stage)->plan.cap_probability;
+            result->regret.bound = fmin(1, round_plays(stage)->plan.regret_bound + capped);
+            result->regret.textbook = round_plays(stage)->plan.regret_bound_textbook + capped;
         }
     }
 }

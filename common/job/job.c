@@ -64,10 +64,6 @@ void job_free(struct job *job)
     for (size_t i = 0; i < job->stage_count; i++) {
         free(job->stage[i].lambda);
         free(job->stage[i].shift);
-        free(job->stage[i].forecaster);
-        free(job->stage[i].forecaster_weights);
-        free(job->stage[i].game);
-        query_set_free(&job->stage[i].queries);
         const struct task_text *text = task_text(job->stage[i].task);
         if (job->stage[i].own != NULL && text->free_stage != NULL) {
             text->free_stage(job->stage[i].own);
@@ -118,6 +114,12 @@ struct loss job_loss(const struct job *job)
     return loss;
 }
 
+size_t job_experts_at_start(const struct stage *stage)
+{
+    const struct task_bounds *task = task_bounds(stage->task);
+    return task->experts_at_start == NULL ? 0 : task->experts_at_start(stage);
+}
+
 size_t job_experts_of_round(const struct stage *stage, size_t agent_count)
 {
     const struct task_bounds *task = task_bounds(stage->task);
@@ -129,12 +131,12 @@ size_t job_experts_of_stage(const struct stage *stage, size_t agent_count)
     const size_t of_round = job_experts_of_round(stage, agent_count);
     const struct task_bounds *task = task_bounds(stage->task);
     const size_t at_end = task->experts_at_end == NULL ? 0 : task->experts_at_end(stage);
-    return stage->rounds * of_round + at_end + stage->forecaster_count;
+    return stage->rounds * of_round + at_end + job_experts_at_start(stage);
 }
 
 size_t job_experts_at(const struct job *job, size_t index, size_t agent_count)
 {
-    size_t count = job->stage[index].forecaster_count;
+    size_t count = job_experts_at_start(&job->stage[index]);
     for (size_t i = 0; i < index; i++) {
         count += job_experts_of_stage(&job->stage[i], agent_count);
     }

@@ -9,14 +9,9 @@
 #include "base/why.h"
 #include "dp/charge.h"
 #include "dp/filter.h"
-#include "experts/hedge_play.h"
 #include "learn/blocks.h"
-#include "learn/gradient.h"
 #include "learn/loss.h"
-#include "learn/online.h"
-#include "learn/optimiser.h"
 #include "learn/schema.h"
-#include "query/query_set.h"
 #include "task/list.h"
 
 #include <stdbool.h>
@@ -82,7 +77,6 @@ struct stage {
     uint64_t records_most; /* of one agent that a share is of: more count as these; 0: no share */
     uint32_t batches;      /* rounds of one pass: they look at different records */
     unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
-    bool doubling;         /* losses: the play forgets and starts anew after 1, 2, 4, .. rounds */
     bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
 
     /* fit, predict, and of these statistics the first two */
@@ -94,28 +88,7 @@ struct stage {
     size_t shift_count;
 
     uint64_t first; /* losses: so many records, at the beginning of the order, are not looked at */
-    char (*forecaster)[JOB_NAME_BYTES]; /* losses: experts written in the job, from public knowledge
-                                           alone, that join at the stage's start; owned */
-    double *forecaster_weights;         /* (forecaster_count, width), owned */
-    size_t forecaster_count;
-
-    struct online_problem online; /* online: the stream */
-
-    /* losses under central trust: a play more than rounds, as the last answer decides one, too, of
-     * losses that are sums over cohort_min agents. One game, or, where the horizon is unknown, one
-     * a segment, and of the plan the bounds alone */
-    struct hedge_plan plan;
-    struct hedge_run *game; /* (game_count) owned */
-    size_t game_count;
-
-    struct gradient gradient; /* update */
-    int64_t clip_sum;         /* update, units round and agent: the norm of an agent's whole vector,
-                                   grid units; 0: not clipped */
-    struct optimiser optimiser; /* update */
-
-    void *own; /* what only its task has, in the task's stage.h; owned */
-
-    struct query_set queries; /* query; the last of them are a learner's; owned */
+    void *own;      /* what only its task has, in the task's stage.h; owned */
 };
 
 struct job {
@@ -158,6 +131,9 @@ uint32_t job_round_count(const struct job *job);
 /** Returns the stage that round belongs to; *within becomes its number inside the stage. CHECKs the
  * range. */
 const struct stage *job_stage_of(const struct job *job, uint32_t round, uint32_t *within);
+
+/** Returns how many experts join when the stage starts: its forecasters. */
+size_t job_experts_at_start(const struct stage *stage);
 
 /** Returns how many new experts closing one of the stage's rounds appends, with agent_count answers
  * in; but of `update`, whose last round appends the model and its moved thresholds. */

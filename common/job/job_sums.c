@@ -58,7 +58,8 @@ enum status job_sums_check(const struct job *job, size_t *stage, struct why *why
     size_t expert_count = 0;
     for (*stage = 0; *stage < job->stage_count; ++*stage) {
         const struct stage *asked = &job->stage[*stage];
-        enum status status = check_stage(job, asked, expert_count + asked->forecaster_count, why);
+        enum status status =
+            check_stage(job, asked, expert_count + job_experts_at_start(asked), why);
         if (status != STATUS_OK) {
             return status;
         }

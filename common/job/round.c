@@ -23,14 +23,23 @@ bool round_is_drawn(const struct job *job, const struct stage *stage)
     return trust_of(job)->exact_answers && task_bounds(stage->task)->is_drawn;
 }
 
-bool round_is_played(const struct stage *stage)
+const struct round_plays *round_plays(const struct stage *stage)
 {
-    return stage->game_count > 0;
+    const struct task_bounds *kind = task_bounds(stage->task);
+    return kind->plays == NULL ? NULL : kind->plays(stage);
+}
+
+const struct query_set *round_queries(const struct stage *stage)
+{
+    static const struct query_set none;
+    const struct task_bounds *kind = task_bounds(stage->task);
+    return kind->queries == NULL ? &none : kind->queries(stage);
 }
 
 const struct hedge_run *round_game(const struct stage *stage, uint64_t play)
 {
-    return hedge_run_at(stage->game, stage->game_count, play);
+    const struct round_plays *plays = round_plays(stage);
+    return hedge_run_at(plays->game, plays->game_count, play);
 }
 
 size_t round_width(const struct job *job)
@@ -72,7 +81,7 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
         job->unit != UNIT_RECORD) {
         reach.records = reach.rounds;
     }
-    out->sensitivity = reach_sensitivity(&reach, out->sensitivity, 2 * (uint64_t)stage->clip_sum,
+    out->sensitivity = reach_sensitivity(&reach, out->sensitivity, 2 * out->norm_max,
                                          stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN &&
                                              !round_is_drawn(job, stage));
     return STATUS_OK;

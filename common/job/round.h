@@ -5,8 +5,10 @@
 #ifndef JOB_ROUND_H
 #define JOB_ROUND_H
 
+#include "experts/hedge_play.h"
 #include "job/job.h"
 #include "query/bar.h"
+#include "query/query_set.h"
 
 enum round_input {
     INPUT_NONE,
@@ -22,8 +24,20 @@ size_t round_state_count(const struct stage *stage);
  * for: under central trust, judging and selecting. */
 bool round_is_drawn(const struct job *job, const struct stage *stage);
 
-/** Answers whether the stage's draws are plays of a strategy: round_game has one for each. */
-bool round_is_played(const struct stage *stage);
+/* The plays of a stage whose draws follow a strategy, which has one play more than rounds: the last answer
+ * decides one, too, of losses that are sums over cohort_min agents. One game, or, where the horizon is
+ * unknown, one a segment, and of the plan the bounds alone. */
+struct round_plays {
+    struct hedge_plan plan;
+    struct hedge_run *game; /* (game_count) owned */
+    size_t game_count;
+};
+
+/** Returns them, or NULL: the stage has none. */
+const struct round_plays *round_plays(const struct stage *stage);
+
+/** Returns a stage's questions, of most stages none. */
+const struct query_set *round_queries(const struct stage *stage);
 
 /** Returns the game that a play belongs to, of a losses stage under central trust. Play number
  * `within` + 1 follows round `within`, and looks at rounds of its own game alone. */
@@ -42,9 +56,10 @@ struct round_bounds {
     int64_t low; /* of every value of one agent's exact answer, grid units */
     int64_t high;
     uint64_t
-        sensitivity; /* what the noise is for, grid units: how far a replaced unit moves a whole
+        sensitivity;   /* what the noise is for, grid units: how far a replaced unit moves a whole
                              pass (reach.h): in the L2 norm where the stage's charge is for
                              Gaussian noise, of one value where it is for a draw, else in L1 */
+    uint64_t norm_max; /* to which an agent's whole answer is clipped, grid units; 0: it is not */
 };
 
 /**

@@ -71,6 +71,9 @@ TASK_LIST(CLOSE_PART)
 #undef CLOSE_PART
 extern const struct task_close task_close_losses_drawn; /* losses under central trust */
 
+/** What both start from: adds the stage's forecasters to the experts. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status closing_add_forecasters(struct outcome *outcome, const struct stage *stage);
+
 /** Returns the entry of a stage. */
 const struct task_close *task_close(const struct job *job, const struct stage *stage);
 

@@ -221,23 +221,6 @@ static enum status history_add_agents(struct outcome *outcome, const struct job 
     return STATUS_OK;
 }
 
-/* Experts that the job itself writes down: nothing is looked at, and nothing need be journaled. */
-static enum status add_forecasters(struct outcome *outcome, const struct stage *stage)
-{
-    const size_t count = stage->forecaster_count;
-    struct outcome_expert *expert = NULL;
-    if (count == 0) {
-        return STATUS_OK;
-    }
-    enum status status = outcome_add_experts(
-        &expert, outcome, count,
-        (struct slice){stage->forecaster_weights, count * outcome->width * sizeof(double)});
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "%s", stage->forecaster[i]);
-    }
-    return status;
-}
-
 /* The next round, if it begins a stage. */
 static enum status start_stage(struct outcome *outcome, const struct job *job)
 {
@@ -247,9 +230,7 @@ static enum status start_stage(struct outcome *outcome, const struct job *job)
     }
     const struct stage *stage = job_stage_of(job, outcome->rounds_closed, &within);
     const struct task_close *kind = task_close(job, stage);
-    enum status status = within == 0 ? add_forecasters(outcome, stage) : STATUS_OK;
-    return status == STATUS_OK && within == 0 && kind->start != NULL ? kind->start(outcome, stage)
-                                                                     : status;
+    return within == 0 && kind->start != NULL ? kind->start(outcome, stage) : STATUS_OK;
 }
 
 static enum status add_round(struct outcome *outcome, const struct job *job,

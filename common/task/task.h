@@ -113,10 +113,15 @@ struct task_bounds {
     enum round_input (*input_of)(const struct stage *stage, uint32_t within);
     size_t (*state_count)(const struct stage *stage);
 
+    /** NULL: none. */
+    const struct round_plays *(*plays)(const struct stage *stage);
+    const struct query_set *(*queries)(const struct stage *stage);
+
     /** The rows of a round; NULL where they are the stage's batches in their order, round_rows. */
     struct round_rows (*rows)(const struct stage *stage, uint32_t within);
 
-    /** How many experts closing a round appends, or closing the last one; NULL: none. */
+    /** How many experts join at the stage's start, closing a round appends, or closing the last one; NULL: none. */
+    size_t (*experts_at_start)(const struct stage *stage);
     size_t (*experts)(const struct stage *stage, size_t agent_count);
     size_t (*experts_at_end)(const struct stage *stage);
 

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "job/job.h"
 #include "lab/study/study_update.h"
+#include "task/update/stage.h"
 
 #include <errno.h>
 #include <math.h>
@@ -109,8 +110,8 @@ static struct study_training training_of(size_t method, size_t table, const stru
 {
     return (struct study_training){
         .method = methods[method].method,
-        .gradient = job->stage[0].gradient,
-        .optimiser = job->stage[0].optimiser,
+        .gradient = update_stage(&job->stage[0])->gradient,
+        .optimiser = update_stage(&job->stage[0])->optimiser,
         .lambda = methods[method].method == STUDY_FIT ? tables[table].fit_lambda : 0,
         .gaussian = methods[method].gaussian,
         .local = methods[method].local,

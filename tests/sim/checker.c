@@ -2,6 +2,7 @@
 
 #include "crypto/digest.h"
 #include "sim/world.h"
+#include "task/losses/stage.h"
 #include "task/predict/stage.h"
 
 #include <inttypes.h>
@@ -319,9 +320,9 @@ static void on_durable_round(struct world *world, const struct node *node, struc
         check_models(world, record, blob);
         checker_add_experts(checker, blob);
         if (number + 1 == FIT_ROUNDS) {
-            checker_add_experts(checker,
-                                (struct slice){next->forecaster_weights,
-                                               next->forecaster_count * DIM * sizeof(double)});
+            checker_add_experts(checker, (struct slice){losses_stage(next)->forecaster_weights,
+                                                        losses_stage(next)->forecaster_count * DIM *
+                                                            sizeof(double)});
         }
     } else {
         check_sum(world, record, checker->experts_bytes / (8 * DIM));

@@ -7,6 +7,7 @@
 #include "job/round.h"
 #include "sim/world.h"
 #include "task/select/stage.h"
+#include "task/update/stage.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -127,27 +128,29 @@ static void check_step(struct world *world, const struct node *node, const struc
     double mean[DIM];
     double model[DIM];
     if (checker->state == NULL) {
-        checker->state = calloc(optimiser_state_count(&stage->optimiser), sizeof *checker->state);
+        checker->state =
+            calloc(optimiser_state_count(&update_stage(stage)->optimiser), sizeof *checker->state);
         if (checker->state == NULL) {
             abort();
         }
-        optimiser_init(checker->state, &stage->optimiser, NULL);
+        optimiser_init(checker->state, &update_stage(stage)->optimiser, NULL);
     }
-    const size_t bytes = optimiser_state_count(&stage->optimiser) * sizeof *checker->state;
+    const size_t bytes =
+        optimiser_state_count(&update_stage(stage)->optimiser) * sizeof *checker->state;
     if (!released_sum(world, node, record, sum, DIM)) {
         return;
     }
     for (size_t i = 0; i < DIM; i++) {
         mean[i] = ldexp((double)sum[i], -10) / records;
     }
-    optimiser_step(checker->state, &stage->optimiser, mean, within);
+    optimiser_step(checker->state, &update_stage(stage)->optimiser, mean, within);
     if (blob.size != bytes || record->as.round.sum_count != 0 ||
         memcmp(blob.data, checker->state, bytes) != 0) {
         world_fail(world, "round %" PRIu32 " steps along another gradient than exact sum and noise",
                    record->as.round.round);
     }
     if (within + 1 == stage->rounds) {
-        optimiser_model(model, checker->state, &stage->optimiser);
+        optimiser_model(model, checker->state, &update_stage(stage)->optimiser);
         checker_add_experts(checker, (struct slice){.data = model, .size = sizeof model});
     }
 }

@@ -6,8 +6,10 @@
 
 #include "job/reach.h"
 #include "job/round.h"
+#include "task/online/stage.h"
 #include "task/predict/stage.h"
 #include "task/select/stage.h"
+#include "task/update/stage.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -157,10 +159,10 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
         return looks && experts >= 1 &&
                (stage->strategy == STRATEGY_RWM || job->trust == TRUST_CENTRAL);
     case TASK_UPDATE:
-        return looks && stage->gradient.clip > 0 && stage->loss.kind != LOSS_ZERO_ONE &&
-               job_valid_shifts(stage) && !stage->experts_own;
+        return looks && update_stage(stage)->gradient.clip > 0 &&
+               stage->loss.kind != LOSS_ZERO_ONE && job_valid_shifts(stage) && !stage->experts_own;
     case TASK_ONLINE:
-        return stage->loss.kind == LOSS_SQUARED && stage->online.t0 >= 1;
+        return stage->loss.kind == LOSS_SQUARED && online_stage(stage)->stream.t0 >= 1;
     case TASK_COUNT:
         break;
     }

@@ -83,7 +83,7 @@ enum status answer_losses(int64_t *value, const struct task_input *input)
     const uint64_t play = (uint64_t)input->within + 1;
     uint64_t first = 0;
     enum status status;
-    if (!round_is_played(input->stage)) {
+    if (round_plays(input->stage) == NULL) {
         return add_rounds(value, input, input->within, 1);
     }
     if (input->stage->strategy == STRATEGY_EPOCHS) {

@@ -6,6 +6,7 @@
 #include "experts/rwm.h"
 #include "job/trust.h"
 #include "learn/sensitivity.h"
+#include "task/losses/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ static enum status need(struct work_need *out, const struct work_view *view)
 static double prior_least(const struct terms_setting *setting)
 {
     double least = 1;
-    double sum = (double)setting->stage->forecaster_count;
+    double sum = (double)losses_stage(setting->stage)->forecaster_count;
     for (size_t i = 0; i < setting->index; i++) {
         const struct stage *stage = &setting->job->stage[i];
         const size_t all = job_experts_of_stage(stage, setting->agents);
@@ -65,7 +66,7 @@ static double play_bound(const struct terms_setting *setting, double noise)
     const uint64_t rounds = stage->rounds;
     double sum = 0;
     for (uint64_t first = 0; first < rounds;) {
-        const uint64_t length = stage->doubling ? first + 1 : rounds;
+        const uint64_t length = losses_stage(stage)->doubling ? first + 1 : rounds;
         const uint64_t played = length < rounds - first ? length : rounds - first;
         const double bound =
             regret_bound(k, prior_least(setting), played, rwm_eta_free(k, length), noise).tight;
@@ -79,8 +80,9 @@ static double play_bound(const struct terms_setting *setting, double noise)
 static double rounds_judged(const struct stage *stage)
 {
     const uint64_t last = stage->rounds - 1;
-    const uint64_t before =
-        stage->doubling && stage->rounds > 0 ? (UINT64_C(1) << hedge_segment(last)) - 1 : 0;
+    const uint64_t before = losses_stage(stage)->doubling && stage->rounds > 0
+                                ? (UINT64_C(1) << hedge_segment(last)) - 1
+                                : 0;
     return (double)(stage->rounds - before);
 }
 
@@ -112,7 +114,8 @@ static enum status tell_losses(struct terms *terms, const struct terms_setting *
 /* Epochs pick on the last whole segment; the others on all rounds of the last game. */
 static double best_of_play(const struct stage *stage, size_t experts)
 {
-    const struct hedge_run *game = &stage->game[stage->game_count - 1];
+    const struct hedge_run *game =
+        &losses_stage(stage)->plays.game[losses_stage(stage)->plays.game_count - 1];
     const double lead = TERMS_LEAD * (double)game->one;
     const double last = (double)game->last_micro * 1e-6 / (2 * (double)game->moved);
     const double draw = (double)game->draw_micro * 1e-6 / (2 * (double)game->sensitivity);
@@ -142,11 +145,15 @@ static enum status tell_play(struct terms *terms, const struct terms_setting *se
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
     terms->best_chance = best_of_play(stage, setting->experts);
-    terms->regret = fmin(stage->plan.regret_bound + stage->plan.cap_probability, 1);
-    terms->regret_free = stage->doubling ? play_bound(setting, 0) : free_plan.regret_bound;
+    terms->regret = fmin(losses_stage(stage)->plays.plan.regret_bound +
+                             losses_stage(stage)->plays.plan.cap_probability,
+                         1);
+    terms->regret_free =
+        losses_stage(stage)->doubling ? play_bound(setting, 0) : free_plan.regret_bound;
     (void)snprintf(line->what, sizeof line->what,
                    "the expert played, of %zu%s: regret that privacy adds to the bound",
-                   setting->experts, stage->doubling ? ", anew after 1, 2, 4, .. rounds" : "");
+                   setting->experts,
+                   losses_stage(stage)->doubling ? ", anew after 1, 2, 4, .. rounds" : "");
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->bar = fmax(terms->regret - terms->regret_free, 0);
     line->burden = line->bar / TERMS_TENTH;
@@ -160,7 +167,20 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
                                                         : tell_losses(terms, setting, why);
 }
 
-const struct task_bounds task_bounds_losses = {.input = INPUT_EXPERTS,
+static const struct round_plays *plays(const struct stage *stage)
+{
+    const struct losses_stage *own = losses_stage(stage);
+    return own->plays.game_count > 0 ? &own->plays : NULL;
+}
+
+static size_t experts_at_start(const struct stage *stage)
+{
+    return losses_stage(stage)->forecaster_count;
+}
+
+const struct task_bounds task_bounds_losses = {.plays = plays,
+                                               .experts_at_start = experts_at_start,
+                                               .input = INPUT_EXPERTS,
                                                .is_drawn = true,
                                                .draws_means = true, /* losses/answer.c */
                                                .helps = HELP_RECORDS | HELP_FEWER_EXPERTS |

@@ -5,9 +5,29 @@
  * Dwork and Roth, chapter 11, algorithm 16. Deviation: the last pick is the mode. */
 
 #include "task/close.h"
+#include "task/losses/stage.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Experts that the job itself writes down: nothing is looked at, and nothing need be journaled. */
+enum status closing_add_forecasters(struct outcome *outcome, const struct stage *stage)
+{
+    const struct losses_stage *own = losses_stage(stage);
+    const size_t count = own->forecaster_count;
+    struct outcome_expert *expert = NULL;
+    if (count == 0) {
+        return STATUS_OK;
+    }
+    enum status status = outcome_add_experts(
+        &expert, outcome, count,
+        (struct slice){own->forecaster_weights, count * outcome->width * sizeof(double)});
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "%s", own->forecaster[i]);
+    }
+    return status;
+}
 
 static void mean_losses(double *mean, const struct stage *stage, const struct record *record)
 {
@@ -22,7 +42,8 @@ static enum status begin(struct rwm *rwm, const struct outcome *outcome, const s
                          uint32_t within)
 {
     size_t k = outcome->expert_count;
-    uint64_t rounds = stage->doubling ? UINT64_C(1) << hedge_segment(within) : stage->rounds;
+    uint64_t rounds =
+        losses_stage(stage)->doubling ? UINT64_C(1) << hedge_segment(within) : stage->rounds;
     double *weight = malloc(k * sizeof *weight);
     enum status status =
         weight == NULL ? STATUS_NO_MEMORY : rwm_init(rwm, k, rwm_eta_free(k, rounds));
@@ -39,7 +60,7 @@ static enum status begin(struct rwm *rwm, const struct outcome *outcome, const s
 /* Whether the play starts anew at this round. */
 static bool begins(const struct stage *stage, uint32_t within)
 {
-    return within == 0 || (stage->doubling && hedge_segment_begins(within));
+    return within == 0 || (losses_stage(stage)->doubling && hedge_segment_begins(within));
 }
 
 /* The weights from which the next round's expert is drawn: of what was seen since the play began, or,
@@ -158,5 +179,8 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
     return closing_tell_plays(round, outcome, job, record);
 }
 
-const struct task_close task_close_losses = {
-    .drawn = &task_close_losses_drawn, .close = close, .add = add, .tell = tell};
+const struct task_close task_close_losses = {.start = closing_add_forecasters,
+                                             .drawn = &task_close_losses_drawn,
+                                             .close = close,
+                                             .add = add,
+                                             .tell = tell};

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/wide.h"
+#include "task/losses/stage.h"
 
 #include <stdlib.h>
 
@@ -68,7 +69,7 @@ static enum status close(struct closing *closing)
     if (closing->within > 0) {
         state = closing->outcome->hedge;
     }
-    CHECK(closing->outcome->expert_count == closing->stage->game->experts);
+    CHECK(closing->outcome->expert_count == losses_stage(closing->stage)->plays.game->experts);
     scale(closing);
     enum status status =
         closing->payer.open_play(closing->payer.curator, closing->record->as.round.round, &why);
@@ -139,8 +140,10 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
                         const struct job *job, const struct stage *stage,
                         const struct record *record)
 {
-    round->regret_bound = stage->plan.regret_bound + stage->plan.cap_probability;
+    round->regret_bound = losses_stage(stage)->plays.plan.regret_bound +
+                          losses_stage(stage)->plays.plan.cap_probability;
     return closing_tell_plays(round, outcome, job, record);
 }
 
-const struct task_close task_close_losses_drawn = {.close = close, .add = add, .tell = tell};
+const struct task_close task_close_losses_drawn = {
+    .start = closing_add_forecasters, .close = close, .add = add, .tell = tell};

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "job/reach.h"
 #include "job/trust.h"
+#include "task/losses/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -22,6 +23,16 @@ static enum hedge_strategy hedge_of(enum strategy strategy)
            : strategy == STRATEGY_DARTBOARD ? HEDGE_DARTBOARD
            : strategy == STRATEGY_EPOCHS    ? HEDGE_EPOCHS
                                             : HEDGE_RWM;
+}
+
+static bool is_doubling(const struct stage *stage)
+{
+    return stage->task == TASK_LOSSES && losses_stage(stage)->doubling;
+}
+
+static struct round_plays *plays_of(const struct stage *stage)
+{
+    return &losses_stage(stage)->plays;
 }
 
 /* What all events of a game come to, by three measures. */
@@ -58,11 +69,11 @@ static struct charge joined(const struct stage *stage, const struct filter *filt
     struct cost most = {0};
     double rho = 0;
 
-    if (stage->game_count == 1 && hedge_charges(charge, stage->game) == 1) {
+    if (plays_of(stage)->game_count == 1 && hedge_charges(charge, plays_of(stage)->game) == 1) {
         return charge[0];
     }
-    for (size_t i = 0; i < stage->game_count; i++) {
-        const struct parts parts = parts_of(&stage->game[i], filter);
+    for (size_t i = 0; i < plays_of(stage)->game_count; i++) {
+        const struct parts parts = parts_of(&plays_of(stage)->game[i], filter);
         most = cost_max(most, parts.cost);
         rho = fmax(rho, parts.rho);
         whole.epsilon_micro =
@@ -152,13 +163,14 @@ static enum status plan_draws(struct job *job, size_t index, const struct spendi
     const uint64_t delta_atto = strategy == HEDGE_EPOCHS ? 0 : spending->delta_atto;
     struct hedge_problem problem = problem_of(job, index, spending->epsilon_micro, delta_atto);
     problem.rounds++;
-    enum status status = hedge_plan(&stage->plan, strategy, &problem, why);
+    enum status status = hedge_plan(&plays_of(stage)->plan, strategy, &problem, why);
     if (status == STATUS_OK) {
-        status = hedge_run_init(stage->game, &stage->plan, strategy, &problem,
+        status = hedge_run_init(plays_of(stage)->game, &plays_of(stage)->plan, strategy, &problem,
                                 (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
     }
     if (status == STATUS_OK) {
-        set_last(stage->game, &job->filter, spending, zcdp_from(problem.epsilon, delta_atto));
+        set_last(plays_of(stage)->game, &job->filter, spending,
+                 zcdp_from(problem.epsilon, delta_atto));
         stage->charge =
             joined(stage, &job->filter, spends_rho(spending) ? 0 : spending->epsilon_micro);
     }
@@ -173,12 +185,12 @@ static enum status plan_segments(struct job *job, size_t index, uint64_t delta_a
     const enum hedge_strategy strategy = hedge_of(stage->strategy);
     struct hedge_problem problem = problem_of(job, index, stage->epsilon_micro, delta_atto);
     struct hedge_plan plan[SEGMENTS_MAX];
-    CHECK(stage->game_count <= SEGMENTS_MAX);
+    CHECK(plays_of(stage)->game_count <= SEGMENTS_MAX);
     problem.rho_max = rho_max;
-    enum status status = hedge_doubling(&stage->plan, plan, strategy, &problem, why);
+    enum status status = hedge_doubling(&plays_of(stage)->plan, plan, strategy, &problem, why);
     if (status == STATUS_OK) {
         status =
-            hedge_runs_init(stage->game, plan, strategy, &problem,
+            hedge_runs_init(plays_of(stage)->game, plan, strategy, &problem,
                             (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
     }
     return status;
@@ -200,7 +212,7 @@ static bool is_admitted(const struct job *job)
 
 static bool is_planned(const struct job *job, size_t index)
 {
-    return job->stage[index].task == TASK_LOSSES && !job->stage[index].doubling;
+    return job->stage[index].task == TASK_LOSSES && !is_doubling(&job->stage[index]);
 }
 
 /* Plans every stage of a known horizon at part/whole of its share. */
@@ -254,7 +266,7 @@ static double rho_of_share(const struct job *job, size_t index)
 static bool is_better_pure(const struct job *job, size_t index, double rho)
 {
     const struct stage *stage = &job->stage[index];
-    const double longest = ldexp(1, (int)stage->game_count - 1);
+    const double longest = ldexp(1, (int)plays_of(stage)->game_count - 1);
     const double epsilon = (double)stage->epsilon_micro * 1e-6;
     return rho <= 0 || (stage->strategy != STRATEGY_THEOREM &&
                         epsilon / longest >= 2 * sqrt(2 * rho / longest));
@@ -264,7 +276,7 @@ static bool suppose(struct job *job, bool pure)
 {
     for (size_t i = 0; i < job->stage_count; i++) {
         struct stage *stage = &job->stage[i];
-        if (stage->doubling && stage->game_count > 0) {
+        if (is_doubling(stage) && plays_of(stage)->game_count > 0) {
             stage->charge = pure
                                 ? (struct charge){.mechanism = MECHANISM_PURE,
                                                   .epsilon_micro = stage->epsilon_micro}
@@ -280,7 +292,7 @@ static void suppose_segments(struct job *job)
 {
     bool pure = true;
     for (size_t i = 0; i < job->stage_count; i++) {
-        pure = pure && (!job->stage[i].doubling || job->stage[i].game_count == 0 ||
+        pure = pure && (!is_doubling(&job->stage[i]) || plays_of(&job->stage[i])->game_count == 0 ||
                         is_better_pure(job, i, rho_of_share(job, i)));
     }
     if (!(pure && suppose(job, true)) && !(job->delta_atto > 0 && suppose(job, false))) {
@@ -324,7 +336,8 @@ static enum status set_segments(struct job *job, size_t index, struct why *why)
     enum status status = plan_segments(job, index, pure ? 0 : job->delta_atto, pure ? 0 : rho, why);
     if (status == STATUS_OK) {
         const struct spending spending = {stage->epsilon_micro, job->delta_atto, !pure};
-        set_last(&stage->game[stage->game_count - 1], &job->filter, &spending, rho);
+        set_last(&plays_of(stage)->game[plays_of(stage)->game_count - 1], &job->filter, &spending,
+                 rho);
         stage->charge = joined(stage, &job->filter, stage->epsilon_micro);
         stage->charge = is_admitted(job) ? stage->charge : joined(stage, &job->filter, 0);
     }
@@ -345,7 +358,7 @@ static bool has_rho(const struct job *job)
     bool has = false;
     for (size_t i = 0; i < job->stage_count; i++) {
         has = has || job->stage[i].charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN ||
-              (job->stage[i].doubling && job->delta_atto > 0);
+              (is_doubling(&job->stage[i]) && job->delta_atto > 0);
     }
     return has;
 }
@@ -361,7 +374,7 @@ static enum status plan_each(const struct drafting *drafting, bool by_rho)
         if (stage->task != TASK_LOSSES) {
             continue;
         }
-        if (stage->doubling && reach_of(job, stage).rounds > 1) {
+        if (is_doubling(stage) && reach_of(job, stage).rounds > 1) {
             return stage_refuse(
                 drafting, i, "horizon",
                 job->unit == UNIT_AGENT
@@ -374,7 +387,7 @@ static enum status plan_each(const struct drafting *drafting, bool by_rho)
         }
         const struct spending spending = {stage->epsilon_micro, job->delta_atto, by_rho};
         const enum status status =
-            stage->doubling ? STATUS_OK : plan_draws(job, i, &spending, &why);
+            is_doubling(stage) ? STATUS_OK : plan_draws(job, i, &spending, &why);
         if (status != STATUS_OK) {
             return status == STATUS_INVALID ? stage_refuse(drafting, i, "strategy", why.text)
                                             : status;
@@ -412,7 +425,7 @@ enum status stage_set_draws(const struct drafting *drafting)
         }
     }
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stage[i].task != TASK_LOSSES || !job->stage[i].doubling) {
+        if (!is_doubling(&job->stage[i])) {
             continue;
         }
         status = set_segments(job, i, &why);

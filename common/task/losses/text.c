@@ -7,6 +7,7 @@
 #include "job/reach.h"
 #include "job/trust.h"
 #include "learn/sensitivity.h"
+#include "task/losses/stage.h"
 #include "task/task.h"
 
 #include <stdlib.h>
@@ -106,24 +107,27 @@ static enum status set_forecasters(const struct drafting *drafting, size_t index
                                   "give one number, and the label has several classes: remove "
                                   "them");
     }
-    stage->forecaster = calloc(draft->forecaster_count, sizeof *stage->forecaster);
-    stage->forecaster_weights =
-        calloc(draft->forecaster_count * width, sizeof *stage->forecaster_weights);
-    if (stage->forecaster == NULL || stage->forecaster_weights == NULL) {
+    losses_stage(stage)->forecaster =
+        calloc(draft->forecaster_count, sizeof *losses_stage(stage)->forecaster);
+    losses_stage(stage)->forecaster_weights =
+        calloc(draft->forecaster_count * width, sizeof *losses_stage(stage)->forecaster_weights);
+    if (losses_stage(stage)->forecaster == NULL ||
+        losses_stage(stage)->forecaster_weights == NULL) {
         return STATUS_NO_MEMORY;
     }
-    stage->forecaster_count = draft->forecaster_count;
+    losses_stage(stage)->forecaster_count = draft->forecaster_count;
     for (size_t i = 0; i < draft->forecaster_count && status == STATUS_OK; i++) {
-        memcpy(stage->forecaster[i], draft->forecaster[i].name, JOB_NAME_BYTES);
+        memcpy(losses_stage(stage)->forecaster[i], draft->forecaster[i].name, JOB_NAME_BYTES);
         for (size_t j = 0; j < i && status == STATUS_OK; j++) {
-            if (strcmp(stage->forecaster[i], stage->forecaster[j]) == 0) {
+            if (strcmp(losses_stage(stage)->forecaster[i], losses_stage(stage)->forecaster[j]) ==
+                0) {
                 status =
                     refuse_forecasters(drafting, index, "holds one name twice: give each its own");
             }
         }
         if (status == STATUS_OK) {
-            status = fill_forecaster(stage->forecaster_weights + i * width, drafting, index,
-                                     &draft->forecaster[i]);
+            status = fill_forecaster(losses_stage(stage)->forecaster_weights + i * width, drafting,
+                                     index, &draft->forecaster[i]);
         }
     }
     return status;
@@ -137,14 +141,16 @@ static enum status prepare_games(const struct drafting *drafting, size_t index)
         return stage_refuse(drafting, index, "task",
                             "has one expert, and nothing to choose: add lambdas or shifts");
     }
-    if (stage->doubling && stage->strategy == STRATEGY_EPOCHS) {
+    if (losses_stage(stage)->doubling && stage->strategy == STRATEGY_EPOCHS) {
         return stage_refuse(drafting, index, "horizon",
                             "is for strategies whose eta follows from the number of rounds; epochs "
                             "picks anew when they have doubled, and never knows it: remove it");
     }
-    stage->game_count = stage->doubling ? hedge_segment_count(stage->rounds) : 1;
-    stage->game = calloc(stage->game_count, sizeof *stage->game);
-    return stage->game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    losses_stage(stage)->plays.game_count =
+        losses_stage(stage)->doubling ? hedge_segment_count(stage->rounds) : 1;
+    losses_stage(stage)->plays.game =
+        calloc(losses_stage(stage)->plays.game_count, sizeof *losses_stage(stage)->plays.game);
+    return losses_stage(stage)->plays.game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 static enum status build(const struct drafting *drafting, size_t index)
@@ -182,9 +188,17 @@ static enum status build(const struct drafting *drafting, size_t index)
         return status;
     }
     stage->charge.epsilon_micro = stage->epsilon_micro / reach_passes(job, stage, stage->rounds);
-    stage->doubling = own->horizon != 0;
+    losses_stage(stage)->doubling = own->horizon != 0;
     /* Games are planned when all stages are known: stage_set_draws. */
     return exact ? prepare_games(drafting, index) : STATUS_OK;
+}
+
+static void free_stage(void *own)
+{
+    struct losses_stage *stage = own;
+    free(stage->forecaster);
+    free(stage->forecaster_weights);
+    free(stage->plays.game);
 }
 
 static enum strategy strategy_where(enum strategy strategy, bool exact_answers)
@@ -201,4 +215,6 @@ const struct task_text task_text_losses = {
     .own = keys,
     .own_bytes = sizeof(struct draft_losses),
     .strategy_where = strategy_where,
+    .stage_bytes = sizeof(struct losses_stage),
+    .free_stage = free_stage,
     .build = build};

@@ -5,12 +5,13 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "dp/encode.h"
+#include "task/online/stage.h"
 
 #include <stdlib.h>
 
 enum status answer_online(int64_t *value, const struct task_input *input)
 {
-    const struct online_problem *problem = &input->stage->online;
+    const struct online_problem *problem = &online_stage(input->stage)->stream;
     const struct dataset *data = input->data;
     const size_t d = data->feature_count;
     const struct round_rows rows = round_rows(input->stage, input->within, data->record_count);

@@ -15,6 +15,7 @@
  * for every later release anew: up to 1/(1 - 2^-(1 - theta)) times epsilon. */
 
 #include "base/check.h"
+#include "task/online/stage.h"
 #include "task/task.h"
 
 #include <float.h>
@@ -26,7 +27,7 @@ static uint64_t time_of(const struct stage *stage, uint32_t within)
 {
     uint64_t times[ONLINE_RELEASES_MAX];
     size_t count = 0;
-    online_release_times(&stage->online, TASK_RECORDS_MAX, times, &count);
+    online_release_times(&online_stage(stage)->stream, TASK_RECORDS_MAX, times, &count);
     CHECK(within < count);
     return times[within];
 }
@@ -48,14 +49,15 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
     uint64_t sensitivity = 0;
     uint64_t range = 0;
     enum status status =
-        online_sensitivity_l1(&asked->stage->online, time, &sensitivity, asked->why);
+        online_sensitivity_l1(&online_stage(asked->stage)->stream, time, &sensitivity, asked->why);
     if (status == STATUS_OK) {
-        status = online_range(&asked->stage->online, time, &range, asked->why);
+        status = online_range(&online_stage(asked->stage)->stream, time, &range, asked->why);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    const double factor = online_stream_factor(&asked->stage->online, asked->stage->rounds);
+    const double factor =
+        online_stream_factor(&online_stage(asked->stage)->stream, asked->stage->rounds);
     /* Below 2^53 times 52. */
     out->sensitivity = (uint64_t)ceil((double)sensitivity * factor * (1 + 2 * DBL_EPSILON));
     out->high = (int64_t)range;

@@ -4,6 +4,7 @@
  * all with the stage's whole epsilon, of which a ledger counts the largest once. */
 
 #include "config/keys.h"
+#include "task/online/stage.h"
 #include "task/task.h"
 
 struct draft_online {
@@ -39,16 +40,17 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "write fit");
     }
     stage->loss = (struct loss){.kind = LOSS_SQUARED};
-    stage->online = (struct online_problem){.theta = own->theta,
-                                            .t0 = own->t0,
-                                            .kappa = 1,
-                                            .bound = 1,
-                                            .grid_bits = stage->grid_bits,
-                                            .feature_count = schema_feature_count(schema)};
-    if (online_check(&stage->online, &why) != STATUS_OK) {
+    online_stage(stage)->stream =
+        (struct online_problem){.theta = own->theta,
+                                .t0 = own->t0,
+                                .kappa = 1,
+                                .bound = 1,
+                                .grid_bits = stage->grid_bits,
+                                .feature_count = schema_feature_count(schema)};
+    if (online_check(&online_stage(stage)->stream, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, has_theta ? "t0" : "theta", why.text);
     }
-    online_release_times(&stage->online, TASK_RECORDS_MAX, times, &count);
+    online_release_times(&online_stage(stage)->stream, TASK_RECORDS_MAX, times, &count);
     if (draft->rounds > count) {
         return stage_refuse(drafting, index, "rounds",
                             "puts the last release behind 1000000000 records, as each waits for "
@@ -66,4 +68,5 @@ const struct task_text task_text_online = {.strategies = 1u << STRATEGY_AVERAGE,
                                            .needs = SHARED_ROUNDS,
                                            .own = keys,
                                            .own_bytes = sizeof(struct draft_online),
+                                           .stage_bytes = sizeof(struct online_stage),
                                            .build = build};

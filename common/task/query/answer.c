@@ -1,10 +1,11 @@
 #include "task/answer.h"
 #include "base/check.h"
 #include "query/query_run.h"
+#include "task/query/stage.h"
 
 enum status answer_query(int64_t *value, const struct task_input *input)
 {
-    const struct query_set *set = &input->stage->queries;
+    const struct query_set *set = &query_stage(input->stage)->queries;
     const struct dataset *data = input->data;
     const struct round_rows rows = round_rows(input->stage, input->within, data->record_count);
     struct query_run start;

@@ -1,5 +1,6 @@
 /* How far a record moves the answers' cells. */
 
+#include "task/query/stage.h"
 #include "task/task.h"
 
 #include <math.h>
@@ -7,12 +8,12 @@
 
 static size_t answer_count(const struct round_asked *asked)
 {
-    return query_set_cells(&asked->stage->queries, asked->within);
+    return query_set_cells(&query_stage(asked->stage)->queries, asked->within);
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
-    out->sensitivity = query_set_sensitivity_l1(&asked->stage->queries, asked->within);
+    out->sensitivity = query_set_sensitivity_l1(&query_stage(asked->stage)->queries, asked->within);
     out->high = (int64_t)asked->stage->batch << asked->stage->grid_bits; /* at most 2^30 * 2^24 */
     out->low = -out->high;
     return STATUS_OK;
@@ -20,8 +21,9 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
 
 static enum status need(struct work_need *out, const struct work_view *view)
 {
-    out->flops = view->rows * (double)view->stage->queries.count * WORK_PREDICATE_FLOPS;
-    out->bytes = WORK_NUMBER * 3 * (double)query_set_cells(&view->stage->queries, 0);
+    out->flops =
+        view->rows * (double)query_stage(view->stage)->queries.count * WORK_PREDICATE_FLOPS;
+    out->bytes = WORK_NUMBER * 3 * (double)query_set_cells(&query_stage(view->stage)->queries, 0);
     return STATUS_OK;
 }
 
@@ -68,12 +70,12 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
     const double records = (double)setting->agents * (double)stage->batch;
     struct query_noise noise = {0};
     enum status status = terms_noise(&noise, setting, 0, why);
-    for (size_t i = 0; i < stage->queries.count && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < query_stage(stage)->queries.count && status == STATUS_OK; i++) {
         struct terms_line *line = terms_add_line(terms);
         if (line == NULL) {
             return STATUS_NO_MEMORY;
         }
-        tell_question(line, &stage->queries.query[i], &noise, step, records);
+        tell_question(line, &query_stage(stage)->queries.query[i], &noise, step, records);
     }
     return status;
 }
@@ -86,10 +88,16 @@ static enum round_input input_of(UNUSED const struct stage *stage, uint32_t with
 
 static size_t state_count(const struct stage *stage)
 {
-    return stage->queries.count;
+    return query_stage(stage)->queries.count;
 }
 
-const struct task_bounds task_bounds_query = {.input_of = input_of,
+static const struct query_set *queries(const struct stage *stage)
+{
+    return &query_stage(stage)->queries;
+}
+
+const struct task_bounds task_bounds_query = {.queries = queries,
+                                              .input_of = input_of,
                                               .state_count = state_count,
                                               .helps = HELP_RECORDS,
                                               .time_is_public = true,

@@ -22,12 +22,12 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     enum status status = STATUS_OK;
 
     if (blob.size != 0 || agent_count == 0 ||
-        record->as.round.sum_count != query_set_cells(&stage->queries, within)) {
+        record->as.round.sum_count != query_set_cells(&query_stage(stage)->queries, within)) {
         return STATUS_CORRUPT;
     }
     if (within == 0) {
         query_run_free(&outcome->queries);
-        status = query_run_init(&outcome->queries, &stage->queries);
+        status = query_run_init(&outcome->queries, &query_stage(stage)->queries);
     }
     if (status != STATUS_OK) {
         return status;
@@ -35,8 +35,8 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     const struct query_noise noise = closing_noise(outcome, job, stage, within, agent_count);
     query_run_observe(&outcome->queries, record->as.round.sum, &noise,
                       closing_records(stage, record));
-    return outcome_set_state(outcome, outcome->queries.threshold, stage->queries.count,
-                             stage->queries.count);
+    return outcome_set_state(outcome, outcome->queries.threshold, query_stage(stage)->queries.count,
+                             query_stage(stage)->queries.count);
 }
 
 /* What the learner keeps: the last answers are its own, each a count in one cell. */
@@ -72,7 +72,7 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
     if (outcome->queries.round < stage->rounds) {
         return STATUS_OK;
     }
-    round->answer_count = query_run_answer_count(&stage->queries);
+    round->answer_count = query_run_answer_count(&query_stage(stage)->queries);
     round->answer = calloc(round->answer_count, sizeof *round->answer);
     if (round->answer == NULL) {
         round->answer_count = 0;

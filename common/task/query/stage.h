@@ -5,8 +5,10 @@
 
 #include "base/check.h"
 #include "job/job.h"
+#include "query/query_set.h"
 
 struct query_stage {
+    struct query_set queries; /* the last of them are a learner's; owned */
     char (*conjunction)
         [QUERY_TEXT_BYTES]; /* (conjunction_count, 2) features to learn one of, and their questions */
     size_t conjunction_count;

@@ -141,7 +141,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    status = query_set_init(&stage->queries, text,
+    status = query_set_init(&query_stage(stage)->queries, text,
                             own->query_count + query_stage(stage)->conjunction_count,
                             draft->grid_bits, &drafting->job->schema, &why);
     if (status == STATUS_INVALID) {
@@ -150,7 +150,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    stage->rounds = stage->queries.round_count;
+    stage->rounds = query_stage(stage)->queries.round_count;
     stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds;
     return stage_take_batch(drafting, index);
 }
@@ -159,6 +159,7 @@ static void free_stage(void *own)
 {
     struct query_stage *stage = own;
     free(stage->conjunction);
+    query_set_free(&stage->queries);
 }
 
 const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "dp/encode.h"
 #include "dp/sampling.h"
+#include "task/update/stage.h"
 
 #include <stdlib.h>
 
@@ -29,14 +30,14 @@ enum status answer_update(int64_t *value, const struct task_input *input)
         rows.taking = coin;
     }
     if (status == STATUS_OK) {
-        status = gradient_sum(value, &stage->gradient, input->experts, &rows);
+        status = gradient_sum(value, &update_stage(stage)->gradient, input->experts, &rows);
     }
-    if (status == STATUS_OK && stage->clip_sum > 0) {
+    if (status == STATUS_OK && update_stage(stage)->clip_sum > 0) {
         size_t width = round_stage_width(stage);
-        if (stage->gradient.norm == GRADIENT_L2) {
-            clip_l2(value, width, stage->clip_sum);
+        if (update_stage(stage)->gradient.norm == GRADIENT_L2) {
+            clip_l2(value, width, update_stage(stage)->clip_sum);
         } else {
-            clip_l1(value, width, stage->clip_sum);
+            clip_l1(value, width, update_stage(stage)->clip_sum);
         }
     }
     if (coin != NULL) {

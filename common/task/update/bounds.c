@@ -1,6 +1,7 @@
 /* How far a record moves a sum of clipped gradients. */
 
 #include "task/task.h"
+#include "task/update/stage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +13,13 @@ static size_t answer_count(const struct round_asked *asked)
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
-    if (gradient_check(&asked->stage->gradient, asked->stage->batch, asked->why) != STATUS_OK) {
+    if (gradient_check(&update_stage(asked->stage)->gradient, asked->stage->batch, asked->why) !=
+        STATUS_OK) {
         return STATUS_INVALID;
     }
-    out->sensitivity = gradient_sensitivity(&asked->stage->gradient);
-    out->high = (int64_t)gradient_range(&asked->stage->gradient, asked->stage->batch);
+    out->sensitivity = gradient_sensitivity(&update_stage(asked->stage)->gradient);
+    out->norm_max = (uint64_t)update_stage(asked->stage)->clip_sum;
+    out->high = (int64_t)gradient_range(&update_stage(asked->stage)->gradient, asked->stage->batch);
     out->low = -out->high;
     return STATUS_OK;
 }
@@ -40,7 +43,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
-    const double clip = ldexp((double)stage->gradient.clip, -(int)stage->grid_bits);
+    const double clip = ldexp((double)update_stage(stage)->gradient.clip, -(int)stage->grid_bits);
     (void)snprintf(line->what, sizeof line->what,
                    "each of %zu coordinates of the mean gradient (rounds: %u)",
                    round_stage_width(stage), stage->rounds);

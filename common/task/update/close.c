@@ -3,6 +3,7 @@
  * weights. Post-processing. */
 
 #include "task/close.h"
+#include "task/update/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 static size_t state_count(const struct stage *stage)
 {
-    return optimiser_state_count(&stage->optimiser);
+    return optimiser_state_count(&update_stage(stage)->optimiser);
 }
 
 /* The stage begins at the model so far, or at zero: a model of another map is zero in this one's block. */
@@ -25,7 +26,7 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
             block_narrow(model, schema_output_count(&stage->schema), stage->block,
                          outcome->weights + outcome->chosen * outcome->width);
         }
-        optimiser_init(state, &stage->optimiser, model);
+        optimiser_init(state, &update_stage(stage)->optimiser, model);
         status = outcome_set_state(outcome, state, state_count(stage), s);
     }
     free(model);
@@ -48,7 +49,7 @@ static enum status close(struct closing *closing)
         return STATUS_NO_MEMORY;
     }
     memcpy(closing->rows, outcome->state, state_count(stage) * sizeof *closing->rows);
-    optimiser_step(closing->rows, &stage->optimiser, mean, closing->within);
+    optimiser_step(closing->rows, &update_stage(stage)->optimiser, mean, closing->within);
     free(mean);
     closing->row_count = 1;
     closing->row_width = state_count(stage);
@@ -70,7 +71,7 @@ static enum status add_models(struct outcome *outcome, const struct job *job,
     enum status status = STATUS_NO_MEMORY;
 
     if (model != NULL && wide != NULL) {
-        optimiser_model(model, outcome->state, &stage->optimiser);
+        optimiser_model(model, outcome->state, &update_stage(stage)->optimiser);
         closing_shift(model, &closing);
         for (size_t i = 0; i < rows; i++) {
             block_widen(wide + i * w, schema_output_count(&stage->schema), stage->block,

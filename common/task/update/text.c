@@ -4,6 +4,7 @@
 #include "dp/schedule.h"
 #include "job/reach.h"
 #include "task/task.h"
+#include "task/update/stage.h"
 
 #include <math.h>
 
@@ -99,8 +100,8 @@ static enum status check_grid(const struct drafting *drafting, size_t index)
 {
     const struct stage *stage = &drafting->job->stage[index];
     unsigned bits = stage->grid_bits;
-    for (uint64_t steps = gradient_sensitivity(&stage->gradient); steps < SAMPLED_STEPS_MIN;
-         steps *= 2) {
+    for (uint64_t steps = gradient_sensitivity(&update_stage(stage)->gradient);
+         steps < SAMPLED_STEPS_MIN; steps *= 2) {
         bits++;
     }
     if (bits == stage->grid_bits || stage->charge.sampling_nano == 0 ||
@@ -156,14 +157,14 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    stage->gradient =
+    update_stage(stage)->gradient =
         (struct gradient){.loss = stage->loss,
                           .output_count = schema_output_count(schema),
                           .feature_count = schema_feature_count(schema),
                           .grid_bits = stage->grid_bits,
                           .norm = draft->noise == JOB_NOISE_GAUSSIAN ? GRADIENT_L2 : GRADIENT_L1,
                           .clip = (int64_t)ldexp(own->clip, (int)stage->grid_bits)};
-    if (gradient_check(&stage->gradient, stage->batch, &why) != STATUS_OK) {
+    if (gradient_check(&update_stage(stage)->gradient, stage->batch, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "clip", why.text);
     }
     if (stage_has(drafting, index, "clip_all")) {
@@ -172,15 +173,15 @@ static enum status build(const struct drafting *drafting, size_t index)
                 drafting, index, "clip_all",
                 "clips an agent's whole vector, for unit round or agent: remove it");
         }
-        stage->clip_sum =
+        update_stage(stage)->clip_sum =
             (int64_t)ldexp(own->clip_all * (double)stage->batch, (int)stage->grid_bits);
-        if (own->clip_all > own->clip || stage->clip_sum < 1) {
+        if (own->clip_all > own->clip || update_stage(stage)->clip_sum < 1) {
             return stage_refuse(drafting, index, "clip_all",
                                 "is the largest mean gradient of an agent: more than nothing, and "
                                 "not above clip, the largest of a record");
         }
     }
-    stage->optimiser =
+    update_stage(stage)->optimiser =
         (struct optimiser){.kind = stage->strategy == STRATEGY_ADAM       ? OPTIMISER_ADAM
                                    : stage->strategy == STRATEGY_MOMENTUM ? OPTIMISER_MOMENTUM
                                                                           : OPTIMISER_PLAIN,
@@ -192,7 +193,7 @@ static enum status build(const struct drafting *drafting, size_t index)
                            .momentum = stage->strategy == STRATEGY_AVERAGE ? 0 : own->momentum,
                            .momentum2 = stage->strategy == STRATEGY_ADAM ? 0.999 : 0,
                            .radius = own->radius};
-    if (optimiser_check(&stage->optimiser, &why) != STATUS_OK) {
+    if (optimiser_check(&update_stage(stage)->optimiser, &why) != STATUS_OK) {
         return stage_refuse(drafting, index, "rate", why.text);
     }
     status = stage_build_experts(drafting, index);
@@ -210,4 +211,5 @@ const struct task_text task_text_update = {
     .needs = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
     .own = keys,
     .own_bytes = sizeof(struct draft_update),
+    .stage_bytes = sizeof(struct update_stage),
     .build = build};

@@ -18,6 +18,7 @@
 #include "learn/dataset.h"
 #include "learn/gradient.h"
 #include "protocol/wire.h"
+#include "task/update/stage.h"
 #include "tests/support/chi_square.h"
 
 #include <math.h>
@@ -93,7 +94,7 @@ static enum status subtract(struct run *run, const char *path, struct why *why)
     if (status == STATUS_OK) {
         const struct gradient_rows rows = {
             .x = data.x, .y = data.y, .row_count = data.record_count};
-        status = gradient_sum(exact, &run->job.stage[0].gradient, zero, &rows);
+        status = gradient_sum(exact, &update_stage(&run->job.stage[0])->gradient, zero, &rows);
     }
     for (size_t i = 0; i < run->width && status == STATUS_OK; i++) {
         run->noise[i] -= exact[i];
@@ -118,7 +119,7 @@ static enum status read_run(struct run *run, int count, char **argument, struct 
     }
     const struct stage *stage = &run->job.stage[0];
     for (size_t i = 0; i < run->width && status == STATUS_OK; i++) {
-        double mean = -run->step[i] / stage->optimiser.rate;
+        double mean = -run->step[i] / update_stage(stage)->optimiser.rate;
         run->noise[i] =
             llround(ldexp(mean * run->agents * (double)stage->batch, (int)stage->grid_bits));
     }
@@ -174,7 +175,8 @@ static bool judge_run(const struct run *run)
 {
     static const double wrong[] = {0.5, 2, 0.7071, 1.4142, 1.2, 0.8};
     const bool gaussian = run->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
-    const double sensitivity = (double)gradient_sensitivity(&run->job.stage[0].gradient);
+    const double sensitivity =
+        (double)gradient_sensitivity(&update_stage(&run->job.stage[0])->gradient);
     const double scale = gaussian ? sensitivity * (double)run->charge.sigma_micro * 1e-6
                                   : sensitivity / ((double)run->charge.epsilon_micro * 1e-6);
     const char *name = gaussian ? "gaussian" : "laplace";

@@ -1,4 +1,5 @@
 #include "planned.h"
+#include "task/query/stage.h"
 #include "task/select/stage.h"
 
 #include <criterion/criterion.h>
@@ -234,13 +235,14 @@ static size_t read_release(double *value, const struct planned *bench,
             STATUS_OK);
         cr_assert_eq(kind->tell(&round, outcome, job, stage, closing->record), STATUS_OK);
         count = stage->task == TASK_LOSSES ? bench->experts : closing->record->as.round.sum_count;
-        if (stage->task == TASK_QUERY && stage->queries.query[0].kind == QUERY_MEAN) {
+        if (stage->task == TASK_QUERY && query_stage(stage)->queries.query[0].kind == QUERY_MEAN) {
             count = round.answer_count;
         }
         for (size_t i = 0; i < count; i++) {
             value[i] =
                 stage->task == TASK_LOSSES ? round.loss[i]
-                : count == round.answer_count && stage->queries.query[0].kind == QUERY_MEAN
+                : count == round.answer_count &&
+                        query_stage(stage)->queries.query[0].kind == QUERY_MEAN
                     ? round.answer[i].value
                     : ldexp((double)sum[i], -(int)stage->grid_bits); /* counts, not yet clamped */
         }

@@ -9,6 +9,7 @@
  * points on the other side: planted for every one of them. */
 
 #include "planned.h"
+#include "task/query/stage.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -149,7 +150,7 @@ static struct lines lines_of(const struct planned *bench, uint32_t within)
     const enum task task = bench->stage->task;
     const struct label *label = &bench->plan.job.schema.label;
     const bool twice = task == TASK_FIT && label->kind == LABEL_NUMBER;
-    cr_assert(task != TASK_QUERY || terms->line_count == bench->stage->queries.count);
+    cr_assert(task != TASK_QUERY || terms->line_count == query_stage(bench->stage)->queries.count);
     return (struct lines){.first = within * (twice ? 2u : 1u),
                           .count = twice ? 2 : 1,
                           .by_value = task == TASK_QUERY && terms->line_count > 1,

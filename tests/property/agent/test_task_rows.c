@@ -6,7 +6,9 @@
 #include "experts/hedge.h"
 #include "learn/erm.h"
 #include "learn/kernel_machine.h"
+#include "task/losses/stage.h"
 #include "task/predict/stage.h"
+#include "task/update/stage.h"
 #include "tests/property/agent/world.h"
 
 #include <math.h>
@@ -185,7 +187,8 @@ Test(task_rows, sums_that_do_not_restart_are_caught)
         begin(&w, ways[i].trust, ways[i].stages, &seeded);
         for (int planted = 0; planted < 2 && ways[i].restarts; planted++) {
             struct stage *stage = &w.job.stage[w.job.stage_count - 1];
-            stage->game_count = planted == 1 ? 1 : stage->game_count;
+            losses_stage(stage)->plays.game_count =
+                planted == 1 ? 1 : losses_stage(stage)->plays.game_count;
             const uint32_t last = stage->rounds - 1;
             struct private_vector before = answer(&w, last);
             draw_record(&w, &seeded, w.order[0]); /* of the first round, a segment by itself */
@@ -237,7 +240,8 @@ Test(task_rows, sampled_records_are_those_of_coins_at_the_charged_rate)
                      STATUS_OK);
         const struct gradient_rows rows = {
             .x = w.x, .y = w.y, .row = w.order, .row_count = M, .taking = coin};
-        cr_assert_eq(gradient_sum(sum, &w.input.stage->gradient, w.experts, &rows), STATUS_OK);
+        cr_assert_eq(gradient_sum(sum, &update_stage(w.input.stage)->gradient, w.experts, &rows),
+                     STATUS_OK);
         cr_assert_arr_eq(vector.value, sum, sizeof sum);
         taken = 0;
         for (size_t i = 0; i < M; i++) {

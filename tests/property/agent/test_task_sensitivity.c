@@ -9,6 +9,7 @@
 #include "dp/ledger.h"
 #include "job/reach.h"
 #include "task/answer.h"
+#include "task/update/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -471,7 +472,8 @@ static double noise_before(const struct site *s)
     const struct stage *stage = s->input.stage;
     const struct reach reach = reach_of(&s->job, stage);
     const struct reach alone = {stage->batch, stage->batch, 1};
-    const uint64_t whole = 2 * (uint64_t)stage->clip_sum;
+    const uint64_t whole =
+        stage->task == TASK_UPDATE ? 2 * (uint64_t)update_stage(stage)->clip_sum : 0;
     const uint64_t record = whole > 0 ? whole : 1000;
     if (s->job.unit != UNIT_ROUND) {
         return 1;

@@ -7,6 +7,7 @@
 #include "agent/texts.h"
 #include "learn/gradient.h"
 #include "learn/permutation.h"
+#include "task/update/stage.h"
 
 /* Its records are not even read. */
 Test(participant_books, a_job_under_a_wrong_name_or_above_the_policy_is_not_joined)
@@ -274,7 +275,8 @@ Test(participant_books, the_log_holds_no_exact_number)
         int64_t sum[WIDTH];
         const struct gradient_rows rows = {
             .x = data.x, .y = data.y, .row = order + 2 * round, .row_count = 2};
-        cr_assert_eq(gradient_sum(sum, &job.stage[0].gradient, state, &rows), STATUS_OK);
+        cr_assert_eq(gradient_sum(sum, &update_stage(&job.stage[0])->gradient, state, &rows),
+                     STATUS_OK);
         for (size_t i = 0; i < WIDTH; i++) {
             char digits[32];
             (void)snprintf(digits, sizeof digits, "%lld", (long long)llabs(sum[i]));

@@ -3,6 +3,7 @@
 #include "task/answer.h"
 
 #include "dp/encode.h"
+#include "task/losses/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -20,6 +21,7 @@ struct fixture {
     struct dataset data;
     struct job job;
     struct stage stage;
+    struct losses_stage own;
     struct task_input input;
 };
 
@@ -38,6 +40,7 @@ static void fixture_init(struct fixture *f, struct seeded_random *seeded, enum l
     }
     f->data = (struct dataset){.record_count = M, .feature_count = D, .x = f->x, .y = f->y};
     f->stage = (struct stage){.task = TASK_LOSSES,
+                              .own = &f->own,
                               .epsilon_micro = 1000000,
                               .grid_bits = BITS,
                               .loss = {.kind = loss},
@@ -185,7 +188,8 @@ Test(task_losses, too_few_records_are_refused_by_their_number_alone)
 {
     struct why why = {{0}};
     struct job job = {.trust = TRUST_LOCAL};
-    struct stage stage = {.task = TASK_LOSSES, .rounds = 3, .batch = 5, .batches = 3};
+    struct losses_stage own = {.doubling = false};
+    struct stage stage = {.task = TASK_LOSSES, .own = &own, .rounds = 3, .batch = 5, .batches = 3};
     cr_assert_eq(task_check(&job, &stage, 15, &why), STATUS_OK);
     cr_assert_eq(task_check(&job, &stage, 14, &why), STATUS_INVALID);
 }

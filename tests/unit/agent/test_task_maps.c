@@ -4,6 +4,7 @@
 
 #include "learn/blocks.h"
 #include "task/answer.h"
+#include "task/update/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -264,8 +265,8 @@ Test(task_maps, an_agents_sum_is_clipped_over_its_own_maps_coordinates)
     for (size_t i = 0; i < 3; i++) {
         norm += (uint64_t)llabs(wide[i]);
     }
-    cr_expect(norm <= (uint64_t)stage->clip_sum, "all of the answer is clipped");
-    cr_expect(norm + 3 >= (uint64_t)stage->clip_sum, "and to no less than the clip");
+    cr_expect(norm <= (uint64_t)update_stage(stage)->clip_sum, "all of the answer is clipped");
+    cr_expect(norm + 3 >= (uint64_t)update_stage(stage)->clip_sum, "and to no less than the clip");
     cr_expect_eq(memcmp(wide + 3, value + 3, BEHIND * sizeof *value), 0, "and nothing else");
     free(wide);
     dataset_free(&own);

@@ -4,6 +4,8 @@
 #include "experts/experts.h"
 #include "learn/kernel_machine.h"
 #include "task/answer.h"
+#include "task/losses/stage.h"
+#include "task/online/stage.h"
 #include "task/predict/stage.h"
 #include "tests/support/given_back.h"
 #include "tests/support/seeded_random.h"
@@ -162,7 +164,9 @@ Test(task_memory, scores_of_a_record)
     fixture_init(
         &f, "{column: y, positive: \"1\", negative: \"0\"}",
         "task: fit, loss: logistic, lambdas: [0.5], tolerance: 0.01, share: 1, grid_bits: 10", 2);
+    struct losses_stage own = {.doubling = false};
     struct stage stage = {.task = TASK_LOSSES,
+                          .own = &own,
                           .epsilon_micro = 1000000,
                           .grid_bits = 10,
                           .loss = {.kind = LOSS_LOGISTIC},
@@ -194,7 +198,8 @@ Test(task_memory, weights_of_a_stream)
                  STATUS_OK, "%s", why.text);
     f.input.stage = f.job.stage;
     const struct round_rows rows = round_rows(f.job.stage, 0, M);
-    online_run(w, &f.job.stage[0].online, f.x, f.y, 0, (size_t)(rows.first + rows.count));
+    online_run(w, &online_stage(&f.job.stage[0])->stream, f.x, f.y, 0,
+               (size_t)(rows.first + rows.count));
     expect_wiped(&f, w, "online");
     job_free(&f.job);
 }

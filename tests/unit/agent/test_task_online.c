@@ -5,6 +5,7 @@
 #include "task/answer.h"
 
 #include "dp/encode.h"
+#include "task/online/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -105,8 +106,8 @@ Test(task_online, a_release_is_the_model_after_the_records_it_has_seen)
         bool differs = false;
         for (uint64_t t = 0; t < times[within]; t++) {
             memcpy(early, w, sizeof w);
-            online_run(w, &f.job.stage[0].online, f.data.x + f.order[t] * D, f.data.y + f.order[t],
-                       t, 1);
+            online_run(w, &online_stage(&f.job.stage[0])->stream, f.data.x + f.order[t] * D,
+                       f.data.y + f.order[t], t, 1);
         }
         for (size_t j = 0; j < D; j++) {
             cr_assert_eq(vector.value[j], encode_value(w[j], BITS));
@@ -210,7 +211,7 @@ Test(task_online, a_lone_record_would_pay_more_than_the_charge_were_the_factor_f
         }
         price += moved / (double)answer[0].sensitivity;
         forgotten += moved / (double)answer[0].sensitivity *
-                     online_stream_factor(&job.stage[0].online, TIMES);
+                     online_stream_factor(&online_stage(&job.stage[0])->stream, TIMES);
         private_vector_free(&answer[0]);
         private_vector_free(&answer[1]);
     }

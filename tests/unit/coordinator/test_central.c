@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "dp/mechanism.h"
 #include "task/close.h"
+#include "task/losses/stage.h"
 #include "task/select/stage.h"
 
 #include <criterion/criterion.h>
@@ -278,9 +279,10 @@ Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
     struct record record = central_last(&bench);
     const struct stage *stage = &bench.job.stage[2];
     struct charge charge[HEDGE_CHARGES_MAX];
-    cr_assert_eq(stage->game_count, 3);
-    cr_assert(stage->game[2].first == 3 && stage->game[2].rounds == 5);
-    cr_assert_eq(hedge_charges(charge, &stage->game[2]), 2);
+    cr_assert_eq(losses_stage(stage)->plays.game_count, 3);
+    cr_assert(losses_stage(stage)->plays.game[2].first == 3 &&
+              losses_stage(stage)->plays.game[2].rounds == 5);
+    cr_assert_eq(hedge_charges(charge, &losses_stage(stage)->plays.game[2]), 2);
     cr_assert(record.as.round.sum[0] == 7 && record.as.round.sum[2] == 4);
     const struct balance purse = curator_purse(bench.coordinator->curator);
     cr_assert_eq(charge[0].count, 3);

@@ -4,6 +4,7 @@
 #include "coordinator/cohort.h"
 #include "task/close.h"
 
+#include "task/losses/stage.h"
 #include "tests/support/seeded_random.h"
 #include "tests/unit/coordinator/history.h"
 
@@ -237,7 +238,7 @@ Test(strategy, an_unknown_horizon_draws_a_segments_first_expert_as_if_nothing_wa
 
     cr_assert_eq(add_fit(0, 0), STATUS_OK);
     cr_assert_eq(add_fit(1, 0), STATUS_OK);
-    job.stage[1].doubling = true;
+    losses_stage(&job.stage[1])->doubling = true;
     job.stage[1].rounds = 7;
     job.stage[1].batches = 7;
     seeded_random_init(&seeded, 12);
@@ -262,7 +263,7 @@ Test(outcome, an_unknown_horizon_forgets_after_one_two_and_four_rounds)
 
     cr_assert_eq(add_fit(0, 0), STATUS_OK);
     cr_assert_eq(add_fit(1, 0), STATUS_OK);
-    job.stage[1].doubling = true;
+    losses_stage(&job.stage[1])->doubling = true;
     job.stage[1].rounds = 7;
     job.stage[1].batches = 7;
     for (size_t segment = 0; segment < 3; segment++) {

@@ -3,6 +3,8 @@
 
 #include "coordinator/publish.h"
 #include "job/terms.h"
+#include "task/losses/stage.h"
+#include "task/update/stage.h"
 #include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
@@ -220,7 +222,7 @@ Test(publish, tells_no_gaussian_epsilon_without_its_delta, .fini = teardown)
     struct record record = history_round(0, agents, 2);
     const struct publish_options options = {.job = &job, .seconds = 1};
     history_begin(&job, &outcome, GRADIENTS);
-    const size_t count = optimiser_state_count(&job.stage[0].optimiser);
+    const size_t count = optimiser_state_count(&update_stage(&job.stage[0])->optimiser);
     double *state = calloc(count, sizeof *state);
     cr_assert(state != NULL);
     state[0] = 0.5;
@@ -260,7 +262,7 @@ Test(publish, tells_what_a_play_was_promised_and_not_what_it_came_to, .fini = te
     history_begin(&job, &outcome, PLAYS);
     add_round(0, 0, NULL, (struct slice){weights, sizeof weights});
     add_sum(1, state, 3);
-    const struct hedge_plan *plan = &job.stage[1].plan;
+    const struct hedge_plan *plan = &losses_stage(&job.stage[1])->plays.plan;
     cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
     cr_assert(isnan(result.regret.average) && isnan(result.round[1].regret_average));
     cr_assert(result.round[1].loss == NULL && result.round[1].weight == NULL);

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "support/job_text.h"
 #include "support/job_valid.h"
+#include "task/losses/stage.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -160,6 +161,7 @@ Test(job_mutations, the_judge_condemns_planted_faults)
             break;
         default:
             job.stage[0].task = TASK_LOSSES; /* before any fit */
+            job.stage[0].own = calloc(1, sizeof(struct losses_stage));
             break;
         }
         cr_assert_not(job_is_valid(&job), "fault %u", fault);

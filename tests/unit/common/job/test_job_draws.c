@@ -3,6 +3,7 @@
 
 #include "account/renyi.h"
 #include "job/round.h"
+#include "task/losses/stage.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -101,10 +102,11 @@ static bool covers(struct cost whole, struct cost part)
 static void check_layout(const struct stage *stage)
 {
     uint64_t plays = 0;
-    for (size_t s = 0; s < stage->game_count; s++) {
-        const struct hedge_run *game = &stage->game[s];
+    for (size_t s = 0; s < losses_stage(stage)->plays.game_count; s++) {
+        const struct hedge_run *game = &losses_stage(stage)->plays.game[s];
         cr_expect_eq(game->first, plays);
-        cr_expect(s + 1 == stage->game_count || game->rounds == UINT64_C(1) << s);
+        cr_expect(s + 1 == losses_stage(stage)->plays.game_count || game->rounds == UINT64_C(1)
+                                                                                        << s);
         cr_expect(game->draws_max <= UINT64_C(1) << s, "as many as it has rounds");
         for (uint64_t play = game->first; play < game->first + game->rounds; play++) {
             cr_expect(round_game(stage, play) == game);
@@ -125,10 +127,10 @@ static void check_charge(const struct job *job, const struct stage *stage)
     }
     const double sigma = (double)whole->sigma_micro * 1e-6;
     const double rho = 1 / (2 * sigma * sigma);
-    for (size_t s = 0; s < stage->game_count; s++) {
+    for (size_t s = 0; s < losses_stage(stage)->plays.game_count; s++) {
         struct charge charge[HEDGE_CHARGES_MAX];
         double sum = 0;
-        const size_t count = hedge_charges(charge, &stage->game[s]);
+        const size_t count = hedge_charges(charge, &losses_stage(stage)->plays.game[s]);
         for (size_t i = 0; i < count; i++) {
             const double range = (double)charge[i].epsilon_micro * 1e-6;
             sum += (double)charge_count(&charge[i]) * range * range / 8;
@@ -169,9 +171,11 @@ Test(job_draws, with_an_unknown_horizon_one_charge_covers_every_game)
         for (size_t j = 0; j < sizeof limits / sizeof limits[0]; j++) {
             const struct filter filter = filter_new(limits[j]);
             const struct cost whole = cost_of(&filter, stage->charge);
-            const struct cost last = game_cost(&filter, &stage->game[stage->game_count - 1]);
-            for (size_t s = 0; s < stage->game_count; s++) {
-                const struct cost part = game_cost(&filter, &stage->game[s]);
+            const struct cost last = game_cost(
+                &filter,
+                &losses_stage(stage)->plays.game[losses_stage(stage)->plays.game_count - 1]);
+            for (size_t s = 0; s < losses_stage(stage)->plays.game_count; s++) {
+                const struct cost part = game_cost(&filter, &losses_stage(stage)->plays.game[s]);
                 cr_expect(covers(whole, part), "job %zu, limit %zu, game %zu", i, j, s);
                 dearer += !covers(last, part);
             }
@@ -193,8 +197,9 @@ Test(job_draws, an_unknown_horizons_bound_is_the_sum_of_its_segments)
     struct why why;
     cr_assert_eq(parse_segments(&job, &trial, &why), STATUS_OK, "%s", why.text);
     cr_assert_eq(hedge_doubling(&whole, NULL, HEDGE_RWM, &problem, NULL), STATUS_OK);
-    cr_expect_eq(job.stage[1].plan.regret_bound, whole.regret_bound);
-    cr_expect_eq(job.stage[1].plan.regret_bound_textbook, whole.regret_bound_textbook);
+    cr_expect_eq(losses_stage(&job.stage[1])->plays.plan.regret_bound, whole.regret_bound);
+    cr_expect_eq(losses_stage(&job.stage[1])->plays.plan.regret_bound_textbook,
+                 whole.regret_bound_textbook);
     job_free(&job);
 }
 

@@ -8,6 +8,7 @@
 #include "job/reach.h"
 #include "job/terms.h"
 #include "noise/laplace.h"
+#include "task/losses/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
@@ -94,7 +95,8 @@ Test(job_last, the_last_pick_gets_what_is_left_of_the_share)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct job job;
         const struct stage *stage = read_job(&job, &settings[i]);
-        const struct hedge_run *game = &stage->game[stage->game_count - 1];
+        const struct hedge_run *game =
+            &losses_stage(stage)->plays.game[losses_stage(stage)->plays.game_count - 1];
         const struct cost whole = round_cost(&job, &job.filter, job_round_count(&job));
         cr_expect(filter_admits(&job.filter, &whole), "%zu", i);
         cr_expect_geq(game->last_micro, game->draw_micro, "%zu", i);
@@ -123,7 +125,7 @@ Test(job_last, beside_gaussian_noise_what_is_left_is_a_bounded_range)
     const struct stage *stage = read_job(&job, &setting);
     const double share = zcdp_from_epsilon(0.2, 1e-6);
     const double sigma = (double)stage->charge.sigma_micro * 1e-6;
-    cr_expect_eq(stage->game->last_mechanism, MECHANISM_EXPONENTIAL);
+    cr_expect_eq(losses_stage(stage)->plays.game->last_mechanism, MECHANISM_EXPONENTIAL);
     cr_expect_eq(stage->charge.mechanism, MECHANISM_DISCRETE_GAUSSIAN);
     const double rho = 1 / (2 * sigma * sigma);
     cr_expect(rho <= share * (1 + 1e-3) && rho >= share * 0.99, "%g of %g", rho, share);
@@ -179,7 +181,8 @@ Test(job_last, a_play_takes_the_best_as_often_as_its_plan_says)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct job job;
         const struct stage *stage = read_job(&job, &settings[i]);
-        struct hedge_run game = stage->game[stage->game_count - 1];
+        struct hedge_run game =
+            losses_stage(stage)->plays.game[losses_stage(stage)->plays.game_count - 1];
         const double printed = best_chance(&job);
         cr_expect_float_eq(played(stage, game), printed, OFF, "%zu: %g printed", i, printed);
         if (i == 0) {

@@ -5,6 +5,7 @@
 #include "job/round.h"
 #include "job/terms.h"
 #include "learn/blocks.h"
+#include "task/losses/stage.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ Test(job_maps, a_stage_learns_on_the_features_of_its_own_map)
     cr_assert_eq(round_answer_count(&job, &job.stage[2], 0, 0), 5);
     cr_assert_eq(job.stage[0].schema.map.landmark[2], 12);
     /* In the plain block: there a weight of 1/scale is the lag itself. */
-    const double *weight = job.stage[3].forecaster_weights;
+    const double *weight = losses_stage(&job.stage[3])->forecaster_weights;
     for (size_t i = 0; i < 11; i++) {
         cr_assert_eq(weight[i], i == 4 ? 1 / schema_scale(3) : 0, "%zu", i);
     }
@@ -80,7 +81,7 @@ Test(job_maps, the_data_sections_map_is_that_of_all_stages_without_one)
     job_free(&job);
     job = parsed("  map: " FOURIER "\n", SUMS "}\n" JUDGE NAMED);
     cr_assert(is_block(&job.stage[0], 0, 5, 8), "and forecasters are of the plain features");
-    cr_assert_eq(job.stage[1].forecaster_weights[6], 1 / schema_scale(3));
+    cr_assert_eq(losses_stage(&job.stage[1])->forecaster_weights[6], 1 / schema_scale(3));
     job_free(&job);
 }
 

@@ -3,6 +3,8 @@
 
 #include "job/reach.h"
 #include "job/round.h"
+#include "task/losses/stage.h"
+#include "task/online/stage.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -48,11 +50,11 @@ static void read_job(struct job *job)
 static double price_of(const struct stage *stage, uint64_t s, const uint64_t *sensitivity,
                        const uint64_t *times)
 {
-    const double d = (double)stage->online.feature_count;
+    const double d = (double)online_stage(stage)->stream.feature_count;
     double price = 0;
     for (size_t j = 0; j < RELEASES; j++) {
         if (times[j] > s) {
-            double real = sqrt(d) * online_influence_l2(&stage->online, s, times[j]);
+            double real = sqrt(d) * online_influence_l2(&online_stage(stage)->stream, s, times[j]);
             price += OVERLAP * (ldexp(real, (int)stage->grid_bits) + d) / (double)sensitivity[j];
         }
     }
@@ -68,7 +70,7 @@ Test(job_online, no_row_pays_more_than_the_charge_and_every_fault_shows)
     size_t count = 0;
     read_job(&job);
     const struct stage *stage = &job.stage[0];
-    online_release_times(&stage->online, 1000, times, &count);
+    online_release_times(&online_stage(stage)->stream, 1000, times, &count);
     cr_assert_geq(count, RELEASES);
     for (enum fault fault = NO_FAULT; fault < FAULTS; fault++) {
         uint64_t sensitivity[RELEASES];
@@ -80,7 +82,8 @@ Test(job_online, no_row_pays_more_than_the_charge_and_every_fault_shows)
                          why.text);
             sensitivity[j] = bounds.sensitivity;
             if (fault == FACTOR_FORGOTTEN) {
-                cr_assert_eq(online_sensitivity_l1(&stage->online, times[j], &sensitivity[j], NULL),
+                cr_assert_eq(online_sensitivity_l1(&online_stage(stage)->stream, times[j],
+                                                   &sensitivity[j], NULL),
                              STATUS_OK);
                 sensitivity[j] *= OVERLAP;
             } else if (fault == OVERLAP_FORGOTTEN) {
@@ -144,12 +147,12 @@ Test(job_online, forecasters_are_mixtures_of_features)
     const struct stage *stage = &job.stage[1];
     const double x[] = {0.3, -0.8, 1}; /* lag 1, lag 7 and the constant, before scaling */
     const double wanted[] = {0.3, 0.25 * 0.3 + 0.5 * -0.8, (0.3 - 0.8) / 2};
-    cr_assert_eq(stage->forecaster_count, 3);
-    cr_assert_str_eq(stage->forecaster[1], "mixture");
+    cr_assert_eq(losses_stage(stage)->forecaster_count, 3);
+    cr_assert_str_eq(losses_stage(stage)->forecaster[1], "mixture");
     for (size_t i = 0; i < 3; i++) {
         double f = 0;
         for (size_t j = 0; j < 3; j++) {
-            f += stage->forecaster_weights[3 * i + j] * (x[j] * schema_scale(3));
+            f += losses_stage(stage)->forecaster_weights[3 * i + j] * (x[j] * schema_scale(3));
         }
         cr_assert_float_eq(f, wanted[i], 1e-12);
     }

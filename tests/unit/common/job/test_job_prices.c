@@ -5,6 +5,7 @@
 #include "job/reach.h"
 #include "job/round.h"
 #include "learn/sensitivity.h"
+#include "task/losses/stage.h"
 #include "task/predict/stage.h"
 
 #include <criterion/criterion.h>
@@ -341,14 +342,14 @@ Test(job_prices, a_play_is_planned_for_the_unit)
         cr_assert_eq(hedge_run_init(&game, &plan, kind, &problem,
                                     (struct hedge_grid){row[i % 3].records, 10}, NULL),
                      STATUS_OK);
-        const struct hedge_run *made = job.stage[0].game;
+        const struct hedge_run *made = losses_stage(&job.stage[0])->plays.game;
         if (made->last_micro > 0) { /* how much that is: test_job_last */
             hedge_run_set_last(&game, made->last_mechanism, made->last_micro);
         }
         const size_t count = hedge_charges(expected, &game);
-        cr_assert_eq(hedge_charges(found, job.stage[0].game), count);
-        cr_expect_eq(job.stage[0].plan.eta, plan.eta, "%s, unit %s", strategy[kind],
-                     row[i % 3].unit);
+        cr_assert_eq(hedge_charges(found, losses_stage(&job.stage[0])->plays.game), count);
+        cr_expect_eq(losses_stage(&job.stage[0])->plays.plan.eta, plan.eta, "%s, unit %s",
+                     strategy[kind], row[i % 3].unit);
         for (size_t j = 0; j < count; j++) {
             cr_expect(charge_same_event(&expected[j], &found[j]), "%s, unit %s, event %zu",
                       strategy[kind], row[i % 3].unit, j);

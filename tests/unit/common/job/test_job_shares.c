@@ -4,6 +4,7 @@
 #include "job/reach.h"
 #include "job/round.h"
 #include "job/terms.h"
+#include "task/losses/stage.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -184,9 +185,9 @@ Test(job_shares, where_one_number_is_needed_a_share_is_refused)
     struct job job =
         good((struct trial){.stage = judged, .trust = "central", .cohort = "records: 300, "});
     cr_expect_eq(job.stage->batch, 99, "planned for the fewest");
-    const uint64_t eta = job.stage->game->one;
+    const uint64_t eta = losses_stage(job.stage)->plays.game->one;
     cr_expect_eq(job_settle(&job, 3000, NULL), STATUS_OK);
-    cr_expect_eq(job.stage->game->one, eta, "the same play at every agent");
+    cr_expect_eq(losses_stage(job.stage)->plays.game->one, eta, "the same play at every agent");
     job_free(&job);
 }
 

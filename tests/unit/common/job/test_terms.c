@@ -2,6 +2,7 @@
  * that a forgotten root, a noise counted for one agent of many, or an average not taken is seen. */
 
 #include "job/terms.h"
+#include "task/losses/stage.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -144,8 +145,9 @@ Test(terms, of_a_play_with_an_unknown_horizon_are_those_of_its_segments)
     const double two = sqrt(log(2) / 4);
     const double eta = sqrt(8 * log(2) / 4);
     const double part = fmin(1, eta / 8 + log(2) / (eta * 2));
-    cr_assert_eq(job.stage[1].game_count, 3);
-    cr_assert_float_eq(terms.regret, fmin(1, job.stage[1].plan.regret_bound), 1e-12);
+    cr_assert_eq(losses_stage(&job.stage[1])->plays.game_count, 3);
+    cr_assert_float_eq(terms.regret, fmin(1, losses_stage(&job.stage[1])->plays.plan.regret_bound),
+                       1e-12);
     close_to(terms.regret_free, (fmin(1, sqrt(log(2) / 2)) + 2 * two + 2 * part) / 5, 1e-9,
              "the sum of three");
     cr_assert(terms.regret >= terms.regret_free * (1 - 1e-12));
@@ -197,7 +199,7 @@ Test(terms, of_a_play_are_its_plan)
 {
     read_job(HEAD PRIVACY("central", "0.000001") COHORT FIT LOSSES);
     struct terms terms = tell(1, 4);
-    const struct hedge_plan *plan = &job.stage[1].plan;
+    const struct hedge_plan *plan = &losses_stage(&job.stage[1])->plays.plan;
     cr_assert_str_eq(terms.mechanism, "exponential mechanism");
     cr_assert(isnan(terms.line[0].noise), "a draw adds no number");
     close_to(terms.regret, plan->regret_bound + plan->cap_probability, 1e-12, "the plan's bound");
