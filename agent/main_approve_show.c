@@ -2,6 +2,7 @@
 
 #include "agent/main_approve.h"
 #include "base/decimal.h"
+#include "base/wrap.h"
 #include "job/round.h"
 #include "job/terms.h"
 #include "job/trust.h"
@@ -49,14 +50,14 @@ static enum status print_stage(const struct site *site, const struct job *job, s
     for (size_t i = 0; i < terms.line_count; i++) {
         const struct terms_line *line = &terms.line[i];
         const bool spread = isfinite(line->noise);
-        (void)printf("    released: %s, %s %.3g %s\n", line->what, spread ? "+-" : "at most",
-                     spread ? line->noise : line->bar, line->unit);
+        wrap_print(stdout, 0, 6, "    released: %s, %s %.3g %s", line->what,
+                   spread ? "+-" : "at most", spread ? line->noise : line->bar, line->unit);
     }
     terms_free(&terms);
     for (size_t i = 0; i < round_queries(stage)->count; i++) {
         struct why note = {""};
         if (query_has_note(&round_queries(stage)->query[i], &note)) {
-            (void)printf("    note: %s\n", note.text);
+            wrap_print(stdout, 0, 6, "    note: %s", note.text);
         }
     }
     return STATUS_OK;
@@ -64,7 +65,31 @@ static enum status print_stage(const struct site *site, const struct job *job, s
 
 static void print_trust(const struct job *job)
 {
-    (void)printf("\n  trust %s: %s\n", trust_of(job)->name, trust_of(job)->promise);
+    (void)putchar('\n');
+    wrap_print(stdout, 0, 4, "  trust %s: %s", trust_of(job)->name, trust_of(job)->promise);
+}
+
+/* Of a judged job: what it asks of columns beyond the dictionary. */
+static void print_notes(const struct site *site, const struct job *job)
+{
+    struct why note = {{0}};
+    for (size_t i = 0; i <= job->schema.column_count; i++) {
+        if (dictionary_has_note(&site->dictionary, &job->schema, i, &note)) {
+            wrap_print(stdout, 0, 4, "  note: %s", note.text);
+        }
+    }
+}
+
+static json_t *notes_json(const struct site *site, const struct job *job)
+{
+    struct why note = {{0}};
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i <= job->schema.column_count; i++) {
+        if (dictionary_has_note(&site->dictionary, &job->schema, i, &note)) {
+            (void)json_array_append_new(list, json_string(note.text));
+        }
+    }
+    return list;
 }
 
 /* The dictionary's number, or nearly, leaves the site with the answers' sizes. */
@@ -72,10 +97,10 @@ static void print_told(const struct site *site, const struct job *job)
 {
     if (job_has_shares(job)) {
         const uint64_t own = dictionary_records(&site->dictionary, &job->schema);
-        (void)printf(
-            "  a batch is a share: each answer tells the coordinator that share of %" PRIu64
-            " records, by the data dictionary\n",
-            own < job->records_most ? own : job->records_most);
+        wrap_print(stdout, 0, 4,
+                   "  a batch is a share: each answer tells the coordinator that share of %" PRIu64
+                   " records, by the data dictionary",
+                   own < job->records_most ? own : job->records_most);
     }
 }
 
@@ -109,16 +134,18 @@ enum status approve_show(const struct site *site, const struct waiting_job *wait
         const char c = waiting->text[i];
         (void)putchar(c == '\n' || (c >= ' ' && c <= '~') ? c : '?');
     }
-    (void)printf("\nWhat it asks of this site, of %" PRIu64
-                 " records or more, together with %u agents or "
-                 "more that have as many:\n",
-                 size_of(site, job).records, (unsigned)job->cohort_min);
+    (void)putchar('\n');
+    wrap_print(stdout, 0, 0,
+               "What it asks of this site, of %" PRIu64
+               " records or more, together with %u agents or more that have as many:",
+               size_of(site, job).records, (unsigned)job->cohort_min);
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
         status = print_stage(site, job, i, why);
     }
     if (status == STATUS_OK) {
         print_trust(job);
         print_told(site, job);
+        print_notes(site, job);
         status = print_cost(site, job, why);
     }
     return status;
@@ -154,12 +181,12 @@ static json_t *waiting_json(const struct site *site, const struct waiting_job *w
     for (size_t i = 0; i < job->stage_count; i++) {
         json_add(&stages, stage_json(site, job, i));
     }
-    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:f, s:f, s:f, s:I, s:o}", "digest", waiting->hex,
-                     "name", job->name, "text", waiting->text, waiting->size, "trust",
+    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:f, s:f, s:f, s:I, s:o, s:o}", "digest",
+                     waiting->hex, "name", job->name, "text", waiting->text, waiting->size, "trust",
                      job_trust_name(job->trust), "unit", job_unit_name(job->unit), "epsilon",
                      (double)job->epsilon_micro * 1e-6, "delta", (double)job->delta_atto * 1e-18,
-                     "epsilon_left", left, "runs_before", (json_int_t)waiting->runs_before,
-                     "stages", stages);
+                     "epsilon_left", left, "runs_before", (json_int_t)waiting->runs_before, "notes",
+                     notes_json(site, job), "stages", stages);
 }
 
 enum status approve_json(const struct site *site, const struct waiting_job *waiting, size_t count,

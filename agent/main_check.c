@@ -160,6 +160,17 @@ static bool check_slot(const struct site *site, const struct job *job, double sp
     return daemon_report("slot", status, &why);
 }
 
+/* What the job asks of columns beyond the dictionary: nothing is declined for it. */
+static void tell_of_columns(const struct site *site, const struct job *job)
+{
+    struct why note = {{0}};
+    for (size_t i = 0; i <= job->schema.column_count; i++) {
+        if (dictionary_has_note(&site->dictionary, &job->schema, i, &note)) {
+            daemon_note("dictionary/job", "%s", note.text);
+        }
+    }
+}
+
 /* forbidden out: whether the job would be declined: the policy does not allow it, or it does not fit. */
 static bool check_job_and_data(struct site *site, const char *job_path, double speed,
                                bool *forbidden)
@@ -186,6 +197,7 @@ static bool check_job_and_data(struct site *site, const char *job_path, double s
         why = (struct why){{0}};
         good = check_budget(site, &job);
         if (daemon_report("dictionary/job", judge_data(&site->dictionary, &job, &why), &why)) {
+            tell_of_columns(site, &job);
             *forbidden = !check_slot(site, &job, speed) || *forbidden;
             why = (struct why){{0}};
             status = check_records(site, &job, &why);

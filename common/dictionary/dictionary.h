@@ -89,4 +89,17 @@ uint64_t dictionary_records(const struct dictionary *dictionary, const struct sc
 MUST_USE enum status dictionary_judge(const struct dictionary *dictionary, const struct job *job,
                                       struct why *why);
 
+/**
+ * Says what a job that dictionary_judge lets pass asks of a column beyond what the dictionary lists: categories or
+ * classes that it lacks, numbers whose public range the job's bounds cut off. A person may want to know; nothing is
+ * decided by it.
+ *
+ * column  in   of the schema; behind the last one its label
+ * note    out  the sentence, if there is one
+ *
+ * Returns whether there is one.
+ */
+bool dictionary_has_note(const struct dictionary *dictionary, const struct schema *schema,
+                         size_t column, struct why *note);
+
 #endif

@@ -5,6 +5,8 @@
 #include "base/near.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct dictionary_column *dictionary_find(const struct dictionary *dictionary,
@@ -148,4 +150,91 @@ enum status dictionary_judge(const struct dictionary *dictionary, const struct j
         status = judge_column(dictionary, &schema->column[i], why);
     }
     return status == STATUS_OK ? judge_records(dictionary, job, why) : status;
+}
+
+static void note_lacking(struct why *note, const struct dictionary_column *column,
+                         const char *texts)
+{
+    why_set(note, "column \"%s\": the job names %s, which the dictionary does not list",
+            column->name, texts);
+}
+
+/* Lists those of a job's texts that the dictionary lacks. */
+static bool note_texts(const struct dictionary_column *column,
+                       const char (*text)[SCHEMA_NAME_BYTES], size_t count, struct why *note)
+{
+    char list[WHY_BYTES / 2] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!has_text(column, text[i]) && used < sizeof list) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"",
+                                     used == 0 ? "" : ", ", text[i]);
+        }
+    }
+    if (used == 0) {
+        return false;
+    }
+    note_lacking(note, column, list);
+    return true;
+}
+
+/* centre and half_width are of the transformed column. */
+static bool note_numbers(const struct dictionary_column *column, enum column_transform transform,
+                         double centre, double half_width, struct why *note)
+{
+    const bool is_log = transform == TRANSFORM_LOG1P;
+    const double low = is_log ? expm1(centre - half_width) : centre - half_width;
+    const double high = is_log ? expm1(centre + half_width) : centre + half_width;
+    const double slack = 1e-9 * (high - low);
+    const bool below = column->low > -DICTIONARY_BOUND_MAX && column->low < low - slack;
+    const bool above = column->high < DICTIONARY_BOUND_MAX && column->high > high + slack;
+    if (!below && !above) {
+        return false;
+    }
+    char low_text[32] = "";
+    char high_text[32] = "";
+    if (below) {
+        (void)snprintf(low_text, sizeof low_text, " low: %.6g", column->low);
+    }
+    if (above) {
+        (void)snprintf(high_text, sizeof high_text, " high: %.6g", column->high);
+    }
+    why_set(note, "column \"%s\": the job clamps to %.6g .. %.6g, and the dictionary says%s%s%s",
+            column->name, low, high, low_text, below && above ? "," : "", high_text);
+    return true;
+}
+
+bool dictionary_has_note(const struct dictionary *dictionary, const struct schema *schema,
+                         size_t column, struct why *note)
+{
+    const struct label *label = &schema->label;
+    const struct dictionary_column *own =
+        dictionary_find(dictionary, schema_name_of(schema, column));
+    if (own == NULL) {
+        return false;
+    }
+    if (column < schema->column_count) {
+        const struct column *asked = &schema->column[column];
+        return asked->kind == COLUMN_NUMBER
+                   ? note_numbers(own, asked->transform, asked->centre, asked->half_width, note)
+                   : note_texts(own, asked->category, asked->category_count, note);
+    }
+    switch (label->kind) {
+    case LABEL_NUMBER:
+        return note_numbers(own, TRANSFORM_NONE, label->centre, label->half_width, note);
+    case LABEL_CLASSES:
+        return note_texts(own, label->class_name, label->class_count, note);
+    case LABEL_SIGN:
+        break;
+    }
+    const bool rest = strcmp(label->negative, SCHEMA_REST) == 0;
+    const char *lacking = !has_text(own, label->positive)          ? label->positive
+                          : rest || has_text(own, label->negative) ? NULL
+                                                                   : label->negative;
+    if (lacking != NULL) {
+        char quoted[SCHEMA_NAME_BYTES + 2];
+        (void)snprintf(quoted, sizeof quoted, "\"%s\"", lacking);
+        note_lacking(note, own, quoted);
+    }
+    return lacking != NULL;
 }

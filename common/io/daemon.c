@@ -113,12 +113,12 @@ bool daemon_helps(const char *program, const char *help, int count, char *const 
 bool daemon_report(const char *question, enum status status, const struct why *why)
 {
     const bool good = status == STATUS_OK;
-    (void)printf("%-12s %s", question, good ? "PASSED" : "FAILED");
+    const int used = printf("%-12s %s", question, good ? "PASSED" : "FAILED") + 2;
     if (good && why->text[0] == '\0') {
         (void)putchar('\n');
     } else {
         (void)fputs("  ", stdout);
-        wrap_print(stdout, REPORT_INDENT, REPORT_INDENT, "%s", sentence_of(status, why));
+        wrap_print(stdout, used, REPORT_INDENT, "%s", sentence_of(status, why));
     }
     return good;
 }
@@ -130,8 +130,8 @@ void daemon_note(const char *question, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    (void)printf("%-12s note    ", question);
-    wrap_print(stdout, REPORT_INDENT, REPORT_INDENT, "%s", text);
+    const int used = printf("%-12s note    ", question);
+    wrap_print(stdout, used, REPORT_INDENT, "%s", text);
 }
 
 enum { PATH_BYTES = 4096 };

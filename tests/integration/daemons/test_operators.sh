@@ -218,6 +218,16 @@ says_not sixtythree
 says_not unsaid
 fits_80
 
+# What a job asks of columns beyond the dictionary is told, and declined by nobody.
+sed -e 's/name: "age", kind: number/&, low: 0, high: 120/; s/categories: \["F", "M"\]/categories: ["F"]/' \
+    one/data.yml >one/lacking.yml
+sed 's/data.yml/lacking.yml/' one/agent.yml >one/noted.yml
+expect 6 "$agent" check --config one/noted.yml --timeout 1
+prints 'dictionary/job PASSED'
+prints 'the job names "M", which the dictionary does not list'
+prints 'the job clamps to 50 .. 98, and the dictionary says low: 0, high: 120'
+fits_80
+
 # Whoever may write a file that says what a program may do could change it: refused, with the chmod.
 open_to_others() { # FILE COMMAND...
     local file=$1
@@ -298,6 +308,7 @@ prints 'another program listens there'
 # One site alone is not enough; then the job, with both.
 expect 0 "$agent" approve --config two/agent.yml
 prints 'no job waits for a person'
+sed -i 's/name: "age", kind: number/&, high: 99/' two/data.yml
 start two.log "$agent" run --config two/agent.yml
 two=$!
 # Without a `job` in the settings a person reads the job first.
@@ -313,6 +324,7 @@ import json, sys
 [job] = json.load(open(sys.argv[1]))["waiting"]
 assert job["digest"] == sys.argv[2] and job["epsilon"] == 1 and job["epsilon_left"] == 1.5, job
 assert job["text"] == open("office/job.yml").read() and len(job["stages"]) == 2, job
+assert len(job["notes"]) == 1 and "high: 99" in job["notes"][0], job["notes"]
 PY
 # Its text under another's digest is not shown, nor approved: a person's yes is for the text that was read.
 cp "two/state/waiting/$digest.yml" waiting.kept

@@ -95,3 +95,62 @@ Test(judge, of_a_series_counts_the_records_that_its_rows_make)
     cr_assert_eq(judge(series, "{name: age, kind: number}", "{name: age, kind: category}", &why),
                  STATUS_REFUSED, "its days are numbers");
 }
+
+/* What a person is told of a job that passes: texts that the dictionary lacks, ranges that the job's bounds cut. */
+Test(judge, notes_what_a_job_asks_beyond_the_dictionary)
+{
+    static const struct {
+        const char *from, *to;
+        size_t column;
+        const char *wanted; /* NULL: no note */
+    } rows[] = {
+        {"records: 1200", "records: 1200", SIZE_MAX, NULL},
+        {"[F, M, X]", "[F, m]", 1,
+         "column \"sex\": the job names \"M\", \"X\", which the dictionary does not list"},
+        {"kind: category, categories: [F, M, X]", "kind: category", SIZE_MAX, NULL},
+        {"[\"0\", \"1\"]", "[\"0\", dead]", 3,
+         "column \"death\": the job names \"1\", which the dictionary does not list"},
+        {"[\"0\", \"1\"]", "[\"1\", alive]", 3,
+         "column \"death\": the job names \"0\", which the dictionary does not list"},
+        {"name: age, kind: number", "name: age, kind: number, low: 0, high: 1000", 0,
+         "column \"age\": the job clamps to 50 .. 98, and the dictionary says low: 0, high: 1000"},
+        {"name: age, kind: number", "name: age, kind: number, low: 60, high: 120", 0,
+         "column \"age\": the job clamps to 50 .. 98, and the dictionary says high: 120"},
+        {"name: age, kind: number", "name: age, kind: number, low: 50, high: 98", SIZE_MAX, NULL},
+        {"name: kappa, kind: number", "name: kappa, kind: number, low: 0", 2,
+         "and the dictionary says low: 0"},
+    };
+    static const char whole[] =
+        "hedgerow: 1\n"
+        "data_sets:\n"
+        "  - records: 1200\n"
+        "    columns:\n"
+        "      - {name: age, kind: number}\n"
+        "      - {name: sex, kind: category, categories: [F, M, X]}\n"
+        "      - {name: kappa, kind: number}\n"
+        "      - {name: death, kind: category, categories: [\"0\", \"1\"]}\n";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct dictionary dictionary;
+        struct job job;
+        struct why why = {{0}};
+        char changed[2048];
+        const char *at = strstr(whole, rows[i].from);
+        (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - whole), whole, rows[i].to,
+                       at + strlen(rows[i].from));
+        cr_assert_eq(job_parse(&job, (struct slice){job_text, strlen(job_text)}, "job", &why),
+                     STATUS_OK, "%s", why.text);
+        cr_assert_eq(
+            dictionary_parse(&dictionary, (struct slice){changed, strlen(changed)}, "d", &why),
+            STATUS_OK, "%s", why.text);
+        for (size_t column = 0; column <= job.schema.column_count; column++) {
+            struct why note = {{0}};
+            const bool noted = dictionary_has_note(&dictionary, &job.schema, column, &note);
+            cr_expect_eq(noted, column == rows[i].column, "%zu, column %zu: %s", i, column,
+                         note.text);
+            cr_expect(!noted || rows[i].wanted == NULL || strstr(note.text, rows[i].wanted) != NULL,
+                      "%zu: %s", i, note.text);
+        }
+        dictionary_free(&dictionary);
+        job_free(&job);
+    }
+}
