@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""The report page in a browser: at 360, 768 and 1280 px, light and dark, with all its parts unfolded, nothing
+stands beyond the page's width, and every chart is drawn. Skipped (77) where there is no Chromium; --screenshots DIR keeps pictures to look at.
+
+    test_page.py PROGRAMS SOURCE [--screenshots DIR]
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WIDTHS = [360, 768, 1280]
+HEIGHT = 900
+# prefers-color-scheme, as Blink's settings count it.
+THEMES = {"dark": 0, "light": 1}
+SKIPPED = 77
+
+QUESTIONS = """hedgerow: 1
+job: a-name-of-many-letters-that-has-no-place-to-be-broken-at
+data:
+  label: {column: death, positive: "1", negative: "0"}
+  features:
+    - {column: age, centre: 74, half_width: 24}
+    - {column: sex, categories: [F, M]}
+    - {column: kappa, transform: log1p, centre: 1.05, half_width: 0.9}
+privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: 0}
+cohort: {minimum: 3, records: 1000, join_deadline_s: 60, deadline_s: 60}
+stages:
+  - task: query
+    queries: ["count: age >= 96 and sex == F", "histogram: age by 5", "histogram: sex", "mean: kappa where age >= 60"]
+    batch: 1000
+    share: 0.5
+  - {task: query, queries: ["quantile: 0.5 of kappa where sex == F in 3 rounds"], batch: 1000, share: 0.5}
+"""
+
+# Each report in a frame of each width. The frames have the page's own policy, and this page's origin.
+WRAPPER = """<!DOCTYPE html><html><body><pre id="found">unfinished</pre><script>
+const pages = %(pages)s, widths = %(widths)s, found = [];
+const wait = (ms) => new Promise((then) => setTimeout(then, ms));
+
+async function open(text, width) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `border: 0; width: ${width}px; height: %(height)dpx`;
+  const loaded = new Promise((then) => { frame.onload = then; });
+  frame.srcdoc = text;
+  document.body.append(frame);
+  await loaded;
+  for (const part of frame.contentDocument.querySelectorAll("details")) { part.open = true; }
+  await wait(1000);
+  return frame;
+}
+
+function measure(frame) {
+  const inner = frame.contentWindow, root = frame.contentDocument.documentElement;
+  const charts = [...frame.contentDocument.querySelectorAll("canvas")];
+  const drawn = charts.filter((c) => c.width > 0 && c.getContext("2d")
+    .getImageData(0, 0, c.width, c.height).data.some((v) => v !== 0));
+  return {wide: root.scrollWidth, inner: inner.innerWidth, charts: charts.length, drawn: drawn.length,
+          dark: inner.matchMedia("(prefers-color-scheme: dark)").matches,
+          text: frame.contentDocument.body.innerText.length};
+}
+
+(async () => {
+  for (const [name, text] of Object.entries(pages)) {
+    for (const width of widths) {
+      found.push({name, width, ...measure(await open(text, width))});
+    }
+  }
+  document.getElementById("found").textContent = "found " + JSON.stringify(found) + " end";
+})();
+</script></body></html>
+"""
+
+
+def browse(browser, folder, *words):
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                           "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}", *words],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout
+
+
+def measure(browser, folder, pages, theme):
+    """What each frame shows: a list of dictionaries."""
+    page = folder / "wrapper.html"
+    page.write_text(WRAPPER % {"pages": json.dumps(pages).replace("</", "<\\/"), "widths": WIDTHS, "height": HEIGHT},
+                    encoding="utf-8")
+    said = browse(browser, folder, f"--blink-settings=preferredColorScheme={THEMES[theme]}", "--window-size=1400,1000",
+                  "--virtual-time-budget=60000", "--dump-dom", page.as_uri())
+    match = re.search(r"found (\[.*\]) end", said, re.S)
+    if match is None:
+        raise SystemExit(f"FAILED: the browser showed nothing: {said[-2000:]}")
+    return json.loads(match.group(1))
+
+
+def faults(found, theme):
+    out = []
+    for frame in found:
+        where = f"{frame['name']} at {frame['width']} px, {theme}"
+        if frame["inner"] != frame["width"] or frame["dark"] != (theme == "dark") or frame["text"] < 200:
+            out.append(f"{where}: was not shown as asked: {frame}")
+        if frame["wide"] > frame["inner"]:
+            out.append(f"{where}: {frame['wide']} px wide")
+        if frame["drawn"] < frame["charts"]:
+            out.append(f"{where}: {frame['drawn']} of {frame['charts']} charts are drawn")
+    return out
+
+
+def reports(programs, source, folder):
+    """name: the page's text."""
+    (folder / "questions.yml").write_text(QUESTIONS)
+    data = source / "compose" / "hospitals" / "flchain.csv"
+    jobs = {"hospitals": source / "compose" / "hospitals" / "job.yml", "questions": folder / "questions.yml"}
+    out = {}
+    for name, job in jobs.items():
+        subprocess.run([programs / "hedgerow", "simulate", job, "--data", data, "--out", folder / name, "--seed", "7"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        out[name] = (folder / name / "report.html").read_text(encoding="utf-8")
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    options = parser.parse_args()
+    browser = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+    if browser is None:
+        print("no chromium on PATH: the page is not opened")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        pages = reports(options.programs, options.source, folder)
+        wide = pages["questions"].replace("<main", f"<nobr>{'planted ' * 200}</nobr><main", 1)
+        found = []
+        for theme in THEMES:
+            shown = measure(browser, folder, {**pages, "planted": wide}, theme)
+            found += faults([frame for frame in shown if frame["name"] != "planted"], theme)
+            if not any("px wide" in fault for fault in faults([f for f in shown if f["name"] == "planted"], theme)):
+                found.append(f"a planted line without a break was not found, {theme}")
+            for name in pages if options.screenshots else []:
+                for width in WIDTHS:
+                    # The browser's own window is never narrower than 500 px: the page stands in a frame.
+                    frame = folder / "frame.html"
+                    frame.write_text(WRAPPER % {"pages": json.dumps({name: pages[name]}).replace("</", "<\\/"),
+                                                "widths": [width], "height": 5000}, encoding="utf-8")
+                    browse(browser, folder, f"--blink-settings=preferredColorScheme={THEMES[theme]}",
+                           "--window-size=1400,5200", "--virtual-time-budget=60000",
+                           f"--screenshot={options.screenshots.resolve() / f'{name}-{width}-{theme}.png'}", frame.as_uri())
+    for fault in found:
+        print(f"FAILED: {fault}")
+    print(f"{len(pages)} pages at {WIDTHS} px, {', '.join(THEMES)}: {len(found)} faults")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
