@@ -251,16 +251,41 @@ static enum status write_decision(struct desk *desk, const struct digest *digest
     return status;
 }
 
-/* A text whose run was approved before waits no longer, and can be refused all the same. */
+/* Returns the one text, of those that wait and those decided on, whose digest begins so. One whose run was approved
+ * before waits no longer, and can be refused all the same. */
+static const struct digest *find_refused(const struct desk *desk, const char *prefix,
+                                         struct why *why)
+{
+    const struct digest *found = NULL;
+    for (size_t i = 0; i < desk->count + desk->approvals.count; i++) {
+        char hex[2 * DIGEST_BYTES + 1];
+        const struct digest *next = i < desk->count ? &desk->waiting[i].digest
+                                                    : &desk->approvals.item[i - desk->count].text;
+        hex_encode(hex, next->byte, DIGEST_BYTES);
+        if (strncmp(hex, prefix, strlen(prefix)) != 0) {
+            continue;
+        }
+        if (found != NULL && !digest_equal(found, next)) {
+            why_set(why,
+                    "more than one job that waits or was decided on has a digest that begins with "
+                    "\"%s\": give more of it",
+                    prefix);
+            return NULL;
+        }
+        found = next;
+    }
+    if (found == NULL) {
+        why_set(why,
+                "no job that waits or was decided on has a digest that begins with \"%s\": "
+                "`" PROGRAM " approve` without one lists those that wait",
+                prefix);
+    }
+    return found;
+}
+
 static enum status refuse(struct desk *desk, const char *prefix, struct why *why)
 {
-    const struct waiting_job *waiting = find_waiting(desk, prefix, why);
-    const struct digest *digest = waiting != NULL ? &waiting->digest : NULL;
-    for (size_t i = 0; digest == NULL && i < desk->approvals.count; i++) {
-        char hex[2 * DIGEST_BYTES + 1];
-        hex_encode(hex, desk->approvals.item[i].text.byte, DIGEST_BYTES);
-        digest = strncmp(hex, prefix, strlen(prefix)) == 0 ? &desk->approvals.item[i].text : NULL;
-    }
+    const struct digest *digest = find_refused(desk, prefix, why);
     if (digest == NULL) {
         return STATUS_INVALID;
     }

@@ -347,6 +347,20 @@ wait_for job-approved two.log
 wait_for job-joined two.log
 expect 0 "$agent" approve --config two/agent.yml
 prints 'no job waits for a person'
+# A no is for one job: the beginning of several digests refuses none, and least of all the one that runs.
+for i in $(seq 200); do
+    { cat office/job.yml; echo "# $i"; } >waiting.more
+    more=$(sha256sum waiting.more | cut -c 1-64)
+    [ "${more:0:1}" != "${digest:0:1}" ] || cp waiting.more "two/state/waiting/$more.yml"
+done
+chmod 600 two/state/waiting/*.yml
+[ "$(find two/state/waiting -name "${digest:0:1}*.yml" | wc -l)" -ge 2 ] || fault 'too few jobs wait for the test'
+expect 3 "$agent" approve --config two/agent.yml --refuse "${digest:0:1}"
+says 'give more of it'
+grep -q "^$digest 1\$" two/state/approvals || fault 'an ambiguous no refused the job that runs'
+rm two/state/waiting/*.yml
+expect 3 "$agent" approve --config two/agent.yml --refuse "${digest:0:8}beef"
+says 'no job that waits or was decided on'
 # The policy is followed while the agent runs; a broken one changes nothing.
 cp two/policy.yml two/policy.before
 echo 'epsilom: 1' >>two/policy.yml
