@@ -266,8 +266,7 @@ def signal_after_a_failure(make, programs):
             coordinator.signal(number)
             code = coordinator.wait()
             expect(code == 4, f"after signal {int(number)} behind a failed job the coordinator ended with {code}")
-            deaf.signal(signal.SIGCONT)
-            stop(deaf)
+            deaf.kill()
 
 
 def main():
