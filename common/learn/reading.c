@@ -124,9 +124,12 @@ static double line_ns(const struct schema *schema, const struct reading *reading
 uint64_t reading_longest_ms(const struct schema *schema, const struct reading *reading,
                             speed_clock *now_ns)
 {
+    const int64_t before_ns = now_ns();
     const double rows = (double)reading->row_count;
     const double passes = reading->packed ? 3 : 1; /* from the disk, and unpacked twice */
-    const double ms = rows * (READING_FACTOR * line_ns(schema, reading, now_ns) / 1e6 +
-                              passes * (double)reading->line_bytes * 1e3 / READING_BYTES_PER_S);
+    const double read_ns = rows * line_ns(schema, reading, now_ns);
+    const double tried_ns = (double)(now_ns() - before_ns);
+    const double disk_s = rows * passes * (double)reading->line_bytes / READING_BYTES_PER_S;
+    const double ms = READING_FACTOR * (read_ns + tried_ns) / 1e6 + disk_s * 1e3;
     return ms < 0x1p53 ? (uint64_t)ms + 1 : UINT64_MAX;
 }
