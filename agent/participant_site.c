@@ -225,7 +225,8 @@ void site_on_file(struct participant *p, const struct event *event)
     CHECK(false);
 }
 
-/* A person's late no ends the job here, between two rounds; a yes lets a waiting one begin. */
+/* A person's late no ends the job here, between two rounds; a yes lets a waiting one begin. A job that owes its last
+ * model alone is over: neither changes it. */
 static enum status apply_approvals(struct participant *p, const struct event *event,
                                    struct effects *effects)
 {
@@ -233,11 +234,12 @@ static enum status apply_approvals(struct participant *p, const struct event *ev
     const enum verdict verdict =
         p->job_phase == JOB_WAITING || p->job_phase == JOB_READY || p->declined ? verdict_on_job(p)
                                                                                 : VERDICT_WAITS;
-    if ((p->job_phase == JOB_WAITING || (p->declined && !p->model_owed)) && /* owed: it is ending */
+    if ((p->job_phase == JOB_WAITING || (p->declined && !p->model_owed)) &&
         verdict == VERDICT_YES) {
         return job_consider(p, event, effects);
     }
-    if ((p->job_phase == JOB_WAITING || p->job_phase == JOB_READY) && verdict == VERDICT_NO) {
+    if ((p->job_phase == JOB_WAITING || (p->job_phase == JOB_READY && !p->model_owed)) &&
+        verdict == VERDICT_NO) {
         participant_abandon_round(p);
         return job_consider(p, event, effects);
     }

@@ -213,8 +213,8 @@ Test(participant_states, a_round_ends_with_its_job_whatever_number_the_release_h
 }
 
 /* While a full disk does not take the model, a person says no and then yes. The job used to end under the reading of
- * its records, which then made it ready again. */
-Test(participant_states, a_job_that_owes_its_model_alone_is_not_begun_again)
+ * its records, which then made it ready again; and with the no alone it ended without its model, as if it were kept. */
+Test(participant_states, a_job_that_owes_its_model_alone_is_not_begun_again_nor_ended)
 {
     static const double weights[DIM] = {0.1, 0.2, 0.3};
     const struct artifact experts = timed_experts(weights, 1);
@@ -227,9 +227,15 @@ Test(participant_states, a_job_that_owes_its_model_alone_is_not_begun_again)
     const size_t works = bench.works;
     bench.work_takes_ms = 10000; /* longer than until the model is tried again */
     decide(0);
+    let_pass(3000);
+    cr_expect(bench.participant->model_owed);
     decide(1);
     let_pass(20000);
     cr_expect_eq(bench.works, works);
+    cr_expect(bench.participant->model_owed);
+    bench.full_of_models = false;
+    let_pass(KEEP_RARE_MS);
     cr_expect_eq(bench.participant->job_phase, JOB_OVER);
+    cr_expect_eq(bench.kept[1], weights[1]);
     timed_free(&bench);
 }
