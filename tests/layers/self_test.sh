@@ -151,6 +151,7 @@ plant common/task/fit/answer.c 'int g(void) { return clock_gettime(0, 0); }' 'cl
 plant common/task/fit/other.c '#include "task/task.h"' 'no CMakeLists.txt declares the library of common/task/fit'
 plant coordinator/round.c 'int g(int task) { return task == TASK_FIT; }' 'names TASK_FIT outside its folder'
 plant common/job/job.c 'int g(int trust) { return trust == TRUST_CENTRAL; }' 'names a trust'
+plant common/job/job.c 'int g(int trust) { return trust == TRUST_DISTRIBUTED; }' 'names a trust'
 plant agent/main_run.c '#include "io/endpoint.h"' 'no house_program names'
 plant agent/task.c 'int g(void) { return mechanism_laplace(0); }' 'they are the only ways out'
 plant agent/gate.c '#include "tests/unit/x.h"' 'no header of this project'
