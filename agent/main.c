@@ -3,14 +3,9 @@
 #include "agent/main.h"
 
 #include "base/exit_code.h"
-#include "config/options.h"
 #include "io/daemon.h"
 
-#include <string.h>
-
 #define PROGRAM "hedgerow-agent"
-
-enum { TIMEOUT_S_MAX = 3600 };
 
 static const char HELP[] =
     "Usage: " PROGRAM " COMMAND --config FILE [options]\n"
@@ -44,138 +39,74 @@ static const char HELP[] =
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
-/* Each command takes its own options and refuses the others'. */
-static enum status read_init(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {{.text = &arguments->folder, .what = "FOLDER"}};
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
+static struct arguments asked = {.timeout_s = 10, .runs = 1};
 
-static enum status read_run(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.name = "--once", .flag = &arguments->once},
-#ifdef HEDGEROW_SEEDED
-        {.name = "--simulate-seed",
-         .number = &arguments->seed,
-         .max = UINT64_MAX,
-         .given = &arguments->seeded,
-         .what = "N"},
-#endif
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_check(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.name = "--job", .text = &arguments->job, .what = "FILE"},
-        {.name = "--timeout",
-         .number = &arguments->timeout_s,
-         .min = 1,
-         .max = TIMEOUT_S_MAX,
-         .what = "SECONDS"},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_separator(char *separator, const char *word, struct why *why)
-{
-    for (unsigned i = 0; dictionary_separator_name(i) != NULL; i++) {
-        if (strcmp(word, dictionary_separator_name(i)) == 0) {
-            *separator = dictionary_separator(i);
-            return STATUS_OK;
-        }
+#define CONFIG                                                                                     \
+    {                                                                                              \
+        .name = "--config", .text = &asked.config, .required = true, .what = "FILE"                \
     }
-    why_set(why, "--separator %s: write comma, semicolon or tab", word);
-    return STATUS_INVALID;
-}
+#define JSON                                                                                       \
+    {                                                                                              \
+        .name = "--json", .flag = &asked.json                                                      \
+    }
+#define TIMEOUT                                                                                    \
+    {                                                                                              \
+        .name = "--timeout", .number = &asked.timeout_s, .min = 1, .max = 3600, .what = "SECONDS"  \
+    }
 
-static enum status read_describe(struct arguments *arguments, int count, char **word,
-                                 struct why *why)
-{
-    const char *separator = NULL;
-    const struct option option[] = {
-        {.text = &arguments->table, .required = true, .what = "DATA.csv"},
-        {.name = "--records",
-         .number = &arguments->records,
-         .min = DICTIONARY_RECORDS_MIN,
-         .max = DICTIONARY_RECORDS_MAX,
-         .what = "N"},
-        {.name = "--separator", .text = &separator, .what = "WORD"},
-    };
-    enum status status = options_read(option, sizeof option / sizeof option[0], count, word, why);
-    return status == STATUS_OK && separator != NULL
-               ? read_separator(&arguments->separator, separator, why)
-               : status;
-}
-
-static enum status read_ledger(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.name = "--json", .flag = &arguments->json},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_enrol(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.name = "--token", .text = &arguments->token, .required = true, .what = "FILE"},
-        {.name = "--timeout",
-         .number = &arguments->timeout_s,
-         .min = 1,
-         .max = TIMEOUT_S_MAX,
-         .what = "SECONDS"},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_approve(struct arguments *arguments, int count, char **word,
-                                struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.text = &arguments->digest, .what = "DIGEST"},
-        {.name = "--refuse", .text = &arguments->refuse, .what = "DIGEST"},
-        {.name = "--runs", .number = &arguments->runs, .min = 1, .max = 1000, .what = "N"},
-        {.name = "--yes", .flag = &arguments->yes},
-        {.name = "--json", .flag = &arguments->json},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static const struct command {
-    const char *name;
-    enum status (*read)(struct arguments *arguments, int count, char **word, struct why *why);
-    int (*run)(const struct arguments *arguments);
-} COMMANDS[] = {
-    {"init", read_init, main_init},          {"run", read_run, main_run},
-    {"check", read_check, main_check},       {"describe", read_describe, main_describe},
-    {"ledger", read_ledger, main_ledger},    {"enrol", read_enrol, main_enrol},
-    {"approve", read_approve, main_approve},
+static const struct daemon_command COMMANDS[] = {
+    {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
+    {"run",
+     NULL,
+     main_run,
+     {
+         CONFIG,
+         {.name = "--once", .flag = &asked.once},
+#ifdef HEDGEROW_SEEDED
+         {.name = "--simulate-seed",
+          .number = &asked.seed,
+          .max = UINT64_MAX,
+          .given = &asked.seeded,
+          .what = "N"},
+#endif
+     }},
+    {"check",
+     NULL,
+     main_check,
+     {CONFIG, {.name = "--job", .text = &asked.job, .what = "FILE"}, TIMEOUT}},
+    {"describe",
+     NULL,
+     main_describe,
+     {{.text = &asked.table, .required = true, .what = "DATA.csv"},
+      {.name = "--records",
+       .number = &asked.records,
+       .min = DICTIONARY_RECORDS_MIN,
+       .max = DICTIONARY_RECORDS_MAX,
+       .what = "N"},
+      {.name = "--separator", .text = &asked.separator, .what = "WORD"}}},
+    {"ledger", NULL, main_ledger, {CONFIG, JSON}},
+    {"enrol",
+     NULL,
+     main_enrol,
+     {CONFIG,
+      {.name = "--token", .text = &asked.token, .required = true, .what = "FILE"},
+      TIMEOUT}},
+    {"approve",
+     NULL,
+     main_approve,
+     {CONFIG,
+      {.text = &asked.digest, .what = "DIGEST"},
+      {.name = "--refuse", .text = &asked.refuse, .what = "DIGEST"},
+      {.name = "--runs", .number = &asked.runs, .min = 1, .max = 1000, .what = "N"},
+      {.name = "--yes", .flag = &asked.yes},
+      JSON}},
 };
 
 int main(int count, char **argument)
 {
-    struct arguments arguments = {.timeout_s = 10, .runs = 1};
-    struct why why = {""};
-
-    if (daemon_helps(PROGRAM, HELP, count, argument)) {
-        return EXIT_CODE_OK;
-    }
-    for (size_t i = 0; count > 1 && i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
-        if (strcmp(argument[1], COMMANDS[i].name) == 0) {
-            return COMMANDS[i].read(&arguments, count - 2, argument + 2, &why) == STATUS_OK
-                       ? COMMANDS[i].run(&arguments)
-                       : daemon_usage(PROGRAM, why.text);
-        }
-    }
-    return daemon_usage(
-        PROGRAM,
-        "the first word is a command: init, run, check, describe, ledger, approve or enrol");
+    const struct daemon_program program = {
+        PROGRAM, HELP,
+        "the first word is a command: init, run, check, describe, ledger, approve or enrol",
+        COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};
+    return daemon_main(&program, &asked, count, argument);
 }

@@ -16,15 +16,15 @@
 
 struct arguments {
     const char *config;
-    const char *table;  /* describe: the records */
-    uint64_t records;   /* describe: how many the draft admits to; 0: rounded down */
-    char separator;     /* describe: 0: what the first line shows */
-    const char *folder; /* init */
-    const char *job;    /* check: a job to hold the data against */
-    const char *token;  /* enrol */
-    const char *digest; /* approve: how it begins */
-    const char *refuse; /* approve: the digest to decline */
-    uint64_t runs;      /* approve: of one text */
+    const char *table;     /* describe: the records */
+    uint64_t records;      /* describe: how many the draft admits to; 0: rounded down */
+    const char *separator; /* describe: its name; NULL: what the first line shows */
+    const char *folder;    /* init */
+    const char *job;       /* check: a job to hold the data against */
+    const char *token;     /* enrol */
+    const char *digest;    /* approve: how it begins */
+    const char *refuse;    /* approve: the digest to decline */
+    uint64_t runs;         /* approve: of one text */
     bool yes;
     bool json;
     bool once;

@@ -5,7 +5,6 @@
 
 #include "base/exit_code.h"
 #include "base/file.h"
-#include "base/owned.h"
 #include "config/config.h"
 #include "crypto/digest.h"
 #include "io/daemon.h"
@@ -111,10 +110,7 @@ static enum status read_approvals(struct desk *desk, struct why *why)
     if (access(desk->approvals_path, F_OK) != 0) {
         return STATUS_OK;
     }
-    enum status status = owned_source(desk->approvals_path, why);
-    if (status == STATUS_OK) {
-        status = config_load(&text, &size, desk->approvals_path, why);
-    }
+    enum status status = config_load_owned(&text, &size, desk->approvals_path, why);
     if (status == STATUS_OK) {
         status = approvals_parse(&desk->approvals, (struct slice){text, size}, desk->approvals_path,
                                  why);
@@ -138,10 +134,7 @@ static enum status read_waiting(const struct site *site, struct waiting_job *out
         return STATUS_NOT_FOUND;
     }
     waiting_path(site, path, out->hex);
-    enum status status = owned_source(path, why);
-    if (status == STATUS_OK) {
-        status = config_load(&out->text, &out->size, path, why);
-    }
+    enum status status = config_load_owned(&out->text, &out->size, path, why);
     if (status == STATUS_OK) {
         struct digest digest;
         digest_sha256(&digest, &(struct slice){out->text, out->size}, 1);

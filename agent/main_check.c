@@ -191,15 +191,12 @@ static bool check_job_and_data(struct site *site, const char *job_path, double s
     }
     good = daemon_report("job", status, &why);
     if (good) {
-        why = (struct why){{0}};
         *forbidden =
             !daemon_report("policy/job", policy_check_job(&site->policy, &job, &why), &why);
-        why = (struct why){{0}};
         good = check_budget(site, &job);
         if (daemon_report("dictionary/job", judge_data(&site->dictionary, &job, &why), &why)) {
             tell_of_columns(site, &job);
             *forbidden = !check_slot(site, &job, speed) || *forbidden;
-            why = (struct why){{0}};
             status = check_records(site, &job, &why);
             good = daemon_report("data", status, &why) && good;
         } else {
@@ -234,15 +231,12 @@ int main_check(const struct arguments *arguments)
     if (!daemon_report("settings", site_read_settings(&site, arguments->config, &why), &why)) {
         return EXIT_CODE_INPUT;
     }
-    why = (struct why){{0}};
     good = daemon_report("policy", site_read_policy(&site, &why), &why);
     good = good && check_state(&site);
     good = good && check_dictionary(&site);
     good = good && check_job_and_data(&site, arguments->job, speed, &forbidden);
-    why = (struct why){{0}};
     keys = daemon_report("keys", site_read_keys(&site, &why), &why);
     if (keys) {
-        why = (struct why){{0}};
         reached = daemon_report("coordinator", reach(&site, arguments, &why), &why);
     }
     site_free(&site);

@@ -13,7 +13,6 @@ bool check_state(const struct site *site)
     if (!daemon_report("state", status, &why)) {
         return false;
     }
-    why = (struct why){{0}};
     status = site_ledger(site, &ledger, &why);
     ledger_free(ledger);
     if (status == STATUS_NOT_FOUND) {

@@ -15,14 +15,29 @@
 
 #define PROGRAM "hedgerow-agent"
 
+static bool read_separator(char *separator, const char *name)
+{
+    for (unsigned i = 0; name != NULL && dictionary_separator_name(i) != NULL; i++) {
+        if (strcmp(name, dictionary_separator_name(i)) == 0) {
+            *separator = dictionary_separator(i);
+            return true;
+        }
+    }
+    return name == NULL;
+}
+
 int main_describe(const struct arguments *arguments)
 {
-    const struct describe_options options = {.record_count = arguments->records,
-                                             .separator = arguments->separator};
+    struct describe_options options = {.record_count = arguments->records};
     struct why why = {{0}};
     char *text = NULL;
     struct describe_counts counts = {0};
     FILE *file = NULL;
+
+    if (!read_separator(&options.separator, arguments->separator)) {
+        why_set(&why, "--separator %s: write comma, semicolon or tab", arguments->separator);
+        return daemon_usage(PROGRAM, why.text);
+    }
     enum status status = table_open(&file, arguments->table, &why);
 
     if (status == STATUS_OK) {

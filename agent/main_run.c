@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/exit_code.h"
 #include "base/file.h"
-#include "base/owned.h"
 #include "config/config.h"
 #include "io/daemon.h"
 #include "io/driver.h"
@@ -16,6 +15,9 @@
 #include "protocol/message.h"
 #ifdef HEDGEROW_SEEDED
 #include "tests/support/seeded_random.h"
+#define RANDOM seeded_random_of_program
+#else
+#define RANDOM NULL
 #endif
 #ifdef HEDGEROW_OBSERVED
 #include "tests/support/kill_at.h"
@@ -38,9 +40,6 @@ struct run {
     uint64_t memory_bytes; /* measured once: later, what the records took would be in it */
     double speed;          /* measured before anything of the site is read */
     bool once;
-#ifdef HEDGEROW_SEEDED
-    struct seeded_random seeded;
-#endif
 };
 
 /* The site's own copy of the released model. */
@@ -130,10 +129,7 @@ static enum status read_look(const struct run *run, struct look *look, struct wh
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         return STATUS_OK;
     }
-    enum status status = owned_source(path, why);
-    if (status == STATUS_OK) {
-        status = config_load(&text, &size, path, why);
-    }
+    enum status status = config_load_owned(&text, &size, path, why);
     if (status == STATUS_OK && look_parse(look, (struct slice){text, size}) != STATUS_OK) {
         why_set(why, "%s: is not what this program wrote into it; remedy: delete it", path);
         status = STATUS_INVALID;
@@ -203,29 +199,6 @@ static void unmake(void *self, struct machine *machine, struct journal *journal)
     journal_close(journal);
 }
 
-/* A seeded generator exists only in the variant of this program that `simulate --seed` runs, and
- * there only with settings that simulate wrote. */
-static enum status choose_random(struct run *run, const struct arguments *arguments,
-                                 struct why *why)
-{
-    if (!arguments->seeded) {
-        return STATUS_OK;
-    }
-#ifdef HEDGEROW_SEEDED
-    if (run->site.settings.simulated) {
-        seeded_random_init(&run->seeded, arguments->seed);
-        run->daemon.random = seeded_random_interface(&run->seeded);
-        log_event(&run->daemon.log, LOG_WARN, "not-private", NULL,
-                  "NOT PRIVATE: the noise comes from a seed");
-        return STATUS_OK;
-    }
-#else
-    (void)run;
-#endif
-    why_set(why, "--simulate-seed: only `hedgerow simulate` may use it");
-    return STATUS_REFUSED;
-}
-
 /* A mistyped or unmounted state folder would begin a ledger that knows of nothing spent. */
 static void tell_of_new_ledger(const struct run *run)
 {
@@ -276,22 +249,20 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
 
 int main_run(const struct arguments *arguments)
 {
-    struct run *run = calloc(1, sizeof *run);
+    static struct run only;
+    struct run *run = &only;
     struct why why = {{0}};
     int exit_code = EXIT_CODE_INTERNAL;
-    enum status status = run == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    enum status status = STATUS_OK;
 
-    if (status == STATUS_OK) {
-        run->once = arguments->once;
-        run->speed = site_speed();
-        if (!(run->speed > 0)) {
-            why_set(&why,
-                    "the machine's speed cannot be measured: free some memory and start again");
-            status = STATUS_NO_MEMORY;
-        }
+    run->once = arguments->once;
+    run->config = arguments->config;
+    run->speed = site_speed();
+    if (!(run->speed > 0)) {
+        why_set(&why, "the machine's speed cannot be measured: free some memory and start again");
+        status = STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {
-        run->config = arguments->config;
         status = site_read_settings(&run->site, arguments->config, &why);
     }
     if (status == STATUS_OK) {
@@ -313,20 +284,15 @@ int main_run(const struct arguments *arguments)
     if (status == STATUS_OK) {
         status = site_read_job(&run->site, NULL, &why);
     }
-    if (status == STATUS_OK) {
-        status = choose_random(run, arguments, &why);
+    if (status == STATUS_OK && arguments->seeded) {
+        const struct daemon_seeding seeding = {RANDOM, run->site.settings.simulated,
+                                               "the noise comes"};
+        status = daemon_seed(&run->daemon, &seeding, arguments->seed, &why);
     }
     if (status == STATUS_OK) {
         status = drive(run, &exit_code, &why);
     }
-    if (status != STATUS_OK) {
-        exit_code = run == NULL ? daemon_complain(PROGRAM, status, &why)
-                                : daemon_end(&run->daemon, PROGRAM, status, &why);
-    }
-    if (run != NULL) {
-        daemon_stop(&run->daemon);
-        site_free(&run->site);
-        free(run);
-    }
+    exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
+    site_free(&run->site);
     return exit_code;
 }

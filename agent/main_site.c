@@ -16,18 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What says what this program may do is read only if nobody else could have written it. */
-static enum status load_own(char **text, size_t *size, const char *path, struct why *why)
-{
-    enum status status = owned_source(path, why);
-    return status == STATUS_OK ? config_load(text, size, path, why) : status;
-}
-
 enum status site_read_settings(struct site *site, const char *path, struct why *why)
 {
     char *text = NULL;
     size_t size = 0;
-    enum status status = load_own(&text, &size, path, why);
+    enum status status = config_load_owned(&text, &size, path, why);
 
     if (status == STATUS_OK) {
         status = agent_settings_parse(&site->settings, (struct slice){text, size}, path, why);
@@ -41,7 +34,7 @@ enum status site_read_policy(struct site *site, struct why *why)
     char *text = NULL;
     size_t size = 0;
     const char *path = site->settings.policy;
-    enum status status = load_own(&text, &size, path, why);
+    enum status status = config_load_owned(&text, &size, path, why);
 
     if (status == STATUS_OK) {
         status = policy_parse(&site->policy, (struct slice){text, size}, path, why);
@@ -55,7 +48,7 @@ enum status site_read_dictionary(struct site *site, struct why *why)
     char *text = NULL;
     size_t size = 0;
     const char *path = site->settings.dictionary;
-    enum status status = load_own(&text, &size, path, why);
+    enum status status = config_load_owned(&text, &size, path, why);
 
     if (status == STATUS_OK) {
         status = dictionary_parse(&site->dictionary, (struct slice){text, size}, path, why);
@@ -94,7 +87,8 @@ enum status site_read_job(struct site *site, const char *path, struct why *why)
     if (path == NULL) {
         path = site->settings.job[0] != '\0' ? site->settings.job : NULL;
     }
-    return path == NULL ? STATUS_OK : load_own(&site->job_text, &site->job_size, path, why);
+    return path == NULL ? STATUS_OK
+                        : config_load_owned(&site->job_text, &site->job_size, path, why);
 }
 
 void site_free(struct site *site)

@@ -3,10 +3,7 @@
 #include "coordinator/main.h"
 
 #include "base/exit_code.h"
-#include "config/options.h"
 #include "io/daemon.h"
-
-#include <string.h>
 
 #define PROGRAM "hedgerow-coordinator"
 
@@ -46,111 +43,66 @@ static const char HELP[] =
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
-/* Each command takes its own options and refuses the others'. */
-static enum status read_init(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {{.text = &arguments->folder, .what = "FOLDER"}};
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
+static struct arguments asked = {.valid_hours = 48};
 
-static enum status read_run(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
+#define CONFIG                                                                                     \
+    {                                                                                              \
+        .name = "--config", .text = &asked.config, .required = true, .what = "FILE"                \
+    }
+#define JSON                                                                                       \
+    {                                                                                              \
+        .name = "--json", .flag = &asked.json                                                      \
+    }
+#define NAME                                                                                       \
+    {                                                                                              \
+        .text = &asked.name, .required = true, .what = "NAME"                                      \
+    }
+#define KEY                                                                                        \
+    {                                                                                              \
+        .name = "--key", .text = &asked.key, .what = "HEX"                                         \
+    }
+
+static const struct daemon_command COMMANDS[] = {
+    {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
+    {"run",
+     NULL,
+     main_run,
+     {
+         CONFIG,
 #ifdef HEDGEROW_SEEDED
-        {.name = "--simulate-seed",
-         .number = &arguments->seed,
-         .max = UINT64_MAX,
-         .given = &arguments->seeded,
-         .what = "N"},
+         {.name = "--simulate-seed",
+          .number = &asked.seed,
+          .max = UINT64_MAX,
+          .given = &asked.seeded,
+          .what = "N"},
 #endif
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_check(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_list(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.name = "--json", .flag = &arguments->json},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_add(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.text = &arguments->name, .required = true, .what = "NAME"},
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.name = "--key", .text = &arguments->key, .what = "HEX"},
-        {.name = "--token", .text = &arguments->token, .what = "FILE"},
-        {.name = "--address", .text = &arguments->address, .what = "tcp://HOST:PORT"},
-        {.name = "--valid-hours",
-         .number = &arguments->valid_hours,
-         .min = 1,
-         .max = VALID_HOURS_MAX,
-         .what = "N"},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static enum status read_revoke(struct arguments *arguments, int count, char **word, struct why *why)
-{
-    const struct option option[] = {
-        {.text = &arguments->name, .required = true, .what = "NAME"},
-        {.name = "--config", .text = &arguments->config, .required = true, .what = "FILE"},
-        {.name = "--key", .text = &arguments->key, .what = "HEX"},
-    };
-    return options_read(option, sizeof option / sizeof option[0], count, word, why);
-}
-
-static const struct command {
-    const char *name;
-    const char *action; /* the second word of `agents`; NULL elsewhere */
-    enum status (*read)(struct arguments *arguments, int count, char **word, struct why *why);
-    int (*run)(const struct arguments *arguments);
-} COMMANDS[] = {
-    {"init", NULL, read_init, main_init},
-    {"run", NULL, read_run, main_run},
-    {"check", NULL, read_check, main_check},
-    {"enrol", NULL, read_check, main_enrol},
-    {"columns", NULL, read_list, main_columns},
-    {"agents", "list", read_list, main_agents_list},
-    {"agents", "add", read_add, main_agents_add},
-    {"agents", "revoke", read_revoke, main_agents_revoke},
+     }},
+    {"check", NULL, main_check, {CONFIG}},
+    {"enrol", NULL, main_enrol, {CONFIG}},
+    {"columns", NULL, main_columns, {CONFIG, JSON}},
+    {"agents", "list", main_agents_list, {CONFIG, JSON}},
+    {"agents",
+     "add",
+     main_agents_add,
+     {NAME,
+      CONFIG,
+      KEY,
+      {.name = "--token", .text = &asked.token, .what = "FILE"},
+      {.name = "--address", .text = &asked.address, .what = "tcp://HOST:PORT"},
+      {.name = "--valid-hours",
+       .number = &asked.valid_hours,
+       .min = 1,
+       .max = VALID_HOURS_MAX,
+       .what = "N"}}},
+    {"agents", "revoke", main_agents_revoke, {NAME, CONFIG, KEY}},
 };
-
-static bool is_meant(const struct command *command, int count, char **argument)
-{
-    return count > 1 && strcmp(argument[1], command->name) == 0 &&
-           (command->action == NULL || (count > 2 && strcmp(argument[2], command->action) == 0));
-}
 
 int main(int count, char **argument)
 {
-    struct arguments arguments = {.valid_hours = 48};
-    struct why why = {""};
-
-    if (daemon_helps(PROGRAM, HELP, count, argument)) {
-        return EXIT_CODE_OK;
-    }
-    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
-        if (is_meant(&COMMANDS[i], count, argument)) {
-            int words = COMMANDS[i].action == NULL ? 2 : 3;
-            return COMMANDS[i].read(&arguments, count - words, argument + words, &why) == STATUS_OK
-                       ? COMMANDS[i].run(&arguments)
-                       : daemon_usage(PROGRAM, why.text);
-        }
-    }
-    return daemon_usage(
-        PROGRAM, "the first words are a command: init, run, check, enrol, columns, agents list, "
-                 "agents add NAME or agents revoke NAME");
+    const struct daemon_program program = {
+        PROGRAM, HELP,
+        "the first words are a command: init, run, check, enrol, columns, agents list, "
+        "agents add NAME or agents revoke NAME",
+        COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};
+    return daemon_main(&program, &asked, count, argument);
 }

@@ -71,20 +71,15 @@ int main_check(const struct arguments *arguments)
     if (good) {
         bool key;
         bool job;
-        why = (struct why){{0}};
         key = daemon_report("key", office_read_key(&office, &why), &why);
-        why = (struct why){{0}};
         good = daemon_report("address",
                              key ? try_address(&office, &why)
                                  : endpoint_check_address(office.settings.listen, &why),
                              &why) &&
                key;
-        why = (struct why){{0}};
         good =
             daemon_report("state", journal_folder_try(office.settings.state, &why), &why) && good;
-        why = (struct why){{0}};
         good = daemon_report("out", try_out(&office, &why), &why) && good;
-        why = (struct why){{0}};
         job = daemon_report("job", office_read_job(&office, &why), &why);
         good = job && check_roster(&office, roster) && good;
     }

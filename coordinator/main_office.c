@@ -19,18 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What says what this program may do is read only if nobody else could have written it. */
-static enum status load_own(char **text, size_t *size, const char *path, struct why *why)
-{
-    enum status status = owned_source(path, why);
-    return status == STATUS_OK ? config_load(text, size, path, why) : status;
-}
-
 enum status office_read_settings(struct office *office, const char *path, struct why *why)
 {
     char *text = NULL;
     size_t size = 0;
-    enum status status = load_own(&text, &size, path, why);
+    enum status status = config_load_owned(&text, &size, path, why);
 
     if (status == STATUS_OK) {
         status =
@@ -48,7 +41,8 @@ enum status office_read_key(struct office *office, struct why *why)
 
 enum status office_read_job(struct office *office, struct why *why)
 {
-    enum status status = load_own(&office->text, &office->text_size, office->settings.job, why);
+    enum status status =
+        config_load_owned(&office->text, &office->text_size, office->settings.job, why);
     if (status == STATUS_OK) {
         status = job_parse(&office->job, (struct slice){office->text, office->text_size},
                            office->settings.job, why);

@@ -13,13 +13,15 @@
 #include "query/query.h"
 #ifdef HEDGEROW_SEEDED
 #include "tests/support/seeded_random.h"
+#define RANDOM seeded_random_of_program
+#else
+#define RANDOM NULL
 #endif
 #ifdef HEDGEROW_OBSERVED
 #include "tests/support/kill_at.h"
 #endif
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PROGRAM "hedgerow-coordinator"
@@ -32,9 +34,6 @@ struct run {
     struct daemon daemon;
     struct coordinator *coordinator;
     struct shelf shelf;
-#ifdef HEDGEROW_SEEDED
-    struct seeded_random seeded;
-#endif
 };
 
 static enum status make(void *self, struct machine *machine, struct journal *journal,
@@ -103,28 +102,6 @@ static void warn_of_questions(struct run *run)
     }
 }
 
-/* As in agent/main_run.c: seeds belong to the variant that `simulate --seed` runs. */
-static enum status choose_random(struct run *run, const struct arguments *arguments,
-                                 struct why *why)
-{
-    if (!arguments->seeded) {
-        return STATUS_OK;
-    }
-#ifdef HEDGEROW_SEEDED
-    if (run->office.settings.simulated) {
-        seeded_random_init(&run->seeded, arguments->seed);
-        run->daemon.random = seeded_random_interface(&run->seeded);
-        log_event(&run->daemon.log, LOG_WARN, "not-private", NULL,
-                  "NOT PRIVATE: the choices come from a seed");
-        return STATUS_OK;
-    }
-#else
-    (void)run;
-#endif
-    why_set(why, "--simulate-seed: only `hedgerow simulate` may use it");
-    return STATUS_REFUSED;
-}
-
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
     struct endpoint_options options = {.address = run->office.settings.listen,
@@ -176,14 +153,12 @@ static enum status publish(const struct run *run, const struct arguments *argume
 
 int main_run(const struct arguments *arguments)
 {
-    struct run *run = calloc(1, sizeof *run);
+    static struct run only;
+    struct run *run = &only;
     struct why why = {{0}};
     int exit_code = EXIT_CODE_INTERNAL;
-    enum status status = run == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    enum status status = office_read_settings(&run->office, arguments->config, &why);
 
-    if (status == STATUS_OK) {
-        status = office_read_settings(&run->office, arguments->config, &why);
-    }
     if (status == STATUS_OK) {
         status = daemon_start(&run->daemon, &run->office.settings.log,
                               run->office.settings.memory_bytes_max, &why);
@@ -194,8 +169,10 @@ int main_run(const struct arguments *arguments)
     if (status == STATUS_OK) {
         status = office_read_job(&run->office, &why);
     }
-    if (status == STATUS_OK) {
-        status = choose_random(run, arguments, &why);
+    if (status == STATUS_OK && arguments->seeded) {
+        const struct daemon_seeding seeding = {RANDOM, run->office.settings.simulated,
+                                               "the choices come"};
+        status = daemon_seed(&run->daemon, &seeding, arguments->seed, &why);
     }
     if (status == STATUS_OK) {
         status = drive(run, &exit_code, &why);
@@ -203,14 +180,7 @@ int main_run(const struct arguments *arguments)
     if (status == STATUS_OK) {
         status = publish(run, arguments, &exit_code, &why);
     }
-    if (status != STATUS_OK) {
-        exit_code = run == NULL ? daemon_complain(PROGRAM, status, &why)
-                                : daemon_end(&run->daemon, PROGRAM, status, &why);
-    }
-    if (run != NULL) {
-        daemon_stop(&run->daemon);
-        office_free(&run->office);
-        free(run);
-    }
+    exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
+    office_free(&run->office);
     return exit_code;
 }

@@ -131,4 +131,7 @@ char *config_template(const struct config_key *keys, const char *head);
  * frees it. Fails with STATUS_IO, STATUS_INVALID (too large, a folder), STATUS_NO_MEMORY. */
 MUST_USE enum status config_load(char **out, size_t *size, const char *path, struct why *why);
 
+/** Does the same to a file that says what a program may do: refuses it if others could have written it (owned_source). */
+MUST_USE enum status config_load_owned(char **out, size_t *size, const char *path, struct why *why);
+
 #endif

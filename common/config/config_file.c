@@ -3,6 +3,7 @@
 #include "config/config.h"
 
 #include "base/file.h"
+#include "base/owned.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,4 +73,10 @@ enum status config_load(char **out, size_t *size, const char *path, struct why *
 {
     const enum status status = file_read(out, size, path, CONFIG_TEXT_BYTES_MAX, why);
     return status == STATUS_NOT_FOUND ? STATUS_IO : status; /* whoever asks needs the file */
+}
+
+enum status config_load_owned(char **out, size_t *size, const char *path, struct why *why)
+{
+    const enum status status = owned_source(path, why);
+    return status == STATUS_OK ? config_load(out, size, path, why) : status;
 }

@@ -77,16 +77,31 @@ int daemon_complain(const char *program, enum status status, const struct why *w
     return (int)exit_code_of(status);
 }
 
-int daemon_end(const struct daemon *daemon, const char *program, enum status status,
+int daemon_end(struct daemon *daemon, const char *program, int exit_code, enum status status,
                const struct why *why)
 {
-    int exit_code = (int)exit_code_of(status);
-    if (daemon->log.write == NULL) {
-        return daemon_complain(program, status, why);
+    if (status != STATUS_OK && daemon->log.write == NULL) {
+        exit_code = daemon_complain(program, status, why);
+    } else if (status != STATUS_OK) {
+        exit_code = (int)exit_code_of(status);
+        log_event(&daemon->log, LOG_ERROR, "ended", NULL, "ended with exit code %d: %s", exit_code,
+                  sentence_of(status, why));
     }
-    log_event(&daemon->log, LOG_ERROR, "ended", NULL, "ended with exit code %d: %s", exit_code,
-              sentence_of(status, why));
+    daemon_stop(daemon);
     return exit_code;
+}
+
+enum status daemon_seed(struct daemon *daemon, const struct daemon_seeding *seeding, uint64_t seed,
+                        struct why *why)
+{
+    if (seeding->random == NULL || !seeding->simulated) {
+        why_set(why, "--simulate-seed: only `hedgerow simulate` may use it");
+        return STATUS_REFUSED;
+    }
+    daemon->random = seeding->random(seed);
+    log_event(&daemon->log, LOG_WARN, "not-private", NULL, "NOT PRIVATE: %s from a seed",
+              seeding->drawn);
+    return STATUS_OK;
 }
 
 int daemon_usage(const char *program, const char *sentence)
@@ -95,22 +110,49 @@ int daemon_usage(const char *program, const char *sentence)
     return EXIT_CODE_USAGE;
 }
 
-bool daemon_helps(const char *program, const char *help, int count, char *const *argument)
+static bool prints_help(const struct daemon_program *program, int count, char *const *argument)
 {
     for (int i = 1; i < count; i++) {
         if (strcmp(argument[i], "--help") == 0 || strcmp(argument[i], "-h") == 0) {
-            (void)fputs(help, stdout);
+            (void)fputs(program->help, stdout);
             return true;
         }
         if (strcmp(argument[i], "--version") == 0) {
-            (void)printf("%s %s\n", program, HEDGEROW_VERSION);
+            (void)printf("%s %s\n", program->name, HEDGEROW_VERSION);
             return true;
         }
     }
     return false;
 }
 
-bool daemon_report(const char *question, enum status status, const struct why *why)
+int daemon_main(const struct daemon_program *program, const struct arguments *arguments, int count,
+                char **argument)
+{
+    struct why why = {""};
+    if (prints_help(program, count, argument)) {
+        return EXIT_CODE_OK;
+    }
+    for (size_t i = 0; i < program->command_count; i++) {
+        const struct daemon_command *command = &program->command[i];
+        const int words = command->action == NULL ? 2 : 3;
+        size_t options = 0;
+        if (count < words || strcmp(argument[1], command->name) != 0 ||
+            (command->action != NULL && strcmp(argument[2], command->action) != 0)) {
+            continue;
+        }
+        while (options < sizeof command->option / sizeof command->option[0] &&
+               (command->option[options].name != NULL || command->option[options].what != NULL)) {
+            options++;
+        }
+        return options_read(command->option, options, count - words, argument + words, &why) ==
+                       STATUS_OK
+                   ? command->run(arguments)
+                   : daemon_usage(program->name, why.text);
+    }
+    return daemon_usage(program->name, program->usage);
+}
+
+bool daemon_report(const char *question, enum status status, struct why *why)
 {
     const bool good = status == STATUS_OK;
     const int used = printf("%-12s %s", question, good ? "PASSED" : "FAILED") + 2;
@@ -120,6 +162,7 @@ bool daemon_report(const char *question, enum status status, const struct why *w
         (void)fputs("  ", stdout);
         wrap_print(stdout, used, REPORT_INDENT, "%s", sentence_of(status, why));
     }
+    why->text[0] = '\0';
     return good;
 }
 

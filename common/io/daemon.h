@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "base/why.h"
+#include "config/options.h"
 #include "config/settings.h"
 #include "crypto/random.h"
 #include "io/log_sink.h"
@@ -41,21 +42,53 @@ void daemon_stop(struct daemon *daemon);
 /** Prints "program: sentence" to standard error and returns the exit code that fits the status. */
 int daemon_complain(const char *program, enum status status, const struct why *why);
 
-/** The same for a daemon that runs: the sentence goes to its log, if that was started. */
-int daemon_end(const struct daemon *daemon, const char *program, enum status status,
+/** The same for a daemon that runs: the sentence goes to its log, if that was started. The daemon is stopped. Returns
+ * exit_code where status is STATUS_OK. */
+int daemon_end(struct daemon *daemon, const char *program, int exit_code, enum status status,
                const struct why *why);
 
 /** Prints "program: sentence" and where to find help; returns the exit code of a wrong command
  * line. */
 int daemon_usage(const char *program, const char *sentence);
 
-/** Prints the help or the version, if the command line asks for it anywhere; returns whether it
- * did. */
-bool daemon_helps(const char *program, const char *help, int count, char *const *argument);
+struct arguments; /* each program's own: what the options of its commands point into */
 
-/** Prints a line of `check`: question, PASSED or FAILED, and why says what. Returns whether status
- * is STATUS_OK. */
-bool daemon_report(const char *question, enum status status, const struct why *why);
+/* A command takes its own options and refuses the others'. */
+struct daemon_command {
+    const char *name;
+    const char *action; /* the second word, where it takes one; else NULL */
+    int (*run)(const struct arguments *arguments);
+    struct option option[6]; /* those behind the last one are zeroed */
+};
+
+struct daemon_program {
+    const char *name;
+    const char *help;
+    const char *usage; /* which words are commands */
+    const struct daemon_command *command;
+    size_t command_count;
+};
+
+/** Reads a command line and runs its command, or prints help or version where it asks for them anywhere. Returns the
+ * exit code. */
+int daemon_main(const struct daemon_program *program, const struct arguments *arguments, int count,
+                char **argument);
+
+/* What `--simulate-seed` needs beside a seed. */
+struct daemon_seeding {
+    struct random (*random)(
+        uint64_t seed); /* NULL but in the variant that `hedgerow simulate --seed` runs */
+    bool simulated;     /* the settings are ones that simulate wrote */
+    const char *drawn;  /* for the log: "the noise comes" */
+};
+
+/** Puts a generator with a seed in the random source's place. Fails with STATUS_REFUSED. */
+MUST_USE enum status daemon_seed(struct daemon *daemon, const struct daemon_seeding *seeding,
+                                 uint64_t seed, struct why *why);
+
+/** Prints a line of `check`: question, PASSED or FAILED, and why says what; empties why for the next line. Returns
+ * whether status is STATUS_OK. */
+bool daemon_report(const char *question, enum status status, struct why *why);
 
 /** Prints a line of `check` that decides nothing: question, "note" and a sentence. */
 void daemon_note(const char *question, const char *format, ...)

@@ -29,8 +29,7 @@ static enum status read_file(char **text, size_t *size, const struct driver_file
     if (file->optional && is_absent(file->path)) {
         return STATUS_OK;
     }
-    enum status status = owned_source(file->path, why);
-    return status == STATUS_OK ? config_load(text, size, file->path, why) : status;
+    return config_load_owned(text, size, file->path, why);
 }
 
 static enum status look_at_file(struct driver *driver, const struct driver_file *file)

@@ -66,6 +66,13 @@ struct random seeded_random_interface(struct seeded_random *seeded)
     return (struct random){.fill = seeded_fill, .self = seeded};
 }
 
+struct random seeded_random_of_program(uint64_t seed)
+{
+    static struct seeded_random seeded;
+    seeded_random_init(&seeded, seed);
+    return seeded_random_interface(&seeded);
+}
+
 uint64_t seeded_random_word(struct seeded_random *seeded)
 {
     return next_word(seeded->state);

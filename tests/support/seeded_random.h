@@ -22,6 +22,9 @@ void seeded_random_init(struct seeded_random *seeded, uint64_t seed);
 /** Returns the source as an interface; keeps seeded. */
 struct random seeded_random_interface(struct seeded_random *seeded);
 
+/** Starts a program's one source and returns it. */
+struct random seeded_random_of_program(uint64_t seed);
+
 /** The next 64-bit word; a number below end (> 0); a double in [0, 1). To build inputs from. */
 uint64_t seeded_random_word(struct seeded_random *seeded);
 uint64_t seeded_random_below(struct seeded_random *seeded, uint64_t end);
