@@ -84,13 +84,12 @@ struct run_count {
     size_t count;
 };
 
-static enum status count_run(void *self, uint64_t sequence, struct slice body, struct slice blob)
+static enum status count_run(void *self, UNUSED uint64_t sequence, struct slice body,
+                             UNUSED struct slice blob)
 {
     struct run_count *runs = self;
     struct record record;
     enum status status = wire_decode_record(&record, body);
-    (void)sequence;
-    (void)blob;
     if (status != STATUS_OK) {
         return status;
     }

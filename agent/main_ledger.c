@@ -90,13 +90,12 @@ static enum status visit_answer(struct ledger_print *print, const struct record 
     return status == STATUS_OK ? ledger_restore(print->found.ledger, charge) : status;
 }
 
-static enum status visit(void *self, uint64_t sequence, struct slice body, struct slice blob)
+static enum status visit(void *self, UNUSED uint64_t sequence, struct slice body, struct slice blob)
 {
     struct ledger_print *print = self;
     struct record record;
     enum status status = wire_decode_record(&record, body);
 
-    (void)sequence;
     if (status != STATUS_OK) {
         return status;
     }

@@ -150,11 +150,11 @@ static enum status walk_listed(int lock, const char *out,
     return status;
 }
 
-static enum status note(void *context, const FTSENT *entry, const char *path, struct why *why)
+static enum status note(void *context, const FTSENT *entry, const char *path,
+                        UNUSED struct why *why)
 {
     FILE *list = context;
     char top[SIMULATION_PATH_BYTES];
-    (void)why;
     (void)snprintf(top, sizeof top, "%.*s", (int)strcspn(path, "/"), path);
     if (entry->fts_info != FTS_DP && is_own(top)) {
         (void)fprintf(list, "%s\n", path);

@@ -14,9 +14,8 @@
 
 #define PROGRAM "hedgerow-coordinator"
 
-static void tell(void *self, const char *name, bool enrolled)
+static void tell(UNUSED void *self, const char *name, bool enrolled)
 {
-    (void)self;
     (void)printf("%s: %s\n", name, enrolled ? "enrolled" : "its token has expired or was revoked");
     (void)fflush(stdout);
 }

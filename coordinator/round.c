@@ -43,11 +43,9 @@ void coordinator_check(const struct coordinator *c)
     CHECK(c->phase == PHASE_RECOVERING || c->outcome.finished == (c->phase >= PHASE_OVER));
 }
 
-enum status coordinator_send(struct coordinator *c, struct effects *effects,
-                             const struct peer *peer, const struct message *message,
-                             struct slice payload)
+enum status coordinator_send(struct effects *effects, const struct peer *peer,
+                             const struct message *message, struct slice payload)
 {
-    (void)c;
     enum status status = wire_send(effects, peer, message, payload);
     return status == STATUS_AGAIN ? STATUS_OK : status; /* a full room is a lost message */
 }
@@ -96,7 +94,7 @@ enum status coordinator_invite(struct coordinator *c, const struct peer *peer, i
     message.as.invite.round = c->outcome.rounds_closed;
     message.as.invite.input = input_of(c);
     message.as.invite.deadline_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
-    return coordinator_send(c, effects, peer, &message, (struct slice){0});
+    return coordinator_send(effects, peer, &message, (struct slice){0});
 }
 
 /* What this round's invitation binds; an offer must name it. */

@@ -25,7 +25,7 @@ enum status coordinator_release(struct coordinator *c, const struct peer *peer,
     release.as.release.failed = c->outcome.failed;
     release.as.release.experts = c->outcome.artifact;
     release.as.release.chosen = c->outcome.chosen;
-    return coordinator_send(c, effects, peer, &release, (struct slice){0});
+    return coordinator_send(effects, peer, &release, (struct slice){0});
 }
 
 static enum status list_agents(struct record *record, const struct cohort *cohort)

@@ -25,7 +25,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     if (shown_ask(&member->shown, &c->options.dictionaries, &member->peer, dictionary,
                   event->now_ms)) {
         const struct message show = {.kind = MESSAGE_SHOW, .as.show = {*dictionary}};
-        status = coordinator_send(c, effects, &member->peer, &show, (struct slice){0});
+        status = coordinator_send(effects, &member->peer, &show, (struct slice){0});
     }
     if (status != STATUS_OK || c->phase < PHASE_JOINING) {
         return status; /* the job has no durable name yet */
@@ -39,7 +39,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     welcome.as.welcome.version = PROTOCOL_VERSION;
     welcome.as.welcome.job = c->outcome.job_name;
     welcome.as.welcome.rounds_closed = c->outcome.rounds_closed;
-    status = coordinator_send(c, effects, &member->peer, &welcome, (struct slice){0});
+    status = coordinator_send(effects, &member->peer, &welcome, (struct slice){0});
     if (status != STATUS_OK || !same) {
         return status;
     }
@@ -92,7 +92,7 @@ static enum status on_fetch(struct coordinator *c, const struct member *member,
     }
     piece.as.piece.digest = *digest;
     piece.as.piece.offset = offset;
-    return coordinator_send(c, effects, &member->peer, &piece,
+    return coordinator_send(effects, &member->peer, &piece,
                             (struct slice){(const uint8_t *)source.data + offset, length});
 }
 

@@ -16,7 +16,7 @@ static enum status ask(struct coordinator *c, struct staging *staging, struct ef
     pull.as.pull.round = c->outcome.rounds_closed;
     while (status == STATUS_OK &&
            transfer_ask(&staging->transfer, &pull.as.pull.offset, &pull.as.pull.length)) {
-        status = coordinator_send(c, effects, &staging->peer, &pull, (struct slice){0});
+        status = coordinator_send(effects, &staging->peer, &pull, (struct slice){0});
     }
     return status;
 }

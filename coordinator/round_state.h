@@ -75,9 +75,8 @@ void coordinator_enter(struct coordinator *c, enum phase next);
 /** Stops the program where phase, commit, sum and outcome contradict each other; called after each event. */
 void coordinator_check(const struct coordinator *c);
 
-MUST_USE enum status coordinator_send(struct coordinator *c, struct effects *effects,
-                                      const struct peer *peer, const struct message *message,
-                                      struct slice payload);
+MUST_USE enum status coordinator_send(struct effects *effects, const struct peer *peer,
+                                      const struct message *message, struct slice payload);
 MUST_USE enum status coordinator_commit(struct coordinator *c, struct effects *effects,
                                         struct slice blob);
 MUST_USE enum status coordinator_open(struct coordinator *c, int64_t now_ms,

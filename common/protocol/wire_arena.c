@@ -1,5 +1,7 @@
 #include "protocol/wire_arena.h"
 
+#include "base/status.h"
+
 #include <stdalign.h>
 
 static void *arena_alloc(void *self, size_t size)
@@ -15,10 +17,8 @@ static void *arena_alloc(void *self, size_t size)
     return out;
 }
 
-static void arena_release(void *self, void *pointer)
+static void arena_release(UNUSED void *self, UNUSED void *pointer)
 {
-    (void)self;
-    (void)pointer;
 }
 
 ProtobufCAllocator wire_arena_allocator(struct wire_arena *arena)

@@ -118,10 +118,9 @@ Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
 
 /* Planted: cells that share their edges, so that a record counts in two. */
 static void add_overlapping(int64_t *sum, const struct query *query, unsigned grid_bits,
-                            double threshold, const struct row *row)
+                            UNUSED double threshold, const struct row *row)
 {
     const double age = row->cell[0];
-    (void)threshold;
     for (size_t i = 0; i < query->cell_count; i++) {
         const double low = i == 0 ? query->low : query->edge[i - 1];
         const double high = i + 1 == query->cell_count ? query->high : query->edge[i];
@@ -148,9 +147,8 @@ static void add_doubled(int64_t *sum, const struct query *query, unsigned grid_b
 
 /* Planted: the value as it is, without its range. */
 static void add_unclamped(int64_t *sum, const struct query *query, unsigned grid_bits,
-                          double threshold, const struct row *row)
+                          UNUSED double threshold, const struct row *row)
 {
-    (void)threshold;
     sum[0] += (int64_t)(fmax(row->cell[0] - query->low, 0) / 40 * (double)(1 << grid_bits));
 }
 

@@ -4,6 +4,7 @@
  * sensitivity is needed, and that ties are harmless when the index breaks them, not when the data
  * do. */
 
+#include "base/status.h"
 #include "tests/exhaustive/select_grid.h"
 
 enum { REACH = 160, TAILS = 2 * REACH + 64 };
@@ -33,9 +34,8 @@ static void tails_of(mpfr_t tail[TAILS], unsigned long numerator, unsigned long 
 /* Whether j goes before i when both have the same noisy score. */
 typedef bool (*tie_rule)(const int64_t *scores, size_t j, size_t i);
 
-static bool lowest_index(const int64_t *scores, size_t j, size_t i)
+static bool lowest_index(UNUSED const int64_t *scores, size_t j, size_t i)
 {
-    (void)scores;
     return j < i;
 }
 

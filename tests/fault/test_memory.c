@@ -68,16 +68,13 @@ void __wrap_free(void *old)
     __real_free(old);
 }
 
-static void enter(struct world *world, const struct node *node)
+static void enter(UNUSED struct world *world, const struct node *node)
 {
-    (void)world;
     memory.watching = node->number == memory.under_test;
 }
 
-static bool leave(struct world *world, const struct node *node)
+static bool leave(UNUSED struct world *world, UNUSED const struct node *node)
 {
-    (void)world;
-    (void)node;
     bool refused = memory.refused;
     memory.watching = false;
     memory.refused = false;

@@ -1,5 +1,7 @@
 #include "support/kill_at.h"
 
+#include "base/status.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,13 +19,12 @@ static void tell(const char *path, const char *line)
     (void)close(file);
 }
 
-void kill_at_observe(void *self, const char *step, unsigned count)
+void kill_at_observe(UNUSED void *self, const char *step, unsigned count)
 {
     const char *steps = getenv("HEDGEROW_STEPS");
     const char *at = getenv("HEDGEROW_KILL_AT");
     char line[64];
 
-    (void)self;
     (void)snprintf(line, sizeof line, "%s:%u\n", step, count);
     if (steps != NULL) {
         tell(steps, line);

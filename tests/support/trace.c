@@ -6,6 +6,8 @@
 
 #include "tests/support/trace.h"
 
+#include "base/status.h"
+
 #include "base/check.h"
 
 #include <fenv.h>
@@ -139,15 +141,13 @@ static uint64_t operands_of(const greg_t *registers)
     return has_operand(&in) ? out * many + address_of(&in, registers) : out;
 }
 
-static void on_step(int signal, siginfo_t *info, void *context)
+static void on_step(UNUSED int signal, UNUSED siginfo_t *info, void *context)
 {
     const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct trace *trace = running;
     const uint64_t where = (uint64_t)registers[REG_RIP];
     const uint64_t what = operands_of(registers) * 31 + (uint64_t)registers[REG_RSP];
     uint64_t *step = trace->step + 2 * trace->at;
-    (void)signal;
-    (void)info;
     CHECK(trace->at < trace->most);
     if (!trace->compares) {
         step[0] = where;

@@ -39,13 +39,12 @@ struct run {
     double agents; /* in the sum */
 };
 
-static enum status visit(void *self, uint64_t sequence, struct slice body, struct slice blob)
+static enum status visit(void *self, UNUSED uint64_t sequence, struct slice body, struct slice blob)
 {
     struct run *run = self;
     struct record record;
     enum status status = wire_decode_record(&record, body);
 
-    (void)sequence;
     if (status != STATUS_OK) {
         return status;
     }

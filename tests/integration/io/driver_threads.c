@@ -132,46 +132,37 @@ static int64_t wake_ms(const void *self)
     return ((const struct side *)self)->wake_ms;
 }
 
-static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+static enum status append(void *self, uint64_t *sequence, UNUSED struct slice body,
+                          UNUSED struct slice blob)
 {
     struct side *side = self;
-    (void)body;
-    (void)blob;
     *sequence = ++side->records;
     return STATUS_OK;
 }
 
-static enum status forget(void *self, uint64_t sequence)
+static enum status forget(UNUSED void *self, UNUSED uint64_t sequence)
 {
-    (void)self;
-    (void)sequence;
     return STATUS_OK;
 }
 
-static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+static enum status each(UNUSED void *self, UNUSED journal_visit *visit, UNUSED void *visit_self,
+                        UNUSED struct why *why)
 {
-    (void)self;
-    (void)visit;
-    (void)visit_self;
-    (void)why;
     return STATUS_OK;
 }
 
-static const char *trouble(const void *self)
+static const char *trouble(UNUSED const void *self)
 {
-    (void)self;
     return "";
 }
 
-static void close_nothing(void *self)
+static void close_nothing(UNUSED void *self)
 {
-    (void)self;
 }
 
 static enum status make(void *self, struct machine *machine, struct journal *journal,
-                        struct why *why)
+                        UNUSED struct why *why)
 {
-    (void)why;
     *machine = (struct machine){.self = self, .step = step, .work = work, .wake_ms = wake_ms};
     *journal = (struct journal){.self = self,
                                 .append = append,
@@ -182,10 +173,8 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     return STATUS_OK;
 }
 
-static void unmake(void *self, struct machine *machine, struct journal *journal)
+static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
 {
-    (void)self;
-    (void)machine;
     journal_close(journal);
 }
 

@@ -41,12 +41,11 @@ static void note(char *text, char c)
     }
 }
 
-static enum status toy_step(void *self, const struct event *event, struct effects *effects)
+static enum status toy_step(UNUSED void *self, const struct event *event, struct effects *effects)
 {
     static const char letter[] = {
         [EVENT_RECORD] = 'R', [EVENT_START] = 'S', [EVENT_TICK] = 'T',      [EVENT_MESSAGE] = 'M',
         [EVENT_ROSTER] = 'O', [EVENT_FILE] = 'F',  [EVENT_COMMITTED] = 'C', [EVENT_WORKED] = 'W'};
-    (void)self;
     note(world.heard, letter[event->kind]);
     if (event->kind == EVENT_COMMITTED) {
         note(world.committed, (char)('0' + event->as.committed.sequence));
@@ -55,23 +54,20 @@ static enum status toy_step(void *self, const struct event *event, struct effect
     return world.script(letter[event->kind], effects);
 }
 
-static int64_t toy_wake(const void *self)
+static int64_t toy_wake(UNUSED const void *self)
 {
-    (void)self;
     return world.wake_ms;
 }
 
-static void toy_work(void *self)
+static void toy_work(UNUSED void *self)
 {
-    (void)self;
     usleep(20000);
     world.worked++;
 }
 
-static enum status fake_append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+static enum status fake_append(UNUSED void *self, uint64_t *sequence, struct slice body,
+                               UNUSED struct slice blob)
 {
-    (void)self;
-    (void)blob;
     bool strikes = world.appends_until_fault > 0 && --world.appends_until_fault == 0;
     if (!strikes || world.fault_kept) {
         cr_assert_lt(world.records, RECORDS_MAX);
@@ -81,18 +77,16 @@ static enum status fake_append(void *self, uint64_t *sequence, struct slice body
     return strikes ? world.fault : STATUS_OK;
 }
 
-static enum status fake_forget(void *self, uint64_t sequence)
+static enum status fake_forget(UNUSED void *self, uint64_t sequence)
 {
-    (void)self;
     note(world.forgotten, (char)('0' + sequence));
     return STATUS_OK;
 }
 
-static enum status fake_each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+static enum status fake_each(UNUSED void *self, journal_visit *visit, void *visit_self,
+                             UNUSED struct why *why)
 {
     enum status status = STATUS_OK;
-    (void)self;
-    (void)why;
     for (size_t i = 0; status == STATUS_OK && i < world.records; i++) {
         status =
             visit(visit_self, i + 1, (struct slice){&world.record[i], 1}, (struct slice){NULL, 0});
@@ -100,21 +94,18 @@ static enum status fake_each(void *self, journal_visit *visit, void *visit_self,
     return status;
 }
 
-static const char *fake_trouble(const void *self)
+static const char *fake_trouble(UNUSED const void *self)
 {
-    (void)self;
     return "the test's disk failed";
 }
 
-static void fake_close(void *self)
+static void fake_close(UNUSED void *self)
 {
-    (void)self;
 }
 
-static enum status make(void *self, struct machine *machine, struct journal *journal,
+static enum status make(UNUSED void *self, struct machine *machine, struct journal *journal,
                         struct why *why)
 {
-    (void)self;
     world.made++;
     note(world.heard, '|');
     world.wake_ms = INT64_MAX;
@@ -132,17 +123,13 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     return world.make_fails;
 }
 
-static void unmake(void *self, struct machine *machine, struct journal *journal)
+static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
 {
-    (void)self;
-    (void)machine;
     journal_close(journal);
 }
 
-static void observe(void *self, const char *step, unsigned count)
+static void observe(UNUSED void *self, const char *step, UNUSED unsigned count)
 {
-    (void)self;
-    (void)count;
     if (strcmp(step, "commit-before") == 0) {
         note(world.done, '[');
     } else if (strcmp(step, "commit-after") == 0) {
@@ -269,10 +256,8 @@ Test(driver, a_commit_that_failed_is_tried_again_by_a_new_machine)
     cr_expect_eq(world.records, 1);
 }
 
-static enum status never_works(char event, struct effects *effects)
+static enum status never_works(UNUSED char event, UNUSED struct effects *effects)
 {
-    (void)event;
-    (void)effects;
     return STATUS_NO_MEMORY;
 }
 
@@ -282,9 +267,8 @@ Test(driver, restarting_ends_when_it_does_not_help)
     cr_expect_eq(world.made, DRIVER_RESTARTS_MAX + 1);
 }
 
-static enum status cannot_read(char event, struct effects *effects)
+static enum status cannot_read(char event, UNUSED struct effects *effects)
 {
-    (void)effects;
     return event == 'R' ? STATUS_CORRUPT : STATUS_OK;
 }
 
@@ -339,12 +323,11 @@ Test(driver, work_is_done_beside_the_loop_and_answered)
     cr_expect_eq(world.worked, 1);
 }
 
-static enum status wait_for_ever(char event, struct effects *effects)
+static enum status wait_for_ever(char event, UNUSED struct effects *effects)
 {
     if (event == 'S') {
         kill(getpid(), SIGTERM);
     }
-    (void)effects;
     return STATUS_OK;
 }
 
@@ -354,12 +337,11 @@ Test(driver, sigterm_ends_it_cleanly)
     cr_expect_eq(exit_code, 0);
 }
 
-static enum status interrupt_itself(char event, struct effects *effects)
+static enum status interrupt_itself(char event, UNUSED struct effects *effects)
 {
     if (event == 'S') {
         kill(getpid(), SIGINT);
     }
-    (void)effects;
     return STATUS_OK;
 }
 
@@ -369,9 +351,8 @@ Test(driver, ctrl_c_in_the_middle_is_told_from_the_end)
     cr_expect_eq(exit_code, 130);
 }
 
-static void work_very_long(void *self)
+static void work_very_long(UNUSED void *self)
 {
-    (void)self;
     pause();
 }
 

@@ -32,10 +32,10 @@ static void say_heard(const char *text)
     }
 }
 
-static enum status welcome_step(void *self, const struct event *event, struct effects *effects)
+static enum status welcome_step(UNUSED void *self, const struct event *event,
+                                struct effects *effects)
 {
     struct message message;
-    (void)self;
     if (event->kind == EVENT_ROSTER) {
         char text[64];
         snprintf(text, sizeof text, "roster %zu %s", event->as.roster.count,
@@ -58,9 +58,8 @@ static enum status welcome_step(void *self, const struct event *event, struct ef
     return STATUS_OK;
 }
 
-static int64_t never(const void *self)
+static int64_t never(UNUSED const void *self)
 {
-    (void)self;
     return INT64_MAX;
 }
 
@@ -72,10 +71,8 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     return journal_sqlite_open(journal, &options, unused);
 }
 
-static void unmake(void *self, struct machine *machine, struct journal *journal)
+static void unmake(UNUSED void *self, UNUSED struct machine *machine, struct journal *journal)
 {
-    (void)self;
-    (void)machine;
     journal_close(journal);
 }
 

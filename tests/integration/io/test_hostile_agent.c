@@ -139,10 +139,9 @@ static void expect_served_under(attack_fn *how, const char *event, long kib_max)
 }
 
 /* Each part fits the limit, and no queue counts them: libzmq would keep all 256 MiB. */
-static void send_parts_without_end(void *socket, void *context)
+static void send_parts_without_end(void *socket, UNUSED void *context)
 {
     static uint8_t part[PAYLOAD_MAX];
-    (void)context;
     zmq_send(socket, "hello", 5, 0);
     usleep(300000);
     for (int i = 0; i < 4096; i++) {
@@ -156,9 +155,8 @@ Test(hostile_agent, endless_parts_of_one_message)
     expect_served_under(send_parts_without_end, "message-endless", 96 * KIB_PER_MIB);
 }
 
-static void send_without_pause(void *socket, void *context)
+static void send_without_pause(void *socket, UNUSED void *context)
 {
-    (void)context;
     for (;;) {
         zmq_send(socket, "x", 1, 0);
     }
@@ -169,10 +167,9 @@ Test(hostile_agent, a_flood_of_small_messages)
     expect_served_under(send_without_pause, "flood", ANY_KIB);
 }
 
-static void send_huge_frames(void *socket, void *context)
+static void send_huge_frames(void *socket, UNUSED void *context)
 {
     static uint8_t frame[32 << 20];
-    (void)context;
     for (int i = 0; i < 8; i++) {
         zmq_send(socket, frame, sizeof frame, 0);
     }
@@ -183,9 +180,8 @@ Test(hostile_agent, frames_above_the_limit)
     expect_served_under(send_huge_frames, NULL, 16 * KIB_PER_MIB);
 }
 
-static void send_three_frames(void *socket, void *context)
+static void send_three_frames(void *socket, UNUSED void *context)
 {
-    (void)context;
     for (int i = 0; i < 20; i++) {
         zmq_send(socket, "one", 3, ZMQ_SNDMORE);
         zmq_send(socket, "two", 3, ZMQ_SNDMORE);
@@ -198,9 +194,8 @@ Test(hostile_agent, messages_of_the_wrong_number_of_frames)
     expect_served_under(send_three_frames, "message-malformed", ANY_KIB);
 }
 
-static void squat(void *socket, void *context)
+static void squat(UNUSED void *socket, void *context)
 {
-    (void)socket;
     static const char *const id[] = {"a0", "coordinator", "a0", "x"};
     for (size_t i = 0; i < sizeof id / sizeof id[0]; i++) {
         void *squatter = bare_socket(context, id[i]);
@@ -216,9 +211,8 @@ Test(hostile_agent, squatted_routing_ids)
 
 /* libzmq numbers connections from rand(), which it never seeds, and aborts the process when the number it
  * comes to is taken: whoever guesses it ends the coordinator. */
-static void squat_the_next_number(void *socket, void *context)
+static void squat_the_next_number(UNUSED void *socket, void *context)
 {
-    (void)socket;
     /* A fresh process's second draw, after the one of the handler's socket; its connections count on. */
     const uint32_t first = 0xe43c9869;
     for (uint32_t ahead = 2; ahead < 8; ahead++) {
@@ -242,9 +236,8 @@ Test(hostile_agent, the_next_automatic_routing_id_cannot_be_guessed, .init = sta
     endpoint_free(honest);
 }
 
-static void connect_many_times(void *socket, void *context)
+static void connect_many_times(UNUSED void *socket, void *context)
 {
-    (void)socket;
     for (int i = 0; i < 200; i++) {
         void *another = bare_socket(context, NULL);
         zmq_send(another, "hello", 5, 0);

@@ -84,11 +84,9 @@ static void install(void)
     plan.failed = false;
 }
 
-static enum status count(void *self, uint64_t sequence, struct slice body, struct slice blob)
+static enum status count(void *self, UNUSED uint64_t sequence, UNUSED struct slice body,
+                         UNUSED struct slice blob)
 {
-    (void)sequence;
-    (void)body;
-    (void)blob;
     ++*(unsigned *)self;
     return STATUS_OK;
 }

@@ -47,9 +47,8 @@ static bool is_caught(void (*plant)(struct participant *p))
     return WIFSIGNALED(result);
 }
 
-static void nothing(struct participant *p)
+static void nothing(UNUSED struct participant *p)
 {
-    (void)p;
 }
 
 static void end(struct participant *p)

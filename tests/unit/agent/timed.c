@@ -37,17 +37,16 @@ static enum status load(void *self, struct dataset *out, const struct schema *sc
                          schema, &(struct dataset_options){.use = DATASET_LEARN}, why);
 }
 
-static uint64_t longest_ms(void *self, const struct schema *schema)
+static uint64_t longest_ms(void *self, UNUSED const struct schema *schema)
 {
     const struct timed *bench = self;
-    (void)schema;
     return bench->reading_ms;
 }
 
-static bool keep(void *self, const struct job *job, const double *weights, size_t count, bool final)
+static bool keep(void *self, UNUSED const struct job *job, const double *weights, size_t count,
+                 bool final)
 {
     struct timed *bench = self;
-    (void)job;
     cr_assert_eq(count, DIM);
     if (final && bench->full_of_models) {
         return false;

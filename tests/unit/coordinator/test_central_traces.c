@@ -34,16 +34,15 @@ static struct central bench;
 static char said[LOG_BYTES];
 static size_t said_bytes;
 
-static void note(void *self, const struct log_entry *entry)
+static void note(UNUSED void *self, const struct log_entry *entry)
 {
-    (void)self;
     said_bytes += (size_t)snprintf(said + said_bytes, LOG_BYTES - said_bytes, "%s: %s\n",
                                    entry->event, entry->text);
     cr_assert_lt(said_bytes, LOG_BYTES);
 }
 
 /* Numbers that show where they are, as large as the round's bounds let them be. */
-static int64_t telling(size_t agent, size_t place)
+static int64_t telling(size_t agent, UNUSED size_t place)
 {
     static const int64_t large[CENTRAL_AGENTS] = {4007, 3989};
     static const int64_t small[CENTRAL_AGENTS] = {983, 977};
@@ -51,15 +50,13 @@ static int64_t telling(size_t agent, size_t place)
     struct round_bounds bounds;
     const struct outcome *outcome = &bench.coordinator->outcome;
     const struct stage *stage = job_stage_of(&bench.job, outcome->rounds_closed, &within);
-    (void)place;
     cr_assert_eq(round_bounds(&bounds, &bench.job, stage, within, 1, outcome->expert_count, NULL),
                  STATUS_OK);
     return bounds.high >= 4007 ? large[agent] : bounds.high >= 983 ? small[agent] : 1;
 }
 
-static int64_t scattered(size_t agent, size_t place)
+static int64_t scattered(UNUSED size_t agent, size_t place)
 {
-    (void)agent;
     return (int64_t)(place * 5 % 7) - 3;
 }
 

@@ -30,9 +30,8 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-static int64_t marked(size_t agent, size_t place)
+static int64_t marked(UNUSED size_t agent, size_t place)
 {
-    (void)agent;
     return mark[place % 3];
 }
 

@@ -16,17 +16,15 @@ static struct central bench;
 static size_t kept;
 static struct digest on_file; /* of agent-0 */
 
-static bool has(void *self, const struct peer *agent, const struct digest *digest)
+static bool has(UNUSED void *self, const struct peer *agent, const struct digest *digest)
 {
-    (void)self;
     return strcmp(agent->name, "agent-0") == 0 && digest_equal(digest, &on_file);
 }
 
 static bool is_full; /* nothing can be kept */
 
-static bool put(void *self, const struct peer *agent, struct slice text)
+static bool put(UNUSED void *self, const struct peer *agent, struct slice text)
 {
-    (void)self;
     cr_assert_str_eq(agent->name, "agent-0");
     if (is_full) {
         return false;

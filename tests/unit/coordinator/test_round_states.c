@@ -28,9 +28,8 @@ static bool is_caught(void (*plant)(struct coordinator *c))
     return WIFSIGNALED(result);
 }
 
-static void nothing(struct coordinator *c)
+static void nothing(UNUSED struct coordinator *c)
 {
-    (void)c;
 }
 
 static void close_and_end(struct coordinator *c)

@@ -115,9 +115,8 @@ static void ours(const struct dataset *data, struct loss loss, double lambda, do
 }
 
 #ifdef BENCH_LIBLINEAR
-static void quiet(const char *text)
+static void quiet(UNUSED const char *text)
 {
-    (void)text;
 }
 
 static struct feature_node **nodes(const struct dataset *data)

@@ -13,11 +13,9 @@
 enum { BITS = 10 };
 
 /* Fair coins; expert 3's is better by a tenth. */
-static void stochastic(int64_t *loss, size_t experts, uint64_t round, uint64_t rounds, int64_t one,
-                       struct seeded_random *dice)
+static void stochastic(int64_t *loss, size_t experts, UNUSED uint64_t round, UNUSED uint64_t rounds,
+                       int64_t one, struct seeded_random *dice)
 {
-    (void)round;
-    (void)rounds;
     for (size_t i = 0; i < experts; i++) {
         loss[i] = seeded_random_unit(dice) < (i == 3 ? 0.4 : 0.5) ? one : 0;
     }
@@ -25,9 +23,8 @@ static void stochastic(int64_t *loss, size_t experts, uint64_t round, uint64_t r
 
 /* The best expert of a tenth of the rounds is another one in the next tenth; 3 is best in all. */
 static void switching(int64_t *loss, size_t experts, uint64_t round, uint64_t rounds, int64_t one,
-                      struct seeded_random *dice)
+                      UNUSED struct seeded_random *dice)
 {
-    (void)dice;
     const size_t best = (size_t)(10 * round / rounds) % experts;
     for (size_t i = 0; i < experts; i++) {
         loss[i] = one * (i == best ? 3 : i == 3 ? 4 : 5) / 8;
@@ -35,11 +32,9 @@ static void switching(int64_t *loss, size_t experts, uint64_t round, uint64_t ro
 }
 
 /* Whoever leads loses next: the experts take turns, and nobody is better in the end. */
-static void deceiving(int64_t *loss, size_t experts, uint64_t round, uint64_t rounds, int64_t one,
-                      struct seeded_random *dice)
+static void deceiving(int64_t *loss, size_t experts, uint64_t round, UNUSED uint64_t rounds,
+                      int64_t one, UNUSED struct seeded_random *dice)
 {
-    (void)rounds;
-    (void)dice;
     for (size_t i = 0; i < experts; i++) {
         loss[i] = (round / 5 + i) % 2 == 0 ? one : 0;
     }

@@ -59,9 +59,8 @@ static double distance(unsigned bits, double (*draw)(size_t j))
     return worst / total;
 }
 
-static double noise(size_t j)
+static double noise(UNUSED size_t j)
 {
-    (void)j;
     return uniform() - 0.5;
 }
 

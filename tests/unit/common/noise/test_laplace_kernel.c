@@ -149,10 +149,9 @@ static bool with_digits_in_the_wrong_order(const struct noise_geometric *noise,
     return noise_kernel_plain.run(&wrong, kind, values, accepted, word, trials);
 }
 
-static bool without_signs(const struct noise_geometric *noise, enum trial_kind kind,
+static bool without_signs(const struct noise_geometric *noise, UNUSED enum trial_kind kind,
                           int64_t *values, size_t *accepted, const uint64_t *word, size_t trials)
 {
-    (void)kind;
     return noise_kernel_plain.run(noise, TRIAL_GEOMETRIC, values, accepted, word, trials);
 }
 
@@ -183,11 +182,8 @@ Test(noise_kernel, a_faulty_kernel_is_told_from_the_plain_one)
     }
 }
 
-static enum status no_fill(void *self, void *out, size_t bytes)
+static enum status no_fill(UNUSED void *self, UNUSED void *out, UNUSED size_t bytes)
 {
-    (void)self;
-    (void)out;
-    (void)bytes;
     return STATUS_NO_RANDOM;
 }
 

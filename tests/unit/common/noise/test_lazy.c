@@ -239,9 +239,8 @@ static void *plain_resize(void *data, size_t bytes, size_t bytes_wanted)
     return resized;
 }
 
-static void plain_free(void *data, size_t bytes)
+static void plain_free(void *data, UNUSED size_t bytes)
 {
-    (void)bytes;
     free(data);
 }
 

@@ -119,19 +119,17 @@ static size_t learn_reversed(bool *kept, const double *share, size_t count, doub
 }
 
 static size_t learn_without_tolerance(bool *kept, const double *share, size_t count,
-                                      double tolerance)
+                                      UNUSED double tolerance)
 {
-    (void)tolerance;
     for (size_t i = 0; i < count; i++) {
         kept[i] = share[i] <= 0;
     }
     return 0;
 }
 
-static size_t learn_all(bool *kept, const double *share, size_t count, double tolerance)
+static size_t learn_all(bool *kept, UNUSED const double *share, size_t count,
+                        UNUSED double tolerance)
 {
-    (void)share;
-    (void)tolerance;
     for (size_t i = 0; i < count; i++) {
         kept[i] = true;
     }
