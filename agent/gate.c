@@ -181,8 +181,7 @@ static enum status scale_of(const struct charge *charge, bool exact, uint64_t se
     case MECHANISM_GAUSSIAN:
         break;
     }
-    why_set(why, "no noise of this agent's is of the kind that the job charges for");
-    return STATUS_INVALID;
+    return why_refuse(why, "no noise of this agent's is of the kind that the job charges for");
 }
 
 bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity)
@@ -241,8 +240,7 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
 
     CHECK(!gate->pending.exists && vector->count > 0);
     if ((int64_t)request->round <= gate_last_round(gate, &request->job)) {
-        why_set(why, "round %u of this job was answered before", request->round);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "round %u of this job was answered before", request->round);
         goto done;
     }
     status = scale_of(&request->charge, request->exact, vector->sensitivity, why);

@@ -138,9 +138,8 @@ static enum status read_waiting(const struct site *site, struct waiting_job *out
         struct digest digest;
         digest_sha256(&digest, &(struct slice){out->text, out->size}, 1);
         if (!digest_equal(&digest, &out->digest)) {
-            why_set(why, "%s: its text is not the one that its name is the digest of: delete it",
-                    path);
-            status = STATUS_INVALID;
+            status = why_refuse(
+                why, "%s: its text is not the one that its name is the digest of: delete it", path);
         }
     }
     return status == STATUS_OK
@@ -305,9 +304,8 @@ static enum status approve(struct desk *desk, const struct waiting_job *waiting,
         return status;
     }
     if (!arguments->yes && isatty(STDIN_FILENO) == 0) {
-        why_set(why,
-                "nobody is asked without a terminal: give --yes once a person has read the above");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "nobody is asked without a terminal: give --yes once a person has read the above");
     }
     if (!arguments->yes && !says_yes()) {
         (void)puts("not approved: it goes on waiting; --refuse declines it");

@@ -131,8 +131,8 @@ static enum status read_look(const struct run *run, struct look *look, struct wh
     }
     enum status status = config_load_owned(&text, &size, path, why);
     if (status == STATUS_OK && look_parse(look, (struct slice){text, size}) != STATUS_OK) {
-        why_set(why, "%s: is not what this program wrote into it; remedy: delete it", path);
-        status = STATUS_INVALID;
+        status =
+            why_refuse(why, "%s: is not what this program wrote into it; remedy: delete it", path);
     }
     free(text);
     return status;

@@ -114,9 +114,9 @@ enum status site_check_data(const struct site *site, struct why *why)
         status = csv_next(csv, &done, why);
     }
     if (status == STATUS_OK && done) {
-        why_set(why, "%s: the file is empty: it needs a line of column names and then the records",
-                site->settings.data);
-        status = STATUS_INVALID;
+        status = why_refuse(
+            why, "%s: the file is empty: it needs a line of column names and then the records",
+            site->settings.data);
     }
     const struct header header = {.csv = csv,
                                   .name = site->settings.data,

@@ -172,8 +172,8 @@ static enum status job_check_records(const struct participant *p, struct why *wh
 {
     const uint64_t admitted = dictionary_records(p->options.dictionary, &p->job.schema);
     if (p->work.data.record_count != admitted) {
-        why_set(why, "the source gave another number of records than the dictionary admits to");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "the source gave another number of records than the dictionary admits to");
     }
     return STATUS_OK;
 }

@@ -114,8 +114,7 @@ static enum status names(const struct audit_subject **subject, const char *name,
         int written = snprintf(list + used, sizeof list - used, "%s, ", audit_subject_at(i)->name);
         used += written > 0 ? (size_t)written : 0;
     }
-    why_set(why, "there is no mechanism \"%s\"; there are %sand all", name, list);
-    return STATUS_INVALID;
+    return why_refuse(why, "there is no mechanism \"%s\"; there are %sand all", name, list);
 }
 
 /* Reads the command line into request; what is wrong with it is a matter of usage. */
@@ -154,13 +153,11 @@ static enum status read_request(struct audit_request *request, int count, char *
     if (decimal_fixed(&request->setting.epsilon_micro, &exact, epsilon, EPSILON_DECIMALS) !=
             STATUS_OK ||
         request->setting.epsilon_micro == 0 || !exact) {
-        why_set(why, "--epsilon wants a number above 0 with up to 6 decimals, like 0.5");
-        return STATUS_INVALID;
+        return why_refuse(why, "--epsilon wants a number above 0 with up to 6 decimals, like 0.5");
     }
     if (decimal_double(&request->setting.delta, delta) != STATUS_OK ||
         !(request->setting.delta > 0 && request->setting.delta < 1)) {
-        why_set(why, "--delta wants a number above 0 and below 1, like 0.01");
-        return STATUS_INVALID;
+        return why_refuse(why, "--delta wants a number above 0 and below 1, like 0.01");
     }
     return STATUS_OK;
 }

@@ -38,8 +38,7 @@ static enum status in_file(enum status status, const char *path, const struct wh
 static enum status check_delta(double delta, struct why *why)
 {
     if (!(delta >= 0 && delta < 1)) {
-        why_set(why, "--delta must be at least 0 and below 1");
-        return STATUS_INVALID;
+        return why_refuse(why, "--delta must be at least 0 and below 1");
     }
     return STATUS_OK;
 }
@@ -120,11 +119,11 @@ static enum status read_question(struct question *question, double delta, double
                                  struct why *why)
 {
     if (isnan(delta) == isnan(epsilon)) {
-        why_set(why, isnan(delta) ? "give --delta D, to learn epsilon, or --epsilon E, to learn "
-                                    "delta"
-                                  : "--delta and --epsilon are both given: leave out the one to "
-                                    "learn");
-        return STATUS_INVALID;
+        return why_refuse(why, isnan(delta)
+                                   ? "give --delta D, to learn epsilon, or --epsilon E, to learn "
+                                     "delta"
+                                   : "--delta and --epsilon are both given: leave out the one to "
+                                     "learn");
     }
     *question = isnan(epsilon) ? (struct question){"epsilon", "delta", delta, true}
                                : (struct question){"delta", "epsilon", epsilon, false};
@@ -132,8 +131,7 @@ static enum status read_question(struct question *question, double delta, double
         return check_delta(delta, why);
     }
     if (epsilon < 0) {
-        why_set(why, "--epsilon must be at least 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "--epsilon must be at least 0");
     }
     return STATUS_OK;
 }
@@ -228,8 +226,7 @@ static void print_calibration(const struct calibration *calibration,
 static enum status check_budget(struct budget budget, struct why *why)
 {
     if (!(budget.epsilon > 0)) {
-        why_set(why, "--epsilon must be above 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "--epsilon must be above 0");
     }
     return check_delta(budget.delta, why);
 }

@@ -49,8 +49,8 @@ struct reader {
 
 static enum status refuse(const struct reader *reader, const char *key, const char *problem)
 {
-    why_set(reader->why, "%s: event %zu: \"%s\" %s", reader->name, reader->event, key, problem);
-    return STATUS_INVALID;
+    return why_refuse(reader->why, "%s: event %zu: \"%s\" %s", reader->name, reader->event, key,
+                      problem);
 }
 
 /* What is shown of a key that no event has: a short plain word, or nothing, lest a file writes to
@@ -129,10 +129,10 @@ static enum status read_parameter(const struct reader *reader, struct privacy_ev
             continue;
         }
         if (strcmp(field_name[i], wanted) != 0) {
-            why_set(reader->why, "%s: event %zu: \"%s\" does not belong to %s: give \"%s\"",
-                    reader->name, reader->event, field_name[i],
-                    event_mechanism_name(event->mechanism), wanted);
-            return STATUS_INVALID;
+            return why_refuse(reader->why,
+                              "%s: event %zu: \"%s\" does not belong to %s: give \"%s\"",
+                              reader->name, reader->event, field_name[i],
+                              event_mechanism_name(event->mechanism), wanted);
         }
         enum status status = read_real(reader, &event->parameter, given[i], (enum field)i);
         if (status != STATUS_OK) {
@@ -141,9 +141,9 @@ static enum status read_parameter(const struct reader *reader, struct privacy_ev
         found = true;
     }
     if (!found) {
-        why_set(reader->why, "%s: event %zu: \"%s\" is missing: %s needs it", reader->name,
-                reader->event, wanted, event_mechanism_name(event->mechanism));
-        return STATUS_INVALID;
+        return why_refuse(reader->why, "%s: event %zu: \"%s\" is missing: %s needs it",
+                          reader->name, reader->event, wanted,
+                          event_mechanism_name(event->mechanism));
     }
     return STATUS_OK;
 }
@@ -155,9 +155,9 @@ static enum status sort(const struct reader *reader, const json_t *given[static 
     const char *key = NULL;
     json_t *value = NULL;
     if (!json_is_object(object)) {
-        why_set(reader->why, "%s: event %zu: must be an object: {\"mechanism\": ..., ...}",
-                reader->name, reader->event);
-        return STATUS_INVALID;
+        return why_refuse(reader->why,
+                          "%s: event %zu: must be an object: {\"mechanism\": ..., ...}",
+                          reader->name, reader->event);
     }
     json_object_foreach(object, key, value)
     {
@@ -217,17 +217,16 @@ static enum status read_root(struct plan_events *out, struct reader *reader, con
     const json_t *list = json_object_get(root, "events");
     enum status status = STATUS_OK;
     if (!json_is_array(list) || json_object_size(root) != 1) {
-        why_set(reader->why, "%s: must be {\"events\": [...]}, and nothing beside \"events\"",
-                reader->name);
-        return STATUS_INVALID;
+        return why_refuse(reader->why,
+                          "%s: must be {\"events\": [...]}, and nothing beside \"events\"",
+                          reader->name);
     }
     size_t count = json_array_size(list);
     if (count == 0 || count > PLAN_EVENTS_MAX) {
-        why_set(reader->why,
-                "%s: \"events\" has %zu events: write 1 to %d; the same event many "
-                "times is one event with a \"count\"",
-                reader->name, count, (int)PLAN_EVENTS_MAX);
-        return STATUS_INVALID;
+        return why_refuse(reader->why,
+                          "%s: \"events\" has %zu events: write 1 to %d; the same event many "
+                          "times is one event with a \"count\"",
+                          reader->name, count, (int)PLAN_EVENTS_MAX);
     }
     out->event = calloc(count, sizeof *out->event);
     if (out->event == NULL) {
@@ -276,9 +275,8 @@ static enum status refuse_text(const struct reader *reader, const json_error_t *
     default:
         break;
     }
-    why_set(reader->why, "%s: line %d, column %d: %s", reader->name, error->line, error->column,
-            problem);
-    return STATUS_INVALID;
+    return why_refuse(reader->why, "%s: line %d, column %d: %s", reader->name, error->line,
+                      error->column, problem);
 }
 
 enum status plan_events_parse(struct plan_events *out, struct slice text, const char *name,
@@ -291,14 +289,12 @@ enum status plan_events_parse(struct plan_events *out, struct slice text, const 
 
     *out = (struct plan_events){NULL, 0};
     if (text.size > PLAN_EVENTS_BYTES_MAX) {
-        why_set(why, "%s: larger than %d bytes", name, (int)PLAN_EVENTS_BYTES_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: larger than %d bytes", name, (int)PLAN_EVENTS_BYTES_MAX);
     }
     if (!is_bounded(text)) {
-        why_set(why,
-                "%s: more than %d events; the same event many times is one event with a \"count\"",
-                name, (int)PLAN_EVENTS_MAX);
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "%s: more than %d events; the same event many times is one event with a \"count\"",
+            name, (int)PLAN_EVENTS_MAX);
     }
     root =
         json_loadb(text.data == NULL ? "" : text.data, text.size, JSON_REJECT_DUPLICATES, &error);

@@ -56,8 +56,7 @@ static enum status read_strategies(struct request *request, const struct option_
             s++;
         }
         if (s == HEDGE_STRATEGIES) {
-            why_set(why, "--strategy must be theorem, rwm, dartboard or epochs");
-            return STATUS_INVALID;
+            return why_refuse(why, "--strategy must be theorem, rwm, dartboard or epochs");
         }
         request->wanted[s] = true;
     }
@@ -71,13 +70,11 @@ static enum status read_request(struct request *request, const struct option_man
     problem->experts = (size_t)request->experts;
     problem->rounds = (uint64_t)request->rounds;
     if (request->participations > UINT32_MAX) {
-        why_set(why, "--participations must be at most %u", UINT32_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "--participations must be at most %u", UINT32_MAX);
     }
     problem->participations = (uint32_t)request->participations;
     if (!isnan(request->beta) && !(request->beta > 0 && request->beta < 1)) {
-        why_set(why, "--beta must lie above 0 and below 1");
-        return STATUS_INVALID;
+        return why_refuse(why, "--beta must lie above 0 and below 1");
     }
     return read_strategies(request, named, why);
 }

@@ -215,14 +215,13 @@ static enum status check_records(const struct job_answer *answer, const struct r
 {
     const uint64_t needed = job_records_min(&answer->plan.job);
     if (request->records > 0 && request->records < needed) {
-        why_set(why, "--records %llu: the job needs %llu of each agent: lower batch or rounds",
-                (unsigned long long)request->records, (unsigned long long)needed);
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "--records %llu: the job needs %llu of each agent: lower batch or rounds",
+                          (unsigned long long)request->records, (unsigned long long)needed);
     }
     if (request->agents > 0 && request->agents < answer->plan.job.cohort_min) {
-        why_set(why, "--agents %llu: the job wants at least %u (cohort.minimum)",
-                (unsigned long long)request->agents, answer->plan.job.cohort_min);
-        return STATUS_INVALID;
+        return why_refuse(why, "--agents %llu: the job wants at least %u (cohort.minimum)",
+                          (unsigned long long)request->agents, answer->plan.job.cohort_min);
     }
     return STATUS_OK;
 }

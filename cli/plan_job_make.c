@@ -92,11 +92,10 @@ static enum status choose_size(struct job_plan *plan, const struct job_source *s
     const bool says_none =
         needed < 2 || (job_has_shares(&plan->job) && plan->job.records_least <= 1);
     if (plan->size.records == 0 && says_none) {
-        why_set(why,
-                "%s: nothing in the job says how many records an agent has: say so with "
-                "--records N",
-                source->name);
-        return STATUS_INVALID;
+        return why_refuse(why,
+                          "%s: nothing in the job says how many records an agent has: say so with "
+                          "--records N",
+                          source->name);
     }
     plan->size.records = plan->size.records < needed ? needed : plan->size.records;
     return STATUS_OK;
@@ -109,8 +108,7 @@ enum status job_plan_make(struct job_plan *plan, const struct job_source *source
     size_t size = 0;
     memset(plan, 0, sizeof *plan);
     if (changes != NULL && changes->cut) {
-        why_set(why, "%s: the change is too long", source->name);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: the change is too long", source->name);
     }
     enum status status = change_text(&text, &size, source, changes, why);
     if (status == STATUS_OK) {

@@ -41,10 +41,9 @@ static enum status read_parameter(struct erm_request *request, struct why *why)
         const bool given = !isnan(options[i].value);
         const bool mine = options[i].kind == request->fit.loss.kind;
         if (given != mine) {
-            why_set(why,
-                    mine ? "the loss %s needs %s" : "the loss %s has no %s: leave that option out",
-                    request->loss, options[i].name);
-            return STATUS_INVALID;
+            return why_refuse(
+                why, mine ? "the loss %s needs %s" : "the loss %s has no %s: leave that option out",
+                request->loss, options[i].name);
         }
         if (mine) {
             request->fit.loss.parameter = options[i].value;
@@ -58,13 +57,12 @@ static enum status read_loss(struct erm_request *request, struct why *why)
     struct loss *loss = &request->fit.loss;
     if (loss_from_name(&loss->kind, house_name(request->loss)) != STATUS_OK ||
         !loss_is_learnable(*loss)) {
-        why_set(why, "--loss must be hinge, logistic, least_squares, pinball, absolute, huber or "
-                     "epsilon_insensitive");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "--loss must be hinge, logistic, least_squares, pinball, absolute, huber or "
+                 "epsilon_insensitive");
     }
     if (!(request->epsilon > 0)) {
-        why_set(why, "--epsilon must be above 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "--epsilon must be above 0");
     }
     return read_parameter(request, why);
 }
@@ -151,8 +149,8 @@ static enum status choose(struct rule_choice *choice, struct stated *error,
     if (status == STATUS_OK && all) {
         status = rule_error(error, request->rule, terms, why);
     } else if (status == STATUS_OK && !none) {
-        why_set(why, "the error bound needs --kappa, --bound and --source-norm, all three");
-        status = STATUS_INVALID;
+        status =
+            why_refuse(why, "the error bound needs --kappa, --bound and --source-norm, all three");
     }
     return status;
 }
@@ -161,18 +159,16 @@ static enum status read_rule(struct select_request *request, struct why *why)
 {
     const struct rule_terms *terms = &request->terms;
     if (rule_from_name(&request->rule, request->name) != STATUS_OK) {
-        why_set(why, "--rule must be least_squares_fixed, least_squares_balanced or lipschitz");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "--rule must be least_squares_fixed, least_squares_balanced or lipschitz");
     }
     if (request->rule == RULE_LEAST_SQUARES_FIXED && isnan(terms->epsilon)) {
-        why_set(why, "the rule least_squares_fixed needs --epsilon E");
-        return STATUS_INVALID;
+        return why_refuse(why, "the rule least_squares_fixed needs --epsilon E");
     }
     if (isnan(terms->epsilon)) {
         request->terms.epsilon = 0;
     } else if (!(terms->epsilon > 0)) {
-        why_set(why, "--epsilon must be above 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "--epsilon must be above 0");
     }
     return STATUS_OK;
 }
@@ -234,12 +230,10 @@ static enum status check_online(struct online_request *request, struct why *why)
     request->problem.t0 = (uint64_t)request->t0;
     enum status status = online_check(&request->problem, why);
     if (status == STATUS_OK && !(request->time <= ldexp(1, ONLINE_TIME_MAX_LOG2))) {
-        why_set(why, "--time must be at most 2^%d", ONLINE_TIME_MAX_LOG2);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "--time must be at most 2^%d", ONLINE_TIME_MAX_LOG2);
     }
     if (status == STATUS_OK && !(request->epsilon > 0)) {
-        why_set(why, "--epsilon must be above 0");
-        status = STATUS_INVALID;
+        status = why_refuse(why, "--epsilon must be above 0");
     }
     return status;
 }

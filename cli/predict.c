@@ -96,14 +96,14 @@ static enum status check_cells(const struct dataset *data, const char *path,
         const struct column *column = &schema->column[i];
         const struct cell_counts *counts = &data->counts[i];
         if (counts->unlisted > 0 && !column->has_other) {
-            why_set(why, "%s: line %zu, column %s: %s, or leave the cell empty; %zu cells are so",
-                    path, counts->line, column->name,
-                    counts->commas > 0 ? "a decimal comma: write a point"
-                    : column->kind == COLUMN_NUMBER
-                        ? "not a number: write it like 12, -0.5 or 1e3 (no spaces, no units)"
-                        : "not one of the model's categories: correct it",
-                    counts->unlisted);
-            return STATUS_INVALID;
+            return why_refuse(
+                why, "%s: line %zu, column %s: %s, or leave the cell empty; %zu cells are so", path,
+                counts->line, column->name,
+                counts->commas > 0 ? "a decimal comma: write a point"
+                : column->kind == COLUMN_NUMBER
+                    ? "not a number: write it like 12, -0.5 or 1e3 (no spaces, no units)"
+                    : "not one of the model's categories: correct it",
+                counts->unlisted);
         }
     }
     return STATUS_OK;

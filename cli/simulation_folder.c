@@ -256,8 +256,7 @@ enum status simulation_folder_check(int *lock, const char *out, struct why *why)
 
     *lock = -1;
     if (strlen(out) + PATH_BELOW_MAX > SIMULATION_PATH_BYTES) {
-        why_set(why, "the path of --out is too long");
-        return STATUS_INVALID;
+        return why_refuse(why, "the path of --out is too long");
     }
     if (stat(out, &info) != 0) {
         return errno == ENOENT && out[0] != '\0' ? check_above(out, why) : cannot_make(out, why);

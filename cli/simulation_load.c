@@ -138,15 +138,14 @@ static enum status take_stream(struct simulation_plan *plan, const struct csv *c
 
     if (csv_field_count(csv) != 2 || !is_name(name) ||
         decimal_cell(&agent.unit, csv_field(csv, 1)) != STATUS_OK || !(agent.unit > 0)) {
-        why_set(why,
-                "%s: line %zu: write the name of a column of the data, at most 32 letters, "
-                "digits, '.', '_' and '-', a comma, and its unit, a number above 0",
-                path, csv_line(csv));
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "%s: line %zu: write the name of a column of the data, at most 32 letters, "
+            "digits, '.', '_' and '-', a comma, and its unit, a number above 0",
+            path, csv_line(csv));
     }
     if (plan->agent_count == SIMULATION_AGENTS_MAX) {
-        why_set(why, "%s: at most %d streams", path, (int)SIMULATION_AGENTS_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: at most %d streams", path, (int)SIMULATION_AGENTS_MAX);
     }
     memcpy(agent.column, name.data, name.size);
     for (size_t i = 0; i < name.size; i++) {
@@ -154,8 +153,8 @@ static enum status take_stream(struct simulation_plan *plan, const struct csv *c
     }
     for (size_t i = 0; i < plan->agent_count; i++) {
         if (strcmp(plan->agent[i].name, agent.name) == 0) {
-            why_set(why, "%s: line %zu: this stream stands there twice", path, csv_line(csv));
-            return STATUS_INVALID;
+            return why_refuse(why, "%s: line %zu: this stream stands there twice", path,
+                              csv_line(csv));
         }
     }
     plan->agent[plan->agent_count++] = agent;
@@ -169,11 +168,11 @@ static enum status read_streams(struct simulation_plan *plan, struct why *why)
     bool done = false;
     FILE *file = NULL;
     if (!schema_is_series(&plan->job.schema)) {
-        why_set(why,
-                "%s: --streams deals out columns of days, and this job is about no series: add "
-                "data.series, or leave --streams out",
-                plan->asked.job_path);
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "%s: --streams deals out columns of days, and this job is about no series: add "
+            "data.series, or leave --streams out",
+            plan->asked.job_path);
     }
     enum status status = table_open(&file, path, why);
     if (status != STATUS_OK) {
@@ -185,8 +184,7 @@ static enum status read_streams(struct simulation_plan *plan, struct why *why)
     }
     if (status == STATUS_OK && (done || csv_field_count(csv) != 2 || !field_is(csv, 0, "stream") ||
                                 !field_is(csv, 1, "unit"))) {
-        why_set(why, "%s: its first line must be `stream,unit`", path);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "%s: its first line must be `stream,unit`", path);
     }
     while (status == STATUS_OK && !done) {
         status = csv_next(csv, &done, why);
@@ -235,8 +233,7 @@ static enum status check_streams(struct simulation_plan *plan, struct why *why)
         status = check_data(plan, plan->agent[i].column, why);
     }
     if (status == STATUS_OK && plan->agent_count == 0) {
-        why_set(why, "%s: it names no stream", plan->asked.streams_path);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "%s: it names no stream", plan->asked.streams_path);
     }
     return status;
 }
@@ -255,13 +252,12 @@ static enum status check_shares(struct simulation_plan *plan, struct why *why)
     }
     share = lost == 0 || plan->held_count >= lost + 2 ? share : 0;
     if (share < wanted || share < 2) {
-        why_set(
+        return why_refuse(
             why,
             "%s: %zu records make %zu for each of %zu agents, after a fifth is held out, but the "
             "job wants %llu of each: use fewer agents, or --set a smaller batch or share",
             plan->data, plan->record_count, share, plan->agent_count,
             (unsigned long long)(wanted < 2 ? 2 : wanted));
-        return STATUS_INVALID;
     }
     return STATUS_OK;
 }

@@ -125,9 +125,8 @@ static enum status deal_day(FILE *const *file, const struct csv *csv, const size
             const struct slice text = csv_field(csv, field[streams + c]);
             if (memchr(text.data, ',', text.size) != NULL ||
                 memchr(text.data, '"', text.size) != NULL) {
-                why_set(why, "%s: line %zu: a feature with commas or quotes", plan->data,
-                        csv_line(csv));
-                return STATUS_INVALID;
+                return why_refuse(why, "%s: line %zu: a feature with commas or quotes", plan->data,
+                                  csv_line(csv));
             }
             (void)fprintf(file[i], ",%.*s", (int)text.size, (const char *)text.data);
         }

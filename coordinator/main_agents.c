@@ -37,18 +37,17 @@ static enum status add_token(const struct office *office, const struct arguments
     enum status status = endpoint_check_address(address, why);
 
     if (status == STATUS_OK && is_every_address(address)) {
-        why_set(why,
-                "no site can dial %s; remedy: --address tcp://HOST:PORT, as the site reaches this "
-                "machine",
-                address);
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "no site can dial %s; remedy: --address tcp://HOST:PORT, as the site reaches this "
+            "machine",
+            address);
     }
     if (status != STATUS_OK) {
         return status;
     }
     if (strlen(arguments->name) > AGENT_NAME_MAX || strlen(address) >= sizeof token.address) {
-        why_set(why, "the name or the address is too long");
-        return STATUS_INVALID;
+        return why_refuse(why, "the name or the address is too long");
     }
     (void)snprintf(token.name, sizeof token.name, "%s", arguments->name);
     (void)snprintf(token.address, sizeof token.address, "%s", address);

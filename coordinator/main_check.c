@@ -23,9 +23,8 @@ static bool check_roster(const struct office *office, struct roster *roster)
         size_t count = roster_peers(roster, peer);
         why_set(&why, "%zu agents", count);
         if (count < office->job.cohort_min) {
-            why_set(&why, "%zu agents are admitted, the job needs %u: `agents add`", count,
-                    (unsigned)office->job.cohort_min);
-            status = STATUS_INVALID;
+            status = why_refuse(&why, "%zu agents are admitted, the job needs %u: `agents add`",
+                                count, (unsigned)office->job.cohort_min);
         }
     } else if (status == STATUS_NOT_FOUND) {
         why_set(&why, "%s is not there: nobody is admitted yet: `agents add`",

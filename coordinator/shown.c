@@ -27,8 +27,7 @@ static enum status check(const struct digest *digest, struct slice text, size_t 
     struct digest own;
     digest_sha256(&own, &text, 1);
     if (!digest_equal(&own, digest)) {
-        why_set(why, "the text is not the one of its digest");
-        return STATUS_INVALID;
+        return why_refuse(why, "the text is not the one of its digest");
     }
     enum status status = dictionary_parse(&dictionary, text, "data.yml", why);
     if (status == STATUS_OK) {

@@ -71,8 +71,7 @@ enum status file_read(char **text, size_t *size, const char *path, size_t bytes_
         return status;
     }
     if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode)) {
-        why_set(why, "%s: is a folder, not a file", path);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "%s: is a folder, not a file", path);
         goto done;
     }
     status = read_all(text, size, file, bytes_max);

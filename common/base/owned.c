@@ -51,14 +51,13 @@ enum status owned_open(int *file, const char *path, int flags, struct why *why)
         why_set(why, "%s cannot be opened: %s", path, strerror(errno));
         status = STATUS_IO;
     } else if (!S_ISREG(about.st_mode)) {
-        why_set(why, "%s is not a regular file", path);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "%s is not a regular file", path);
     } else if (about.st_nlink > 1) {
-        why_set(why,
-                "%s has a second name (a hard link), by which it could be changed; remedy: look "
-                "who made it, and put a copy in its place",
-                path);
-        status = STATUS_INVALID;
+        status = why_refuse(
+            why,
+            "%s has a second name (a hard link), by which it could be changed; remedy: look "
+            "who made it, and put a copy in its place",
+            path);
     } else {
         status = owned_judge(&about, path, why);
     }
@@ -84,12 +83,11 @@ static enum status judge_place_of(const char *path, struct why *why)
         why_set(why, "the folder %s cannot be opened: %s", folder, strerror(errno));
         status = STATUS_IO;
     } else if ((about.st_mode & 022) != 0 && (about.st_mode & S_ISVTX) == 0) {
-        why_set(
+        status = why_refuse(
             why,
             "%s: others may write its folder %s (mode %03o) and so replace it; remedy: look who has "
             "written there, then chmod go-w %s",
             path, folder, (unsigned)(about.st_mode & 0777), folder);
-        status = STATUS_INVALID;
     } else {
         about.st_mode &= ~(mode_t)022;
         status = owned_judge(&about, folder, why);

@@ -124,19 +124,17 @@ static enum status read_key(struct digest *out, const char *path, enum file_kind
             path, path);
     }
     if (status == STATUS_OK && holds_the_other_kind(text, kind)) {
-        why_set(why, "%s holds a %s key, and a %s one is wanted here; remedy: NAME.pub is public",
-                path, kind == FILE_SECRET ? "public" : "secret",
-                kind == FILE_SECRET ? "secret" : "public");
-        status = STATUS_INVALID;
+        status = why_refuse(
+            why, "%s holds a %s key, and a %s one is wanted here; remedy: NAME.pub is public", path,
+            kind == FILE_SECRET ? "public" : "secret", kind == FILE_SECRET ? "secret" : "public");
     }
     if (status == STATUS_OK) {
         const char *line = only_line(text);
         if (line == NULL || strlen(line) != KEY_HEX_BYTES - 1 ||
             hex_decode(out->byte, KEY_BYTES, line) != STATUS_OK || digest_is_none(out)) {
             memset(out, 0, sizeof *out);
-            why_set(why, "%s is not a key file: it must hold one line of 64 hexadecimal digits",
-                    path);
-            status = STATUS_INVALID;
+            status = why_refuse(
+                why, "%s is not a key file: it must hold one line of 64 hexadecimal digits", path);
         }
     }
     bytes_wipe(text, sizeof text);
@@ -170,8 +168,8 @@ enum status key_public_parse(struct digest *out, const char *text, struct why *w
     if (strlen(text) != KEY_HEX_BYTES - 1 || hex_decode(out->byte, KEY_BYTES, text) != STATUS_OK ||
         digest_is_none(out)) {
         memset(out, 0, sizeof *out);
-        why_set(why, "a public key is 64 hexadecimal digits, as in the second line of NAME.pub");
-        return STATUS_INVALID;
+        return why_refuse(
+            why, "a public key is 64 hexadecimal digits, as in the second line of NAME.pub");
     }
     return STATUS_OK;
 }

@@ -271,9 +271,9 @@ enum status describe_table(char **text, struct describe_counts *counts, FILE *fi
         status = csv_next(csv, &done, why);
     }
     if (status == STATUS_OK && done) {
-        why_set(why, "%s: the file is empty: it needs a line of column names and then the records",
-                name);
-        status = STATUS_INVALID;
+        status = why_refuse(
+            why, "%s: the file is empty: it needs a line of column names and then the records",
+            name);
     }
     if (status == STATUS_OK) {
         status = take_header(&survey, csv, options->only);
@@ -282,9 +282,8 @@ enum status describe_table(char **text, struct describe_counts *counts, FILE *fi
         status = take_records(&survey, csv, why);
     }
     if (status == STATUS_OK && survey.counts.rows < DICTIONARY_RECORDS_MIN) {
-        why_set(why, "%s: it holds %" PRIu64 " records: at least %d are needed", name,
-                survey.counts.rows, (int)DICTIONARY_RECORDS_MIN);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "%s: it holds %" PRIu64 " records: at least %d are needed", name,
+                            survey.counts.rows, (int)DICTIONARY_RECORDS_MIN);
     }
     if (status == STATUS_OK) {
         uint64_t admitted = options->record_count > 0 ? options->record_count

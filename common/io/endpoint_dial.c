@@ -38,8 +38,8 @@ static enum status connect_socket(struct endpoint *endpoint, struct why *why)
         status = endpoint_monitor_open(endpoint, events, why);
     }
     if (status == STATUS_OK && zmq_connect(socket, endpoint->address) != 0) {
-        why_set(why, "cannot dial %s: %s", endpoint->address, zmq_strerror(zmq_errno()));
-        status = STATUS_INVALID;
+        status =
+            why_refuse(why, "cannot dial %s: %s", endpoint->address, zmq_strerror(zmq_errno()));
     }
     return status;
 }

@@ -123,8 +123,7 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
     }
     copy[text.size] = '\0';
     if (strlen(copy) != text.size) {
-        why_set(why, "%s is not a text file: it holds a zero byte", path);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "%s is not a text file: it holds a zero byte", path);
     }
     char *rest = copy;
     for (char *line = file_line(&rest); status == STATUS_OK && line != NULL;

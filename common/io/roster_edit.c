@@ -153,8 +153,7 @@ enum status roster_add_token(const char *path, const char *name, const struct di
     struct edit edit;
     enum status status = edit_begin(&edit, path, why);
     if (status == STATUS_OK && until_s <= 0) {
-        why_set(why, "a token needs an end of its validity");
-        status = STATUS_INVALID;
+        status = why_refuse(why, "a token needs an end of its validity");
     }
     for (size_t i = status == STATUS_OK ? edit.roster->count : 0; i-- > 0;) {
         const struct roster_entry *entry = &edit.roster->entry[i];

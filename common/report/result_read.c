@@ -250,8 +250,7 @@ enum status result_from_json(struct result *result, struct slice text, const cha
 
     result_init(result);
     if (text.size > RESULT_FILE_BYTES_MAX) {
-        why_set(why, "%s: larger than a result.json can be", name);
-        return STATUS_INVALID;
+        return why_refuse(why, "%s: larger than a result.json can be", name);
     }
     root =
         json_loadb(text.data == NULL ? "" : text.data, text.size, JSON_REJECT_DUPLICATES, &error);

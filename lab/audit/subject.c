@@ -55,13 +55,11 @@ enum status audit_harness_new(struct audit_harness **out, const struct audit_sub
     harness->sensitivity = setting->sensitivity;
     if (setting->epsilon_micro == 0 || setting->sensitivity == 0 ||
         setting->sensitivity > UINT64_C(1) << 40) {
-        why_set(why, "epsilon must be above 0, and the sensitivity from 1 to 2^40");
-        status = STATUS_INVALID;
+        status = why_refuse(why, "epsilon must be above 0, and the sensitivity from 1 to 2^40");
         goto done;
     }
     if (subject->has_delta && !(setting->delta > 0 && setting->delta < 1)) {
-        why_set(why, "delta must be above 0 and below 1");
-        status = STATUS_INVALID;
+        status = why_refuse(why, "delta must be above 0 and below 1");
         goto done;
     }
     harness->delta = subject->has_delta ? setting->delta : 0;

@@ -280,8 +280,7 @@ static enum status prepare_play(struct audit_harness *harness, double eta, struc
 {
     double rounded = floor(eta * (double)ETA_UNIT);
     if (!(rounded >= 1 && rounded <= 0x1p53)) {
-        why_set(why, "there is no eta for this epsilon and delta");
-        return STATUS_INVALID;
+        return why_refuse(why, "there is no eta for this epsilon and delta");
     }
     harness->width = PLAY_EXPERTS;
     harness->value[0][0] =
@@ -308,8 +307,7 @@ static enum status rwm_prepare(struct audit_harness *harness, struct why *why)
 static enum status theorem_prepare(struct audit_harness *harness, struct why *why)
 {
     if (harness->epsilon > 1) {
-        why_set(why, "theorem 11.2 holds for epsilon up to 1");
-        return STATUS_INVALID;
+        return why_refuse(why, "theorem 11.2 holds for epsilon up to 1");
     }
     return prepare_play(harness,
                         harness->epsilon / sqrt(32 * PLAY_ROUNDS * log(1 / harness->delta)), why);

@@ -53,12 +53,12 @@ enum status account_check(const struct privacy_event *events, size_t count, stru
             return status;
         }
         if (events[i].neighbours != events[0].neighbours) {
-            why_set(why,
-                    "event %zu: neighbours is %s, but event 1 says %s: costs add up only for the "
-                    "same neighbours, so state every event for the same ones",
-                    i + 1, event_neighbours_name(events[i].neighbours),
-                    event_neighbours_name(events[0].neighbours));
-            return STATUS_INVALID;
+            return why_refuse(
+                why,
+                "event %zu: neighbours is %s, but event 1 says %s: costs add up only for the "
+                "same neighbours, so state every event for the same ones",
+                i + 1, event_neighbours_name(events[i].neighbours),
+                event_neighbours_name(events[0].neighbours));
         }
     }
     return STATUS_OK;
@@ -316,8 +316,7 @@ static enum status ask_epsilon(struct account *out, const struct privacy_event *
     CHECK(count >= 1);
     enum status status = account_check(events, count, why);
     if (status == STATUS_OK && !(delta >= 0 && delta < 1)) {
-        why_set(why, "delta must be at least 0 and below 1");
-        status = STATUS_INVALID;
+        status = why_refuse(why, "delta must be at least 0 and below 1");
     }
     return status == STATUS_OK
                ? ask_live(out, events, count, (struct question){true, delta, quick, false})
@@ -342,8 +341,7 @@ enum status account_delta(struct account *out, const struct privacy_event *event
     CHECK(count >= 1);
     enum status status = account_check(events, count, why);
     if (status == STATUS_OK && !(epsilon >= 0 && isfinite(epsilon))) {
-        why_set(why, "epsilon must be a finite number of at least 0");
-        status = STATUS_INVALID;
+        status = why_refuse(why, "epsilon must be a finite number of at least 0");
     }
     return status == STATUS_OK ? ask_live(out, events, count, (struct question){.at = epsilon})
                                : status;

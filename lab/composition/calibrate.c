@@ -223,19 +223,16 @@ static enum status check(const struct privacy_event *events, size_t count, doubl
         return status;
     }
     if (!(epsilon > 0 && isfinite(epsilon))) {
-        why_set(why, "epsilon must be a finite number above 0");
-        return STATUS_INVALID;
+        return why_refuse(why, "epsilon must be a finite number above 0");
     }
     if (!(delta >= 0 && delta < 1)) {
-        why_set(why, "delta must be at least 0 and below 1");
-        return STATUS_INVALID;
+        return why_refuse(why, "delta must be at least 0 and below 1");
     }
     for (size_t i = 0; i < count; i++) {
         happens = happens || events[i].count > 0;
         if (!(events[i].parameter >= weight_least && events[i].parameter <= weight_most)) {
-            why_set(why, "event %zu: %s must be between 1e-200 and 1e200, as a weight", i + 1,
-                    event_parameter_name(events[i].mechanism));
-            return STATUS_INVALID;
+            return why_refuse(why, "event %zu: %s must be between 1e-200 and 1e200, as a weight",
+                              i + 1, event_parameter_name(events[i].mechanism));
         }
     }
     if (!happens) {

@@ -39,8 +39,7 @@ static enum status write_one(const struct asked *asked, const char *ending, cons
     char path[PATH_BYTES];
     const int length = snprintf(path, sizeof path, "%s/%s.%s", asked->out, asked->name, ending);
     if (length < 0 || (size_t)length >= sizeof path) {
-        why_set(why, "--out: the path is too long");
-        return STATUS_INVALID;
+        return why_refuse(why, "--out: the path is too long");
     }
     return file_write(path, (struct slice){text, strlen(text)}, 0644, why);
 }

@@ -76,8 +76,7 @@ static enum status load(struct job *job, struct dataset *data, const struct stud
     int length =
         snprintf(path, sizeof path, "%s/%s/%s.yml", request->compose, tables[table].folder, file);
     if (length < 0 || length >= PATH_BYTES) {
-        why_set(why, "--compose: the path is too long");
-        return STATUS_INVALID;
+        return why_refuse(why, "--compose: the path is too long");
     }
     enum status status = config_load(&text, &size, path, why);
     if (status == STATUS_OK) {
@@ -86,8 +85,7 @@ static enum status load(struct job *job, struct dataset *data, const struct stud
     if (status == STATUS_OK &&
         (job->stage_count != 1 || job->stage[0].task != TASK_UPDATE ||
          job->schema.label.kind != LABEL_SIGN || schema_is_series(&job->schema))) {
-        why_set(why, "%s: the study wants one update stage, and two classes", path);
-        status = STATUS_INVALID;
+        status = why_refuse(why, "%s: the study wants one update stage, and two classes", path);
     }
     (void)snprintf(path, sizeof path, "%s/%s/%s", request->compose, tables[table].folder,
                    tables[table].table);

@@ -295,8 +295,7 @@ enum status study_excess(struct study *study, const struct study_request *reques
         "lambda and epsilon by the papers' rules. The error beyond the best model's must fall at "
         "least as fast as the papers say.");
     if (request->rounds != 0 && request->rounds < 2 * RECORDS_LEAST) {
-        why_set(why, "--rounds: excess needs %d records or more", 2 * RECORDS_LEAST);
-        return STATUS_INVALID;
+        return why_refuse(why, "--rounds: excess needs %d records or more", 2 * RECORDS_LEAST);
     }
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     seeded_random_init(&dice, request->seed);

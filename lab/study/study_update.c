@@ -338,9 +338,8 @@ enum status study_quality(struct study_quality *quality, const struct study_trai
     struct mean area = {0, 0};
     enum status status = STATUS_NO_MEMORY;
     if (data->record_count < RECORDS_LEAST || d > STUDY_FEATURES_MAX || runs < 2) {
-        why_set(why, "a study needs %d records, at most %d features, and 2 runs", RECORDS_LEAST,
-                STUDY_FEATURES_MAX);
-        return STATUS_INVALID;
+        return why_refuse(why, "a study needs %d records, at most %d features, and 2 runs",
+                          RECORDS_LEAST, STUDY_FEATURES_MAX);
     }
     room.order = calloc(data->record_count, sizeof *room.order);
     room.scores = calloc(room.held.record_count, sizeof *room.scores);
