@@ -126,7 +126,7 @@ static double edge(const struct fixture *f, bool gaussian, double draws)
     return 2 * sqrt(D) * ldexp(deviation * sqrt(draws), -BITS) / RECORDS;
 }
 
-Test(strategy_statistics, every_lambda_solves_its_own_system_with_what_the_noise_adds)
+Test(close_statistics, every_lambda_solves_its_own_system_with_what_the_noise_adds)
 {
     static const struct {
         const char *trust;
@@ -152,7 +152,7 @@ Test(strategy_statistics, every_lambda_solves_its_own_system_with_what_the_noise
     }
 }
 
-Test(strategy_statistics, the_largest_score_is_the_class)
+Test(close_statistics, the_largest_score_is_the_class)
 {
     struct fixture f;
     size_t right = 0;
@@ -187,7 +187,7 @@ Test(strategy_statistics, the_largest_score_is_the_class)
     fixture_free(&f);
 }
 
-Test(strategy_statistics, what_was_decided_is_read_back_and_nothing_else)
+Test(close_statistics, what_was_decided_is_read_back_and_nothing_else)
 {
     struct fixture f;
     fixture_init(&f, LABEL_SIGN, "local", "share: 1, experts: {shifts: [-0.5]}");
@@ -220,7 +220,7 @@ Test(strategy_statistics, what_was_decided_is_read_back_and_nothing_else)
 }
 
 /* Pure noise, as much as it can be: still a model, and a finite one. */
-Test(strategy_statistics, noise_alone_gives_a_model_too)
+Test(close_statistics, noise_alone_gives_a_model_too)
 {
     struct fixture f;
     struct seeded_random seeded;

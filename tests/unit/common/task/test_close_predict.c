@@ -99,7 +99,7 @@ static double score(const struct fixture *f, const double *w, size_t q)
     return w[0] * x[0] + w[1] * x[1];
 }
 
-Test(strategy_predict, experts_follow_the_average_its_thresholds_and_the_agents_own)
+Test(close_predict, experts_follow_the_average_its_thresholds_and_the_agents_own)
 {
     static const char *const names[] = {
         "average, distilled, lambda 0.5", "average, distilled, lambda 0.5, threshold +0.25",
@@ -129,7 +129,7 @@ Test(strategy_predict, experts_follow_the_average_its_thresholds_and_the_agents_
 }
 
 /* Noise makes the ridge: an own answer has sqrt(3) of the average's, with a third of the records. */
-Test(strategy_predict, the_ridge_follows_the_noise_of_what_is_followed)
+Test(close_predict, the_ridge_follows_the_noise_of_what_is_followed)
 {
     struct fixture f;
     struct distil problem = {.point_count = Q, .feature_count = D};
@@ -157,7 +157,7 @@ Test(strategy_predict, the_ridge_follows_the_noise_of_what_is_followed)
     fixture_free(&f);
 }
 
-Test(strategy_predict, the_report_has_every_point_in_the_unit_of_the_label)
+Test(close_predict, the_report_has_every_point_in_the_unit_of_the_label)
 {
     for (int central = 0; central < 2; central++) {
         struct fixture f;
@@ -187,7 +187,7 @@ Test(strategy_predict, the_report_has_every_point_in_the_unit_of_the_label)
     }
 }
 
-Test(strategy_predict, what_is_impossible_is_not_reported)
+Test(close_predict, what_is_impossible_is_not_reported)
 {
     struct fixture f;
     fixture_init(&f, "{column: y, positive: dead, negative: alive}", "local", "own: false");
@@ -205,7 +205,7 @@ Test(strategy_predict, what_is_impossible_is_not_reported)
     fixture_free(&f);
 }
 
-Test(strategy_predict, every_class_has_its_own_model)
+Test(close_predict, every_class_has_its_own_model)
 {
     struct fixture f;
     fixture_init(&f, "{column: y, classes: [a, b, c]}", "local", "own: false");
@@ -225,7 +225,7 @@ Test(strategy_predict, every_class_has_its_own_model)
     fixture_free(&f);
 }
 
-Test(strategy_predict, records_that_cannot_follow_are_refused)
+Test(close_predict, records_that_cannot_follow_are_refused)
 {
     struct fixture f;
     fixture_init(&f, "{column: y, positive: \"1\", negative: \"0\"}", "local", "own: false");

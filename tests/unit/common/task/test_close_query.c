@@ -37,7 +37,7 @@ static void answer(struct outcome *outcome, struct job *job, const char *unit, i
     cr_assert(outcome->finished);
 }
 
-Test(strategy_query, tells_answers_and_the_conjunction_that_was_learned)
+Test(close_query, tells_answers_and_the_conjunction_that_was_learned)
 {
     struct job job;
     struct outcome outcome;
@@ -54,7 +54,7 @@ Test(strategy_query, tells_answers_and_the_conjunction_that_was_learned)
 }
 
 /* A rule without its last features would be another rule. */
-Test(strategy_query, a_long_conjunction_is_told_to_its_end)
+Test(close_query, a_long_conjunction_is_told_to_its_end)
 {
     enum { FEATURES = 40 };
     char text[8192];
@@ -87,7 +87,7 @@ Test(strategy_query, a_long_conjunction_is_told_to_its_end)
     job_free(&job);
 }
 
-Test(strategy_query, bars_follow_the_noise_of_the_unit)
+Test(close_query, bars_follow_the_noise_of_the_unit)
 {
     struct job record;
     struct job all;

@@ -133,7 +133,7 @@ static void expect_shift(size_t index, struct block block, double constant)
     }
 }
 
-Test(strategy_maps, every_expert_is_about_the_features_of_its_stages_map, .init = setup,
+Test(close_maps, every_expert_is_about_the_features_of_its_stages_map, .init = setup,
      .fini = teardown)
 {
     const double mapped = sqrt(0.5);
@@ -204,7 +204,7 @@ static void learn_classes(double weight[static 9], const char *text)
 }
 
 /* Scores of classes are spread by the constant feature, too: of this stage's map, not of the first. */
-Test(strategy_maps, scores_of_classes_are_those_of_a_job_with_this_map_alone)
+Test(close_maps, scores_of_classes_are_those_of_a_job_with_this_map_alone)
 {
     double alone[9];
     double behind[9];
@@ -213,7 +213,7 @@ Test(strategy_maps, scores_of_classes_are_those_of_a_job_with_this_map_alone)
     cr_assert_arr_eq(alone, behind, sizeof alone);
 }
 
-Test(strategy_maps, the_published_file_has_the_chosen_models_map, .init = setup, .fini = teardown)
+Test(close_maps, the_published_file_has_the_chosen_models_map, .init = setup, .fini = teardown)
 {
     static const enum map_kind kind[] = {MAP_NYSTROM, MAP_NONE,    MAP_NONE,
                                          MAP_FOURIER, MAP_NYSTROM, MAP_FOURIER};

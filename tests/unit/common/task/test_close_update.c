@@ -84,7 +84,7 @@ static double descended(int j, int steps)
     return -(double)(j % 2 == 0 ? j + 1 : -j - 1) / 1024 * RATE * steps;
 }
 
-Test(strategy_update, the_last_weights_and_their_moved_thresholds_are_experts, .init = setup,
+Test(close_update, the_last_weights_and_their_moved_thresholds_are_experts, .init = setup,
      .fini = teardown)
 {
     static const double shift[1 + SHIFTS] = {0, -0.5, 0.25};
@@ -108,7 +108,7 @@ Test(strategy_update, the_last_weights_and_their_moved_thresholds_are_experts, .
                  "as many as the job was checked for");
 }
 
-Test(strategy_update, a_later_stage_goes_on_from_the_model_and_all_are_judged, .init = setup,
+Test(close_update, a_later_stage_goes_on_from_the_model_and_all_are_judged, .init = setup,
      .fini = teardown)
 {
     run_round(0);
@@ -124,7 +124,7 @@ Test(strategy_update, a_later_stage_goes_on_from_the_model_and_all_are_judged, .
     cr_assert_eq(job_experts_at(&job, 2, AGENTS), outcome.expert_count);
 }
 
-Test(strategy_update, only_a_whole_state_is_read_back, .init = setup, .fini = teardown)
+Test(close_update, only_a_whole_state_is_read_back, .init = setup, .fini = teardown)
 {
     run_round(0);
     close_round(1);

@@ -82,7 +82,7 @@ static void last_against_the_rest(double y[M], const struct fixture *f, size_t c
     }
 }
 
-Test(task_memory, labels_of_one_class_against_the_rest)
+Test(answer_memory, labels_of_one_class_against_the_rest)
 {
     static const char label[] = "{column: y, classes: [a, b, c]}";
     struct fixture f;
@@ -101,7 +101,7 @@ Test(task_memory, labels_of_one_class_against_the_rest)
     job_free(&f.job);
 }
 
-Test(task_memory, labels_of_a_round)
+Test(answer_memory, labels_of_a_round)
 {
     struct fixture f;
     fixture_init(&f, "{column: y, centre: 0, half_width: 1}",
@@ -110,7 +110,7 @@ Test(task_memory, labels_of_a_round)
     job_free(&f.job);
 }
 
-Test(task_memory, answers_at_the_points)
+Test(answer_memory, answers_at_the_points)
 {
     struct fixture f;
     struct kernel_model model;
@@ -134,7 +134,7 @@ Test(task_memory, answers_at_the_points)
 }
 
 /* Which are copied, where other stages have other maps. */
-Test(task_memory, features_of_a_stages_own_map)
+Test(answer_memory, features_of_a_stages_own_map)
 {
     enum { ALL = 2 * D };
     struct fixture f;
@@ -157,7 +157,7 @@ Test(task_memory, features_of_a_stages_own_map)
     job_free(&f.job);
 }
 
-Test(task_memory, scores_of_a_record)
+Test(answer_memory, scores_of_a_record)
 {
     struct fixture f;
     double score[K];
@@ -186,7 +186,7 @@ static const char STREAM[] =
     "cohort: {minimum: 2, join_deadline_s: 60, deadline_s: 30}\n"
     "stages:\n  - {task: online, rounds: 1, t0: 20, share: 1, grid_bits: 32}\n";
 
-Test(task_memory, weights_of_a_stream)
+Test(answer_memory, weights_of_a_stream)
 {
     struct fixture f;
     struct why why = {{0}};

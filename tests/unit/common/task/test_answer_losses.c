@@ -63,7 +63,7 @@ static struct private_vector run(struct fixture *f, uint32_t within)
     return vector;
 }
 
-Test(task_losses, sums_encoded_clamped_losses_of_its_own_batch)
+Test(answer_losses, sums_encoded_clamped_losses_of_its_own_batch)
 {
     struct seeded_random seeded;
     struct fixture f;
@@ -121,7 +121,7 @@ static uint64_t largest_distance(enum loss_kind loss)
     return largest;
 }
 
-Test(task_losses, one_replaced_record_moves_it_by_at_most_its_sensitivity_and_can_reach_it)
+Test(answer_losses, one_replaced_record_moves_it_by_at_most_its_sensitivity_and_can_reach_it)
 {
     uint64_t zero_one = largest_distance(LOSS_ZERO_ONE);
     cr_assert_eq(zero_one, (uint64_t)K << BITS, "half the sensitivity would be caught here");
@@ -129,7 +129,7 @@ Test(task_losses, one_replaced_record_moves_it_by_at_most_its_sensitivity_and_ca
 }
 
 /* However far the scores are apart: every class costs an even part, and all of them one. */
-Test(task_losses, of_several_classes_a_record_costs_at_most_one)
+Test(answer_losses, of_several_classes_a_record_costs_at_most_one)
 {
     static const enum loss_kind kinds[] = {LOSS_LOGISTIC, LOSS_HINGE, LOSS_ZERO_ONE};
     enum { CLASSES = 3, OWN = K / CLASSES };
@@ -161,7 +161,7 @@ Test(task_losses, of_several_classes_a_record_costs_at_most_one)
     }
 }
 
-Test(task_losses, rounds_look_at_disjoint_rows)
+Test(answer_losses, rounds_look_at_disjoint_rows)
 {
     struct seeded_random seeded;
     struct fixture f;
@@ -184,7 +184,7 @@ Test(task_losses, rounds_look_at_disjoint_rows)
     }
 }
 
-Test(task_losses, too_few_records_are_refused_by_their_number_alone)
+Test(answer_losses, too_few_records_are_refused_by_their_number_alone)
 {
     struct why why = {{0}};
     struct job job = {.trust = TRUST_LOCAL};
@@ -196,7 +196,7 @@ Test(task_losses, too_few_records_are_refused_by_their_number_alone)
 
 /* A hostile coordinator's experts: infinite scores and NaN cost exactly 1, like any wrong answer.
  */
-Test(task_losses, overflowing_scores_stay_within_the_clamp)
+Test(answer_losses, overflowing_scores_stay_within_the_clamp)
 {
     struct seeded_random seeded;
     struct fixture f;

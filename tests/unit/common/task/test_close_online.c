@@ -62,9 +62,9 @@ static enum status add_losses(uint32_t round, size_t count)
     return outcome_add(&outcome, &job, &record, (struct slice){0});
 }
 
-TestSuite(strategy_online, .init = setup, .fini = teardown);
+TestSuite(close_online, .init = setup, .fini = teardown);
 
-Test(strategy_online, releases_and_written_experts_add_up)
+Test(close_online, releases_and_written_experts_add_up)
 {
     cr_assert_eq(outcome.expert_count, 0);
     cr_assert_eq(add_release(0, 1), STATUS_OK);
@@ -86,7 +86,7 @@ Test(strategy_online, releases_and_written_experts_add_up)
     cr_assert(outcome.finished && outcome.expert_count == EXPERTS);
 }
 
-Test(strategy_online, the_history_knows_which_experts_there_were)
+Test(close_online, the_history_knows_which_experts_there_were)
 {
     struct result result;
     const struct publish_options options = {.job = &job, .seconds = 1};
@@ -105,7 +105,7 @@ Test(strategy_online, the_history_knows_which_experts_there_were)
     result_free(&result);
 }
 
-Test(strategy_online, a_model_without_a_fit_is_one_of_squares)
+Test(close_online, a_model_without_a_fit_is_one_of_squares)
 {
     struct model model;
     const struct publish_options options = {.job = &job, .seconds = 1};
@@ -116,7 +116,7 @@ Test(strategy_online, a_model_without_a_fit_is_one_of_squares)
     model_free(&model);
 }
 
-Test(strategy_online, closes_with_the_average)
+Test(close_online, closes_with_the_average)
 {
     int64_t *sum = malloc(WIDTH * sizeof *sum);
     struct record record = history_round(0, agents, 2);
@@ -138,7 +138,7 @@ Test(strategy_online, closes_with_the_average)
     closing_free(&closing);
 }
 
-Test(strategy_online, records_that_cannot_follow_are_refused)
+Test(close_online, records_that_cannot_follow_are_refused)
 {
     struct record record = history_round(0, agents, 2);
     int64_t sum[WIDTH] = {0};

@@ -87,7 +87,7 @@ static void fill(double *day, struct seeded_random *seeded)
     }
 }
 
-Test(task_online, a_release_is_the_model_after_the_records_it_has_seen)
+Test(answer_online, a_release_is_the_model_after_the_records_it_has_seen)
 {
     struct fixture f;
     struct seeded_random seeded;
@@ -144,7 +144,7 @@ static double moved(const struct fixture *f, const double *day, size_t replaced,
     return sum;
 }
 
-Test(task_online, one_replaced_day_costs_no_more_than_the_charge_over_all_releases)
+Test(answer_online, one_replaced_day_costs_no_more_than_the_charge_over_all_releases)
 {
     struct seeded_random seeded;
     seeded_random_init(&seeded, 2);
@@ -166,7 +166,7 @@ Test(task_online, one_replaced_day_costs_no_more_than_the_charge_over_all_releas
 
 /* A record like no other, whose trace fades by the regularisation alone, through the agent's own code:
  * it pays nearly half of what is charged, and with the stream's factor forgotten more than twice. */
-Test(task_online, a_lone_record_would_pay_more_than_the_charge_were_the_factor_forgotten)
+Test(answer_online, a_lone_record_would_pay_more_than_the_charge_were_the_factor_forgotten)
 {
     enum { ROWS = 200, TIMES = 6, LONE = 3 };
     static const char lone_text[] =
@@ -220,7 +220,7 @@ Test(task_online, a_lone_record_would_pay_more_than_the_charge_were_the_factor_f
     job_free(&job);
 }
 
-Test(task_online, a_site_with_too_few_days_is_told_before_anything_runs)
+Test(answer_online, a_site_with_too_few_days_is_told_before_anything_runs)
 {
     struct fixture f;
     double day[DAYS] = {0};

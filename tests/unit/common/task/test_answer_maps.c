@@ -130,7 +130,7 @@ static void draw_days(double *day, struct seeded_random *seeded)
 /* Weights that an update stage may be asked at. */
 static const double state[] = {0.25, -0.5, 1};
 
-Test(task_maps, a_stage_answers_as_in_a_job_that_has_its_map_alone)
+Test(answer_maps, a_stage_answers_as_in_a_job_that_has_its_map_alone)
 {
     struct seeded_random seeded;
     double day[DAYS];
@@ -157,7 +157,7 @@ Test(task_maps, a_stage_answers_as_in_a_job_that_has_its_map_alone)
 
 /* Each expert's loss is what a job with its map alone says of it: an answer that took another block for
  * it, or all, would be another. */
-Test(task_maps, experts_of_all_maps_are_judged_each_by_its_own_features)
+Test(answer_maps, experts_of_all_maps_are_judged_each_by_its_own_features)
 {
     static const size_t maker[EXPERTS] = {0, 2, 3}; /* a stage of each map */
     struct seeded_random seeded;
@@ -200,7 +200,7 @@ static double distance(const struct private_vector *a, const struct private_vect
 
 /* And the second moments of the map's 31 features do move further than the bound for the three
  * plain ones: a bound of the wrong map would be caught here. */
-Test(task_maps, a_replaced_day_moves_no_answer_further_than_its_own_maps_bound)
+Test(answer_maps, a_replaced_day_moves_no_answer_further_than_its_own_maps_bound)
 {
     struct seeded_random seeded;
     double day[DAYS];
@@ -230,7 +230,7 @@ Test(task_maps, a_replaced_day_moves_no_answer_further_than_its_own_maps_bound)
 
 /* The words behind the answer stand for whatever lies there in memory: a clip as wide as the job's model
  * would shrink them, and the answer for their sake. */
-Test(task_maps, an_agents_sum_is_clipped_over_its_own_maps_coordinates)
+Test(answer_maps, an_agents_sum_is_clipped_over_its_own_maps_coordinates)
 {
     static const char two[] =
         "  - {task: update, loss: squared, rounds: 1, batch: 60, clip: 1, rate: 1,\n"

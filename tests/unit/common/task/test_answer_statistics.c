@@ -91,7 +91,7 @@ static int64_t step(double x)
     return (int64_t)floor(x * (1 << BITS) + 0.5);
 }
 
-Test(task_statistics, sums_what_its_own_batch_holds_for_every_kind_of_label)
+Test(answer_statistics, sums_what_its_own_batch_holds_for_every_kind_of_label)
 {
     for (int kind = LABEL_SIGN; kind <= LABEL_CLASSES; kind++) {
         struct seeded_random seeded;
@@ -152,7 +152,7 @@ static double largest_part(enum label_kind kind, bool gaussian)
     return largest;
 }
 
-Test(task_statistics,
+Test(answer_statistics,
      one_replaced_record_stays_within_the_sensitivity_and_half_of_it_would_be_caught)
 {
     for (int kind = LABEL_SIGN; kind <= LABEL_CLASSES; kind++) {
@@ -165,7 +165,7 @@ Test(task_statistics,
 
 /* Were each class's labels -1 and +1, as many blocks as there are classes would move: what the classes'
  * sensitivity leaves no room for. */
-Test(task_statistics, labels_of_minus_one_for_the_other_classes_would_be_caught)
+Test(answer_statistics, labels_of_minus_one_for_the_other_classes_would_be_caught)
 {
     struct seeded_random seeded;
     struct fixture f;
@@ -198,7 +198,7 @@ Test(task_statistics, labels_of_minus_one_for_the_other_classes_would_be_caught)
     job_free(&f.job);
 }
 
-Test(task_statistics, rows_outside_of_the_batch_do_not_count)
+Test(answer_statistics, rows_outside_of_the_batch_do_not_count)
 {
     struct seeded_random seeded;
     struct fixture f;

@@ -106,7 +106,7 @@ static void by_hand(double f[Q], const struct fixture *fixture, const double *y,
     }
 }
 
-Test(task_predict, answers_of_every_lambda_and_class_are_those_of_the_model)
+Test(answer_predict, answers_of_every_lambda_and_class_are_those_of_the_model)
 {
     static const double lambda[] = {0.1, 0.01};
     struct seeded_random seeded;
@@ -136,7 +136,7 @@ Test(task_predict, answers_of_every_lambda_and_class_are_those_of_the_model)
 }
 
 /* A point of the job is a record like any other: its features are the schema's. */
-Test(task_predict, points_become_features_as_records_do)
+Test(answer_predict, points_become_features_as_records_do)
 {
     struct fixture f;
     fixture_init(&f, "{column: y, centre: 0, half_width: 1}",
@@ -150,7 +150,7 @@ Test(task_predict, points_become_features_as_records_do)
 }
 
 /* A kernel expansion has a number for every record, and the records; what is offered has neither. */
-Test(task_predict, what_is_offered_has_q_numbers_however_many_records_there_are)
+Test(answer_predict, what_is_offered_has_q_numbers_however_many_records_there_are)
 {
     for (size_t m = 2; m <= M_MAX; m += 29) {
         struct seeded_random seeded;
@@ -181,7 +181,7 @@ static double distance_of(const struct private_vector *before, const struct priv
 
 /* Every point is the record that changes its label. At this lambda every hinge is bent, f = sum y_i K/(2
  * lambda m), and f at that record moves by the whole bound 1/(lambda m). */
-Test(task_predict, one_replaced_record_reaches_the_sensitivity_and_half_of_it_would_be_caught)
+Test(answer_predict, one_replaced_record_reaches_the_sensitivity_and_half_of_it_would_be_caught)
 {
     struct seeded_random seeded;
     struct fixture f;
@@ -211,7 +211,7 @@ Test(task_predict, one_replaced_record_reaches_the_sensitivity_and_half_of_it_wo
 }
 
 /* Whatever is replaced by whatever, for every loss and kernel; and never more than the whole range. */
-Test(task_predict, random_and_hostile_neighbours_stay_within_the_sensitivity)
+Test(answer_predict, random_and_hostile_neighbours_stay_within_the_sensitivity)
 {
     static const char *const stages[] = {
         "loss: squared, kernel: {kind: gaussian, gamma: 3}, lambdas: [0.05]",
@@ -248,7 +248,7 @@ Test(task_predict, random_and_hostile_neighbours_stay_within_the_sensitivity)
 }
 
 /* At the smallest lambda one label moves f by more than the range without the projection. */
-Test(task_predict, answers_that_were_not_projected_would_be_caught)
+Test(answer_predict, answers_that_were_not_projected_would_be_caught)
 {
     struct fixture f;
     fixture_init(&f, "{column: y, positive: \"1\", negative: \"0\"}",
