@@ -1,6 +1,7 @@
 #include "coordinator/publish.h"
 
 #include "coordinator/publish_terms.h"
+#include "job/trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,6 +121,8 @@ enum status publish_result(struct result *result, const struct outcome *outcome,
     result->seconds = options->seconds;
     result->chosen = outcome->expert_count > 0 ? (int64_t)outcome->chosen : RESULT_NONE;
     (void)snprintf(result->privacy.trust, RESULT_NAME_BYTES, "%s", job_trust_name(job->trust));
+    (void)snprintf(result->privacy.sent, RESULT_TEXT_BYTES, "%s", trust_of(job)->sent);
+    (void)snprintf(result->privacy.noise, RESULT_TEXT_BYTES, "%s", trust_of(job)->noise);
     (void)snprintf(result->privacy.unit, RESULT_NAME_BYTES, "%s", job_unit_name(job->unit));
     result->privacy.epsilon = (double)job->epsilon_micro / 1e6;
     result->privacy.delta = (double)job->delta_atto * 1e-18;

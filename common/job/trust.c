@@ -5,11 +5,17 @@
 static const struct trust table[] = {
     [TRUST_LOCAL] = {.name = "local",
                      .promise = "every answer leaves this site with noise on it",
+                     .sent = "the coordinator was sent only answers that carry noise",
+                     .noise = "each institution adds its noise itself, before anything leaves it",
                      .own_answers = true,
                      .rival = TRUST_CENTRAL},
     [TRUST_CENTRAL] = {.name = "central",
                        .promise = "this site sends EXACT sums; the coordinator adds the noise, and "
                                   "its operator could read them",
+                       .sent = "the coordinator was sent exact sums, which it is trusted with, and "
+                               "let nothing out without noise",
+                       .noise = "the coordinator sees exact sums and adds the noise once; the "
+                                "promise is about all it lets out, and not about what it sees",
                        .exact_answers = true,
                        .one_noise = true,
                        .rival = TRUST_LOCAL},

@@ -9,6 +9,8 @@
 struct trust {
     const char *name;    /* as in a job's text */
     const char *promise; /* what leaves a site, for whoever approves a job */
+    const char *sent;    /* what the coordinator was sent, for a report's reader */
+    const char *noise;   /* who adds the noise, and when: likewise */
 
     /* Agents send exact vectors. The coordinator's curator adds the noise once, to their sum, or draws from
      * the exact sum and charges for the draw. */

@@ -60,7 +60,8 @@ function facts() {
   const exact = answers.filter((a) => known(a.exact)), sites = privacy.per_agent.length;
   return Object.assign({
     job: result.job, version: result.version, unit: privacy.unit, trust: privacy.trust, private: result.private === true,
-    seed: result.seed !== null, simulated: result.simulated, finished: result.finished, central: privacy.trust === "central",
+    seed: result.seed !== null, simulated: result.simulated, finished: result.finished,
+    sent: privacy.sent || "", noise: privacy.noise || "",
     agents: count(sites), Agents: upper(count(sites)), s: sites === 1 ? "" : "s", sites: sites > 0,
     rounds: String(result.rounds.length), seconds: orNone(result.seconds, fixed(result.seconds, 1)),
     epsilon: orNone(privacy.epsilon, general(privacy.epsilon, 4)), epsilon3: general(privacy.epsilon, 3),

@@ -145,6 +145,8 @@ struct result {
     } baseline;
     struct {
         char trust[RESULT_NAME_BYTES];
+        char sent[RESULT_TEXT_BYTES];  /* what differs by trust, in words: job/trust.h */
+        char noise[RESULT_TEXT_BYTES]; /* likewise */
         char unit[RESULT_NAME_BYTES];
         double epsilon; /* the job's total, for one agent's record */
         double delta;

@@ -127,6 +127,8 @@ static const struct field baseline_fields[] = {
 
 const struct field result_privacy_fields[] = {
     {"trust", TEXT(struct result, privacy.trust)},
+    {"sent", NOTE(struct result, privacy.sent), .is_later = true},
+    {"noise", NOTE(struct result, privacy.noise), .is_later = true},
     {"unit", TEXT(struct result, privacy.unit)},
     {"epsilon", REAL(struct result, privacy.epsilon)},
     {"delta", REAL(struct result, privacy.delta)},

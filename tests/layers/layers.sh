@@ -116,6 +116,10 @@ awk -f "$here/unused.awk" "$here/for_tests.txt" "$work/code" >>"$work/violations
         grep -v '^tests/layers/' | sed 's/:\([0-9]*\):.*/:\1: says that something is not done; open an issue instead/'
 } >>"$work/violations" || true
 
+# A report says of the trust what its row says: no page knows one by name.
+trusts=$(sed -n 's/.*\.name = "\([a-z]*\)".*/\1/p' common/job/trust.c | paste -sd'|')
+grep -nwE "$trusts" common/report/*.{js,html} | sed 's/^\([^:]*:[0-9]*\):.*/\1: names a trust: show what its row says (job\/trust.h)/' >>"$work/violations" || true
+
 # (grep reads to the end below: with -q it would leave at the first hit, and `pipefail` would take the
 # writer's broken pipe for "nothing found".)
 # What was built: the pure rooms ask the system for nothing, and the simulator needs none of the

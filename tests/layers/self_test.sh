@@ -12,7 +12,7 @@ failed=0
 # A tree with the rooms that the rules speak of.
 clean_tree() {
     rm -rf "$work/tree"
-    mkdir -p "$work/tree"/{common/{base,noise,account,dp,learn,job,task/fit,describe,dictionary,protocol,crypto,io,config},lab/{audit,composition,study},agent,coordinator,cli,tests/unit}
+    mkdir -p "$work/tree"/{common/{base,noise,account,dp,learn,job,task/fit,describe,dictionary,protocol,crypto,io,config,report},lab/{audit,composition,study},agent,coordinator,cli,tests/unit}
     cd "$work/tree"
     echo 'house_library(base)' >common/base/CMakeLists.txt
     echo "house_library(dp DEPENDS base)" >common/dp/CMakeLists.txt
@@ -38,6 +38,9 @@ clean_tree() {
     done
     echo '    X(FIT, fit)' >>common/task/list.h
     echo '#include "task/task.h"' >common/job/job.c
+    echo '{.name = "central"}' >common/job/trust.c
+    echo 'const trust = privacy.trust; // centrally' >common/report/page.js
+    echo '<p>{trust}</p>' >common/report/page.html
     printf '#include "task/task.h"\n#include "task/list.h"\n' >common/task/fit/text.c
     printf '#include "task/answer.h"\n#include "task/task.h"\n#include "learn/dataset.h"\n' >common/task/fit/answer.c
     printf '#include "task/close.h"\n#include "task/task.h"\n#include "protocol/machine.h"\n' >common/task/fit/close.c
@@ -152,6 +155,8 @@ plant common/task/fit/other.c '#include "task/task.h"' 'no CMakeLists.txt declar
 plant coordinator/round.c 'int g(int task) { return task == TASK_FIT; }' 'names TASK_FIT outside its folder'
 plant common/job/job.c 'int g(int trust) { return trust == TRUST_CENTRAL; }' 'names a trust'
 plant common/job/job.c 'int g(int trust) { return trust == TRUST_DISTRIBUTED; }' 'names a trust'
+plant common/report/page.js 'const exact = privacy.trust === "central";' 'names a trust'
+plant common/report/page.html '<p data-if="central">exact sums</p>' 'names a trust'
 plant agent/main_run.c '#include "io/endpoint.h"' 'no house_program names'
 plant agent/task.c 'int g(void) { return mechanism_laplace(0); }' 'they are the only ways out'
 plant agent/gate.c '#include "tests/unit/x.h"' 'no header of this project'

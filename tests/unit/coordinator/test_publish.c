@@ -3,6 +3,7 @@
 
 #include "coordinator/publish.h"
 #include "job/terms.h"
+#include "job/trust.h"
 #include "task/losses/stage.h"
 #include "task/update/stage.h"
 #include "tests/unit/coordinator/history.h"
@@ -74,6 +75,8 @@ Test(publish, tells_the_history, .init = setup, .fini = teardown)
     const struct publish_options options = {.job = &job, .seconds = 2.5};
     cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
     cr_assert(result.private && !result.simulated && result.finished && !result.has_seed);
+    cr_assert_str_eq(result.privacy.sent, trust_at(TRUST_LOCAL)->sent);
+    cr_assert_str_eq(result.privacy.noise, trust_at(TRUST_LOCAL)->noise);
     cr_assert(result.expert_count == 4 && result.round_count == 3 && result.feature_count == 2);
     cr_assert(result.chosen == 3 && result.expert[3].model[1] == 8.125);
     cr_assert(isnan(result.accuracy) && isnan(result.auc) && isnan(result.baseline.majority));
@@ -264,6 +267,8 @@ Test(publish, tells_what_a_play_was_promised_and_not_what_it_came_to, .fini = te
     add_sum(1, state, 3);
     const struct hedge_plan *plan = &losses_stage(&job.stage[1])->plays.plan;
     cr_assert(publish_result(&result, &outcome, &options) == STATUS_OK);
+    cr_assert_str_eq(result.privacy.sent, trust_at(TRUST_CENTRAL)->sent);
+    cr_assert_str_eq(result.privacy.noise, trust_at(TRUST_CENTRAL)->noise);
     cr_assert(isnan(result.regret.average) && isnan(result.round[1].regret_average));
     cr_assert(result.round[1].loss == NULL && result.round[1].weight == NULL);
     cr_assert_float_eq(result.regret.bound, fmin(1, plan->regret_bound + plan->cap_probability),

@@ -1,6 +1,7 @@
 /* The page as its reader sees it, once its scripts ran (rendered.h): what comes from outside is text in it and never
  * markup; it says when it is not private. */
 
+#include "job/trust.h"
 #include "report/html.h"
 #include "report/result_fields.h"
 
@@ -70,6 +71,8 @@ Test(html, lets_no_name_become_markup)
     (void)snprintf(result.release[0].unit, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.release[0].mechanism, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.privacy.trust, RESULT_NAME_BYTES, "%s", hostile);
+    (void)snprintf(result.privacy.sent, RESULT_TEXT_BYTES, "%s", hostile);
+    (void)snprintf(result.privacy.noise, RESULT_TEXT_BYTES, "%s", hostile);
     (void)snprintf(result.privacy.unit, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.version, sizeof result.version, "<script>");
     char *after = made(&result);
@@ -115,14 +118,26 @@ Test(html, shows_answers_with_their_bars_and_what_they_cost)
     result_free(&result);
 }
 
+static void trust_in(struct result *result, enum job_trust trust)
+{
+    (void)snprintf(result->privacy.trust, RESULT_NAME_BYTES, "%s", trust_at(trust)->name);
+    (void)snprintf(result->privacy.sent, RESULT_TEXT_BYTES, "%s", trust_at(trust)->sent);
+    (void)snprintf(result->privacy.noise, RESULT_TEXT_BYTES, "%s", trust_at(trust)->noise);
+}
+
 Test(html, promises_no_more_than_the_trust_gives)
 {
     struct result result = example_result();
     char *page = drawn(&result);
+    cr_assert(strstr(page, "The trust was \xe2\x80\x9clocal\xe2\x80\x9d.") != NULL,
+              "a file of before does not say who adds the noise");
+    free(page);
+    trust_in(&result, TRUST_LOCAL);
+    page = drawn(&result);
     cr_assert(strstr(page, "adds its noise itself") != NULL);
     cr_assert(strstr(page, "answers that carry noise") != NULL);
     free(page);
-    (void)snprintf(result.privacy.trust, RESULT_NAME_BYTES, "central");
+    trust_in(&result, TRUST_CENTRAL);
     result.regret.average = NAN;
     for (size_t i = 0; i < result.round_count; i++) {
         free(result.round[i].loss);
