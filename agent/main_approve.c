@@ -27,6 +27,8 @@ struct desk {
     char approvals_path[DESK_PATH_BYTES];
     struct waiting_job waiting[WAITING_MAX];
     size_t count;
+    size_t unread_count; /* texts that were named and passed over */
+    bool decided;
 };
 
 void site_approvals_path(const struct site *site, char path[static DESK_PATH_BYTES])
@@ -138,8 +140,8 @@ static enum status read_waiting(const struct site *site, struct waiting_job *out
         struct digest digest;
         digest_sha256(&digest, &(struct slice){out->text, out->size}, 1);
         if (!digest_equal(&digest, &out->digest)) {
-            status = why_refuse(
-                why, "%s: its text is not the one that its name is the digest of: delete it", path);
+            status =
+                why_refuse(why, "%s: its text is not the one that its name is the digest of", path);
         }
     }
     return status == STATUS_OK
@@ -154,9 +156,41 @@ static void waiting_free(struct waiting_job *waiting)
     memset(waiting, 0, sizeof *waiting);
 }
 
-static enum status read_desk(struct desk *desk, const char *config, struct why *why)
+/* One text that cannot be read or parsed keeps nobody from the others. */
+static enum status read_all_waiting(struct desk *desk)
 {
     char path[DESK_PATH_BYTES];
+    waiting_path(&desk->site, path, "");
+    DIR *list = opendir(path);
+    const struct dirent *entry = NULL;
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && desk->count < WAITING_MAX && list != NULL &&
+           (entry = readdir(list)) != NULL) {
+        struct waiting_job *next = &desk->waiting[desk->count];
+        struct why wrong = {{0}};
+        const enum status one = read_waiting(&desk->site, next, entry->d_name, &wrong);
+        if (one == STATUS_OK) {
+            desk->count++;
+            continue;
+        }
+        waiting_free(next);
+        if (one == STATUS_NO_MEMORY) {
+            status = one;
+        } else if (one != STATUS_NOT_FOUND) {
+            (void)fprintf(stderr, PROGRAM ": %s; this text is passed over; remedy: delete %s/%s\n",
+                          wrong.text[0] != '\0' ? wrong.text : status_text(one), path,
+                          entry->d_name);
+            desk->unread_count++;
+        }
+    }
+    if (list != NULL) {
+        (void)closedir(list);
+    }
+    return status;
+}
+
+static enum status read_desk(struct desk *desk, const char *config, struct why *why)
+{
     enum status status = site_read_settings(&desk->site, config, why);
     if (status == STATUS_OK) {
         status = site_read_policy(&desk->site, why);
@@ -167,24 +201,8 @@ static enum status read_desk(struct desk *desk, const char *config, struct why *
     if (status == STATUS_OK) {
         status = read_approvals(desk, why);
     }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    waiting_path(&desk->site, path, "");
-    DIR *list = opendir(path);
-    const struct dirent *entry = NULL;
-    while (status == STATUS_OK && desk->count < WAITING_MAX && list != NULL &&
-           (entry = readdir(list)) != NULL) {
-        struct waiting_job *next = &desk->waiting[desk->count];
-        status = read_waiting(&desk->site, next, entry->d_name, why);
-        if (status == STATUS_NOT_FOUND) {
-            status = STATUS_OK;
-        } else {
-            desk->count++;
-        }
-    }
-    if (list != NULL) {
-        (void)closedir(list);
+    if (status == STATUS_OK) {
+        status = read_all_waiting(desk);
     }
     if (status == STATUS_OK) {
         struct run_count runs = {desk->waiting, desk->count};
@@ -238,6 +256,7 @@ static enum status write_decision(struct desk *desk, const struct digest *digest
         hex_encode(hex, digest->byte, DIGEST_BYTES);
         waiting_path(&desk->site, path, hex);
         (void)unlink(path);
+        desk->decided = true;
     }
     return status;
 }
@@ -327,7 +346,9 @@ static void list(const struct desk *desk)
         (void)printf("%.12s  %s, trust %s, epsilon %g\n", waiting->hex, waiting->job.name,
                      job_trust_name(waiting->job.trust), (double)waiting->job.epsilon_micro * 1e-6);
     }
-    (void)puts(desk->count == 0 ? "no job waits for a person"
+    const char *none = desk->unread_count == 0 ? "no job waits for a person"
+                                               : "no job that can be read waits for a person";
+    (void)puts(desk->count == 0 ? none
                                 : "\nread and decide: `" PROGRAM " approve --config FILE DIGEST`");
 }
 
@@ -364,9 +385,11 @@ int main_approve(const struct arguments *arguments)
 {
     struct desk *desk = calloc(1, sizeof *desk);
     struct why why = {{0}};
+    int good = EXIT_CODE_OK;
     enum status status = desk == NULL ? STATUS_NO_MEMORY : read_desk(desk, arguments->config, &why);
     if (status == STATUS_OK) {
         status = decide(desk, arguments, &why);
+        good = desk->unread_count > 0 && !desk->decided ? EXIT_CODE_INPUT : EXIT_CODE_OK;
     }
     if (desk != NULL) {
         for (size_t i = 0; i < WAITING_MAX; i++) {
@@ -376,5 +399,5 @@ int main_approve(const struct arguments *arguments)
         free(desk);
     }
     (void)fflush(stdout);
-    return status == STATUS_OK ? EXIT_CODE_OK : daemon_complain(PROGRAM, status, &why);
+    return status == STATUS_OK ? good : daemon_complain(PROGRAM, status, &why);
 }

@@ -13,13 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print_price(struct price price)
+enum { PRICE_BYTES = 2 * DECIMAL_TEXT_BYTES + 32 };
+
+static void price_text(char text[static PRICE_BYTES], struct price price)
 {
     char epsilon[DECIMAL_TEXT_BYTES];
     char delta[DECIMAL_TEXT_BYTES];
     decimal_format(epsilon, sizeof epsilon, price.epsilon_micro, EPSILON_DECIMALS);
     decimal_format(delta, sizeof delta, price.delta_atto, DELTA_DECIMALS);
-    (void)printf("epsilon %s, delta %s", epsilon, delta);
+    (void)snprintf(text, PRICE_BYTES, "epsilon %s, delta %s", epsilon, delta);
 }
 
 /* The records that this site admits to. A share counts no more of them than the job lets count. */
@@ -42,11 +44,12 @@ static enum status print_stage(const struct site *site, const struct job *job, s
     if (status != STATUS_OK) {
         return status;
     }
-    (void)printf("\n  stage %zu: %s, %s; %s noise; %u charge%s, ", index + 1,
-                 task_name(stage->task), strategy_name(stage->strategy), terms.mechanism,
-                 terms.passes, terms.passes == 1 ? "" : "s");
-    print_price(terms.price);
-    (void)puts(" by itself");
+    char price[PRICE_BYTES];
+    price_text(price, terms.price);
+    (void)putchar('\n');
+    wrap_print(stdout, 0, 4, "  stage %zu: %s, %s; %s noise; %u charge%s, %s by itself", index + 1,
+               task_name(stage->task), strategy_name(stage->strategy), terms.mechanism,
+               terms.passes, terms.passes == 1 ? "" : "s", price);
     for (size_t i = 0; i < terms.line_count; i++) {
         const struct terms_line *line = &terms.line[i];
         const bool spread = isfinite(line->noise);
@@ -80,45 +83,71 @@ static void print_notes(const struct site *site, const struct job *job)
     }
 }
 
+/* The dictionary's number, or nearly, leaves the site with the answers' sizes. Returns whether it does. */
+static bool is_told(const struct site *site, const struct job *job, struct why *note)
+{
+    const uint64_t own = dictionary_records(&site->dictionary, &job->schema);
+    if (job_has_shares(job)) {
+        why_set(note,
+                "a batch is a share: each answer tells the coordinator that share of %" PRIu64
+                " records, by the data dictionary",
+                own < job->records_most ? own : job->records_most);
+    }
+    return job_has_shares(job);
+}
+
+static void print_told(const struct site *site, const struct job *job)
+{
+    struct why note = {{0}};
+    if (is_told(site, job, &note)) {
+        wrap_print(stdout, 0, 4, "  %s", note.text);
+    }
+}
+
 static json_t *notes_json(const struct site *site, const struct job *job)
 {
     struct why note = {{0}};
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i <= job->schema.column_count; i++) {
+    if (is_told(site, job, &note)) {
+        json_add(&list, json_string(note.text));
+    }
+    for (size_t i = 0; i <= job->schema.column_count; i++) {
         if (dictionary_has_note(&site->dictionary, &job->schema, i, &note)) {
-            (void)json_array_append_new(list, json_string(note.text));
+            json_add(&list, json_string(note.text));
         }
     }
     return list;
 }
 
-/* The dictionary's number, or nearly, leaves the site with the answers' sizes. */
-static void print_told(const struct site *site, const struct job *job)
+/* Of a stage's questions. */
+static json_t *question_notes_json(const struct stage *stage)
 {
-    if (job_has_shares(job)) {
-        const uint64_t own = dictionary_records(&site->dictionary, &job->schema);
-        wrap_print(stdout, 0, 4,
-                   "  a batch is a share: each answer tells the coordinator that share of %" PRIu64
-                   " records, by the data dictionary",
-                   own < job->records_most ? own : job->records_most);
+    struct why note = {{0}};
+    json_t *list = json_array();
+    for (size_t i = 0; i < round_queries(stage)->count; i++) {
+        if (query_has_note(&round_queries(stage)->query[i], &note)) {
+            json_add(&list, json_string(note.text));
+        }
     }
+    return list;
 }
 
 static enum status print_cost(const struct site *site, const struct job *job, struct why *why)
 {
     struct ledger *ledger = NULL;
     char left[DECIMAL_TEXT_BYTES];
+    char price[PRICE_BYTES];
     enum status status = site_ledger(site, &ledger, why);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         ledger_free(ledger);
         return status;
     }
     const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
-    (void)printf("  it may cost this site ");
-    print_price((struct price){job->epsilon_micro, job->delta_atto});
+    price_text(price, (struct price){job->epsilon_micro, job->delta_atto});
     decimal_format(left, sizeof left, site_epsilon_left(&total), EPSILON_DECIMALS);
-    (void)printf(", for any one %s\n  left of the policy's total: epsilon %s\n",
-                 job_unit_name(job->unit), left);
+    wrap_print(stdout, 0, 4, "  it may cost this site %s, for any one %s", price,
+               job_unit_name(job->unit));
+    (void)printf("  left of the policy's total: epsilon %s\n", left);
     ledger_free(ledger);
     return STATUS_OK;
 }
@@ -166,10 +195,11 @@ static json_t *stage_json(const struct site *site, const struct job *job, size_t
                            json_number(line->noise), "bar", json_number(line->bar)));
     }
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "task", task_name(job->stage[index].task),
+        "{s:s, s:s, s:s, s:I, s:f, s:f, s:o, s:o}", "task", task_name(job->stage[index].task),
         "strategy", strategy_name(job->stage[index].strategy), "mechanism", terms.mechanism,
         "charges", (json_int_t)terms.passes, "epsilon", (double)terms.price.epsilon_micro * 1e-6,
-        "delta", (double)terms.price.delta_atto * 1e-18, "releases", lines);
+        "delta", (double)terms.price.delta_atto * 1e-18, "releases", lines, "notes",
+        question_notes_json(&job->stage[index]));
     terms_free(&terms);
     return json;
 }

@@ -9,6 +9,7 @@
 #include "account/renyi.h"
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/wrap.h"
 #include "json/json_text.h"
 
 #include <inttypes.h>
@@ -279,12 +280,13 @@ static void print_odometer(const struct balance *balance)
         return; /* the sum is all there is to say */
     }
     amount_text(text, at_end(balance));
-    (void)printf("       at this moment %s, had one fixed it beforehand, as a job's end is;\n",
-                 text);
+    wrap_print(stdout, 0, 7,
+               "       at this moment %s, had one fixed it beforehand, as a job's end is;", text);
     amount_text(text, now);
-    (void)printf("       by now %s, at any time and however the charges were chosen;\n"
-                 "       %" PRIu64 ".%02" PRIu64 " %% of the divergence of order %.4g is spent\n",
-                 text, share / 100, share % 100, balance->filter.order);
+    wrap_print(stdout, 0, 7, "       by now %s, at any time and however the charges were chosen;",
+               text);
+    (void)printf("       %" PRIu64 ".%02" PRIu64 " %% of the divergence of order %.4g is spent\n",
+                 share / 100, share % 100, balance->filter.order);
 }
 
 static void print_job(const struct ledger_found *found, size_t index)
@@ -299,8 +301,8 @@ static void print_job(const struct ledger_found *found, size_t index)
     hex_encode(hex, id.byte, DIGEST_BYTES);
     amount_text(spent, spent_of(&balance));
     left_text(left, &balance);
-    (void)printf("job    %-24.24s spent %s%s%s\n", name[0] != '\0' ? name : hex, spent,
-                 balance.limited ? "; left " : "", balance.limited ? left : "");
+    wrap_print(stdout, 0, 7, "job    %-24.24s spent %s%s%s", name[0] != '\0' ? name : hex, spent,
+               balance.limited ? "; left " : "", balance.limited ? left : "");
 }
 
 void balance_print(const struct ledger_found *found)

@@ -160,13 +160,22 @@ static bool check_slot(const struct site *site, const struct job *job, double sp
     return daemon_report("slot", status, &why);
 }
 
-/* What the job asks of columns beyond the dictionary: nothing is declined for it. */
+/* What the job asks of columns beyond the dictionary, and in its questions beyond a column's range: nothing is
+ * declined for it. */
 static void tell_of_columns(const struct site *site, const struct job *job)
 {
     struct why note = {{0}};
     for (size_t i = 0; i <= job->schema.column_count; i++) {
         if (dictionary_has_note(&site->dictionary, &job->schema, i, &note)) {
             daemon_note("dictionary/job", "%s", note.text);
+        }
+    }
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct query_set *set = round_queries(&job->stage[i]);
+        for (size_t j = 0; j < set->count; j++) {
+            if (query_has_note(&set->query[j], &note)) {
+                daemon_note("job", "stage %zu: %s", i + 1, note.text);
+            }
         }
     }
 }

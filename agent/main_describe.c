@@ -3,6 +3,7 @@
 
 #include "agent/main.h"
 #include "base/exit_code.h"
+#include "base/near.h"
 #include "describe/describe.h"
 #include "io/daemon.h"
 #include "learn/table.h"
@@ -15,14 +16,17 @@
 
 #define PROGRAM "hedgerow-agent"
 
-static bool read_separator(char *separator, const char *name)
+static bool read_separator(char *separator, const char *name, char hint[static NEAR_HINT_BYTES])
 {
+    struct near near = near_to((struct slice){name, name == NULL ? 0 : strlen(name)});
     for (unsigned i = 0; name != NULL && dictionary_separator_name(i) != NULL; i++) {
+        near_offer(&near, dictionary_separator_name(i));
         if (strcmp(name, dictionary_separator_name(i)) == 0) {
             *separator = dictionary_separator(i);
             return true;
         }
     }
+    (void)near_hint(hint, &near);
     return name == NULL;
 }
 
@@ -34,8 +38,10 @@ int main_describe(const struct arguments *arguments)
     struct describe_counts counts = {0};
     FILE *file = NULL;
 
-    if (!read_separator(&options.separator, arguments->separator)) {
-        why_set(&why, "--separator %s: write comma, semicolon or tab", arguments->separator);
+    char hint[NEAR_HINT_BYTES];
+    if (!read_separator(&options.separator, arguments->separator, hint)) {
+        why_set(&why, "--separator %s: write comma, semicolon or tab%s", arguments->separator,
+                hint);
         return daemon_usage(PROGRAM, why.text);
     }
     enum status status = table_open(&file, arguments->table, &why);

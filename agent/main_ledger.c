@@ -5,6 +5,7 @@
 #include "agent/main_balance.h"
 #include "base/decimal.h"
 #include "base/exit_code.h"
+#include "base/wrap.h"
 #include "io/daemon.h"
 #include "io/journal.h"
 #include "protocol/wire.h"
@@ -55,10 +56,12 @@ static enum status print_answer(struct ledger_print *print, const struct record 
     decimal_format(delta, sizeof delta, cost.delta_atto, DELTA_DECIMALS);
     event_text(event, sizeof event, charge);
     if (print->charges == NULL) {
-        (void)printf("%-20s  %-24.24s  %5" PRIu32 "  %-10s  %10s  %8s  %-16.16s  %s\n", when,
+        (void)printf("%-20s  %-20.20s  %5" PRIu32 "  %-10s %8s %8s\n", when,
                      name[0] != '\0' ? name : id, record->as.answer.round + 1,
-                     record->as.answer.task, unbounded ? "-" : epsilon, delta,
-                     digest_is_none(&record->as.answer.answer) ? "-" : answer, event);
+                     record->as.answer.task, unbounded ? "-" : epsilon, delta);
+        wrap_print(stdout, 0, 4, "    %s%s%.16s", event,
+                   digest_is_none(&record->as.answer.answer) ? "" : "; answer ",
+                   digest_is_none(&record->as.answer.answer) ? "" : answer);
         return STATUS_OK;
     }
     json_add(&print->charges,
@@ -174,8 +177,8 @@ static enum status print_journal(struct ledger_print *print, const struct site *
         return STATUS_NO_MEMORY;
     }
     if (!json) {
-        (void)printf("%-20s  %-24s  %5s  %-10s  %10s  %8s  %-16s  %s\n", "when", "job", "round",
-                     "task", "epsilon", "delta", "answer", "event");
+        (void)printf("%-20s  %-20s  %5s  %-10s %8s %8s\n    event; answer\n", "when", "job",
+                     "round", "task", "epsilon", "delta");
     }
     enum status status = replay(print, site, why);
     if (status == STATUS_NOT_FOUND) {

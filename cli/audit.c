@@ -1,4 +1,5 @@
 #include "base/decimal.h"
+#include "base/near.h"
 #include "cli/command.h"
 #include "config/options.h"
 #include "crypto/random.h"
@@ -106,15 +107,19 @@ static enum status names(const struct audit_subject **subject, const char *name,
 {
     char list[WHY_BYTES / 2] = "";
     size_t used = 0;
+    char hint[NEAR_HINT_BYTES];
+    struct near near = near_to((struct slice){name, strlen(name)});
     *subject = audit_subject_named(name);
     if (*subject != NULL || strcmp(name, "all") == 0) {
         return STATUS_OK;
     }
     for (size_t i = 0; audit_subject_at(i) != NULL && used < sizeof list; i++) {
         int written = snprintf(list + used, sizeof list - used, "%s, ", audit_subject_at(i)->name);
+        near_offer(&near, audit_subject_at(i)->name);
         used += written > 0 ? (size_t)written : 0;
     }
-    return why_refuse(why, "there is no mechanism \"%s\"; there are %sand all", name, list);
+    return why_refuse(why, "there is no mechanism \"%s\"; there are %sand all%s", name, list,
+                      near_hint(hint, &near));
 }
 
 /* Reads the command line into request; what is wrong with it is a matter of usage. */

@@ -2,11 +2,13 @@
 
 #include "base/exit_code.h"
 #include "base/file.h"
+#include "base/near.h"
 #include "base/wrap.h"
 #include "io/clock.h"
 #include "io/process.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,21 @@ static void write_once(void *self, const struct log_entry *entry)
     }
 }
 
+/* Before the first thread, which inherits it. A signal that comes before a loop hears of it waits for that loop; one
+ * that comes behind the loop's end changes nothing: a result is being written, and the exit code is known. */
+static enum status hold_signals(struct why *why)
+{
+    sigset_t held;
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGTERM);
+    (void)sigaddset(&held, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &held, NULL) != 0) {
+        why_set(why, "signals cannot be held back: %s", strerror(errno));
+        return STATUS_IO;
+    }
+    return STATUS_OK;
+}
+
 enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
                          uint64_t memory_bytes_max, struct why *why)
 {
@@ -43,7 +60,10 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
     daemon->limited = (struct log){.write = write_limited, .self = daemon, .level = log->level};
     log_rate_init(&daemon->rate, &daemon->limited, REPEAT_PERIOD_MS);
     daemon->log = (struct log){.write = write_once, .self = daemon, .level = log->level};
-    enum status status = process_harden(memory_bytes_max / (1024 * 1024), why);
+    enum status status = hold_signals(why);
+    if (status == STATUS_OK) {
+        status = process_harden(memory_bytes_max / (1024 * 1024), why);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -125,6 +145,32 @@ static bool prints_help(const struct daemon_program *program, int count, char *c
     return false;
 }
 
+/* With the nearest word: behind the first of two that stand together it is the second that was mistyped. */
+static int refuse_command(const struct daemon_program *program, int count, char *const *argument)
+{
+    char hint[NEAR_HINT_BYTES];
+    struct why why = {""};
+    struct near first = near_to((struct slice){"", 0});
+    struct near second = first;
+    if (count > 1) {
+        first = near_to((struct slice){argument[1], strlen(argument[1])});
+    }
+    if (count > 2) {
+        second = near_to((struct slice){argument[2], strlen(argument[2])});
+    }
+    bool is_second = false;
+    for (size_t i = 0; i < program->command_count; i++) {
+        const struct daemon_command *command = &program->command[i];
+        near_offer(&first, command->name);
+        if (count > 2 && command->action != NULL && strcmp(argument[1], command->name) == 0) {
+            is_second = true;
+            near_offer(&second, command->action);
+        }
+    }
+    why_set(&why, "%s%s", program->usage, near_hint(hint, is_second ? &second : &first));
+    return daemon_usage(program->name, why.text);
+}
+
 int daemon_main(const struct daemon_program *program, const struct arguments *arguments, int count,
                 char **argument)
 {
@@ -149,7 +195,7 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
                    ? command->run(arguments)
                    : daemon_usage(program->name, why.text);
     }
-    return daemon_usage(program->name, program->usage);
+    return refuse_command(program, count, argument);
 }
 
 bool daemon_report(const char *question, enum status status, struct why *why)

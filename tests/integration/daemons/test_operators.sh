@@ -95,6 +95,17 @@ for program in "$agent" "$coordinator"; do
     expect 3 "$program" run --config nowhere.yml
     says 'nowhere.yml'
 done
+# A word a slip or two away from a known one gets that one proposed.
+expect 2 "$agent" chekc
+says 'did you mean "check"?'
+expect 2 "$agent" describe records.csv --separator semicolom
+says 'did you mean "semicolon"?'
+expect 2 "$coordinator" enroll
+says 'did you mean "enrol"?'
+expect 2 "$coordinator" agents ad one
+says 'did you mean "add"?'
+expect 2 "$hedgerow" audit laplce
+says 'did you mean "laplace"?'
 expect 2 "$agent" check --config one/agent.yml --timeout 0
 expect 2 "$agent" enrol --config one/agent.yml
 says '--token FILE is missing'
@@ -347,6 +358,23 @@ wait_for job-approved two.log
 wait_for job-joined two.log
 expect 0 "$agent" approve --config two/agent.yml
 prints 'no job waits for a person'
+# A text that cannot be parsed is named and passed over; the others are shown, and the exit code tells.
+{ cat office/job.yml; echo '# another'; } >"waiting.more"
+more=$(sha256sum waiting.more | cut -c 1-64)
+cp waiting.more "two/state/waiting/$more.yml"
+echo nonsense >waiting.broken
+broken=$(sha256sum waiting.broken | cut -c 1-64)
+cp waiting.broken "two/state/waiting/$broken.yml"
+chmod 600 two/state/waiting/*.yml
+expect 3 "$agent" approve --config two/agent.yml --json
+says "this text is passed over; remedy: delete two/state/waiting/$broken.yml"
+grep -q "\"digest\": \"$more\"" "$work/out" || fault 'one broken text hides the others'
+expect 3 "$agent" approve --config two/agent.yml --yes "${broken:0:8}"
+expect 0 "$agent" approve --config two/agent.yml --refuse "${more:0:8}"
+says "$broken"
+expect 3 "$agent" approve --config two/agent.yml
+prints 'no job that can be read waits'
+rm "two/state/waiting/$broken.yml"
 # A no is for one job: the beginning of several digests refuses none, and least of all the one that runs.
 for i in $(seq 200); do
     { cat office/job.yml; echo "# $i"; } >waiting.more
@@ -384,6 +412,8 @@ wait $office || fault "the coordinator of a job that is done ends with $?"
 # The ledger, the budget that is left, a coordinator's journal with another job, a revocation.
 expect 0 "$agent" ledger --config one/agent.yml
 prints 'left   epsilon 0.5, delta 0'
+prints '; answer '
+fits_80
 expect 6 "$agent" check --config one/agent.yml --timeout 1
 prints 'epsilon 0.5 is left'
 prints 'the job costs up to 1'
@@ -424,4 +454,47 @@ PY
 for kept in office one/state two/state ./*.log; do
     ! grep -rqaE "$canary|6123409" "$kept" || fault "a value of a record is in $kept"
 done
+# What a job asks beyond a column's range, and what its sizes tell, are said before a yes, also in JSON.
+cat >questions.yml <<'YAML'
+hedgerow: 1
+job: questions
+data:
+  label: {column: death, positive: "1", negative: "0"}
+  features:
+    - {column: age, centre: 70, half_width: 30}
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}
+cohort: {minimum: 2, records_most: 5000, deadline_s: 30}
+stages:
+  - {task: query, queries: ["count: age > 500"], batch: 50 %, share: 1, grid_bits: 10}
+YAML
+chmod 644 questions.yml
+expect 5 "$agent" check --config two/agent.yml --job questions.yml --timeout 1
+prints 'job          note    stage 1: character 14 of "count: age > 500" lies outside'
+fits_80
+cp questions.yml "two/state/waiting/$(sha256sum questions.yml | cut -c 1-64).yml"
+chmod 600 two/state/waiting/*.yml
+expect 0 "$agent" approve --config two/agent.yml --json
+python3 - "$work/out" <<'PY' || fault 'notes are missing in JSON'
+import json, sys
+[job] = json.load(open(sys.argv[1]))["waiting"]
+assert "a batch is a share" in job["notes"][0], job["notes"]
+assert "lies outside" in job["stages"][0]["notes"][0], job["stages"]
+PY
+expect 5 "$agent" approve --config two/agent.yml </dev/null
+prints 'a batch is a share'
+
+# A second signal, from a supervisor or a person without patience, takes neither result nor exit code.
+sed 's/join_deadline_s: 60 /join_deadline_s: 1 /' "$job" >office/short.yml
+sed 's/job: job.yml/job: short.yml/; s/: state/: short/' office/coordinator.yml >office/short-run.yml
+"$coordinator" agents add one --key "$(tail -n 1 one/site.pub)" --config office/short-run.yml >/dev/null
+start short.log "$coordinator" run --config office/short-run.yml
+short=$!
+wait_for job-failed short.log
+kill -TERM $short
+wait_for stopping short.log
+kill -TERM $short 2>/dev/null
+code=0
+wait $short || code=$?
+[ $code -eq 4 ] || fault "a coordinator that is told twice to stop ends with $code"
+[ -s office/short/out/result.json ] || fault 'a second signal took the result'
 finish

@@ -3,6 +3,7 @@
 #include "io/daemon.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,4 +61,21 @@ Test(daemon, a_hundred_thousand_entries_of_every_level_are_a_bounded_log)
         close(file);
         close(before);
     }
+}
+
+/* Behind its loop a program writes results, before it there are files to check: there a signal ends nothing. */
+Test(daemon, a_signal_waits_for_who_hears_of_it)
+{
+    static const int asked[] = {SIGTERM, SIGINT};
+    const struct log_settings settings = {.level = LOG_INFO, .format = LOG_FORMAT_JSON};
+    struct daemon daemon;
+    struct why why = {{0}};
+    sigset_t pending;
+    cr_assert_eq(daemon_start(&daemon, &settings, 0, &why), STATUS_OK);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        cr_assert_eq(raise(asked[i]), 0);
+        cr_assert_eq(sigpending(&pending), 0);
+        cr_expect_eq(sigismember(&pending, asked[i]), 1);
+    }
+    daemon_stop(&daemon);
 }
