@@ -51,13 +51,11 @@ static const char *const rests_on[ACCOUNTANT_COUNT] = {
     [ACCOUNTANT_RENYI] = "Renyi curves add up at the best order",
     [ACCOUNTANT_PLD] = "each mechanism's own distribution of losses, convolved"};
 
-/* What is asked: epsilon at this delta, or delta at this epsilon. */
-struct question {
-    const char *asked; /* "epsilon" or "delta" */
-    const char *given; /* the other one */
-    double at;
-    bool wants_epsilon;
-};
+/* What is asked, and the other one. */
+static const char *name_of(bool is_epsilon)
+{
+    return is_epsilon ? "epsilon" : "delta";
+}
 
 static void print_bound(const struct account *account, enum accountant accountant)
 {
@@ -87,26 +85,28 @@ static void print_meaning(double epsilon, double delta, enum neighbours neighbou
                                                       : "were left out, or another were added");
 }
 
-static void print_account(const struct account *account, const struct question *question,
+static void print_account(const struct account *account,
+                          const struct composition_question *question,
                           const struct plan_events *events)
 {
     enum neighbours neighbours = events->event[0].neighbours;
     double epsilon = question->wants_epsilon ? account->high : question->at;
     double delta = question->wants_epsilon ? question->at : account->high;
+    const char *asked = name_of(question->wants_epsilon);
+    const char *given = name_of(!question->wants_epsilon);
     double runs = 0;
     for (size_t i = 0; i < events->count; i++) {
         runs += (double)events->event[i].count;
     }
-    (void)printf("%s at %s %.9g, neighbours %s, events: %zu, runs of them: %.0f\n\n",
-                 question->asked, question->given, question->at, event_neighbours_name(neighbours),
-                 events->count, runs);
-    (void)printf("  %-9s %14s  rests on\n", "accountant", question->asked);
+    (void)printf("%s at %s %.9g, neighbours %s, events: %zu, runs of them: %.0f\n\n", asked, given,
+                 question->at, event_neighbours_name(neighbours), events->count, runs);
+    (void)printf("  %-9s %14s  rests on\n", "accountant", asked);
     for (unsigned i = 0; i < ACCOUNTANT_COUNT; i++) {
         print_bound(account, (enum accountant)i);
     }
     if (!isfinite(account->high)) {
         (void)printf("\nNo %s is enough at this %s: give a larger --%s, or change the events.\n",
-                     question->asked, question->given, question->given);
+                     asked, given, given);
         return;
     }
     (void)printf("\ncertified: the truth lies between %.9g and %.9g\n", account->low,
@@ -115,8 +115,8 @@ static void print_account(const struct account *account, const struct question *
 }
 
 /* Exactly one of --delta and --epsilon; what is not given is NAN. */
-static enum status read_question(struct question *question, double delta, double epsilon,
-                                 struct why *why)
+static enum status read_question(struct composition_question *question, double delta,
+                                 double epsilon, struct why *why)
 {
     if (isnan(delta) == isnan(epsilon)) {
         return why_refuse(why, isnan(delta)
@@ -125,8 +125,8 @@ static enum status read_question(struct question *question, double delta, double
                                    : "--delta and --epsilon are both given: leave out the one to "
                                      "learn");
     }
-    *question = isnan(epsilon) ? (struct question){"epsilon", "delta", delta, true}
-                               : (struct question){"delta", "epsilon", epsilon, false};
+    *question = (struct composition_question){.wants_epsilon = isnan(epsilon),
+                                              .at = isnan(epsilon) ? delta : epsilon};
     if (question->wants_epsilon) {
         return check_delta(delta, why);
     }
@@ -143,7 +143,7 @@ static enum exit_code run_compose(const struct command *command, int count, char
     double epsilon = NAN;
     bool json = false;
     struct plan_events events = {NULL, 0};
-    struct question question = {0};
+    struct composition_question question = {0};
     struct account account;
     struct why why = {""};
     struct why reason = {""};
@@ -159,14 +159,13 @@ static enum exit_code run_compose(const struct command *command, int count, char
     }
     enum status status = plan_events_read(&events, path, &why);
     if (status == STATUS_OK) {
-        status = (question.wants_epsilon ? account_epsilon : account_delta)(
-            &account, events.event, events.count, question.at, &reason);
+        status = account_ask(&account, events.event, events.count, question, &reason);
         status = in_file(status, path, &reason, &why);
     }
     if (status == STATUS_OK && json) {
-        status = command_print_json(
-            add_account(json_pack("{s:o}", question.given, json_number(question.at)),
-                        question.asked, &account));
+        status = command_print_json(add_account(
+            json_pack("{s:o}", name_of(!question.wants_epsilon), json_number(question.at)),
+            name_of(question.wants_epsilon), &account));
     } else if (status == STATUS_OK) {
         print_account(&account, &question, &events);
     }

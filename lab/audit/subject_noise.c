@@ -157,7 +157,9 @@ static enum status gaussian_prepare(struct audit_harness *harness, struct why *w
     status = mechanism_sigma(&sigma, harness->sensitivity, harness->sigma_micro, why);
     if (status == STATUS_OK) {
         event.parameter = (double)harness->sigma_micro / 1e6 * unit;
-        status = account_epsilon(&account, &event, 1, harness->delta, why);
+        status = account_ask(
+            &account, &event, 1,
+            (struct composition_question){.wants_epsilon = true, .at = harness->delta}, why);
         harness->epsilon = account.high;
     }
     return status;

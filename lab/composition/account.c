@@ -18,21 +18,12 @@
 #include "account/pure.h"
 #include "account/renyi.h"
 #include "base/check.h"
-#include "lab/composition/pld.h"
 #include "lab/composition/pld_private.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-/* Which of the two numbers is asked for, and at which value of the other. */
-struct question {
-    bool wants_epsilon;
-    double at;
-    bool quick;
-    bool low; /* that end alone */
-};
 
 const char *accountant_name(enum accountant accountant)
 {
@@ -124,8 +115,9 @@ static bool are_moderate(const struct privacy_event *events, size_t count)
     return sum <= LIST_LOSS_MAX;
 }
 
+/* low: that end alone */
 static enum status ask_pld(struct interval *out, const struct privacy_event *events, size_t count,
-                           struct question question)
+                           struct composition_question question, bool low)
 {
     *out = (struct interval){0, NAN};
     for (size_t i = 0; i < count; i++) {
@@ -138,11 +130,11 @@ static enum status ask_pld(struct interval *out, const struct privacy_event *eve
         return STATUS_OK;
     }
     struct pld_precision precision = pld_precision_quick(events, count);
-    precision.ends = question.low ? PLD_LOW : PLD_HIGH;
-    if (question.wants_epsilon && (question.quick || question.low)) {
+    precision.ends = low ? PLD_LOW : PLD_HIGH;
+    if (question.wants_epsilon && (question.quick || low)) {
         return pld_epsilon_within(out, events, count, question.at, precision);
     }
-    if (question.low) {
+    if (low) {
         return pld_delta_within(out, events, count, question.at, precision);
     }
     return question.wants_epsilon ? pld_epsilon(out, events, count, question.at)
@@ -150,7 +142,7 @@ static enum status ask_pld(struct interval *out, const struct privacy_event *eve
 }
 
 static enum status ask_optimal(struct interval *out, const struct privacy_event *events,
-                               size_t count, struct question question)
+                               size_t count, struct composition_question question)
 {
     if (question.wants_epsilon) {
         return optimal_epsilon(out, events, count, question.at);
@@ -180,14 +172,13 @@ static bool are_responses(const struct privacy_event *events, size_t count)
 
 /* The lower end when some events are not certain: that of what is certain about each of them. */
 static enum status ask_low(double *low, const struct privacy_event *events, size_t count,
-                           struct question question)
+                           struct composition_question question)
 {
     struct privacy_event *sure = calloc(count, sizeof *sure);
     struct interval interval = {0, NAN};
     size_t kept = 0;
     enum status status = STATUS_OK;
 
-    question.low = true;
     if (sure == NULL) {
         return STATUS_NO_MEMORY;
     }
@@ -197,7 +188,7 @@ static enum status ask_low(double *low, const struct privacy_event *events, size
     }
     if (kept > 0) {
         status = are_responses(sure, kept) ? ask_optimal(&interval, sure, kept, question)
-                                           : ask_pld(&interval, sure, kept, question);
+                                           : ask_pld(&interval, sure, kept, question, true);
     }
     *low = above(*low, interval.low);
     free(sure);
@@ -205,15 +196,16 @@ static enum status ask_low(double *low, const struct privacy_event *events, size
 }
 
 static void ask_closed(double bound[static ACCOUNTANT_COUNT], const struct privacy_event *events,
-                       size_t count, struct question question)
+                       size_t count, struct composition_question question)
 {
     if (question.wants_epsilon) {
-        bool spare = question.at > 0; /* the others have nothing to say at delta 0 */
+        bool approximate = question.at > 0; /* the others have nothing to say at delta 0 */
         bound[ACCOUNTANT_BASIC] = basic_epsilon(events, count, question.at);
         bound[ACCOUNTANT_ADVANCED] =
-            spare ? advanced_epsilon(events, count, question.at) : INFINITY;
-        bound[ACCOUNTANT_ZCDP] = spare ? zcdp_epsilon(events, count, question.at) : INFINITY;
-        bound[ACCOUNTANT_RENYI] = spare ? renyi_epsilon(events, count, question.at) : INFINITY;
+            approximate ? advanced_epsilon(events, count, question.at) : INFINITY;
+        bound[ACCOUNTANT_ZCDP] = approximate ? zcdp_epsilon(events, count, question.at) : INFINITY;
+        bound[ACCOUNTANT_RENYI] =
+            approximate ? renyi_epsilon(events, count, question.at) : INFINITY;
     } else {
         bound[ACCOUNTANT_BASIC] = basic_delta(events, count, question.at);
         bound[ACCOUNTANT_ADVANCED] = advanced_delta(events, count, question.at);
@@ -222,7 +214,7 @@ static void ask_closed(double bound[static ACCOUNTANT_COUNT], const struct priva
     }
 }
 
-static void choose(struct account *out, struct question question)
+static void choose(struct account *out, struct composition_question question)
 {
     out->high = INFINITY;
     out->best = ACCOUNTANT_BASIC;
@@ -250,7 +242,7 @@ static double certain_sum(const struct privacy_event *events, size_t count)
 
 /* events: each happens at least once */
 static enum status ask(struct account *out, const struct privacy_event *events, size_t count,
-                       struct question question)
+                       struct composition_question question)
 {
     struct interval optimal = {NAN, NAN};
     struct interval pld = {0, NAN};
@@ -263,7 +255,7 @@ static enum status ask(struct account *out, const struct privacy_event *events, 
     ask_closed(out->bound, events, count, question);
     enum status status = ask_optimal(&optimal, events, count, question);
     if (status == STATUS_OK) {
-        status = ask_pld(&pld, events, count, question);
+        status = ask_pld(&pld, events, count, question, false);
     }
     if (status == STATUS_OK && !same) {
         status = ask_low(&out->low, events, count, question);
@@ -289,7 +281,7 @@ static enum status ask(struct account *out, const struct privacy_event *events, 
 
 /* Leaves out what never happens: it costs nothing, whatever it is. */
 static enum status ask_live(struct account *out, const struct privacy_event *events, size_t count,
-                            struct question question)
+                            struct composition_question question)
 {
     struct privacy_event *live = calloc(count, sizeof *live);
     size_t kept = 0;
@@ -310,39 +302,20 @@ static enum status ask_live(struct account *out, const struct privacy_event *eve
     return status;
 }
 
-static enum status ask_epsilon(struct account *out, const struct privacy_event *events,
-                               size_t count, double delta, bool quick, struct why *why)
+enum status account_ask(struct account *out, const struct privacy_event *events, size_t count,
+                        struct composition_question question, struct why *why)
 {
     CHECK(count >= 1);
-    enum status status = account_check(events, count, why);
-    if (status == STATUS_OK && !(delta >= 0 && delta < 1)) {
-        status = why_refuse(why, "delta must be at least 0 and below 1");
+    const double at = question.at;
+    const enum status status = account_check(events, count, why);
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status == STATUS_OK
-               ? ask_live(out, events, count, (struct question){true, delta, quick, false})
-               : status;
-}
-
-enum status account_epsilon(struct account *out, const struct privacy_event *events, size_t count,
-                            double delta, struct why *why)
-{
-    return ask_epsilon(out, events, count, delta, false, why);
-}
-
-enum status account_epsilon_quick(struct account *out, const struct privacy_event *events,
-                                  size_t count, double delta, struct why *why)
-{
-    return ask_epsilon(out, events, count, delta, true, why);
-}
-
-enum status account_delta(struct account *out, const struct privacy_event *events, size_t count,
-                          double epsilon, struct why *why)
-{
-    CHECK(count >= 1);
-    enum status status = account_check(events, count, why);
-    if (status == STATUS_OK && !(epsilon >= 0 && isfinite(epsilon))) {
-        status = why_refuse(why, "epsilon must be a finite number of at least 0");
+    if (question.wants_epsilon && !(at >= 0 && at < 1)) {
+        return why_refuse(why, "delta must be at least 0 and below 1");
     }
-    return status == STATUS_OK ? ask_live(out, events, count, (struct question){.at = epsilon})
-                               : status;
+    if (!question.wants_epsilon && !(at >= 0 && isfinite(at))) {
+        return why_refuse(why, "epsilon must be a finite number of at least 0");
+    }
+    return ask_live(out, events, count, question);
 }

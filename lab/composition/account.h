@@ -5,6 +5,7 @@
 #define COMPOSITION_ACCOUNT_H
 
 #include "account/event.h"
+#include "lab/composition/pld.h"
 
 /* In the order of the fields in the answer of `hedgerow plan compose`. */
 enum accountant {
@@ -40,24 +41,17 @@ MUST_USE enum status account_check(const struct privacy_event *events, size_t co
                                    struct why *why);
 
 /**
- * Bounds the epsilon of all events together at this delta, or the delta at this epsilon.
+ * Bounds the epsilon of all events together at a delta, or the delta at an epsilon.
  *
- * events  in  (count), count >= 1
- * delta   in  0 <= delta < 1; epsilon >= 0, finite
+ * events    in  (count), count >= 1
+ * question  in  0 <= delta < 1; epsilon >= 0, finite
  *
  * Fails with STATUS_INVALID (as account_check; delta or epsilon out of range), STATUS_NO_MEMORY.
  * Privacy: high holds for events chosen one after another, each after seeing what the ones before
  * gave out, as long as the list itself was fixed beforehand.
  */
-MUST_USE enum status account_epsilon(struct account *out, const struct privacy_event *events,
-                                     size_t count, double delta, struct why *why);
-
-MUST_USE enum status account_delta(struct account *out, const struct privacy_event *events,
-                                   size_t count, double epsilon, struct why *why);
-
-/** account_epsilon with the privacy-loss distributions on coarser grids, for searches, which ask
- * often; its bounds hold as well. */
-MUST_USE enum status account_epsilon_quick(struct account *out, const struct privacy_event *events,
-                                           size_t count, double delta, struct why *why);
+MUST_USE enum status account_ask(struct account *out, const struct privacy_event *events,
+                                 size_t count, struct composition_question question,
+                                 struct why *why);
 
 #endif

@@ -83,8 +83,10 @@ static enum status ask(struct search *search, double *value, double x, struct wh
 {
     struct account account;
     CHECK(scale(search->scaled, search->event, search->count, x));
-    enum status status =
-        account_epsilon_quick(&account, search->scaled, search->count, search->delta, why);
+    enum status status = account_ask(
+        &account, search->scaled, search->count,
+        (struct composition_question){.wants_epsilon = true, .at = search->delta, .quick = true},
+        why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -261,14 +263,15 @@ static enum status find(struct search *search, struct why *why)
     return status;
 }
 
-/* The searches were quick; what is handed out is what account_epsilon says of it, unless rounding made
+/* The searches were quick; what is handed out is what account_ask says of it, unless rounding made
  * that one the worse. */
 static enum status look_closely(struct search *search, struct why *why)
 {
     struct account account;
     CHECK(scale(search->scaled, search->event, search->count, search->enough));
     enum status status =
-        account_epsilon(&account, search->scaled, search->count, search->delta, why);
+        account_ask(&account, search->scaled, search->count,
+                    (struct composition_question){.wants_epsilon = true, .at = search->delta}, why);
     if (status == STATUS_OK && account.high <= search->epsilon) {
         search->account = account;
     }

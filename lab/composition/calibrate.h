@@ -29,10 +29,10 @@ struct calibration {
  * Fails with STATUS_INVALID (an event is not valid, neighbours are mixed, epsilon or delta out of
  * range, nothing ever happens), STATUS_EXHAUSTED (no noise is enough: Gaussian noise at delta 0, the
  * events' own deltas above delta), STATUS_NO_MEMORY; why names the event or says what to change.
- * Ensures account_epsilon of the events as they come out, at delta, is out->account, and its high is
+ * Ensures account_ask of the events as they come out, at delta, is out->account, and its high is
  * at most epsilon. The factor is the least such one up to 1e-10 of itself where the best accountant is
  * a closed form, and up to that accountant's own slack (pld.h) otherwise.
- * Cost: some 10 to 20 times account_epsilon.
+ * Cost: some 10 to 20 times account_ask.
  */
 MUST_USE enum status calibrate(struct calibration *out, struct privacy_event *events, size_t count,
                                double epsilon, double delta, struct why *why);

@@ -209,30 +209,30 @@ static enum status task_init(struct task *task, const struct privacy_event *even
 }
 
 static double high_end(const struct pld_mix *mix, const struct pld_sum *sum,
-                       struct pld_question question, double delta)
+                       struct composition_question question, double delta)
 {
     if (!question.wants_epsilon) {
-        double high = fmin(pld_sum_log_delta(sum, question.epsilon - sum->slip, true),
-                           pld_mix_log_delta(mix, mix->tilt, question.epsilon));
+        double high = fmin(pld_sum_log_delta(sum, question.at - sum->slip, true),
+                           pld_mix_log_delta(mix, mix->tilt, question.at));
         return fmin(1, exp(high) + sum->infinite);
     }
-    double spare = delta - sum->infinite;
-    if (!(spare > 0)) {
+    double remaining = delta - sum->infinite;
+    if (!(remaining > 0)) {
         return INFINITY;
     }
-    double log_delta = log(spare) * (1 + 4 * DBL_EPSILON) - 4 * DBL_EPSILON;
+    double log_delta = log(remaining) * (1 + 4 * DBL_EPSILON) - 4 * DBL_EPSILON;
     double high = fmin(pld_sum_epsilon(sum, log_delta, true) + sum->slip,
                        pld_mix_epsilon(mix, mix->tilt, log_delta));
     return isnan(high) ? INFINITY : fmax(0, high);
 }
 
 /* delta: of the sum; from either kind of distributions */
-static double low_end(const struct pld_sum *sum, struct pld_question question, double delta)
+static double low_end(const struct pld_sum *sum, struct composition_question question, double delta)
 {
     bool raised = sum->variance > 0; /* else it is rounding alone that may have moved a loss */
     if (!question.wants_epsilon) {
-        double epsilon = question.epsilon + sum->slip;
-        double margin = fmin(pld_sum_log_delta(sum, question.epsilon, true), 0) - LOW_SHARE;
+        double epsilon = question.at + sum->slip;
+        double margin = fmin(pld_sum_log_delta(sum, question.at, true), 0) - LOW_SHARE;
         double more = raised ? pld_sum_raised(sum, margin) : sum->drift;
         double low = pld_sum_log_delta(sum, epsilon + more, false);
         return fmax(0, exp(low) - (raised ? exp(margin) : 0));
@@ -256,7 +256,7 @@ static bool has_cells(const struct task *task)
 
 /* On grids. delta: what is left of it, from below and above */
 static enum status ask_grids(struct interval *out, const struct task *task,
-                             struct pld_question question, struct interval delta,
+                             struct composition_question question, struct interval delta,
                              struct pld_precision precision)
 {
     struct pld_mix mix = {.parts = NULL};
@@ -293,7 +293,7 @@ static enum status ask_grids(struct interval *out, const struct task *task,
 }
 
 static enum status ask_side(struct interval *out, const struct task *task,
-                            struct pld_question question, struct interval delta,
+                            struct composition_question question, struct interval delta,
                             struct pld_precision precision)
 {
     if (task->count == 1 && pld_single_covers(&task->parts[0])) {
@@ -302,7 +302,7 @@ static enum status ask_side(struct interval *out, const struct task *task,
             out->low = pld_single_epsilon(part, delta.high).low;
             out->high = pld_single_epsilon(part, delta.low).high;
         } else {
-            *out = pld_single_delta(part, question.epsilon);
+            *out = pld_single_delta(part, question.at);
         }
         return STATUS_OK;
     }
@@ -315,8 +315,9 @@ static enum status ask_side(struct interval *out, const struct task *task,
 
 /* Both directions, where they differ. Mostly the first one is plainly the worse: when a bound on a
  * coarse grid says so, that will do. */
-static enum status ask(struct interval *out, struct task *task, struct pld_question question,
-                       struct interval delta, struct pld_precision precision)
+static enum status ask(struct interval *out, struct task *task,
+                       struct composition_question question, struct interval delta,
+                       struct pld_precision precision)
 {
     enum status status = ask_side(out, task, question, delta, precision);
     bool alone = task->count == 1 && pld_single_covers(&task->parts[0]);
@@ -371,7 +372,7 @@ enum status pld_epsilon_within(struct interval *out, const struct privacy_event 
     } else if (left.low <= 0 || task.extreme) {
         out->high = left.low >= 0 ? task.pure : INFINITY;
     } else {
-        struct pld_question question = {true, log(left.low), 0};
+        struct composition_question question = {.wants_epsilon = true, .at = log(left.low)};
         left.high = fmin(left.high * (1 + 4 * DBL_EPSILON), 1);
         left.low = left.low * (1 - 4 * DBL_EPSILON);
         status = ask(out, &task, question, left, precision);
@@ -396,7 +397,7 @@ enum status pld_delta_within(struct interval *out, const struct privacy_event *e
     if (task.extreme && epsilon < task.pure) {
         delta.high = 1;
     } else if (task.count > 0 && epsilon < task.pure) {
-        struct pld_question question = {false, 0, epsilon};
+        struct composition_question question = {.at = epsilon};
         status = ask(&delta, &task, question, delta, precision);
     }
     double own = -expm1(task.failed);

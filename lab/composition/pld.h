@@ -9,6 +9,13 @@
 
 #include <stdbool.h>
 
+/* Which of the two numbers is asked for, and at which value of the other. */
+struct composition_question {
+    bool wants_epsilon; /* else delta */
+    double at;
+    bool quick; /* coarser grids, for searches, which ask often: the bounds hold as well */
+};
+
 /** Returns whether the accountant covers this event: every mechanism unsampled, LAPLACE, GAUSSIAN and
  * EXPONENTIAL also sampled, PURE and DISCRETE_LAPLACE then by their amplified epsilon. low is 0 where
  * the pair of an event is only an upper bound: EXPONENTIAL, and what is replaced in a sample. */

@@ -154,17 +154,18 @@ double pld_mix_log_delta(const struct pld_mix *mix, double tilt, double epsilon)
     return k + log_peak(tilt) - tilt * (epsilon - mix->offset);
 }
 
-static double objective(const struct pld_mix *mix, double log_tilt, struct pld_question question)
+static double objective(const struct pld_mix *mix, double log_tilt,
+                        struct composition_question question)
 {
     double tilt = exp(log_tilt);
-    double value = question.wants_epsilon ? pld_mix_epsilon(mix, tilt, question.log_delta)
-                                          : pld_mix_log_delta(mix, tilt, question.epsilon);
+    double value = question.wants_epsilon ? pld_mix_epsilon(mix, tilt, question.at)
+                                          : pld_mix_log_delta(mix, tilt, question.at);
     return isnan(value) ? INFINITY : value;
 }
 
 /* Golden-section search for the best ln tilt. */
 static double best_tilt(const struct pld_mix *mix, double low, double high, unsigned steps,
-                        struct pld_question question)
+                        struct composition_question question)
 {
     double a = high - GOLDEN * (high - low);
     double b = low + GOLDEN * (high - low);
@@ -291,7 +292,7 @@ static enum status fit(struct pld_mix *mix, struct pld_precision precision)
 }
 
 /* The step that keeps what the grid adds below the tolerance. */
-static enum status refine(struct pld_mix *mix, struct pld_question question,
+static enum status refine(struct pld_mix *mix, struct composition_question question,
                           struct pld_precision precision)
 {
     struct pld_moments at = {0, 0, 0, 0};
@@ -317,9 +318,8 @@ static enum status refine(struct pld_mix *mix, struct pld_question question,
         }
         (void)pld_mix_moments(&at, mix, mix->tilt);
         floor_step = fmax(SIGMAS * sqrt(at.variance) / cells, width / cells);
-        double epsilon = question.wants_epsilon
-                             ? pld_mix_epsilon(mix, mix->tilt, question.log_delta)
-                             : fmax(question.epsilon, 1 / mix->tilt);
+        double epsilon = question.wants_epsilon ? pld_mix_epsilon(mix, mix->tilt, question.at)
+                                                : fmax(question.at, 1 / mix->tilt);
         double excess = (1 + mix->tilt) * at.added / 2 / (precision.tolerance * fabs(epsilon));
         if (lattice || excess <= 1 || step <= floor_step * 1.01) {
             break;
@@ -331,7 +331,7 @@ static enum status refine(struct pld_mix *mix, struct pld_question question,
 }
 
 enum status pld_mix_init(struct pld_mix *mix, const struct pld_part *parts, size_t count,
-                         struct pld_question question, struct pld_precision precision)
+                         struct composition_question question, struct pld_precision precision)
 {
     CHECK(count >= 1);
     *mix = (struct pld_mix){.parts = parts, .count = count};

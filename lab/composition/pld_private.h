@@ -4,9 +4,8 @@
 #ifndef COMPOSITION_PLD_PRIVATE_H
 #define COMPOSITION_PLD_PRIVATE_H
 
-#include "account/event.h"
-#include "account/rounding.h"
 #include "lab/composition/fft.h"
+#include "lab/composition/pld.h"
 #include "lab/composition/pld_run.h"
 
 enum { PLD_OUTSIDE = 32, PLD_SHORT = 8 /* parts of a list that is worth more precision */ };
@@ -19,13 +18,6 @@ struct pld_precision {
     /* What is asked for; low may come with high where it costs nothing. What is not: 0, or INFINITY
      * (delta: 1). */
     enum { PLD_BOTH_ENDS, PLD_HIGH, PLD_LOW } ends;
-};
-
-/* Which number is asked for: epsilon at a ln delta, or delta at an epsilon. */
-struct pld_question {
-    bool wants_epsilon;
-    double log_delta;
-    double epsilon;
 };
 
 /* The distributions of all parts on grids of one step, tilted by e^(tilt loss). Losses are counted from the
@@ -68,7 +60,8 @@ struct pld_sum {
 };
 
 MUST_USE enum status pld_mix_init(struct pld_mix *mix, const struct pld_part *parts, size_t count,
-                                  struct pld_question question, struct pld_precision precision);
+                                  struct composition_question question,
+                                  struct pld_precision precision);
 
 /** Puts optimistic distributions in place of all, on finer grids where the transform stays small. Fails with
  * STATUS_NO_MEMORY. */

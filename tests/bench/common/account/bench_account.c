@@ -39,7 +39,9 @@ static void report(const char *what, const struct privacy_event *events, size_t 
         }
         took[2] = now_ms();
         took[3] = busy_ms();
-        if (account_epsilon(&account, events, count, 1e-6, NULL) != STATUS_OK) {
+        if (account_ask(&account, events, count,
+                        (struct composition_question){.wants_epsilon = true, .at = 1e-6},
+                        NULL) != STATUS_OK) {
             printf("%-38s out of memory\n", what);
             return;
         }

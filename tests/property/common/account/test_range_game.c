@@ -108,7 +108,8 @@ static struct account account_of(const struct game *game, enum mechanism mechani
                                             .count = game->mu > 0,
                                             .sampling = 1}};
     struct account account = {.low = NAN};
-    cr_assert(account_delta(&account, events, 2, epsilon, NULL) == STATUS_OK);
+    cr_assert(account_ask(&account, events, 2, (struct composition_question){.at = epsilon},
+                          NULL) == STATUS_OK);
     return account;
 }
 

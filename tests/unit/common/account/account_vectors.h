@@ -46,7 +46,10 @@ static inline struct account epsilon_of(const struct privacy_event *events, size
 {
     struct account account;
     struct why why = {""};
-    cr_assert(account_epsilon(&account, events, count, delta, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(account_ask(&account, events, count,
+                          (struct composition_question){.wants_epsilon = true, .at = delta},
+                          &why) == STATUS_OK,
+              "%s", why.text);
     return account;
 }
 
@@ -55,7 +58,9 @@ static inline struct account delta_of(const struct privacy_event *events, size_t
 {
     struct account account;
     struct why why = {""};
-    cr_assert(account_delta(&account, events, count, epsilon, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(account_ask(&account, events, count, (struct composition_question){.at = epsilon},
+                          &why) == STATUS_OK,
+              "%s", why.text);
     return account;
 }
 

@@ -170,7 +170,9 @@ static void expect_refusal(const struct privacy_event *events, size_t count, dou
 {
     struct account account;
     struct why why = {""};
-    cr_expect(account_epsilon(&account, events, count, delta, &why) == STATUS_INVALID);
+    cr_expect(account_ask(&account, events, count,
+                          (struct composition_question){.wants_epsilon = true, .at = delta},
+                          &why) == STATUS_INVALID);
     cr_expect(strstr(why.text, sentence) != NULL, "said: %s", why.text);
 }
 
@@ -192,7 +194,8 @@ Test(account, says_which_event_is_wrong)
     expect_refusal(events, 2, NAN, "delta must be at least 0 and below 1");
     static const double epsilon[] = {-1, NAN, INFINITY};
     for (size_t i = 0; i < 3; i++) {
-        cr_expect(account_delta(&account, events, 2, epsilon[i], &why) == STATUS_INVALID);
+        cr_expect(account_ask(&account, events, 2, (struct composition_question){.at = epsilon[i]},
+                              &why) == STATUS_INVALID);
         cr_expect(strstr(why.text, "epsilon must be") != NULL, "%s", why.text);
     }
 }

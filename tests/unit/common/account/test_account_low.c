@@ -6,7 +6,11 @@
 static struct account quickly(const struct privacy_event *event, double delta)
 {
     struct account account;
-    cr_assert_eq(account_epsilon_quick(&account, event, 1, delta, NULL), STATUS_OK);
+    cr_assert_eq(
+        account_ask(
+            &account, event, 1,
+            (struct composition_question){.wants_epsilon = true, .at = delta, .quick = true}, NULL),
+        STATUS_OK);
     return account;
 }
 

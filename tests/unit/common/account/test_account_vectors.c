@@ -192,7 +192,10 @@ Test(account_vectors, planted_faults_are_caught)
     read_laplace(&event, &truth, row);
     right = epsilon_of(&event, 1, field(row, "delta"));
     cr_assert(judge(&right, truth));
-    cr_assert(account_epsilon_quick(&wrong, &event, 1, field(row, "delta"), NULL) == STATUS_OK);
+    cr_assert(account_ask(&wrong, &event, 1,
+                          (struct composition_question){
+                              .wants_epsilon = true, .at = field(row, "delta"), .quick = true},
+                          NULL) == STATUS_OK);
     cr_assert_not(judge(&wrong, truth));
     cr_assert(wrong.high > right.high && wrong.low < right.high);
 

@@ -36,7 +36,10 @@ static double verified(const struct privacy_event *events, size_t count, double 
 {
     struct account account;
     struct why why = {""};
-    cr_assert(account_epsilon(&account, events, count, delta, &why) == STATUS_OK, "%s", why.text);
+    cr_assert(account_ask(&account, events, count,
+                          (struct composition_question){.wants_epsilon = true, .at = delta},
+                          &why) == STATUS_OK,
+              "%s", why.text);
     return account.high;
 }
 

@@ -72,11 +72,22 @@ Test(own_deltas, every_accountant_counts_them_all_and_once)
         struct account none;
         struct account some;
         struct account spared;
-        cr_assert_eq(account_delta(&far, &event, 1, 2000, NULL), STATUS_OK);
-        cr_assert_eq(account_epsilon(&none, &event, 1, 0.999e-8 * 50, NULL), STATUS_OK);
-        cr_assert_eq(account_epsilon(&some, &event, 1, 1e-6, NULL), STATUS_OK);
+        cr_assert_eq(account_ask(&far, &event, 1, (struct composition_question){.at = 2000}, NULL),
+                     STATUS_OK);
+        cr_assert_eq(
+            account_ask(&none, &event, 1,
+                        (struct composition_question){.wants_epsilon = true, .at = 0.999e-8 * 50},
+                        NULL),
+            STATUS_OK);
+        cr_assert_eq(account_ask(&some, &event, 1,
+                                 (struct composition_question){.wants_epsilon = true, .at = 1e-6},
+                                 NULL),
+                     STATUS_OK);
         double spare = (double)left_of(&event, 1, 1e-6L);
-        cr_assert_eq(account_epsilon(&spared, &clean, 1, spare, NULL), STATUS_OK);
+        cr_assert_eq(account_ask(&spared, &clean, 1,
+                                 (struct composition_question){.wants_epsilon = true, .at = spare},
+                                 NULL),
+                     STATUS_OK);
         for (size_t j = 0; j < ACCOUNTANT_COUNT; j++) {
             const char *name = accountant_name((enum accountant)j);
             cr_expect(isnan(far.bound[j]) ||

@@ -279,21 +279,21 @@ Test(pld, epsilon_found_in_leaps_is_where_delta_crosses)
     const struct pld_part parts[] = {{PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 0.5, 1, 1, 0, 50},
                                      {PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 0.3, 1, 0.1, 0, 200}};
     for (size_t i = 0; i < 6; i++) {
-        struct pld_question question = {true, log_delta[i / 2], 0};
+        struct composition_question question = {true, log_delta[i / 2]};
         struct pld_mix mix;
         struct pld_sum sum;
         cr_assert(pld_mix_init(&mix, &parts[i % 2], 1, question,
                                (struct pld_precision){1e-8, 16, PLD_HIGH}) == STATUS_OK);
         cr_assert(pld_sum_init(&sum, &mix, 16) == STATUS_OK);
         cr_assert_geq(sum.count, 4096);
-        double high = pld_sum_epsilon(&sum, question.log_delta, true) + sum.slip;
-        double low = pld_sum_epsilon(&sum, question.log_delta, false) - sum.slip;
+        double high = pld_sum_epsilon(&sum, question.at, true) + sum.slip;
+        double low = pld_sum_epsilon(&sum, question.at, false) - sum.slip;
         double hair = 1e-6 * high;
         cr_expect(low <= high && high - low <= hair, "%g %g", low, high);
-        cr_expect(pld_sum_log_delta(&sum, high, true) <= question.log_delta + 1e-9);
-        cr_expect(pld_sum_log_delta(&sum, high - hair, true) > question.log_delta);
-        cr_expect(pld_sum_log_delta(&sum, low, false) >= question.log_delta - 1e-9);
-        cr_expect(pld_sum_log_delta(&sum, low + hair, false) < question.log_delta);
+        cr_expect(pld_sum_log_delta(&sum, high, true) <= question.at + 1e-9);
+        cr_expect(pld_sum_log_delta(&sum, high - hair, true) > question.at);
+        cr_expect(pld_sum_log_delta(&sum, low, false) >= question.at - 1e-9);
+        cr_expect(pld_sum_log_delta(&sum, low + hair, false) < question.at);
         pld_sum_free(&sum);
         pld_mix_free(&mix);
     }
@@ -306,7 +306,7 @@ Test(pld, bound_on_rounding_counts_every_frequency)
     const struct pld_part part = {PLD_RUN_RESPONSE, PLD_RUN_REMOVE, 1, 1, 1, 0, 1};
     struct pld_mix mix;
     struct pld_sum sum;
-    cr_assert(pld_mix_init(&mix, &part, 1, (struct pld_question){true, -3, 0},
+    cr_assert(pld_mix_init(&mix, &part, 1, (struct composition_question){true, -3},
                            (struct pld_precision){1e-6, 12, PLD_HIGH}) == STATUS_OK);
     mix.tilt = 40;
     cr_assert(pld_sum_init(&sum, &mix, 12) == STATUS_OK);

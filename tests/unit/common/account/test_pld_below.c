@@ -213,9 +213,13 @@ Test(pld_below, many_sampled_runs_have_a_narrow_interval)
         struct account replaced;
         struct privacy_event event =
             sampled(rows[i].sigma, rows[i].rate, rows[i].count, NEIGHBOURS_ADD_REMOVE);
-        cr_assert(account_epsilon(&removed, &event, 1, 1e-6, NULL) == STATUS_OK);
+        cr_assert(account_ask(&removed, &event, 1,
+                              (struct composition_question){.wants_epsilon = true, .at = 1e-6},
+                              NULL) == STATUS_OK);
         event.neighbours = NEIGHBOURS_REPLACE_ONE;
-        cr_assert(account_epsilon(&replaced, &event, 1, 1e-6, NULL) == STATUS_OK);
+        cr_assert(account_ask(&replaced, &event, 1,
+                              (struct composition_question){.wants_epsilon = true, .at = 1e-6},
+                              NULL) == STATUS_OK);
         cr_expect(removed.low >= removed.high * (1 - rows[i].wide), "row %zu: [%.9g, %.9g]", i,
                   removed.low, removed.high);
         cr_expect(replaced.low >= removed.low * (1 - rows[i].wide) && replaced.low <= removed.high,
@@ -229,18 +233,18 @@ Test(pld_below, many_sampled_runs_have_a_narrow_interval)
 Test(pld_below, low_is_found_wherever_blocks_begin)
 {
     const struct pld_part part = {PLD_RUN_LAPLACE, PLD_RUN_REMOVE, 1, 1, 1, 0, 10};
-    const struct pld_question question = {true, log(1e-6), 0};
+    const struct composition_question question = {true, log(1e-6)};
     const struct pld_precision limits = {3e-6, 20, PLD_BOTH_ENDS};
     struct pld_mix mix;
     struct pld_sum sum;
     cr_assert(pld_mix_init(&mix, &part, 1, question, limits) == STATUS_OK);
     cr_assert(pld_sum_init(&sum, &mix, limits.log2_size_max) == STATUS_OK);
     const size_t count = sum.count;
-    const double high = pld_sum_epsilon(&sum, question.log_delta, true);
+    const double high = pld_sum_epsilon(&sum, question.at, true);
     cr_assert(count >= 4096 && fabs(high - 9.998978) < 1e-4);
     for (size_t i = 0; i < 64; i++) {
         sum.count = count - i; /* what is left out is empty */
-        const double low = pld_sum_epsilon(&sum, question.log_delta, false);
+        const double low = pld_sum_epsilon(&sum, question.at, false);
         cr_expect(low >= 0.999 * high && low <= high, "%zu: %g", i, low);
     }
     pld_sum_free(&sum);

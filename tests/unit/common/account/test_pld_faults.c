@@ -14,7 +14,7 @@ static double composed(const struct pld_part *part, double delta, bool round_dow
 {
     struct pld_mix mix;
     struct pld_sum sum;
-    struct pld_question question = {true, log(delta), 0};
+    struct composition_question question = {true, log(delta)};
     struct pld_precision limits = {1e-6, 20, PLD_HIGH};
     cr_assert(pld_mix_init(&mix, part, 1, question, limits) == STATUS_OK);
     struct pld_run *law = &mix.runs[0];
@@ -26,7 +26,7 @@ static double composed(const struct pld_part *part, double delta, bool round_dow
         law->log_mass[law->count - 2] = -INFINITY;
     }
     cr_assert(pld_sum_init(&sum, &mix, limits.log2_size_max) == STATUS_OK);
-    double epsilon = pld_sum_epsilon(&sum, question.log_delta, true);
+    double epsilon = pld_sum_epsilon(&sum, question.at, true);
     pld_sum_free(&sum);
     pld_mix_free(&mix);
     return epsilon;

@@ -284,7 +284,10 @@ Test(filter, the_accountants_agree_with_every_list_it_admits)
         double epsilon = (double)limit.epsilon_micro * 1e-6;
         uint64_t odometer = filter_odometer(&filter, &sums);
         struct account account;
-        cr_assert_eq(account_epsilon(&account, event, count, delta, NULL), STATUS_OK);
+        cr_assert_eq(account_ask(&account, event, count,
+                                 (struct composition_question){.wants_epsilon = true, .at = delta},
+                                 NULL),
+                     STATUS_OK);
         cr_expect_leq(account.high, epsilon * (1 + 1e-9), "list %d", list);
         cr_expect_geq((double)odometer * 1e-6, account.low, "list %d", list);
         cr_expect_leq(odometer, sums.epsilon_micro);
@@ -306,7 +309,10 @@ Test(filter, its_epsilon_at_one_moment_is_above_what_the_accountant_is_certain_o
         uint64_t epsilon = filter_epsilon(&filter, &sums);
         event.mechanism = MECHANISM_GAUSSIAN;
         event.count = steps;
-        cr_assert_eq(account_epsilon(&account, &event, 1, 1e-5, NULL), STATUS_OK);
+        cr_assert_eq(account_ask(&account, &event, 1,
+                                 (struct composition_question){.wants_epsilon = true, .at = 1e-5},
+                                 NULL),
+                     STATUS_OK);
         cr_expect(epsilon >= before && epsilon <= 1000000);
         cr_expect_geq((double)epsilon * 1e-6, account.low, "after %lu steps", (unsigned long)steps);
         before = epsilon;

@@ -36,7 +36,9 @@ static double cost_of(const struct hedge_plan *plan, double delta)
     struct account account;
     const struct privacy_event event[2] = {ranged(plan->draw_epsilon, plan->refreshes_max),
                                            ranged(plan->coin_range, plan->coins)};
-    cr_assert(account_epsilon(&account, event, plan->coins > 0 ? 2 : 1, delta, NULL) == STATUS_OK);
+    cr_assert(account_ask(&account, event, plan->coins > 0 ? 2 : 1,
+                          (struct composition_question){.wants_epsilon = true, .at = delta},
+                          NULL) == STATUS_OK);
     return account.high;
 }
 

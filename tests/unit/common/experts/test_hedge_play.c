@@ -84,7 +84,9 @@ static struct account cost_of(const struct hedge_run *game, double delta)
     for (size_t i = 0; i < count; i++) {
         event[i] = charge_event(&charge[i]);
     }
-    cr_assert(account_epsilon(&account, event, count, delta, NULL) == STATUS_OK);
+    cr_assert(account_ask(&account, event, count,
+                          (struct composition_question){.wants_epsilon = true, .at = delta},
+                          NULL) == STATUS_OK);
     return account;
 }
 
