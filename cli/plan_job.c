@@ -71,7 +71,7 @@ static void print_stage(const struct job_plan *plan, size_t index)
     print_charge(terms);
     for (size_t i = 0; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
-        const char *drowned = line->burden > 1 ? "  DROWNED" : "";
+        const char *drowned = line->noise_to_signal > 1 ? "  DROWNED" : "";
         char noise[CELL_BYTES + sizeof line->unit];
         if (isfinite(line->noise)) {
             (void)snprintf(noise, sizeof noise, "+- %.3g %s%s", line->noise, line->unit, drowned);
@@ -94,18 +94,18 @@ static void print_warning(const struct job_answer *answer, size_t stage)
 {
     struct job_advice advice[PLAN_ADVICE_MAX];
     const struct terms_line *worst = job_plan_worst(&answer->plan, stage);
-    if (worst == NULL || worst->burden <= 1) {
+    if (worst == NULL || worst->noise_to_signal <= 1) {
         return;
     }
     (void)putchar('\n');
     wrap_print(stdout, 0, 2, "WARNING: the noise of stage %zu drowns its signal (%s):", stage + 1,
                worst->what);
-    wrap_print(stdout, 0, 2, "  it is %.2g times what counts as drowned: %s.", worst->burden,
-               worst->measure);
+    wrap_print(stdout, 0, 2, "  it is %.2g times what counts as drowned: %s.",
+               worst->noise_to_signal, worst->measure);
     const size_t count = job_advise(advice, &answer->source, &answer->plan, stage);
     for (size_t i = 0; i < count; i++) {
         wrap_print(stdout, 0, 4, "  %s -> %s%s", advice[i].change, advice[i].figure,
-                   advice[i].burden > 1 ? ", which is still too much" : "");
+                   advice[i].noise_to_signal > 1 ? ", which is still too much" : "");
     }
     if (count == 0) {
         (void)printf("  Nothing that was tried helps: epsilon, records, agents, lambda, trust.\n");

@@ -60,14 +60,14 @@ void job_plan_free(struct job_plan *plan);
 /** Returns the line of a stage whose noise weighs most beside what it hides; NULL without one. */
 const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stage);
 
-/** Returns the largest burden of all stages; 0 without any. */
-double job_plan_burden(const struct job_plan *plan);
+/** Returns the largest noise-to-signal ratio of all stages; 0 without any. */
+double job_plan_noise_to_signal(const struct job_plan *plan);
 
 /* What would help one stage: a change, and what the noise would then be. */
 struct job_advice {
     char change[PLAN_ADVICE_BYTES]; /* "privacy.epsilon: 3.2" */
     char figure[PLAN_ADVICE_BYTES]; /* "+- 0.04 loss" */
-    double burden;                  /* of the stage's worst line then; above 1: not enough */
+    double noise_to_signal;         /* of the stage's worst line then; above 1: not enough */
 };
 
 /**
@@ -75,7 +75,7 @@ struct job_advice {
  * fewer experts, fewer rounds, later releases of a stream, fewer Fourier features, the other trust; the
  * least change of each that is enough, where one is.
  *
- * Returns how many there are: only such as lower the stage's burden. Cost: some dozens of plans.
+ * Returns how many there are: only such as lower the stage's noise-to-signal ratio. Cost: some dozens of plans.
  */
 size_t job_advise(struct job_advice advice[static PLAN_ADVICE_MAX], const struct job_source *source,
                   const struct job_plan *plan, size_t stage);

@@ -14,7 +14,8 @@ const char *job_plan_trust(const struct job_plan *plan)
 
 bool job_answer_other_is_better(const struct job_answer *answer)
 {
-    return answer->has_other && job_plan_burden(&answer->other) < job_plan_burden(&answer->plan);
+    return answer->has_other &&
+           job_plan_noise_to_signal(&answer->other) < job_plan_noise_to_signal(&answer->plan);
 }
 
 static json_t *price_json(struct price price)
@@ -31,7 +32,7 @@ static json_t *lines_json(const struct terms *terms)
         json_t *object =
             json_pack("{s:s, s:s, s:o, s:o, s:o, s:s}", "what", line->what, "unit", line->unit,
                       "noise", json_number(line->noise), "bar", json_number(line->bar), "burden",
-                      json_number(line->burden), "drowned_when", line->measure);
+                      json_number(line->noise_to_signal), "drowned_when", line->measure);
         json_add(&array, object);
     }
     return array;
@@ -41,13 +42,13 @@ static json_t *advice_json(const struct job_answer *answer, size_t stage)
 {
     struct job_advice advice[PLAN_ADVICE_MAX];
     const struct terms_line *worst = job_plan_worst(&answer->plan, stage);
-    const bool drowned = worst != NULL && worst->burden > 1;
+    const bool drowned = worst != NULL && worst->noise_to_signal > 1;
     const size_t count = drowned ? job_advise(advice, &answer->source, &answer->plan, stage) : 0;
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
-        json_t *object =
-            json_pack("{s:s, s:s, s:f, s:b}", "change", advice[i].change, "noise", advice[i].figure,
-                      "burden", advice[i].burden, "enough", advice[i].burden <= 1);
+        json_t *object = json_pack("{s:s, s:s, s:f, s:b}", "change", advice[i].change, "noise",
+                                   advice[i].figure, "burden", advice[i].noise_to_signal, "enough",
+                                   advice[i].noise_to_signal <= 1);
         json_add(&array, object);
     }
     return array;
@@ -101,7 +102,7 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
         json_number(terms->regret), "regret_bound_without_privacy", json_number(terms->regret_free),
         "best_is_broadcast", json_number(terms->best_chance), "memory_bytes",
         json_number(need.bytes), "operations", json_number(need.flops), "slot_ms", slot, "releases",
-        lines_json(terms), "drowned", worst != NULL && worst->burden > 1);
+        lines_json(terms), "drowned", worst != NULL && worst->noise_to_signal > 1);
     if (plan != &answer->plan) {
         return object;
     }
@@ -122,8 +123,8 @@ static json_t *plan_json(const struct job_answer *answer, const struct job_plan 
                      (json_int_t)plan->size.agents, "records", (json_int_t)plan->size.records,
                      "price", price_json(plan->price), "limit",
                      price_json((struct price){job->epsilon_micro, job->delta_atto}), "admitted",
-                     (int)plan->admitted, "burden", json_number(job_plan_burden(plan)), "stages",
-                     stages);
+                     (int)plan->admitted, "burden", json_number(job_plan_noise_to_signal(plan)),
+                     "stages", stages);
 }
 
 enum status job_answer_json(const struct job_answer *answer)

@@ -33,21 +33,23 @@ const struct terms_line *job_plan_worst(const struct job_plan *plan, size_t stag
     const struct terms_line *worst = NULL;
     for (size_t i = 0; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
-        if (isfinite(line->burden) && (worst == NULL || line->burden > worst->burden)) {
+        if (isfinite(line->noise_to_signal) &&
+            (worst == NULL || line->noise_to_signal > worst->noise_to_signal)) {
             worst = line;
         }
     }
     return worst;
 }
 
-double job_plan_burden(const struct job_plan *plan)
+double job_plan_noise_to_signal(const struct job_plan *plan)
 {
-    double burden = 0;
+    double noise_to_signal = 0;
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         const struct terms_line *worst = job_plan_worst(plan, i);
-        burden = worst != NULL ? fmax(burden, worst->burden) : burden;
+        noise_to_signal =
+            worst != NULL ? fmax(noise_to_signal, worst->noise_to_signal) : noise_to_signal;
     }
-    return burden;
+    return noise_to_signal;
 }
 
 static enum status change_text(char **text, size_t *size, const struct job_source *source,
@@ -132,12 +134,12 @@ enum status job_plan_make(struct job_plan *plan, const struct job_source *source
     return STATUS_OK;
 }
 
-/* Plans the changed job. Returns the stage's burden, INFINITY where there is no such job. */
+/* Plans the changed job. Returns the stage's noise-to-signal ratio, INFINITY where there is no such job. */
 static double weigh(struct job_advice *advice, const struct job_trial *trial,
                     const struct job_changes *changes)
 {
     struct job_plan *changed = malloc(sizeof *changed);
-    double burden = INFINITY;
+    double noise_to_signal = INFINITY;
     if (changed == NULL) {
         return INFINITY;
     }
@@ -145,7 +147,7 @@ static double weigh(struct job_advice *advice, const struct job_trial *trial,
         const struct terms_line *worst = job_plan_worst(changed, trial->stage);
         if (worst != NULL && changed->admitted) {
             const bool drawn = !isfinite(worst->noise);
-            burden = worst->burden;
+            noise_to_signal = worst->noise_to_signal;
             (void)snprintf(advice->figure, sizeof advice->figure, "%s %.3g %.100s",
                            drawn ? "at most" : "+-", drawn ? worst->bar : worst->noise,
                            worst->unit);
@@ -159,41 +161,43 @@ static double weigh(struct job_advice *advice, const struct job_trial *trial,
         job_plan_free(changed);
     }
     free(changed);
-    advice->burden = burden;
-    return burden;
+    advice->noise_to_signal = noise_to_signal;
+    return noise_to_signal;
 }
 
 static double weigh_at(struct job_advice *advice, const struct job_trial *trial,
                        const struct job_remedy *remedy, double factor)
 {
     struct job_changes *changes = calloc(1, sizeof *changes);
-    *advice = (struct job_advice){.burden = INFINITY};
+    *advice = (struct job_advice){.noise_to_signal = INFINITY};
     if (changes != NULL && remedy->make(changes, advice->change, trial, factor)) {
         (void)weigh(advice, trial, changes);
     }
     free(changes);
-    return advice->burden;
+    return advice->noise_to_signal;
 }
 
 /* Finds the least factor that is enough, or else the best one tried. Returns whether it lowers the
- * burden. */
+ * noise-to-signal ratio. */
 static bool find_least(struct job_advice *advice, const struct job_trial *trial,
                        const struct job_remedy *remedy)
 {
-    const double burden = job_plan_worst(trial->plan, trial->stage)->burden;
-    struct job_advice best = {.burden = burden};
+    const double noise_to_signal = job_plan_worst(trial->plan, trial->stage)->noise_to_signal;
+    struct job_advice best = {.noise_to_signal = noise_to_signal};
     double bad = 1;
     double good = 1;
-    for (int i = 0; i < DOUBLINGS_MAX && best.burden > 1; i++) {
+    for (int i = 0; i < DOUBLINGS_MAX && best.noise_to_signal > 1; i++) {
         struct job_advice tried;
         bad = good;
         good *= 2;
         if (!isfinite(weigh_at(&tried, trial, remedy, good))) {
             break;
         }
-        best = tried.burden < best.burden ? tried : best; /* a bound's may stay at 1 for a while */
+        best = tried.noise_to_signal < best.noise_to_signal
+                   ? tried
+                   : best; /* a bound's may stay at 1 for a while */
     }
-    for (int i = 0; i < HALVINGS && best.burden <= 1; i++) {
+    for (int i = 0; i < HALVINGS && best.noise_to_signal <= 1; i++) {
         const double middle = sqrt(bad * good);
         struct job_advice tried;
         if (weigh_at(&tried, trial, remedy, middle) <= 1) {
@@ -204,7 +208,7 @@ static bool find_least(struct job_advice *advice, const struct job_trial *trial,
         }
     }
     *advice = best;
-    return best.burden < burden;
+    return best.noise_to_signal < noise_to_signal;
 }
 
 enum status job_plan_other_trust(struct job_plan *other, const struct job_source *source,
@@ -225,10 +229,11 @@ static bool try_trust(struct job_advice *advice, const struct job_trial *trial)
 {
     struct job_changes *changes = calloc(1, sizeof *changes);
     bool helps = false;
-    *advice = (struct job_advice){.burden = INFINITY};
+    *advice = (struct job_advice){.noise_to_signal = INFINITY};
     if (changes != NULL) {
         job_change_trust(changes, advice->change, trial->plan);
-        helps = weigh(advice, trial, changes) < job_plan_worst(trial->plan, trial->stage)->burden;
+        helps = weigh(advice, trial, changes) <
+                job_plan_worst(trial->plan, trial->stage)->noise_to_signal;
     }
     free(changes);
     return helps;

@@ -36,7 +36,7 @@ struct terms_line *terms_add_line(struct terms *terms)
     }
     terms->line = grown;
     struct terms_line *line = &grown[terms->line_count++];
-    *line = (struct terms_line){.noise = NAN, .bar = NAN, .burden = NAN, .measure = ""};
+    *line = (struct terms_line){.noise = NAN, .bar = NAN, .noise_to_signal = NAN, .measure = ""};
     return line;
 }
 
@@ -81,7 +81,7 @@ enum status terms_tell_score(struct terms *terms, const struct terms_setting *se
                    : label->name[0] != '\0' ? label->name
                                             : "the label's unit");
     line->noise = noise * (is_number ? label->half_width : 1);
-    line->burden = 2 * noise;
+    line->noise_to_signal = 2 * noise;
     line->measure = is_number ? "half the label's half_width" : "half a score of 1";
     return STATUS_OK;
 }

@@ -74,7 +74,7 @@ static enum status tell_prediction(struct terms *terms, const struct terms_setti
     (void)snprintf(line->unit, sizeof line->unit, "%s",
                    label->name[0] != '\0' ? label->name : "the label's unit");
     line->noise = weight_noise * label->half_width;
-    line->burden = 2 * weight_noise;
+    line->noise_to_signal = 2 * weight_noise;
     line->measure = "half the label's half_width";
     return STATUS_OK;
 }
@@ -98,7 +98,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
                        stage->lambda[within]);
         (void)snprintf(line->unit, sizeof line->unit, "weight");
         line->noise = ldexp(steps, -(int)stage->grid_bits) / agents;
-        line->burden = sqrt(features) * line->noise / (ball / 2);
+        line->noise_to_signal = sqrt(features) * line->noise / (ball / 2);
         line->measure = "all weights' noise together is half the ball that they lie in";
         if (setting->job->schema.label.kind == LABEL_NUMBER) {
             status = tell_prediction(terms, setting, within, line->noise);

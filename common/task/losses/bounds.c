@@ -102,7 +102,7 @@ static enum status tell_losses(struct terms *terms, const struct terms_setting *
                    stage->rounds);
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
-    line->burden = line->noise / sqrt((double)stage->rounds) / TERMS_TENTH;
+    line->noise_to_signal = line->noise / sqrt((double)stage->rounds) / TERMS_TENTH;
     line->measure = "over all rounds an expert's mean loss is a tenth off";
     const double rounds = rounds_judged(stage);
     terms->best_chance = best_of_normal(setting->experts, TERMS_LEAD * sqrt(rounds) / line->noise);
@@ -156,7 +156,7 @@ static enum status tell_play(struct terms *terms, const struct terms_setting *se
                    losses_stage(stage)->doubling ? ", anew after 1, 2, 4, .. rounds" : "");
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->bar = fmax(terms->regret - terms->regret_free, 0);
-    line->burden = line->bar / TERMS_TENTH;
+    line->noise_to_signal = line->bar / TERMS_TENTH;
     line->measure = "privacy adds a tenth to the bound on the regret";
     return STATUS_OK;
 }

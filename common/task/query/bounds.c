@@ -39,7 +39,7 @@ static void tell_mean(struct terms_line *line, const struct query *query,
     (void)snprintf(line->unit, sizeof line->unit, "%s", query->column.name);
     line->noise = width * step * query_noise_deviation(noise) * sqrt(1 + ratio * ratio) / matching;
     line->bar = width * step * query_noise_bar(noise, ratio, TERMS_BAR_MISSES) / matching;
-    line->burden = line->bar / (TERMS_TENTH * width);
+    line->noise_to_signal = line->bar / (TERMS_TENTH * width);
     line->measure = "the 95 % bar is a tenth of the column's public range";
 }
 
@@ -59,7 +59,7 @@ static void tell_question(struct terms_line *line, const struct query *query,
     line->noise = step * query_noise_deviation(noise);
     line->bar =
         step * query_noise_bar(noise, 0, TERMS_BAR_MISSES / (is_quantile ? query->rounds : 1));
-    line->burden = line->bar / (TERMS_TENTH * records);
+    line->noise_to_signal = line->bar / (TERMS_TENTH * records);
     line->measure = "the 95 % bar is a tenth of the records";
 }
 

@@ -81,13 +81,13 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
         (void)snprintf(line->what, sizeof line->what,
                        "one of %zu %s: its errors beyond the best one's", count, what);
         line->bar = among_experts ? ldexp(above, -(int)stage->grid_bits) : above / 2;
-        line->burden = line->bar / (TERMS_TENTH * records);
+        line->noise_to_signal = line->bar / (TERMS_TENTH * records);
         line->measure = "with 95 % it errs on a tenth of the records more than the best";
         return STATUS_OK;
     }
     (void)snprintf(line->what, sizeof line->what, "the errors of each of %zu %s", count, what);
     line->noise = select_noise(setting, count, &noise);
-    line->burden = 2 * line->noise / (TERMS_TENTH * records);
+    line->noise_to_signal = 2 * line->noise / (TERMS_TENTH * records);
     line->measure = "twice the deviation is a tenth of the records";
     return STATUS_OK;
 }

@@ -66,7 +66,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
     (void)snprintf(line->unit, sizeof line->unit, "moment");
     line->noise =
         ldexp(steps, -(int)stage->grid_bits) / ((double)setting->agents * (double)stage->batch);
-    line->burden = 2 * sqrt(features) * line->noise / 0.5;
+    line->noise_to_signal = 2 * sqrt(features) * line->noise / 0.5;
     line->measure = "as a matrix the noise, about 2 sqrt(d) of it, is half of the largest moments "
                     "there can be";
     return STATUS_OK;

@@ -51,7 +51,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
     line->noise = ldexp(steps, -(int)stage->grid_bits) / records;
     const double averaged = line->noise * sqrt(width / (double)stage->rounds) / (clip / 2);
     const double single = line->noise * sqrt(width) / clip;
-    line->burden = fmax(averaged, single);
+    line->noise_to_signal = fmax(averaged, single);
     line->measure = averaged >= single
                         ? "averaged over the rounds, the noise is half the clip"
                         : "one round's noise is as large as the clip: it moves more than any "

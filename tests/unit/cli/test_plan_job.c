@@ -44,7 +44,7 @@ Test(plan_job, leaves_a_job_alone_whose_noise_is_small)
 {
     struct job_source source;
     struct job_plan *plan = plan_of(&source, HEAD("local", "8") FIT LOSSES);
-    cr_assert(job_plan_burden(plan) < 1);
+    cr_assert(job_plan_noise_to_signal(plan) < 1);
     cr_assert(plan->admitted);
     cr_assert_eq(plan->price.epsilon_micro, 8000000);
     cr_assert_eq(plan->size.agents, 3);
@@ -71,7 +71,7 @@ static bool has_unit(const struct job_advice *advice, size_t count, const char *
     return found != NULL && strstr(found->figure, unit) != NULL;
 }
 
-/* The stage's burden with these changes; INFINITY where there is no such job. */
+/* The stage's noise-to-signal ratio with these changes; INFINITY where there is no such job. */
 static double burden_of(const struct job_source *source, size_t stage,
                         const struct job_changes *changes)
 {
@@ -82,9 +82,9 @@ static double burden_of(const struct job_source *source, size_t stage,
         free(plan);
         return INFINITY;
     }
-    const double burden = job_plan_worst(plan, stage)->burden;
+    const double noise_to_signal = job_plan_worst(plan, stage)->noise_to_signal;
     give_back(plan);
-    return burden;
+    return noise_to_signal;
 }
 
 static double burden_with(const struct job_source *source, size_t stage, const char *set,
@@ -97,10 +97,10 @@ static double burden_with(const struct job_source *source, size_t stage, const c
     if (set != NULL) {
         (void)snprintf(changes->set[0], PLAN_SET_BYTES, "%s", set);
     }
-    const double burden = burden_of(source, stage, changes);
+    const double noise_to_signal = burden_of(source, stage, changes);
     free(changes);
-    cr_assert(isfinite(burden), "%s", set);
-    return burden;
+    cr_assert(isfinite(noise_to_signal), "%s", set);
+    return noise_to_signal;
 }
 
 static const char *const drowned[] = {
@@ -116,15 +116,16 @@ Test(plan_job, says_which_epsilon_is_enough_and_little_less_is_not)
         struct job_advice advice[PLAN_ADVICE_MAX];
         struct job_plan *plan = plan_of(&source, drowned[i]);
         const size_t stage = plan->job.stage_count - 1;
-        cr_assert(job_plan_worst(plan, stage)->burden > 1, "job %zu is not drowned", i);
+        cr_assert(job_plan_worst(plan, stage)->noise_to_signal > 1, "job %zu is not drowned", i);
         const size_t count = job_advise(advice, &source, plan, stage);
         const struct job_advice *epsilon = find(advice, count, "privacy.epsilon: ");
-        cr_assert(epsilon != NULL && epsilon->burden <= 1, "job %zu", i);
+        cr_assert(epsilon != NULL && epsilon->noise_to_signal <= 1, "job %zu", i);
         const double value = strtod(epsilon->change + strlen("privacy.epsilon: "), NULL);
         char set[64];
         (void)snprintf(set, sizeof set, "privacy.epsilon=%.6g", value);
-        const double burden = burden_with(&source, stage, set, (struct terms_size){0, 0});
-        cr_assert_float_eq(burden, epsilon->burden, 1e-9, "job %zu: what was said is kept", i);
+        const double noise_to_signal = burden_with(&source, stage, set, (struct terms_size){0, 0});
+        cr_assert_float_eq(noise_to_signal, epsilon->noise_to_signal, 1e-9,
+                           "job %zu: what was said is kept", i);
         (void)snprintf(set, sizeof set, "privacy.epsilon=%.6g", 0.8 * value);
         cr_assert(burden_with(&source, stage, set, (struct terms_size){0, 0}) > 1,
                   "job %zu: less would do", i);
@@ -142,8 +143,8 @@ Test(plan_job, tells_no_advice_that_makes_it_worse)
         const size_t count = job_advise(advice, &source, plan, stage);
         cr_assert(count >= 3 && count <= PLAN_ADVICE_MAX, "job %zu", i);
         for (size_t j = 0; j < count; j++) {
-            cr_assert(advice[j].burden < job_plan_worst(plan, stage)->burden, "%s",
-                      advice[j].change);
+            cr_assert(advice[j].noise_to_signal < job_plan_worst(plan, stage)->noise_to_signal,
+                      "%s", advice[j].change);
             cr_assert(advice[j].figure[0] != '\0' && advice[j].change[0] != '\0');
         }
         give_back(plan);
@@ -294,8 +295,8 @@ Test(plan_job, warns_newcomers_and_what_it_says_helps_as_much_as_it_says)
         struct job_advice advice[PLAN_ADVICE_MAX];
         struct job_plan *plan = plan_of(&source, slips[i].text);
         const size_t stage = plan->job.stage_count - 1;
-        const double burden = job_plan_worst(plan, stage)->burden;
-        cr_expect(burden > 1, "slip %zu: %g, no warning", i, burden);
+        const double noise_to_signal = job_plan_worst(plan, stage)->noise_to_signal;
+        cr_expect(noise_to_signal > 1, "slip %zu: %g, no warning", i, noise_to_signal);
         const size_t count = job_advise(advice, &source, plan, stage);
         for (size_t j = 0; j < 3 && slips[i].advice[j] != NULL; j++) {
             cr_expect(find(advice, count, slips[i].advice[j]) != NULL, "slip %zu: no %s", i,
@@ -304,11 +305,13 @@ Test(plan_job, warns_newcomers_and_what_it_says_helps_as_much_as_it_says)
         for (size_t j = 0; j < count; j++) {
             struct job_changes *changes = calloc(1, sizeof *changes);
             cr_assert_not_null(changes);
-            cr_expect(advice[j].burden < burden, "slip %zu: %s", i, advice[j].change);
+            cr_expect(advice[j].noise_to_signal < noise_to_signal, "slip %zu: %s", i,
+                      advice[j].change);
             if (follow(changes, advice[j].change, plan, stage)) {
                 const double then = burden_of(&source, stage, changes);
-                cr_expect_float_eq(then, advice[j].burden, 1e-6 * then, "slip %zu: %s: %g, not %g",
-                                   i, advice[j].change, then, advice[j].burden);
+                cr_expect_float_eq(then, advice[j].noise_to_signal, 1e-6 * then,
+                                   "slip %zu: %s: %g, not %g", i, advice[j].change, then,
+                                   advice[j].noise_to_signal);
                 followed++;
             }
             free(changes);
@@ -335,10 +338,12 @@ Test(plan_job, plans_all_of_a_long_list_of_lambdas_or_none)
     const struct job_advice *lambdas = find(advice, count, "lambdas: [");
     cr_assert_not_null(lambdas);
     cr_assert_not_null(strstr(lambdas != NULL ? lambdas->change : "", " .."));
-    const double burden = job_plan_worst(plan, 0)->burden;
+    const double noise_to_signal = job_plan_worst(plan, 0)->noise_to_signal;
     /* Each at most 100 times as large, beside a ball that shrinks by the root: a tenth is the best that
      * there can be, and a list of a tenth of them would promise more. */
-    cr_assert(burden > 1 && lambdas != NULL && lambdas->burden > burden / 11, "%g", burden);
+    cr_assert(noise_to_signal > 1 && lambdas != NULL &&
+                  lambdas->noise_to_signal > noise_to_signal / 11,
+              "%g", noise_to_signal);
     give_back(plan);
 }
 
@@ -360,7 +365,7 @@ Test(plan_job, advises_each_task_what_helps_it)
     give_back(plan);
     plan = plan_of(&source, HEAD("local", "0.5") QUERY);
     cr_assert(burden_with(&source, 0, NULL, (struct terms_size){12, 0}) <
-                  job_plan_worst(plan, 0)->burden / 1.9,
+                  job_plan_worst(plan, 0)->noise_to_signal / 1.9,
               "four times the agents, half the noise beside the records");
     give_back(plan);
 }
@@ -377,7 +382,8 @@ Test(plan_job, plans_the_other_trust_with_the_changes_it_needs)
         cr_assert(other != NULL && job_plan_other_trust(other, &source, plan, &why) == STATUS_OK,
                   "%s", why.text);
         cr_assert(other->job.trust == TRUST_CENTRAL && plan->job.trust == TRUST_LOCAL);
-        cr_assert(job_plan_burden(other) < job_plan_burden(plan), "one noise for all is less");
+        cr_assert(job_plan_noise_to_signal(other) < job_plan_noise_to_signal(plan),
+                  "one noise for all is less");
         give_back(other);
         give_back(plan);
     }

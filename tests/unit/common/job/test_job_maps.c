@@ -108,7 +108,8 @@ static void check_terms(const struct job *job, const struct job *alone, const ch
     cr_assert(terms.line_count == expected.line_count && terms.line_count > 0);
     for (size_t i = 0; i < terms.line_count; i++) {
         const struct terms_line *line = &terms.line[i];
-        cr_assert(line->noise == expected.line[i].noise && line->burden == expected.line[i].burden,
+        cr_assert(line->noise == expected.line[i].noise &&
+                      line->noise_to_signal == expected.line[i].noise_to_signal,
                   "%s: %s", stage, line->what);
         cr_assert_str_eq(line->what, expected.line[i].what);
     }

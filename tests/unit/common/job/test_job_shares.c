@@ -151,7 +151,8 @@ Test(job_shares, of_more_records_than_the_most_a_share_is_of_the_most)
     }
     cr_assert_eq(terms_of_stage(&most, &job, 0, (struct terms_size){3, 500}, &why), STATUS_OK);
     cr_assert_eq(terms_of_stage(&more, &job, 0, (struct terms_size){3, 9000}, &why), STATUS_OK);
-    cr_expect_eq(most.line[0].burden, more.line[0].burden, "more records do not plan for more");
+    cr_expect_eq(most.line[0].noise_to_signal, more.line[0].noise_to_signal,
+                 "more records do not plan for more");
     terms_free(&most);
     terms_free(&more);
     job_free(&job);
@@ -233,7 +234,7 @@ Test(job_shares, a_plan_is_for_the_records_that_it_is_told)
     struct why why = {{0}};
     cr_assert_eq(terms_of_stage(&few, &job, 0, (struct terms_size){3, 100}, &why), STATUS_OK);
     cr_assert_eq(terms_of_stage(&many, &job, 0, (struct terms_size){3, 1000}, &why), STATUS_OK);
-    cr_expect_float_eq(few.line[0].burden, 10 * many.line[0].burden, 1e-9);
+    cr_expect_float_eq(few.line[0].noise_to_signal, 10 * many.line[0].noise_to_signal, 1e-9);
     terms_free(&few);
     terms_free(&many);
     job_free(&job);

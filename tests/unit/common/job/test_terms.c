@@ -112,7 +112,7 @@ Test(terms, of_losses_are_the_mean_s_noise_and_a_bound)
     close_to(terms.line[0].noise, sqrt(2) * (2 / 0.5) / 100 / 2, 1e-9, "losses");
     close_to(terms.regret_free, sqrt(log(2) / 10), 1e-9, "the bound without privacy");
     cr_assert(terms.regret > terms.regret_free && terms.regret <= 1);
-    close_to(terms.line[0].burden, terms.line[0].noise / sqrt(5) / 0.1, 1e-9, "burden");
+    close_to(terms.line[0].noise_to_signal, terms.line[0].noise / sqrt(5) / 0.1, 1e-9, "burden");
     terms_free(&terms);
     job_free(&job);
 }
@@ -180,7 +180,7 @@ Test(terms, of_an_update_look_at_one_step_too)
     struct terms once = tell(0, 4);
     const double noise = sqrt(2) * 2 * 0.5 / 500 / 2;
     close_to(once.line[0].noise, noise, 1e-3, "a round");
-    close_to(once.line[0].burden, noise * sqrt(3) / 0.25, 1e-3, "half the clip");
+    close_to(once.line[0].noise_to_signal, noise * sqrt(3) / 0.25, 1e-3, "half the clip");
     terms_free(&once);
     job_free(&job);
     read_job(
@@ -189,8 +189,8 @@ Test(terms, of_an_update_look_at_one_step_too)
         "grid_bits: 16}\n");
     struct terms many = tell(0, 4);
     close_to(many.line[0].noise, 400 * noise, 1e-3, "a four hundredth of the budget");
-    close_to(many.line[0].burden, 400 * noise * sqrt(3) / 0.5, 1e-3, "the clip");
-    cr_assert(many.line[0].burden > 1, "too many rounds");
+    close_to(many.line[0].noise_to_signal, 400 * noise * sqrt(3) / 0.5, 1e-3, "the clip");
+    cr_assert(many.line[0].noise_to_signal > 1, "too many rounds");
     terms_free(&many);
     job_free(&job);
 }
@@ -228,7 +228,7 @@ Test(terms, of_questions_are_records_and_the_column_s_unit)
         cr_assert(terms.line[i].bar < 4 * terms.line[i].noise);
     }
     cr_assert(terms.line[4].bar > terms.line[0].bar, "five rounds share what a quantile may miss");
-    close_to(terms.line[0].burden, terms.line[0].bar / 80, 1e-9, "a tenth of 800 records");
+    close_to(terms.line[0].noise_to_signal, terms.line[0].bar / 80, 1e-9, "a tenth of 800 records");
     terms_free(&terms);
     job_free(&job);
 
@@ -311,7 +311,7 @@ Test(terms, of_predictions_are_in_the_label_s_unit)
             close_to(terms.line[j].noise, 7 * sqrt(2) * sensitivity_of(j) / 2, 1e-9,
                      "a prediction");
             cr_assert_str_eq(terms.line[j].unit, "y");
-            close_to(terms.line[j].burden, 2 * terms.line[j].noise / 7, 1e-9, "burden");
+            close_to(terms.line[j].noise_to_signal, 2 * terms.line[j].noise / 7, 1e-9, "burden");
         }
         terms_free(&terms);
         job_free(&job);
