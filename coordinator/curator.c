@@ -10,7 +10,7 @@ struct curator {
     const struct job *job;
     const struct random *random;
     struct ledger *ledger;
-    struct ledger *purse; /* pays the draws and coins of the game that is played; NULL before */
+    struct ledger *budget; /* pays the draws and coins of the game that is played; NULL before */
     const struct hedge_run *game;
 };
 
@@ -33,7 +33,7 @@ enum status curator_new(struct curator **out, const struct job *job, const struc
 void curator_free(struct curator *curator)
 {
     if (curator != NULL) {
-        ledger_free(curator->purse);
+        ledger_free(curator->budget);
         ledger_free(curator->ledger);
         free(curator);
     }
@@ -44,10 +44,10 @@ struct balance curator_balance(const struct curator *curator)
     return ledger_balance(curator->ledger, ALLOWANCE_TOTAL);
 }
 
-struct balance curator_purse(const struct curator *curator)
+struct balance curator_budget(const struct curator *curator)
 {
-    return curator->purse == NULL ? (struct balance){0}
-                                  : ledger_balance(curator->purse, ALLOWANCE_TOTAL);
+    return curator->budget == NULL ? (struct balance){0}
+                                   : ledger_balance(curator->budget, ALLOWANCE_TOTAL);
 }
 
 /* As every agent's own charge: a pass is named by the round it begins with. */
@@ -59,21 +59,21 @@ static struct charge charge_of(const struct curator *curator, uint32_t round)
     return charge;
 }
 
-/* Opens a purse when a game begins. A unit is in the losses of one game of the stage: so each has a
- * purse of its own, with the job's limit, and the dearest is what the ledger paid. */
-static enum status take_purse(struct curator *curator, const struct hedge_run *game)
+/* Opens a budget when a game begins. A unit is in the losses of one game of the stage: so each has a
+ * budget of its own, with the job's limit, and the largest is what the ledger paid. */
+static enum status take_budget(struct curator *curator, const struct hedge_run *game)
 {
     const struct price limit = {curator->job->epsilon_micro, curator->job->delta_atto};
     if (curator->game == game) {
         return STATUS_OK;
     }
-    ledger_free(curator->purse);
-    curator->purse = ledger_new(limit);
-    curator->game = curator->purse == NULL ? NULL : game;
-    return curator->purse == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    ledger_free(curator->budget);
+    curator->budget = ledger_new(limit);
+    curator->game = curator->budget == NULL ? NULL : game;
+    return curator->budget == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-/* In a purse there is one stage. */
+/* In a budget there is one stage. */
 static struct charge charge_of_play(const struct hedge_state *state, const struct hedge_run *game)
 {
     const struct digest pass = {{1}};
@@ -92,15 +92,15 @@ static enum status restore_play(struct curator *curator, const struct stage *sta
     if (due == HEDGE_DUE_START || due == HEDGE_DUE_NOTHING) {
         return STATUS_OK;
     }
-    enum status status = take_purse(curator, game);
+    enum status status = take_budget(curator, game);
     if (status == STATUS_OK && due == HEDGE_DUE_COIN) {
         const struct charge coin = charge_of_play(&state, game);
-        status = ledger_restore(curator->purse, &coin);
+        status = ledger_restore(curator->budget, &coin);
         state.tossed = true;
     }
     if (status == STATUS_OK && after->draws > before->draws) {
         const struct charge draw = charge_of_play(&state, game);
-        status = ledger_restore(curator->purse, &draw);
+        status = ledger_restore(curator->budget, &draw);
     }
     return status;
 }
@@ -135,8 +135,8 @@ enum status curator_spend_play(struct curator *curator, struct grant **grant,
     const struct hedge_run *game = round_game(stage, state->round);
     const struct charge charge = charge_of_play(state, game);
     *grant = NULL;
-    const enum status status = take_purse(curator, game);
-    return status == STATUS_OK ? ledger_spend(curator->purse, grant, &charge, why) : status;
+    const enum status status = take_budget(curator, game);
+    return status == STATUS_OK ? ledger_spend(curator->budget, grant, &charge, why) : status;
 }
 
 enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,

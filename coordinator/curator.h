@@ -27,7 +27,7 @@ MUST_USE enum status curator_restore(struct curator *curator, uint32_t round,
 /** What is spent, beside the limit; and what the plays of the game under way have come to: all zero
  * before the first. */
 struct balance curator_balance(const struct curator *curator);
-struct balance curator_purse(const struct curator *curator);
+struct balance curator_budget(const struct curator *curator);
 
 /** Pays for a round. grant: out, caller owns. Fails as ledger_spend does; why says what. */
 MUST_USE enum status curator_spend(struct curator *curator, struct grant **grant, uint32_t round,
@@ -38,7 +38,7 @@ MUST_USE enum status curator_spend(struct curator *curator, struct grant **grant
 MUST_USE enum status curator_open_play(struct curator *curator, uint32_t round, struct why *why);
 
 /** Pays for what is due in a play (experts/hedge_play.h), out of what the stage's charge is for: a
- * purse, anew for each game, as the charge covers the dearest of them. Fails likewise. */
+ * budget, anew for each game, as the charge covers the largest of them. Fails likewise. */
 MUST_USE enum status curator_spend_play(struct curator *curator, struct grant **grant,
                                         const struct hedge_state *state, const struct stage *stage,
                                         struct why *why);

@@ -17,7 +17,7 @@ struct work_need {
 };
 
 /**
- * Tells what one round of stage `index` needs, the dearest of the stage's.
+ * Tells what one round of stage `index` needs, the largest of the stage's.
  *
  * Fails with STATUS_INVALID where the solver would refuse: see erm_plan and kernel_plan.
  * Ensures that every array counts whose size grows with records, features, classes or experts, while

@@ -2,7 +2,7 @@
  * (cut short), so that plays 2 of the second and 4, 5 of the third look at losses; each round's
  * losses one of three vectors, all 243 histories and every outcome, with its probability from the
  * decisions of the running code (hedge_table.h). One replaced round must not change any of them by
- * more than e^epsilon, epsilon being what the dearest of the games can spend, or what was planned
+ * more than e^epsilon, epsilon being what the largest of the games can spend, or what was planned
  * for each; with a delta, not by more than the delta that was planned for. Planted: sums that do
  * not restart, so that a round is paid for in two games, break it. */
 
@@ -145,7 +145,7 @@ static void games_of(struct hedge_run *game, enum hedge_strategy strategy)
     }
 }
 
-/* The sum of the charges of the dearest game. */
+/* The sum of the charges of the largest game. */
 static double claim(const struct hedge_run *game)
 {
     double most = 0;
@@ -161,7 +161,7 @@ static double claim(const struct hedge_run *game)
     return most;
 }
 
-Test(hedge_segments, every_outcome_is_within_the_dearest_game)
+Test(hedge_segments, every_outcome_is_within_the_largest_game)
 {
     static const enum hedge_strategy strategies[] = {HEDGE_RWM, HEDGE_DARTBOARD};
     for (size_t i = 0; i < 2; i++) {

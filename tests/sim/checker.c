@@ -40,14 +40,14 @@ struct known_answer *checker_find(struct checker *checker, size_t agent, const s
     return NULL;
 }
 
-/* Row by row: a pass costs what its dearest row was charged, passes add up. */
+/* Row by row: a pass costs what its largest row was charged, passes add up. */
 uint64_t checker_spent(const struct checker *checker, size_t agent, const struct digest *job)
 {
     uint64_t spent = 0;
     for (size_t i = 0; i < checker->answer_count; i++) {
         const struct record *first = &checker->answer[i].record;
         uint64_t row[SIM_RECORDS] = {0};
-        uint64_t dearest = 0;
+        uint64_t largest = 0;
         bool counted = false;
         for (size_t j = 0; j < checker->answer_count; j++) {
             const struct record *other = &checker->answer[j].record;
@@ -59,12 +59,12 @@ uint64_t checker_spent(const struct checker *checker, size_t agent, const struct
             counted = counted || j < i;
             for (uint64_t k = charge->row_first; k < charge->row_first + charge->row_count; k++) {
                 row[k] += charge->epsilon_micro;
-                dearest = row[k] > dearest ? row[k] : dearest;
+                largest = row[k] > largest ? row[k] : largest;
             }
         }
         if (checker->answer[i].agent == agent && !counted &&
             (job == NULL || digest_equal(&first->as.answer.job, job))) {
-            spent += dearest;
+            spent += largest;
         }
     }
     return spent;
@@ -91,18 +91,18 @@ static uint64_t window_spent(const struct checker *checker, size_t last)
     uint64_t spent = 0;
     for (size_t i = 0; i <= last; i++) {
         const struct charge *charge = &checker->answer[i].record.as.answer.charge;
-        uint64_t dearest = 0;
+        uint64_t largest = 0;
         bool speaks = checker->answer[i].agent == checker->answer[last].agent &&
                       day_of(checker, last) - day_of(checker, i) <= SIM_WINDOW_DAYS;
         for (size_t j = 0; j <= last; j++) {
             const struct charge *other = &checker->answer[j].record.as.answer.charge;
             if (checker->answer[j].agent == checker->answer[last].agent &&
                 digest_equal(&other->pass, &charge->pass)) {
-                dearest = other->epsilon_micro > dearest ? other->epsilon_micro : dearest;
+                largest = other->epsilon_micro > largest ? other->epsilon_micro : largest;
                 speaks = speaks && j <= i;
             }
         }
-        spent += speaks ? dearest : 0;
+        spent += speaks ? largest : 0;
     }
     return spent;
 }

@@ -52,7 +52,7 @@ struct checker {
     double *state; /* (width) of the gradient rounds so far, owned */
     struct hedge_state play;
     struct cost curator; /* what the durable rounds have cost */
-    struct cost purse;   /* what the plays of the latest game that cost anything have */
+    struct cost budget;  /* what the plays of the latest game that cost anything have */
     const struct hedge_run *game;
     bool coin_paid; /* in it */
 };

@@ -137,13 +137,13 @@ void central_on_recovery(struct world *world, const struct node *node)
                    restored.epsilon_micro, restored.renyi_nano,
                    world->checker.curator.epsilon_micro, world->checker.curator.renyi_nano);
     }
-    const struct cost purse = curator_purse(node->coordinator->curator).spent;
-    if (!costs_equal(purse, world->checker.purse)) {
+    const struct cost budget = curator_budget(node->coordinator->curator).spent;
+    if (!costs_equal(budget, world->checker.budget)) {
         world_fail(world,
                    "a restarted curator's plays have cost %" PRIu64 " (%" PRIu64
                    "), its journal says %" PRIu64 " (%" PRIu64 ")",
-                   purse.epsilon_micro, purse.renyi_nano, world->checker.purse.epsilon_micro,
-                   world->checker.purse.renyi_nano);
+                   budget.epsilon_micro, budget.renyi_nano, world->checker.budget.epsilon_micro,
+                   world->checker.budget.renyi_nano);
     }
 }
 

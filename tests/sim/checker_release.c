@@ -44,20 +44,20 @@ static bool exact_sum(struct world *world, const struct record *record, int64_t 
     return true;
 }
 
-/* A grant for exactly this, from a purse that is never empty. */
+/* A grant for exactly this, from a budget that is never empty. */
 static struct grant *grant_for(struct charge charge)
 {
-    struct ledger *purse =
+    struct ledger *budget =
         ledger_new((struct price){UINT64_C(1000000) * EPSILON_MICRO_ONE, DELTA_ATTO_ONE / 2});
     struct grant *grant = NULL;
     if (digest_is_none(&charge.pass)) {
         charge.pass.byte[0] = 1;
         charge.row_count = 1;
     }
-    if (purse == NULL || ledger_spend(purse, &grant, &charge, NULL) != STATUS_OK) {
+    if (budget == NULL || ledger_spend(budget, &grant, &charge, NULL) != STATUS_OK) {
         abort();
     }
-    ledger_free(purse);
+    ledger_free(budget);
     return grant;
 }
 
@@ -201,11 +201,12 @@ static void pay(struct world *world, const struct hedge_run *game, const struct 
     struct checker *checker = &world->checker;
     if (checker->game != game) {
         checker->game = game;
-        checker->purse = (struct cost){0};
+        checker->budget = (struct cost){0};
         checker->coin_paid = false;
     }
     if (!coin || !checker->coin_paid) {
-        checker->purse = cost_add(checker->purse, filter_cost(&world->fixture.job.filter, charge));
+        checker->budget =
+            cost_add(checker->budget, filter_cost(&world->fixture.job.filter, charge));
     }
     checker->coin_paid = checker->coin_paid || coin;
 }

@@ -26,20 +26,20 @@ static bool costs_equal(struct cost a, struct cost b)
 }
 
 /* What a game's plays came to is no more than the stage has paid. */
-static void check_purse(struct balance purse, uint32_t round)
+static void check_budget(struct balance budget, uint32_t round)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(&bench.job, round, &within);
     struct charge charge = stage->charge;
-    if (stage->task != TASK_LOSSES || !purse.limited) {
+    if (stage->task != TASK_LOSSES || !budget.limited) {
         return;
     }
     charge.pass = (struct digest){{1}};
     charge.row_count = 1;
-    const struct cost paid = filter_cost(&purse.filter, &charge);
-    cr_assert(purse.spent.epsilon_micro <= paid.epsilon_micro &&
-                  purse.spent.renyi_nano <= paid.renyi_nano,
-              "round %u: %llu of %llu", round, (unsigned long long)purse.spent.epsilon_micro,
+    const struct cost paid = filter_cost(&budget.filter, &charge);
+    cr_assert(budget.spent.epsilon_micro <= paid.epsilon_micro &&
+                  budget.spent.renyi_nano <= paid.renyi_nano,
+              "round %u: %llu of %llu", round, (unsigned long long)budget.spent.epsilon_micro,
               (unsigned long long)paid.epsilon_micro);
 }
 
@@ -56,8 +56,8 @@ static void check_recovery(const char *delta, const char *stages, uint64_t seed)
         struct artifact input = bench.invite.as.invite.input;
         const uint32_t chosen = bench.coordinator->outcome.chosen;
         const uint32_t round = bench.invite.as.invite.round;
-        const struct balance purse = curator_purse(bench.coordinator->curator);
-        check_purse(purse, bench.coordinator->outcome.rounds_closed - 1);
+        const struct balance budget = curator_budget(bench.coordinator->curator);
+        check_budget(budget, bench.coordinator->outcome.rounds_closed - 1);
         cr_assert_eq(central_restart(&bench), STATUS_OK);
         central_greet(&bench);
         struct cost restored = curator_balance(bench.coordinator->curator).spent;
@@ -65,7 +65,7 @@ static void check_recovery(const char *delta, const char *stages, uint64_t seed)
                   round, (unsigned long long)spent.epsilon_micro,
                   (unsigned long long)spent.renyi_nano, (unsigned long long)restored.epsilon_micro,
                   (unsigned long long)restored.renyi_nano);
-        cr_assert(costs_equal(purse.spent, curator_purse(bench.coordinator->curator).spent));
+        cr_assert(costs_equal(budget.spent, curator_budget(bench.coordinator->curator).spent));
         cr_assert_eq(bench.coordinator->outcome.chosen, chosen);
         cr_assert(digest_equal(&bench.invite.as.invite.input.digest, &input.digest));
         cr_assert_eq(bench.invite.as.invite.input.bytes, input.bytes);
@@ -284,11 +284,11 @@ Test(central, the_last_pick_is_a_draw_that_its_segment_has_paid_for)
               losses_stage(stage)->plays.game[2].rounds == 5);
     cr_assert_eq(hedge_charges(charge, &losses_stage(stage)->plays.game[2]), 2);
     cr_assert(record.as.round.sum[0] == 7 && record.as.round.sum[2] == 4);
-    const struct balance purse = curator_purse(bench.coordinator->curator);
+    const struct balance budget = curator_budget(bench.coordinator->curator);
     cr_assert_eq(charge[0].count, 3);
     cr_assert_eq(charge[1].count, 1);
-    cr_assert_eq(purse.spent.epsilon_micro, 3 * charge[0].epsilon_micro + charge[1].epsilon_micro);
-    cr_assert_eq(purse.spent.epsilon_micro, stage->epsilon_micro, "all of the share");
+    cr_assert_eq(budget.spent.epsilon_micro, 3 * charge[0].epsilon_micro + charge[1].epsilon_micro);
+    cr_assert_eq(budget.spent.epsilon_micro, stage->epsilon_micro, "all of the share");
     record_free(&record);
     central_free(&bench);
 }

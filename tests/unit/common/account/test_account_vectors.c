@@ -207,7 +207,7 @@ Test(account_vectors, planted_faults_are_caught)
     wrong = epsilon_of(&event, 1, field(row, "delta"));
     cr_assert_not(judge(&wrong, truth));
 
-    /* The accountants' dearest, or some other one, in place of the best. */
+    /* The accountants' largest, or some other one, in place of the best. */
     read_pure(&event, &truth, row);
     wrong = epsilon_of(&event, 1, field(row, "delta"));
     cr_assert(judge(&wrong, truth));
