@@ -1,17 +1,17 @@
 /* Bytes -> events -> the agent's machine, with a coordinator that lies in every way the simulator's
  * liar knows, and in frames of the input's own. */
 
-#include "fuzz/fuzz_rig.h"
+#include "fuzz/fuzz_harness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { AGENT = 1 };
 
 /* Whoever a frame is for, this agent gets it; what it says itself the liar has overheard. */
-static void deliver(struct rig *rig, bool damaged)
+static void deliver(struct harness *harness, bool damaged)
 {
-    struct world *world = &rig->world;
-    for (int i = 0; i < RIG_BUSY_MAX && world->frame_count > 0; i++) {
+    struct world *world = &harness->world;
+    for (int i = 0; i < HARNESS_BUSY_MAX && world->frame_count > 0; i++) {
         struct frame frame = network_next(world);
         if (frame.to != COORDINATOR) {
             size_t bytes = frame.control_size + frame.payload_size;
@@ -19,69 +19,69 @@ static void deliver(struct rig *rig, bool damaged)
                 frame.bytes[dice_below(&world->dice, bytes)] ^=
                     (uint8_t)(1u << dice_below(&world->dice, 8));
             }
-            rig_hand(rig, COORDINATOR,
-                     (struct slice){.data = frame.bytes, .size = frame.control_size},
-                     (struct slice){.data = frame.bytes + frame.control_size,
-                                    .size = frame.payload_size});
+            harness_hand(harness, COORDINATOR,
+                         (struct slice){.data = frame.bytes, .size = frame.control_size},
+                         (struct slice){.data = frame.bytes + frame.control_size,
+                                        .size = frame.payload_size});
         }
         free(frame.bytes);
     }
 }
 
-static void invite(struct rig *rig)
+static void invite(struct harness *harness)
 {
     struct message message = {.kind = MESSAGE_INVITE};
-    struct liar *liar = &rig->world.liar;
+    struct liar *liar = &harness->world.liar;
     message.as.invite.job = liar->job.id;
-    message.as.invite.round = rig_byte(rig) % 8;
+    message.as.invite.round = harness_byte(harness) % 8;
     if (message.as.invite.round >= 2) {
         message.as.invite.input =
             (struct artifact){.digest = liar->digest, .bytes = liar->bytes.size};
     }
-    network_inject_message(&rig->world, COORDINATOR, AGENT, &message, (struct slice){0});
+    network_inject_message(&harness->world, COORDINATOR, AGENT, &message, (struct slice){0});
 }
 
-static void welcome(struct rig *rig)
+static void welcome(struct harness *harness)
 {
     struct message message = {.kind = MESSAGE_WELCOME};
     message.as.welcome.version = PROTOCOL_VERSION;
-    message.as.welcome.job = rig->world.liar.job;
-    network_inject_message(&rig->world, COORDINATOR, AGENT, &message, (struct slice){0});
+    message.as.welcome.job = harness->world.liar.job;
+    network_inject_message(&harness->world, COORDINATOR, AGENT, &message, (struct slice){0});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct rig rig;
-    rig_init(&rig, AGENT, data, size);
-    for (int step = 0; step < RIG_STEPS_MAX && rig.size > 0; step++) {
-        uint8_t operation = rig_byte(&rig);
-        rig.world.dice.state = (uint64_t)rig_byte(&rig) << 8 | rig_byte(&rig);
+    static struct harness harness;
+    harness_init(&harness, AGENT, data, size);
+    for (int step = 0; step < HARNESS_STEPS_MAX && harness.size > 0; step++) {
+        uint8_t operation = harness_byte(&harness);
+        harness.world.dice.state = (uint64_t)harness_byte(&harness) << 8 | harness_byte(&harness);
         switch (operation % 7) {
         case 0:
-            liar_act(&rig.world);
+            liar_act(&harness.world);
             break;
         case 1:
-            rig_wait(&rig, 1 + 20 * (int64_t)rig_byte(&rig));
+            harness_wait(&harness, 1 + 20 * (int64_t)harness_byte(&harness));
             break;
         case 2:
-            rig_raw(&rig, COORDINATOR);
+            harness_raw(&harness, COORDINATOR);
             break;
         case 3:
-            rig_trouble(&rig);
+            harness_trouble(&harness);
             break;
         case 4:
-            invite(&rig);
+            invite(&harness);
             break;
         case 5:
-            welcome(&rig);
+            welcome(&harness);
             break;
         default:
-            network_replay(&rig.world);
+            network_replay(&harness.world);
             break;
         }
-        deliver(&rig, operation >= 128 && operation % 8 == 0);
-        rig_wait(&rig, 1);
+        deliver(&harness, operation >= 128 && operation % 8 == 0);
+        harness_wait(&harness, 1);
     }
-    rig_end(&rig);
+    harness_end(&harness);
     return 0;
 }

@@ -1,26 +1,26 @@
 /* Bytes -> events -> the coordinator's machine, among agents that answer like agents, except when
  * they do not, and in frames of the input's own. */
 
-#include "fuzz/fuzz_rig.h"
+#include "fuzz/fuzz_harness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static size_t some_peer(struct rig *rig)
+static size_t some_peer(struct harness *harness)
 {
-    return 1 + rig_byte(rig) % (PEERS - 1);
+    return 1 + harness_byte(harness) % (PEERS - 1);
 }
 
 /* What the coordinator says is heard, and answered, by those whose bit is set. */
-static void deliver(struct rig *rig, unsigned listening)
+static void deliver(struct harness *harness, unsigned listening)
 {
-    struct world *world = &rig->world;
-    for (int i = 0; i < RIG_BUSY_MAX && world->frame_count > 0; i++) {
+    struct world *world = &harness->world;
+    for (int i = 0; i < HARNESS_BUSY_MAX && world->frame_count > 0; i++) {
         struct frame frame = network_next(world);
         struct slice control = {.data = frame.bytes, .size = frame.control_size};
         struct slice payload = {.data = frame.bytes + frame.control_size,
                                 .size = frame.payload_size};
         if (frame.to == COORDINATOR) {
-            rig_hand(rig, frame.from, control, payload);
+            harness_hand(harness, frame.from, control, payload);
         } else if ((listening >> frame.to & 1) != 0) {
             mallory_hear(world, frame.to, control);
         }
@@ -28,46 +28,46 @@ static void deliver(struct rig *rig, unsigned listening)
     }
 }
 
-static void change_roster(struct rig *rig)
+static void change_roster(struct harness *harness)
 {
-    size_t peer = 1 + rig_byte(rig) % MALLORY;
-    rig->world.admitted[peer] = !rig->world.admitted[peer];
-    node_tell_roster(&rig->world);
+    size_t peer = 1 + harness_byte(harness) % MALLORY;
+    harness->world.admitted[peer] = !harness->world.admitted[peer];
+    node_tell_roster(&harness->world);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct rig rig;
-    rig_init(&rig, COORDINATOR, data, size);
-    for (int step = 0; step < RIG_STEPS_MAX && rig.size > 0; step++) {
-        uint8_t operation = rig_byte(&rig);
-        rig.world.dice.state = (uint64_t)rig_byte(&rig) << 8 | rig_byte(&rig);
+    static struct harness harness;
+    harness_init(&harness, COORDINATOR, data, size);
+    for (int step = 0; step < HARNESS_STEPS_MAX && harness.size > 0; step++) {
+        uint8_t operation = harness_byte(&harness);
+        harness.world.dice.state = (uint64_t)harness_byte(&harness) << 8 | harness_byte(&harness);
         switch (operation % 7) {
         case 0:
-            speak_rubbish(&rig.world, some_peer(&rig), COORDINATOR);
+            speak_rubbish(&harness.world, some_peer(&harness), COORDINATOR);
             break;
         case 1:
-            rig_wait(&rig, 1 + 20 * (int64_t)rig_byte(&rig));
+            harness_wait(&harness, 1 + 20 * (int64_t)harness_byte(&harness));
             break;
         case 2:
-            rig_raw(&rig, some_peer(&rig));
+            harness_raw(&harness, some_peer(&harness));
             break;
         case 3:
-            rig_trouble(&rig);
+            harness_trouble(&harness);
             break;
         case 4:
-            say_hello(&rig.world, some_peer(&rig));
+            say_hello(&harness.world, some_peer(&harness));
             break;
         case 5:
-            change_roster(&rig);
+            change_roster(&harness);
             break;
         default:
-            network_replay(&rig.world);
+            network_replay(&harness.world);
             break;
         }
-        deliver(&rig, operation < 128 ? ~0u : rig_byte(&rig));
-        rig_wait(&rig, 1);
+        deliver(&harness, operation < 128 ? ~0u : harness_byte(&harness));
+        harness_wait(&harness, 1);
     }
-    rig_end(&rig);
+    harness_end(&harness);
     return 0;
 }
