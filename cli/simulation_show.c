@@ -59,8 +59,8 @@ static void show_answers(FILE *out, const struct result *result)
                     out);
     }
     for (size_t i = 0; i < result->round_count; i++) {
-        if (result->round[i].said != NULL) {
-            (void)fprintf(out, "\n  %s: %s\n", result->round[i].stage, result->round[i].said);
+        if (result->round[i].note != NULL) {
+            (void)fprintf(out, "\n  %s: %s\n", result->round[i].stage, result->round[i].note);
         }
     }
 }

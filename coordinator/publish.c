@@ -75,8 +75,8 @@ static enum status add_rounds(struct result *result, const struct outcome *outco
             continue;
         }
         to->chosen = from->chosen < from->expert_count ? (int64_t)from->chosen : RESULT_NONE;
-        to->said = from->said != NULL ? strdup(from->said) : NULL;
-        if (from->said != NULL && to->said == NULL) {
+        to->note = from->note != NULL ? strdup(from->note) : NULL;
+        if (from->note != NULL && to->note == NULL) {
             return STATUS_NO_MEMORY;
         }
         if (from->loss != NULL && from->weight != NULL) {

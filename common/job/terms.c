@@ -63,8 +63,8 @@ enum status terms_deviation(double *steps, const struct terms_setting *setting, 
 }
 
 /* A number of the agents' average, in units of the label's half_width as predictions are. */
-enum status terms_tell_score(struct terms *terms, const struct terms_setting *setting,
-                             uint32_t within, const char *what, struct why *why)
+enum status terms_describe_score(struct terms *terms, const struct terms_setting *setting,
+                                 uint32_t within, const char *what, struct why *why)
 {
     const struct label *label = &setting->job->schema.label;
     const bool is_number = label->kind == LABEL_NUMBER;
@@ -97,7 +97,7 @@ static const char *procedure_of(const struct terms_setting *setting)
     return stage->charge.mechanism == MECHANISM_PURE ? "discrete Laplace" : "discrete Gaussian";
 }
 
-static void tell_price(struct terms *terms, const struct terms_setting *setting)
+static void describe_price(struct terms *terms, const struct terms_setting *setting)
 {
     const struct stage *stage = setting->stage;
     const struct charge charge = stage->charge;
@@ -125,8 +125,8 @@ enum status terms_of_stage(struct terms *terms, const struct job *job, size_t in
     enum status status = STATUS_OK;
     CHECK(index < job->stage_count && size.agents >= 1 && size.agents <= JOB_AGENTS_MAX);
     *terms = (struct terms){.regret = NAN, .regret_free = NAN, .best_chance = NAN};
-    tell_price(terms, &setting);
-    status = task_bounds(setting.stage->task)->tell(terms, &setting, why);
+    describe_price(terms, &setting);
+    status = task_bounds(setting.stage->task)->describe(terms, &setting, why);
     if (status != STATUS_OK) {
         terms_free(terms);
     }

@@ -39,7 +39,7 @@ struct result_round {
     double seconds;
     double epsilon; /* spent so far by an agent that answered every round, at the job's delta */
     char
-        *said; /* what a select round picked, or a learner made of answers; NULL in others; owned */
+        *note; /* what a select round picked, or a learner made of answers; NULL in others; owned */
     double *loss;   /* (k) released mean losses, noise included; NULL but in losses rounds; owned */
     double *weight; /* (k) probabilities after the round; NULL but in losses rounds; owned */
     double regret_average; /* over the losses rounds so far */

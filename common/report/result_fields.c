@@ -38,7 +38,7 @@ static const struct field round_fields[] = {
     {"chosen", EXPERT(struct result_round, chosen), PAGE("played", TEXT, 0)},
     {"failed", BOOL(struct result_round, failed)},
     {"epsilon", REAL(struct result_round, epsilon), PAGE("epsilon so far", FIXED, 4)},
-    {"said", OWNED(struct result_round, said), .is_later = true},
+    {"said", OWNED(struct result_round, note), .is_later = true},
     {"losses", LOSSES(struct result_round, loss)},
     {"weights", LOSSES(struct result_round, weight)},
     {"regret_average", REAL(struct result_round, regret_average), PAGE("regret", FIXED, 4)},

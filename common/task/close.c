@@ -71,20 +71,20 @@ enum status closing_keep_rows(struct closing *closing, double *rows, size_t row_
     return closing->rows == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-enum status closing_say(struct outcome_round *round, const char *between, const char *format, ...)
+enum status closing_note(struct outcome_round *round, const char *between, const char *format, ...)
 {
-    const size_t used = round->said != NULL ? strlen(round->said) : 0;
+    const size_t used = round->note != NULL ? strlen(round->note) : 0;
     const size_t gap = used > 0 ? strlen(between) : 0;
     va_list words;
     va_start(words, format);
     const int bytes = vsnprintf(NULL, 0, format, words);
     va_end(words);
     CHECK(bytes >= 0);
-    char *grown = realloc(round->said, used + gap + (size_t)bytes + 1);
+    char *grown = realloc(round->note, used + gap + (size_t)bytes + 1);
     if (grown == NULL) {
         return STATUS_NO_MEMORY;
     }
-    round->said = grown;
+    round->note = grown;
     memcpy(grown + used, between, gap);
     va_start(words, format);
     (void)vsnprintf(grown + used + gap, (size_t)bytes + 1, format, words);
@@ -151,8 +151,8 @@ enum status closing_tell_plays(struct outcome_round *round, const struct outcome
     for (size_t i = 0; i < k && named <= PLAYS_NAMED_MAX && status == STATUS_OK; i++) {
         if (plays[i] > 0) {
             status = named < PLAYS_NAMED_MAX
-                         ? closing_say(round, " + ", "%.3g %s", answer[i], outcome->expert[i].name)
-                         : closing_say(round, " + ", "others");
+                         ? closing_note(round, " + ", "%.3g %s", answer[i], outcome->expert[i].name)
+                         : closing_note(round, " + ", "others");
             named++;
         }
     }

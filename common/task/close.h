@@ -61,9 +61,9 @@ struct task_close {
 
     /** Writes what the history tells of the round beyond who answered, after add; may be NULL. Fails
      * with STATUS_NO_MEMORY. */
-    enum status (*tell)(struct outcome_round *round, const struct outcome *outcome,
-                        const struct job *job, const struct stage *stage,
-                        const struct record *record);
+    enum status (*describe)(struct outcome_round *round, const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record);
 };
 
 #define CLOSE_PART(NAME, name) extern const struct task_close task_close_##name;
@@ -84,8 +84,8 @@ MUST_USE enum status closing_tell_plays(struct outcome_round *round, const struc
 
 /** Adds words to what the history says of a round, behind `between` where something stands already. Fails
  * with STATUS_NO_MEMORY. */
-MUST_USE enum status closing_say(struct outcome_round *round, const char *between,
-                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
+MUST_USE enum status closing_note(struct outcome_round *round, const char *between,
+                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /** Returns how many records a round's answers look at together. */
 uint64_t closing_records(const struct stage *stage, const struct record *record);

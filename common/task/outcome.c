@@ -39,7 +39,7 @@ void outcome_free(struct outcome *outcome)
     for (size_t i = 0; i < outcome->round_count; i++) {
         free(outcome->round[i].loss);
         free(outcome->round[i].weight);
-        free(outcome->round[i].said);
+        free(outcome->round[i].note);
         free(outcome->round[i].answer);
     }
     free(outcome->round);
@@ -179,8 +179,9 @@ static enum status history_add_round(struct outcome *outcome, const struct job *
                                     .regret_bound = NAN};
     outcome->round_count++;
     const struct task_close *kind = task_close(job, stage);
-    return round->failed || kind->tell == NULL ? STATUS_OK
-                                               : kind->tell(round, outcome, job, stage, record);
+    return round->failed || kind->describe == NULL
+               ? STATUS_OK
+               : kind->describe(round, outcome, job, stage, record);
 }
 
 static struct outcome_agent *history_agent(struct outcome *outcome, const struct peer *peer)

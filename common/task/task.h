@@ -132,7 +132,8 @@ struct task_bounds {
     enum status (*need)(struct work_need *out, const struct work_view *view);
 
     /** Adds the lines of what the stage releases: terms.h. */
-    enum status (*tell)(struct terms *terms, const struct terms_setting *setting, struct why *why);
+    enum status (*describe)(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why);
 };
 
 #define TASK_PARTS(NAME, name)                                                                     \
@@ -168,8 +169,8 @@ struct terms_line *terms_add_line(struct terms *terms);
 
 /** Adds the line of a number of the agents' average, in units of the label's half_width as predictions
  * are. Fails as terms_noise, with STATUS_NO_MEMORY. */
-MUST_USE enum status terms_tell_score(struct terms *terms, const struct terms_setting *setting,
-                                      uint32_t within, const char *what, struct why *why);
+MUST_USE enum status terms_describe_score(struct terms *terms, const struct terms_setting *setting,
+                                          uint32_t within, const char *what, struct why *why);
 
 /** Reads `batch` into the stage, whose `first` and `batches` are set. A share becomes that of the fewest
  * records an agent may have. Fails with STATUS_INVALID. */

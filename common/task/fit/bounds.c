@@ -61,8 +61,8 @@ static enum status need(struct work_need *out, const struct work_view *view)
 }
 
 /* Features have a norm of at most 1: a prediction's noise is at most a weight's. */
-static enum status tell_prediction(struct terms *terms, const struct terms_setting *setting,
-                                   uint32_t within, double weight_noise)
+static enum status describe_prediction(struct terms *terms, const struct terms_setting *setting,
+                                       uint32_t within, double weight_noise)
 {
     const struct label *label = &setting->job->schema.label;
     struct terms_line *line = terms_add_line(terms);
@@ -79,7 +79,8 @@ static enum status tell_prediction(struct terms *terms, const struct terms_setti
     return STATUS_OK;
 }
 
-static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
     const struct stage *stage = setting->stage;
     const double agents = (double)setting->agents;
@@ -101,7 +102,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
         line->noise_to_signal = sqrt(features) * line->noise / (ball / 2);
         line->measure = "all weights' noise together is half the ball that they lie in";
         if (setting->job->schema.label.kind == LABEL_NUMBER) {
-            status = tell_prediction(terms, setting, within, line->noise);
+            status = describe_prediction(terms, setting, within, line->noise);
         }
     }
     return status;
@@ -114,4 +115,4 @@ const struct task_bounds task_bounds_fit = {.input = INPUT_NONE,
                                             .answer_count = answer_count,
                                             .bounds = bounds,
                                             .need = need,
-                                            .tell = tell};
+                                            .describe = describe};

@@ -86,8 +86,8 @@ static double rounds_judged(const struct stage *stage)
     return (double)(stage->rounds - before);
 }
 
-static enum status tell_losses(struct terms *terms, const struct terms_setting *setting,
-                               struct why *why)
+static enum status describe_losses(struct terms *terms, const struct terms_setting *setting,
+                                   struct why *why)
 {
     const struct stage *stage = setting->stage;
     const double records = (double)setting->agents * (double)stage->batch;
@@ -132,8 +132,8 @@ static double best_of_play(const struct stage *stage, size_t experts)
                                                     : best_exponential(experts, gap * last);
 }
 
-static enum status tell_play(struct terms *terms, const struct terms_setting *setting,
-                             struct why *why)
+static enum status describe_play(struct terms *terms, const struct terms_setting *setting,
+                                 struct why *why)
 {
     const struct stage *stage = setting->stage;
     const struct hedge_problem problem = {.experts = setting->experts,
@@ -161,10 +161,11 @@ static enum status tell_play(struct terms *terms, const struct terms_setting *se
     return STATUS_OK;
 }
 
-static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
-    return round_is_drawn(setting->job, setting->stage) ? tell_play(terms, setting, why)
-                                                        : tell_losses(terms, setting, why);
+    return round_is_drawn(setting->job, setting->stage) ? describe_play(terms, setting, why)
+                                                        : describe_losses(terms, setting, why);
 }
 
 static const struct round_plays *plays(const struct stage *stage)
@@ -189,4 +190,4 @@ const struct task_bounds task_bounds_losses = {.plays = plays,
                                                .answer_count = answer_count,
                                                .bounds = bounds,
                                                .need = need,
-                                               .tell = tell};
+                                               .describe = describe};

@@ -162,9 +162,9 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return status == STATUS_OK ? observe(outcome, job, stage, record) : status;
 }
 
-static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct job *job, const struct stage *stage,
-                        const struct record *record)
+static enum status describe(struct outcome_round *round, const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record)
 {
     size_t k = outcome->expert_count;
     round->loss = malloc(k * sizeof *round->loss);
@@ -183,4 +183,4 @@ const struct task_close task_close_losses = {.start = closing_add_forecasters,
                                              .drawn = &task_close_losses_drawn,
                                              .close = close,
                                              .add = add,
-                                             .tell = tell};
+                                             .describe = describe};

@@ -136,9 +136,9 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
     return STATUS_OK;
 }
 
-static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct job *job, const struct stage *stage,
-                        const struct record *record)
+static enum status describe(struct outcome_round *round, const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record)
 {
     round->regret_bound = losses_stage(stage)->plays.plan.regret_bound +
                           losses_stage(stage)->plays.plan.cap_probability;
@@ -146,4 +146,4 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
 }
 
 const struct task_close task_close_losses_drawn = {
-    .start = closing_add_forecasters, .close = close, .add = add, .tell = tell};
+    .start = closing_add_forecasters, .close = close, .add = add, .describe = describe};

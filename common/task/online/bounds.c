@@ -72,7 +72,8 @@ static enum status need(struct work_need *out, const struct work_view *view)
     return STATUS_OK;
 }
 
-static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
     const struct stage *stage = setting->stage;
     enum status status = STATUS_OK;
@@ -81,7 +82,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
         const struct round_rows rows = round_rows(stage, within, setting->records);
         (void)snprintf(what, sizeof what, "one prediction of the average after %" PRIu64 " records",
                        rows.first + rows.count);
-        status = terms_tell_score(terms, setting, within, what, why);
+        status = terms_describe_score(terms, setting, within, what, why);
     }
     return status;
 }
@@ -102,4 +103,4 @@ const struct task_bounds task_bounds_online = {.input = INPUT_NONE,
                                                .answer_count = answer_count,
                                                .bounds = bounds,
                                                .need = need,
-                                               .tell = tell};
+                                               .describe = describe};

@@ -50,7 +50,8 @@ static enum status need(struct work_need *out, const struct work_view *view)
     return STATUS_OK;
 }
 
-static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
     const struct stage *stage = setting->stage;
     enum status status = STATUS_OK;
@@ -59,7 +60,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
         (void)snprintf(what, sizeof what, "each of the average's %zu answers, lambda %g",
                        round_answer_count(setting->job, stage, within, setting->experts),
                        stage->lambda[within]);
-        status = terms_tell_score(terms, setting, within, what, why);
+        status = terms_describe_score(terms, setting, within, what, why);
     }
     return status;
 }
@@ -71,4 +72,4 @@ const struct task_bounds task_bounds_predict = {.input = INPUT_NONE,
                                                 .answer_count = answer_count,
                                                 .bounds = bounds,
                                                 .need = need,
-                                                .tell = tell};
+                                                .describe = describe};

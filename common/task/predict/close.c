@@ -122,9 +122,9 @@ static double within_range(double value, double centre, double width)
 }
 
 /* Scores lie in -1 .. 1; a number's are told in the label's own unit. */
-static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct job *job, const struct stage *stage,
-                        const struct record *record)
+static enum status describe(struct outcome_round *round, const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record)
 {
     const struct label *label = &job->schema.label;
     const bool number = label->kind == LABEL_NUMBER;
@@ -158,4 +158,4 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
     return STATUS_OK;
 }
 
-const struct task_close task_close_predict = {.close = close, .add = add, .tell = tell};
+const struct task_close task_close_predict = {.close = close, .add = add, .describe = describe};

@@ -28,8 +28,8 @@ static enum status need(struct work_need *out, const struct work_view *view)
 }
 
 /* A mean's numerator is divided by the records that match; how many is not public. */
-static void tell_mean(struct terms_line *line, const struct query *query,
-                      const struct query_noise *noise, double step, double records)
+static void describe_mean(struct terms_line *line, const struct query *query,
+                          const struct query_noise *noise, double step, double records)
 {
     const double width = query->high - query->low;
     const double matching = query->is_partial ? records / 2 : records;
@@ -43,12 +43,12 @@ static void tell_mean(struct terms_line *line, const struct query *query,
     line->measure = "the 95 % bar is a tenth of the column's public range";
 }
 
-static void tell_question(struct terms_line *line, const struct query *query,
-                          const struct query_noise *noise, double step, double records)
+static void describe_question(struct terms_line *line, const struct query *query,
+                              const struct query_noise *noise, double step, double records)
 {
     const bool is_quantile = query->kind == QUERY_QUANTILE;
     if (query->kind == QUERY_MEAN) {
-        tell_mean(line, query, noise, step, records);
+        describe_mean(line, query, noise, step, records);
         return;
     }
     (void)snprintf(line->what, sizeof line->what, "%s%s", query->text,
@@ -63,7 +63,8 @@ static void tell_question(struct terms_line *line, const struct query *query,
     line->measure = "the 95 % bar is a tenth of the records";
 }
 
-static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
     const struct stage *stage = setting->stage;
     const double step = ldexp(1, -(int)stage->grid_bits);
@@ -75,7 +76,7 @@ static enum status tell(struct terms *terms, const struct terms_setting *setting
         if (line == NULL) {
             return STATUS_NO_MEMORY;
         }
-        tell_question(line, &query_stage(stage)->queries.query[i], &noise, step, records);
+        describe_question(line, &query_stage(stage)->queries.query[i], &noise, step, records);
     }
     return status;
 }
@@ -104,4 +105,4 @@ const struct task_bounds task_bounds_query = {.queries = queries,
                                               .answer_count = answer_count,
                                               .bounds = bounds,
                                               .need = need,
-                                              .tell = tell};
+                                              .describe = describe};

@@ -40,8 +40,8 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
 }
 
 /* What the learner keeps: the last answers are its own, each a count in one cell. */
-static enum status tell_conjunction(struct outcome_round *round, const struct outcome *outcome,
-                                    const struct stage *stage)
+static enum status describe_conjunction(struct outcome_round *round, const struct outcome *outcome,
+                                        const struct stage *stage)
 {
     const size_t count = query_stage(stage)->conjunction_count;
     const struct query_answer *answer = round->answer + (round->answer_count - count);
@@ -53,19 +53,19 @@ static enum status tell_conjunction(struct outcome_round *round, const struct ou
         share[i] = answer[i].value / (double)outcome->queries.record_count;
     }
     if (conjunction_learn(kept, share, count, query_stage(stage)->conjunction_tolerance) == 0) {
-        return closing_say(round, "", "none of the features: any record may be positive");
+        return closing_note(round, "", "none of the features: any record may be positive");
     }
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         if (kept[i]) {
-            status = closing_say(round, " and ", "(%s)", query_stage(stage)->conjunction[i]);
+            status = closing_note(round, " and ", "(%s)", query_stage(stage)->conjunction[i]);
         }
     }
     return status;
 }
 
-static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct job *job, const struct stage *stage,
-                        const struct record *record)
+static enum status describe(struct outcome_round *round, const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record)
 {
     (void)job;
     (void)record;
@@ -79,8 +79,8 @@ static enum status tell(struct outcome_round *round, const struct outcome *outco
         return STATUS_NO_MEMORY;
     }
     query_run_answers(round->answer, &outcome->queries);
-    return query_stage(stage)->conjunction_count > 0 ? tell_conjunction(round, outcome, stage)
+    return query_stage(stage)->conjunction_count > 0 ? describe_conjunction(round, outcome, stage)
                                                      : STATUS_OK;
 }
 
-const struct task_close task_close_query = {.close = close, .add = add, .tell = tell};
+const struct task_close task_close_query = {.close = close, .add = add, .describe = describe};

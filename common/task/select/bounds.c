@@ -59,7 +59,8 @@ static double select_noise(const struct terms_setting *setting, size_t count,
     return most;
 }
 
-static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
     const struct stage *stage = setting->stage;
     const bool among_experts = select_stage(stage)->among_experts;
@@ -104,4 +105,4 @@ const struct task_bounds task_bounds_select = {.input_of = input_of,
                                                .answer_count = answer_count,
                                                .bounds = bounds,
                                                .need = need,
-                                               .tell = tell};
+                                               .describe = describe};

@@ -93,18 +93,18 @@ static enum status add(struct outcome *outcome, const struct job *job, const str
                : STATUS_OK;
 }
 
-static enum status tell(struct outcome_round *round, const struct outcome *outcome,
-                        const struct job *job, const struct stage *stage,
-                        const struct record *record)
+static enum status describe(struct outcome_round *round, const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record)
 {
     (void)job;
     const size_t chosen = (size_t)record->as.round.sum[0];
     if (select_stage(stage)->among_experts) {
-        return closing_say(round, "", "%s", outcome->expert[chosen].name);
+        return closing_note(round, "", "%s", outcome->expert[chosen].name);
     }
     char name[CANDIDATES_NAME_BYTES];
     candidates_name(name, sizeof name, &select_stage(stage)->candidates, chosen);
-    return closing_say(round, "", "%s", name);
+    return closing_note(round, "", "%s", name);
 }
 
-const struct task_close task_close_select = {.close = close, .add = add, .tell = tell};
+const struct task_close task_close_select = {.close = close, .add = add, .describe = describe};

@@ -32,7 +32,8 @@ static enum status need(struct work_need *out, const struct work_view *view)
     return STATUS_OK;
 }
 
-static enum status tell(struct terms *terms, const struct terms_setting *setting, struct why *why)
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
 {
     const struct stage *stage = setting->stage;
     const double width = (double)round_stage_width(stage);
@@ -72,4 +73,4 @@ const struct task_bounds task_bounds_update = {.input = INPUT_STATE,
                                                .answer_count = answer_count,
                                                .bounds = bounds,
                                                .need = need,
-                                               .tell = tell};
+                                               .describe = describe};

@@ -55,7 +55,7 @@ static bool closes(const struct job *job)
                  outcome_add(&outcome, job, &begin, (struct slice){0}) == STATUS_OK &&
                  task_close(job, job->stage)->close(&closing) == STATUS_OK &&
                  outcome_add(&outcome, job, &record, (struct slice){0}) == STATUS_OK;
-    right = right && strcmp(outcome.round[0].said, "labels sum to 0") == 0;
+    right = right && strcmp(outcome.round[0].note, "labels sum to 0") == 0;
     free(record.as.round.sum);
     closing_free(&closing);
     outcome_free(&outcome);

@@ -233,7 +233,7 @@ static size_t read_release(double *value, const struct planned *bench,
         cr_assert_eq(
             kind->add(outcome, job, stage, closing->within, closing->record, (struct slice){0}),
             STATUS_OK);
-        cr_assert_eq(kind->tell(&round, outcome, job, stage, closing->record), STATUS_OK);
+        cr_assert_eq(kind->describe(&round, outcome, job, stage, closing->record), STATUS_OK);
         count = stage->task == TASK_LOSSES ? bench->experts : closing->record->as.round.sum_count;
         if (stage->task == TASK_QUERY && query_stage(stage)->queries.query[0].kind == QUERY_MEAN) {
             count = round.answer_count;
@@ -248,7 +248,7 @@ static size_t read_release(double *value, const struct planned *bench,
         }
         break;
     case TASK_PREDICT:
-        cr_assert_eq(kind->tell(&round, outcome, job, stage, closing->record), STATUS_OK);
+        cr_assert_eq(kind->describe(&round, outcome, job, stage, closing->record), STATUS_OK);
         count = round.answer_count;
         for (size_t i = 0; i < count; i++) {
             value[i] = round.answer[i].value;
@@ -258,7 +258,7 @@ static size_t read_release(double *value, const struct planned *bench,
     free(round.loss);
     free(round.weight);
     free(round.answer);
-    free(round.said);
+    free(round.note);
     return count;
 }
 

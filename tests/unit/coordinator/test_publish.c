@@ -198,7 +198,7 @@ Test(publish, tells_answers_and_selections_of_a_job_without_a_model, .fini = tea
     cr_assert_float_eq(result.answer[0].value, 7.5, 1e-12);
     cr_assert(result.answer[0].low <= 7.5 && result.answer[0].high >= 7.5);
     cr_assert(isnan(result.answer[0].exact), "no coordinator knows it");
-    cr_assert(result.round[1].said != NULL && strstr(result.round[1].said, "u >= ") != NULL);
+    cr_assert(result.round[1].note != NULL && strstr(result.round[1].note, "u >= ") != NULL);
     cr_assert_eq(result.release_count, 2);
     cr_assert_float_eq(result.release[0].noise, sqrt(2) * 2 * sqrt(2), 1e-9, "two agents' noise");
     cr_assert(result_to_json(&text, &result) == STATUS_OK);

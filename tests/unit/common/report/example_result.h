@@ -51,8 +51,8 @@ static inline void example_answers(struct result *result)
         release->epsilon = 0.625;
         release->delta = 0.0009765625;
     }
-    result->round[2].said = strdup("age >= 71.5");
-    cr_assert(result->round[2].said != NULL);
+    result->round[2].note = strdup("age >= 71.5");
+    cr_assert(result->round[2].note != NULL);
 }
 
 static inline struct result example_result(void)

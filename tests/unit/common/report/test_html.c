@@ -62,7 +62,7 @@ Test(html, lets_no_name_become_markup)
     (void)snprintf(result.expert[0].name, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.agent[0].name, RESULT_NAME_BYTES, "%s", hostile);
     (void)snprintf(result.round[0].stage, RESULT_NAME_BYTES, "%s", hostile);
-    (void)snprintf(result.round[2].said, strlen("age >= 71.5") + 1, "%s", "<img x>");
+    (void)snprintf(result.round[2].note, strlen("age >= 71.5") + 1, "%s", "<img x>");
     (void)snprintf(result.answer[0].name, RESULT_TEXT_BYTES, "%s", hostile);
     (void)snprintf(result.answer[0].note, RESULT_TEXT_BYTES, "%s", hostile);
     (void)snprintf(result.answer[0].unit, RESULT_NAME_BYTES, "%s", hostile);
@@ -182,7 +182,7 @@ Test(html, of_a_selection_alone_speaks_of_no_answers)
     result_init(&result);
     cr_assert(result_reserve(&result, 3, 0, 1) == STATUS_OK);
     result.round_count = 1;
-    result.round[0].said = strdup("age >= 75");
+    result.round[0].note = strdup("age >= 75");
     result.finished = true;
     char *page = drawn(&result);
     cr_assert(strstr(page, "selected together from what the job lists; no model") != NULL);

@@ -123,8 +123,8 @@ Test(result, keeps_every_figure_of_answers_and_releases)
         cr_assert_str_eq(b->mechanism, "discrete Gaussian");
     }
     cr_assert(back.release[0].noise == 12.5 && isnan(back.release[1].noise));
-    cr_assert_str_eq(back.round[2].said, "age >= 71.5");
-    cr_assert(back.round[0].said == NULL);
+    cr_assert_str_eq(back.round[2].note, "age >= 71.5");
+    cr_assert(back.round[0].note == NULL);
     cr_assert(back.agent[1].delta_spent == 0.25);
     free(text);
     result_free(&result);
@@ -148,7 +148,7 @@ Test(result, of_a_program_before_there_were_answers_is_read)
     struct why why = {""};
     cr_assert(read_text(&result, old, &why) == STATUS_OK, "%s", why.text);
     cr_assert(result.answer_count == 0 && result.release_count == 0);
-    cr_assert(isnan(result.agent[0].delta_spent) && result.round[0].said == NULL);
+    cr_assert(isnan(result.agent[0].delta_spent) && result.round[0].note == NULL);
     result_free(&result);
 }
 
@@ -157,16 +157,16 @@ Test(result, keeps_a_long_conjunction_and_refuses_an_endless_one)
     struct result result = example_result();
     struct result back;
     struct why why = {""};
-    free(result.round[2].said);
-    result.round[2].said = calloc(RESULT_SAID_BYTES_MAX + 1, 1);
-    cr_assert(result.round[2].said != NULL);
-    memset(result.round[2].said, 'a', RESULT_SAID_BYTES_MAX - 1);
+    free(result.round[2].note);
+    result.round[2].note = calloc(RESULT_SAID_BYTES_MAX + 1, 1);
+    cr_assert(result.round[2].note != NULL);
+    memset(result.round[2].note, 'a', RESULT_SAID_BYTES_MAX - 1);
     char *text = written(&result);
     cr_assert(read_text(&back, text, &why) == STATUS_OK, "%s", why.text);
-    cr_assert_str_eq(back.round[2].said, result.round[2].said);
+    cr_assert_str_eq(back.round[2].note, result.round[2].note);
     free(text);
     result_free(&back);
-    result.round[2].said[RESULT_SAID_BYTES_MAX - 1] = 'a';
+    result.round[2].note[RESULT_SAID_BYTES_MAX - 1] = 'a';
     text = written(&result);
     cr_assert(read_text(&back, text, &why) == STATUS_INVALID);
     free(text);

@@ -44,11 +44,11 @@ Test(close_query, tells_answers_and_the_conjunction_that_was_learned)
     answer(&outcome, &job, "record", 15, 30);
     cr_assert_eq(outcome.round[0].answer_count, 3);
     cr_assert_float_eq(outcome.round[0].answer[0].value, 80, 1e-9);
-    cr_assert_str_eq(outcome.round[0].said, "(u > 0.5)", "0.075 is within 0.1, 0.15 is not");
+    cr_assert_str_eq(outcome.round[0].note, "(u > 0.5)", "0.075 is within 0.1, 0.15 is not");
     outcome_free(&outcome);
     job_free(&job);
     answer(&outcome, &job, "record", 60, 60);
-    cr_assert_str_eq(outcome.round[0].said, "none of the features: any record may be positive");
+    cr_assert_str_eq(outcome.round[0].note, "none of the features: any record may be positive");
     outcome_free(&outcome);
     job_free(&job);
 }
@@ -82,7 +82,7 @@ Test(close_query, a_long_conjunction_is_told_to_its_end)
     record.as.round.sum = sum;
     record.as.round.sum_count = FEATURES;
     cr_assert_eq(outcome_add(&outcome, &job, &record, (struct slice){0}), STATUS_OK);
-    cr_assert_str_eq(outcome.round[0].said, expected);
+    cr_assert_str_eq(outcome.round[0].note, expected);
     outcome_free(&outcome);
     job_free(&job);
 }

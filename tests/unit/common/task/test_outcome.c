@@ -294,9 +294,9 @@ Test(outcome, a_stage_that_judges_directions_says_how_often_each_was_played)
     job.stage[1].batches = 4;
     for (uint32_t i = 0; i < 4; i++) {
         cr_assert_eq(add_losses(2 + i, picks[i], 1), STATUS_OK);
-        cr_assert((outcome.round[2 + i].said != NULL) == (i == 3));
+        cr_assert((outcome.round[2 + i].note != NULL) == (i == 3));
     }
-    cr_assert_str_eq(outcome.round[5].said,
+    cr_assert_str_eq(outcome.round[5].note,
                      "0.25 average, lambda 0.1 + 0.25 average, lambda 0.1, threshold +0.5 + 0.5 "
                      "b, lambda 0.1");
 }
