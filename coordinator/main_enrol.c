@@ -14,7 +14,7 @@
 
 #define PROGRAM "hedgerow-coordinator"
 
-static void tell(UNUSED void *self, const char *name, bool enrolled)
+static void notify(UNUSED void *self, const char *name, bool enrolled)
 {
     (void)printf("%s: %s\n", name, enrolled ? "enrolled" : "its token has expired or was revoked");
     (void)fflush(stdout);
@@ -85,7 +85,7 @@ static enum status stay(const struct office *office, const struct daemon *daemon
     struct enrolment_options enrolment = {.log = &daemon->log,
                                           .roster_path = office->settings.agents,
                                           .begin = begin,
-                                          .tell = tell,
+                                          .notify = notify,
                                           .hear = hear,
                                           .self = &hearing};
     enum status status = endpoint_listen(&enrolment.endpoint, &options, why);

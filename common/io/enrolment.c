@@ -90,8 +90,8 @@ static size_t account(struct enrolling *run)
     for (size_t i = 0; i < run->told.count; i++) {
         const struct roster_entry *entry = &run->told.entry[i];
         if (waiting_token(&run->roster, entry, now_s) == NULL) {
-            run->options->tell(run->options->self, entry->name,
-                               is_listed(&run->roster, entry->name));
+            run->options->notify(run->options->self, entry->name,
+                                 is_listed(&run->roster, entry->name));
         }
     }
     run->told.count = 0;

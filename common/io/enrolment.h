@@ -21,7 +21,7 @@ struct enrolment_options {
     /** Is told once that tokens are waited for, and that signals are taken. */
     void (*begin)(void *self);
     /** Is told of each name whose token is spent (enrolled) or has expired. */
-    void (*tell)(void *self, const char *name, bool enrolled);
+    void (*notify)(void *self, const char *name, bool enrolled);
     /** Hears what a site that is let in says beside HELLO's answer; returns whether `answer` is to be sent to
      * it. May be NULL. */
     bool (*hear)(void *self, const struct peer *site, const struct message *message,
