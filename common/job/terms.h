@@ -16,10 +16,8 @@ struct terms_line {
     char unit[TERMS_TEXT_BYTES]; /* "weight", "loss", "records", or a column's name */
     double noise; /* standard deviation that privacy adds to one of them, at most; NAN for a draw */
     double bar; /* with at least 95 % the noise moves it by no more; NAN where noise says enough */
-    double
-        noise_to_signal; /* the noise beside what it hides: above 1 it drowns it; NAN: not judged */
-    const char
-        *measure; /* what noise-to-signal ratio is 1 at: "half the ball that the weights lie in" */
+    double noise_to_signal; /* beside what the noise hides: above 1 it drowns it; NAN: not judged */
+    const char *measure;    /* what that ratio is 1 at: "half the ball that the weights lie in" */
 };
 
 struct terms {

@@ -38,8 +38,7 @@ struct result_round {
     int64_t chosen; /* index of the expert broadcast after it, or RESULT_NONE */
     double seconds;
     double epsilon; /* spent so far by an agent that answered every round, at the job's delta */
-    char
-        *note; /* what a select round picked, or a learner made of answers; NULL in others; owned */
+    char *note;     /* what a select round picked, or a learner made of answers; else NULL; owned */
     double *loss;   /* (k) released mean losses, noise included; NULL but in losses rounds; owned */
     double *weight; /* (k) probabilities after the round; NULL but in losses rounds; owned */
     double regret_average; /* over the losses rounds so far */
