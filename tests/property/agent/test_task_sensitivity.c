@@ -4,15 +4,18 @@
  * moves by so much of what its noise is for: added up over all rounds of the stage, and squared first
  * where the noise is Gaussian, that is what the pair loses, in charges. It must be no more than the
  * charges that a ledger counts, and some pair must come near, so that a bound of half the size, of a
- * smaller unit, or of one round alone would be caught here. Fixed seeds: no false alarms. */
+ * smaller unit, or of one round alone would be caught here. Pairs are drawn, and then the one that loses the most is
+ * changed cell by cell. Fixed seeds: no false alarms. */
 
 #include "dp/ledger.h"
 #include "job/reach.h"
 #include "task/answer.h"
+#include "task/select/stage.h"
 #include "task/update/stage.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +23,15 @@
 enum { TRIALS = 300, COLUMNS = 3, ROWS_MAX = 80, EXPERTS = 3, WIDTH_MAX = 64, ROUNDS_MAX = 48 };
 enum { TEXT_BYTES = 8192, CSV_BYTES = 4096 };
 
-#define FIT "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6, 0.7], share: 0.5}\n"
+#define REACHED 0.95 /* where less is asked for, `loose` says why */
+
+#define FIT     "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6, 0.7], share: 0.5}\n"
+#define ONE_LAG "a later day's record differs in one lag alone, and counts as replaced whole"
+#define TURNED                                                                                     \
+    "a label and the forecasts that look back at it turn together, and an expert has one lag"
+#define MOMENTS                                                                                    \
+    "the worst records differ in the diagonal of x x^T alone (L2), or in all of it alike (L1): "   \
+    "not with a constant feature"
 #define FORECAST                                                                                   \
     ", forecasters: [{name: one, features: [a], weights: [1]},\n"                                  \
     "     {name: two, features: [b], weights: [1]}, {name: no, features: [b], weights: [-1]}]"
@@ -39,13 +50,16 @@ struct way {
                              0: not looked at */
     bool torn;        /* records pull at one line, half of them each way: there a fit's minimiser
                              moves as far as any can */
-    bool swung; /* a series whose other days cancel out: one day turns the sign of every forecast
-                             that looks back at it, and with it the clipped gradient */
+    /* a series of zeros, and weights against it: one day's label turns the sign of its own gradient and of every
+     * one that looks back at it, all the same way */
+    bool swung;
+    const char *loose; /* why no pair loses as much as REACHED */
 };
 
 static const struct way ways[] = {
     {"fit", "record", "local", "0",
-     "  - {task: fit, loss: squared, lambdas: [0.5], share: 1, grid_bits: 20}\n", 0.4},
+     "  - {task: fit, loss: squared, lambdas: [0.5], share: 1, grid_bits: 20}\n", 0.45,
+     .loose = "the bound is of any records: those of `fit, torn` reach it"},
     {"fit, torn", "record", "local", "0",
      "  - {task: fit, loss: hinge, lambdas: [0.5], share: 1, tolerance: 0.00000005,\n"
      "     grid_bits: 24}\n",
@@ -53,13 +67,13 @@ static const struct way ways[] = {
     {"fit of a series", "record", "local", "0",
      "  - {task: fit, loss: huber, loss_parameter: 0.25, lambdas: [0.5], share: 1,\n"
      "     tolerance: 0.0000001, grid_bits: 24}\n",
-     0.4, .lags = "1, 2"},
+     0.42, .loose = ONE_LAG, .lags = "1, 2"},
     {"losses", "record", "local", "0",
      FIT "  - {task: losses, loss: zero_one, rounds: 3, batch: 8, share: 0.5, grid_bits: 10}\n", 1},
     {"losses of a round", "round", "local", "0",
      "  - {task: update, loss: hinge, rounds: 1, batch: 8, clip: 1, rate: 1, share: 0.5}\n"
      "  - {task: losses, loss: zero_one, rounds: 3, batch: 8, share: 0.5, grid_bits: 10}\n",
-     0.9},
+     0.95},
     {"losses of an agent", "agent", "local", "0",
      "  - {task: losses, loss: zero_one, rounds: 3, batch: 2, share: 1, grid_bits: 10" FORECAST
      "}\n",
@@ -79,12 +93,12 @@ static const struct way ways[] = {
     {"losses of a round of days", "round", "local", "0",
      "  - {task: losses, loss: absolute, rounds: 6, batch: 3, share: 1, grid_bits: 10" FORECAST
      "}\n",
-     0.45, .leaked_least = 1.1, .lags = "1, 7"},
+     0.48, .loose = TURNED, .leaked_least = 1.1, .lags = "1, 7"},
     {"losses of days that another stage shows at once", "round", "local", "0",
      "  - {task: update, loss: huber, loss_parameter: 1, rounds: 2, batches: 2, batch: 7, clip: 1,\n"
      "     rate: 1, share: 0.5}\n"
      "  - {task: losses, loss: absolute, rounds: 6, batch: 3, share: 0.5, grid_bits: 10}\n",
-     0.5, .leaked_least = 1.5, .lags = "1, 2"},
+     0.55, .loose = TURNED, .leaked_least = 1.5, .lags = "1, 2"},
     {"losses of an agent's days", "agent", "local", "0",
      "  - {task: losses, loss: absolute, rounds: 6, batch: 3, share: 1, grid_bits: 10" FORECAST
      "}\n",
@@ -99,7 +113,7 @@ static const struct way ways[] = {
      "  - {task: update, loss: hinge, rounds: 1, batch: 8, clip: 1, rate: 2, share: 0.2}\n"
      "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 8, share: 0.5,\n"
      "     grid_bits: 10}\n",
-     0.9},
+     0.95},
     {"losses that another stage shows at once, rwm", "round", "central", "0.00001",
      "  - {task: update, loss: hinge, rounds: 1, batch: 16, clip: 1, rate: 1, share: 0.5}\n"
      "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 8, share: 0.5,\n"
@@ -116,41 +130,43 @@ static const struct way ways[] = {
     {"update of a round", "round", "local", "0",
      "  - {task: update, loss: hinge, rounds: 3, batch: 8, clip: 0.25, rate: 1, share: 1,\n"
      "     grid_bits: 16}\n",
-     0.9},
+     0.95},
     {"update in parts of a round, Gaussian", "round", "local", "0.00001",
      "  - {task: update, loss: hinge, rounds: 9, batches: 3, batch: 8, clip: 0.25, rate: 1,\n"
      "     noise: gaussian, grid_bits: 16}\n",
-     0.85},
+     0.95},
     {"update of days", "record", "local", "0",
      "  - {task: update, loss: huber, loss_parameter: 1, rounds: 40, batches: 40, batch: 1,\n"
-     "     clip: 0.25, rate: 1, share: 1, grid_bits: 16}\n",
-     0.9, .swung = true,
+     "     clip: 0.01, rate: 1, share: 1, grid_bits: 16}\n",
+     0.95, .swung = true,
      .lags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, "
              "24, 25, 26, 27, 28, 29, 30, 31, 32",
      .records = 40},
     {"update of a round of one day", "round", "local", "0",
      "  - {task: update, loss: huber, loss_parameter: 1, rounds: 40, batches: 40, batch: 1,\n"
-     "     clip: 0.25, rate: 1, share: 1, grid_bits: 16}\n",
-     0.9, .leaked_least = 2.7, .swung = true,
+     "     clip: 0.01, rate: 1, share: 1, grid_bits: 16}\n",
+     0.95, .leaked_least = 2.7, .swung = true,
      .lags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, "
              "24, 25, 26, 27, 28, 29, 30, 31, 32",
      .records = 40},
     {"update of days, Gaussian", "record", "local", "0.00001",
      "  - {task: update, loss: huber, loss_parameter: 1, rounds: 12, batches: 6, batch: 4,\n"
-     "     clip: 0.25, rate: 1, noise: gaussian, grid_bits: 16}\n",
-     0.35, .lags = "1, 7"},
+     "     clip: 0.01, rate: 1, noise: gaussian, grid_bits: 16}\n",
+     0.95, .swung = true, .lags = "1, 7"},
     {"update of a round of days, Gaussian", "round", "central", "0.00001",
      "  - {task: update, loss: huber, loss_parameter: 1, rounds: 8, batches: 8, batch: 3,\n"
-     "     clip: 0.25, rate: 1, noise: gaussian, grid_bits: 16}\n",
-     0.25, .lags = "1, 7"},
+     "     clip: 0.01, rate: 1, noise: gaussian, grid_bits: 16}\n",
+     0.75, .swung = true, .lags = "1, 7",
+     .loose =
+         "7 records in rounds of 3 are bounded as 3, 3, 1; the cuts leave 3, 1, 2, 1: 15 of 19"},
     {"update of a round of days, clipped together", "round", "local", "0",
      "  - {task: update, loss: huber, loss_parameter: 1, rounds: 8, batches: 8, batch: 3, clip: 0.5,\n"
      "     clip_all: 0.05, rate: 1, share: 1, grid_bits: 16}\n",
-     0.5, .leaked_least = 2, .lags = "1, 7"},
+     0.95, .leaked_least = 2, .swung = true, .lags = "1, 7"},
     {"update of a round of days, clipped together, Gaussian", "round", "local", "0.00001",
      "  - {task: update, loss: huber, loss_parameter: 1, rounds: 8, batches: 8, batch: 3, clip: 0.5,\n"
      "     clip_all: 0.05, rate: 1, noise: gaussian, grid_bits: 16}\n",
-     0.4, .leaked_least = 1.6, .lags = "1, 7"},
+     0.95, .leaked_least = 1.6, .swung = true, .lags = "1, 7"},
     {"update of a round, clipped together", "round", "central", "0.00001",
      "  - {task: update, loss: hinge, rounds: 3, batch: 8, clip: 0.5, clip_all: 0.05, rate: 1,\n"
      "     noise: gaussian, grid_bits: 16}\n",
@@ -162,7 +178,7 @@ static const struct way ways[] = {
     {"query", "record", "local", "0",
      "  - {task: query, queries: [\"count: a > 0\", \"histogram: b by 0.5\", \"mean: a\"],\n"
      "     batch: 24, share: 1, grid_bits: 10}\n",
-     0.9},
+     0.95},
     {"query of an agent", "agent", "local", "0",
      "  - {task: query, queries: [\"count: a > 0\"], batch: 8, share: 1, grid_bits: 10}\n", 1},
     {"query of a round of days", "round", "local", "0",
@@ -171,36 +187,43 @@ static const struct way ways[] = {
     {"select", "record", "local", "0",
      "  - {task: select, candidates: {stumps: [a, b], thresholds: 5}, batch: 24, share: 1}\n", 1},
     {"select of a round, drawn", "round", "central", "0",
-     "  - {task: select, candidates: {predicates: [\"a > 0\"]}, batch: 8, share: 1}\n", 0.5},
+     "  - {task: select, candidates: {predicates: [\"a > 0\"]}, batch: 8, share: 1}\n", 0.95},
     {"select of a day among experts, drawn", "record", "central", "0",
      "  - {task: update, loss: squared, rounds: 1, batch: 8, clip: 1, rate: 1, share: 0.5}\n"
      "  - {task: select, loss: absolute, batch: 12, share: 0.5, grid_bits: 4}\n",
      0.95, .lags = "1"},
     {"statistics", "record", "local", "0",
-     "  - {task: statistics, lambdas: [0.1], batch: 24, share: 1, grid_bits: 16}\n", 0.6},
+     "  - {task: statistics, lambdas: [0.1], batch: 24, share: 1, grid_bits: 16}\n", 0.65,
+     .loose = MOMENTS},
     {"statistics, Gaussian", "record", "central", "0.00001",
-     "  - {task: statistics, lambdas: [0.1], batch: 24, noise: gaussian, grid_bits: 16}\n", 0.8},
+     "  - {task: statistics, lambdas: [0.1], batch: 24, noise: gaussian, grid_bits: 16}\n", 0.85,
+     .loose = MOMENTS},
     {"statistics of a round", "round", "local", "0",
-     "  - {task: statistics, lambdas: [0.1], batch: 8, share: 1, grid_bits: 16}\n", 0.6},
+     "  - {task: statistics, lambdas: [0.1], batch: 8, share: 1, grid_bits: 16}\n", 0.65,
+     .loose = MOMENTS},
     {"statistics of a round of days", "round", "local", "0",
-     "  - {task: statistics, lambdas: [0.1], batch: 8, share: 1, grid_bits: 16}\n", 0.5,
-     .lags = "1, 2"},
+     "  - {task: statistics, lambdas: [0.1], batch: 8, share: 1, grid_bits: 16}\n", 0.58,
+     .loose = MOMENTS, .lags = "1, 2"},
     {"statistics of an agent, Gaussian", "agent", "central", "0.00001",
-     "  - {task: statistics, lambdas: [0.1], batch: 8, noise: gaussian, grid_bits: 16}\n", 0.8},
+     "  - {task: statistics, lambdas: [0.1], batch: 8, noise: gaussian, grid_bits: 16}\n", 0.85,
+     .loose = MOMENTS},
     {"predict", "record", "local", "0",
      "  - {task: predict, loss: hinge, lambdas: [2], share: 1, tolerance: 0.00000001,\n"
      "     points: [[1, 1], [1, 1]], kernel: {kind: polynomial, degree: 3}, grid_bits: 20}\n",
-     0.9},
+     0.95},
     {"predict, the whole range", "record", "central", "0",
      "  - {task: predict, loss: squared, lambdas: [0.001], share: 1, tolerance: 0.00001,\n"
      "     points: [[1, 1], [1, 1]], kernel: {kind: gaussian, gamma: 50}, grid_bits: 20}\n",
-     0.9},
+     0.95},
     {"select among experts", "record", "central", "0",
      FIT "  - {task: select, loss: zero_one, batch: 24, share: 0.5, grid_bits: 4}\n", 1},
     {"online", "record", "local", "0",
-     "  - {task: online, t0: 3, rounds: 3, share: 1, grid_bits: 26}\n", 0.5},
+     "  - {task: online, t0: 3, rounds: 3, share: 1, grid_bits: 26}\n", 0.8,
+     .loose =
+         "the bound takes the largest weights of any stream, and L1 as the root of D times L2"},
     {"online, a series", "record", "local", "0",
-     "  - {task: online, t0: 3, rounds: 3, share: 1, grid_bits: 26}\n", 0.2, .lags = "1, 2"},
+     "  - {task: online, t0: 3, rounds: 3, share: 1, grid_bits: 26}\n", 0.32, .loose = ONE_LAG,
+     .lags = "1, 2"},
     {"losses of a share", "record", "local", "0",
      FIT "  - {task: losses, loss: zero_one, rounds: 3, batch: 30 %, share: 0.5, grid_bits: 10}\n",
      1},
@@ -302,7 +325,7 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
         s->experts[i * width + i % s->job.schema.lag_count] = 1 / schema_scale(width);
     }
     for (size_t i = 0; i < s->job.schema.lag_count && s->swung; i++) {
-        s->experts[i] = 4 / schema_scale(width);
+        s->experts[i] = -100 / schema_scale(width);
     }
     s->random = seeded_random_interface(&s->coins);
     const struct stage *stage = &s->job.stage[s->job.stage_count - 1];
@@ -369,12 +392,13 @@ static void replace(struct site *s, const struct unit *unit, struct seeded_rando
     double first[COLUMNS];
     for (size_t i = 0; i < s->rows && s->swung; i++) {
         s->cell[i][0] = s->cell[i][1] = 1;
-        s->cell[i][COLUMNS - 1] = i % 2 == 0 ? 0.5 : -0.5;
-    }
-    for (size_t i = 0; i < unit->count && s->swung; i++) {
-        s->cell[unit->row[i]][COLUMNS - 1] = corner(seeded);
+        s->cell[i][COLUMNS - 1] = 0;
     }
     if (s->swung) {
+        const double turned = 0.05 * corner(seeded);
+        for (size_t i = 0; i < unit->count; i++) {
+            s->cell[unit->row[i]][COLUMNS - 1] = turned;
+        }
         return;
     }
     draw_row(s, seeded, first);
@@ -422,8 +446,10 @@ static double distance(const struct site *s, const struct private_vector *a,
         squares += apart * apart;
         largest = fmax(largest, apart);
     }
-    if (round_is_drawn(&s->job, s->input.stage)) {
-        return largest;
+    if (round_is_drawn(&s->job, s->input.stage)) { /* a predicate's score is twice its errors */
+        const struct stage *stage = s->input.stage;
+        const bool twice = stage->task == TASK_SELECT && !select_stage(stage)->among_experts;
+        return twice ? 2 * largest : largest;
     }
     return is_gaussian(s) ? sqrt(squares) : sum;
 }
@@ -482,14 +508,76 @@ static double noise_before(const struct site *s)
            (double)reach_sensitivity(&reach, record, whole, is_gaussian(s));
 }
 
+struct pair {
+    double before[ROWS_MAX][COLUMNS];
+    double after[ROWS_MAX][COLUMNS];
+    struct unit unit;
+    double loss;
+};
+
+struct seen {
+    double most;
+    double most_before;
+};
+
+static void try_pair(struct site *s, struct pair *pair, struct pair *best, struct seen *seen)
+{
+    struct private_vector before[ROUNDS_MAX];
+    struct private_vector after[ROUNDS_MAX];
+    memcpy(s->cell, pair->before, sizeof s->cell);
+    answer(s, before);
+    memcpy(s->cell, pair->after, sizeof s->cell);
+    answer(s, after);
+    pair->loss = loss_of(s, before, after, 1);
+    seen->most = fmax(seen->most, pair->loss);
+    seen->most_before = fmax(seen->most_before, loss_of(s, before, after, noise_before(s)));
+    for (uint32_t i = 0; i < s->input.stage->rounds; i++) {
+        private_vector_free(&before[i]);
+        private_vector_free(&after[i]);
+    }
+    if (pair->loss >= best->loss) {
+        *best = *pair;
+    }
+}
+
+static bool is_in(const struct unit *unit, size_t row)
+{
+    bool found = false;
+    for (size_t i = 0; i < unit->count; i++) {
+        found = found || unit->row[i] == row;
+    }
+    return found;
+}
+
+/* Some cells of the pair, drawn anew: in both tables alike, but for the unit's. */
+static void change(struct site *s, struct pair *pair, struct seeded_random *seeded)
+{
+    const uint64_t cells = 1 + seeded_random_below(seeded, 3);
+    for (uint64_t i = 0; i < cells; i++) {
+        const size_t row = seeded_random_below(seeded, 2) == 0
+                               ? pair->unit.row[seeded_random_below(seeded, pair->unit.count)]
+                               : seeded_random_below(seeded, s->rows);
+        const size_t column = seeded_random_below(seeded, COLUMNS);
+        double cell[COLUMNS];
+        draw_row(s, seeded, cell);
+        const bool own = is_in(&pair->unit, row);
+        const bool left = seeded_random_below(seeded, 2) == 0;
+        if (!own || left) {
+            pair->before[row][column] = cell[column];
+        }
+        if (!own || !left) {
+            pair->after[row][column] = cell[column];
+        }
+    }
+}
+
 static void check(const struct way *way, uint64_t seed)
 {
     static struct site s;
     struct seeded_random seeded;
-    struct private_vector before[ROUNDS_MAX];
-    struct private_vector after[ROUNDS_MAX];
-    double most = 0;
-    double most_before = 0;
+    static struct pair best;
+    struct seen seen = {0};
+    best.loss = -1;
     seeded_random_init(&seeded, seed);
     site_init(&s, way, &seeded);
     const uint32_t rounds = s.input.stage->rounds;
@@ -497,23 +585,25 @@ static void check(const struct way *way, uint64_t seed)
     const double paid = charges_of(&s);
     for (int trial = 0; trial < TRIALS; trial++) {
         const struct unit unit = choose_unit(&s, &seeded);
+        struct pair pair = {.unit = unit};
         replace(&s, &unit, &seeded);
-        answer(&s, before);
+        memcpy(pair.before, s.cell, sizeof pair.before);
         replace(&s, &unit, &seeded);
-        answer(&s, after);
-        most = fmax(most, loss_of(&s, before, after, 1));
-        most_before = fmax(most_before, loss_of(&s, before, after, noise_before(&s)));
-        for (uint32_t i = 0; i < rounds; i++) {
-            private_vector_free(&before[i]);
-            private_vector_free(&after[i]);
-        }
+        memcpy(pair.after, s.cell, sizeof pair.after);
+        try_pair(&s, &pair, &best, &seen);
+    }
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct pair pair = best;
+        change(&s, &pair, &seeded);
+        try_pair(&s, &pair, &best, &seen);
     }
     const double allowed = paid * (1 + 1e-9);
-    cr_expect_leq(most, allowed, "%s: %g of %g charges", way->name, most, paid);
-    cr_expect_geq(most, way->reached_least * paid, "%s: only %g of %g charges", way->name, most,
-                  paid);
-    cr_expect(way->leaked_least == 0 || most_before >= way->leaked_least * paid,
-              "%s: planted: %g of %g charges go unseen", way->name, most_before, paid);
+    cr_expect_leq(seen.most, allowed, "%s: %g of %g charges", way->name, seen.most, paid);
+    cr_expect_geq(seen.most, way->reached_least * paid, "%s: only %g of %g charges", way->name,
+                  seen.most, paid);
+    cr_expect(way->reached_least >= REACHED || way->loose != NULL, "%s: why not?", way->name);
+    cr_expect(way->leaked_least == 0 || seen.most_before >= way->leaked_least * paid,
+              "%s: planted: %g of %g charges go unseen", way->name, seen.most_before, paid);
     dataset_free(&s.data);
     job_free(&s.job);
 }
@@ -521,6 +611,9 @@ static void check(const struct way *way, uint64_t seed)
 Test(task_sensitivity,
      no_unit_loses_more_than_its_charges_over_a_stage_and_some_pair_nearly_so_much)
 {
+    /* The reader's buffers go back to the heap, and not to the system: most of the time went there. */
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 24);
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 28);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         check(&ways[i], 100 + i);
     }
