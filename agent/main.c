@@ -39,6 +39,25 @@ static const char HELP[] =
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
+/* `init`: the files to begin with. */
+static const char NEXT[] =
+    "\nNext, in this folder:\n"
+    "  1. hedgerow keygen --out key\n"
+    "  2. put coordinator.pub here, which the coordinator's operator gives you, and the address into agent.yml\n"
+    "  3. put the records into data.csv, or their path into agent.yml\n"
+    "  4. hedgerow-agent describe data.csv > data.yml, and correct what it says of the records\n"
+    "  5. read policy.yml line by line: it decides what these records may lose\n"
+    "  6. hedgerow-agent enrol --config agent.yml --token FILE\n"
+    "  7. hedgerow-agent check --config agent.yml, and then run\n";
+
+static int main_init(const struct arguments *arguments)
+{
+    struct daemon_file file[] = {{"agent.yml", agent_settings_template()},
+                                 {"policy.yml", policy_template()}};
+    return daemon_init(PROGRAM, arguments->folder != NULL ? arguments->folder : ".", file,
+                       sizeof file / sizeof file[0], NEXT);
+}
+
 static struct arguments asked = {.timeout_s = 10, .runs = 1};
 
 #define CONFIG                                                                                     \

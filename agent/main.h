@@ -79,9 +79,6 @@ uint64_t site_memory(const struct site *site);
 /** Measures how many operations a second this machine carries out: see speed_measure. */
 double site_speed(void);
 
-/** Part of check: tries the state folder and reads the journal; prints a line for each. Returns whether both will do. */
-bool check_state(const struct site *site);
-
 /** Returns what is left of the policy's total: the pure sum, or, where there is none after Gaussian noise, by how much
  * what the charges come to at the limit's delta may still grow. */
 uint64_t site_epsilon_left(const struct balance *balance);
@@ -95,7 +92,6 @@ bool site_keep_waiting(const struct site *site, const struct digest *digest, str
                        struct why *why);
 
 /* The commands; each returns the program's exit code. */
-int main_init(const struct arguments *arguments);
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
 int main_describe(const struct arguments *arguments);

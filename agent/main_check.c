@@ -8,6 +8,7 @@
 #include "describe/describe.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
+#include "io/journal.h"
 #include "io/probe.h"
 #include "job/round.h"
 #include "learn/dataset.h"
@@ -225,6 +226,26 @@ static enum status reach(const struct site *site, const struct arguments *argume
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = site->coordinator_key};
     return probe_reach(&options, (int)arguments->timeout_s * 1000, why);
+}
+
+/* Whether a journal could be kept, and is still there. */
+static bool check_state(const struct site *site)
+{
+    struct why why = {{0}};
+    struct ledger *ledger = NULL;
+    enum status status = journal_folder_try(site->settings.state, &why);
+
+    if (!daemon_report("state", status, &why)) {
+        return false;
+    }
+    status = site_ledger(site, &ledger, &why);
+    ledger_free(ledger);
+    if (status == STATUS_NOT_FOUND) {
+        why_set(&why, "no journal in %s yet: nothing was spent, if `state` names the right folder",
+                site->settings.state);
+        status = STATUS_OK;
+    }
+    return daemon_report("ledger", status, &why);
 }
 
 int main_check(const struct arguments *arguments)

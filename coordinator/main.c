@@ -43,6 +43,21 @@ static const char HELP[] =
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
+/* `init`: the files to begin with. */
+static const char NEXT[] =
+    "\nNext, in this folder:\n"
+    "  1. hedgerow keygen --out key\n"
+    "  2. write job.yml (docs/JOBS.md), and read what it costs: hedgerow plan job job.yml\n"
+    "  3. hedgerow-coordinator agents add NAME --token NAME.token --address tcp://HOST:PORT --config coordinator.yml\n"
+    "  4. give each site its token, and key.pub as coordinator.pub\n"
+    "  5. hedgerow-coordinator check --config coordinator.yml, and then run\n";
+
+static int main_init(const struct arguments *arguments)
+{
+    struct daemon_file file[] = {{"coordinator.yml", coordinator_settings_template()}};
+    return daemon_init(PROGRAM, arguments->folder != NULL ? arguments->folder : ".", file, 1, NEXT);
+}
+
 static struct arguments asked = {.valid_hours = 48};
 
 #define CONFIG                                                                                     \

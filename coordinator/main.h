@@ -68,7 +68,6 @@ bool shelf_has(void *self, const struct peer *agent, const struct digest *digest
 bool shelf_put(void *self, const struct peer *agent, struct slice text);
 
 /* The commands; each returns the program's exit code. */
-int main_init(const struct arguments *arguments);
 int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
 int main_columns(const struct arguments *arguments);
