@@ -60,6 +60,15 @@ def cuts(federation, name):
     return events[:until].count("disconnected")
 
 
+def wait_for_question(federation):
+    """Until a round has just opened: the agent's answer waits for its slot. An agent that ends between its offer
+    and the pull binds its key to an answer that only its own state holds, and a copy cannot send it."""
+    def opened():
+        return sum(entry["event"] == "round-opened" for entry in federation.events("coordinator"))
+    before = opened()
+    fed.wait_until(lambda: opened() > before, "the next round opens")
+
+
 def undisturbed(federation, began):
     expect(cuts(federation, "site-1") == 0, "the agent that was there first lost its connection")
     expect(charges(federation, "site-1") == list(range(1 + ROUNDS)),
@@ -124,6 +133,7 @@ def killed(make, programs):
         coordinator = federation.start_coordinator()
         federation.wait_event("coordinator", "round-closed")
         refused(federation, federation.start_agent("copy"), coordinator)
+        wait_for_question(federation)
         agent.kill()
         since = time.monotonic()
         copy = federation.start_agent("copy")
@@ -142,7 +152,7 @@ def stopped(make, programs):
     with federation_of_two(make, programs) as federation:
         agent = federation.start_agent("site-1")
         coordinator = federation.start_coordinator()
-        federation.wait_event("coordinator", "round-closed")
+        wait_for_question(federation)
         agent.signal(signal.SIGSTOP)
         try:
             copy = federation.start_agent("copy")
