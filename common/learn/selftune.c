@@ -1,0 +1,387 @@
+/* selftune.c - the state, in this order: C (1), V (D), if the stage looks mu (d) and W (d, d); then Pv
+ * (1), steps done (1), and the iterates before V that the mean may need, the latest first. Numbers
+ * from outside are held to 1e100, so that no sum or product here is infinite. */
+
+#include "learn/selftune.h"
+
+#include "base/check.h"
+#include "base/even.h"
+#include "learn/dense.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST           1e100
+#define PRIOR          3.0 /* squared length of what is to be learned, over d: Pv at first */
+#define DRIFT          0.3 /* what the made-up records got wrong in one step, over d */
+#define RIDGE_LEAST    1e-4
+#define CLASS_LEAST    1e-3 /* of the share of a class */
+#define VARIANCE_LEAST 1e-2 /* of a feature */
+#define EIGEN_LEAST    1e-3
+#define NOISE_EDGE     2.0 /* the eigenvalues of noise of deviation s end near 2 s sqrt(d) (Wigner) */
+#define PLAIN_FACTOR   2.0 /* W without a look: z of variance 1/4 becomes u of variance 1 */
+
+#define CLIP_MOST(d)   (16 * ((d) + 1)) /* no made-up record is as long */
+
+struct parts {
+    size_t d;
+    double *clip; /* (1) */
+    double *v;    /* (D) */
+    double *mu;   /* (d) NULL without a look */
+    double *w;    /* (d, d) NULL without a look */
+    double *prior;
+    double *done;
+    double *past; /* (window - 1, D) */
+};
+
+/* How many of the last iterates the model is the mean of. */
+static size_t window_of(const struct selftune *stage)
+{
+    return stage->steps >= 5 ? 3 : stage->steps >= 3 ? 2 : 1;
+}
+
+static struct parts parts_of(double *state, const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    struct parts parts = {.d = d, .clip = state, .v = state + 1};
+    double *next = parts.v + d + 1;
+    if (stage->looks) {
+        parts.mu = next;
+        parts.w = next + d;
+    }
+    parts.prior = state + selftune_shown_count(stage);
+    parts.done = parts.prior + 1;
+    parts.past = parts.done + 1;
+    return parts;
+}
+
+static double held(double x)
+{
+    return fmin(fmax(x, -MOST), MOST);
+}
+
+static double between(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+static bool all_finite(const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_deviation(double x)
+{
+    return isfinite(x) && x >= 0;
+}
+
+static bool is_count(double x)
+{
+    return isfinite(x) && x >= 1;
+}
+
+enum status selftune_check(const struct selftune *stage, struct why *why)
+{
+    if (stage->feature_count == 0 || stage->feature_count > SELFTUNE_FEATURES_MAX) {
+        return why_refuse(why, "from 1 to %d features", SELFTUNE_FEATURES_MAX);
+    }
+    if (stage->steps == 0 || stage->steps > SELFTUNE_STEPS_MAX) {
+        return why_refuse(why, "from 1 to %d steps", SELFTUNE_STEPS_MAX);
+    }
+    if (!(stage->quantile > 0 && stage->quantile <= 1)) {
+        return why_refuse(why, "the clip's quantile is above 0 and at most 1");
+    }
+    return STATUS_OK;
+}
+
+size_t selftune_shown_count(const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    CHECK(selftune_check(stage, NULL) == STATUS_OK);
+    return d + 2 + (stage->looks ? d + d * d : 0);
+}
+
+size_t selftune_state_count(const struct selftune *stage)
+{
+    return selftune_shown_count(stage) + 2 + (window_of(stage) - 1) * (stage->feature_count + 1);
+}
+
+/* Whether each number is a number and at most `most`. */
+static bool all_within(const double *x, size_t count, double most)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!(fabs(x[i]) <= most)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum status selftune_check_shown(const double *shown, const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    const size_t count = selftune_shown_count(stage);
+    const double *v = shown + 1;
+    const double *mu = v + d + 1;
+    bool good = shown[0] >= STANDIN_CLIP_LEAST && shown[0] <= CLIP_MOST((double)d) &&
+                all_within(v, d + 1, MOST);
+    if (stage->looks) {
+        good = good && all_within(mu, d, 1) && all_within(mu + d, d * d, 32);
+        for (const double *w = mu + d; w < shown + count; w++) {
+            good = good && dense_flushed(*w) == *w;
+        }
+    }
+    return good ? STATUS_OK : STATUS_INVALID;
+}
+
+/* V's intercept from noisy counts, none of which is taken to be below its noise. */
+static double intercept_of(const double *count, double deviation)
+{
+    const double floor = fmax(deviation, 1e-9);
+    const double one = fmin(fmax(count[1], floor), MOST);
+    const double zero = fmin(fmax(count[0], floor), MOST);
+    const double share = between(one / (zero + one), CLASS_LEAST, 1);
+    const double other = between(zero / (zero + one), CLASS_LEAST, 1);
+    return log(share / other);
+}
+
+static void show_clip(struct parts *parts, const struct selftune *stage, struct standin *standin)
+{
+    standin_set(standin, parts->v);
+    *parts->clip = standin_clip(standin, stage->quantile);
+}
+
+enum status selftune_begin(double *state, const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    struct parts parts = parts_of(state, stage);
+    struct standin standin = {0};
+    memset(state, 0, selftune_state_count(stage) * sizeof *state);
+    for (size_t i = 0; stage->looks && i < d; i++) {
+        parts.w[i * d + i] = PLAIN_FACTOR;
+    }
+    *parts.prior = PRIOR / (double)d;
+    const enum status status = standin_init(&standin, d, stage->gaussian);
+    if (status == STATUS_OK) {
+        show_clip(&parts, stage, &standin);
+    }
+    standin_free(&standin);
+    return status;
+}
+
+/* Fills the covariance (d, d) that the look shows. Its off-diagonals are multiplied by
+ * max(0, 1 - s^2/their mean square), s the noise's deviation. Returns what the diagonal has to be
+ * raised by in the end, for the noise left in the off-diagonals. */
+static double covariance(double *matrix, const double *mu, size_t d,
+                         const struct selftune_look *look)
+{
+    const double s = held(look->triangle_deviation / look->record_count);
+    const double *next = look->triangle;
+    double square = 0;
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = i; j < d; j++) {
+            const double c = held(*next++ / look->record_count) - mu[i] * mu[j];
+            matrix[i * d + j] = i == j ? between(c, fmax(VARIANCE_LEAST, s), 1) : c;
+            square += i == j ? 0 : 2 * c * c;
+        }
+    }
+    const double mean = square / fmax(1, (double)(d * (d - 1)));
+    const double shrink = mean > 0 ? fmax(0, 1 - s * s / mean) : 0;
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = i + 1; j < d; j++) {
+            matrix[i * d + j] *= shrink;
+            matrix[j * d + i] = matrix[i * d + j];
+        }
+    }
+    return NOISE_EDGE * shrink * s * sqrt((double)d);
+}
+
+static bool look_is_good(const struct selftune_look *look, size_t d)
+{
+    return is_count(look->record_count) && is_deviation(look->count_deviation) &&
+           is_deviation(look->triangle_deviation) && all_finite(look->count, 2) &&
+           all_finite(look->mean, d) && all_finite(look->triangle, d * (d + 1) / 2);
+}
+
+enum status selftune_take_look(double *state, const struct selftune *stage,
+                               const struct selftune_look *look)
+{
+    const size_t d = stage->feature_count;
+    const size_t count = selftune_state_count(stage);
+    CHECK(stage->looks);
+    if (!look_is_good(look, d)) {
+        return STATUS_INVALID;
+    }
+    double *fresh = calloc(count + d * d, sizeof *fresh);
+    struct standin standin = {0};
+    enum status status = STATUS_NO_MEMORY;
+    if (fresh == NULL) {
+        goto done;
+    }
+    struct parts parts = parts_of(fresh, stage);
+    double *matrix = fresh + count;
+    for (size_t i = 0; i < d; i++) {
+        parts.mu[i] = between(look->mean[i] / look->record_count, -1, 1);
+    }
+    const double added = covariance(matrix, parts.mu, d, look);
+    status = standin_root(parts.w, matrix, d, EIGEN_LEAST, added);
+    if (status == STATUS_OK) {
+        status = standin_init(&standin, d, stage->gaussian);
+    }
+    if (status == STATUS_OK) {
+        for (size_t i = 0; i < d * d; i++) {
+            parts.w[i] = dense_flushed(parts.w[i]);
+        }
+        parts.v[d] = intercept_of(look->count, look->count_deviation);
+        *parts.prior = PRIOR / (double)d;
+        show_clip(&parts, stage, &standin);
+        memcpy(state, fresh, count * sizeof *state);
+    }
+done:
+    standin_free(&standin);
+    free(fresh);
+    return status;
+}
+
+/* Brings a state that may come from a journal into its range. */
+static void hold(struct parts *parts, const struct selftune *stage)
+{
+    const double d = (double)parts->d;
+    for (size_t i = 0; i < (parts->d + 1) * window_of(stage); i++) {
+        double *x = i <= parts->d ? &parts->v[i] : &parts->past[i - parts->d - 1];
+        *x = held(*x);
+    }
+    *parts->clip = between(*parts->clip, STANDIN_CLIP_LEAST, CLIP_MOST(d));
+    for (size_t i = 0; stage->looks && i < parts->d; i++) {
+        parts->mu[i] = between(parts->mu[i], -1, 1);
+    }
+    for (size_t i = 0; stage->looks && i < parts->d * parts->d; i++) {
+        parts->w[i] = dense_flushed(between(parts->w[i], -32, 32));
+    }
+    *parts->prior = between(*parts->prior, DRIFT / d, (PRIOR + DRIFT * stage->steps) / d);
+    *parts->done = between(floor(*parts->done), 0, stage->steps);
+}
+
+/* V becomes the next iterate, and what was V stands among those before it. */
+static enum status step(struct parts *parts, const struct selftune *stage, struct standin *standin,
+                        const struct selftune_release *release)
+{
+    const size_t width = parts->d + 1;
+    const double s = held(release->deviation / release->record_count);
+    double *g = calloc(2 * width, sizeof *g);
+    if (g == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    double *v = g + width;
+    standin_set(standin, parts->v);
+    const double clip = *parts->clip; /* what agents were shown */
+    const double h = standin_curvature(standin);
+    standin_gradient(g, standin, clip);
+    for (size_t i = 0; i < width; i++) {
+        g[i] = held(release->gradient[i] / release->record_count) - g[i];
+    }
+    g[width - 1] = release->step == 0 ? 0 : g[width - 1];
+    memcpy(v, parts->v, width * sizeof *v);
+    const enum status status =
+        standin_move(v, standin, g, clip, s * s / (h * *parts->prior) + RIDGE_LEAST);
+    if (status == STATUS_OK) {
+        if (release->count != NULL) {
+            v[width - 1] = intercept_of(release->count, release->count_deviation);
+        }
+        const size_t kept = window_of(stage) - 1;
+        if (kept > 0) {
+            memmove(parts->past + width, parts->past, (kept - 1) * width * sizeof *v);
+            memcpy(parts->past, parts->v, width * sizeof *v);
+        }
+        for (size_t i = 0; i < width; i++) {
+            parts->v[i] = held(v[i]);
+        }
+        *parts->prior = 1 / (1 / *parts->prior + h * h / (s * s)) + DRIFT / (double)parts->d;
+        *parts->done = release->step + 1.0;
+    }
+    free(g);
+    return status;
+}
+
+static bool release_is_good(const struct selftune_release *release, const struct selftune *stage)
+{
+    const bool counts = release->step == 0 && !stage->looks;
+    return release->step < stage->steps && counts == (release->count != NULL) &&
+           is_count(release->record_count) && is_deviation(release->deviation) &&
+           all_finite(release->gradient, stage->feature_count + 1) &&
+           (!counts || (all_finite(release->count, 2) && is_deviation(release->count_deviation)));
+}
+
+enum status selftune_take_gradient(double *state, const struct selftune *stage,
+                                   const struct selftune_release *release)
+{
+    const size_t count = selftune_state_count(stage);
+    if (!release_is_good(release, stage)) {
+        return STATUS_INVALID;
+    }
+    double *fresh = calloc(count, sizeof *fresh);
+    struct standin standin = {0};
+    enum status status = STATUS_NO_MEMORY;
+    if (fresh != NULL) {
+        memcpy(fresh, state, count * sizeof *state);
+        status = standin_init(&standin, stage->feature_count, stage->gaussian);
+    }
+    if (status == STATUS_OK) {
+        struct parts parts = parts_of(fresh, stage);
+        hold(&parts, stage);
+        status = step(&parts, stage, &standin, release);
+        if (status == STATUS_OK) {
+            show_clip(&parts, stage, &standin);
+            memcpy(state, fresh, count * sizeof *state);
+        }
+    }
+    standin_free(&standin);
+    free(fresh);
+    return status;
+}
+
+void selftune_model(double *w, const double *state, const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    const double *v = state + 1;
+    const double *mu = v + d + 1;
+    const double *done = state + selftune_shown_count(stage) + 1;
+    const double count = between(floor(*done), 1, (double)window_of(stage));
+    double mean[SELFTUNE_FEATURES_MAX + 1];
+    for (size_t j = 0; j <= d; j++) {
+        mean[j] = held(v[j]) / count;
+        for (size_t i = 0; i + 1 < (size_t)count; i++) {
+            mean[j] += held(done[1 + i * (d + 1) + j]) / count;
+        }
+    }
+    w[d] = mean[d];
+    for (size_t i = 0; i < d; i++) {
+        w[i] = stage->looks ? 0 : PLAIN_FACTOR * mean[i];
+        for (size_t j = 0; stage->looks && j < d; j++) {
+            w[i] += held(mu[d + i * d + j]) * mean[j];
+        }
+        w[d] -= stage->looks ? held(mu[i]) * w[i] : 0;
+    }
+}
+
+void selftune_transform(double *u, const double *z, const double *shown,
+                        const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    const double *mu = shown + d + 2;
+    for (size_t j = 0; j < d; j++) {
+        u[j] = stage->looks ? 0 : PLAIN_FACTOR * even_flushed(z[j]);
+    }
+    u[d] = 1;
+    for (size_t i = 0; stage->looks && i < d; i++) {
+        const double off = even_flushed(even_flushed(z[i]) - even_flushed(mu[i]));
+        dense_axpy(u, off, mu + d + i * d, d);
+    }
+}

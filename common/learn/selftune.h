@@ -1,0 +1,128 @@
+/* selftune.h - learns a linear model of two classes from noisy sums, without settings of its own.
+ *
+ * The model is logistic: p = 1/(1 + exp(-f)), f = <u, V>, for u = ((z - mu) W, 1), which a record's
+ * features z become. If the stage looks, its first release is the classes' counts, the sum of z and
+ * that of z z'. From them come mu and W, the inverse root of z's covariance, shrunken where it is
+ * noise. So all directions of u vary alike, and noise harms all of them alike. Without a look mu = 0
+ * and W = 2 I. Every further release is the sum of the gradients (p - y) u, each clipped to norm C.
+ *
+ * The coordinator replaces what else it would have to ask by made-up records u (learn/standin.h).
+ * On them it computes: C; the clipped gradient that the model itself would give, which it subtracts
+ * from the released one, so that clipping does not bias; and the curvature, which replaces a
+ * learning rate. A step goes to the model whose gradients on the made-up records differ as much from
+ * today's as the released ones do. A ridge pulls it back to V by the ratio of the noise's variance to
+ * that of what is still to be learned (Pv), as in a Kalman filter. The result is the mean of the
+ * last iterates. Counts give the intercept, which the first step leaves alone.
+ *
+ * Everything here but selftune_transform() works on releases: post-processing, without privacy. What
+ * a release costs is in docs/PRIVACY.md. d = feature_count, D = d + 1. */
+
+#ifndef LEARN_SELFTUNE_H
+#define LEARN_SELFTUNE_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "learn/standin.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SELFTUNE_FEATURES_MAX = STANDIN_FEATURES_MAX, SELFTUNE_STEPS_MAX = 1000 };
+
+/* Public numbers of a stage. */
+struct selftune {
+    size_t feature_count; /* columns in -1 .. 1, without the constant; 1 .. SELFTUNE_FEATURES_MAX */
+    bool looks;           /* its first release is the look */
+    bool gaussian;        /* gradients are clipped in L2, else in L1 */
+    uint32_t steps;       /* gradient releases; 1 .. SELFTUNE_STEPS_MAX */
+    double quantile;      /* of the clip: standin_clip(); above 0, at most 1 */
+};
+
+/** Checks the numbers. Fails with STATUS_INVALID. All functions below CHECK it. */
+MUST_USE enum status selftune_check(const struct selftune *stage, struct why *why);
+
+/** Returns how many numbers the state has. */
+size_t selftune_state_count(const struct selftune *stage);
+
+/** Returns how many numbers at the state's front agents see: C (1), V (D), and, if the stage looks,
+ * mu (d) and W (d, d). */
+size_t selftune_shown_count(const struct selftune *stage);
+
+/**
+ * Checks what an agent was shown.
+ *
+ * shown  in  (selftune_shown_count) any bits
+ *
+ * Fails with STATUS_INVALID unless 2^-10 <= C <= 16 D, each number of V is at most 1e100, of mu at
+ * most 1, of W at most 32, and no number of W is nearer to 0 than 2^-400 without being 0.
+ */
+MUST_USE enum status selftune_check_shown(const double *shown, const struct selftune *stage);
+
+/**
+ * Starts: V = 0, the clip for it, and no look.
+ *
+ * state  out  (selftune_state_count)
+ *
+ * Fails with STATUS_NO_MEMORY.
+ */
+MUST_USE enum status selftune_begin(double *state, const struct selftune *stage);
+
+/* What a look releases: sums over all records, with noise. */
+struct selftune_look {
+    double record_count;    /* >= 1 */
+    const double *count;    /* (2) records of class 0, of class 1 */
+    const double *mean;     /* (d) sum of z */
+    const double *triangle; /* (d (d + 1)/2) sums of z_i z_j, i <= j, row by row */
+    double count_deviation; /* >= 0: the standard deviation of the noise on each number of count */
+    double triangle_deviation; /* >= 0: the same for triangle */
+};
+
+/**
+ * Takes the look: mu, W, the intercept, the clip.
+ *
+ * state  in/out  (selftune_state_count) of finite numbers
+ *
+ * Fails with STATUS_NO_MEMORY, and with STATUS_INVALID for releases out of range. Then state is as it
+ * was. CHECKs that the stage looks. Ensures that selftune_check_shown() holds, whatever the state.
+ */
+MUST_USE enum status selftune_take_look(double *state, const struct selftune *stage,
+                                        const struct selftune_look *look);
+
+/* What a step releases. */
+struct selftune_release {
+    uint32_t step;          /* 0 .. steps - 1 */
+    double record_count;    /* >= 1 */
+    const double *gradient; /* (D) sum of the clipped (p - y) u, with noise */
+    double deviation;       /* >= 0: the standard deviation of the noise on each of its numbers */
+    const double
+        *count; /* (2) as in the look, at step 0 of a stage that does not look; else NULL */
+    double count_deviation; /* with count */
+};
+
+/** Takes a step: V, the clip for it. As selftune_take_look(); fails with STATUS_INVALID also when
+ * count is missing or too many. Cost: that of standin_init() and standin_move(). */
+MUST_USE enum status selftune_take_gradient(double *state, const struct selftune *stage,
+                                            const struct selftune_release *release);
+
+/**
+ * Computes the model in z: f = <w, (z, 1)>, from the mean of the last iterates: 3 from 5 steps on, 2
+ * from 3 steps on, else 1; before the last step of those so far.
+ *
+ * w  out  (D) finite
+ */
+void selftune_model(double *w, const double *state, const struct selftune *stage);
+
+/**
+ * Computes u = ((z - mu) W, 1).
+ *
+ * u      out  (D)
+ * z      in   (d) within -1 .. 1
+ * shown  in   (selftune_shown_count) of which selftune_check_shown() holds
+ *
+ * Privacy: the same instructions and addresses whatever z is; subnormal numbers count as 0.
+ */
+void selftune_transform(double *u, const double *z, const double *shown,
+                        const struct selftune *stage);
+
+#endif

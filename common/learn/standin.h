@@ -1,0 +1,94 @@
+/* standin.h - made-up records in place of the private ones: normal features of mean 0 and covariance
+ * I, a constant, and labels drawn from the model itself. The self-tuning learner (learn/selftune.h)
+ * computes on them whatever it needs to know about clipped gradients. They are public and the same
+ * on every machine, up to the rounding of the linear algebra.
+ *
+ * N = count, d = features, D = d + 1 numbers a row. Row i is u_i = (x_i, 1). */
+
+#ifndef LEARN_STANDIN_H
+#define LEARN_STANDIN_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { STANDIN_FEATURES_MAX = 256 };
+
+#define STANDIN_CLIP_LEAST 0x1p-10
+
+/* Zeroed at its start; owns its arrays. */
+struct standin {
+    size_t count;
+    size_t width;  /* D */
+    double *row;   /* (N, D) means of x are 0, means of x x' are I, to rounding; the last is 1 */
+    double *norm;  /* (N) of u: L2 or L1, at least 1 */
+    double *p;     /* (N) the probabilities of label 1 under the model of standin_set() */
+    double *spare; /* (4 N) */
+};
+
+/**
+ * Computes (B + added I)^(-1/2), where B is the matrix with its eigenvalues below `floor` raised to
+ * it.
+ *
+ * root    out  (n, n) symmetric
+ * matrix  in   (n, n) symmetric; each number at most 1e100
+ * floor   in   > 0
+ * added   in   >= 0
+ *
+ * Fails with STATUS_NO_MEMORY, and with STATUS_INVALID when LAPACK finds no eigenvalues (of finite
+ * numbers it does).
+ */
+MUST_USE enum status standin_root(double *root, const double *matrix, size_t n, double floor,
+                                  double added);
+
+/** Returns N: 40 d, at least 800 and at most 2560. With more than 64 features there are fewer than
+ * 40 rows a feature, so that a step of the learner stays below a second. */
+size_t standin_count(size_t feature_count);
+
+/**
+ * Makes the rows of a fixed seed.
+ *
+ * gaussian  in  norms are L2, else L1
+ *
+ * Fails with STATUS_NO_MEMORY; then there is nothing to free, and freeing does no harm.
+ * Cost O(N d^2).
+ */
+MUST_USE enum status standin_init(struct standin *standin, size_t feature_count, bool gaussian);
+
+void standin_free(struct standin *standin);
+
+/** Computes p = 1/(1 + exp(-f)), f = <u, v> held to -40 .. 40. v  in  (D) finite */
+void standin_set(struct standin *standin, const double *v);
+
+/** Returns the mean of p (1 - p), at least 1e-12: the curvature of the logistic loss. */
+double standin_curvature(const struct standin *standin);
+
+/**
+ * Returns the norm C of which gradients (p - y) u of norm at most C have, in expectation over y,
+ * the share `quantile` of the total norm of all gradients. At least 2^-10.
+ *
+ * quantile  in  above 0, at most 1
+ */
+double standin_clip(struct standin *standin, double quantile);
+
+/** Computes the mean of the clipped gradient (p - y) u min(1, clip/|(p - y) u|) over rows and
+ * labels: what a federation releases in expectation when the model is right. mean  out  (D) */
+void standin_gradient(double *mean, struct standin *standin, double clip);
+
+/**
+ * Moves v to the model whose gradients differ by g from those of today's. With w_i the probability
+ * that clipping leaves the gradient of row i as it is, solves by Newton's method
+ *     mean w u (p_new - p) + g + ridge (v_new - v) = 0.
+ * The ridge is tripled until |v_new - v|_2 <= 3, at most to 3e6.
+ *
+ * v      in/out  (D) that of standin_set()
+ * g      in      (D) each number at most 1e100
+ * ridge  in      1e-4 or more
+ *
+ * Fails with STATUS_NO_MEMORY. Cost O(N D^2) for each of about 5 Newton steps.
+ */
+MUST_USE enum status standin_move(double *v, struct standin *standin, const double *g, double clip,
+                                  double ridge);
+
+#endif

@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+"""Prints selftune.json: what the self-tuning learner (common/learn/selftune.h) makes of given releases, computed with
+numpy 1.24, for tests/unit/common/learn/test_selftune.c. Run in this folder: OPENBLAS_NUM_THREADS=1 ./selftune.py > selftune.json
+
+A case has a stage's public numbers, what it releases (records of a fixed seed, with noise of a fixed seed), and for each
+release the numbers that agents see after it: C, V, mu, W. `model` is the model at the end. `without_expected` is V after
+the last step when that step forgets to subtract the gradient that the model itself would give: it must not be met.
+
+The made-up records are those of common/learn/standin.h: SplitMix64 and Karney's algorithm N, as in features_normal.h.
+"""
+import json, math
+import numpy as np
+
+MASK = (1 << 64) - 1
+sig = lambda t: 1 / (1 + np.exp(-np.clip(t, -40, 40)))
+
+
+class Normal:
+    def __init__(self, seed):
+        self.state = seed
+
+    def word(self):
+        self.state = z = (self.state + 0x9E3779B97F4A7C15) & MASK
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        return z ^ (z >> 31)
+
+    def uniform(self):
+        return self.word() >> 16
+
+    def half(self):
+        last, even = 1 << 47, True
+        while (x := self.uniform()) < last:
+            last, even = x, not even
+        return even
+
+    def part(self, k, x):
+        last, even = x, True
+        while True:
+            y = self.uniform()
+            if y >= last or self.uniform() * (2 * k + 2) >= ((2 * k) << 48) + x:
+                return even
+            last, even = y, not even
+
+    def draw(self):
+        while True:
+            k = 0
+            while self.half():
+                k += 1
+            if k > 1 and not all(self.half() for _ in range(k * (k - 1))):
+                continue
+            x = self.uniform()
+            if not all(self.part(k, x) for _ in range(k + 1)):
+                continue
+            size = math.ldexp((((k << 48) + x) << 1) + 1, -49)
+            return -size if self.word() >> 63 else size
+
+
+def standin(d):
+    count, normal = min(max(800, 40 * d), 2560), Normal(7)
+    u = np.array([[normal.draw() for _ in range(d)] for _ in range(count)])
+    u -= u.mean(0)
+    w, e = np.linalg.eigh(u.T @ u / count)
+    return np.hstack([u @ (e / np.sqrt(w)) @ e.T, np.ones((count, 1))])
+
+
+def norms(u, gaussian):
+    return np.linalg.norm(u, axis=1) if gaussian else np.abs(u).sum(1)
+
+
+def clip_of(s, v, q, gaussian):
+    p, nu = sig(s @ v), norms(s, gaussian)
+    size = np.concatenate([(1 - p) * nu, p * nu])
+    mass = np.concatenate([p, 1 - p]) * size
+    order = np.argsort(size)
+    total = np.cumsum(mass[order])
+    return size[order][np.searchsorted(total, q * total[-1])]
+
+
+def intercept(counts, deviation):
+    pi = np.maximum(counts, deviation)
+    pi = np.clip(pi / pi.sum(), 1e-3, 1)
+    return math.log(pi[1] / pi[0])
+
+
+def whitening(n, d, mean, tri, deviation):
+    s = deviation / n
+    m = np.zeros((d, d))
+    m[np.triu_indices(d)] = tri / n
+    m = m + m.T - np.diag(np.diag(m))
+    mu = np.clip(mean / n, -1, 1)
+    t = m - np.outer(mu, mu)
+    dg = np.clip(np.diag(t), max(0.01, s), 1)
+    off = t - np.diag(np.diag(t))
+    ms = (off**2).sum() / max(1, d * (d - 1))
+    al = max(0, 1 - s * s / ms) if ms > 0 else 0
+    w, e = np.linalg.eigh(al * off + np.diag(dg))
+    t = (e * np.maximum(w, 1e-3)) @ e.T + 2 * al * s * math.sqrt(d) * np.eye(d)
+    w, e = np.linalg.eigh(t)
+    return mu, (e / np.sqrt(w)) @ e.T
+
+
+def step(s_in, v0, c, rel, s, pv_prior, gaussian, first, expected=True):
+    n, width = s_in.shape
+    p, nu = sig(s_in @ v0), norms(s_in, gaussian)
+    h = (p * (1 - p)).mean()
+    gm = (s_in.T @ (p * (p - 1) * np.minimum(1, c / np.maximum((1 - p) * nu, 1e-300)))
+          + s_in.T @ ((1 - p) * p * np.minimum(1, c / np.maximum(p * nu, 1e-300)))) / n
+    g = rel - (gm if expected else 0)
+    if first:
+        g[-1] = 0
+    wt = p * ((1 - p) * nu <= c) + (1 - p) * (p * nu <= c)
+    l2, tries = s * s / (h * pv_prior) + 1e-4, 0
+    while True:
+        v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
+        for _ in range(30):
+            pv = sig(s_in @ v)
+            r = s_in.T @ (wt * pv) / n - target + l2 * (v - v0)
+            hess = (s_in * (wt * pv * (1 - pv))[:, None]).T @ s_in / n + l2 * np.eye(width)
+            move = np.linalg.solve(hess, r)
+            v = v - move
+            if np.abs(move).max() < 1e-8:
+                break
+        if np.linalg.norm(v - v0) <= 3 or l2 > 1e6:
+            break
+        l2 *= 3
+    return v, 1 / (1 / pv_prior + h * h / (s * s)) + 0.3 / (width - 1), tries
+
+
+def case(name, d, looks, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None):
+    rng, s_in = np.random.default_rng(seed), standin(d)
+    root = rng.normal(size=(d, d)) / math.sqrt(d) * 0.4
+    z = np.clip(rng.normal(size=(n, d)) @ root + 0.2 * rng.normal(size=d), -1, 1)
+    y = (rng.random(n) < sig(z @ rng.normal(0, 3, d) - 0.7)).astype(float)
+    moments_noise = noise if moments_noise is None else moments_noise
+    out = dict(name=name, features=d, looks=looks, gaussian=gaussian, steps=k, quantile=q, records=n,
+               deviation=noise, count_deviation=4.0, triangle_deviation=moments_noise)
+    counts = np.array([(y == 0).sum(), (y == 1).sum()], float) + rng.laplace(0, 4 / math.sqrt(2), 2)
+    out["count"] = list(counts)
+    v, mu, w = np.zeros(d + 1), np.zeros(d), 2 * np.eye(d)
+    seen = lambda: dict(clip=clip_of(s_in, v, q, gaussian), v=list(v), mu=list(mu), w=list(w.ravel()))
+    out["after"] = [seen()]
+    b0 = intercept(counts, 4.0)
+    if looks:
+        out["mean"] = list(z.sum(0) + rng.normal(0, moments_noise, d))
+        iu = np.triu_indices(d)
+        out["triangle"] = list((z.T @ z)[iu] + rng.normal(0, moments_noise, len(iu[0])))
+        mu, w = whitening(n, d, np.array(out["mean"]), np.array(out["triangle"]), moments_noise)
+        v[-1] = b0
+        out["after"].append(seen())
+    u = np.hstack([(z - mu) @ w, np.ones((n, 1))])
+    prior, iterates, out["gradients"], out["tries"] = 3 / d, [], [], []
+    for t in range(k):
+        c = clip_of(s_in, v, q, gaussian)
+        r = sig(u @ v) - y
+        r *= np.minimum(1, c / np.maximum(np.abs(r) * norms(u, gaussian), 1e-300))
+        rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
+        out["gradients"].append(list(rel))
+        args = (s_in, v, c, rel / n, noise / n, prior, gaussian, t == 0)
+        planted = step(*args[:3], rel / n, *args[4:], expected=False)[0]
+        v, prior, tries = step(*args)
+        if t == 0 and not looks:
+            v[-1] = planted[-1] = b0
+        out["tries"].append(tries)
+        iterates.append(v.copy())
+        out["after"].append(seen())
+    out["without_expected"] = list(planted)
+    if k >= 3:
+        v = np.mean(iterates[-(3 if k >= 5 else 2):], 0)
+    model = w @ v[:-1]
+    out["model"] = list(model) + [v[-1] - mu @ model]
+    return out
+
+
+CASES = [
+    case("L1 with a look", 3, True, False, 2, 0.3, 2000, 30.0, 1),
+    case("L2 with a look", 5, True, True, 5, 0.6, 1500, 10.0, 2),
+    case("L1 without a look", 2, False, False, 3, 0.3, 1000, 20.0, 3),
+    case("L2 without a look", 4, False, True, 6, 0.5, 800, 5.0, 4),
+    case("one column", 1, True, False, 1, 0.3, 500, 5.0, 5),
+    case("a large gradient", 3, True, False, 2, 0.3, 2000, 1.0, 6, 40.0),
+    case("a huge gradient", 3, False, True, 4, 0.3, 2000, 1.0, 7, 1e9),
+    case("moments of noise alone", 4, True, False, 2, 0.3, 300, 20.0, 8, 1.0, 3000.0),
+    case("moments that are not positive definite", 4, True, False, 2, 0.3, 300, 20.0, 9, 1.0, 60.0),
+]
+print("[")
+print(",\n".join(json.dumps(case) for case in CASES))
+print("]")
