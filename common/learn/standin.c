@@ -254,11 +254,43 @@ struct equation {
     double *step;   /* (D) */
 };
 
-/* Solves it by Newton's method from `from`. v out (D) */
-static void solve(double *v, const struct equation *equation)
+static double distance(const double *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    }
+    return sqrt(sum);
+}
+
+/* Whether the solution is further than RADIUS from `from`, seen from the left-hand side r at some v. As
+ * r grows with v, <r, v - solution> >= 0; within the radius that is at most
+ * <r, v - from> + RADIUS |r|. */
+static bool leads_too_far(const double *r, const double *v, const double *from, size_t width)
+{
+    double along = 0;
+    for (size_t j = 0; j < width; j++) {
+        along += r[j] * (v[j] - from[j]);
+    }
+    return along + RADIUS * UP * cblas_dnrm2((int)width, r, 1) < 0;
+}
+
+/* Pulls v back to twice the radius: from there the method converges where it else diverges. */
+static void pull_back(double *v, const double *from, size_t width)
+{
+    const double length = distance(v, from, width);
+    for (size_t j = 0; length > 2 * RADIUS && j < width; j++) {
+        v[j] = from[j] + (v[j] - from[j]) * (2 * RADIUS / length);
+    }
+}
+
+/* Solves it by Newton's method from `from`; v out (D). If it may not go `anywhere`, returns false as
+ * soon as the solution is known to be too far away. */
+static bool solve(double *v, const struct equation *equation, bool anywhere)
 {
     const struct standin *standin = equation->standin;
     const size_t width = standin->width;
+    double *r = equation->step;
     double largest = HUGE_VAL;
     memcpy(v, equation->from, width * sizeof *v);
     for (int i = 0; i < NEWTON_STEPS_MAX && largest >= STEP_ENOUGH; i++) {
@@ -268,27 +300,25 @@ static void solve(double *v, const struct equation *equation)
             equation->curve[j] = equation->kept[j] * p[j] * (1 - p[j]);
             p[j] *= equation->kept[j];
         }
-        combine(equation->step, standin, p);
+        combine(r, standin, p);
         for (size_t j = 0; j < width; j++) {
-            equation->step[j] += equation->ridge * (v[j] - equation->from[j]) - equation->target[j];
+            r[j] += equation->ridge * (v[j] - equation->from[j]) - equation->target[j];
+        }
+        if (!anywhere && leads_too_far(r, v, equation->from, width)) {
+            return false;
         }
         hessian(equation->matrix, equation->block, standin, equation->curve, equation->ridge);
         if (!cholesky_factor(equation->matrix, width)) {
-            return;
+            break;
         }
-        cholesky_solve(equation->matrix, equation->step, width);
-        dense_axpy(v, -1, equation->step, width);
-        largest = fabs(equation->step[cblas_idamax((int)width, equation->step, 1)]);
+        cholesky_solve(equation->matrix, r, width);
+        dense_axpy(v, -1, r, width);
+        if (!anywhere) {
+            pull_back(v, equation->from, width);
+        }
+        largest = fabs(r[cblas_idamax((int)width, r, 1)]);
     }
-}
-
-static double distance(const double *a, const double *b, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    }
-    return sqrt(sum);
+    return anywhere || distance(v, equation->from, width) <= RADIUS;
 }
 
 /* Tries larger ridges until the move is short. No eigenvalue of mean w p (1 - p) u u' is above 1/4,
@@ -303,8 +333,7 @@ static void move(double *v, struct equation *equation, const double *g)
         if (!last && norm > RADIUS * UP * (0.25 + equation->ridge)) {
             continue;
         }
-        solve(v, equation);
-        if (last || distance(v, equation->from, width) <= RADIUS) {
+        if (solve(v, equation, last)) {
             return;
         }
     }
