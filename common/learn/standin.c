@@ -328,14 +328,10 @@ static void move(double *v, struct equation *equation, const double *g)
 {
     const size_t width = equation->standin->width;
     const double norm = cblas_dnrm2((int)width, g, 1);
-    for (;; equation->ridge *= 3) {
+    for (bool done = false; !done;) {
         const bool last = equation->ridge > RIDGE_MOST;
-        if (!last && norm > RADIUS * UP * (0.25 + equation->ridge)) {
-            continue;
-        }
-        if (solve(v, equation, last)) {
-            return;
-        }
+        done = (last || norm <= RADIUS * UP * (0.25 + equation->ridge)) && solve(v, equation, last);
+        equation->ridge *= 3;
     }
 }
 

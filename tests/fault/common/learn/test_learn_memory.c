@@ -6,6 +6,7 @@
 #include "learn/kernel_machine.h"
 #include "learn/model.h"
 #include "learn/moments.h"
+#include "learn/selftune.h"
 #include "tests/support/failing_memory.h"
 
 #include <criterion/criterion.h>
@@ -236,5 +237,40 @@ Test(learn_memory, failing_anywhere_gives_no_sum)
             cr_assert((sum[0] == 0) == !survived, "nothing is left of a sum that failed");
         }
         cr_assert(survived);
+    }
+}
+
+/* Three features: begins, takes a look, takes a step. */
+static enum status selftune_at(int task, double *state, const struct selftune *stage)
+{
+    static const double sums[6] = {4, 1, 0, 4, 1, 4};
+    const struct selftune_look look = {10, sums, sums, sums, 1, 1};
+    const struct selftune_release step = {
+        .step = 1, .record_count = 10, .gradient = sums, .deviation = 1};
+    return task == 0   ? selftune_begin(state, stage)
+           : task == 1 ? selftune_take_look(state, stage, &look)
+                       : selftune_take_gradient(state, stage, &step);
+}
+
+Test(learn_memory, failing_anywhere_leaves_a_learners_state_as_it_was)
+{
+    const struct selftune stage = {.feature_count = 3, .looks = true, .steps = 2, .quantile = 0.3};
+    double before[32];
+    cr_assert(selftune_state_count(&stage) <= 32 && selftune_begin(before, &stage) == STATUS_OK);
+    for (int task = 0; task < 3; task++) {
+        long position = 0;
+        for (bool survived = false; !survived && position < 100; position++) {
+            double state[32];
+            memcpy(state, before, sizeof state);
+            countdown = position;
+            const enum status status = selftune_at(task, state, &stage);
+            survived = countdown >= 0;
+            countdown = -1;
+            cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY);
+            const bool same =
+                memcmp(state, before, selftune_state_count(&stage) * sizeof *state) == 0;
+            cr_assert(task == 0 || same == !survived, "%d at %ld", task, position);
+        }
+        cr_assert(position > 4, "only %ld allocations were seen", position);
     }
 }
