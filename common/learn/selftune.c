@@ -250,13 +250,13 @@ done:
     return status;
 }
 
-/* Brings a state that may come from a journal into its range. */
+/* Brings into its range what a step or an agent uses of a state that may come from a journal. The
+ * iterates before V are held where they are used. */
 static void hold(struct parts *parts, const struct selftune *stage)
 {
     const double d = (double)parts->d;
-    for (size_t i = 0; i < (parts->d + 1) * window_of(stage); i++) {
-        double *x = i <= parts->d ? &parts->v[i] : &parts->past[i - parts->d - 1];
-        *x = held(*x);
+    for (size_t i = 0; i <= parts->d; i++) {
+        parts->v[i] = held(parts->v[i]);
     }
     *parts->clip = between(*parts->clip, STANDIN_CLIP_LEAST, CLIP_MOST(d));
     for (size_t i = 0; stage->looks && i < parts->d; i++) {

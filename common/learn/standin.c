@@ -1,6 +1,7 @@
 /* standin.c - the rows are normal numbers of a fixed seed (features_normal.h), centred, then
  * multiplied by the symmetric root of their covariance's inverse, so that no chance is left in their
- * first two moments. */
+ * first two moments. A step is Newton's method. Undamped, it diverges where the ridge is small and
+ * the solution far away. Such a ridge is refused anyway, so the method stops once that is sure. */
 
 #include "learn/standin.h"
 

@@ -205,6 +205,19 @@ Test(selftune, stays_finite_from_any_finite_state_and_release)
     }
 }
 
+/* Every p is 1, so the curvature is 0, and without noise so is the ridge's numerator. */
+Test(selftune, ends_where_the_model_is_sure_of_every_record, .timeout = 60)
+{
+    const struct selftune stage = {.feature_count = 1, .looks = true, .steps = 2, .quantile = 0.3};
+    const double gradient[2] = {0.1, 0.1};
+    const struct selftune_release release = {1, 1, gradient, 0, NULL, 0};
+    double state[STATE_MOST];
+    cr_assert(selftune_begin(state, &stage) == STATUS_OK);
+    state[2] = 1e5;
+    cr_assert(selftune_take_gradient(state, &stage, &release) == STATUS_OK);
+    cr_assert(is_finite(state, selftune_state_count(&stage)));
+}
+
 Test(selftune, refuses_releases_out_of_range)
 {
     const struct selftune stage = {
