@@ -75,10 +75,9 @@ static enum status load(struct job *job, struct dataset *data, const struct stud
     memset(data, 0, sizeof *data);
     int length =
         snprintf(path, sizeof path, "%s/%s/%s.yml", request->compose, tables[table].folder, file);
-    if (length < 0 || length >= PATH_BYTES) {
-        return why_refuse(why, "--compose: the path is too long");
-    }
-    enum status status = config_load(&text, &size, path, why);
+    enum status status = length < 0 || length >= PATH_BYTES
+                             ? why_refuse(why, "--compose: the path is too long")
+                             : config_load(&text, &size, path, why);
     if (status == STATUS_OK) {
         status = job_parse(job, (struct slice){text, size}, path, why);
     }
