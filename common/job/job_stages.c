@@ -172,7 +172,8 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     stage->grid_bits = draft->grid_bits;
     stage->loss = (struct loss){(enum loss_kind)draft->loss, draft->loss_parameter};
     /* At most 10^9 * 10^9: it fits. */
-    stage->epsilon_micro = drafting->job->epsilon_micro * draft->share_nano / SHARE_ONE;
+    stage->epsilon_micro =
+        drafting->job->epsilon_micro * stage_share_nano(drafting, index) / SHARE_ONE;
     stage->batches = 1;
     if (kind->stage_bytes > 0) {
         stage->own = calloc(1, kind->stage_bytes);
@@ -195,13 +196,14 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     if (status == STATUS_OK) {
         status = kind->build(drafting, index);
     }
-    const bool gaussian = draft->noise == JOB_NOISE_GAUSSIAN;
+    const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
     if (status == STATUS_OK && gaussian && stage_has(drafting, index, "share")) {
         return stage_refuse(drafting, index, "share",
                             "is not read with gaussian noise, which takes what the other stages "
                             "leave of epsilon and delta: remove it");
     }
-    if (status == STATUS_OK && !gaussian && !stage_has(drafting, index, "share")) {
+    if (status == STATUS_OK && !gaussian && !kind->takes_rest &&
+        !stage_has(drafting, index, "share")) {
         return stage_refuse(drafting, index, "share",
                             "is missing: add it, for example `share: 0.5`");
     }
@@ -269,7 +271,7 @@ enum status job_stages_build(const struct drafting *drafting)
         return status;
     }
     for (size_t i = 0; i < draft->stage_count; i++) {
-        share_nano += draft_stage(drafting, i)->share_nano;
+        share_nano += stage_share_nano(drafting, i);
         if (share_nano > SHARE_ONE) {
             return stage_refuse(drafting, i, "share",
                                 "makes the shares' sum more than 1: lower them, or raise "

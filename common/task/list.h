@@ -8,6 +8,7 @@
 
 #define TASK_LIST(X)                                                                               \
     X(FIT, fit)                                                                                    \
+    X(LEARN, learn)                                                                                \
     X(LOSSES, losses)                                                                              \
     X(ONLINE, online)                                                                              \
     X(PREDICT, predict)                                                                            \

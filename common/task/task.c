@@ -42,6 +42,19 @@ bool stage_has(const struct drafting *drafting, size_t index, const char *key)
     return config_has(drafting->config, draft_path(path, STAGES, index, key));
 }
 
+uint64_t stage_share_nano(const struct drafting *drafting, size_t index)
+{
+    const struct draft_stage *draft = draft_stage(drafting, index);
+    uint64_t others = 0;
+    if (!task_text((enum task)draft->task)->takes_rest || stage_has(drafting, index, "share")) {
+        return draft->share_nano;
+    }
+    for (size_t i = 0; i < drafting->draft->stage_count; i++) {
+        others += i == index ? 0 : draft_stage(drafting, i)->share_nano;
+    }
+    return others < SHARE_ONE ? SHARE_ONE - others : 0;
+}
+
 enum status stage_keep(double **out, const double *list, size_t count)
 {
     *out = NULL;

@@ -24,11 +24,12 @@ enum task_shared {
 
 struct task_text {
     unsigned
-        strategies; /* bits by enum strategy; the lowest one is what a stage has that names none */
-    unsigned units; /* bits by enum job_unit */
-    unsigned reads; /* bits by enum task_shared: keys that several tasks read */
-    unsigned needs; /* of these: it cannot do without */
-    bool keeps_raw; /* it asks about columns as they stand in the table */
+        strategies;  /* bits by enum strategy; the lowest one is what a stage has that names none */
+    unsigned units;  /* bits by enum job_unit */
+    unsigned reads;  /* bits by enum task_shared: keys that several tasks read */
+    unsigned needs;  /* of these: it cannot do without */
+    bool keeps_raw;  /* it asks about columns as they stand in the table */
+    bool takes_rest; /* without a share it takes what the other stages' shares leave */
 
     /* The keys that it alone reads, and the struct that they fill; REQUIRED holds for its stages. A DOC
      * is what the message about a missing key says behind "is missing: add ". NULL: none. */
@@ -171,6 +172,9 @@ struct terms_line *terms_add_line(struct terms *terms);
  * are. Fails as terms_noise, with STATUS_NO_MEMORY. */
 MUST_USE enum status terms_describe_score(struct terms *terms, const struct terms_setting *setting,
                                           uint32_t within, const char *what, struct why *why);
+
+/** Returns the stage's share of the job's epsilon, in 10^-9: its own, or what the others leave. */
+uint64_t stage_share_nano(const struct drafting *drafting, size_t index);
 
 /** Reads `batch` into the stage, whose `first` and `batches` are set. A share becomes that of the fewest
  * records an agent may have. Fails with STATUS_INVALID. */

@@ -6,6 +6,7 @@
 
 #include "job/reach.h"
 #include "job/round.h"
+#include "task/learn/stage.h"
 #include "task/online/stage.h"
 #include "task/predict/stage.h"
 #include "task/select/stage.h"
@@ -161,6 +162,11 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
     case TASK_UPDATE:
         return looks && update_stage(stage)->gradient.clip > 0 &&
                stage->loss.kind != LOSS_ZERO_ONE && job_valid_shifts(stage) && !stage->experts_own;
+    case TASK_LEARN:
+        return looks && stage->loss.kind == LOSS_LOGISTIC && stage->batch_nano > 0 &&
+               learn_stage(stage)->tune.steps >= 1 &&
+               stage->rounds ==
+                   learn_stage(stage)->tune.steps + (learn_stage(stage)->tune.looks ? 1 : 0);
     case TASK_ONLINE:
         return stage->loss.kind == LOSS_SQUARED && online_stage(stage)->stream.t0 >= 1;
     case TASK_COUNT:

@@ -1,4 +1,5 @@
 #include "planned.h"
+#include "task/learn/stage.h"
 #include "task/query/stage.h"
 #include "task/select/stage.h"
 
@@ -201,6 +202,15 @@ static size_t read_release(double *value, const struct planned *bench,
     case TASK_UPDATE: /* one step of rate 1 from zero */
         memcpy(value, closing->rows, width * sizeof *value);
         break;
+    case TASK_LEARN: /* every number has the counts' noise, which the first line tells */
+        count = closing->count;
+        for (size_t i = 0; i < count; i++) {
+            const struct learn_stage *own = learn_stage(stage);
+            const double unit = own->tune.looks ? ldexp(own->weights.count, LEARN_LOOK_BITS)
+                                                : (double)own->count_step;
+            value[i] = (double)sum[i] / unit / (AGENTS * (double)stage->batch);
+        }
+        break;
     case TASK_STATISTICS: /* the sums that the ridge is solved from */
         count = closing->count;
         for (size_t i = 0; i < count; i++) {
@@ -288,6 +298,7 @@ size_t planned_close(double *value, const struct planned *bench, int64_t *sum, u
     record.as.round.round = bench->first_round + within;
     record.as.round.agent = (struct peer *)bench->agent;
     record.as.round.agent_count = AGENTS;
+    record.as.round.records = bench->stage->batch_nano > 0 ? AGENTS * bench->stage->batch : 0;
     struct closing closing = {.job = job,
                               .stage = bench->stage,
                               .within = within,

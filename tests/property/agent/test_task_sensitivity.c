@@ -10,6 +10,7 @@
 #include "dp/ledger.h"
 #include "job/reach.h"
 #include "task/answer.h"
+#include "task/learn/stage.h"
 #include "task/select/stage.h"
 #include "task/update/stage.h"
 #include "tests/support/seeded_random.h"
@@ -45,6 +46,7 @@ struct way {
     double reached_least; /* of the charges, by some pair */
     const char *lags;     /* of a series; NULL: a plain table of two classes */
     size_t records;       /* 0: 24 */
+    double epsilon;       /* 0: 8 */
     double
         leaked_least; /* the same, with the noise planted that was for one round's own records alone;
                              0: not looked at */
@@ -242,6 +244,13 @@ static const struct way ways[] = {
      0.95},
     {"query of a share", "record", "local", "0",
      "  - {task: query, queries: [\"count: a > 0\"], batch: 50 %, share: 1, grid_bits: 10}\n", 1},
+    {"learn after a look", "record", "local", "0", "  - {task: learn}\n", 0.85,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn without a look", "record", "local", "0", "  - {task: learn, share: 0.05}\n", 0.95},
+    {"learn after a look, Gaussian", "record", "central", "0.00001", "  - {task: learn}\n", 0.7,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn without a look, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n", 0.95,
+     .epsilon = 0.3},
 };
 
 /* A site with few rows in one process. */
@@ -301,9 +310,10 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
                         "    - {column: a, centre: 0, half_width: 1}\n"
                         "    - {column: b, centre: 0, half_width: 1}\n"
                         "cohort: {minimum: 2, records: %zu, records_most: 1000, deadline_s: 30}\n"
-                        "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: 8, "
+                        "privacy: {unit: %s, neighbours: replace_one, trust: %s, epsilon: %g, "
                         "delta: %s}\nstages:\n%s",
-                        label, s->records, way->unit, way->trust, way->delta, way->stages);
+                        label, s->records, way->unit, way->trust,
+                        way->epsilon > 0 ? way->epsilon : 8, way->delta, way->stages);
     cr_assert_eq(job_parse(&s->job, (struct slice){text, (size_t)size}, "trial", &why), STATUS_OK,
                  "%s: %s", way->name, why.text);
     cr_assert_eq(job_settle(&s->job, s->records, &why), STATUS_OK, "%s", why.text);
@@ -326,6 +336,12 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
     }
     for (size_t i = 0; i < s->job.schema.lag_count && s->swung; i++) {
         s->experts[i] = -100 / schema_scale(width);
+    }
+    if (s->job.stage[s->job.stage_count - 1].task ==
+        TASK_LEARN) { /* a clip and a model as they begin */
+        cr_assert_eq(
+            selftune_begin(s->experts, &learn_stage(&s->job.stage[s->job.stage_count - 1])->tune),
+            STATUS_OK);
     }
     s->random = seeded_random_interface(&s->coins);
     const struct stage *stage = &s->job.stage[s->job.stage_count - 1];

@@ -40,7 +40,7 @@ Test(policy, is_read_with_limits_rounded_down)
     cr_assert_eq(policy.job_epsilon_micro, 2000000);
     cr_assert_eq(policy.cohort_min, 3);
     cr_assert(policy.task_allowed[TASK_FIT] && policy.task_allowed[TASK_LOSSES]);
-    cr_assert_not(policy.task_allowed[2]);
+    cr_assert_not(policy.task_allowed[TASK_UPDATE]);
     cr_assert(policy.trust_allowed[TRUST_LOCAL]);
     cr_assert_eq(policy.message_bytes_max, 64000000);
     cr_assert_eq(policy.answer_slot_ms, 1000);

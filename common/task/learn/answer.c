@@ -1,0 +1,181 @@
+/* A look: the sums that whitening and the start need. A step: the clipped gradients of the logistic loss in the columns
+ * that the coordinator's state says. Whatever the state holds, learn/gradient.h bounds what a record adds. */
+
+#include "task/answer.h"
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/even.h"
+#include "dp/encode.h"
+#include "learn/dense.h"
+#include "learn/gradient.h"
+#include "task/learn/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A record's columns, each in [-1, 1] to the last bit. x: its features (d + 1). */
+static void take_columns(double *z, const double *x, size_t d, double constant)
+{
+    for (size_t j = 0; j < d; j++) {
+        z[j] = even_max(even_min(x[j] / constant, 1), -1);
+    }
+}
+
+/* 1 for a record's own class, else 0: the positive one stands second. */
+static double of_class(double y, size_t class)
+{
+    return even_keep(mask_of((y > 0) == (class == 1)), 1);
+}
+
+static void add_look(int64_t *value, const struct learn_stage *own, const double *z, double y)
+{
+    const size_t d = own->tune.feature_count;
+    int64_t *product = value + LEARN_CLASSES + d;
+    for (size_t c = 0; c < LEARN_CLASSES; c++) {
+        value[c] += encode_value(own->weights.count * of_class(y, c), LEARN_LOOK_BITS);
+    }
+    for (size_t i = 0; i < d; i++) {
+        value[LEARN_CLASSES + i] += encode_value(own->weights.sum * z[i], LEARN_LOOK_BITS);
+        for (size_t j = i; j < d; j++) {
+            *product +=
+                encode_value(own->weights.product * even_flushed(z[i] * z[j]), LEARN_LOOK_BITS);
+            product++;
+        }
+    }
+}
+
+/* The round's records as the gradient sees them: whitened columns, shortened so far that none is longer than 1. */
+struct seen {
+    double *x;      /* (count, d + 1), owned */
+    double *y;      /* (count), owned */
+    double *weight; /* (d + 1) owned */
+    double *shown;  /* (shown) the coordinator's state, owned */
+    size_t count;
+    size_t width;
+};
+
+static void seen_free(struct seen *seen)
+{
+    if (seen->x != NULL) {
+        bytes_wipe(seen->x, seen->count * seen->width * sizeof *seen->x);
+    }
+    if (seen->y != NULL) {
+        bytes_wipe(seen->y, seen->count * sizeof *seen->y);
+    }
+    free(seen->x);
+    free(seen->y);
+    free(seen->weight);
+    free(seen->shown);
+}
+
+/* What a column is divided by: a gradient of length `clip` becomes one of the round's clip in grid steps, 2^-REACH_BITS
+ * of it short. */
+static double divisor_of(const struct stage *stage, uint32_t within, double clip)
+{
+    return clip * ldexp(1, LEARN_STEP_BITS + LEARN_REACH_BITS) / (double)learn_clip(stage, within);
+}
+
+static void look_through(struct seen *seen, const struct task_input *input,
+                         const struct round_rows *rows)
+{
+    const struct selftune *tune = &learn_stage(input->stage)->tune;
+    const size_t d = tune->feature_count;
+    const double constant = schema_constant(&input->stage->schema);
+    const double divisor = divisor_of(input->stage, input->within, seen->shown[0]);
+    const double most = (1 - 0x1p-20) / sqrt((double)seen->width);
+
+    for (size_t j = 0; j < seen->width; j++) {
+        seen->weight[j] = seen->shown[1 + j] * divisor;
+    }
+    for (size_t i = 0; i < seen->count; i++) {
+        const size_t row = input->order[rows->first + i];
+        double *u = seen->x + i * seen->width;
+        double *z = seen->weight + seen->width; /* scratch */
+        take_columns(z, input->data->x + row * (d + 1), d, constant);
+        selftune_transform(u, z, seen->shown, tune);
+        for (size_t j = 0; j < seen->width; j++) {
+            u[j] = even_flushed(even_max(even_min(u[j] / divisor, most), -most));
+        }
+        seen->y[i] = input->data->y[row];
+    }
+    bytes_wipe(seen->weight + seen->width, d * sizeof *seen->weight);
+}
+
+static enum status seen_init(struct seen *seen, const struct task_input *input,
+                             const struct round_rows *rows)
+{
+    const struct selftune *tune = &learn_stage(input->stage)->tune;
+    const size_t shown = selftune_shown_count(tune);
+    *seen = (struct seen){.count = (size_t)rows->count, .width = tune->feature_count + 1};
+    seen->x = malloc(seen->count * seen->width * sizeof *seen->x);
+    seen->y = malloc(seen->count * sizeof *seen->y);
+    seen->weight = malloc(2 * seen->width * sizeof *seen->weight);
+    seen->shown = malloc(shown * sizeof *seen->shown);
+    if (seen->x == NULL || seen->y == NULL || seen->weight == NULL || seen->shown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    /* Public: it may branch. A state that no coordinator of ours sends gets gradients of a model of zeros. */
+    if (selftune_check_shown(input->experts, tune) == STATUS_OK) {
+        memcpy(seen->shown, input->experts, shown * sizeof *seen->shown);
+    } else {
+        memset(seen->shown, 0, shown * sizeof *seen->shown);
+        seen->shown[0] = 1;
+    }
+    look_through(seen, input, rows);
+    return STATUS_OK;
+}
+
+static enum status step(int64_t *value, const struct task_input *input,
+                        const struct round_rows *rows)
+{
+    const struct learn_stage *own = learn_stage(input->stage);
+    const struct gradient gradient = {.loss = {.kind = LOSS_LOGISTIC},
+                                      .output_count = 1,
+                                      .feature_count = own->tune.feature_count + 1,
+                                      .grid_bits = LEARN_STEP_BITS + LEARN_REACH_BITS,
+                                      .norm = own->tune.gaussian ? GRADIENT_L2 : GRADIENT_L1,
+                                      .clip = learn_clip(input->stage, input->within)};
+    struct seen seen;
+    enum status status = seen_init(&seen, input, rows);
+    if (status == STATUS_OK) {
+        const struct gradient_rows all = {.x = seen.x, .y = seen.y, .row_count = seen.count};
+        status = gradient_sum(value, &gradient, seen.weight, &all);
+    }
+    for (size_t i = 0;
+         status == STATUS_OK && learn_counts_in_step(input->stage, input->within) && i < seen.count;
+         i++) {
+        for (size_t c = 0; c < LEARN_CLASSES; c++) {
+            value[seen.width + c] += own->count_step * (int64_t)of_class(seen.y[i], c);
+        }
+    }
+    seen_free(&seen);
+    return status;
+}
+
+enum status answer_learn(int64_t *value, const struct task_input *input)
+{
+    const struct learn_stage *own = learn_stage(input->stage);
+    const size_t d = own->tune.feature_count;
+    const struct round_rows rows =
+        round_rows(input->stage, input->within, input->data->record_count);
+    CHECK(rows.first + rows.count <= input->data->record_count &&
+          input->data->feature_count == d + 1);
+    if (!learn_is_look(input->stage, input->within)) {
+        CHECK(input->experts != NULL);
+        return step(value, input, &rows);
+    }
+    double *z = malloc(d * sizeof *z);
+    if (z == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (uint64_t i = 0; i < rows.count; i++) {
+        const size_t row = input->order[rows.first + i];
+        take_columns(z, input->data->x + row * (d + 1), d, schema_constant(&input->stage->schema));
+        add_look(value, own, z, input->data->y[row]);
+    }
+    bytes_wipe(z, d * sizeof *z);
+    free(z);
+    return STATUS_OK;
+}

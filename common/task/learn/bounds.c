@@ -1,0 +1,156 @@
+/* How far a replaced record moves a look and a step. z are the columns, each in [-1, 1], d of them; w those of the other
+ * record; c0, c1, c2 what counts, sums and products z_i z_j (i <= j) are weighted with.
+ *
+ * L1. With a = (z + w)/2 and b = (z - w)/2, |a_i| + |b_i| <= 1, so |a|_1 <= d - s with s = |b|_1. The sums move by 2 s. The
+ * full matrices differ by 2 (a b' + b a'), in all by at most 4 |a|_1 |b|_1 <= 4 s (d - s); their diagonals by 4 sum |a_i b_i|
+ * <= 4 sum |b_i| (1 - |b_i|) <= 4 s (1 - s/d). The triangle is half of both: 2 (1 + 1/d) s (d - s). With k = 2 c2 (1 + 1/d)
+ * the vector moves by at most 2 c0 + 2 c1 s + k s (d - s), whose largest value is 2 c0 + c1 d + k d^2/4 + c1^2/k.
+ *
+ * L2. With t = <z, w> the sums move by the root of |z|^2 + |w|^2 - 2 t, the full matrices by that of |z|^4 + |w|^4 - 2 t^2,
+ * the diagonals by that of d at most; |z|^2 <= d. The triangle's square is half of the full's and the diagonal's. So the
+ * vector's is at most 2 c0^2 + c1^2 (2 d - 2 t) + c2^2 (d^2 - t^2 + d/2), and at its largest
+ * 2 c0^2 + 2 d c1^2 + c1^4/c2^2 + c2^2 (d^2 + d/2).
+ *
+ * text.c chooses weights that make both 1. The grid adds what dp/encode.h says.
+ *
+ * A step: gradients are whole vectors of a bounded norm (learn/gradient.h), and move by twice that. Where the counts go
+ * along, they move by 2 count_step, in L2 by the root of 2 of it. */
+
+#include "task/learn/stage.h"
+#include "task/task.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static size_t look_count(size_t d)
+{
+    return LEARN_CLASSES + d + d * (d + 1) / 2;
+}
+
+static size_t answer_count(const struct round_asked *asked)
+{
+    const size_t d = learn_stage(asked->stage)->tune.feature_count;
+    if (learn_is_look(asked->stage, asked->within)) {
+        return look_count(d);
+    }
+    return d + 1 + (learn_counts_in_step(asked->stage, asked->within) ? LEARN_CLASSES : 0);
+}
+
+static uint64_t look_sensitivity(const struct learn_stage *own)
+{
+    const double whole = ldexp(1 + 0x1p-40, LEARN_LOOK_BITS);
+    const double count = (double)look_count(own->tune.feature_count);
+    return (uint64_t)ceil(whole) + (uint64_t)ceil(own->tune.gaussian ? sqrt(count) : count);
+}
+
+static uint64_t step_sensitivity(const struct stage *stage, uint32_t within)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    const uint64_t gradient = 2 * (uint64_t)learn_clip(stage, within);
+    const uint64_t count = learn_counts_in_step(stage, within) ? (uint64_t)own->count_step : 0;
+    if (!own->tune.gaussian || count == 0) {
+        return gradient + 2 * count;
+    }
+    const double squares = (double)(gradient * gradient + 2 * count * count); /* below 2^36 */
+    return (uint64_t)ceil(sqrt(squares) * (1 + 0x1p-40));
+}
+
+static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
+{
+    const bool looks = learn_is_look(asked->stage, asked->within);
+    out->sensitivity = looks ? look_sensitivity(learn_stage(asked->stage))
+                             : step_sensitivity(asked->stage, asked->within);
+    /* Of one number, by one record: a weight is at most 1/2, and no gradient's number above its clip. */
+    out->high = (int64_t)asked->stage->batch << (looks ? LEARN_LOOK_BITS : LEARN_STEP_BITS);
+    out->low = -out->high;
+    return STATUS_OK;
+}
+
+static enum status need(struct work_need *out, const struct work_view *view)
+{
+    out->flops = view->rows * view->d * (view->d + 30);
+    out->bytes = WORK_NUMBER * (view->rows * view->d + 3 * view->d * view->d);
+    return STATUS_OK;
+}
+
+static enum status describe_round(struct terms *terms, const struct terms_setting *setting,
+                                  uint32_t within, const char *what, double unit, struct why *why)
+{
+    const double records = (double)setting->agents * (double)setting->stage->batch;
+    double steps = 0;
+    const enum status status = terms_deviation(&steps, setting, within, why);
+    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
+    if (line == NULL) {
+        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
+    }
+    (void)snprintf(line->what, sizeof line->what, "%s", what);
+    (void)snprintf(line->unit, sizeof line->unit, "per record");
+    line->noise = steps / unit / records;
+    line->noise_to_signal = NAN;
+    return STATUS_OK;
+}
+
+static enum status describe(struct terms *terms, const struct terms_setting *setting,
+                            struct why *why)
+{
+    const struct stage *stage = setting->stage;
+    const struct learn_stage *own = learn_stage(stage);
+    const double look = ldexp(1, LEARN_LOOK_BITS);
+    enum status status = STATUS_OK;
+    char what[TERMS_TEXT_BYTES];
+    if (own->tune.looks) {
+        status = describe_round(terms, setting, 0, "the counts of the two classes",
+                                look * own->weights.count, why);
+        (void)snprintf(what, sizeof what, "the sums of %zu columns", own->tune.feature_count);
+        if (status == STATUS_OK) {
+            status = describe_round(terms, setting, 0, what, look * own->weights.sum, why);
+        }
+        (void)snprintf(what, sizeof what, "the sums of products of %zu columns",
+                       own->tune.feature_count);
+        if (status == STATUS_OK) {
+            status = describe_round(terms, setting, 0, what, look * own->weights.product, why);
+        }
+    } else {
+        status = describe_round(terms, setting, 0, "the counts of the two classes",
+                                (double)own->count_step, why);
+    }
+    (void)snprintf(what, sizeof what, "each of %zu numbers of a gradient of length 1 (steps: %u)",
+                   own->tune.feature_count + 1, own->tune.steps);
+    if (status == STATUS_OK) {
+        status =
+            describe_round(terms, setting, stage->rounds - 1, what, ldexp(1, LEARN_STEP_BITS), why);
+    }
+    if (status == STATUS_OK) {
+        struct terms_line *line = &terms->line[terms->line_count - 1];
+        line->noise_to_signal =
+            line->noise * learn_step_length(own) / sqrt(own->tune.steps) / LEARN_LONG;
+        line->measure = "the steps' noise together is twice as long as the longest step";
+    }
+    return status;
+}
+
+static size_t state_count(const struct stage *stage)
+{
+    return selftune_shown_count(&learn_stage(stage)->tune);
+}
+
+static enum round_input input_of(const struct stage *stage, uint32_t within)
+{
+    return learn_is_look(stage, within) ? INPUT_NONE : INPUT_STATE;
+}
+
+static size_t experts_at_end(UNUSED const struct stage *stage)
+{
+    return 1;
+}
+
+const struct task_bounds task_bounds_learn = {.input = INPUT_STATE,
+                                              .rounds_differ = true,
+                                              .helps = HELP_RECORDS | HELP_FEATURES,
+                                              .input_of = input_of,
+                                              .state_count = state_count,
+                                              .experts_at_end = experts_at_end,
+                                              .answer_count = answer_count,
+                                              .bounds = bounds,
+                                              .need = need,
+                                              .describe = describe};

@@ -1,0 +1,172 @@
+/* `learn`: the look becomes the columns' whitening, each step a better model; the last step's is an expert. The stage's
+ * state is the record's blob, and of it agents see the beginning. Post-processing. */
+
+#include "task/close.h"
+#include "base/wrap.h"
+#include "task/learn/stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum status start(struct outcome *outcome, const struct stage *stage)
+{
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    const size_t count = selftune_state_count(tune);
+    double *state = calloc(count, sizeof *state);
+    enum status status = state == NULL ? STATUS_NO_MEMORY : selftune_begin(state, tune);
+    if (status == STATUS_OK) {
+        status = outcome_set_state(outcome, state, count, selftune_shown_count(tune));
+    }
+    free(state);
+    return status;
+}
+
+/* The sums as numbers of records, columns and products: value (count) from the grid. */
+static void take_sums(double *value, const struct closing *closing)
+{
+    const struct learn_stage *own = learn_stage(closing->stage);
+    const size_t d = own->tune.feature_count;
+    for (size_t i = 0; i < closing->count; i++) {
+        const double weight = i < LEARN_CLASSES       ? own->weights.count
+                              : i < LEARN_CLASSES + d ? own->weights.sum
+                                                      : own->weights.product;
+        value[i] = ldexp((double)closing->sum[i], -LEARN_LOOK_BITS) / weight;
+    }
+}
+
+static enum status close_look(double *state, double *value, const struct closing *closing,
+                              double records, double deviation)
+{
+    const struct learn_stage *own = learn_stage(closing->stage);
+    const double unit = ldexp(1, LEARN_LOOK_BITS);
+    take_sums(value, closing);
+    const struct selftune_look look = {.record_count = records,
+                                       .count = value,
+                                       .mean = value + LEARN_CLASSES,
+                                       .triangle = value + LEARN_CLASSES + own->tune.feature_count,
+                                       .count_deviation = deviation / (unit * own->weights.count),
+                                       .triangle_deviation =
+                                           deviation / (unit * own->weights.product)};
+    return selftune_take_look(state, &own->tune, &look);
+}
+
+/* A gradient of `clip` grid steps is one of length state[0], the clip that agents were told. */
+static enum status close_step(double *state, double *value, const struct closing *closing,
+                              double records, double deviation)
+{
+    const struct learn_stage *own = learn_stage(closing->stage);
+    const size_t width = own->tune.feature_count + 1;
+    const bool counted = learn_counts_in_step(closing->stage, closing->within);
+    const double unit = state[0] / (double)learn_clip(closing->stage, closing->within);
+    for (size_t i = 0; i < closing->count; i++) {
+        value[i] = (double)closing->sum[i] * (i < width ? unit : 1 / (double)own->count_step);
+    }
+    const struct selftune_release release = {.step = closing->within - (own->tune.looks ? 1 : 0),
+                                             .record_count = records,
+                                             .gradient = value,
+                                             .deviation = deviation * unit,
+                                             .count = counted ? value + width : NULL,
+                                             .count_deviation =
+                                                 counted ? deviation / (double)own->count_step : 0};
+    return selftune_take_gradient(state, &own->tune, &release);
+}
+
+static enum status close(struct closing *closing)
+{
+    const struct stage *stage = closing->stage;
+    const struct outcome *outcome = closing->outcome;
+    struct record *record = closing->record;
+    const size_t count = selftune_state_count(&learn_stage(stage)->tune);
+    const double records = (double)closing_records(stage, record);
+    const struct query_noise noise =
+        closing_noise(outcome, closing->job, stage, closing->within, record->as.round.agent_count);
+    const double deviation = query_noise_deviation(&noise);
+    double *value = malloc(closing->count * sizeof *value);
+    closing->rows = malloc(count * sizeof *closing->rows);
+    enum status status = value == NULL || closing->rows == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    if (status == STATUS_OK) {
+        memcpy(closing->rows, outcome->state, count * sizeof *closing->rows);
+        status = learn_is_look(stage, closing->within)
+                     ? close_look(closing->rows, value, closing, records, deviation)
+                     : close_step(closing->rows, value, closing, records, deviation);
+    }
+    free(value);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    closing->row_count = 1;
+    closing->row_width = count;
+    record->as.round.chosen =
+        closing->within + 1 == stage->rounds ? (uint32_t)outcome->expert_count : outcome->chosen;
+    return STATUS_OK;
+}
+
+/* Columns are features divided by the constant. */
+static enum status add_model(struct outcome *outcome, const struct stage *stage)
+{
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    const double constant = schema_constant(&stage->schema);
+    const size_t s = round_stage_width(stage);
+    struct outcome_expert *expert = NULL;
+    double *model = malloc(s * sizeof *model);
+    double *wide = calloc(outcome->width, sizeof *wide);
+    enum status status = STATUS_NO_MEMORY;
+    if (model != NULL && wide != NULL) {
+        selftune_model(model, outcome->state, tune);
+        for (size_t j = 0; j < s; j++) {
+            model[j] /= constant;
+        }
+        block_widen(wide, 1, stage->block, model);
+        status = outcome_add_experts(&expert, outcome, 1,
+                                     (struct slice){wide, outcome->width * sizeof *wide});
+    }
+    if (status == STATUS_OK) {
+        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u",
+                       tune->looks ? "after a look, " : "", tune->steps);
+    }
+    free(model);
+    free(wide);
+    return status;
+}
+
+/* Blobs of rounds that are not the latest may have been dropped: only the latest state counts. */
+static enum status add(struct outcome *outcome, UNUSED const struct job *job,
+                       const struct stage *stage, uint32_t within, const struct record *record,
+                       struct slice blob)
+{
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    const size_t count = selftune_state_count(tune);
+    const bool last = within + 1 == stage->rounds;
+    if (record->as.round.sum_count != 0 || record->as.round.blob_bytes != count * 8 ||
+        (blob.size != record->as.round.blob_bytes && (blob.size != 0 || last))) {
+        return STATUS_CORRUPT;
+    }
+    if (blob.size == 0) {
+        outcome->state_is_old = true;
+        return STATUS_OK;
+    }
+    const enum status status =
+        outcome_set_state(outcome, blob.data, count, selftune_shown_count(tune));
+    return status == STATUS_OK && last ? add_model(outcome, stage) : status;
+}
+
+static enum status describe(struct outcome_round *round, UNUSED const struct outcome *outcome,
+                            const struct job *job, const struct stage *stage,
+                            const struct record *record)
+{
+    uint32_t within;
+    (void)job_stage_of(job, record->as.round.round, &within);
+    if (learn_is_look(stage, within)) {
+        return closing_note(round, "; ", "looked at counts, means and products of %zu columns",
+                            learn_stage(stage)->tune.feature_count);
+    }
+    return closing_note(
+        round, "; ", "step %u of %u%s", within + (learn_stage(stage)->tune.looks ? 0 : 1),
+        learn_stage(stage)->tune.steps,
+        learn_counts_in_step(stage, within) ? ", with the counts of the classes" : "");
+}
+
+const struct task_close task_close_learn = {
+    .keeps_state = true, .start = start, .close = close, .add = add, .describe = describe};

@@ -1,0 +1,179 @@
+/* `learn`: a linear model of two classes from the schema and epsilon alone. What it does is planned here, from the job's
+ * text: whether it looks at the moments first, and how many steps follow. All rounds are charged alike.
+ *
+ * The plan is in arithmetic that is rounded alike on every machine (no logarithm): an agent and the coordinator read
+ * the same plan from the same text. */
+
+#include "job/reach.h"
+#include "job/trust.h"
+#include "task/learn/stage.h"
+#include "task/task.h"
+
+#include <math.h>
+
+enum { STEPS_MAX_LOOK = 6, STEPS_MAX = 16, RECORDS_MOST = 1000000 };
+
+/* Shares of a release's noise: what each part of it gets of epsilon, or of rho. */
+static const double share_counts = 0.05;
+static const double share_sums = 0.2;
+
+/* What the plan goes by. Deviations are those of a mean over all records. */
+struct prospect {
+    bool gaussian;
+    double d;
+    double records;
+    double noises; /* agents that add noise of their own */
+    double epsilon;
+    double rho;
+};
+
+/* At most what (epsilon, delta) leaves as zCDP: the root of epsilon = rho + 2 sqrt(rho ln(1/delta)), with a power of two
+ * above 1/delta. */
+static double rho_of(double epsilon, uint64_t delta_atto)
+{
+    double bits = 0;
+    for (double delta = (double)delta_atto * 1e-18; delta < 1; delta *= 2) {
+        bits++;
+    }
+    const double log_delta = bits * 0.6931471805599453;
+    const double root = sqrt(log_delta + epsilon) - sqrt(log_delta);
+    return root * root;
+}
+
+/* l1, l2: how far one record moves the sum. */
+static double deviation(const struct prospect *prospect, double l1, double l2, double share)
+{
+    const double noise = prospect->gaussian ? l2 / sqrt(2 * prospect->rho * share)
+                                            : sqrt(2) * l1 / (prospect->epsilon * share);
+    return sqrt(prospect->noises) * noise / prospect->records;
+}
+
+/* A look is worth its price where the noise on its matrix, by its spectral norm, is small beside columns' variances. */
+static bool looks(const struct prospect *prospect)
+{
+    const double d = prospect->d;
+    const double noise =
+        2 * sqrt(d) * deviation(prospect, (d * d + d) / 2, sqrt(d * d + d / 2), 1.0 / 3);
+    return noise <= (prospect->gaussian ? 1 : 0.4);
+}
+
+/* More steps correct what the first ones got wrong, and each of them brings its noise. `noise` is that of a step that
+ * has all of epsilon, in a model's units. */
+static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
+{
+    const bool has_look = own->tune.looks;
+    const double noise = deviation(prospect, 2, 2, 1) * learn_step_length(own);
+    const double wanted = prospect->gaussian
+                              ? (has_look ? 2 + 0.02 / (noise * noise) : 1 + 12 / (noise * noise))
+                              : 1 + sqrt((has_look ? 0.1 : 2.5) / noise);
+    return (uint32_t)fmin(wanted, has_look ? STEPS_MAX_LOOK : STEPS_MAX);
+}
+
+/* Weights of a look's parts, so that a replaced record moves it by 1: bounds.c. */
+static void weigh(struct learn_stage *own, double d)
+{
+    const double product = 1 - share_counts - share_sums;
+    const double cross =
+        share_sums * share_sums / (4 * product); /* sums and products move together */
+    const double scale = ldexp(1, LEARN_STEP_BITS);
+    if (own->tune.gaussian) {
+        const double whole = 1 + cross * (1 + 1 / (2 * d));
+        own->weights = (struct learn_weights){sqrt(share_counts / 2 / whole),
+                                              sqrt(share_sums / (2 * d) / whole),
+                                              sqrt(product / (d * d + d / 2) / whole)};
+        own->clip_first = (int64_t)(scale * sqrt(1 - share_counts));
+        own->count_step = (int64_t)(scale * sqrt(2 * share_counts));
+    } else {
+        const double whole = 1 + cross;
+        own->weights = (struct learn_weights){share_counts / 2 / whole, share_sums / d / whole,
+                                              product / ((d * d + d) / 2) / whole};
+        own->clip_first = (int64_t)(scale * (1 - share_counts));
+        own->count_step = (int64_t)(scale * share_counts);
+    }
+}
+
+static struct prospect prospect_of(const struct job *job, const struct stage *stage, double share)
+{
+    const bool gaussian = learn_stage(stage)->tune.gaussian;
+    const double epsilon = (double)job->epsilon_micro * 1e-6 * share;
+    return (struct prospect){.gaussian = gaussian,
+                             .d = (double)learn_stage(stage)->tune.feature_count,
+                             .records = (double)job->cohort_min * (double)job->records_least,
+                             .noises = trust_of(job)->one_noise ? 1 : (double)job->cohort_min,
+                             .epsilon = epsilon,
+                             .rho = gaussian ? rho_of(epsilon, job->delta_atto) : 0};
+}
+
+/* What the stage may be. */
+static enum status check(const struct drafting *drafting, size_t index)
+{
+    const struct job *job = drafting->job;
+    const struct schema *schema = &job->stage[index].schema;
+    if (schema->label.kind != LABEL_SIGN) {
+        return stage_refuse(drafting, index, "task",
+                            "learns two classes, and the label is a number or has more of them: "
+                            "write update, statistics or fit");
+    }
+    if (schema->map.kind != MAP_NONE) {
+        return stage_refuse(drafting, index, "task",
+                            "learns on the columns themselves, and a map replaces them: remove the "
+                            "map, or write update");
+    }
+    if (stage_has(drafting, index, "grid_bits")) {
+        return stage_refuse(drafting, index, "grid_bits",
+                            "follows from the noise in a learn stage: remove it");
+    }
+    if (schema_plain_count(schema) - 1 > SELFTUNE_FEATURES_MAX) {
+        return stage_refuse(drafting, index, "task",
+                            "learns on 256 columns at most, categories counted singly: remove "
+                            "some, or write update");
+    }
+    if (!config_has(drafting->config, "cohort.records")) {
+        return stage_refuse(drafting, index, "task",
+                            "plans by the fewest records that an agent may have: write "
+                            "cohort.records, for example `cohort: {records: 500}`");
+    }
+    return STATUS_OK;
+}
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
+    struct job *job = drafting->job;
+    struct stage *stage = &job->stage[index];
+    struct learn_stage *own = stage->own;
+    const enum status status = check(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (job->records_most == 0) {
+        job->records_most = RECORDS_MOST;
+    }
+    stage->loss = (struct loss){.kind = LOSS_LOGISTIC};
+    stage->grid_bits = LEARN_STEP_BITS;
+    stage->batch_nano = PORTION_ONE;
+    stage->records_most = job->records_most;
+    stage->batch = round_batch(stage, job->records_least);
+    own->tune.feature_count = schema_plain_count(&stage->schema) - 1;
+    own->tune.gaussian = job->delta_atto > 0 && !stage_has(drafting, index, "share");
+    const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
+    const struct prospect prospect = prospect_of(job, stage, share);
+    own->tune.looks = looks(&prospect);
+    own->tune.quantile = own->tune.looks ? 0.3 : 0.05;
+    own->tune.steps = steps(&prospect, own);
+    stage->rounds = own->tune.steps + (own->tune.looks ? 1 : 0);
+    weigh(own, prospect.d);
+    if (own->tune.gaussian) {
+        stage->epsilon_micro = 0;
+        return stage_take_gaussian(drafting, index);
+    }
+    stage->charge.epsilon_micro = stage->epsilon_micro / reach_passes(job, stage, stage->rounds);
+    return STATUS_OK;
+}
+
+const struct task_text task_text_learn = {
+    .strategies = 1u << STRATEGY_AVERAGE,
+    .units = 1u << UNIT_RECORD,
+    .reads = SHARED_MAP, /* to refuse it, and for a block of its own */
+    .takes_rest = true,
+    .stage_bytes = sizeof(struct learn_stage),
+    .build = build};

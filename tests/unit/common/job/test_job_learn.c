@@ -1,0 +1,158 @@
+/* What a learn stage plans from a job's text, and what it refuses. */
+
+#include "job/job.h"
+#include "task/learn/stage.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char CLASSES[] = "{column: y, positive: \"1\", negative: \"0\"}";
+
+struct setting {
+    const char *label;
+    const char *features;
+    const char *trust;
+    double epsilon;
+    const char *delta;
+    unsigned records;
+    const char *data; /* more of the data section, a line with its newline */
+    const char *stages;
+};
+
+static enum status parse(struct job *job, const struct setting *s, struct why *why)
+{
+    char text[4096];
+    char records[64] = "";
+    if (s->records > 0) {
+        (void)snprintf(records, sizeof records, "records: %u, ", s->records);
+    }
+    const int size = snprintf(
+        text, sizeof text,
+        "hedgerow: 1\njob: trial\ndata:\n  label: %s\n%s  features: [%s]\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %g, delta: %s}\n"
+        "cohort: {minimum: 5, %sjoin_deadline_s: 10, deadline_s: 10}\nstages:\n%s",
+        s->label, s->data == NULL ? "" : s->data, s->features, s->trust, s->epsilon, s->delta,
+        records, s->stages);
+    *why = (struct why){{0}};
+    return job_parse(job, (struct slice){text, (size_t)size}, "job", why);
+}
+
+#define SEVEN                                                                                      \
+    "{column: a, centre: 0, half_width: 1}, {column: b, centre: 0, half_width: 1},"                \
+    "{column: c, centre: 0, half_width: 1}, {column: d, centre: 0, half_width: 1},"                \
+    "{column: e, centre: 0, half_width: 1}, {column: f, centre: 0, half_width: 1},"                \
+    "{column: g, categories: [p, q]}"
+#define LEARN "  - {task: learn}\n"
+
+Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_with_less_noise)
+{
+    static const struct {
+        struct setting setting;
+        bool looks;
+        uint32_t steps;
+    } way[] = {
+        {{CLASSES, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, true, 2},
+        {{CLASSES, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, false, 3},
+        {{CLASSES, SEVEN, "local", 1, "0", 90, NULL, LEARN}, false, 2},
+        {{CLASSES, SEVEN, "local", 0.05, "0", 90, NULL, LEARN}, false, 1},
+        {{CLASSES, SEVEN, "central", 1, "0", 1200, NULL, LEARN}, true, 3},
+        {{CLASSES, SEVEN, "central", 20, "0", 1200, NULL, LEARN}, true, 6},
+        {{CLASSES, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, true, 6},
+        {{CLASSES, SEVEN, "local", 0.3, "0.00001", 90, NULL, LEARN}, false, 2},
+    };
+    uint32_t most = 0;
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse(&job, &way[i].setting, &why), STATUS_OK, "%zu: %s", i, why.text);
+        const struct stage *stage = job.stage;
+        const struct selftune *tune = &learn_stage(stage)->tune;
+        cr_expect_eq(tune->looks, way[i].looks, "%zu", i);
+        cr_expect_eq(tune->steps, way[i].steps, "%zu: %u steps", i, tune->steps);
+        cr_expect_eq(stage->rounds, tune->steps + (tune->looks ? 1 : 0));
+        cr_expect_eq(tune->gaussian, way[i].setting.delta[1] != '\0');
+        cr_expect_eq(stage->batch, way[i].setting.records);
+        cr_expect_eq(job.records_most, 1000000);
+        most = tune->steps > most ? tune->steps : most;
+        job_free(&job);
+    }
+    cr_expect_eq(most, 6);
+}
+
+Test(job_learn, takes_what_the_other_stages_leave)
+{
+    static const char stages[] =
+        "  - {task: query, queries: [\"count: a > 0\"], batch: 10, share: 0.3}\n"
+        "  - {task: learn}\n"
+        "  - {task: losses, loss: zero_one, rounds: 2, batch: 10, share: 0.2}\n";
+    struct setting setting = {CLASSES, SEVEN, "local", 1, "0", 1200, NULL, stages};
+    struct job job;
+    struct why why;
+    cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(job.stage[1].epsilon_micro, 500000);
+    cr_expect_eq(job.stage[1].charge.epsilon_micro, 500000 / job.stage[1].rounds);
+    job_free(&job);
+    setting.stages = "  - {task: learn, share: 0.4}\n";
+    cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(job.stage->epsilon_micro, 400000);
+    job_free(&job);
+    setting.delta = "0.00001"; /* a share is of Laplace noise's epsilon */
+    cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
+    cr_expect(!learn_stage(job.stage)->tune.gaussian);
+    job_free(&job);
+    setting.stages = "  - {task: learn}\n  - {task: learn}\n";
+    cr_assert_eq(parse(&job, &setting, &why), STATUS_INVALID);
+    setting.delta = "0";
+    cr_assert_eq(parse(&job, &setting, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "stages[1].share"), "%s", why.text);
+}
+
+Test(job_learn, learns_on_the_plain_columns_beside_stages_that_have_a_map)
+{
+    static const char stages[] =
+        "  - {task: update, loss: hinge, rounds: 1, batch: 9, clip: 1, rate: 1, share: 0.5,\n"
+        "     map: {kind: fourier, kernel: gaussian, gamma: 1, features: 20, seed: 42}}\n"
+        "  - {task: learn}\n";
+    const struct setting setting = {CLASSES, SEVEN, "local", 1, "0", 1200, NULL, stages};
+    struct job job;
+    struct why why;
+    cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(job.stage[1].block.count, 8);
+    cr_expect_eq(job.stage[1].block.first, 21);
+    cr_expect_eq(learn_stage(&job.stage[1])->tune.feature_count, 7);
+    job_free(&job);
+}
+
+Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
+{
+    static const struct {
+        struct setting setting;
+        const char *says;
+    } way[] = {
+        {{"{column: y, centre: 0, half_width: 1}", SEVEN, "local", 1, "0", 100, NULL, LEARN},
+         "stages[0].task: learns two classes"},
+        {{"{column: y, classes: [u, v, w]}", SEVEN, "local", 1, "0", 100, NULL, LEARN},
+         "write update, statistics or fit"},
+        {{CLASSES, SEVEN, "local", 1, "0", 0, NULL, LEARN}, "write cohort.records"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100,
+          "  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 20, seed: 42}\n", LEARN},
+         "learns on the columns themselves"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, grid_bits: 20}\n"},
+         "stages[0].grid_bits: follows from the noise"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, rounds: 4}\n"},
+         "stages[0].rounds"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, batch: 4}\n"},
+         "stages[0].batch"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, loss: hinge}\n"},
+         "stages[0].loss"},
+        {{CLASSES, SEVEN, "local", 1, "0", 100, NULL, "  - {task: learn, noise: gaussian}\n"},
+         "stages[0].noise"},
+    };
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse(&job, &way[i].setting, &why), STATUS_INVALID, "%zu", i);
+        cr_expect_not_null(strstr(why.text, way[i].says), "%zu: %s", i, why.text);
+    }
+}
