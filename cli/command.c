@@ -10,8 +10,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_simulate, &command_keygen, &command_predict, &command_report,
-    &command_audit,    &command_plan,   &command_study};
+    &command_init,   &command_simulate, &command_keygen, &command_predict,
+    &command_report, &command_audit,    &command_plan,   &command_study};
 
 enum { WHAT_WIDTH = 52, NOISE_WIDTH = 22 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

@@ -20,6 +20,7 @@ struct command {
 };
 
 extern const struct command command_simulate;
+extern const struct command command_init;
 extern const struct command command_keygen;
 extern const struct command command_predict;
 extern const struct command command_report;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum {
     CONFIG_TEXT_BYTES_MAX = 64 * 1024, /* of a whole file */
@@ -104,6 +105,9 @@ bool config_has(const struct config *config, const char *path);
  * Returns STATUS_INVALID. */
 enum status config_refuse(const struct config *config, struct why *why, const char *path,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** Writes a text in double quotes, as a file of this kind holds it. It has no control characters. */
+void config_put_text(FILE *out, const char *text);
 
 /**
  * Writes the same text with one value replaced or, where its table has no such key, added: comments

@@ -69,6 +69,18 @@ char *config_template(const struct config_key *keys, const char *head)
     return text;
 }
 
+void config_put_text(FILE *out, const char *text)
+{
+    (void)fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            (void)fputc('\\', out);
+        }
+        (void)fputc(*text, out);
+    }
+    (void)fputc('"', out);
+}
+
 enum status config_load(char **out, size_t *size, const char *path, struct why *why)
 {
     const enum status status = file_read(out, size, path, CONFIG_TEXT_BYTES_MAX, why);

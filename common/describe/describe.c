@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
+#include "config/config.h"
 #include "learn/csv.h"
 #include "learn/header.h"
 
@@ -175,19 +176,6 @@ static enum status take_records(struct survey *survey, struct csv *csv, struct w
     }
 }
 
-/* A text in double quotes, as YAML reads it back. */
-static void put_quoted(FILE *out, const char *text)
-{
-    (void)fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
-            (void)fputc('\\', out);
-        }
-        (void)fputc(*text, out);
-    }
-    (void)fputc('"', out);
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -210,7 +198,7 @@ static void put_categories(FILE *out, const struct seen *seen)
     (void)fputs(", categories: [", out);
     for (size_t i = 0; i < count; i++) {
         (void)fputs(i == 0 ? "" : ", ", out);
-        put_quoted(out, text[i]);
+        config_put_text(out, text[i]);
     }
     (void)fputs("]", out);
 }
@@ -220,7 +208,7 @@ static void put_column(FILE *out, const struct seen *seen)
 {
     const bool is_number = seen->numbers >= 9 * seen->others;
     (void)fputs("      - {name: ", out);
-    put_quoted(out, seen->name);
+    config_put_text(out, seen->name);
     (void)fprintf(out, ", kind: %s",
                   dictionary_kind_name(is_number ? DICTIONARY_NUMBER : DICTIONARY_CATEGORY));
     if (!is_number) {

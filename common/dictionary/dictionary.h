@@ -75,6 +75,11 @@ void dictionary_free(struct dictionary *dictionary);
 const struct dictionary_column *dictionary_find(const struct dictionary *dictionary,
                                                 const char *name);
 
+/** Finds a column that a person named. Fails with STATUS_REFUSED; why has the name, and the nearest known one. */
+MUST_USE enum status dictionary_need(const struct dictionary_column **column,
+                                     const struct dictionary *dictionary, const char *name,
+                                     struct why *why);
+
 /** Returns how many records a job sees here: the admitted rows without those that give a series'
  * first lags. */
 uint64_t dictionary_records(const struct dictionary *dictionary, const struct schema *schema);

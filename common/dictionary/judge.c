@@ -26,8 +26,8 @@ uint64_t dictionary_records(const struct dictionary *dictionary, const struct sc
     return dictionary->record_count > history ? dictionary->record_count - history : 0;
 }
 
-static enum status find(const struct dictionary_column **column,
-                        const struct dictionary *dictionary, const char *name, struct why *why)
+enum status dictionary_need(const struct dictionary_column **column,
+                            const struct dictionary *dictionary, const char *name, struct why *why)
 {
     *column = dictionary_find(dictionary, name);
     if (*column != NULL) {
@@ -94,7 +94,7 @@ static enum status judge_label(const struct dictionary *dictionary, const struct
                                struct why *why)
 {
     const struct dictionary_column *column;
-    enum status status = find(&column, dictionary, label->name, why);
+    enum status status = dictionary_need(&column, dictionary, label->name, why);
     if (status != STATUS_OK) {
         return status;
     }
@@ -116,7 +116,7 @@ static enum status judge_column(const struct dictionary *dictionary, const struc
                                 struct why *why)
 {
     const struct dictionary_column *column;
-    enum status status = find(&column, dictionary, asked->name, why);
+    enum status status = dictionary_need(&column, dictionary, asked->name, why);
     if (status != STATUS_OK) {
         return status;
     }

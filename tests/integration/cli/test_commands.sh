@@ -11,7 +11,7 @@ prints 'hedgerow 0.'
 expect 0 "$hedgerow" --help
 prints 'exit codes:'
 prints '130'
-for command in simulate keygen predict report plan; do
+for command in init simulate keygen predict report plan; do
     expect 0 "$hedgerow" $command --help
     prints 'example:'
     prints 'exit codes:'

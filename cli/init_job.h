@@ -1,0 +1,50 @@
+/* init_job.h - a job's first text, written from a data dictionary alone. It names no record and no table. */
+
+#ifndef CLI_INIT_JOB_H
+#define CLI_INIT_JOB_H
+
+#include "base/status.h"
+#include "base/why.h"
+#include "config/options.h"
+#include "dictionary/dictionary.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a person asks for. Texts are borrowed. */
+struct init_job {
+    const char *path;     /* of the dictionary, for messages */
+    const char *label;    /* the column that is to be learned */
+    const char *positive; /* the text that is the positive class; NULL: the dictionary decides */
+    const char *name;     /* of the job; NULL: made of the label's */
+    const char *epsilon, *delta, *trust;
+    uint64_t minimum;              /* sites */
+    uint64_t records;              /* of each site, at least; 0: as many as the dictionary has */
+    struct option_many feature;    /* these columns alone; none: all that are usable */
+    struct option_many without;    /* not these */
+    const struct dictionary *data; /* the dictionary */
+};
+
+/* What was decided for them. */
+struct init_said {
+    size_t features;  /* columns that became features */
+    size_t left;      /* columns that did not, without the label */
+    struct why label; /* how the label is read */
+};
+
+/** Returns why a column cannot be a feature and what would make it one; NULL where it can. */
+const char *init_job_unusable(const struct dictionary_column *column);
+
+/**
+ * Writes the job and reads it again, as an agent of the dictionary's site would.
+ *
+ * text  out  the caller frees it; NULL on failure
+ *
+ * Fails with STATUS_INVALID (a column that is not there, a label or columns that no task here learns, a value
+ * out of range; why says what to do), STATUS_NO_MEMORY.
+ * Ensures that the text is a job that job_parse() takes and dictionary_judge() lets pass.
+ */
+MUST_USE enum status init_job_write(char **text, struct init_said *said,
+                                    const struct init_job *asked, struct why *why);
+
+#endif

@@ -1,0 +1,102 @@
+#!/bin/bash
+# A job from a data dictionary alone: it runs, it says what it left out, and nothing is guessed from records.
+. "$(dirname "$0")/common.sh"
+agent=$programs/hedgerow-agent
+table=$root/compose/hospitals/flchain.csv
+cd "$work" || exit 1
+
+# The draft of the hospitals' table, and what a person adds to it from public knowledge.
+expect 0 "$agent" describe "$table"
+cp out draft.yml
+range() { sed -i "s/name: \"$1\", kind: number/&, low: $2, high: $3/" data.yml; }
+cp draft.yml data.yml
+range age 50 98
+range sample.yr 1995 2003
+range kappa 0.1 6
+range lambda 0.1 6
+range creatinine 0.4 2
+range futime 0 5300
+range death 0 1
+sed -i 's/name: "mgus", kind: number/name: "mgus", kind: category, categories: ["0", "1"]/' data.yml
+
+init() { # CODE OPTION...
+    local code=$1
+    shift
+    expect "$code" "$hedgerow" init job --dictionary data.yml "$@"
+}
+
+# What is written is planned and run as it stands.
+init 0 --label death --without futime --without chapter --records 1200 --minimum 5 --out job.yml
+prints '"1" is positive, "0" is negative'
+prints 'features: 7 columns; left out: 3'
+grep -qF -- '- {column: "age", centre: 74, half_width: 24}' job.yml || fault 'the range of age'
+grep -qF -- '- {column: "creatinine", centre: 1.2, half_width: 0.8}' job.yml || fault 'a number is written at length'
+grep -qF -- '- {column: "mgus", categories: ["0", "1"]}' job.yml || fault 'the categories of mgus'
+grep -qF -- '# left out: "flc.grp" is a number without a public range' job.yml || fault 'flc.grp has no public range'
+grep -qF -- '# left out: "futime" was left out by --without' job.yml || fault 'futime was to be left out'
+expect 0 "$hedgerow" plan job job.yml
+expect 0 "$hedgerow" simulate job.yml --data "$table" --out learned --seed 1
+python3 -c 'import json; r = json.load(open("learned/result.json")); exit(not r["accuracy"] > 0.76)' ||
+    fault "the written job reached $(grep '"accuracy"' learned/result.json)"
+
+# A file is never replaced; without --out the job goes to standard output, and what is said of it elsewhere.
+cp job.yml before.yml
+init 7 --label death --out job.yml
+cmp -s job.yml before.yml || fault 'a job was replaced'
+init 0 --label death --without futime --without chapter --records 1200 --minimum 5
+cmp -s out job.yml || fault '--out differs from standard output'
+says 'features: 7 columns'
+
+# Options reach their keys, and the job is one that reads them.
+init 0 --label death --positive 0 --feature age --feature sex --epsilon 0.5 --delta 0.00001 --trust central --job mine
+prints 'job: "mine"'
+prints 'positive: "0", negative: "1"'
+prints 'epsilon: 0.5 '
+prints 'trust: central'
+[ "$(grep -c -- '- {column' out)" -eq 2 ] || fault 'two features were named'
+cp out central.yml
+expect 0 "$hedgerow" plan job central.yml
+prints 'learn, average; discrete Gaussian'
+
+# A label of numbers, and one class of several.
+init 0 --label kappa --without futime --without chapter --records 1200 --minimum 5 --out number.yml
+expect 0 "$hedgerow" simulate number.yml --data "$table" --out number --seed 1
+init 0 --label chapter --positive Circulatory
+prints 'label: {column: "chapter", positive: "Circulatory"}'
+says '"Circulatory" is positive, every other text is'
+
+# What cannot be learned, or is misspelt, is named with the file and the remedy.
+init 3 --label deth
+says 'data.yml: --label deth: the dictionary has no column "deth"; did you mean "death"?'
+init 3 --label death --without agee
+says 'did you mean "age"?'
+init 3 --label death --feature flc.grp
+says 'column "flc.grp" is a number without a public range: give it low and high'
+init 3 --label chapter --positive Heart
+says 'is none of the categories of column "chapter"'
+init 3 --label flc.grp
+says '--positive VALUE'
+init 3 --label death --records 7801
+says 'data.yml: the job needs 7801 records'
+init 3 --label death --epsilon 5000
+says 'privacy.epsilon'
+init 2 --label death --trust locl
+says 'did you mean "local"?'
+init 2 --label death --epsilon 'one'
+expect 3 "$hedgerow" init job --dictionary draft.yml --label death --positive 1 --feature age
+says 'draft.yml: --feature age'
+expect 3 "$hedgerow" init job --dictionary none.yml --label death
+
+# Texts of a dictionary stay texts, whatever letters they have.
+cat >odd.yml <<'END'
+hedgerow: 1
+data_sets:
+  - records: 100
+    columns:
+      - {name: "a \"b\" \\ {c}: #d", kind: category, categories: ["no", "1e3", "x, y"]}
+      - {name: "true", kind: category, categories: ["yes", "~"]}
+END
+expect 0 "$hedgerow" init job --dictionary odd.yml --label true
+cp out odd-job.yml
+expect 0 "$hedgerow" plan job odd-job.yml
+finish
