@@ -20,6 +20,8 @@
 #include "base/even.h"
 #include "dp/encode.h"
 #include "learn/dense.h"
+#include "learn/even_math.h"
+#include "learn/loss_kind.h"
 #include "learn/steps.h"
 
 #include <inttypes.h>
@@ -30,6 +32,7 @@
 
 #define SQUARES_MAX 0x1p52 /* of a record, on the fast way */
 #define CLIP_MAX    0x1p40 /* on the fast way */
+#define SCORE_MOST  1e100
 
 static const double slack = 1 + 0x1p-30; /* norms that exceed 1, and other roundings */
 
@@ -74,6 +77,7 @@ struct work {
     const struct gradient *gradient;
     size_t width;
     bool is_quick;   /* whole numbers in doubles are exact for every record there can be */
+    double *slope;   /* (k) of each output, for one record */
     double *step;    /* (width) the record's gradient in grid steps, whole numbers */
     int64_t *value;  /* (width) the same, on dp/encode.h's way */
     double *partial; /* (width) the sum since the last flush, whole numbers */
@@ -149,14 +153,40 @@ static double label_of(const struct gradient *gradient, double y, size_t output)
     return even_choose(mask_of(y == (double)output), 1, -1);
 }
 
-/* A slope below 2^-100 is encoded as 0 is, and its products would be slow. */
-static double slope_of(const struct work *work, const double *weights, const double *x, double y,
-                       size_t output)
+/* Scores become p - y, p their softmax, at even pace. Scores that are no numbers give slopes that are. */
+static void subtract_label(double *slope, size_t count, double y)
+{
+    double most = -SCORE_MOST;
+    double sum = 0;
+    for (size_t o = 0; o < count; o++) {
+        slope[o] = even_choose(even_is_nan(slope[o]), 0, slope[o]);
+        slope[o] = even_max(even_min(slope[o], SCORE_MOST), -SCORE_MOST);
+        most = even_max(most, slope[o]);
+    }
+    for (size_t o = 0; o < count; o++) {
+        slope[o] = even_exp(even_max(slope[o] - most, -LOSS_MARGIN_MAX));
+        sum += slope[o];
+    }
+    for (size_t o = 0; o < count; o++) {
+        slope[o] = even_flushed(slope[o] / sum - even_keep(mask_of(y == (double)o), 1));
+    }
+}
+
+/* Fills work->slope. A slope below 2^-100 is encoded as 0 is, and its products would be slow. */
+static void find_slopes(const struct work *work, const double *weights, const double *x, double y)
 {
     const struct gradient *gradient = work->gradient;
     const size_t d = gradient->feature_count;
-    const double f = dense_dot(weights + output * d, x, d);
-    return even_flushed(loss_derivative(gradient->loss, f, label_of(gradient, y, output)));
+    for (size_t o = 0; o < gradient->output_count; o++) {
+        const double f = dense_dot(weights + o * d, x, d);
+        work->slope[o] =
+            gradient->softmax
+                ? f
+                : even_flushed(loss_derivative(gradient->loss, f, label_of(gradient, y, o)));
+    }
+    if (gradient->softmax) {
+        subtract_label(work->slope, gradient->output_count, y);
+    }
 }
 
 static void add_by_the_book(const struct work *work, int64_t *sum, const double *weights,
@@ -165,10 +195,10 @@ static void add_by_the_book(const struct work *work, int64_t *sum, const double 
     const struct gradient *gradient = work->gradient;
     const size_t d = gradient->feature_count;
 
+    find_slopes(work, weights, x, y);
     for (size_t o = 0; o < gradient->output_count; o++) {
-        const double slope = slope_of(work, weights, x, y, o);
         for (size_t j = 0; j < d; j++) {
-            work->value[o * d + j] = encode_value(slope * x[j], gradient->grid_bits);
+            work->value[o * d + j] = encode_value(work->slope[o] * x[j], gradient->grid_bits);
         }
     }
     if (gradient->norm == GRADIENT_L1) {
@@ -192,8 +222,9 @@ static void add_record(const struct work *work, int64_t *sum, const double *weig
         add_by_the_book(work, sum, weights, x, y, take);
         return;
     }
+    find_slopes(work, weights, x, y);
     for (size_t o = 0; o < gradient->output_count; o++) {
-        encode_steps(work->step + o * d, x, d, slope_of(work, weights, x, y, o), grid);
+        encode_steps(work->step + o * d, x, d, work->slope[o], grid);
     }
     add_quickly(work, take);
 }
@@ -204,6 +235,9 @@ static double steepest(const struct gradient *gradient, const double *weights)
 {
     const size_t d = gradient->feature_count;
     double most = 0;
+    if (gradient->softmax) {
+        return 1;
+    }
     for (size_t o = 0; o < gradient->output_count; o++) {
         const double reach = sqrt(dense_dot(weights + o * d, weights + o * d, d)) * slack;
         for (int corner = 0; corner < 4; corner++) {
@@ -246,10 +280,11 @@ enum status gradient_sum(int64_t *sum, const struct gradient *gradient, const do
 
     CHECK(gradient_check(gradient, rows->row_count, NULL) == STATUS_OK);
     memset(sum, 0, work.width * sizeof *sum);
+    work.slope = calloc(gradient->output_count, sizeof *work.slope);
     work.step = calloc(work.width, sizeof *work.step);
     work.value = calloc(work.width, sizeof *work.value);
     work.partial = calloc(work.width, sizeof *work.partial);
-    if (work.step == NULL || work.value == NULL || work.partial == NULL) {
+    if (work.slope == NULL || work.step == NULL || work.value == NULL || work.partial == NULL) {
         goto done;
     }
     for (size_t i = 0; i < rows->row_count; i++) {
@@ -263,6 +298,9 @@ enum status gradient_sum(int64_t *sum, const struct gradient *gradient, const do
     flush(&work, sum);
     status = STATUS_OK;
 done:
+    if (work.slope != NULL) {
+        bytes_wipe(work.slope, gradient->output_count * sizeof *work.slope);
+    }
     if (work.step != NULL) {
         bytes_wipe(work.step, work.width * sizeof *work.step);
     }
@@ -272,6 +310,7 @@ done:
     if (work.partial != NULL) {
         bytes_wipe(work.partial, work.width * sizeof *work.partial);
     }
+    free(work.slope);
     free(work.step);
     free(work.value);
     free(work.partial);

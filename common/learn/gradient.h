@@ -9,6 +9,7 @@
 #include "base/why.h"
 #include "learn/loss.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,13 +22,14 @@ enum gradient_norm {
 /* Public. k = output_count, d = feature_count; the vector has k d numbers, output by output. */
 struct gradient {
     struct loss loss;    /* not the zero-one loss */
-    size_t output_count; /* 1; more: one model for each class against the rest */
+    size_t output_count; /* 1; more: one model for each class against the rest, or softmax */
     size_t feature_count;
     unsigned grid_bits; /* the grid's step is 2^-grid_bits */
     enum gradient_norm norm;
     int64_t
         clip; /* C, in grid steps: each record's whole gradient, of all outputs, has at most this
                      norm */
+    bool softmax; /* of all outputs: slopes p - y, p their softmax, in place of the loss's */
 };
 
 /* A round's records, and the coins. n = row_count */

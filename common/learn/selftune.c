@@ -1,5 +1,5 @@
-/* selftune.c - the state, in this order: C (1), V (D), if the stage looks mu (d) and W (d, d); then Pv
- * (1), steps done (1), and the iterates before V that the mean may need, the latest first. Numbers
+/* selftune.c - the state, in this order: C (1), V (m, D), if the stage looks mu (d) and W (d, d) or (d); then
+ * Pv (m), steps done (1), and the iterates before V that the mean may need, the latest first. Numbers
  * from outside are held to 1e100, so that no sum or product here is infinite. */
 
 #include "learn/selftune.h"
@@ -23,17 +23,18 @@
 #define NOISE_EDGE     2.0 /* the eigenvalues of noise of deviation s end near 2 s sqrt(d) (Wigner) */
 #define PLAIN_FACTOR   2.0 /* W without a look: z of variance 1/4 becomes u of variance 1 */
 
-#define CLIP_MOST(d)   (16 * ((d) + 1)) /* no made-up record is as long */
+#define CLIP_MOST(d)   (16 * ((d) + 1)) /* no gradient of a made-up record is as long */
 
 struct parts {
     size_t d;
-    double *clip; /* (1) */
-    double *v;    /* (D) */
-    double *mu;   /* (d) NULL without a look */
-    double *w;    /* (d, d) NULL without a look */
-    double *prior;
+    size_t width;  /* m D */
+    double *clip;  /* (1) */
+    double *v;     /* (m, D) */
+    double *mu;    /* (d) NULL without a look */
+    double *w;     /* (d, d), or (d) after squares; NULL without a look */
+    double *prior; /* (m) */
     double *done;
-    double *past; /* (window - 1, D) */
+    double *past; /* (window - 1, m, D) */
 };
 
 /* How many of the last iterates the model is the mean of. */
@@ -45,14 +46,15 @@ static size_t window_of(const struct selftune *stage)
 static struct parts parts_of(double *state, const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
-    struct parts parts = {.d = d, .clip = state, .v = state + 1};
-    double *next = parts.v + d + 1;
-    if (stage->looks) {
+    struct parts parts = {
+        .d = d, .width = stage->output_count * (d + 1), .clip = state, .v = state + 1};
+    double *next = parts.v + parts.width;
+    if (stage->sight != SIGHT_NONE) {
         parts.mu = next;
         parts.w = next + d;
     }
     parts.prior = state + selftune_shown_count(stage);
-    parts.done = parts.prior + 1;
+    parts.done = parts.prior + stage->output_count;
     parts.past = parts.done + 1;
     return parts;
 }
@@ -87,10 +89,28 @@ static bool is_count(double x)
     return isfinite(x) && x >= 1;
 }
 
+static size_t w_count(const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    return stage->sight == SIGHT_PRODUCTS ? d * d : stage->sight == SIGHT_SQUARES ? d : 0;
+}
+
+size_t selftune_product_count(const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    return stage->sight == SIGHT_PRODUCTS ? d * (d + 1) / 2 : w_count(stage);
+}
+
 enum status selftune_check(const struct selftune *stage, struct why *why)
 {
+    CHECK((unsigned)stage->sight < SIGHTS);
     if (stage->feature_count == 0 || stage->feature_count > SELFTUNE_FEATURES_MAX) {
         return why_refuse(why, "from 1 to %d features", SELFTUNE_FEATURES_MAX);
+    }
+    if (stage->output_count == 0 || stage->output_count == 2 ||
+        stage->output_count > SELFTUNE_OUTPUTS_MAX) {
+        return why_refuse(why, "one output for two classes, or one for each of 3 to %d classes",
+                          SELFTUNE_OUTPUTS_MAX);
     }
     if (stage->steps == 0 || stage->steps > SELFTUNE_STEPS_MAX) {
         return why_refuse(why, "from 1 to %d steps", SELFTUNE_STEPS_MAX);
@@ -105,12 +125,19 @@ size_t selftune_shown_count(const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
     CHECK(selftune_check(stage, NULL) == STATUS_OK);
-    return d + 2 + (stage->looks ? d + d * d : 0);
+    return 1 + stage->output_count * (d + 1) + (stage->sight != SIGHT_NONE ? d : 0) +
+           w_count(stage);
+}
+
+size_t selftune_class_count(const struct selftune *stage)
+{
+    return stage->output_count == 1 ? 2 : stage->output_count;
 }
 
 size_t selftune_state_count(const struct selftune *stage)
 {
-    return selftune_shown_count(stage) + 2 + (window_of(stage) - 1) * (stage->feature_count + 1);
+    return selftune_shown_count(stage) + stage->output_count + 1 +
+           (window_of(stage) - 1) * stage->output_count * (stage->feature_count + 1);
 }
 
 /* Whether each number is a number and at most `most`. */
@@ -128,12 +155,13 @@ enum status selftune_check_shown(const double *shown, const struct selftune *sta
 {
     const size_t d = stage->feature_count;
     const size_t count = selftune_shown_count(stage);
+    const size_t width = stage->output_count * (d + 1);
     const double *v = shown + 1;
-    const double *mu = v + d + 1;
+    const double *mu = v + width;
     bool good = shown[0] >= STANDIN_CLIP_LEAST && shown[0] <= CLIP_MOST((double)d) &&
-                all_within(v, d + 1, MOST);
-    if (stage->looks) {
-        good = good && all_within(mu, d, 1) && all_within(mu + d, d * d, 32);
+                all_within(v, width, MOST);
+    if (stage->sight != SIGHT_NONE) {
+        good = good && all_within(mu, d, 1) && all_within(mu + d, w_count(stage), 32);
         for (const double *w = mu + d; w < shown + count; w++) {
             good = good && dense_flushed(*w) == *w;
         }
@@ -141,15 +169,38 @@ enum status selftune_check_shown(const double *shown, const struct selftune *sta
     return good ? STATUS_OK : STATUS_INVALID;
 }
 
-/* V's intercept from noisy counts, none of which is taken to be below its noise. */
-static double intercept_of(const double *count, double deviation)
+/* V's intercepts from noisy counts, none of which is taken to be below its noise: of two classes the
+ * logarithm of their ratio, else each class's, less their mean. */
+static void set_intercepts(struct parts *parts, const struct selftune *stage, const double *count,
+                           double deviation)
 {
+    const size_t classes = selftune_class_count(stage);
     const double floor = fmax(deviation, 1e-9);
-    const double one = fmin(fmax(count[1], floor), MOST);
-    const double zero = fmin(fmax(count[0], floor), MOST);
-    const double share = between(one / (zero + one), CLASS_LEAST, 1);
-    const double other = between(zero / (zero + one), CLASS_LEAST, 1);
-    return log(share / other);
+    double share[SELFTUNE_OUTPUTS_MAX];
+    double total = 0;
+    double mean = 0;
+    for (size_t c = 0; c < classes; c++) {
+        share[c] = fmin(fmax(count[c], floor), MOST);
+        total += share[c];
+    }
+    for (size_t c = 0; c < classes; c++) {
+        share[c] = log(between(share[c] / total, CLASS_LEAST, 1));
+        mean += share[c] / (double)classes;
+    }
+    if (stage->output_count == 1) {
+        parts->v[parts->d] = share[1] - share[0];
+        return;
+    }
+    for (size_t c = 0; c < classes; c++) {
+        parts->v[c * (parts->d + 1) + parts->d] = share[c] - mean;
+    }
+}
+
+static void set_prior(struct parts *parts, const struct selftune *stage)
+{
+    for (size_t o = 0; o < stage->output_count; o++) {
+        parts->prior[o] = PRIOR / (double)parts->d;
+    }
 }
 
 static void show_clip(struct parts *parts, const struct selftune *stage, struct standin *standin)
@@ -164,11 +215,11 @@ enum status selftune_begin(double *state, const struct selftune *stage)
     struct parts parts = parts_of(state, stage);
     struct standin standin = {0};
     memset(state, 0, selftune_state_count(stage) * sizeof *state);
-    for (size_t i = 0; stage->looks && i < d; i++) {
-        parts.w[i * d + i] = PLAIN_FACTOR;
+    for (size_t i = 0; i < w_count(stage); i += stage->sight == SIGHT_PRODUCTS ? d + 1 : 1) {
+        parts.w[i] = PLAIN_FACTOR;
     }
-    *parts.prior = PRIOR / (double)d;
-    const enum status status = standin_init(&standin, d, stage->gaussian);
+    set_prior(&parts, stage);
+    const enum status status = standin_init(&standin, d, stage->output_count, stage->gaussian);
     if (status == STATUS_OK) {
         show_clip(&parts, stage, &standin);
     }
@@ -182,8 +233,8 @@ enum status selftune_begin(double *state, const struct selftune *stage)
 static double covariance(double *matrix, const double *mu, size_t d,
                          const struct selftune_look *look)
 {
-    const double s = held(look->triangle_deviation / look->record_count);
-    const double *next = look->triangle;
+    const double s = held(look->product_deviation / look->record_count);
+    const double *next = look->product;
     double square = 0;
     for (size_t i = 0; i < d; i++) {
         for (size_t j = i; j < d; j++) {
@@ -203,11 +254,23 @@ static double covariance(double *matrix, const double *mu, size_t d,
     return NOISE_EDGE * shrink * s * sqrt((double)d);
 }
 
-static bool look_is_good(const struct selftune_look *look, size_t d)
+/* w (d) = the inverse roots of the variances that the look shows, none taken to be below its noise. */
+static void scale(double *w, const double *mu, size_t d, const struct selftune_look *look)
 {
+    const double s = held(look->product_deviation / look->record_count);
+    for (size_t i = 0; i < d; i++) {
+        const double variance = held(look->product[i] / look->record_count) - mu[i] * mu[i];
+        w[i] = 1 / sqrt(between(variance, fmin(fmax(VARIANCE_LEAST, s), 1), 1));
+    }
+}
+
+static bool look_is_good(const struct selftune_look *look, const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
     return is_count(look->record_count) && is_deviation(look->count_deviation) &&
-           is_deviation(look->triangle_deviation) && all_finite(look->count, 2) &&
-           all_finite(look->mean, d) && all_finite(look->triangle, d * (d + 1) / 2);
+           is_deviation(look->product_deviation) &&
+           all_finite(look->count, selftune_class_count(stage)) && all_finite(look->mean, d) &&
+           all_finite(look->product, selftune_product_count(stage));
 }
 
 enum status selftune_take_look(double *state, const struct selftune *stage,
@@ -215,8 +278,8 @@ enum status selftune_take_look(double *state, const struct selftune *stage,
 {
     const size_t d = stage->feature_count;
     const size_t count = selftune_state_count(stage);
-    CHECK(stage->looks);
-    if (!look_is_good(look, d)) {
+    CHECK(stage->sight != SIGHT_NONE);
+    if (!look_is_good(look, stage)) {
         return STATUS_INVALID;
     }
     double *fresh = calloc(count + d * d, sizeof *fresh);
@@ -230,17 +293,22 @@ enum status selftune_take_look(double *state, const struct selftune *stage,
     for (size_t i = 0; i < d; i++) {
         parts.mu[i] = between(look->mean[i] / look->record_count, -1, 1);
     }
-    const double added = covariance(matrix, parts.mu, d, look);
-    status = standin_root(parts.w, matrix, d, EIGEN_LEAST, added);
-    if (status == STATUS_OK) {
-        status = standin_init(&standin, d, stage->gaussian);
+    if (stage->sight == SIGHT_SQUARES) {
+        scale(parts.w, parts.mu, d, look);
+        status = STATUS_OK;
+    } else {
+        const double added = covariance(matrix, parts.mu, d, look);
+        status = standin_root(parts.w, matrix, d, EIGEN_LEAST, added);
     }
     if (status == STATUS_OK) {
-        for (size_t i = 0; i < d * d; i++) {
+        status = standin_init(&standin, d, stage->output_count, stage->gaussian);
+    }
+    if (status == STATUS_OK) {
+        for (size_t i = 0; i < w_count(stage); i++) {
             parts.w[i] = dense_flushed(parts.w[i]);
         }
-        parts.v[d] = intercept_of(look->count, look->count_deviation);
-        *parts.prior = PRIOR / (double)d;
+        set_intercepts(&parts, stage, look->count, look->count_deviation);
+        set_prior(&parts, stage);
         show_clip(&parts, stage, &standin);
         memcpy(state, fresh, count * sizeof *state);
     }
@@ -255,46 +323,73 @@ done:
 static void hold(struct parts *parts, const struct selftune *stage)
 {
     const double d = (double)parts->d;
-    for (size_t i = 0; i <= parts->d; i++) {
+    for (size_t i = 0; i < parts->width; i++) {
         parts->v[i] = held(parts->v[i]);
     }
     *parts->clip = between(*parts->clip, STANDIN_CLIP_LEAST, CLIP_MOST(d));
-    for (size_t i = 0; stage->looks && i < parts->d; i++) {
+    for (size_t i = 0; stage->sight != SIGHT_NONE && i < parts->d; i++) {
         parts->mu[i] = between(parts->mu[i], -1, 1);
     }
-    for (size_t i = 0; stage->looks && i < parts->d * parts->d; i++) {
+    for (size_t i = 0; i < w_count(stage); i++) {
         parts->w[i] = dense_flushed(between(parts->w[i], -32, 32));
     }
-    *parts->prior = between(*parts->prior, DRIFT / d, (PRIOR + DRIFT * stage->steps) / d);
+    for (size_t o = 0; o < stage->output_count; o++) {
+        parts->prior[o] = between(parts->prior[o], DRIFT / d, (PRIOR + DRIFT * stage->steps) / d);
+    }
     *parts->done = between(floor(*parts->done), 0, stage->steps);
+}
+
+/* g (m, D) = the released mean gradient less the one that the model itself would give. A softmax's
+ * gradients sum to 0 over the classes: what does not is noise. At the first step the counts know the
+ * intercepts better. */
+static void news_of(double *g, const struct parts *parts, const struct selftune *stage,
+                    const struct selftune_release *release)
+{
+    const size_t row = parts->d + 1;
+    const size_t m = stage->output_count;
+    for (size_t i = 0; i < parts->width; i++) {
+        g[i] = held(release->gradient[i] / release->record_count) - g[i];
+    }
+    for (size_t j = 0; m > 1 && j < row; j++) {
+        double mean = 0;
+        for (size_t o = 0; o < m; o++) {
+            mean += g[o * row + j] / (double)m;
+        }
+        for (size_t o = 0; o < m; o++) {
+            g[o * row + j] -= mean;
+        }
+    }
+    for (size_t o = 0; release->step == 0 && o < m; o++) {
+        g[o * row + parts->d] = 0;
+    }
 }
 
 /* V becomes the next iterate, and what was V stands among those before it. */
 static enum status step(struct parts *parts, const struct selftune *stage, struct standin *standin,
                         const struct selftune_release *release)
 {
-    const size_t width = parts->d + 1;
-    const double s = held(release->deviation / release->record_count);
+    const size_t width = parts->width;
+    const size_t m = stage->output_count;
+    const double noise = held(release->deviation / release->record_count);
+    const double s2 = noise * noise * (m > 1 ? 1 - 1 / (double)m : 1);
+    double h[SELFTUNE_OUTPUTS_MAX];
+    double ridge[SELFTUNE_OUTPUTS_MAX];
     double *g = calloc(2 * width, sizeof *g);
     if (g == NULL) {
         return STATUS_NO_MEMORY;
     }
     double *v = g + width;
-    standin_set(standin, parts->v);
     const double clip = *parts->clip; /* what agents were shown */
-    const double h = standin_curvature(standin);
+    standin_set(standin, parts->v);
+    standin_curvature(h, standin);
     standin_gradient(g, standin, clip);
-    for (size_t i = 0; i < width; i++) {
-        g[i] = held(release->gradient[i] / release->record_count) - g[i];
+    news_of(g, parts, stage, release);
+    for (size_t o = 0; o < m; o++) {
+        ridge[o] = s2 / (h[o] * parts->prior[o]) + RIDGE_LEAST;
     }
-    g[width - 1] = release->step == 0 ? 0 : g[width - 1];
     memcpy(v, parts->v, width * sizeof *v);
-    const enum status status =
-        standin_move(v, standin, g, clip, s * s / (h * *parts->prior) + RIDGE_LEAST);
+    const enum status status = standin_move(v, standin, g, clip, ridge);
     if (status == STATUS_OK) {
-        if (release->count != NULL) {
-            v[width - 1] = intercept_of(release->count, release->count_deviation);
-        }
         const size_t kept = window_of(stage) - 1;
         if (kept > 0) {
             memmove(parts->past + width, parts->past, (kept - 1) * width * sizeof *v);
@@ -303,7 +398,13 @@ static enum status step(struct parts *parts, const struct selftune *stage, struc
         for (size_t i = 0; i < width; i++) {
             parts->v[i] = held(v[i]);
         }
-        *parts->prior = 1 / (1 / *parts->prior + h * h / (s * s)) + DRIFT / (double)parts->d;
+        if (release->count != NULL) {
+            set_intercepts(parts, stage, release->count, release->count_deviation);
+        }
+        for (size_t o = 0; o < m; o++) {
+            parts->prior[o] =
+                1 / (1 / parts->prior[o] + h[o] * h[o] / s2) + DRIFT / (double)parts->d;
+        }
         *parts->done = release->step + 1.0;
     }
     free(g);
@@ -312,11 +413,12 @@ static enum status step(struct parts *parts, const struct selftune *stage, struc
 
 static bool release_is_good(const struct selftune_release *release, const struct selftune *stage)
 {
-    const bool counts = release->step == 0 && !stage->looks;
+    const bool counts = release->step == 0 && stage->sight == SIGHT_NONE;
     return release->step < stage->steps && counts == (release->count != NULL) &&
            is_count(release->record_count) && is_deviation(release->deviation) &&
-           all_finite(release->gradient, stage->feature_count + 1) &&
-           (!counts || (all_finite(release->count, 2) && is_deviation(release->count_deviation)));
+           all_finite(release->gradient, stage->output_count * (stage->feature_count + 1)) &&
+           (!counts || (all_finite(release->count, selftune_class_count(stage)) &&
+                        is_deviation(release->count_deviation)));
 }
 
 enum status selftune_take_gradient(double *state, const struct selftune *stage,
@@ -331,7 +433,7 @@ enum status selftune_take_gradient(double *state, const struct selftune *stage,
     enum status status = STATUS_NO_MEMORY;
     if (fresh != NULL) {
         memcpy(fresh, state, count * sizeof *state);
-        status = standin_init(&standin, stage->feature_count, stage->gaussian);
+        status = standin_init(&standin, stage->feature_count, stage->output_count, stage->gaussian);
     }
     if (status == STATUS_OK) {
         struct parts parts = parts_of(fresh, stage);
@@ -347,27 +449,42 @@ enum status selftune_take_gradient(double *state, const struct selftune *stage,
     return status;
 }
 
+/* w (D) becomes the model in z of v, the model in u; v is not w. mu is followed by W. */
+static void return_to_columns(double *w, const double *v, const double *mu,
+                              const struct selftune *stage)
+{
+    const size_t d = stage->feature_count;
+    w[d] = v[d];
+    for (size_t i = 0; i < d; i++) {
+        if (stage->sight == SIGHT_NONE) {
+            w[i] = PLAIN_FACTOR * v[i];
+            continue;
+        }
+        w[i] = stage->sight == SIGHT_SQUARES ? held(mu[d + i]) * v[i] : 0;
+        for (size_t j = 0; stage->sight == SIGHT_PRODUCTS && j < d; j++) {
+            w[i] += held(mu[d + i * d + j]) * v[j];
+        }
+        w[d] -= held(mu[i]) * w[i];
+    }
+}
+
 void selftune_model(double *w, const double *state, const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
+    const size_t width = stage->output_count * (d + 1);
     const double *v = state + 1;
-    const double *mu = v + d + 1;
-    const double *done = state + selftune_shown_count(stage) + 1;
+    const double *done = state + selftune_shown_count(stage) + stage->output_count;
     const double count = between(floor(*done), 1, (double)window_of(stage));
     double mean[SELFTUNE_FEATURES_MAX + 1];
-    for (size_t j = 0; j <= d; j++) {
-        mean[j] = held(v[j]) / count;
-        for (size_t i = 0; i + 1 < (size_t)count; i++) {
-            mean[j] += held(done[1 + i * (d + 1) + j]) / count;
+    for (size_t o = 0; o < stage->output_count; o++) {
+        for (size_t j = 0; j <= d; j++) {
+            const size_t at = o * (d + 1) + j;
+            mean[j] = held(v[at]) / count;
+            for (size_t i = 0; i + 1 < (size_t)count; i++) {
+                mean[j] += held(done[1 + i * width + at]) / count;
+            }
         }
-    }
-    w[d] = mean[d];
-    for (size_t i = 0; i < d; i++) {
-        w[i] = stage->looks ? 0 : PLAIN_FACTOR * mean[i];
-        for (size_t j = 0; stage->looks && j < d; j++) {
-            w[i] += held(mu[d + i * d + j]) * mean[j];
-        }
-        w[d] -= stage->looks ? held(mu[i]) * w[i] : 0;
+        return_to_columns(w + o * (d + 1), mean, v + width, stage);
     }
 }
 
@@ -375,12 +492,15 @@ void selftune_transform(double *u, const double *z, const double *shown,
                         const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
-    const double *mu = shown + d + 2;
+    const double *mu = shown + 1 + stage->output_count * (d + 1);
     for (size_t j = 0; j < d; j++) {
-        u[j] = stage->looks ? 0 : PLAIN_FACTOR * even_flushed(z[j]);
+        const double x = even_flushed(z[j]);
+        u[j] = stage->sight == SIGHT_NONE      ? PLAIN_FACTOR * x
+               : stage->sight == SIGHT_SQUARES ? even_flushed(x - even_flushed(mu[j])) * mu[d + j]
+                                               : 0;
     }
     u[d] = 1;
-    for (size_t i = 0; stage->looks && i < d; i++) {
+    for (size_t i = 0; stage->sight == SIGHT_PRODUCTS && i < d; i++) {
         const double off = even_flushed(even_flushed(z[i]) - even_flushed(mu[i]));
         dense_axpy(u, off, mu + d + i * d, d);
     }

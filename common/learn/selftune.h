@@ -1,10 +1,11 @@
-/* selftune.h - learns a linear model of two classes from noisy sums, without settings of its own.
+/* selftune.h - learns a linear model of classes from noisy sums, without settings of its own.
  *
- * The model is logistic: p = 1/(1 + exp(-f)), f = <u, V>, for u = ((z - mu) W, 1), which a record's
- * features z become. If the stage looks, its first release is the classes' counts, the sum of z and
- * that of z z'. From them come mu and W, the inverse root of z's covariance, shrunken where it is
- * noise. So all directions of u vary alike, and noise harms all of them alike. Without a look mu = 0
- * and W = 2 I. Every further release is the sum of the gradients (p - y) u, each clipped to norm C.
+ * The model of two classes is logistic, p = 1/(1 + exp(-f)), f = <u, V>, and that of m > 2 classes is
+ * the softmax of m scores <u, V_o>, for u = ((z - mu) W, 1), which a record's features z become. If the stage looks, its first release is the classes' counts, the sum of z and
+ * that of z z', or of its diagonal. From them come mu and W, the inverse root of z's covariance, shrunken where it is
+ * noise. So all directions of u vary alike, and noise harms all of them alike. After a look at the diagonal only columns do. Without a look mu = 0
+ * and W = 2 I. Every further release is the sum of the gradients (p - y) u of all scores, each record's
+ * clipped to norm C.
  *
  * The coordinator replaces what else it would have to ask by made-up records u (learn/standin.h).
  * On them it computes: C; the clipped gradient that the model itself would give, which it subtracts
@@ -15,7 +16,7 @@
  * last iterates. Counts give the intercept, which the first step leaves alone.
  *
  * Everything here but selftune_transform() works on releases: post-processing, without privacy. What
- * a release costs is in docs/PRIVACY.md. d = feature_count, D = d + 1. */
+ * a release costs is in docs/PRIVACY.md. d = feature_count, D = d + 1, m = output_count, K classes. */
 
 #ifndef LEARN_SELFTUNE_H
 #define LEARN_SELFTUNE_H
@@ -28,25 +29,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SELFTUNE_FEATURES_MAX = STANDIN_FEATURES_MAX, SELFTUNE_STEPS_MAX = 1000 };
+enum {
+    SELFTUNE_FEATURES_MAX = STANDIN_FEATURES_MAX,
+    SELFTUNE_OUTPUTS_MAX = STANDIN_OUTPUTS_MAX,
+    SELFTUNE_STEPS_MAX = 1000
+};
+
+/* What a look releases beside counts and sums. */
+enum selftune_sight {
+    SIGHT_NONE,     /* there is no look */
+    SIGHT_SQUARES,  /* sums of squares: columns are scaled, each by itself */
+    SIGHT_PRODUCTS, /* sums of products of all pairs: they are whitened together */
+    SIGHTS
+};
 
 /* Public numbers of a stage. */
 struct selftune {
     size_t feature_count; /* columns in -1 .. 1, without the constant; 1 .. SELFTUNE_FEATURES_MAX */
-    bool looks;           /* its first release is the look */
-    bool gaussian;        /* gradients are clipped in L2, else in L1 */
-    uint32_t steps;       /* gradient releases; 1 .. SELFTUNE_STEPS_MAX */
-    double quantile;      /* of the clip: standin_clip(); above 0, at most 1 */
+    size_t output_count;  /* 1 for two classes; else one a class, 3 .. SELFTUNE_OUTPUTS_MAX */
+    enum selftune_sight sight; /* what its first release is */
+    bool gaussian;             /* gradients are clipped in L2, else in L1 */
+    uint32_t steps;            /* gradient releases; 1 .. SELFTUNE_STEPS_MAX */
+    double quantile;           /* of the clip: standin_clip(); above 0, at most 1 */
 };
 
 /** Checks the numbers. Fails with STATUS_INVALID. All functions below CHECK it. */
 MUST_USE enum status selftune_check(const struct selftune *stage, struct why *why);
 
+/** Returns K: 2 for one output, else the outputs. */
+size_t selftune_class_count(const struct selftune *stage);
+
+/** Returns how many products a look sums: d (d + 1)/2, d, or 0 without a look. */
+size_t selftune_product_count(const struct selftune *stage);
+
 /** Returns how many numbers the state has. */
 size_t selftune_state_count(const struct selftune *stage);
 
-/** Returns how many numbers at the state's front agents see: C (1), V (D), and, if the stage looks,
- * mu (d) and W (d, d). */
+/** Returns how many numbers at the state's front agents see: C (1), V (m, D), and, if the stage looks,
+ * mu (d) and W: (d, d), or its diagonal (d) after squares. */
 size_t selftune_shown_count(const struct selftune *stage);
 
 /**
@@ -70,12 +90,13 @@ MUST_USE enum status selftune_begin(double *state, const struct selftune *stage)
 
 /* What a look releases: sums over all records, with noise. */
 struct selftune_look {
-    double record_count;    /* >= 1 */
-    const double *count;    /* (2) records of class 0, of class 1 */
-    const double *mean;     /* (d) sum of z */
-    const double *triangle; /* (d (d + 1)/2) sums of z_i z_j, i <= j, row by row */
+    double record_count; /* >= 1 */
+    const double *count; /* (K) records of each class */
+    const double *mean;  /* (d) sum of z */
+    const double
+        *product; /* (selftune_product_count) sums of z_i z_j, i <= j, row by row; or of z_i^2 */
     double count_deviation; /* >= 0: the standard deviation of the noise on each number of count */
-    double triangle_deviation; /* >= 0: the same for triangle */
+    double product_deviation; /* >= 0: the same for product */
 };
 
 /**
@@ -93,10 +114,10 @@ MUST_USE enum status selftune_take_look(double *state, const struct selftune *st
 struct selftune_release {
     uint32_t step;          /* 0 .. steps - 1 */
     double record_count;    /* >= 1 */
-    const double *gradient; /* (D) sum of the clipped (p - y) u, with noise */
+    const double *gradient; /* (m, D) sum of the clipped (p - y) u, with noise */
     double deviation;       /* >= 0: the standard deviation of the noise on each of its numbers */
     const double
-        *count; /* (2) as in the look, at step 0 of a stage that does not look; else NULL */
+        *count; /* (K) as in the look, at step 0 of a stage that does not look; else NULL */
     double count_deviation; /* with count */
 };
 
@@ -106,10 +127,10 @@ MUST_USE enum status selftune_take_gradient(double *state, const struct selftune
                                             const struct selftune_release *release);
 
 /**
- * Computes the model in z: f = <w, (z, 1)>, from the mean of the last iterates: 3 from 5 steps on, 2
+ * Computes the model in z: f_o = <w_o, (z, 1)>, from the mean of the last iterates: 3 from 5 steps on, 2
  * from 3 steps on, else 1; before the last step of those so far.
  *
- * w  out  (D) finite
+ * w  out  (m, D) finite
  */
 void selftune_model(double *w, const double *state, const struct selftune *stage);
 

@@ -3,7 +3,9 @@
  * computes on them whatever it needs to know about clipped gradients. They are public and the same
  * on every machine, up to the rounding of the linear algebra.
  *
- * N = count, d = features, D = d + 1 numbers a row. Row i is u_i = (x_i, 1). */
+ * N = count, d = features, D = d + 1 numbers a row, m outputs: 1 for labels 0 and 1, where p is the
+ * probability of 1; else one for each of m classes, with p the softmax of the scores. Row i is
+ * u_i = (x_i, 1). A gradient is (p - y) u, (m, D), y the label as 0 and 1. */
 
 #ifndef LEARN_STANDIN_H
 #define LEARN_STANDIN_H
@@ -13,18 +15,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { STANDIN_FEATURES_MAX = 256 };
+enum { STANDIN_FEATURES_MAX = 256, STANDIN_OUTPUTS_MAX = 32 };
 
 #define STANDIN_CLIP_LEAST 0x1p-10
 
 /* Zeroed at its start; owns its arrays. */
 struct standin {
     size_t count;
-    size_t width;  /* D */
+    size_t width;   /* D */
+    size_t outputs; /* m */
+    bool gaussian;
     double *row;   /* (N, D) means of x are 0, means of x x' are I, to rounding; the last is 1 */
     double *norm;  /* (N) of u: L2 or L1, at least 1 */
-    double *p;     /* (N) the probabilities of label 1 under the model of standin_set() */
-    double *spare; /* (4 N) */
+    double *p;     /* (N, m) under the model of standin_set() */
+    double *spare; /* (N (2 m + 4)) */
 };
 
 /**
@@ -49,23 +53,25 @@ size_t standin_count(size_t feature_count);
 /**
  * Makes the rows of a fixed seed.
  *
+ * outputs   in  1, or 3 .. STANDIN_OUTPUTS_MAX
  * gaussian  in  norms are L2, else L1
  *
  * Fails with STATUS_NO_MEMORY; then there is nothing to free, and freeing does no harm.
  * Cost O(N d^2).
  */
-MUST_USE enum status standin_init(struct standin *standin, size_t feature_count, bool gaussian);
+MUST_USE enum status standin_init(struct standin *standin, size_t feature_count, size_t outputs,
+                                  bool gaussian);
 
 void standin_free(struct standin *standin);
 
-/** Computes p = 1/(1 + exp(-f)), f = <u, v> held to -40 .. 40. v  in  (D) finite */
+/** Computes p from the scores <u, v_o>; differences of scores are held to 40. v  in  (m, D) finite */
 void standin_set(struct standin *standin, const double *v);
 
-/** Returns the mean of p (1 - p), at least 1e-12: the curvature of the logistic loss. */
-double standin_curvature(const struct standin *standin);
+/** Computes the means of p (1 - p), each at least 1e-12: the curvature of the loss. h  out  (m) */
+void standin_curvature(double *h, const struct standin *standin);
 
 /**
- * Returns the norm C of which gradients (p - y) u of norm at most C have, in expectation over y,
+ * Returns the norm C of which gradients of norm at most C have, in expectation over y,
  * the share `quantile` of the total norm of all gradients. At least 2^-10.
  *
  * quantile  in  above 0, at most 1
@@ -73,22 +79,22 @@ double standin_curvature(const struct standin *standin);
 double standin_clip(struct standin *standin, double quantile);
 
 /** Computes the mean of the clipped gradient (p - y) u min(1, clip/|(p - y) u|) over rows and
- * labels: what a federation releases in expectation when the model is right. mean  out  (D) */
+ * labels: what a federation releases in expectation when the model is right. mean  out  (m, D) */
 void standin_gradient(double *mean, struct standin *standin, double clip);
 
 /**
  * Moves v to the model whose gradients differ by g from those of today's. With w_i the probability
  * that clipping leaves the gradient of row i as it is, solves by Newton's method
- *     mean w u (p_new - p) + g + ridge (v_new - v) = 0.
- * The ridge is tripled until |v_new - v|_2 <= 3, at most to 3e6.
+ *     mean w u (p_new - p) + g + ridge_o (v_new - v) = 0, for each output o.
+ * A ridge is tripled until |v_new - v|_2 <= 3 for its output, at most to 3e6.
  *
- * v      in/out  (D) that of standin_set()
- * g      in      (D) each number at most 1e100
- * ridge  in      1e-4 or more
+ * v      in/out  (m, D) that of standin_set()
+ * g      in      (m, D) each number at most 1e100
+ * ridge  in/out  (m) each 1e-4 or more; as it was raised
  *
- * Fails with STATUS_NO_MEMORY. Cost O(N D^2) for each of about 5 Newton steps.
+ * Fails with STATUS_NO_MEMORY. Cost O(N m D) for each of some 100 steps of conjugate gradients.
  */
 MUST_USE enum status standin_move(double *v, struct standin *standin, const double *g, double clip,
-                                  double ridge);
+                                  double *ridge);
 
 #endif

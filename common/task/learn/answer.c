@@ -23,22 +23,25 @@ static void take_columns(double *z, const double *x, size_t d, double constant)
     }
 }
 
-/* 1 for a record's own class, else 0: the positive one stands second. */
-static double of_class(double y, size_t class)
+/* 1 for a record's own class, else 0: of two the positive one stands second. */
+static double of_class(const struct learn_stage *own, double y, size_t class)
 {
-    return even_keep(mask_of((y > 0) == (class == 1)), 1);
+    const double own_class = own->tune.output_count > 1 ? y : (double)(y > 0);
+    return even_keep(mask_of(own_class == (double)class), 1);
 }
 
 static void add_look(int64_t *value, const struct learn_stage *own, const double *z, double y)
 {
     const size_t d = own->tune.feature_count;
-    int64_t *product = value + LEARN_CLASSES + d;
-    for (size_t c = 0; c < LEARN_CLASSES; c++) {
-        value[c] += encode_value(own->weights.count * of_class(y, c), LEARN_LOOK_BITS);
+    const size_t classes = selftune_class_count(&own->tune);
+    int64_t *product = value + classes + d;
+    for (size_t c = 0; c < classes; c++) {
+        value[c] += encode_value(own->weights.count * of_class(own, y, c), LEARN_LOOK_BITS);
     }
     for (size_t i = 0; i < d; i++) {
-        value[LEARN_CLASSES + i] += encode_value(own->weights.sum * z[i], LEARN_LOOK_BITS);
-        for (size_t j = i; j < d; j++) {
+        value[classes + i] += encode_value(own->weights.sum * z[i], LEARN_LOOK_BITS);
+        const size_t end = own->tune.sight == SIGHT_PRODUCTS ? d : i + 1;
+        for (size_t j = i; j < end; j++) {
             *product +=
                 encode_value(own->weights.product * even_flushed(z[i] * z[j]), LEARN_LOOK_BITS);
             product++;
@@ -50,7 +53,7 @@ static void add_look(int64_t *value, const struct learn_stage *own, const double
 struct seen {
     double *x;      /* (count, d + 1), owned */
     double *y;      /* (count), owned */
-    double *weight; /* (d + 1) owned */
+    double *weight; /* (m, d + 1) and d to work in, owned */
     double *shown;  /* (shown) the coordinator's state, owned */
     size_t count;
     size_t width;
@@ -85,14 +88,15 @@ static void look_through(struct seen *seen, const struct task_input *input,
     const double constant = schema_constant(&input->stage->schema);
     const double divisor = divisor_of(input->stage, input->within, seen->shown[0]);
     const double most = (1 - 0x1p-20) / sqrt((double)seen->width);
+    const size_t weights = learn_gradient_count(input->stage);
 
-    for (size_t j = 0; j < seen->width; j++) {
+    for (size_t j = 0; j < weights; j++) {
         seen->weight[j] = seen->shown[1 + j] * divisor;
     }
     for (size_t i = 0; i < seen->count; i++) {
         const size_t row = input->order[rows->first + i];
         double *u = seen->x + i * seen->width;
-        double *z = seen->weight + seen->width; /* scratch */
+        double *z = seen->weight + weights;
         take_columns(z, input->data->x + row * (d + 1), d, constant);
         selftune_transform(u, z, seen->shown, tune);
         for (size_t j = 0; j < seen->width; j++) {
@@ -100,7 +104,7 @@ static void look_through(struct seen *seen, const struct task_input *input,
         }
         seen->y[i] = input->data->y[row];
     }
-    bytes_wipe(seen->weight + seen->width, d * sizeof *seen->weight);
+    bytes_wipe(seen->weight + weights, d * sizeof *seen->weight);
 }
 
 static enum status seen_init(struct seen *seen, const struct task_input *input,
@@ -111,7 +115,8 @@ static enum status seen_init(struct seen *seen, const struct task_input *input,
     *seen = (struct seen){.count = (size_t)rows->count, .width = tune->feature_count + 1};
     seen->x = malloc(seen->count * seen->width * sizeof *seen->x);
     seen->y = malloc(seen->count * sizeof *seen->y);
-    seen->weight = malloc(2 * seen->width * sizeof *seen->weight);
+    seen->weight =
+        malloc((learn_gradient_count(input->stage) + seen->width) * sizeof *seen->weight);
     seen->shown = malloc(shown * sizeof *seen->shown);
     if (seen->x == NULL || seen->y == NULL || seen->weight == NULL || seen->shown == NULL) {
         return STATUS_NO_MEMORY;
@@ -132,22 +137,23 @@ static enum status step(int64_t *value, const struct task_input *input,
 {
     const struct learn_stage *own = learn_stage(input->stage);
     const struct gradient gradient = {.loss = {.kind = LOSS_LOGISTIC},
-                                      .output_count = 1,
+                                      .output_count = own->tune.output_count,
                                       .feature_count = own->tune.feature_count + 1,
                                       .grid_bits = LEARN_STEP_BITS + LEARN_REACH_BITS,
                                       .norm = own->tune.gaussian ? GRADIENT_L2 : GRADIENT_L1,
-                                      .clip = learn_clip(input->stage, input->within)};
+                                      .clip = learn_clip(input->stage, input->within),
+                                      .softmax = own->tune.output_count > 1};
     struct seen seen;
     enum status status = seen_init(&seen, input, rows);
     if (status == STATUS_OK) {
         const struct gradient_rows all = {.x = seen.x, .y = seen.y, .row_count = seen.count};
         status = gradient_sum(value, &gradient, seen.weight, &all);
     }
-    for (size_t i = 0;
-         status == STATUS_OK && learn_counts_in_step(input->stage, input->within) && i < seen.count;
-         i++) {
-        for (size_t c = 0; c < LEARN_CLASSES; c++) {
-            value[seen.width + c] += own->count_step * (int64_t)of_class(seen.y[i], c);
+    const bool counts = learn_counts_in_step(input->stage, input->within);
+    int64_t *count = value + learn_gradient_count(input->stage);
+    for (size_t i = 0; status == STATUS_OK && counts && i < seen.count; i++) {
+        for (size_t c = 0; c < learn_class_count(input->stage); c++) {
+            count[c] += own->count_step * (int64_t)of_class(own, seen.y[i], c);
         }
     }
     seen_free(&seen);

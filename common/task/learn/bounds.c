@@ -11,7 +11,11 @@
  * vector's is at most 2 c0^2 + c1^2 (2 d - 2 t) + c2^2 (d^2 - t^2 + d/2), and at its largest
  * 2 c0^2 + 2 d c1^2 + c1^4/c2^2 + c2^2 (d^2 + d/2).
  *
- * text.c chooses weights that make both 1. The grid adds what dp/encode.h says.
+ * Squares alone, with t = |z_i - w_i| <= 2: z_i^2 - w_i^2 is at most t (2 - t). L1: a column moves by t (c1 + c2 (2 - t)) <=
+ * 2 c1 if c2 <= c1/2; L2: by the root of t^2 (c1^2 + c2^2 (2 - t)^2), which grows with t up to 4 c1^2 if c2^2 <= 2 c1^2. So
+ * squares cost nothing: 2 c0 + 2 d c1, and 2 c0^2 + 4 d c1^2.
+ *
+ * text.c chooses weights that make all of them 1. The grid adds what dp/encode.h says.
  *
  * A step: gradients are whole vectors of a bounded norm (learn/gradient.h), and move by twice that. Where the counts go
  * along, they move by 2 count_step, in L2 by the root of 2 of it. */
@@ -22,24 +26,26 @@
 #include <math.h>
 #include <stdio.h>
 
-static size_t look_count(size_t d)
+static size_t look_count(const struct learn_stage *own)
 {
-    return LEARN_CLASSES + d + d * (d + 1) / 2;
+    return selftune_class_count(&own->tune) + own->tune.feature_count +
+           selftune_product_count(&own->tune);
 }
 
 static size_t answer_count(const struct round_asked *asked)
 {
-    const size_t d = learn_stage(asked->stage)->tune.feature_count;
-    if (learn_is_look(asked->stage, asked->within)) {
-        return look_count(d);
+    const struct stage *stage = asked->stage;
+    if (learn_is_look(stage, asked->within)) {
+        return look_count(learn_stage(stage));
     }
-    return d + 1 + (learn_counts_in_step(asked->stage, asked->within) ? LEARN_CLASSES : 0);
+    return learn_gradient_count(stage) +
+           (learn_counts_in_step(stage, asked->within) ? learn_class_count(stage) : 0);
 }
 
 static uint64_t look_sensitivity(const struct learn_stage *own)
 {
     const double whole = ldexp(1 + 0x1p-40, LEARN_LOOK_BITS);
-    const double count = (double)look_count(own->tune.feature_count);
+    const double count = (double)look_count(own);
     return (uint64_t)ceil(whole) + (uint64_t)ceil(own->tune.gaussian ? sqrt(count) : count);
 }
 
@@ -68,8 +74,9 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
 
 static enum status need(struct work_need *out, const struct work_view *view)
 {
-    out->flops = view->rows * view->d * (view->d + 30);
-    out->bytes = WORK_NUMBER * (view->rows * view->d + 3 * view->d * view->d);
+    out->flops = view->rows * view->d * (view->d + 30 * view->outputs);
+    out->bytes =
+        WORK_NUMBER * (view->rows * view->d + 3 * view->d * view->d + 5 * view->d * view->outputs);
     return STATUS_OK;
 }
 
@@ -98,24 +105,25 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
     const double look = ldexp(1, LEARN_LOOK_BITS);
     enum status status = STATUS_OK;
     char what[TERMS_TEXT_BYTES];
-    if (own->tune.looks) {
-        status = describe_round(terms, setting, 0, "the counts of the two classes",
-                                look * own->weights.count, why);
+    char classes[TERMS_TEXT_BYTES];
+    (void)snprintf(classes, sizeof classes, "the counts of %zu classes", learn_class_count(stage));
+    if (own->tune.sight != SIGHT_NONE) {
+        status = describe_round(terms, setting, 0, classes, look * own->weights.count, why);
         (void)snprintf(what, sizeof what, "the sums of %zu columns", own->tune.feature_count);
         if (status == STATUS_OK) {
             status = describe_round(terms, setting, 0, what, look * own->weights.sum, why);
         }
-        (void)snprintf(what, sizeof what, "the sums of products of %zu columns",
+        (void)snprintf(what, sizeof what, "the sums of %s of %zu columns",
+                       own->tune.sight == SIGHT_PRODUCTS ? "products" : "squares",
                        own->tune.feature_count);
         if (status == STATUS_OK) {
             status = describe_round(terms, setting, 0, what, look * own->weights.product, why);
         }
     } else {
-        status = describe_round(terms, setting, 0, "the counts of the two classes",
-                                (double)own->count_step, why);
+        status = describe_round(terms, setting, 0, classes, (double)own->count_step, why);
     }
     (void)snprintf(what, sizeof what, "each of %zu numbers of a gradient of length 1 (steps: %u)",
-                   own->tune.feature_count + 1, own->tune.steps);
+                   learn_gradient_count(stage), own->tune.steps);
     if (status == STATUS_OK) {
         status =
             describe_round(terms, setting, stage->rounds - 1, what, ldexp(1, LEARN_STEP_BITS), why);

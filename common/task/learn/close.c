@@ -28,10 +28,11 @@ static void take_sums(double *value, const struct closing *closing)
 {
     const struct learn_stage *own = learn_stage(closing->stage);
     const size_t d = own->tune.feature_count;
+    const size_t classes = selftune_class_count(&own->tune);
     for (size_t i = 0; i < closing->count; i++) {
-        const double weight = i < LEARN_CLASSES       ? own->weights.count
-                              : i < LEARN_CLASSES + d ? own->weights.sum
-                                                      : own->weights.product;
+        const double weight = i < classes       ? own->weights.count
+                              : i < classes + d ? own->weights.sum
+                                                : own->weights.product;
         value[i] = ldexp((double)closing->sum[i], -LEARN_LOOK_BITS) / weight;
     }
 }
@@ -41,13 +42,14 @@ static enum status close_look(double *state, double *value, const struct closing
 {
     const struct learn_stage *own = learn_stage(closing->stage);
     const double unit = ldexp(1, LEARN_LOOK_BITS);
+    const size_t classes = selftune_class_count(&own->tune);
     take_sums(value, closing);
     const struct selftune_look look = {.record_count = records,
                                        .count = value,
-                                       .mean = value + LEARN_CLASSES,
-                                       .triangle = value + LEARN_CLASSES + own->tune.feature_count,
+                                       .mean = value + classes,
+                                       .product = value + classes + own->tune.feature_count,
                                        .count_deviation = deviation / (unit * own->weights.count),
-                                       .triangle_deviation =
+                                       .product_deviation =
                                            deviation / (unit * own->weights.product)};
     return selftune_take_look(state, &own->tune, &look);
 }
@@ -57,19 +59,19 @@ static enum status close_step(double *state, double *value, const struct closing
                               double records, double deviation)
 {
     const struct learn_stage *own = learn_stage(closing->stage);
-    const size_t width = own->tune.feature_count + 1;
+    const size_t width = learn_gradient_count(closing->stage);
     const bool counted = learn_counts_in_step(closing->stage, closing->within);
     const double unit = state[0] / (double)learn_clip(closing->stage, closing->within);
     for (size_t i = 0; i < closing->count; i++) {
         value[i] = (double)closing->sum[i] * (i < width ? unit : 1 / (double)own->count_step);
     }
-    const struct selftune_release release = {.step = closing->within - (own->tune.looks ? 1 : 0),
-                                             .record_count = records,
-                                             .gradient = value,
-                                             .deviation = deviation * unit,
-                                             .count = counted ? value + width : NULL,
-                                             .count_deviation =
-                                                 counted ? deviation / (double)own->count_step : 0};
+    const struct selftune_release release = {
+        .step = closing->within - (own->tune.sight != SIGHT_NONE ? 1 : 0),
+        .record_count = records,
+        .gradient = value,
+        .deviation = deviation * unit,
+        .count = counted ? value + width : NULL,
+        .count_deviation = counted ? deviation / (double)own->count_step : 0};
     return selftune_take_gradient(state, &own->tune, &release);
 }
 
@@ -118,13 +120,13 @@ static enum status add_model(struct outcome *outcome, const struct stage *stage)
         for (size_t j = 0; j < s; j++) {
             model[j] /= constant;
         }
-        block_widen(wide, 1, stage->block, model);
+        block_widen(wide, tune->output_count, stage->block, model);
         status = outcome_add_experts(&expert, outcome, 1,
                                      (struct slice){wide, outcome->width * sizeof *wide});
     }
     if (status == STATUS_OK) {
         (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u",
-                       tune->looks ? "after a look, " : "", tune->steps);
+                       tune->sight != SIGHT_NONE ? "after a look, " : "", tune->steps);
     }
     free(model);
     free(wide);
@@ -159,13 +161,16 @@ static enum status describe(struct outcome_round *round, UNUSED const struct out
     uint32_t within;
     (void)job_stage_of(job, record->as.round.round, &within);
     if (learn_is_look(stage, within)) {
-        return closing_note(round, "; ", "looked at counts, means and products of %zu columns",
+        return closing_note(round, "; ", "looked at counts, means and %s of %zu columns",
+                            learn_stage(stage)->tune.sight == SIGHT_PRODUCTS ? "products"
+                                                                             : "squares",
                             learn_stage(stage)->tune.feature_count);
     }
-    return closing_note(
-        round, "; ", "step %u of %u%s", within + (learn_stage(stage)->tune.looks ? 0 : 1),
-        learn_stage(stage)->tune.steps,
-        learn_counts_in_step(stage, within) ? ", with the counts of the classes" : "");
+    return closing_note(round, "; ", "step %u of %u%s",
+                        within + (learn_stage(stage)->tune.sight != SIGHT_NONE ? 0 : 1),
+                        learn_stage(stage)->tune.steps,
+                        learn_counts_in_step(stage, within) ? ", with the counts of the classes"
+                                                            : "");
 }
 
 const struct task_close task_close_learn = {

@@ -1,4 +1,4 @@
-/* `learn`: a linear model of two classes from the schema and epsilon alone. What it does is planned here, from the job's
+/* `learn`: a linear model of classes from the schema and epsilon alone. What it does is planned here, from the job's
  * text: whether it looks at the moments first, and how many steps follow. All rounds are charged alike.
  *
  * The plan is in arithmetic that is rounded alike on every machine (no logarithm): an agent and the coordinator read
@@ -17,6 +17,8 @@ enum { STEPS_MAX_LOOK = 6, STEPS_MAX = 16, RECORDS_MOST = 1000000 };
 static const double share_counts = 0.05;
 static const double share_sums = 0.2;
 
+#define MEAN_NOISE 0.065 /* at most, where a look at squares is worth its price */
+
 /* What the plan goes by. Deviations are those of a mean over all records. */
 struct prospect {
     bool gaussian;
@@ -32,7 +34,7 @@ struct prospect {
 static double rho_of(double epsilon, uint64_t delta_atto)
 {
     double bits = 0;
-    for (double delta = (double)delta_atto * 1e-18; delta < 1; delta *= 2) {
+    for (uint64_t delta = delta_atto; delta < DELTA_ATTO_ONE; delta *= 2) {
         bits++;
     }
     const double log_delta = bits * 0.6931471805599453;
@@ -48,20 +50,24 @@ static double deviation(const struct prospect *prospect, double l1, double l2, d
     return sqrt(prospect->noises) * noise / prospect->records;
 }
 
-/* A look is worth its price where the noise on its matrix, by its spectral norm, is small beside columns' variances. */
-static bool looks(const struct prospect *prospect)
+/* A look is worth its price where the noise on its matrix, by its spectral norm, is small beside columns' variances; one
+ * at squares where the noise on means is small beside columns' deviations. */
+static enum selftune_sight sight(const struct prospect *prospect)
 {
     const double d = prospect->d;
     const double noise =
         2 * sqrt(d) * deviation(prospect, (d * d + d) / 2, sqrt(d * d + d / 2), 1.0 / 3);
-    return noise <= (prospect->gaussian ? 1 : 0.4);
+    if (noise <= (prospect->gaussian ? 1 : 0.4)) {
+        return SIGHT_PRODUCTS;
+    }
+    return deviation(prospect, 2 * d, 2 * sqrt(d), 0.5) <= MEAN_NOISE ? SIGHT_SQUARES : SIGHT_NONE;
 }
 
 /* More steps correct what the first ones got wrong, and each of them brings its noise. `noise` is that of a step that
  * has all of epsilon, in a model's units. */
 static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
 {
-    const bool has_look = own->tune.looks;
+    const bool has_look = own->tune.sight == SIGHT_PRODUCTS;
     const double noise = deviation(prospect, 2, 2, 1) * learn_step_length(own);
     const double wanted = prospect->gaussian
                               ? (has_look ? 2 + 0.02 / (noise * noise) : 1 + 12 / (noise * noise))
@@ -76,7 +82,13 @@ static void weigh(struct learn_stage *own, double d)
     const double cross =
         share_sums * share_sums / (4 * product); /* sums and products move together */
     const double scale = ldexp(1, LEARN_STEP_BITS);
-    if (own->tune.gaussian) {
+    if (own->tune.sight == SIGHT_SQUARES) {
+        const double sum =
+            own->tune.gaussian ? sqrt((1 - share_counts) / (4 * d)) : (1 - share_counts) / (2 * d);
+        own->weights =
+            (struct learn_weights){own->tune.gaussian ? sqrt(share_counts / 2) : share_counts / 2,
+                                   sum, sum * (own->tune.gaussian ? sqrt(2) * (1 - 0x1p-40) : 0.5)};
+    } else if (own->tune.gaussian) {
         const double whole = 1 + cross * (1 + 1 / (2 * d));
         own->weights = (struct learn_weights){sqrt(share_counts / 2 / whole),
                                               sqrt(share_sums / (2 * d) / whole),
@@ -109,10 +121,10 @@ static enum status check(const struct drafting *drafting, size_t index)
 {
     const struct job *job = drafting->job;
     const struct schema *schema = &job->stage[index].schema;
-    if (schema->label.kind != LABEL_SIGN) {
+    if (schema->label.kind == LABEL_NUMBER) {
         return stage_refuse(drafting, index, "task",
-                            "learns two classes, and the label is a number or has more of them: "
-                            "write update, statistics or fit");
+                            "learns classes, and the label is a number: write update, statistics "
+                            "or fit");
     }
     if (schema->map.kind != MAP_NONE) {
         return stage_refuse(drafting, index, "task",
@@ -154,13 +166,14 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->records_most = job->records_most;
     stage->batch = round_batch(stage, job->records_least);
     own->tune.feature_count = schema_plain_count(&stage->schema) - 1;
+    own->tune.output_count = schema_output_count(&stage->schema);
     own->tune.gaussian = job->delta_atto > 0 && !stage_has(drafting, index, "share");
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
     const struct prospect prospect = prospect_of(job, stage, share);
-    own->tune.looks = looks(&prospect);
-    own->tune.quantile = own->tune.looks ? 0.3 : 0.05;
+    own->tune.sight = sight(&prospect);
+    own->tune.quantile = own->tune.sight != SIGHT_NONE ? 0.3 : 0.05;
     own->tune.steps = steps(&prospect, own);
-    stage->rounds = own->tune.steps + (own->tune.looks ? 1 : 0);
+    stage->rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0);
     weigh(own, prospect.d);
     if (own->tune.gaussian) {
         stage->epsilon_micro = 0;

@@ -32,6 +32,33 @@ above 0.93 0.975
 learned gaussian hospitals/learn.yml 3 --set privacy.delta=0.00001 --set privacy.trust=central
 above 0.79 0.815
 
+# Three classes, and a constant column far from its range's centre: a look at squares.
+python3 - >"$work/three.csv" <<'PY'
+import random
+random.seed(4)
+print("a,b,c,kind")
+for _ in range(1500):
+    a, b = random.gauss(0, 1), random.gauss(0, 1)
+    kind = max((2 * a + random.gauss(0, 1), "left"), (2 * b + random.gauss(0, 1), "middle"), (0.5, "right"))[1]
+    print(f"{a:.3f},{b:.3f},9,{kind}")
+PY
+cat >"$work/three.yml" <<'YML'
+hedgerow: 1
+job: three
+data:
+  label: {column: kind, classes: [left, middle, right]}
+  features: [{column: a, centre: 0, half_width: 3}, {column: b, centre: 0, half_width: 3}, {column: c, centre: 0, half_width: 10}]
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 2, delta: 0}
+cohort: {minimum: 3, records: 400, join_deadline_s: 60, deadline_s: 30}
+stages:
+  - {task: learn}
+YML
+expect 0 "$hedgerow" simulate "$work/three.yml" --out "$work/three" --data "$work/three.csv" --agents 3 --seed 1
+accuracy=$(sed -n 's/^ *"accuracy": \([0-9.]*\).*/\1/p' "$work/three/result.json" | tail -n 1)
+auc=1
+above 0.6 0
+prints 'the counts of 3 classes'
+
 # What it decided: on the terminal, in the result and in the plan.
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/learn.yml" --out "$work/one" --seed 2
 prints 'looked at counts, means and products of 7 columns'

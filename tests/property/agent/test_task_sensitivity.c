@@ -33,6 +33,9 @@ enum { TEXT_BYTES = 8192, CSV_BYTES = 4096 };
 #define MOMENTS                                                                                    \
     "the worst records differ in the diagonal of x x^T alone (L2), or in all of it alike (L1): "   \
     "not with a constant feature"
+#define SOFTMAX                                                                                    \
+    "where the model begins, no two records of three classes have opposite gradients: "            \
+    "test_gradient has the clip to the last bit"
 #define FORECAST                                                                                   \
     ", forecasters: [{name: one, features: [a], weights: [1]},\n"                                  \
     "     {name: two, features: [b], weights: [1]}, {name: no, features: [b], weights: [-1]}]"
@@ -55,6 +58,7 @@ struct way {
     /* a series of zeros, and weights against it: one day's label turns the sign of its own gradient and of every
      * one that looks back at it, all the same way */
     bool swung;
+    bool several;      /* three classes */
     const char *loose; /* why no pair loses as much as REACHED */
 };
 
@@ -251,6 +255,13 @@ static const struct way ways[] = {
      .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
     {"learn without a look, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n", 0.95,
      .epsilon = 0.3},
+    {"learn three classes after a look", "record", "central", "0", "  - {task: learn}\n", 0.85,
+     .several = true,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn three classes", "record", "local", "0", "  - {task: learn, share: 0.05}\n", 0.9,
+     .several = true, .loose = SOFTMAX},
+    {"learn three classes, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n", 0.8,
+     .epsilon = 0.3, .several = true, .loose = SOFTMAX},
 };
 
 /* A site with few rows in one process. */
@@ -301,6 +312,9 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
         (void)snprintf(label, sizeof label,
                        "{column: y, centre: 0, half_width: 1}\n  series: {column: y, lags: [%s]}",
                        way->lags);
+    }
+    if (way->several) {
+        (void)snprintf(label, sizeof label, "{column: y, classes: [\"-1\", \"0\", \"1\"]}");
     }
     s->torn = way->torn;
     s->swung = way->swung;

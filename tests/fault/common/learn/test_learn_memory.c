@@ -254,7 +254,11 @@ static enum status selftune_at(int task, double *state, const struct selftune *s
 
 Test(learn_memory, failing_anywhere_leaves_a_learners_state_as_it_was)
 {
-    const struct selftune stage = {.feature_count = 3, .looks = true, .steps = 2, .quantile = 0.3};
+    const struct selftune stage = {.feature_count = 3,
+                                   .output_count = 1,
+                                   .sight = SIGHT_PRODUCTS,
+                                   .steps = 2,
+                                   .quantile = 0.3};
     double before[32];
     cr_assert(selftune_state_count(&stage) <= 32 && selftune_begin(before, &stage) == STATUS_OK);
     for (int task = 0; task < 3; task++) {

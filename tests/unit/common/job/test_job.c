@@ -277,7 +277,9 @@ Test(job, the_jobs_that_are_shipped_cost_what_they_say_and_have_the_columns_they
                 {"hospitals/update-gaussian", 6, 1259, 0},
                 {"tumours/update-local", 9, 91, 5},
                 {"tumours/update-central", 9, 91, 5},
-                {"tumours/update-gaussian", 9, 91, 5}};
+                {"tumours/update-gaussian", 9, 91, 5},
+                {"hospitals/learn", 8, 1259, 1},
+                {"tumours/learn", 31, 91, 9}};
     enum { JOBS = sizeof jobs / sizeof jobs[0] };
     struct job job[JOBS];
     for (size_t i = 0; i < JOBS; i++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const char CLASSES[] = "{column: y, positive: \"1\", negative: \"0\"}";
+static const char THREE[] = "{column: y, classes: [u, v, w]}";
 
 struct setting {
     const char *label;
@@ -49,17 +50,20 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
 {
     static const struct {
         struct setting setting;
-        bool looks;
+        enum selftune_sight sight;
         uint32_t steps;
     } way[] = {
-        {{CLASSES, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, true, 2},
-        {{CLASSES, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, false, 3},
-        {{CLASSES, SEVEN, "local", 1, "0", 90, NULL, LEARN}, false, 2},
-        {{CLASSES, SEVEN, "local", 0.05, "0", 90, NULL, LEARN}, false, 1},
-        {{CLASSES, SEVEN, "central", 1, "0", 1200, NULL, LEARN}, true, 3},
-        {{CLASSES, SEVEN, "central", 20, "0", 1200, NULL, LEARN}, true, 6},
-        {{CLASSES, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, true, 6},
-        {{CLASSES, SEVEN, "local", 0.3, "0.00001", 90, NULL, LEARN}, false, 2},
+        {{CLASSES, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 2},
+        {{CLASSES, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, SIGHT_NONE, 3},
+        {{CLASSES, SEVEN, "local", 1, "0", 90, NULL, LEARN}, SIGHT_NONE, 2},
+        {{CLASSES, SEVEN, "local", 0.05, "0", 90, NULL, LEARN}, SIGHT_NONE, 1},
+        {{CLASSES, SEVEN, "central", 1, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 3},
+        {{CLASSES, SEVEN, "central", 20, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 6},
+        {{CLASSES, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 6},
+        {{CLASSES, SEVEN, "local", 0.3, "0.00001", 90, NULL, LEARN}, SIGHT_NONE, 2},
+        {{CLASSES, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 4},
+        {{THREE, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 3},
+        {{THREE, SEVEN, "central", 1, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 2},
     };
     uint32_t most = 0;
     for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
@@ -68,9 +72,9 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
         cr_assert_eq(parse(&job, &way[i].setting, &why), STATUS_OK, "%zu: %s", i, why.text);
         const struct stage *stage = job.stage;
         const struct selftune *tune = &learn_stage(stage)->tune;
-        cr_expect_eq(tune->looks, way[i].looks, "%zu", i);
+        cr_expect_eq(tune->sight, way[i].sight, "%zu: sight %d", i, tune->sight);
         cr_expect_eq(tune->steps, way[i].steps, "%zu: %u steps", i, tune->steps);
-        cr_expect_eq(stage->rounds, tune->steps + (tune->looks ? 1 : 0));
+        cr_expect_eq(stage->rounds, tune->steps + (tune->sight != SIGHT_NONE ? 1 : 0));
         cr_expect_eq(tune->gaussian, way[i].setting.delta[1] != '\0');
         cr_expect_eq(stage->batch, way[i].setting.records);
         cr_expect_eq(job.records_most, 1000000);
@@ -131,9 +135,7 @@ Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
         const char *says;
     } way[] = {
         {{"{column: y, centre: 0, half_width: 1}", SEVEN, "local", 1, "0", 100, NULL, LEARN},
-         "stages[0].task: learns two classes"},
-        {{"{column: y, classes: [u, v, w]}", SEVEN, "local", 1, "0", 100, NULL, LEARN},
-         "write update, statistics or fit"},
+         "stages[0].task: learns classes"},
         {{CLASSES, SEVEN, "local", 1, "0", 0, NULL, LEARN}, "write cohort.records"},
         {{CLASSES, SEVEN, "local", 1, "0", 100,
           "  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 20, seed: 42}\n", LEARN},

@@ -6,11 +6,13 @@
 
 #include "dp/encode.h"
 #include "learn/dense.h"
+#include "learn/even_math.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS_MAX = 40, D_MAX = 17, K_MAX = 3, WIDTH_MAX = D_MAX * K_MAX };
@@ -43,6 +45,32 @@ static void clip(const struct gradient *gradient, int64_t *value, size_t count)
     }
 }
 
+/* Of output o, by the definition; both ways share the exponential, to agree to the last bit. */
+static double slope_by_the_book(const struct problem *problem, size_t row, size_t o)
+{
+    const struct gradient *gradient = &problem->gradient;
+    const size_t d = gradient->feature_count;
+    const double *x = problem->x + row * d;
+    double score[K_MAX];
+    double most = -HUGE_VAL;
+    double sum = 0;
+    for (size_t i = 0; i < gradient->output_count; i++) {
+        score[i] = dense_dot(problem->weights + i * d, x, d);
+        most = fmax(most, score[i]);
+    }
+    if (!gradient->softmax) {
+        const double y =
+            gradient->output_count == 1 ? problem->y[row] : (problem->y[row] == o ? 1.0 : -1.0);
+        return loss_derivative(gradient->loss, score[o], y);
+    }
+    for (size_t i = 0; i < gradient->output_count; i++) {
+        const double part = even_exp(fmax(score[i] - most, -40));
+        cr_assert(fabs(part - exp(score[i] - most)) < 1e-15);
+        sum += part;
+    }
+    return even_exp(fmax(score[o] - most, -40)) / sum - (problem->y[row] == o);
+}
+
 /* One record, by the definition. */
 static void record_by_the_book(int64_t *value, const struct problem *problem, size_t row,
                                enum fault fault)
@@ -54,11 +82,9 @@ static void record_by_the_book(int64_t *value, const struct problem *problem, si
     double real[WIDTH_MAX];
 
     for (size_t o = 0; o < gradient->output_count; o++) {
-        const double y =
-            gradient->output_count == 1 ? problem->y[row] : (problem->y[row] == o ? 1.0 : -1.0);
-        const double f = dense_dot(problem->weights + o * d, x, d);
+        const double slope = slope_by_the_book(problem, row, o);
         for (size_t j = 0; j < d; j++) {
-            real[o * d + j] = loss_derivative(gradient->loss, f, y) * x[j];
+            real[o * d + j] = slope * x[j];
         }
     }
     encode_vector(value, real, width, gradient->grid_bits);
@@ -146,6 +172,7 @@ static void draw_problem(struct seeded_random *seeded, struct problem *problem)
         .norm = seeded_random_below(seeded, 2) == 0 ? GRADIENT_L1 : GRADIENT_L2,
     };
     const unsigned shift = (unsigned)seeded_random_below(seeded, gradient->grid_bits + 2);
+    gradient->softmax = gradient->output_count > 1 && seeded_random_below(seeded, 2) == 0;
     gradient->clip = 1 + (int64_t)(seeded_random_below(seeded, 64) << shift >> 4);
     for (size_t row = 0; row < ROWS_MAX; row++) {
         draw_record(seeded, problem, row);
@@ -400,5 +427,30 @@ Test(steps, round_down_and_to_the_nearest_without_a_condition)
     for (size_t i = 0; i < sizeof y / sizeof y[0]; i++) {
         cr_expect_eq(steps_floor(y[i]), floor(y[i]), "%g", y[i]);
         cr_expect_eq(steps_nearest(y[i]), (double)floorl((long double)y[i] + 0.5L), "%g", y[i]);
+    }
+}
+
+/* Whatever the weights are, a record's slopes are numbers, and sum to 0. */
+Test(gradient, softmax_of_any_scores_is_a_distribution)
+{
+    static const double odd[] = {0, -1, 1e300, -1e300, INFINITY, -INFINITY, NAN, 5e-324};
+    const struct gradient gradient = {.loss = {LOSS_LOGISTIC, 0},
+                                      .output_count = 3,
+                                      .feature_count = 1,
+                                      .grid_bits = 20,
+                                      .norm = GRADIENT_L1,
+                                      .clip = 1 << 22,
+                                      .softmax = true};
+    const double x = 1;
+    for (size_t i = 0; i < 512; i++) {
+        const double weights[] = {odd[i % 8], odd[i / 8 % 8], odd[i / 64]};
+        const double y = (double)(i % 3);
+        const struct gradient_rows rows = {.x = &x, .y = &y, .row_count = 1};
+        int64_t sum[3];
+        cr_assert_eq(gradient_sum(sum, &gradient, weights, &rows), STATUS_OK);
+        cr_assert(llabs(sum[0] + sum[1] + sum[2]) <= 2);
+        for (size_t o = 0; o < 3; o++) {
+            cr_assert(llabs(sum[o]) <= 1 << 20 && (o == i % 3 ? sum[o] <= 0 : sum[o] >= 0));
+        }
     }
 }

@@ -42,7 +42,7 @@ static double off_after(const double *state, const json_t *after, const struct s
     size_t count = 1;
     expected[0] = number(after, "clip");
     count += numbers(expected + 1, json_object_get(after, "v"));
-    if (stage->looks) {
+    if (stage->sight != SIGHT_NONE) {
         count += numbers(expected + count, json_object_get(after, "mu"));
         count += numbers(expected + count, json_object_get(after, "w"));
     }
@@ -62,9 +62,9 @@ static void look(double *state, const json_t *row, const struct selftune *stage)
     const struct selftune_look release = {.record_count = number(row, "records"),
                                           .count = count,
                                           .mean = mean,
-                                          .triangle = triangle,
+                                          .product = triangle,
                                           .count_deviation = number(row, "count_deviation"),
-                                          .triangle_deviation = number(row, "triangle_deviation")};
+                                          .product_deviation = number(row, "triangle_deviation")};
     cr_assert(selftune_take_look(state, stage, &release) == STATUS_OK);
 }
 
@@ -74,23 +74,26 @@ static void take(double *state, const json_t *row, uint32_t step, const struct s
     double gradient[FEATURES_MOST + 1];
     numbers(count, json_object_get(row, "count"));
     numbers(gradient, json_array_get(json_object_get(row, "gradients"), step));
-    const struct selftune_release release = {.step = step,
-                                             .record_count = number(row, "records"),
-                                             .gradient = gradient,
-                                             .deviation = number(row, "deviation"),
-                                             .count = step == 0 && !stage->looks ? count : NULL,
-                                             .count_deviation = number(row, "count_deviation")};
+    const struct selftune_release release = {
+        .step = step,
+        .record_count = number(row, "records"),
+        .gradient = gradient,
+        .deviation = number(row, "deviation"),
+        .count = step == 0 && stage->sight == SIGHT_NONE ? count : NULL,
+        .count_deviation = number(row, "count_deviation")};
     cr_assert(selftune_take_gradient(state, stage, &release) == STATUS_OK);
 }
 
 static void meet(const json_t *row)
 {
     const char *name = json_string_value(json_object_get(row, "name"));
-    const struct selftune stage = {.feature_count = (size_t)number(row, "features"),
-                                   .looks = json_is_true(json_object_get(row, "looks")),
-                                   .gaussian = json_is_true(json_object_get(row, "gaussian")),
-                                   .steps = (uint32_t)number(row, "steps"),
-                                   .quantile = number(row, "quantile")};
+    const struct selftune stage = {
+        .feature_count = (size_t)number(row, "features"),
+        .output_count = 1,
+        .sight = json_is_true(json_object_get(row, "looks")) ? SIGHT_PRODUCTS : SIGHT_NONE,
+        .gaussian = json_is_true(json_object_get(row, "gaussian")),
+        .steps = (uint32_t)number(row, "steps"),
+        .quantile = number(row, "quantile")};
     const json_t *after = json_object_get(row, "after");
     double state[STATE_MOST];
     double expected[FEATURES_MOST + 1];
@@ -98,7 +101,7 @@ static void meet(const json_t *row)
     size_t at = 0;
     cr_assert(selftune_state_count(&stage) <= STATE_MOST);
     cr_assert(selftune_begin(state, &stage) == STATUS_OK);
-    if (stage.looks) {
+    if (stage.sight != SIGHT_NONE) {
         look(state, row, &stage);
         at = 1;
     } else {
@@ -171,20 +174,21 @@ static void check_weird(struct public_random *random, const struct selftune *sta
     const struct selftune_look look = {.record_count = fabs(weird(random)) + 1,
                                        .count = count,
                                        .mean = input,
-                                       .triangle = input,
+                                       .product = input,
                                        .count_deviation = fabs(weird(random)),
-                                       .triangle_deviation = fabs(weird(random))};
-    if (stage->looks && public_random_next(random) % 2 == 0) {
+                                       .product_deviation = fabs(weird(random))};
+    if (stage->sight != SIGHT_NONE && public_random_next(random) % 2 == 0) {
         cr_assert(selftune_take_look(state, stage, &look) == STATUS_OK);
         cr_assert(is_finite(state, all) && selftune_check_shown(state, stage) == STATUS_OK);
     }
     for (uint32_t step = 0; step < stage->steps; step++) {
-        const struct selftune_release release = {.step = step,
-                                                 .record_count = look.record_count,
-                                                 .gradient = input + step,
-                                                 .deviation = fabs(weird(random)),
-                                                 .count = stage->looks || step > 0 ? NULL : count,
-                                                 .count_deviation = look.count_deviation};
+        const struct selftune_release release = {
+            .step = step,
+            .record_count = look.record_count,
+            .gradient = input + step,
+            .deviation = fabs(weird(random)),
+            .count = stage->sight != SIGHT_NONE || step > 0 ? NULL : count,
+            .count_deviation = look.count_deviation};
         cr_assert(selftune_take_gradient(state, stage, &release) == STATUS_OK);
         cr_assert(is_finite(state, all) && selftune_check_shown(state, stage) == STATUS_OK);
         selftune_model(model, state, stage);
@@ -197,7 +201,8 @@ Test(selftune, stays_finite_from_any_finite_state_and_release)
     struct public_random random = public_random_from(11);
     for (uint32_t i = 0; i < 60; i++) {
         const struct selftune stage = {.feature_count = 1 + i % FEATURES_MOST,
-                                       .looks = i % 2 == 0,
+                                       .output_count = 1,
+                                       .sight = i % 2 == 0 ? SIGHT_PRODUCTS : SIGHT_NONE,
                                        .gaussian = i % 3 == 0,
                                        .steps = 1 + i % 6,
                                        .quantile = i % 5 == 0 ? 1 : 0.3};
@@ -208,7 +213,11 @@ Test(selftune, stays_finite_from_any_finite_state_and_release)
 /* Every p is 1, so the curvature is 0, and without noise so is the ridge's numerator. */
 Test(selftune, ends_where_the_model_is_sure_of_every_record, .timeout = 60)
 {
-    const struct selftune stage = {.feature_count = 1, .looks = true, .steps = 2, .quantile = 0.3};
+    const struct selftune stage = {.feature_count = 1,
+                                   .output_count = 1,
+                                   .sight = SIGHT_PRODUCTS,
+                                   .steps = 2,
+                                   .quantile = 0.3};
     const double gradient[2] = {0.1, 0.1};
     const struct selftune_release release = {1, 1, gradient, 0, NULL, 0};
     double state[STATE_MOST];
@@ -220,8 +229,12 @@ Test(selftune, ends_where_the_model_is_sure_of_every_record, .timeout = 60)
 
 Test(selftune, refuses_releases_out_of_range)
 {
-    const struct selftune stage = {
-        .feature_count = 2, .looks = true, .gaussian = false, .steps = 2, .quantile = 0.3};
+    const struct selftune stage = {.feature_count = 2,
+                                   .output_count = 1,
+                                   .sight = SIGHT_PRODUCTS,
+                                   .gaussian = false,
+                                   .steps = 2,
+                                   .quantile = 0.3};
     const double good[3] = {1, 2, 3};
     const double bad[3] = {1, NAN, 3};
     const struct selftune_look look = {10, good, good, good, 1, 1};
@@ -247,7 +260,8 @@ Test(selftune, refuses_releases_out_of_range)
     }
     cr_assert(memcmp(before, state, selftune_state_count(&stage) * sizeof *state) == 0);
     cr_assert(selftune_take_look(state, &stage, &look) == STATUS_OK);
-    const struct selftune blind = {.feature_count = 2, .steps = 2, .quantile = 0.3};
+    const struct selftune blind = {
+        .feature_count = 2, .output_count = 1, .steps = 2, .quantile = 0.3};
     const struct selftune_release first = {0, 10, good, 1, NULL, 0};
     cr_assert(selftune_begin(state, &blind) == STATUS_OK);
     cr_assert(selftune_take_gradient(state, &blind, &first) == STATUS_INVALID);
@@ -255,14 +269,16 @@ Test(selftune, refuses_releases_out_of_range)
 
 Test(selftune, refuses_a_stage_out_of_range)
 {
-    const struct selftune good = {.feature_count = 2, .steps = 2, .quantile = 0.3};
+    const struct selftune good = {
+        .feature_count = 2, .output_count = 1, .steps = 2, .quantile = 0.3};
     struct why why = {{0}};
     cr_assert(selftune_check(&good, &why) == STATUS_OK);
     const struct selftune bad[] = {
-        {0, false, false, 2, 0.3}, {SELFTUNE_FEATURES_MAX + 1, false, false, 2, 0.3},
-        {2, false, false, 0, 0.3}, {2, false, false, SELFTUNE_STEPS_MAX + 1, 0.3},
-        {2, false, false, 2, 0},   {2, false, false, 2, 1.1},
-        {2, false, false, 2, NAN},
+        {0, 1, false, false, 2, 0.3}, {SELFTUNE_FEATURES_MAX + 1, 1, false, false, 2, 0.3},
+        {2, 0, false, false, 2, 0.3}, {2, SELFTUNE_OUTPUTS_MAX + 1, false, false, 2, 0.3},
+        {2, 2, false, false, 2, 0.3}, {2, 1, false, false, SELFTUNE_STEPS_MAX + 1, 0.3},
+        {2, 1, false, false, 0, 0.3}, {2, 1, false, false, 2, 0},
+        {2, 1, false, false, 2, 1.1}, {2, 1, false, false, 2, NAN},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cr_assert(selftune_check(&bad[i], &why) == STATUS_INVALID && why.text[0] != 0);
@@ -271,8 +287,12 @@ Test(selftune, refuses_a_stage_out_of_range)
 
 Test(selftune, refuses_what_no_coordinator_shows)
 {
-    const struct selftune stage = {
-        .feature_count = 2, .looks = true, .gaussian = false, .steps = 1, .quantile = 0.3};
+    const struct selftune stage = {.feature_count = 2,
+                                   .output_count = 1,
+                                   .sight = SIGHT_PRODUCTS,
+                                   .gaussian = false,
+                                   .steps = 1,
+                                   .quantile = 0.3};
     static const struct {
         size_t at;
         double value;
@@ -304,8 +324,11 @@ Test(selftune, transforms_as_the_formula_says)
     struct public_random random = public_random_from(17);
     for (size_t i = 0; i < 200; i++) {
         const size_t d = 1 + i % FEATURES_MOST;
-        const struct selftune stage = {
-            .feature_count = d, .looks = i % 3 > 0, .steps = 1, .quantile = 0.3};
+        const struct selftune stage = {.feature_count = d,
+                                       .output_count = 1,
+                                       .sight = i % 3 > 0 ? SIGHT_PRODUCTS : SIGHT_NONE,
+                                       .steps = 1,
+                                       .quantile = 0.3};
         double shown[STATE_MOST];
         double z[FEATURES_MOST];
         double u[FEATURES_MOST + 1];
@@ -316,7 +339,7 @@ Test(selftune, transforms_as_the_formula_says)
         selftune_transform(u, z, shown, &stage);
         for (size_t j = 0; j < d; j++) {
             double plain = 2 * z[j];
-            for (size_t k = 0; stage.looks && k < d; k++) {
+            for (size_t k = 0; stage.sight != SIGHT_NONE && k < d; k++) {
                 plain =
                     (k == 0 ? 0 : plain) + (z[k] - shown[d + 2 + k]) * shown[2 * d + 2 + k * d + j];
             }
@@ -332,8 +355,11 @@ Test(selftune, model_scores_as_v_does)
     struct public_random random = public_random_from(19);
     for (size_t i = 0; i < 20; i++) {
         const size_t d = 1 + i % FEATURES_MOST;
-        const struct selftune stage = {
-            .feature_count = d, .looks = i % 2 > 0, .steps = 2, .quantile = 0.3};
+        const struct selftune stage = {.feature_count = d,
+                                       .output_count = 1,
+                                       .sight = i % 2 > 0 ? SIGHT_PRODUCTS : SIGHT_NONE,
+                                       .steps = 2,
+                                       .quantile = 0.3};
         double state[STATE_MOST] = {0};
         double z[FEATURES_MOST];
         double u[FEATURES_MOST + 1];

@@ -75,8 +75,11 @@ static void add_noise(double *x, size_t count, double deviation, struct public_r
  * the true model, in expectation over labels. */
 static double learn(double epsilon, bool looks, uint64_t seed)
 {
-    const struct selftune stage = {
-        .feature_count = FEATURES, .looks = looks, .steps = 3, .quantile = 0.3};
+    const struct selftune stage = {.feature_count = FEATURES,
+                                   .output_count = 1,
+                                   .sight = looks ? SIGHT_PRODUCTS : SIGHT_NONE,
+                                   .steps = 3,
+                                   .quantile = 0.3};
     const double part = epsilon / (looks ? 4 : 3); /* epsilon of a release */
     const double root = sqrt(2);
     struct public_random random = public_random_from(seed);

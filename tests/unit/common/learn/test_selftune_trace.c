@@ -36,8 +36,11 @@ Test(selftune_trace, transforms_every_record_by_the_same_instructions)
     static const double values[] = {0, -0.0, 1, -1, 5e-324, -1e-310, 0.5, 1e-150, 0x1p-100, 0.3};
     struct public_random random = public_random_from(23);
     for (int looks = 0; looks <= 1; looks++) {
-        const struct selftune stage = {
-            .feature_count = 7, .looks = looks == 1, .steps = 1, .quantile = 0.3};
+        const struct selftune stage = {.feature_count = 7,
+                                       .output_count = 1,
+                                       .sight = looks == 1 ? SIGHT_PRODUCTS : SIGHT_NONE,
+                                       .steps = 1,
+                                       .quantile = 0.3};
         struct transformed t = {.stage = &stage};
         struct trace trace;
         trace_init(&trace, 100000);

@@ -19,7 +19,7 @@ Test(standin, has_mean_zero_and_covariance_one_to_rounding)
         struct standin standin;
         const size_t d = widths[k];
         double worst = 0;
-        cr_assert(standin_init(&standin, d, k % 2 == 0) == STATUS_OK);
+        cr_assert(standin_init(&standin, d, 1, k % 2 == 0) == STATUS_OK);
         cr_assert(standin.count == standin_count(d) && standin.width == d + 1);
         for (size_t i = 0; i <= d; i++) {
             for (size_t j = 0; j <= i; j++) {
@@ -88,7 +88,7 @@ Test(standin, clips_at_the_quantile_of_the_total_norm)
     for (size_t k = 0; k < 4; k++) {
         struct standin standin;
         double v[5];
-        cr_assert(standin_init(&standin, 4, k % 2 == 0) == STATUS_OK);
+        cr_assert(standin_init(&standin, 4, 1, k % 2 == 0) == STATUS_OK);
         some_model(v, 5, k);
         standin_set(&standin, v);
         const double clip = standin_clip(&standin, quantiles[k]);
@@ -105,7 +105,7 @@ Test(standin, expects_no_gradient_without_a_clip)
     double v[8];
     double mean[8];
     double most = 0;
-    cr_assert(standin_init(&standin, 7, false) == STATUS_OK);
+    cr_assert(standin_init(&standin, 7, 1, false) == STATUS_OK);
     some_model(v, 8, 3);
     standin_set(&standin, v);
     standin_gradient(mean, &standin, HUGE_VAL);
@@ -158,7 +158,8 @@ Test(selftune, stays_where_the_release_is_what_the_model_gives)
 {
     for (int gaussian = 0; gaussian <= 1; gaussian++) {
         const struct selftune stage = {.feature_count = 6,
-                                       .looks = true,
+                                       .output_count = 1,
+                                       .sight = SIGHT_PRODUCTS,
                                        .gaussian = gaussian == 1,
                                        .steps = 2,
                                        .quantile = 0.3};
@@ -167,7 +168,7 @@ Test(selftune, stays_where_the_release_is_what_the_model_gives)
         double gradient[7];
         struct standin standin;
         cr_assert(selftune_begin(state, &stage) == STATUS_OK);
-        cr_assert(standin_init(&standin, 6, stage.gaussian) == STATUS_OK);
+        cr_assert(standin_init(&standin, 6, 1, stage.gaussian) == STATUS_OK);
         some_model(v, 7, 5);
         memcpy(state + 1, v, sizeof v);
         standin_set(&standin, v);
