@@ -206,8 +206,9 @@ static size_t read_release(double *value, const struct planned *bench,
         count = closing->count;
         for (size_t i = 0; i < count; i++) {
             const struct learn_stage *own = learn_stage(stage);
-            const double unit = own->tune.sight != SIGHT_NONE ? ldexp(own->weights.count, LEARN_LOOK_BITS)
-                                                : (double)own->count_step;
+            const double unit = own->tune.sight != SIGHT_NONE
+                                    ? ldexp(own->weights.count, LEARN_LOOK_BITS)
+                                    : (double)own->count_step;
             value[i] = (double)sum[i] / unit / (AGENTS * (double)stage->batch);
         }
         break;
