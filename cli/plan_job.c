@@ -5,6 +5,7 @@
 #include "config/options.h"
 #include "job/round.h"
 #include "job/trust.h"
+#include "task/task.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,6 +46,20 @@ static void print_charge(const struct terms *terms)
                epsilon_cell(price, terms->price));
 }
 
+/* Rounds and batch, also where the stage's task chose them. */
+static void print_rounds(const struct stage *stage)
+{
+    char share[CELL_BYTES] = "";
+    if (!task_reads(stage->task, SHARED_ROUNDS) || !task_reads(stage->task, SHARED_BATCH)) {
+        return;
+    }
+    if (stage->batch_nano > 0) {
+        (void)snprintf(share, sizeof share, ", %.9g %% of these agents' records",
+                       100.0 * stage->batch_nano / PORTION_ONE);
+    }
+    (void)printf("  rounds: %u; batch: %u%s\n", stage->rounds, stage->batch, share);
+}
+
 /* What a round asks of an agent's machine. */
 static void print_work(const struct job_plan *plan, size_t index)
 {
@@ -69,6 +84,7 @@ static void print_stage(const struct job_plan *plan, size_t index)
     (void)printf("\nstage %zu: %s, %s; %s\n", index + 1, task_name(stage->task),
                  strategy_name(stage->strategy), terms->mechanism);
     print_charge(terms);
+    print_rounds(stage);
     for (size_t i = 0; i < terms->line_count; i++) {
         const struct terms_line *line = &terms->line[i];
         const char *drowned = line->noise_to_signal > 1 ? "  DROWNED" : "";
@@ -302,8 +318,9 @@ const struct command command_plan_job = {
         "  --json       the same as one object\n\n"
         "The object: job, unit, trust, agents, records; price and limit {epsilon, delta}, admitted;\n"
         "burden, the largest of all; other_trust, the same without advice, or null beside the sentence\n"
-        "no_other_trust; better_trust; and for each of stages: task, strategy, mechanism, passes\n"
-        "(charges), charge_epsilon or charge_sigma of one, sampling; epsilon, delta of the stage by\n"
+        "no_other_trust; better_trust; and for each of stages: task, strategy, mechanism, rounds,\n"
+        "batch (records that an agent looks at in a round; 0: all), passes (charges), charge_epsilon or\n"
+        "charge_sigma of one, sampling; epsilon, delta of the stage by\n"
         "itself; regret_bound, regret_bound_without_privacy; best_is_broadcast, the chance that the best\n"
         "expert is, where it leads by 1/100; memory_bytes and operations that a round takes an agent at\n"
         "most; slot_ms, the answer_slot_ms that will do at 10^9 operations a second (`hedgerow-agent check\n"

@@ -103,6 +103,8 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
         "best_is_broadcast", json_number(terms->best_chance), "memory_bytes",
         json_number(need.bytes), "operations", json_number(need.flops), "slot_ms", slot, "releases",
         lines_json(terms), "drowned", worst != NULL && worst->noise_to_signal > 1);
+    json_put(&object, "rounds", json_integer((json_int_t)stage->rounds));
+    json_put(&object, "batch", json_integer((json_int_t)stage->batch));
     if (plan != &answer->plan) {
         return object;
     }

@@ -81,9 +81,9 @@ bool stage_has_twice(const double *list, size_t count)
     return false;
 }
 
-enum status stage_take_batch(const struct drafting *drafting, size_t index)
+enum status stage_take_portion(const struct drafting *drafting, size_t index,
+                               struct config_portion batch)
 {
-    const struct config_portion batch = draft_stage(drafting, index)->batch;
     const struct job *job = drafting->job;
     struct stage *stage = &drafting->job->stage[index];
     stage->batch = batch.count;
@@ -123,6 +123,11 @@ enum status stage_take_batch(const struct drafting *drafting, size_t index)
     const uint64_t least = round_records_least(stage);
     stage->batch = round_batch(stage, least > job->records_least ? least : job->records_least);
     return STATUS_OK;
+}
+
+enum status stage_take_batch(const struct drafting *drafting, size_t index)
+{
+    return stage_take_portion(drafting, index, draft_stage(drafting, index)->batch);
 }
 
 enum status stage_build_lambdas(const struct drafting *drafting, size_t index)

@@ -180,6 +180,10 @@ uint64_t stage_share_nano(const struct drafting *drafting, size_t index);
  * records an agent may have. Fails with STATUS_INVALID. */
 MUST_USE enum status stage_take_batch(const struct drafting *drafting, size_t index);
 
+/** The same of a batch that the task chooses. Fails likewise. */
+MUST_USE enum status stage_take_portion(const struct drafting *drafting, size_t index,
+                                        struct config_portion batch);
+
 /** Once all stages are built: plans the plays of losses stages under central trust, and lowers their
  * eta until an agent's ledger will admit the whole job; of all stages of a known horizon alike, in
  * whatever order they are. */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROUNDS_MOST = 100000, BATCH_MOST = 1000000000 }; /* as the keys' ranges: job/draft_stage.c */
+
 struct draft_forecaster {
     char name[JOB_NAME_BYTES];
     char (*feature)[SCHEMA_NAME_BYTES];
@@ -153,9 +155,87 @@ static enum status prepare_games(const struct drafting *drafting, size_t index)
     return losses_stage(stage)->plays.game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static enum status build(const struct drafting *drafting, size_t index)
+/* Whole batches that a pass over so many records has, as many as a stage may have rounds. */
+static uint32_t batches_in(uint64_t records, uint64_t batch)
+{
+    return (uint32_t)(records / batch < ROUNDS_MOST ? records / batch : ROUNDS_MOST);
+}
+
+/* A batch that the job does not write: all records in these rounds. A share reaches also those that only some agents
+ * have; where a share cannot be, it is a number that every agent has. */
+static enum status choose_batch(struct config_portion *batch, const struct drafting *drafting,
+                                size_t index, uint64_t records)
+{
+    const struct job *job = drafting->job;
+    const struct stage *stage = &job->stage[index];
+    if (job->unit == UNIT_ROUND) {
+        return stage_refuse(drafting, index, "batch",
+                            "is missing, and under unit round it says how many records are "
+                            "protected together: add it, for example `batch: 100`");
+    }
+    if (records < stage->rounds) {
+        return stage_refuse(
+            drafting, index, "rounds",
+            "leaves a round without records: cohort.records, less what `first` "
+            "passes over, is fewer. Lower rounds, or write a larger cohort.records");
+    }
+    const uint32_t share = PORTION_ONE / stage->rounds;
+    const uint64_t count = records / stage->rounds;
+    const bool is_share = job->unit == UNIT_RECORD && job->records_most > 0 && stage->first == 0 &&
+                          records >= (PORTION_ONE + share - 1) / share; /* a record in each */
+    *batch =
+        is_share
+            ? (struct config_portion){.share_nano = share}
+            : (struct config_portion){.count = (uint32_t)(count < BATCH_MOST ? count : BATCH_MOST)};
+    return STATUS_OK;
+}
+
+/* Rounds and batch, from public numbers alone where the job leaves them out.
+ *
+ * The choice has the least noise. Let a stage look at n records in T rounds. A pass is charged once, so every round's
+ * noise is that of the whole share, and the noise of all losses together grows as sqrt(T): one round. Under central
+ * trust one round leaves all of the share to the last pick. With a batch that is given, T rounds look at T batches, and
+ * the noise on the mean loss falls as 1/sqrt(T): as many rounds as surely have records. Under unit agent and local trust
+ * every round is charged: one round. */
+static enum status take_rounds(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = draft_stage(drafting, index);
+    const struct job *job = drafting->job;
+    struct stage *stage = &drafting->job->stage[index];
+    struct config_portion batch = draft->batch;
+    const bool has_rounds = stage_has(drafting, index, "rounds");
+    const bool has_batch = stage_has(drafting, index, "batch");
+    const uint64_t records =
+        job->records_least > stage->first ? job->records_least - stage->first : 0;
+    const bool each_paid = job->unit == UNIT_AGENT && !trust_of(job)->exact_answers;
+
+    stage->rounds = has_rounds ? draft->rounds : 1;
+    if ((!has_rounds || !has_batch) && !config_has(drafting->config, "cohort.records")) {
+        return stage_refuse(drafting, index, has_rounds ? "batch" : "rounds",
+                            "is missing, and follows from the fewest records that an agent may "
+                            "have: write cohort.records, for example `cohort: {records: 500}`, or "
+                            "write rounds and batch");
+    }
+    if (!has_batch) {
+        const enum status status = choose_batch(&batch, drafting, index, records);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    } else if (!has_rounds && !each_paid) {
+        stage->rounds = batch.share_nano > 0 ? batches_in(PORTION_ONE, batch.share_nano)
+                                             : batches_in(records, batch.count);
+        if (stage->rounds == 0) {
+            return stage_refuse(drafting, index, "batch",
+                                "is more than cohort.records, less what `first` passes over: lower "
+                                "batch, or write a larger cohort.records");
+        }
+    }
+    stage->batches = stage->rounds; /* every round looks at other records: one pass, paid once */
+    return stage_take_portion(drafting, index, batch);
+}
+
+static enum status build(const struct drafting *drafting, size_t index)
+{
     const struct draft_losses *own = draft_own(drafting, index);
     struct job *job = drafting->job;
     const bool exact = trust_of(job)->exact_answers;
@@ -180,10 +260,8 @@ static enum status build(const struct drafting *drafting, size_t index)
                             "of a series needs trust local: one day is in several records, and the "
                             "coins of a play are priced for one");
     }
-    stage->rounds = draft->rounds;
     stage->first = own->first;
-    stage->batches = draft->rounds; /* every round looks at other records: one pass, paid once */
-    status = stage_take_batch(drafting, index);
+    status = take_rounds(drafting, index);
     if (status != STATUS_OK) {
         return status;
     }
@@ -211,7 +289,7 @@ const struct task_text task_text_losses = {
                   1u << STRATEGY_EPOCHS,
     .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND | 1u << UNIT_AGENT,
     .reads = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
-    .needs = SHARED_LOSS | SHARED_ROUNDS | SHARED_BATCH,
+    .needs = SHARED_LOSS,
     .own = keys,
     .own_bytes = sizeof(struct draft_losses),
     .strategy_where = strategy_where,

@@ -79,6 +79,13 @@ sed 's/{task: learn}/{task: learn}\n  - {task: losses, loss: zero_one, rounds: 2
 expect 0 "$hedgerow" simulate "$work/judged.yml" --out "$work/judged" --data "$root/compose/hospitals/flchain.csv" --seed 1
 expect 0 "$programs/hedgerow-agent" ledger --config "$work/judged/agents/hospital-1/agent.yml" --json
 [ "$(grep -c '"epsilon": 0.26666[0-9]' "$work/out")" -eq 6 ] || fault 'learn did not take 0.8 of epsilon in three rounds'
+# A stage of losses needs neither rounds nor batch: one round of all records, told by the plan.
+sed 's/rounds: 2, batch: 100, //' "$work/judged.yml" >"$work/chosen.yml"
+expect 0 "$hedgerow" plan job "$work/chosen.yml"
+prints "rounds: 1; batch: 1200, 100 % of these agents' records"
+expect 0 "$hedgerow" simulate "$work/chosen.yml" --out "$work/chosen" --data "$root/compose/hospitals/flchain.csv" --seed 1
+expect 0 "$programs/hedgerow-agent" ledger --config "$work/chosen/agents/hospital-1/agent.yml" --json
+grep -q '"epsilon": 0.2' "$work/out" || fault 'the round of losses was not charged 0.2'
 # A map of another stage leaves learn the columns.
 sed 's/{task: learn}/{task: update, loss: hinge, rounds: 1, batch: 100, clip: 1, rate: 1, share: 0.5, map: {kind: fourier, kernel: gaussian, gamma: 1, features: 20, seed: 42}}\n  - {task: learn}/' \
     "$root/compose/hospitals/learn.yml" >"$work/mapped.yml"

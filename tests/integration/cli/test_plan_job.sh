@@ -76,6 +76,7 @@ folder = pathlib.Path(sys.argv[1])
 well, drowned = (json.loads((folder / f"{name}.json").read_text()) for name in ("well", "drowned"))
 assert well["admitted"] and well["price"] == {"epsilon": 1.0, "delta": 0.0} and well["agents"] == 5
 fit, losses = well["stages"]
+assert losses["rounds"] * losses["batch"] <= well["records"] and losses["batch"] == 209, losses
 assert math.isclose(losses["releases"][0]["noise"], math.sqrt(2) * 8 / 0.3 / 209 / math.sqrt(5), rel_tol=1e-9)
 assert fit["charge_epsilon"] == 0.7 and fit["passes"] == 1 and fit["charge_sigma"] is None
 assert losses["regret_bound_without_privacy"] < losses["regret_bound"] < 1
@@ -88,7 +89,7 @@ assert set(well) == keys | {"other_trust", "better_trust"} and set(well["other_t
 assert well["unit"] == "record" and well["price"].keys() == well["limit"].keys() == {"epsilon", "delta"}
 stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "charge_sigma", "sampling", "epsilon", "delta",
               "regret_bound", "regret_bound_without_privacy", "best_is_broadcast", "releases", "drowned", "memory_bytes",
-              "operations", "slot_ms"}
+              "operations", "slot_ms", "rounds", "batch"}
 release_keys = {"what", "unit", "noise", "bar", "burden", "drowned_when"}
 for stage in well["stages"] + drowned["stages"]:
     assert set(stage) == stage_keys | {"advice", "notes"}, set(stage)

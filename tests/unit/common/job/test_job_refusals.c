@@ -172,9 +172,9 @@ static const struct refusal refusals[] = {
     {"rounds: 12", "rounds: 0", STATUS_INVALID,
      "job.yml:22:13: stages[1].rounds: \"0\" is out of range: write a number from 1 to 100000"},
     {"    rounds: 12\n", "", STATUS_INVALID,
-     "job.yml:19:5: stages[1].rounds: is missing: add it, for example `rounds: 12`"},
+     "job.yml:19:5: stages[1].rounds: is missing, and follows from the fewest records that an agent may have: write cohort.records, for example `cohort: {records: 500}`, or write rounds and batch"},
     {"    batch: 100\n", "", STATUS_INVALID,
-     "job.yml:19:5: stages[1].batch: is missing: add it, for example `batch: 100`"},
+     "job.yml:19:5: stages[1].batch: is missing, and follows from the fewest records that an agent may have: write cohort.records, for example `cohort: {records: 500}`, or write rounds and batch"},
     {"batch: 100", "batch: 0.25", STATUS_INVALID,
      "job.yml:23:12: stages[1].batch: \"0.25\" is not a whole number: a share of the records is "
      "written 25 %"},
