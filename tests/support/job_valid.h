@@ -165,8 +165,8 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
     case TASK_LEARN:
         return looks && stage->loss.kind == LOSS_LOGISTIC && stage->batch_nano > 0 &&
                learn_stage(stage)->tune.steps >= 1 &&
-               stage->rounds ==
-                   learn_stage(stage)->tune.steps + (learn_stage(stage)->tune.sight != SIGHT_NONE ? 1 : 0);
+               stage->rounds == learn_stage(stage)->tune.steps +
+                                    (learn_stage(stage)->tune.sight != SIGHT_NONE ? 1 : 0);
     case TASK_ONLINE:
         return stage->loss.kind == LOSS_SQUARED && online_stage(stage)->stream.t0 >= 1;
     case TASK_COUNT:
