@@ -203,7 +203,20 @@ static void print_trusts(const struct job_answer *answer)
                    : "Under it no agent sends an exact sum");
 }
 
-static void print_text(const struct job_answer *answer)
+static enum status print_expected(const struct job_answer *answer)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < answer->plan.job.stage_count; i++) {
+        struct job_expected expected;
+        status = job_expect(&expected, &answer->source, &answer->plan, i);
+        if (status == STATUS_OK) {
+            job_expected_print(&expected);
+        }
+    }
+    return status;
+}
+
+static enum status print_text(const struct job_answer *answer)
 {
     const struct job_plan *plan = &answer->plan;
     const struct job *job = &plan->job;
@@ -224,6 +237,7 @@ static void print_text(const struct job_answer *answer)
         print_warning(answer, i);
         print_notes(job, i);
     }
+    return print_expected(answer);
 }
 
 static enum status check_records(const struct job_answer *answer, const struct request *request,
@@ -257,8 +271,7 @@ static enum status answer_job(struct job_answer *answer, const struct request *r
     if (request->json) {
         return job_answer_json(answer);
     }
-    print_text(answer);
-    return STATUS_OK;
+    return print_text(answer);
 }
 
 static enum exit_code run(const struct command *command, int count, char **argument)
@@ -311,7 +324,8 @@ const struct command command_plan_job = {
         "everything that is released, in its own unit, the regret to expect, and the whole price\n"
         "beside the job's limit. Warns where the noise drowns the signal, the most common mistake,\n"
         "and says what would help, each suggestion planned as a job of its own. Compares the two\n"
-        "trusts. No record is read.\n\n"
+        "trusts. No record is read. A `learn` stage is rehearsed on made-up tables, which tells what\n"
+        "accuracy to expect.\n\n"
         "  JOB.yml      the job, for example compose/hospitals/job.yml\n"
         "  --agents N   that answer every round (the job's cohort.minimum)\n"
         "  --records N  of each agent, at least (what the job says, or its stages need)\n"
@@ -324,8 +338,10 @@ const struct command command_plan_job = {
         "itself; regret_bound, regret_bound_without_privacy; best_is_broadcast, the chance that the best\n"
         "expert is, where it leads by 1/100; memory_bytes and operations that a round takes an agent at\n"
         "most; slot_ms, the answer_slot_ms that will do at 10^9 operations a second (`hedgerow-agent check\n"
-        "--job` measures a site's own speed), null where an answer needs no slot; drowned; notes; advice, each with change, noise, burden, enough; releases, each with\n"
-        "what, unit, noise (one standard deviation), bar (95 % stay within), burden (above 1: drowned)\n"
+        "--job` measures a site's own speed), null where an answer needs no slot; drowned; notes;\n"
+        "expected, with tables, without_privacy and plans, each with epsilon, trust, accuracy and lost,\n"
+        "which have mean, low and high; advice, each with change, noise, burden, enough; releases, each\n"
+        "with what, unit, noise (one standard deviation), bar (95 % stay within), burden (above 1: drowned)\n"
         "and drowned_when. null: there is none.\n\n"
         "example:\n"
         "  hedgerow plan job compose/hospitals/job.yml --agents 5\n"

@@ -10,6 +10,9 @@
 #include "job/job.h"
 #include "job/terms.h"
 #include "job/work.h"
+#include "learn/rehearsal.h"
+
+#include <jansson.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +21,7 @@ enum {
     PLAN_ADVICE_BYTES = 512,
     PLAN_ADVICE_MAX = 12,
     PLAN_CHANGES_MAX = 2 * JOB_STAGES_MAX + 4,
+    JOB_EXPECTED_MAX = 12, /* epsilons, under two trusts */
     PLAN_PATH_BYTES = 128,
     PLAN_SET_BYTES = 16 * 1024 /* a list of as many lambdas as a job may have */
 };
@@ -87,6 +91,34 @@ size_t job_advise(struct job_advice advice[static PLAN_ADVICE_MAX], const struct
  */
 MUST_USE enum status job_plan_other_trust(struct job_plan *other, const struct job_source *source,
                                           const struct job_plan *plan, struct why *why);
+
+/* What a stage's model is expected to be, at one epsilon under one trust. */
+struct job_expected_row {
+    uint64_t epsilon_micro;
+    const char *trust;
+    bool is_own; /* the job as it is written */
+    struct rehearsal_answer answer;
+};
+
+struct job_expected {
+    size_t stage;
+    size_t count; /* 0: the stage is not rehearsed */
+    bool is_long; /* because that would take too long */
+    struct job_expected_row row[JOB_EXPECTED_MAX];
+};
+
+/**
+ * Rehearses a stage on made-up tables (learn/rehearsal.h), at the job's epsilon and a few others, under both trusts.
+ * Deterministic from the job's text. Fails with STATUS_NO_MEMORY, STATUS_INVALID. Cost: one to five seconds.
+ */
+MUST_USE enum status job_expect(struct job_expected *out, const struct job_source *source,
+                                const struct job_plan *plan, size_t stage);
+
+/** Prints it; nothing where the stage is not rehearsed. */
+void job_expected_print(const struct job_expected *expected);
+
+/** Returns it as an object; null likewise. */
+json_t *job_expected_json(const struct job_expected *expected);
 
 /* A whole answer: the plan, and the same job under the other trust, where there is one. */
 struct job_answer {

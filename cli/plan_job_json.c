@@ -67,6 +67,14 @@ static json_t *notes_json(const struct job *job, size_t stage)
     return array;
 }
 
+static json_t *expected_json(const struct job_answer *answer, size_t stage)
+{
+    struct job_expected expected;
+    return job_expect(&expected, &answer->source, &answer->plan, stage) == STATUS_OK
+               ? job_expected_json(&expected)
+               : NULL;
+}
+
 enum status job_plan_need(struct work_need *out, const struct job_plan *plan, size_t stage)
 {
     const uint64_t least = job_records_min(&plan->job);
@@ -110,6 +118,7 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
     }
     json_put(&object, "advice", advice_json(answer, index));
     json_put(&object, "notes", notes_json(&plan->job, index));
+    json_put(&object, "expected", expected_json(answer, index));
     return object;
 }
 

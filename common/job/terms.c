@@ -110,20 +110,41 @@ static void describe_price(struct terms *terms, const struct terms_setting *sett
     terms->price = terms_price(&setting->job->filter, &cost);
 }
 
-enum status terms_of_stage(struct terms *terms, const struct job *job, size_t index,
-                           struct terms_size size, struct why *why)
+/* stage: kept as long as the setting. */
+static struct terms_setting setting_of(struct stage *stage, const struct job *job, size_t index,
+                                       struct terms_size size)
 {
     const uint64_t needed = job_records_min(job);
     const uint64_t records = size.records > needed ? size.records : needed;
-    const struct stage stage = round_stage_at(&job->stage[index], records);
-    const struct terms_setting setting = {.job = job,
-                                          .stage = &stage,
-                                          .index = index,
-                                          .agents = size.agents,
-                                          .records = records,
-                                          .experts = job_experts_at(job, index, size.agents)};
-    enum status status = STATUS_OK;
     CHECK(index < job->stage_count && size.agents >= 1 && size.agents <= JOB_AGENTS_MAX);
+    *stage = round_stage_at(&job->stage[index], records);
+    return (struct terms_setting){.job = job,
+                                  .stage = stage,
+                                  .index = index,
+                                  .agents = size.agents,
+                                  .records = records,
+                                  .experts = job_experts_at(job, index, size.agents)};
+}
+
+bool terms_can_rehearse(const struct job *job, size_t index)
+{
+    return task_bounds(job->stage[index].task)->rehearse != NULL;
+}
+
+enum status terms_rehearse(struct rehearsal *out, const struct job *job, size_t index,
+                           struct terms_size size, struct why *why)
+{
+    struct stage stage;
+    const struct terms_setting setting = setting_of(&stage, job, index, size);
+    return task_bounds(stage.task)->rehearse(out, &setting, why);
+}
+
+enum status terms_of_stage(struct terms *terms, const struct job *job, size_t index,
+                           struct terms_size size, struct why *why)
+{
+    struct stage stage;
+    const struct terms_setting setting = setting_of(&stage, job, index, size);
+    enum status status = STATUS_OK;
     *terms = (struct terms){.regret = NAN, .regret_free = NAN, .best_chance = NAN};
     describe_price(terms, &setting);
     status = task_bounds(setting.stage->task)->describe(terms, &setting, why);

@@ -5,6 +5,9 @@
 #define JOB_TERMS_H
 
 #include "job/round.h"
+#include "learn/rehearsal.h"
+
+#include <stdbool.h>
 
 enum { TERMS_TEXT_BYTES = 512 };
 
@@ -54,6 +57,14 @@ struct terms_size {
 MUST_USE enum status terms_of_stage(struct terms *terms, const struct job *job, size_t index,
                                     struct terms_size size, struct why *why);
 void terms_free(struct terms *terms);
+
+/** Returns whether a stage can be rehearsed on made-up tables. */
+bool terms_can_rehearse(const struct job *job, size_t index);
+
+/** Tells what a rehearsal of such a stage has to know. out borrows from the job. Fails as terms_of_stage,
+ * and with STATUS_UNSUPPORTED where this one is not rehearsed. */
+MUST_USE enum status terms_rehearse(struct rehearsal *out, const struct job *job, size_t index,
+                                    struct terms_size size, struct why *why);
 
 /** Returns an (epsilon, delta) that holds for these sums at one moment fixed beforehand, such as the
  * job's end: the pure sum, or what filter_epsilon says at the filter's delta where that is less. */

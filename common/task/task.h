@@ -135,6 +135,11 @@ struct task_bounds {
     /** Adds the lines of what the stage releases: terms.h. */
     enum status (*describe)(struct terms *terms, const struct terms_setting *setting,
                             struct why *why);
+
+    /** Tells what a rehearsal of the stage has to know: learn/rehearsal.h. NULL: it is not rehearsed.
+     * Fails with STATUS_UNSUPPORTED where this one is not, else as describe. */
+    enum status (*rehearse)(struct rehearsal *out, const struct terms_setting *setting,
+                            struct why *why);
 };
 
 #define TASK_PARTS(NAME, name)                                                                     \

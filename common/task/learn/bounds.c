@@ -137,6 +137,40 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
     return status;
 }
 
+static enum status rehearse(struct rehearsal *out, const struct terms_setting *setting,
+                            struct why *why)
+{
+    const struct stage *stage = setting->stage;
+    const struct learn_stage *own = learn_stage(stage);
+    const double look = ldexp(1, LEARN_LOOK_BITS);
+    struct query_noise noise = {0};
+    double first = 0;
+    if (own->tune.output_count > 1) {
+        return STATUS_UNSUPPORTED; /* the made-up labels have two classes */
+    }
+    enum status status = terms_noise(&noise, setting, stage->rounds - 1, why);
+    if (status == STATUS_OK) {
+        status = terms_deviation(&first, setting, 0, why);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    *out = (struct rehearsal){.tune = own->tune,
+                              .schema = &setting->job->stage[setting->index].schema,
+                              .records = (double)setting->agents * (double)stage->batch,
+                              .noises = noise.is_gaussian ? 0 : noise.draws,
+                              .step = ldexp(query_noise_deviation(&noise), -LEARN_STEP_BITS)};
+    if (own->tune.sight != SIGHT_NONE) {
+        out->look_count = first / (look * own->weights.count);
+        out->look_sum = first / (look * own->weights.sum);
+        out->look_product = first / (look * own->weights.product);
+    } else {
+        out->first_step = first / (double)own->clip_first;
+        out->first_count = first / (double)own->count_step;
+    }
+    return STATUS_OK;
+}
+
 static size_t state_count(const struct stage *stage)
 {
     return selftune_shown_count(&learn_stage(stage)->tune);
@@ -161,4 +195,5 @@ const struct task_bounds task_bounds_learn = {.input = INPUT_STATE,
                                               .answer_count = answer_count,
                                               .bounds = bounds,
                                               .need = need,
-                                              .describe = describe};
+                                              .describe = describe,
+                                              .rehearse = rehearse};

@@ -67,7 +67,26 @@ grep -q '"said": "step 2 of 2"' "$work/one/result.json" || fault 'the result doe
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml"
 prints 'the sums of products of 7 columns'
 
+# What to expect, before a record is read: the same at every call, less lost where there is less noise, and about what
+# happened above. (docs/study-hospitals.md has how often it is right.)
+prints 'What to expect of stage 1'
+prints '<- this job'
+cp "$work/out" "$work/expected"
+expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml"
+cmp -s "$work/out" "$work/expected" || fault 'two rehearsals of one text differ'
+expect 0 "$hedgerow" plan job "$root/compose/hospitals/fit.yml"
+says_not 'What to expect'
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml" --json
+python3 - "$work/out" <<'PY' || fault 'what is expected of the hospitals'
+import json, sys
+expected = json.load(open(sys.argv[1]))["stages"][0]["expected"]
+lost = {(plan["trust"], plan["epsilon"]): plan["lost"] for plan in expected["plans"]}
+local = [lost["local", epsilon]["mean"] for epsilon in (0.1, 0.3, 1, 3, 10)]
+own = lost["local", 1]
+sys.exit(not (len(lost) == 10 and local == sorted(local, reverse=True) and local[0] > 0.03 > local[2]
+              and lost["central", 0.3]["mean"] < lost["local", 0.3]["mean"]
+              and own["low"] <= own["mean"] <= own["high"] and own["low"] < 0.02 and expected["tables"] >= 16))
+PY
 prints '"mechanism": "discrete Laplace"'
 sed 's/delta: 0/delta: 0.00001/' "$root/compose/hospitals/learn.yml" >"$work/delta.yml"
 expect 0 "$hedgerow" plan job "$work/delta.yml"

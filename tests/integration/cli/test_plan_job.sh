@@ -92,12 +92,12 @@ stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "char
               "operations", "slot_ms", "rounds", "batch"}
 release_keys = {"what", "unit", "noise", "bar", "burden", "drowned_when"}
 for stage in well["stages"] + drowned["stages"]:
-    assert set(stage) == stage_keys | {"advice", "notes"}, set(stage)
+    assert set(stage) == stage_keys | {"advice", "expected", "notes"}, set(stage)
     assert all(set(release) == release_keys for release in stage["releases"])
     assert all(set(advice) == {"change", "noise", "burden", "enough"} for advice in stage["advice"])
 assert all(set(stage) == stage_keys for stage in well["other_trust"]["stages"])
 told = (folder / "help").read_text()
-for key in keys | stage_keys | release_keys | {"other_trust", "no_other_trust", "better_trust", "advice", "notes", "change", "enough"}:
+for key in keys | stage_keys | release_keys | {"other_trust", "no_other_trust", "better_trust", "advice", "expected", "notes", "change", "enough"}:
     assert key in told, key
 assert [stage["passes"] for stage in well["stages"]] == [1, 1]
 # A solver's slot: twice its operations at 10^9 a second.

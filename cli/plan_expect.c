@@ -1,0 +1,222 @@
+/* What accuracy to expect of a stage that can be rehearsed, at the job's epsilon and a few others, under both trusts. Each
+ * row is a plan of its own, of the job's text with changes. The seed is the text's digest. */
+
+#include "cli/plan_job.h"
+
+#include "base/decimal.h"
+#include "base/wrap.h"
+#include "crypto/digest.h"
+#include "dp/charge.h"
+#include "json/json_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_BYTES = 48, PERCENT = 100 };
+
+/* Epsilons of the curve: 10^-6. */
+static const uint64_t curve[] = {100000, 300000, 1000000, 3000000, 10000000};
+
+enum { CURVE_COUNT = sizeof curve / sizeof curve[0] };
+
+/* The job's own epsilon among those of the curve. Returns how many there are. */
+static size_t epsilons(uint64_t micro[static CURVE_COUNT + 1], uint64_t own)
+{
+    size_t count = 0;
+    bool placed = false;
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        if (!placed && own < curve[i]) {
+            micro[count++] = own;
+            placed = true;
+        }
+        placed = placed || own == curve[i];
+        micro[count++] = curve[i];
+    }
+    if (!placed) {
+        micro[count++] = own;
+    }
+    return count;
+}
+
+/* Plans the job at another epsilon, and under the other trust. There may be no such job. */
+static enum status plan_at(struct job_plan *changed, const struct job_source *source,
+                           const struct job_plan *plan, uint64_t micro, bool other)
+{
+    struct job_changes *changes = calloc(1, sizeof *changes);
+    char words[PLAN_ADVICE_BYTES] = "";
+    char epsilon[CELL_BYTES];
+    if (changes == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    if (other) {
+        job_change_trust(changes, words, plan);
+    }
+    decimal_format(epsilon, sizeof epsilon, micro, EPSILON_DECIMALS);
+    if (changes->count < PLAN_CHANGES_MAX) {
+        (void)snprintf(changes->set[changes->count++], PLAN_SET_BYTES, "privacy.epsilon=%s",
+                       epsilon);
+    }
+    const enum status status = job_plan_make(changed, source, changes, NULL);
+    free(changes);
+    return status;
+}
+
+static uint64_t seed_of(const struct job_source *source)
+{
+    struct digest digest;
+    digest_sha256(&digest, &source->text, 1);
+    return load_u64(digest.byte);
+}
+
+/* The plans of all rows, kept while they are played: a rehearsal borrows from its job. */
+struct staging {
+    struct job_plan plan[JOB_EXPECTED_MAX];
+    struct rehearsal rehearsal[JOB_EXPECTED_MAX];
+    struct rehearsal_answer answer[JOB_EXPECTED_MAX];
+};
+
+static void add_row(struct job_expected *out, struct staging *staging,
+                    const struct job_source *source, const struct job_plan *plan, uint64_t micro,
+                    bool other)
+{
+    struct job_plan *changed = &staging->plan[out->count];
+    struct job_expected_row *row = &out->row[out->count];
+    if (plan_at(changed, source, plan, micro, other) != STATUS_OK) {
+        return; /* there is no such job */
+    }
+    if (!terms_can_rehearse(&changed->job, out->stage) ||
+        terms_rehearse(&staging->rehearsal[out->count], &changed->job, out->stage, changed->size,
+                       NULL) != STATUS_OK) {
+        job_plan_free(changed);
+        return;
+    }
+    *row = (struct job_expected_row){.epsilon_micro = micro,
+                                     .trust = job_plan_trust(changed),
+                                     .is_own = !other && micro == plan->job.epsilon_micro};
+    out->count++;
+}
+
+/* Too many columns: the curve is left away first. */
+static void keep_short(struct job_expected *out, struct staging *staging, uint64_t own)
+{
+    size_t kept = 0;
+    if (rehearsal_is_short(staging->rehearsal, out->count)) {
+        return;
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->row[i].epsilon_micro == own) {
+            staging->rehearsal[kept] = staging->rehearsal[i];
+            out->row[kept++] = out->row[i];
+        }
+    }
+    out->is_long = kept > 0 && !rehearsal_is_short(staging->rehearsal, kept);
+    out->count = out->is_long ? 0 : kept;
+}
+
+static void free_plans(struct staging *staging)
+{
+    for (size_t i = 0; i < JOB_EXPECTED_MAX; i++) {
+        job_plan_free(&staging->plan[i]);
+    }
+    free(staging);
+}
+
+enum status job_expect(struct job_expected *out, const struct job_source *source,
+                       const struct job_plan *plan, size_t stage)
+{
+    uint64_t micro[CURVE_COUNT + 1];
+    *out = (struct job_expected){.stage = stage};
+    if (!terms_can_rehearse(&plan->job, stage)) {
+        return STATUS_OK;
+    }
+    struct staging *staging = calloc(1, sizeof *staging);
+    if (staging == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    const size_t count = epsilons(micro, plan->job.epsilon_micro);
+    for (size_t i = 0; i < count; i++) {
+        add_row(out, staging, source, plan, micro[i], false);
+        add_row(out, staging, source, plan, micro[i], true);
+    }
+    enum status status = STATUS_OK;
+    if (out->count > 0) {
+        keep_short(out, staging, plan->job.epsilon_micro);
+    }
+    if (out->count > 0) {
+        status = rehearsal_play(staging->answer, staging->rehearsal, out->count,
+                                REHEARSAL_TABLES_MAX, seed_of(source));
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->row[i].answer = staging->answer[i];
+    }
+    free_plans(staging);
+    return status;
+}
+
+static void print_figure(const struct rehearsal_figure *figure, const char *gap)
+{
+    char text[CELL_BYTES];
+    (void)snprintf(text, sizeof text, "%.1f (%.1f to %.1f)", PERCENT * figure->mean,
+                   PERCENT * figure->low, PERCENT * figure->high);
+    (void)printf("%s%-22s", gap, text);
+}
+
+void job_expected_print(const struct job_expected *expected)
+{
+    if (expected->is_long) {
+        (void)putchar('\n');
+        wrap_print(stdout, 0, 0, "Stage %zu has too many columns to be rehearsed here.",
+                   expected->stage + 1);
+    }
+    if (expected->count == 0) {
+        return;
+    }
+    const struct rehearsal_answer *first = &expected->row[0].answer;
+    (void)putchar('\n');
+    wrap_print(
+        stdout, 0, 0,
+        "What to expect of stage %zu, from a rehearsal on %zu made-up tables of this job's "
+        "columns and records: the mean, and what 90 %% of the tables lie between, in per cent "
+        "of new records. Points lost are those that the model without privacy has more.",
+        expected->stage + 1, first->tables);
+    (void)printf("\n  %-8s  %-8s  %-22s%s\n", "epsilon", "trust", "points lost", "accuracy");
+    for (size_t i = 0; i < expected->count; i++) {
+        const struct job_expected_row *row = &expected->row[i];
+        (void)printf("  %-8.6g  %-8s", (double)row->epsilon_micro / 1e6, row->trust);
+        print_figure(&row->answer.lost, "  ");
+        print_figure(&row->answer.accuracy, "");
+        (void)puts(row->is_own ? "<- this job" : "");
+    }
+    (void)printf("  %-18s  %-22s", "without privacy", "");
+    print_figure(&first->free, "");
+    (void)putchar('\n');
+    wrap_print(
+        stdout, 0, 0,
+        "How well a label can be told at all differs more than what privacy costs: go by the "
+        "points lost.");
+}
+
+static json_t *figure_json(const struct rehearsal_figure *figure)
+{
+    return json_pack("{s:f, s:f, s:f}", "mean", figure->mean, "low", figure->low, "high",
+                     figure->high);
+}
+
+json_t *job_expected_json(const struct job_expected *expected)
+{
+    if (expected->count == 0) {
+        return json_null();
+    }
+    const struct rehearsal_answer *first = &expected->row[0].answer;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < expected->count; i++) {
+        const struct job_expected_row *row = &expected->row[i];
+        json_add(&rows,
+                 json_pack("{s:f, s:s, s:o, s:o}", "epsilon", (double)row->epsilon_micro / 1e6,
+                           "trust", row->trust, "accuracy", figure_json(&row->answer.accuracy),
+                           "lost", figure_json(&row->answer.lost)));
+    }
+    return json_pack("{s:I, s:o, s:o}", "tables", (json_int_t)first->tables, "without_privacy",
+                     figure_json(&first->free), "plans", rows);
+}

@@ -1,0 +1,233 @@
+/* rehearsal.c - the plan played on made-up tables, and the figures. Sums over more records than a table has are the table's,
+ * scaled up. Accuracies are expectations over the labels of test records, whose probabilities are known. */
+
+#include "learn/rehearsal.h"
+
+#include "learn/dense.h"
+#include "learn/rehearsal_table.h"
+#include "learn/rival.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000 };
+
+#define OPERATIONS      0.8e9 /* of one call, about */
+#define OPERATIONS_MOST 9e9   /* beyond it, a person would wait too long */
+#define FREE_PENALTY    0.1   /* of the model without privacy, over the records */
+
+/* The noise on one number: Laplace numbers, or a normal one, of that deviation. */
+static double noise_of(const struct rehearsal *plan, double deviation, struct public_random *random)
+{
+    double sum = 0;
+    if (plan->noises == 0 || plan->noises > 16) { /* the sum of many is as good as normal */
+        return deviation * public_random_normal(random);
+    }
+    for (unsigned i = 0; i < plan->noises; i++) {
+        const double u = rehearsal_uniform(random, -1, 1);
+        sum += (u < 0 ? 1 : -1) * log(fmax(1 - fabs(u), 0x1p-53));
+    }
+    return deviation * sum / sqrt(2.0 * plan->noises);
+}
+
+/* A look: counts (2), sums (d), products or squares, behind one another in sum. */
+static enum status play_look(double *state, double *sum, const struct rehearsal *plan,
+                             const struct rehearsal_table *table, struct public_random *random)
+{
+    const size_t d = table->d;
+    const double scale = plan->records / (double)table->rows;
+    double *product = sum + 2 + d;
+    const size_t products = selftune_product_count(&plan->tune);
+    memset(sum, 0, (2 + d + products) * sizeof *sum);
+    for (size_t i = 0; i < table->rows; i++) {
+        const double *z = table->z + i * (d + 1);
+        double *next = product;
+        sum[table->y[i] > 0 ? 1 : 0] += scale;
+        dense_axpy(sum + 2, scale, z, d);
+        for (size_t a = 0; a < d; a++) {
+            const size_t pairs = plan->tune.sight == SIGHT_PRODUCTS ? d - a : 1;
+            dense_axpy(next, scale * z[a], z + a, pairs);
+            next += pairs;
+        }
+    }
+    for (size_t i = 0; i < 2 + d + products; i++) {
+        const double deviation = i < 2       ? plan->look_count
+                                 : i < 2 + d ? plan->look_sum
+                                             : plan->look_product;
+        sum[i] += noise_of(plan, deviation, random);
+    }
+    const struct selftune_look look = {.record_count = plan->records,
+                                       .count = sum,
+                                       .mean = sum + 2,
+                                       .product = product,
+                                       .count_deviation = plan->look_count,
+                                       .product_deviation = plan->look_product};
+    return selftune_take_look(state, &plan->tune, &look);
+}
+
+static double norm_of(const double *u, size_t count, bool gaussian)
+{
+    double sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        sum += gaussian ? u[j] * u[j] : fabs(u[j]);
+    }
+    return gaussian ? sqrt(sum) : sum;
+}
+
+/* sum: (d + 1) the gradient, then (2) counts; behind them (d + 1) scratch */
+static enum status play_step(double *state, double *sum, uint32_t step,
+                             const struct rehearsal *plan, const struct rehearsal_table *table,
+                             struct public_random *random)
+{
+    const size_t width = table->d + 1;
+    const double scale = plan->records / (double)table->rows;
+    const double clip = state[0];
+    const bool counted = step == 0 && plan->tune.sight == SIGHT_NONE;
+    const double deviation = clip * (counted ? plan->first_step : plan->step);
+    double *u = sum + width + 2;
+    memset(sum, 0, (width + 2) * sizeof *sum);
+    for (size_t i = 0; i < table->rows; i++) {
+        selftune_transform(u, table->z + i * width, state, &plan->tune);
+        const double slope =
+            rehearsal_chance(dense_dot(u, state + 1, width)) - (table->y[i] > 0 ? 1.0 : 0.0);
+        const double norm = fabs(slope) * norm_of(u, width, plan->tune.gaussian);
+        dense_axpy(sum, scale * slope * (norm > clip ? clip / norm : 1), u, width);
+        sum[width + (table->y[i] > 0 ? 1 : 0)] += scale;
+    }
+    for (size_t j = 0; j < width + 2; j++) {
+        sum[j] += noise_of(plan, j < width ? deviation : plan->first_count, random);
+    }
+    const struct selftune_release release = {.step = step,
+                                             .record_count = plan->records,
+                                             .gradient = sum,
+                                             .deviation = deviation,
+                                             .count = counted ? sum + width : NULL,
+                                             .count_deviation = counted ? plan->first_count : 0};
+    return selftune_take_gradient(state, &plan->tune, &release);
+}
+
+/* Plays the plan and tells the accuracy of its model. */
+static enum status play(double *accuracy, const struct rehearsal *plan,
+                        const struct rehearsal_table *table, struct public_random *random)
+{
+    const size_t d = table->d;
+    double *state = calloc(selftune_state_count(&plan->tune), sizeof *state);
+    double *sum = calloc(2 + d + d * (d + 1) / 2 + 2 * (d + 3), sizeof *sum);
+    enum status status =
+        state == NULL || sum == NULL ? STATUS_NO_MEMORY : selftune_begin(state, &plan->tune);
+    if (status == STATUS_OK && plan->tune.sight != SIGHT_NONE) {
+        status = play_look(state, sum, plan, table, random);
+    }
+    for (uint32_t i = 0; status == STATUS_OK && i < plan->tune.steps; i++) {
+        status = play_step(state, sum, i, plan, table, random);
+    }
+    if (status == STATUS_OK) {
+        selftune_model(sum, state, &plan->tune);
+        *accuracy = rehearsal_table_accuracy(sum, table);
+    }
+    free(state);
+    free(sum);
+    return status;
+}
+
+/* The model without privacy. */
+static enum status play_freely(double *accuracy, const struct rehearsal_table *table)
+{
+    const struct dataset data = {
+        .record_count = table->rows, .feature_count = table->d + 1, .x = table->z, .y = table->y};
+    const struct rival_problem problem = {.kind = LABEL_SIGN, .outputs = 1, .data = &data};
+    double *w = calloc(table->d + 1, sizeof *w);
+    enum status status =
+        w == NULL ? STATUS_NO_MEMORY : rival_fit(w, &problem, FREE_PENALTY / (double)table->rows);
+    if (status == STATUS_OK) {
+        *accuracy = rehearsal_table_accuracy(w, table);
+    }
+    free(w);
+    return status;
+}
+
+static double quantile_of(const double *sorted, size_t count, double q)
+{
+    const double place = q * (double)(count - 1);
+    const size_t below = (size_t)place;
+    const size_t above = below + 1 < count ? below + 1 : below;
+    return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
+}
+
+static struct rehearsal_figure figure_of(double *x, size_t count)
+{
+    double sum = 0;
+    qsort(x, count, sizeof *x, rehearsal_by_size);
+    for (size_t i = 0; i < count; i++) {
+        sum += x[i];
+    }
+    return (struct rehearsal_figure){.mean = sum / (double)count,
+                                     .low = quantile_of(x, count, 0.05),
+                                     .high = quantile_of(x, count, 0.95)};
+}
+
+static size_t rows_of(const struct rehearsal *plan)
+{
+    const size_t most = NUMBERS_MOST / (plan->tune.feature_count + 1);
+    const double rows = most < ROWS_MOST ? (double)most : ROWS_MOST;
+    return (size_t)fmin(plan->records, rows);
+}
+
+/* Of one table, roughly, from public sizes: no clock decides how many tables there are. */
+static double operations(const struct rehearsal *plan, size_t count)
+{
+    const double width = (double)plan->tune.feature_count + 1;
+    const double standin = (double)standin_count(plan->tune.feature_count);
+    const double rows = (double)rows_of(plan);
+    double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width;
+    for (size_t i = 0; i < count; i++) {
+        sum += plan[i].tune.steps * (standin * width * (60 + 4 * width) + 6 * rows * width);
+        sum += plan[i].tune.sight == SIGHT_PRODUCTS ? rows * width * width : 0;
+    }
+    return sum;
+}
+
+bool rehearsal_is_short(const struct rehearsal *plan, size_t count)
+{
+    return REHEARSAL_TABLES_MIN * operations(plan, count) <= OPERATIONS_MOST;
+}
+
+enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehearsal *plan,
+                           size_t count, size_t tables_most, uint64_t seed)
+{
+    struct rehearsal_table table;
+    struct public_random random = public_random_from(seed);
+    enum status status = rehearsal_table_init(&table, plan->tune.feature_count, rows_of(plan));
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const double wanted = OPERATIONS / operations(plan, count);
+    const size_t tables = (size_t)fmin(fmax(wanted, REHEARSAL_TABLES_MIN), (double)tables_most);
+    double *free_accuracy = calloc((2 * count + 1) * tables, sizeof *free_accuracy);
+    if (free_accuracy == NULL) {
+        rehearsal_table_free(&table);
+        return STATUS_NO_MEMORY;
+    }
+    double *accuracy = free_accuracy + tables;
+    double *lost = accuracy + count * tables;
+    for (size_t t = 0; status == STATUS_OK && t < tables; t++) {
+        status = rehearsal_table_draw(&table, plan->schema, t, tables, &random);
+        if (status == STATUS_OK) {
+            status = play_freely(&free_accuracy[t], &table);
+        }
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            status = play(&accuracy[i * tables + t], &plan[i], &table, &random);
+            lost[i * tables + t] = free_accuracy[t] - accuracy[i * tables + t];
+        }
+    }
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        answer[i] = (struct rehearsal_answer){.accuracy = figure_of(accuracy + i * tables, tables),
+                                              .lost = figure_of(lost + i * tables, tables),
+                                              .free = figure_of(free_accuracy, tables),
+                                              .tables = tables};
+    }
+    free(free_accuracy);
+    rehearsal_table_free(&table);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* rehearsal.h - plays a plan of the self-tuning learner (learn/selftune.h) on made-up tables, with the noise as it will
+ * be. It tells what accuracy to expect before a record is read.
+ *
+ * The prior. A made-up table has the schema's columns. Each number lies in its public range with a mean and a spread of
+ * its own; one column in three is skewed. Categories have random shares. Common factors of falling importance explain
+ * from 20 to 98 % of the columns' variance, and the more the more columns there are: what all columns have for themselves
+ * is worth 6 columns at most. The label follows a logistic model of the columns before they are clamped, along the factors
+ * and along columns of its own. Its strength is a logarithmic draw: at the ends of the range the best classifier of
+ * balanced classes errs on about 36 % and 2 %, as on published tables. The positive class has 10 to 90 % of the records.
+ * Strengths are spread evenly over the tables, so that few tables show the range. docs/study-hospitals.md holds all this
+ * against two real tables.
+ *
+ * Everything follows from a seed: whoever knows the job knows all of it. The generator is learn/features_normal.h, never
+ * that of a release's noise. */
+
+#ifndef LEARN_REHEARSAL_H
+#define LEARN_REHEARSAL_H
+
+#include "base/status.h"
+#include "learn/schema.h"
+#include "learn/selftune.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { REHEARSAL_TABLES_MIN = 16, REHEARSAL_TABLES_MAX = 60 };
+
+/* One plan. Deviations are of the noise on one number of a sum over all records. */
+struct rehearsal {
+    struct selftune tune; /* of two classes */
+    const struct schema
+        *schema;       /* borrowed: columns of the kinds that selftune learns on; no map, no lags */
+    double records;    /* of all agents; >= 2 */
+    unsigned noises;   /* how many draws a number's noise is the sum of; 0: normal noise */
+    double look_count; /* records */
+    double look_sum;   /* records */
+    double look_product; /* records */
+    double step;         /* of a gradient, over its clip */
+    double first_step;   /* the same where the counts go along */
+    double first_count;  /* records */
+};
+
+/* Mean over the tables, and the quantiles 5 % and 95 %. */
+struct rehearsal_figure {
+    double mean, low, high;
+};
+
+struct rehearsal_answer {
+    struct rehearsal_figure accuracy; /* of the released model on new records */
+    struct rehearsal_figure lost;     /* of the model without privacy, that much more */
+    struct rehearsal_figure free;     /* that model's: fitted to the same records in one place */
+    size_t tables;
+};
+
+/** Returns whether a person would wait for it: with some 100 columns and more, no. */
+bool rehearsal_is_short(const struct rehearsal *plan, size_t count);
+
+/**
+ * Plays plans of one schema and one number of records on the same made-up tables.
+ *
+ * answer       out  (count)
+ * plan         in   (count), at least one
+ * tables_most  in  at least 1; fewer where they would take long
+ * seed         in   decides all of it
+ *
+ * Fails with STATUS_NO_MEMORY, and with STATUS_INVALID where a step does.
+ * Cost: one to five seconds where rehearsal_is_short(), for fewer tables the larger the plans are.
+ */
+MUST_USE enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehearsal *plan,
+                                    size_t count, size_t tables_most, uint64_t seed);
+
+#endif

@@ -1,0 +1,52 @@
+/* rehearsal_table.h - a made-up table of a schema's columns, with labels: for learn/rehearsal.c alone, whose header
+ * states the prior. */
+
+#ifndef LEARN_REHEARSAL_TABLE_H
+#define LEARN_REHEARSAL_TABLE_H
+
+#include "base/status.h"
+#include "learn/features_normal.h"
+#include "learn/schema.h"
+
+#include <stddef.h>
+
+enum { REHEARSAL_TEST_ROWS = 1000 };
+
+struct rehearsal_table {
+    size_t d;
+    size_t rows;   /* to learn from; REHEARSAL_TEST_ROWS more follow */
+    double *z;     /* (rows + REHEARSAL_TEST_ROWS, d + 1) columns in [-1, 1] and a constant */
+    double *score; /* (rows + REHEARSAL_TEST_ROWS) of the model behind the labels */
+    double *y;     /* (rows) -1 or 1 */
+    double *spare; /* (rows + REHEARSAL_TEST_ROWS) */
+};
+
+/** Makes room for a table. Fails with STATUS_NO_MEMORY; then there is nothing to free. */
+MUST_USE enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t rows);
+void rehearsal_table_free(struct rehearsal_table *table);
+
+/**
+ * Draws a table.
+ *
+ * schema  in  its columns make d numbers (CHECKed)
+ * index   in  below count: which part of the range of strengths it is from
+ *
+ * Fails with STATUS_NO_MEMORY.
+ */
+MUST_USE enum status rehearsal_table_draw(struct rehearsal_table *table,
+                                          const struct schema *schema, size_t index, size_t count,
+                                          struct public_random *random);
+
+/** Returns the share of new records that the model w (d + 1) gets right: in expectation over their labels. */
+double rehearsal_table_accuracy(const double *w, const struct rehearsal_table *table);
+
+/** Returns a number between low and high. */
+double rehearsal_uniform(struct public_random *random, double low, double high);
+
+/** Returns 1/(1 + exp(-score)). */
+double rehearsal_chance(double score);
+
+/** Orders two doubles, for qsort. */
+int rehearsal_by_size(const void *a, const void *b);
+
+#endif
