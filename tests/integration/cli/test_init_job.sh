@@ -61,6 +61,10 @@ prints 'learn, average; discrete Gaussian'
 # A label of numbers, and one class of several.
 init 0 --label kappa --without futime --without chapter --records 1200 --minimum 5 --out number.yml
 expect 0 "$hedgerow" simulate number.yml --data "$table" --out number --seed 1
+init 0 --label chapter --without futime --without death --records 1200 --minimum 5 --out several.yml
+grep -qF 'task: learn' several.yml || fault 'several classes are learned'
+expect 0 "$hedgerow" simulate several.yml --data "$table" --out several --seed 1
+prints 'looked at counts, means and'
 init 0 --label chapter --positive Circulatory
 prints 'label: {column: "chapter", positive: "Circulatory"}'
 says '"Circulatory" is positive, every other text is'
