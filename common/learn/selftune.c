@@ -169,13 +169,14 @@ enum status selftune_check_shown(const double *shown, const struct selftune *sta
     return good ? STATUS_OK : STATUS_INVALID;
 }
 
-/* V's intercepts from noisy counts, none of which is taken to be below its noise: of two classes the
- * logarithm of their ratio, else each class's, less their mean. */
+/* V's intercepts from noisy counts: of two classes the logarithm of their ratio, else each class's, less their mean. No
+ * count is taken to be below its noise, or, of several, below its part of it: else rare classes would together outweigh
+ * the others. */
 static void set_intercepts(struct parts *parts, const struct selftune *stage, const double *count,
                            double deviation)
 {
     const size_t classes = selftune_class_count(stage);
-    const double floor = fmax(deviation, 1e-9);
+    const double floor = fmax(deviation / (stage->output_count > 1 ? (double)classes : 1), 1e-9);
     double share[SELFTUNE_OUTPUTS_MAX];
     double total = 0;
     double mean = 0;
