@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { COUNT_MIN = 800, PER_FEATURE = 40, COUNT_MAX = 2560, SEED = 7 };
-enum { NEWTON_STEPS_MAX = 30, CONJUGATE_STEPS_MAX = 200 };
+enum { NEWTON_STEPS_MAX = 10, CONJUGATE_STEPS_MAX = 40 };
 
 #define SCORE_MOST  40.0   /* beyond, p is 0 or 1 in doubles */
 #define TINY        1e-300 /* a norm that no division minds */
@@ -444,7 +444,8 @@ static bool any_is_far(const struct equation *equation, const double *v)
 }
 
 /* Solves it by Newton's method from `from`; v out (m, D). If it may not go `anywhere`, returns false as
- * soon as the solution is known to be too far away. */
+ * soon as the solution is known to be too far away, and where the steps were too few: more ridge needs
+ * fewer. */
 static bool solve(double *v, struct equation *equation, bool anywhere)
 {
     const size_t count = equation->standin->outputs * equation->standin->width;
@@ -462,7 +463,7 @@ static bool solve(double *v, struct equation *equation, bool anywhere)
         }
         largest = fabs(equation->step[cblas_idamax((int)count, equation->step, 1)]);
     }
-    return anywhere || !any_is_far(equation, v);
+    return anywhere || (largest < STEP_ENOUGH && !any_is_far(equation, v));
 }
 
 /* Triples the ridges of the blocks that are too far, or of all if none is. */

@@ -92,7 +92,8 @@ void standin_gradient(double *mean, struct standin *standin, double clip);
  * g      in      (m, D) each number at most 1e100
  * ridge  in/out  (m) each 1e-4 or more; as it was raised
  *
- * Fails with STATUS_NO_MEMORY. Cost O(N m D) for each of some 100 steps of conjugate gradients.
+ * Fails with STATUS_NO_MEMORY. Cost O(N m D) for each of some 100 steps of conjugate gradients, and of
+ * 400 for each ridge that is tried at most: 7 s for 32 outputs and 256 features without noise.
  */
 MUST_USE enum status standin_move(double *v, struct standin *standin, const double *g, double clip,
                                   double *ridge);
