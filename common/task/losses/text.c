@@ -173,7 +173,7 @@ static enum status choose_batch(struct config_portion *batch, const struct draft
                             "is missing, and under unit round it says how many records are "
                             "protected together: add it, for example `batch: 100`");
     }
-    if (records < stage->rounds) {
+    if (stage->rounds == 0 || records < stage->rounds) {
         return stage_refuse(
             drafting, index, "rounds",
             "leaves a round without records: cohort.records, less what `first` "
