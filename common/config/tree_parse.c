@@ -80,6 +80,20 @@ static enum status add_node(struct builder *builder, size_t *out, const struct n
     return STATUS_OK;
 }
 
+/* Whether a UTF-8 text, with a 0 behind it, has one: below a space, 127, U+0080 to U+009F, or a line's end of Unicode (U+2028, U+2029). YAML
+ * ends a line, and so a comment, at some of them. */
+static bool holds_control(const char *text, size_t length)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    for (const unsigned char *end = byte + length; byte < end; byte++) {
+        if (*byte < ' ' || *byte == 127 || (byte[0] == 0xC2 && byte[1] < 0xA0) ||
+            (byte[0] == 0xE2 && byte[1] == 0x80 && (byte[2] == 0xA8 || byte[2] == 0xA9))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status add_scalar(struct builder *builder, const yaml_event_t *event)
 {
     struct place start = place_of(event->start_mark);
@@ -96,11 +110,8 @@ static enum status add_scalar(struct builder *builder, const yaml_event_t *event
         return STATUS_NO_MEMORY;
     }
     memcpy(text, event->data.scalar.value, length);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (byte < ' ' || byte == 127) {
-            return refuse_at(builder, start, "a value holds a control character: remove it");
-        }
+    if (holds_control(text, length)) {
+        return refuse_at(builder, start, "a value holds a control character: remove it");
     }
     struct node node = {.kind = NODE_SCALAR,
                         .quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
