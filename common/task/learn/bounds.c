@@ -66,7 +66,7 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
     const bool looks = learn_is_look(asked->stage, asked->within);
     out->sensitivity = looks ? look_sensitivity(learn_stage(asked->stage))
                              : step_sensitivity(asked->stage, asked->within);
-    /* Of one number, by one record: a weight is at most 1/2, and no gradient's number above its clip. */
+    /* Of one number, by one record: a weight is at most 1, and no gradient's number above its clip. */
     out->high = (int64_t)asked->stage->batch << (looks ? LEARN_LOOK_BITS : LEARN_STEP_BITS);
     out->low = -out->high;
     return STATUS_OK;

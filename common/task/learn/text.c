@@ -158,7 +158,7 @@ static enum status build(const struct drafting *drafting, size_t index)
         return status;
     }
     if (job->records_most == 0) {
-        job->records_most = RECORDS_MOST;
+        job->records_most = job->records_least > RECORDS_MOST ? job->records_least : RECORDS_MOST;
     }
     stage->loss = (struct loss){.kind = LOSS_LOGISTIC};
     stage->grid_bits = LEARN_STEP_BITS;

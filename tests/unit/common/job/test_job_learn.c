@@ -84,6 +84,18 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
     cr_expect_eq(most, 6);
 }
 
+/* What bounds an agent's weight where the job does not say it is never below what it asks of every agent. */
+Test(job_learn, takes_more_than_a_million_records_of_an_agent)
+{
+    const struct setting setting = {CLASSES, SEVEN, "local", 1, "0", 2000000, NULL, LEARN};
+    struct job job;
+    struct why why;
+    cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(job.records_most, 2000000);
+    cr_expect_eq(job.stage->batch, 2000000);
+    job_free(&job);
+}
+
 Test(job_learn, takes_what_the_other_stages_leave)
 {
     static const char stages[] =
