@@ -110,8 +110,8 @@ static void keep_short(struct job_expected *out, struct staging *staging, uint64
             out->row[kept++] = out->row[i];
         }
     }
-    out->is_long = kept > 0 && !rehearsal_is_short(staging->rehearsal, kept);
-    out->count = out->is_long ? 0 : kept;
+    out->count = kept > 0 && rehearsal_is_short(staging->rehearsal, kept) ? kept : 0;
+    out->no_answer = out->count == 0 ? "it has too many columns to be rehearsed here" : NULL;
 }
 
 static void free_plans(struct staging *staging)
@@ -140,6 +140,7 @@ enum status job_expect(struct job_expected *out, const struct job_source *source
         add_row(out, staging, source, plan, micro[i], true);
     }
     enum status status = STATUS_OK;
+    out->no_answer = out->count == 0 ? "only stages of two classes are rehearsed" : NULL;
     if (out->count > 0) {
         keep_short(out, staging, plan->job.epsilon_micro);
     }
@@ -164,10 +165,10 @@ static void print_figure(const struct rehearsal_figure *figure, const char *gap)
 
 void job_expected_print(const struct job_expected *expected)
 {
-    if (expected->is_long) {
+    if (expected->no_answer != NULL) {
         (void)putchar('\n');
-        wrap_print(stdout, 0, 0, "Stage %zu has too many columns to be rehearsed here.",
-                   expected->stage + 1);
+        wrap_print(stdout, 0, 0, "What to expect of stage %zu is not told: %s.",
+                   expected->stage + 1, expected->no_answer);
     }
     if (expected->count == 0) {
         return;

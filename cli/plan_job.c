@@ -340,9 +340,10 @@ const struct command command_plan_job = {
         "most; slot_ms, the answer_slot_ms that will do at 10^9 operations a second (`hedgerow-agent check\n"
         "--job` measures a site's own speed), null where an answer needs no slot; drowned; notes;\n"
         "expected, with tables, without_privacy and plans, each with epsilon, trust, accuracy and lost,\n"
-        "which have mean, low and high; advice, each with change, noise, burden, enough; releases, each\n"
-        "with what, unit, noise (one standard deviation), bar (95 % stay within), burden (above 1: drowned)\n"
-        "and drowned_when. null: there is none.\n\n"
+        "which have mean, low and high; or null, of a learn stage beside the reason no_expected; advice,\n"
+        "each with change, noise, burden, enough; releases, each with what, unit, noise (one standard\n"
+        "deviation), bar (95 % stay within), burden (above 1: drowned) and drowned_when. null: there is\n"
+        "none.\n\n"
         "example:\n"
         "  hedgerow plan job compose/hospitals/job.yml --agents 5\n"
         "  hedgerow plan job compose/sensors/job.yml --agents 20 --json\n",

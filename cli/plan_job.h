@@ -102,8 +102,8 @@ struct job_expected_row {
 
 struct job_expected {
     size_t stage;
-    size_t count; /* 0: the stage is not rehearsed */
-    bool is_long; /* because that would take too long */
+    size_t count;          /* 0: the stage is not rehearsed */
+    const char *no_answer; /* a sentence that says why, of one whose task could be; else NULL */
     struct job_expected_row row[JOB_EXPECTED_MAX];
 };
 

@@ -308,13 +308,24 @@ static bool fewer_features(struct job_changes *changes, char words[static PLAN_A
     return true;
 }
 
+/* A stage that is rehearsed plans by the fewest records that an agent may have. */
+static bool plans_by_records(const struct job *job)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (terms_can_rehearse(job, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                       const struct job_plan *plan)
 {
     const struct trust *rival = trust_at(trust_of(&plan->job)->rival);
     bool without_own = false;
     change(changes, "privacy.trust=%s", rival->name);
-    if (rival->one_noise) {
+    if (rival->one_noise && !plans_by_records(&plan->job)) { /* a fair comparison has one plan */
         change_records(changes, &plan->job, (double)plan->size.records);
     }
     for (size_t i = 0; i < plan->job.stage_count; i++) {

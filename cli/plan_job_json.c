@@ -67,12 +67,15 @@ static json_t *notes_json(const struct job *job, size_t stage)
     return array;
 }
 
-static json_t *expected_json(const struct job_answer *answer, size_t stage)
+/* NULL where it fails: the object is then none. */
+static void put_expected(json_t **object, const struct job_answer *answer, size_t stage)
 {
     struct job_expected expected;
-    return job_expect(&expected, &answer->source, &answer->plan, stage) == STATUS_OK
-               ? job_expected_json(&expected)
-               : NULL;
+    const bool known = job_expect(&expected, &answer->source, &answer->plan, stage) == STATUS_OK;
+    json_put(object, "expected", known ? job_expected_json(&expected) : NULL);
+    if (known && expected.no_answer != NULL) {
+        json_put(object, "no_expected", json_string(expected.no_answer));
+    }
 }
 
 enum status job_plan_need(struct work_need *out, const struct job_plan *plan, size_t stage)
@@ -118,7 +121,7 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
     }
     json_put(&object, "advice", advice_json(answer, index));
     json_put(&object, "notes", notes_json(&plan->job, index));
-    json_put(&object, "expected", expected_json(answer, index));
+    put_expected(&object, answer, index);
     return object;
 }
 

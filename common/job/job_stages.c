@@ -214,6 +214,13 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     return status;
 }
 
+/* Of epsilon, what the other stages leave. */
+static bool takes_rest(const struct drafting *drafting, size_t index)
+{
+    const struct task_text *text = task_text((enum task)draft_stage(drafting, index)->task);
+    return text->takes_rest && !stage_has(drafting, index, "share");
+}
+
 /* Draws under central trust may be charged as a Gaussian, too, whose sigma stands. */
 static bool waits_for_sigma(const struct stage *stage)
 {
@@ -239,6 +246,13 @@ enum status stage_set_sigma(const struct drafting *drafting)
             continue;
         }
         if (found != NULL) {
+            const size_t first = (size_t)(found - job->stage);
+            if (takes_rest(drafting, i) || takes_rest(drafting, first)) {
+                return stage_refuse(drafting, takes_rest(drafting, i) ? i : first, "share",
+                                    "is missing, and another stage's gaussian noise takes all that "
+                                    "is left too: add a share, for example `share: 0.5`, or write "
+                                    "noise: laplace there");
+            }
             return stage_refuse(drafting, i, "noise",
                                 "is gaussian in a second stage, and one takes all that is left: "
                                 "write laplace here or there");
@@ -256,6 +270,47 @@ enum status stage_set_sigma(const struct drafting *drafting)
     return STATUS_OK;
 }
 
+/* A stage without a share takes what the others leave: there is one such stage, and they leave something. */
+static enum status check_rest(const struct drafting *drafting)
+{
+    bool found = false;
+    for (size_t i = 0; i < drafting->draft->stage_count; i++) {
+        if (!takes_rest(drafting, i)) {
+            continue;
+        }
+        if (found) {
+            return stage_refuse(drafting, i, "share",
+                                "is missing in a second stage, and one takes all that is left: add "
+                                "it here or there, for example `share: 0.5`");
+        }
+        found = true;
+        if (stage_share_nano(drafting, i) == 0) {
+            return stage_refuse(drafting, i, "share",
+                                "is missing, and the other stages' shares leave nothing of epsilon "
+                                "to this one: lower them");
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Where the job does not bound the records of an agent, a stage may need a bound. Set before any stage is built: stages
+ * are built alike in whatever order they are. */
+static void take_records_most(const struct drafting *drafting)
+{
+    struct job *job = drafting->job;
+    if (job->records_most > 0) {
+        return;
+    }
+    for (size_t i = 0; i < drafting->draft->stage_count; i++) {
+        const uint64_t most =
+            task_text((enum task)draft_stage(drafting, i)->task)->records_most_default;
+        job->records_most = most > job->records_most ? most : job->records_most;
+    }
+    if (job->records_most > 0 && job->records_most < job->records_least) {
+        job->records_most = job->records_least;
+    }
+}
+
 enum status job_stages_build(const struct drafting *drafting)
 {
     const struct draft *draft = drafting->draft;
@@ -266,7 +321,11 @@ enum status job_stages_build(const struct drafting *drafting)
         return STATUS_NO_MEMORY;
     }
     drafting->job->stage_count = draft->stage_count;
-    enum status status = job_maps_build(drafting);
+    take_records_most(drafting);
+    enum status status = check_rest(drafting);
+    if (status == STATUS_OK) {
+        status = job_maps_build(drafting);
+    }
     if (status != STATUS_OK) {
         return status;
     }

@@ -30,6 +30,9 @@ struct task_text {
     unsigned needs;  /* of these: it cannot do without */
     bool keeps_raw;  /* it asks about columns as they stand in the table */
     bool takes_rest; /* without a share it takes what the other stages' shares leave */
+    uint64_t records_most_default; /* cohort.records_most where the job says none; 0: none */
+    const char
+        *sums_remedy; /* where its noise or sums are too large for a grid that nobody chooses */
 
     /* The keys that it alone reads, and the struct that they fill; REQUIRED holds for its stages. A DOC
      * is what the message about a missing key says behind "is missing: add ". NULL: none. */

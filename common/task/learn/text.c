@@ -157,9 +157,6 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    if (job->records_most == 0) {
-        job->records_most = job->records_least > RECORDS_MOST ? job->records_least : RECORDS_MOST;
-    }
     stage->loss = (struct loss){.kind = LOSS_LOGISTIC};
     stage->grid_bits = LEARN_STEP_BITS;
     stage->batch_nano = PORTION_ONE;
@@ -188,5 +185,7 @@ const struct task_text task_text_learn = {
     .units = 1u << UNIT_RECORD,
     .reads = SHARED_MAP, /* to refuse it, and for a block of its own */
     .takes_rest = true,
+    .records_most_default = RECORDS_MOST,
+    .sums_remedy = "lower cohort.records and cohort.records_most, or raise privacy.epsilon",
     .stage_bytes = sizeof(struct learn_stage),
     .build = build};

@@ -88,6 +88,15 @@ sys.exit(not (len(lost) == 10 and local == sorted(local, reverse=True) and local
               and own["low"] <= own["mean"] <= own["high"] and own["low"] < 0.02 and expected["tables"] >= 16))
 PY
 prints '"mechanism": "discrete Laplace"'
+# Where nothing is told, why.
+python3 - "$root/compose/hospitals/learn.yml" >"$work/wide.yml" <<'PY'
+import sys
+head, rest = open(sys.argv[1]).read().split("  features:\n")
+print(head + "  features:\n" + "".join(f"    - {{column: c{i}, centre: 0, half_width: 1}}\n" for i in range(256)) + rest[rest.index("privacy:"):])
+PY
+expect 0 "$hedgerow" plan job "$work/wide.yml" --json
+prints '"expected": null'
+prints '"no_expected": "it has too many columns'
 sed 's/delta: 0/delta: 0.00001/' "$root/compose/hospitals/learn.yml" >"$work/delta.yml"
 expect 0 "$hedgerow" plan job "$work/delta.yml"
 prints 'learn, average; discrete Gaussian'

@@ -52,6 +52,27 @@ Test(plan_job, leaves_a_job_alone_whose_noise_is_small)
     give_back(plan);
 }
 
+/* A stage that plans by the fewest records of an agent plans alike under both trusts, however many there are. */
+Test(plan_job, compares_trusts_of_a_learn_stage_by_one_number_of_records)
+{
+    struct job_source source;
+    struct job_plan *plan = plan_of(&source, HEAD("local", "1") "  - {task: learn}\n");
+    struct job_plan *other = malloc(sizeof *other);
+    struct why why = {""};
+    cr_assert_not_null(other);
+    give_back(plan);
+    plan = malloc(sizeof *plan);
+    source.size.records = 50000;
+    cr_assert(plan != NULL && job_plan_make(plan, &source, NULL, &why) == STATUS_OK, "%s",
+              why.text);
+    cr_assert_eq(job_plan_other_trust(other, &source, plan, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(plan->job.records_least, 1000);
+    cr_expect_eq(other->job.records_least, 1000);
+    cr_expect_eq(other->size.records, 50000);
+    give_back(plan);
+    give_back(other);
+}
+
 /* Finds the advice whose change begins so. */
 static const struct job_advice *find(const struct job_advice *advice, size_t count,
                                      const char *beginning)

@@ -44,7 +44,11 @@ static enum status parse(struct job *job, const struct setting *s, struct why *w
     "{column: c, centre: 0, half_width: 1}, {column: d, centre: 0, half_width: 1},"                \
     "{column: e, centre: 0, half_width: 1}, {column: f, centre: 0, half_width: 1},"                \
     "{column: g, categories: [p, q]}"
-#define LEARN "  - {task: learn}\n"
+#define LEARN   "  - {task: learn}\n"
+#define WHOLE   "  - {task: query, queries: [\"count: a > 0\"], batch: 10, share: 1}\n"
+#define PORTION "  - {task: query, queries: [\"count: a > 0\"], batch: 10 %, share: 0.2}\n"
+#define GAUSSIAN                                                                                   \
+    "  - {task: update, loss: logistic, noise: gaussian, rounds: 1, batch: 9, clip: 1, rate: 1}\n"
 
 Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_with_less_noise)
 {
@@ -117,11 +121,66 @@ Test(job_learn, takes_what_the_other_stages_leave)
     cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
     cr_expect(!learn_stage(job.stage)->tune.gaussian);
     job_free(&job);
-    setting.stages = "  - {task: learn}\n  - {task: learn}\n";
-    cr_assert_eq(parse(&job, &setting, &why), STATUS_INVALID);
-    setting.delta = "0";
-    cr_assert_eq(parse(&job, &setting, &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "stages[1].share"), "%s", why.text);
+}
+
+/* Where nothing is left, the message is about what takes it, and says a remedy that a learn stage can follow. */
+Test(job_learn, says_what_is_wrong_where_nothing_is_left_for_it)
+{
+    static const char TWO[] = "stages[1].share: is missing in a second stage";
+    static const char NONE[] = "shares leave nothing of epsilon";
+    static const struct {
+        const char *stages;
+        const char *delta;
+        const char *says;
+    } way[] = {
+        {"  - {task: learn}\n  - {task: learn}\n", "0", TWO},
+        {"  - {task: learn}\n  - {task: learn}\n", "0.00001", TWO},
+        {"  - {task: learn}\n" WHOLE, "0", NONE},
+        {WHOLE "  - {task: learn}\n", "0", NONE},
+        {WHOLE "  - {task: learn}\n", "0.00001", NONE},
+        {"  - {task: learn}\n" GAUSSIAN, "0.00001", "stages[0].share: is missing, and another"},
+        {GAUSSIAN "  - {task: learn}\n", "0.00001", "stages[1].share: is missing, and another"}};
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        const struct setting setting = {CLASSES,      SEVEN, "local", 1,
+                                        way[i].delta, 1200,  NULL,    way[i].stages};
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse(&job, &setting, &why), STATUS_INVALID, "%zu", i);
+        cr_expect_not_null(strstr(why.text, way[i].says), "%zu: %s", i, why.text);
+    }
+}
+
+/* learn bounds the records of an agent where the job does not; a share of them beside it is legal in either order. */
+Test(job_learn, bounds_records_for_shares_of_stages_before_and_after)
+{
+    static const char *const order[] = {LEARN PORTION, PORTION LEARN};
+    for (size_t i = 0; i < 2; i++) {
+        const struct setting setting = {CLASSES, SEVEN, "local", 1, "0", 1200, NULL, order[i]};
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%zu: %s", i, why.text);
+        cr_expect_eq(job.stage[1 - i].batch, 120);
+        cr_expect_eq(job.stage[1 - i].records_most, 1000000);
+        job_free(&job);
+    }
+}
+
+/* grid_bits is refused there, so no message may ask for another grid. */
+Test(job_learn, says_a_remedy_that_it_takes_where_numbers_do_not_fit)
+{
+    static const struct {
+        double epsilon;
+        unsigned records;
+    } way[] = {{0.001, 20000000}, {1, 1000000000}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct setting setting = {CLASSES, SEVEN,          "local", way[i].epsilon,
+                                        "0",     way[i].records, NULL,    LEARN};
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse(&job, &setting, &why), STATUS_INVALID, "%zu", i);
+        cr_expect_null(strstr(why.text, "grid"), "%zu: %s", i, why.text);
+        cr_expect_not_null(strstr(why.text, "raise privacy.epsilon"), "%zu: %s", i, why.text);
+    }
 }
 
 Test(job_learn, learns_on_the_plain_columns_beside_stages_that_have_a_map)
