@@ -34,13 +34,30 @@
 #include "base/bytes.h"
 #include "base/check.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BITS = 64, BLOCK_TRIALS = 256, TRIAL_WORDS = 3, LINE_BYTES = 64 };
+enum {
+    WORD_BITS = 64,
+    BLOCK_TRIALS = 256,
+    TRIAL_WORDS = 3,
+    GROUP = 8,
+    GROUP_OPEN_BIT = 32,
+    LINE_BYTES = 64
+};
 
 #define SIGN_OF_WORD (UINT64_C(1) << 63)
+
+/* Nothing is stored before x is known. */
+#if defined(__GNUC__)
+#define KEEP(x)       __asm__("" : "+r"(x))
+#define ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define KEEP(x) ((void)0)
+#define ALWAYS_INLINE
+#endif
 
 /* The uniform numerator of 2^62 that a third word stands for: its two lowest bits are for others.
  */
@@ -54,21 +71,54 @@ static inline uint64_t offset_of(uint64_t word, unsigned size_bits)
     return word >> 1 >> (WORD_BITS - 1 - size_bits);
 }
 
-/* 2^62 sum c[n] t^n at t = -1 + 2 offset / 2^size_bits. Every step rounds down by less than 1 of its
- * coefficient's units. */
-static inline int64_t polynomial(const struct noise_bin *bin, unsigned terms, uint64_t offset)
+/* Without KEEP gcc widens b once for all products, and multiplies 128 by 128 bits each time. */
+static inline int64_t high_half(int64_t a, int64_t b)
 {
+    KEEP(b);
+    return (int64_t)((int128)a * b >> WORD_BITS);
+}
+
+/* Coefficient 9 + n, in units of 2^-62. */
+static inline int64_t narrow_of(const struct noise_bin *bin, unsigned n)
+{
+    return bin->narrow[n] * (INT64_C(1) << (TABLE_UNIT_BITS - TABLE_NARROW_BITS));
+}
+
+/* One step of Horner's scheme in t^2. It keeps the upper half of a product, so it rounds down by less
+ * than 4 units. */
+static inline int64_t step(int64_t coefficient, int64_t sum, int64_t square)
+{
+    return coefficient + high_half(sum, square) * 4;
+}
+
+/* 2^62 sum c[n] t^n at t = -1 + 2 offset / 2^size_bits, as sum c[2n] (t^2)^n + t sum c[2n + 1] (t^2)^n:
+ * two sums side by side take half as long as one. */
+ALWAYS_INLINE static inline int64_t polynomial(const struct noise_bin *bin, unsigned terms,
+                                               uint64_t offset)
+{
+    static_assert(TABLE_TERMS == 16 && TABLE_TERMS_WIDE == 9, "the steps are written out");
     uint64_t place = (offset << 1 << (WORD_BITS - 1 - bin->size_bits)) ^ SIGN_OF_WORD;
-    int64_t t = (int64_t)place;
-    int64_t sum = bin->narrow[terms - TABLE_TERMS_WIDE - 1];
-    for (int n = (int)terms - TABLE_TERMS_WIDE - 2; n >= 0; n--) {
-        sum = bin->narrow[n] + (int64_t)((int128)sum * t >> (WORD_BITS - 1));
+    const int64_t t = (int64_t)place;
+    const int64_t square = high_half(t, t); /* 2^62 t^2 */
+    int64_t even = 0;
+    int64_t odd = 0;
+    if (terms > TABLE_TERMS_WIDE + 1) { /* public: the shape's */
+        even = step(narrow_of(bin, 3), narrow_of(bin, 5), square);
+        odd = step(narrow_of(bin, 4), narrow_of(bin, 6), square);
+        even = step(narrow_of(bin, 1), even, square);
+        odd = step(narrow_of(bin, 2), odd, square);
     }
-    sum *= INT64_C(1) << (TABLE_UNIT_BITS - TABLE_NARROW_BITS);
-    for (int n = TABLE_TERMS_WIDE - 1; n >= 0; n--) {
-        sum = bin->wide[n] + (int64_t)((int128)sum * t >> (WORD_BITS - 1));
-    }
-    return sum;
+    even = step(bin->wide[8], even, square);
+    odd = step(narrow_of(bin, 0), odd, square);
+    even = step(bin->wide[6], even, square);
+    odd = step(bin->wide[7], odd, square);
+    even = step(bin->wide[4], even, square);
+    odd = step(bin->wide[5], odd, square);
+    even = step(bin->wide[2], even, square);
+    odd = step(bin->wide[3], odd, square);
+    even = step(bin->wide[0], even, square);
+    odd = step(bin->wide[1], odd, square);
+    return even + high_half(odd, t) * 2;
 }
 
 int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word)
@@ -76,36 +126,34 @@ int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word)
     return polynomial(bin, TABLE_TERMS, offset_of(offset_word, bin->size_bits));
 }
 
-/* What one trial comes to. */
-struct trial {
-    uint64_t value; /* with its sign */
-    uint64_t bin;
-    uint64_t accept; /* 0 or 1 */
-    uint64_t open;   /* 1 when accept is to be decided exactly */
-};
+/* What one trial comes to: its value, with its sign, and its flags. Two numbers in one register that
+ * addresses and products have no use for. */
+typedef uint64_t trial __attribute__((vector_size(2 * sizeof(uint64_t))));
+enum { VALUE, FLAGS };
+enum { ACCEPT = 1, OPEN = 2 /* to be decided exactly */ };
 
 /* value with the sign of `negative` (0 or 1); *accept is cleared for minus zero. */
-static inline uint64_t with_sign(uint64_t value, uint64_t negative, uint64_t *accept)
+ALWAYS_INLINE static inline uint64_t with_sign(uint64_t value, uint64_t negative, uint64_t *accept)
 {
     *accept &= (negative ^ 1) | (uint64_t)(value != 0);
     return (value ^ (0 - negative)) + negative;
 }
 
-/* No branch depends on a word. A processor whose load ends in the same twelve bits as a store that is
- * not done yet takes the two for one and waits, which would tell the row that was looked up. So all
- * earlier stores are done first, and nothing is stored before all is looked up: hence a function of
- * its own, whose variables fit into registers. */
-__attribute__((noinline)) static struct trial try(const struct noise_table *table,
-                                                  const uint64_t *word)
+/* Which bin a first word chooses. */
+ALWAYS_INLINE static inline uint64_t choose(const struct noise_table *table, uint64_t word)
 {
-    atomic_thread_fence(memory_order_seq_cst);
     const unsigned low_bits = WORD_BITS - table->cell_bits;
-    const struct noise_cell *cell = &table->cell[word[0] >> low_bits];
-    const uint64_t low = word[0] & ((UINT64_C(1) << low_bits) - 1);
+    const struct noise_cell *cell = &table->cell[word >> low_bits];
+    const uint64_t low = word & ((UINT64_C(1) << low_bits) - 1);
     const uint64_t second = 0 - (uint64_t)(low >= cell->threshold);
-    uint64_t chosen = cell->bin[0] ^ ((cell->bin[0] ^ cell->bin[1]) & second);
+    return cell->bin[0] ^ ((cell->bin[0] ^ cell->bin[1]) & second);
+}
 
-    const struct noise_bin *bin = &table->bin[chosen];
+/* No branch depends on a word, and nothing is stored. */
+ALWAYS_INLINE static inline trial look_up(const struct noise_table *table, const uint64_t *word)
+{
+    KEEP(table); /* read again, rather than put on the stack for another trial */
+    const struct noise_bin *bin = &table->bin[choose(table, word[0])];
     uint64_t offset = offset_of(word[1], bin->size_bits);
     int64_t probability = polynomial(bin, table->shape.terms, offset);
     int64_t fraction = fraction_of(word[2]);
@@ -114,10 +162,62 @@ __attribute__((noinline)) static struct trial try(const struct noise_table *tabl
     uint64_t open = distance + bin->margin <= 2 * bin->margin;
     uint64_t value =
         with_sign(bin->start + offset, word[2] & (uint64_t)table->shape.both_sides, &accept);
-#if defined(__GNUC__)
-    __asm__("" : "+r"(chosen), "+r"(accept), "+r"(open), "+r"(value)); /* no store before this */
+    trial done = {value, accept * ACCEPT | open * OPEN};
+#if defined(__SSE2__)
+    __asm__("" : "+x"(done));
 #endif
-    return (struct trial){.value = value, .bin = chosen, .accept = accept, .open = open};
+    return done;
+}
+
+/* A processor whose load ends in the same twelve bits as a store that is not done yet takes the two
+ * for one and waits, which would tell the row that was looked up. So all earlier stores are done
+ * first, and nothing is stored before all is looked up: hence functions of their own, whose variables
+ * fit into registers. */
+__attribute__((noinline)) static trial try_one(const struct noise_table *table,
+                                               const uint64_t *word)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return look_up(table, word);
+}
+
+/* Stores a value, and returns where the next one goes: on top of it unless it is accepted. */
+ALWAYS_INLINE static inline uint64_t *store(uint64_t *value, trial done, uint64_t *open)
+{
+    *value = done[VALUE];
+    *open |= done[FLAGS] & OPEN;
+    return value + (done[FLAGS] & ACCEPT);
+}
+
+/* GROUP trials as try_one makes one. None waits for another, so a processor works at several at a time.
+ *
+ * value  out  (GROUP) the accepted ones first
+ * open   out  not 0 when one is to be decided exactly
+ *
+ * Returns where the next value goes. */
+__attribute__((noinline)) static uint64_t *
+try_group(const struct noise_table *table, const uint64_t *word, uint64_t *value, uint64_t *open)
+{
+    static_assert(GROUP == 8, "the trials are written out");
+    uint64_t any = 0;
+    atomic_thread_fence(memory_order_seq_cst);
+    const trial first = look_up(table, word);
+    const trial second = look_up(table, word + TRIAL_WORDS);
+    const trial third = look_up(table, word + 2 * TRIAL_WORDS);
+    const trial fourth = look_up(table, word + 3 * TRIAL_WORDS);
+    const trial fifth = look_up(table, word + 4 * TRIAL_WORDS);
+    const trial sixth = look_up(table, word + 5 * TRIAL_WORDS);
+    const trial seventh = look_up(table, word + 6 * TRIAL_WORDS);
+    const trial eighth = look_up(table, word + 7 * TRIAL_WORDS);
+    value = store(value, first, &any);
+    value = store(value, second, &any);
+    value = store(value, third, &any);
+    value = store(value, fourth, &any);
+    value = store(value, fifth, &any);
+    value = store(value, sixth, &any);
+    value = store(value, seventh, &any);
+    value = store(value, eighth, &any);
+    *open |= any;
+    return value;
 }
 
 /* What an exact decision is about. */
@@ -169,16 +269,17 @@ static enum status count_zeros(const struct random *random, uint64_t *zeros)
 
 /* Decides a trial that the words left open: exactly. */
 static enum status decide(const struct noise_table *table, const struct random *random,
-                          const uint64_t *word, struct trial *trial)
+                          const uint64_t *word, trial *done)
 {
-    const struct noise_bin *bin = &table->bin[trial->bin];
-    struct question question = {.table = table, .bin = trial->bin, .size_bits = bin->size_bits};
+    const size_t chosen = choose(table, word[0]);
+    const struct noise_bin *bin = &table->bin[chosen];
+    struct question question = {.table = table, .bin = chosen, .size_bits = bin->size_bits};
     const struct real probability = {.enclose = enclose_question, .self = &question};
     enum status status = STATUS_OK;
     bool below = false;
 
     question.k = (uint128)bin->start + offset_of(word[1], bin->size_bits);
-    if (trial->bin == table->bins) { /* the tail */
+    if (chosen == table->bins) { /* the tail */
         uint64_t zeros = 0;
         status = count_zeros(random, &zeros);
         question.k += (uint128)zeros << bin->size_bits;
@@ -188,9 +289,9 @@ static enum status decide(const struct noise_table *table, const struct random *
         status = lazy_is_below(random, (uint64_t)fraction_of(word[2]), TABLE_UNIT_BITS,
                                &probability, &below);
     }
-    trial->accept = below ? 1 : 0;
-    trial->value = with_sign((uint64_t)question.k, word[2] & (uint64_t)table->shape.both_sides,
-                             &trial->accept);
+    uint64_t accept = below ? 1 : 0;
+    const uint64_t negative = word[2] & (uint64_t)table->shape.both_sides;
+    *done = (trial){with_sign((uint64_t)question.k, negative, &accept), accept * ACCEPT};
     bytes_wipe(&question, sizeof question);
     return status;
 }
@@ -201,15 +302,16 @@ static enum status run_careful(const struct noise_table *table, const struct ran
                                size_t *accepted)
 {
     enum status status = STATUS_OK;
-    *accepted = 0;
+    uint64_t *next = value;
     for (size_t i = 0; i < trials && status == STATUS_OK; i++) {
-        struct trial trial = try(table, &word[TRIAL_WORDS * i]);
-        if (trial.open != 0) {
-            status = decide(table, random, &word[TRIAL_WORDS * i], &trial);
+        uint64_t open = 0;
+        trial done = try_one(table, &word[TRIAL_WORDS * i]);
+        if ((done[FLAGS] & OPEN) != 0) {
+            status = decide(table, random, &word[TRIAL_WORDS * i], &done);
         }
-        value[*accepted] = trial.value;
-        *accepted += trial.accept;
+        next = store(next, done, &open);
     }
+    *accepted = (size_t)(next - value);
     return status;
 }
 
@@ -241,14 +343,15 @@ static enum status run(const struct noise_table *table, const struct random *ran
                        const uint64_t *word, size_t trials, uint64_t *value, size_t *accepted)
 {
     uint64_t open = 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < trials; i++) {
-        struct trial trial = try(table, &word[TRIAL_WORDS * i]);
-        value[kept] = trial.value;
-        kept += trial.accept;
-        open |= trial.open;
+    uint64_t *next = value;
+    size_t i = 0;
+    for (; i + GROUP <= trials; i += GROUP) {
+        next = try_group(table, &word[TRIAL_WORDS * i], next, &open);
     }
-    *accepted = kept;
+    for (; i < trials; i++) {
+        next = store(next, try_one(table, &word[TRIAL_WORDS * i]), &open);
+    }
+    *accepted = (size_t)(next - value);
     if (open == 0) {
         return STATUS_OK;
     }

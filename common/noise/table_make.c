@@ -6,11 +6,12 @@
  *   the expansion:   what the shape says
  *   a coefficient:   rounded (1/2), then multiplied by K f_max 2^i / m, which is itself rounded
  *                    down (3/2 together), rounding down (1): 3 of its own units, as |t| <= 1
- *   the evaluation:  each of 15 steps rounds down by less than 1 of the coefficients' units
+ *   t^2:             rounded down by less than 1; the sum of n |c[n]| is below 16 * 2^62, so 16
+ *   the evaluation:  each of 15 steps rounds down by less than 4 units
  *
- * 9 wide coefficients and 9 steps: 36 units. 7 narrow ones, of units 2^10 times as large, and 6
- * steps: 27 * 2^10. 2^15 covers the last two. K is chosen last, so that the masses fill 2^64 but for
- * 2^20 words and what their rounding up costs. */
+ * 9 wide coefficients: 27 units. 7 narrow ones, whose units are 2^10 times as large: 21 * 2^10. 2^15
+ * covers the last three rows. K is chosen last, so that the masses fill 2^64 but for 2^20 words and
+ * what their rounding up costs. */
 
 #include "noise/table.h"
 #include "noise/whole.h"

@@ -1,8 +1,8 @@
 /* Goodness of fit of Polya shares, of their sums, and the power of the tests that say so.
  *
  * Every comparison is chi-square over bins with 10 or more expected counts, and rejects below p =
- * 1e-9; there are fewer than 10 comparisons that must pass, so a false alarm has a probability
- * below 1e-8 for a fresh seed, and the seeds are fixed. Every planted fault must be rejected. Single
+ * 1e-9; there are fewer than 20 comparisons that must pass, so a false alarm has a probability
+ * below 2e-8 for a fresh seed, and the seeds are fixed. Every planted fault must be rejected. Single
  * shares are met in test_every_row.c. */
 
 #include "noise/share.h"
@@ -125,5 +125,68 @@ Test(share_fit, a_dropped_a_doubled_or_a_wrong_share_is_rejected)
         values[i] *= 2; /* the same two shares drawn twice */
     }
     cr_expect_lt(fit_laplace(100, values, SUMS), REJECT_BELOW);
+    free(values);
+}
+
+enum {
+    REACH = 400,  /* of a sum at scale 10: beyond it lies less than 1e-13 of it */
+    WANTED = 5000 /* expected in a bin; few bins, for the faults are in the width */
+};
+
+/* p-value of sums at scale 10 for the noise of `claimed` whole ones: the difference of two negative
+ * binomials of r = claimed. Neighbouring numbers share a bin. */
+static double fit_survivors(double claimed, const int64_t *values)
+{
+    static double part[2 * REACH];
+    static double expected[2 * REACH];
+    static uint64_t seen[2 * REACH];
+    size_t bin_of[2 * REACH];
+    size_t bins = 0;
+    double here = 0;
+    part[0] = pow(1 - exp(-0.1), claimed);
+    for (size_t k = 1; k < 2 * REACH; k++) {
+        part[k] = part[k - 1] * exp(-0.1) * ((double)k - 1 + claimed) / (double)k;
+    }
+    memset(seen, 0, sizeof seen);
+    for (size_t at = 0; at < 2 * REACH; at++) { /* the sum is at - REACH */
+        const size_t apart = at < REACH ? REACH - at : at - REACH;
+        for (size_t k = 0; k + apart < 2 * REACH; k++) {
+            here += part[k] * part[k + apart] * SUMS;
+        }
+        bin_of[at] = bins;
+        if (here >= WANTED) {
+            expected[bins++] = here;
+            here = 0;
+        }
+    }
+    expected[bins - 1] += here; /* the last few join the last whole bin */
+    for (size_t i = 0; i < SUMS; i++) {
+        const int64_t at = values[i] < -REACH  ? 0
+                           : values[i] < REACH ? values[i] + REACH
+                                               : 2 * REACH - 1;
+        seen[bin_of[at] < bins ? bin_of[at] : bins - 1]++;
+    }
+    return chi_square_p(seen, expected, bins);
+}
+
+/* Where more than h sites survive, the sum has more noise than promised, and exactly so much. */
+Test(share_fit, n_survivors_have_n_shares_of_noise)
+{
+    static const struct {
+        uint64_t h;
+        uint64_t survivors;
+    } row[] = {{3, 5}, {4, 6}, {13, 21}};
+    int64_t *values = calloc(SUMS, sizeof *values);
+    cr_assert_not_null(values);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct noise_scale scale = {10, 1};
+        const double h = (double)row[i].h;
+        const double n = (double)row[i].survivors;
+        sum_shares(scale, row[i].h, row[i].survivors, 50 + i, values, SUMS);
+        cr_expect_geq(fit_survivors(n / h, values), REJECT_BELOW, "row %zu", i);
+        cr_expect_lt(fit_survivors((n - 1) / h, values), REJECT_BELOW, "one share less");
+        sum_shares(scale, row[i].h + 1, row[i].survivors, 60 + i, values, SUMS);
+        cr_expect_lt(fit_survivors(n / h, values), REJECT_BELOW, "h off by one");
+    }
     free(values);
 }
