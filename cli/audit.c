@@ -364,7 +364,7 @@ const struct command command_audit = {
         "  laplace           discrete Laplace noise on one integer\n"
         "  laplace-vector    the same on a vector of four\n"
         "  gaussian          discrete Gaussian noise on one integer\n"
-        "  shares            the sum of four agents' shares of noise\n"
+        "  masks             the sum of six sites' shares of noise, less two helpers' own\n"
         "  pipeline          losses clamped, encoded, summed over a batch, released\n"
         "  exponential       the exponential mechanism\n"
         "  permute-and-flip  permute-and-flip\n"

@@ -94,11 +94,17 @@ enum exit_code plan_answer(const struct command *command, bool json, const char 
     return command_end(command, status, &(struct why){""});
 }
 
-static const struct command *const parts[] = {&command_plan_job,       &command_plan_compose,
-                                              &command_plan_calibrate, &command_plan_hedge,
-                                              &command_plan_erm,       &command_plan_select,
-                                              &command_plan_online,    &command_plan_pac,
-                                              &command_plan_sq,        NULL};
+static const struct command *const parts[] = {&command_plan_job,
+                                              &command_plan_compose,
+                                              &command_plan_calibrate,
+                                              &command_plan_hedge,
+                                              &command_plan_erm,
+                                              &command_plan_select,
+                                              &command_plan_online,
+                                              &command_plan_pac,
+                                              &command_plan_sq,
+                                              &command_plan_masks,
+                                              NULL};
 
 const struct command command_plan = {
     .name = "plan",

@@ -17,6 +17,7 @@ extern const struct command command_plan_calibrate;
 extern const struct command command_plan_erm;
 extern const struct command command_plan_hedge;
 extern const struct command command_plan_job;
+extern const struct command command_plan_masks;
 extern const struct command command_plan_select;
 extern const struct command command_plan_online;
 extern const struct command command_plan_pac;

@@ -49,7 +49,7 @@ MUST_USE enum status harness_pay(struct audit_harness *harness, struct grant **g
 extern const struct subject_code subject_laplace;
 extern const struct subject_code subject_laplace_vector;
 extern const struct subject_code subject_gaussian;
-extern const struct subject_code subject_shares;
+extern const struct subject_code subject_masks;
 extern const struct subject_code subject_pipeline;
 extern const struct subject_code subject_exponential;
 extern const struct subject_code subject_permute_and_flip;

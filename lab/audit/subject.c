@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct subject_code *const subjects[] = {
-    &subject_laplace,       &subject_laplace_vector, &subject_gaussian,         &subject_shares,
+    &subject_laplace,       &subject_laplace_vector, &subject_gaussian,         &subject_masks,
     &subject_pipeline,      &subject_exponential,    &subject_permute_and_flip, &subject_noisy_max,
     &subject_rwm,           &subject_theorem,        &subject_dartboard,        &subject_epochs,
     &subject_linear_learner};

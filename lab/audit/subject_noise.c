@@ -23,10 +23,12 @@
  * itself. delta has to be large enough to be seen: at 0.01 the event comes up in some hundredths of
  * the runs.
  *
- * Shares: the sum that is released under distributed trust, with the fewest honest agents that the job
- * accepts: h agents each add a Polya share to their own value, and h such shares are discrete
- * Laplace noise. The record that differs is one agent's; the others' values are the same on both
- * sides. The worst pair is that of Laplace noise, and as tight. */
+ * Masks: the sum that is opened under distributed trust, as the coordinator and its helpers see it.
+ * There are as few survivors as may be, h honest sites and c helpers. Each adds a Polya share made for
+ * h to its own value. The helpers tell the coordinator theirs, with the share, and it subtracts them.
+ * What stays is h shares, which are discrete Laplace noise. The record that differs is an honest
+ * site's. The worst pair is that of Laplace noise, and as tight. Masks themselves are left out: they
+ * vanish in the sum. */
 
 #include "lab/audit/harness.h"
 
@@ -42,7 +44,8 @@ enum {
     PIPELINE_EXPERTS = 4,
     PIPELINE_RECORDS = 8,
     PIPELINE_BITS = 8,
-    HONEST = 4
+    HONEST = 4,
+    HELPERS = 2
 };
 
 /* How far y lies from x towards x + distance, cut off at both ends. */
@@ -165,8 +168,8 @@ static enum status gaussian_prepare(struct audit_harness *harness, struct why *w
     return status;
 }
 
-static enum status shares_draw(void *self, const struct random *random, unsigned side,
-                               int64_t *score, size_t count)
+static enum status masks_draw(void *self, const struct random *random, unsigned side,
+                              int64_t *score, size_t count)
 {
     struct audit_harness *harness = self;
     enum status status = STATUS_OK;
@@ -175,13 +178,15 @@ static enum status shares_draw(void *self, const struct random *random, unsigned
         for (size_t i = 0; i < part; i++) {
             score[done + i] = 0;
         }
-        for (int64_t agent = 0; agent < HONEST && status == STATUS_OK; agent++) {
+        for (int64_t site = 0; site < HONEST + HELPERS && status == STATUS_OK; site++) {
             for (size_t i = 0; i < part; i++) {
-                harness->work[i] = agent == 0 ? harness->value[side][0] : 1000 * agent;
+                harness->work[i] = site == 0 ? harness->value[side][0] : 1000 * site;
             }
             status = noise_share_add(&harness->share, random, harness->work, part);
             for (size_t i = 0; i < part; i++) { /* as the coordinator sums: modulo 2^64 */
-                score[done + i] = (int64_t)((uint64_t)score[done + i] + (uint64_t)harness->work[i]);
+                const uint64_t sum = (uint64_t)score[done + i] + (uint64_t)harness->work[i];
+                const uint64_t told = site < HONEST ? 0 : (uint64_t)harness->work[i];
+                score[done + i] = (int64_t)(sum - told);
             }
         }
         done += part;
@@ -189,7 +194,7 @@ static enum status shares_draw(void *self, const struct random *random, unsigned
     return status;
 }
 
-static enum status shares_prepare(struct audit_harness *harness, struct why *why)
+static enum status masks_prepare(struct audit_harness *harness, struct why *why)
 {
     struct noise_scale scale;
     harness->width = 1;
@@ -199,7 +204,7 @@ static enum status shares_prepare(struct audit_harness *harness, struct why *why
     return status != STATUS_OK ? status : noise_share_init(&harness->share, scale, HONEST);
 }
 
-static void shares_release(struct audit_harness *harness)
+static void masks_release(struct audit_harness *harness)
 {
     noise_share_free(&harness->share);
 }
@@ -245,11 +250,12 @@ const struct subject_code subject_gaussian = {
     .prepare = gaussian_prepare,
     .draw = noise_draw};
 
-const struct subject_code subject_shares = {
-    .subject = {.name = "shares",
-                .summary = "the sum of four honest agents' shares of noise (distributed trust)",
-                .worst = "one agent's value moved by the sensitivity; as laplace",
+const struct subject_code subject_masks = {
+    .subject = {.name = "masks",
+                .summary = "the sum of six sites' shares of noise, less those of two that help the "
+                           "coordinator",
+                .worst = "an honest site's value moved by the sensitivity; as laplace",
                 .tight = true},
-    .prepare = shares_prepare,
-    .draw = shares_draw,
-    .release = shares_release};
+    .prepare = masks_prepare,
+    .draw = masks_draw,
+    .release = masks_release};

@@ -39,7 +39,7 @@ examples() {
         awk '/^example/ {on = 1; next} /^$/ {on = 0} !on {next}
             {sub(/^ +/, ""); go = /[\\|,]$/; sub(/\\$/, ""); printf "%s%s", $0, go ? " " : "\n"}'
 }
-for part in job compose calibrate hedge erm select online pac sq; do
+for part in job compose calibrate hedge erm select online pac sq masks; do
     shown=$count
     while IFS= read -r line; do
         run "$line"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `hedgerow plan hedge | erm | select | online | pac | sq`: known answers through the real program, what lies
+# `hedgerow plan hedge | erm | select | online | pac | sq | masks`: known answers through the real program, what lies
 # outside a theorem's range, and wrong command lines.
 . "$(dirname "$0")/common.sh"
 
@@ -10,6 +10,7 @@ select='select --rule least_squares_fixed --records 1000 --exponent 0.5 --epsilo
 online='online --theta 0.75 --t0 5 --kappa 1 --bound 1 --time 100 --epsilon 1'
 pac='pac --candidates 1000 --alpha 0.05 --beta 0.05 --epsilon 0.5'
 sq='sq --queries 20 --tolerance 0.05 --beta 0.05 --epsilon 1 --agents 5'
+masks='masks --sites 32 --dishonest 8 --honest 13'
 
 # changed "PART --KEY VALUE ..." KEY VALUE...: the command with other values of some keys, in $command; a key
 # that is not there is added, the value - takes one away.
@@ -47,11 +48,11 @@ refused() {
 }
 
 expect 0 plan --help
-for part in "$hedge" "$erm" "$select" "$online" "$pac" "$sq"; do
+for part in "$hedge" "$erm" "$select" "$online" "$pac" "$sq" "$masks"; do
     read -ra words <<<"$part"
     prints "plan ${words[0]} "
 done
-for part in "$hedge" "$erm" "$select" "$online" "$pac" "$sq"; do
+for part in "$hedge" "$erm" "$select" "$online" "$pac" "$sq" "$masks"; do
     read -ra words <<<"$part"
     name=${words[0]}
     expect 0 plan "$name" --help
@@ -73,7 +74,8 @@ for part in "$hedge" "$erm" "$select" "$online" "$pac" "$sq"; do
             expect 2 plan "${words[@]:0:i+1}" "$bad" "${words[@]:i+2}"
             [ ! -s "$work/out" ] || fault "an answer with ${words[i]} '$bad'"
         done
-        [ "${words[i]}" = --agents ] || expect 2 plan "${words[@]:0:i}" "${words[@]:i+2}"
+        case ${words[i]} in --agents | --honest) continue ;; esac
+        expect 2 plan "${words[@]:0:i}" "${words[@]:i+2}"
     done
 done
 
@@ -122,6 +124,9 @@ refused 'beta, the probability' "$pac" --beta 1
 refused '2^53 records or more' "$pac" --alpha 1e-9
 refused 'the tolerance must lie' "$sq" --tolerance 1
 refused '2^53 records or more' "$sq" --epsilon 1e-300
+refused 'take at most 24 honest ones' "$masks" --honest 25
+refused 'no site is left whose noise counts' "$masks" --dishonest 32
+refused 'a masked sum has at most 255 sites' "$masks" --sites 256
 
 # What a person reads: units, ranges, what would help.
 changed "$hedge"
@@ -158,6 +163,26 @@ prints 'Privacy is free here'
 changed "$sq"
 expect 0 plan "${command[@]}"
 prints 'trust local, n is the sum over all agents'
+changed "$masks"
+expect 0 plan "${command[@]}"
+prints 'Up to 11 of the 32 sites may be absent'
+prints 'the sum carries 1/13 of a noise less'
+prints '         21      1.615       1.271       4.583'
+prints '         32      2.462       1.569       5.657'
+prints 'This version has no trust distributed'
+expect 0 plan masks --sites 32 --dishonest 8 --json
+prints '"opens_at": 21'
+prints '"honest": 13'
+expect 0 plan masks --sites 5 --dishonest 1 --json
+prints '"opens_at": 4'
+prints '"absent_most": 1'
+expect 0 plan masks --sites 5 --dishonest 4
+prints 'Every site is needed'
+# Nothing runs such sums yet, and a job that asks for it hears so.
+sed 's/trust: *[a-z]*/trust: distributed/' "$job" >"$work/distributed.yml"
+grep -q 'trust: distributed' "$work/distributed.yml" || fault 'the job names no trust'
+expect 3 plan job "$work/distributed.yml" --agents 5
+says '"distributed" is not a choice; known here: local, central'
 expect 1 sh -c "'$hedgerow' plan $pac --json >/dev/full"
 
 python3 "$(dirname "$0")/planner_vectors.py" "$hedgerow" "$root/tests/vectors/planner.json" ||

@@ -8,6 +8,8 @@
  *   float Laplace by inversion                x (attack)   -
  *   a dropped share                           x            -
  *   a share used twice                        x            -
+ *   helpers' shares counted as noise (c = 0)  x            -
+ *   shares made for one site too many         x            -
  *   a draw reused for two answers             x            test_laplace
  *   a record in two batches, charged once     x            test_laplace (a grant reused)
  *   a forgotten coordinate                    x            test_laplace
@@ -18,7 +20,7 @@
  *   draws of a play that are not composed     x            -
  *
  * Every right variant is audited above its claim with probability 1e-6 at a fresh seed; there are
- * 13 of them, and the seeds are fixed. */
+ * 15 of them, and the seeds are fixed. */
 
 #include "dp/encode.h"
 #include "dp/select_private.h"
@@ -243,6 +245,35 @@ Test(faults, a_share_dropped_or_used_twice)
         cr_assert_gt(audited(draw[i], &variant, true, SAMPLES), 1);
     }
     noise_share_free(&variant.share);
+}
+
+enum { HELPERS = 2 };
+
+/* What a coordinator has of the sum of four sites, two of which tell it their shares. */
+static int64_t helped(const struct variant *variant, const struct random *random, unsigned side)
+{
+    int64_t share[HONEST + HELPERS];
+    int64_t sum = side;
+    cr_assert_eq(noise_share_draw(&variant->share, random, share, HONEST + HELPERS), STATUS_OK);
+    for (size_t i = 0; i < HONEST + HELPERS; i++) {
+        sum += share[i];
+    }
+    return sum - share[HONEST] - share[HONEST + 1];
+}
+EACH_RUN(helped)
+
+Test(faults, shares_made_for_helpers_too_or_for_a_site_too_many)
+{
+    static const uint64_t made_for[] = {HONEST, HONEST + HELPERS, HONEST + 1};
+    for (size_t i = 0; i < sizeof made_for / sizeof made_for[0]; i++) {
+        struct variant variant;
+        memset(&variant, 0, sizeof variant);
+        cr_assert_eq(noise_share_init(&variant.share, (struct noise_scale){1, 1}, made_for[i]),
+                     STATUS_OK);
+        const double found = audited(helped_runs, &variant, i > 0, SAMPLES);
+        cr_assert(i == 0 ? found <= 1 : found > 1, "made for %u: %g", (unsigned)made_for[i], found);
+        noise_share_free(&variant.share);
+    }
 }
 
 /* Scores that move either way by 1: eta = epsilon/2 is right, eta = epsilon is not. */

@@ -46,7 +46,7 @@ static const struct plan {
 } plans[] = {{"laplace", {400000, 200000, 200000}},
              {"laplace-vector", {1300000, 700000, 400000}},
              {"gaussian", {1200000, 800000, 700000}},
-             {"shares", {400000, 200000, 200000}},
+             {"masks", {400000, 200000, 200000}},
              {"pipeline", {1300000, 700000, 400000}},
              {"exponential", {SAMPLES_RARE, 1600000, 1000000}},
              {"permute-and-flip", {400000, 200000, 200000}},
@@ -130,9 +130,9 @@ Test(audit, gaussian_holds_at_its_delta)
     hold("gaussian");
 }
 
-Test(audit, the_sum_of_shares_holds)
+Test(audit, masked_sums_hold_against_helpers)
 {
-    hold("shares");
+    hold("masks");
 }
 
 Test(audit, a_batch_that_is_clamped_encoded_summed_and_released_holds)

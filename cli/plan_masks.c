@@ -1,0 +1,110 @@
+/* `hedgerow plan masks`: how many sites a masked sum needs, and how much noise it carries. */
+
+#include "cli/plan.h"
+#include "masks/quorum.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { ROWS = 8, AFTER_BYTES = 2048 };
+
+/* The noise by the number of survivors, and what an absent site costs. */
+static void describe(char *text, const struct masks_quorum *quorum)
+{
+    const uint64_t absent = quorum->sites - quorum->opens_at;
+    const uint64_t rows = absent < ROWS ? absent : ROWS;
+    int used = snprintf(text, AFTER_BYTES,
+                        "\n  survivors   variance   deviation   deviation under trust local\n");
+    for (uint64_t i = 0; i <= rows && used < AFTER_BYTES; i++) {
+        const uint64_t n = quorum->opens_at + (rows > 0 ? absent * i / rows : 0);
+        const double excess = (double)n / (double)quorum->honest;
+        used += snprintf(text + used, AFTER_BYTES - (size_t)used,
+                         "  %9" PRIu64 "   %8.3f   %9.3f   %9.3f\n", n, excess, sqrt(excess),
+                         sqrt((double)n));
+    }
+    if (used < AFTER_BYTES) {
+        char absence[PLAN_TEXT_BYTES] =
+            "Every site is needed: when one is absent, the round fails and nothing is released.\n";
+        if (absent > 0) {
+            (void)snprintf(absence, sizeof absence,
+                           "An absent site costs its answer, and the sum carries 1/%" PRIu64
+                           " of a noise less.\nUp to %" PRIu64 " of the %" PRIu64
+                           " sites may be absent. With more, the round fails and nothing is "
+                           "released.\n",
+                           quorum->honest, absent, quorum->sites);
+        }
+        (void)snprintf(
+            text + used, AFTER_BYTES - (size_t)used,
+            "  Variance and standard deviation of a sum's noise, where the noise of trust central "
+            "is 1.\n\n%s"
+            "A survivor that stays away for good before it has opened its masks ends the round: "
+            "nothing is\nreleased, and every survivor is charged.\n"
+            "\nThis version has no trust distributed: it refuses a job that asks for it.\n",
+            absence);
+    }
+}
+
+static enum exit_code run(const struct command *command, int count, char **argument)
+{
+    double sites = 0;
+    double dishonest = 0;
+    double honest = 0;
+    struct masks_quorum quorum;
+    struct why why = {""};
+    char title[PLAN_TEXT_BYTES];
+    char after[AFTER_BYTES];
+    bool json = false;
+    const struct plan_field field[] = {
+        {.name = "--sites", .what = "N", .required = true, .whole = &sites},
+        {.name = "--dishonest", .what = "C", .required = true, .whole = &dishonest},
+        {.name = "--honest", .what = "H", .whole = &honest},
+        {.name = NULL}};
+
+    if (plan_fields_read(field, &json, count, argument, &why) != STATUS_OK ||
+        masks_quorum_make(&quorum, (uint64_t)sites, (uint64_t)dishonest, (uint64_t)honest, &why) !=
+            STATUS_OK) {
+        return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
+    }
+    const double most = sites / (double)quorum.honest;
+    const struct plan_line line[] = {
+        {"honest", (double)quorum.honest, "sites", "so many shares are one whole noise"},
+        {"least_survivors", (double)quorum.least, "sites",
+         "H + C: so many survivors have H honest ones among them"},
+        {"signatures", (double)quorum.signatures, "sites",
+         "floor((N + C)/2) + 1: two lists of survivors never both get them"},
+        {"opens_at", (double)quorum.opens_at, "sites", "the larger of the two: cohort.minimum"},
+        {"absent_most", sites - (double)quorum.opens_at, "sites", "a round goes on without them"},
+        {"variance_least", (double)quorum.opens_at / (double)quorum.honest, "times",
+         "of the noise of trust central, with opens_at survivors"},
+        {"variance_most", most, "times", "the same with all sites"},
+        {"deviation_most", sqrt(most), "times", "its square root: how much wider an error bar is"},
+        {NULL, 0, NULL, NULL}};
+    (void)snprintf(title, sizeof title,
+                   "masked sums of %.0f sites, of which %.0f may help the coordinator", sites,
+                   dishonest);
+    describe(after, &quorum);
+    return plan_answer(command, json, title, line, after);
+}
+
+const struct command command_plan_masks = {
+    .name = "plan masks",
+    .summary = "how many sites a masked sum needs, and its noise",
+    .help =
+        "usage: hedgerow plan masks --sites N --dishonest C [--honest H] [--json]\n\n"
+        "Trust distributed: each site adds a share of one noise and hides its answer under masks\n"
+        "that vanish in the sum. Prints how many survivors and signatures it takes to open a sum,\n"
+        "how much noise the sum carries, and what an absent site costs. Refuses numbers with which\n"
+        "no sum could ever be opened. This version plans such sums and does not run them.\n\n"
+        "  --sites N        of a round, 2 to 255\n"
+        "  --dishonest C    sites that may help the coordinator or subtract their own share, at\n"
+        "                   least 1\n"
+        "  --honest H       honest survivors whose shares make one whole noise: more of them mean\n"
+        "                   less noise and more survivors needed; left out, the most that needs no\n"
+        "                   more survivors than signatures\n"
+        "  --json           the numbers with 17 digits\n\n"
+        "example:\n"
+        "  hedgerow plan masks --sites 32 --dishonest 8\n"
+        "  hedgerow plan masks --sites 5 --dishonest 1 --honest 4 --json\n",
+    .run = run,
+};
