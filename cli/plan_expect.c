@@ -9,6 +9,7 @@
 #include "dp/charge.h"
 #include "json/json_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ enum status job_expect(struct job_expected *out, const struct job_source *source
                        const struct job_plan *plan, size_t stage)
 {
     uint64_t micro[CURVE_COUNT + 1];
-    *out = (struct job_expected){.stage = stage};
+    *out = (struct job_expected){.stage = stage, .size = plan->size};
     if (!terms_can_rehearse(&plan->job, stage)) {
         return STATUS_OK;
     }
@@ -141,6 +142,7 @@ enum status job_expect(struct job_expected *out, const struct job_source *source
     }
     enum status status = STATUS_OK;
     out->no_answer = out->count == 0 ? "only stages of two classes are rehearsed" : NULL;
+    const size_t all = out->count;
     if (out->count > 0) {
         keep_short(out, staging, plan->job.epsilon_micro);
     }
@@ -150,6 +152,9 @@ enum status job_expect(struct job_expected *out, const struct job_source *source
     }
     for (size_t i = 0; i < out->count; i++) {
         out->row[i].answer = staging->answer[i];
+    }
+    if (status == STATUS_OK && out->count > 0 && out->count == all) {
+        status = job_find_enough(out, source, plan, seed_of(source));
     }
     free_plans(staging);
     return status;
@@ -161,6 +166,38 @@ static void print_figure(const struct rehearsal_figure *figure, const char *gap)
     (void)snprintf(text, sizeof text, "%.1f (%.1f to %.1f)", PERCENT * figure->mean,
                    PERCENT * figure->low, PERCENT * figure->high);
     (void)printf("%s%-22s", gap, text);
+}
+
+/* "roughly 20000 records of each agent", or that there is none. */
+static void say_enough(char text[static PLAN_ADVICE_BYTES], const struct job_enough_of *enough,
+                       const char *what)
+{
+    (void)snprintf(text, PLAN_ADVICE_BYTES, "%s %" PRIu64 " %s",
+                   enough->least > 0 ? "roughly" : "not within",
+                   enough->least > 0 ? enough->least : enough->most, what);
+}
+
+static void print_enough(const struct job_expected *expected)
+{
+    const struct job_enough *enough = &expected->enough;
+    char records[PLAN_ADVICE_BYTES];
+    char agents[PLAN_ADVICE_BYTES];
+    if (!enough->known) {
+        return;
+    }
+    (void)putchar('\n');
+    if (enough->records.least > 0 && enough->records.least == expected->size.records) {
+        wrap_print(
+            stdout, 0, 0,
+            "As it is, this job loses at most half a point to privacy on half of the tables.");
+        return;
+    }
+    say_enough(records, &enough->records, "records of each agent");
+    say_enough(agents, &enough->agents, "agents");
+    wrap_print(stdout, 0, 0,
+               "To lose at most half a point on half of the tables, all else as it is: %s "
+               "(cohort.records likewise), or %s (cohort.minimum likewise).",
+               records, agents);
 }
 
 void job_expected_print(const struct job_expected *expected)
@@ -178,8 +215,9 @@ void job_expected_print(const struct job_expected *expected)
     wrap_print(
         stdout, 0, 0,
         "What to expect of stage %zu, from a rehearsal on %zu made-up tables of this job's "
-        "columns and records: the mean, and what 90 %% of the tables lie between, in per cent "
-        "of new records. Points lost are those that the model without privacy has more.",
+        "columns and records, in per cent: the mean, and what 90 %% lie between of what a held-out "
+        "fifth of the records would show. Points lost are those that the model without privacy "
+        "has more.",
         expected->stage + 1, first->tables);
     (void)printf("\n  %-8s  %-8s  %-22s%s\n", "epsilon", "trust", "points lost", "accuracy");
     for (size_t i = 0; i < expected->count; i++) {
@@ -196,12 +234,20 @@ void job_expected_print(const struct job_expected *expected)
         stdout, 0, 0,
         "How well a label can be told at all differs more than what privacy costs: go by the "
         "points lost.");
+    print_enough(expected);
 }
 
 static json_t *figure_json(const struct rehearsal_figure *figure)
 {
     return json_pack("{s:f, s:f, s:f}", "mean", figure->mean, "low", figure->low, "high",
                      figure->high);
+}
+
+static json_t *enough_json(const struct job_enough_of *enough)
+{
+    return json_pack("{s:o, s:I}", "least",
+                     enough->least > 0 ? json_integer((json_int_t)enough->least) : json_null(),
+                     "most", (json_int_t)enough->most);
 }
 
 json_t *job_expected_json(const struct job_expected *expected)
@@ -218,6 +264,12 @@ json_t *job_expected_json(const struct job_expected *expected)
                            "trust", row->trust, "accuracy", figure_json(&row->answer.accuracy),
                            "lost", figure_json(&row->answer.lost)));
     }
-    return json_pack("{s:I, s:o, s:o}", "tables", (json_int_t)first->tables, "without_privacy",
-                     figure_json(&first->free), "plans", rows);
+    const struct job_enough *enough = &expected->enough;
+    json_t *object = json_pack("{s:I, s:o, s:o}", "tables", (json_int_t)first->tables,
+                               "without_privacy", figure_json(&first->free), "plans", rows);
+    json_put(&object, "half_a_point",
+             enough->known ? json_pack("{s:o, s:o}", "records", enough_json(&enough->records),
+                                       "agents", enough_json(&enough->agents))
+                           : json_null());
+    return object;
 }

@@ -100,8 +100,24 @@ struct job_expected_row {
     struct rehearsal_answer answer;
 };
 
+/* The least number that is enough, about, and the most that were tried. */
+struct job_enough_of {
+    uint64_t least; /* 0: none of those */
+    uint64_t most;
+};
+
+/* How many records of each agent, or agents, would bring a stage's model within half a point of accuracy of the one
+ * without privacy on half of the tables, all else as it is. */
+struct job_enough {
+    bool known; /* whether it was looked for */
+    struct job_enough_of records;
+    struct job_enough_of agents;
+};
+
 struct job_expected {
     size_t stage;
+    struct terms_size size; /* that the job was planned with */
+    struct job_enough enough;
     size_t count;          /* 0: the stage is not rehearsed */
     const char *no_answer; /* a sentence that says why, of one whose task could be; else NULL */
     struct job_expected_row row[JOB_EXPECTED_MAX];
@@ -109,10 +125,15 @@ struct job_expected {
 
 /**
  * Rehearses a stage on made-up tables (learn/rehearsal.h), at the job's epsilon and a few others, under both trusts.
- * Deterministic from the job's text. Fails with STATUS_NO_MEMORY, STATUS_INVALID. Cost: one to five seconds.
+ * Deterministic from the job's text. Fails with STATUS_NO_MEMORY, STATUS_INVALID. Cost: as rehearsal_play().
  */
 MUST_USE enum status job_expect(struct job_expected *out, const struct job_source *source,
                                 const struct job_plan *plan, size_t stage);
+
+/** Looks for what would be enough, from the rows and a rehearsal of a few numbers: fills out->enough. Fails likewise. Cost:
+ * a few tenths of a second where the job is rehearsed at all epsilons. */
+MUST_USE enum status job_find_enough(struct job_expected *out, const struct job_source *source,
+                                     const struct job_plan *plan, uint64_t seed);
 
 /** Prints it; nothing where the stage is not rehearsed. */
 void job_expected_print(const struct job_expected *expected);
@@ -162,6 +183,12 @@ struct job_remedy {
 
 extern const struct job_remedy job_remedies[];
 extern const size_t job_remedy_count;
+
+/** Writes so many records of each agent into the job; the most that count never are fewer. */
+void job_change_records(struct job_changes *changes, const struct job *job, double records);
+
+/** Writes so many agents. */
+void job_change_agents(struct job_changes *changes, double agents);
 
 /** Writes the change to the other trust, with what it asks for, and in words what that is. */
 void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],

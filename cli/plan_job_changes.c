@@ -90,7 +90,7 @@ static bool larger_epsilon(struct job_changes *changes, char words[static PLAN_A
 }
 
 /* The fewest records never pass the most. */
-static void change_records(struct job_changes *changes, const struct job *job, double records)
+void job_change_records(struct job_changes *changes, const struct job *job, double records)
 {
     if (job_has_shares(job) && records > (double)job->records_most) {
         change(changes, "cohort.records_most=%.0f", records);
@@ -109,7 +109,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
         changes->size.records = (uint64_t)records;
         if (trust_of(&plan->job)->one_noise ||
             (job_has_shares(&plan->job) && records > (double)plan->job.records_most)) {
-            change_records(changes, &plan->job, records);
+            job_change_records(changes, &plan->job, records);
         }
         say(words, "%.0f records of each agent", records);
         return true;
@@ -118,7 +118,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
     const double needed = (double)stage->first + batch * (double)stage->batches;
     change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
     if (plan->job.records_least > 0) {
-        change_records(changes, &plan->job, fmax(old_records, needed));
+        job_change_records(changes, &plan->job, fmax(old_records, needed));
     }
     say(words, "batch: %.0f", batch);
     return true;
@@ -136,6 +136,12 @@ static bool more_agents(struct job_changes *changes, char words[static PLAN_ADVI
     say(words, "%.0f agents%s", agents,
         trust_of(&trial->plan->job)->one_noise ? ", cohort.minimum likewise" : "");
     return true;
+}
+
+void job_change_agents(struct job_changes *changes, double agents)
+{
+    changes->size.agents = (size_t)agents;
+    change(changes, "cohort.minimum=%.0f", agents);
 }
 
 /* Capped at 1, as least squares asks; what meets there is one release. */
@@ -284,7 +290,8 @@ static bool later_releases(struct job_changes *changes, char words[static PLAN_A
     change(changes, "stages[%zu].t0=%.0f", trial->stage, t0);
     if (plan->job.records_least > 0) {
         const double last = (double)(round_records(stage) - 1) / old_t0; /* release, in t0 */
-        change_records(changes, &plan->job, fmax((double)plan->job.records_least, last * t0 + 1));
+        job_change_records(changes, &plan->job,
+                           fmax((double)plan->job.records_least, last * t0 + 1));
     }
     say(words, "t0: %.0f", t0);
     return true;
@@ -326,7 +333,7 @@ void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE
     bool without_own = false;
     change(changes, "privacy.trust=%s", rival->name);
     if (rival->one_noise && !plans_by_records(&plan->job)) { /* a fair comparison has one plan */
-        change_records(changes, &plan->job, (double)plan->size.records);
+        job_change_records(changes, &plan->job, (double)plan->size.records);
     }
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         const struct stage *stage = &plan->job.stage[i];

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000 };
+enum { ROWS_MOST = 2000, NUMBERS_MOST = 400000, CHANCES = 9 };
 
-#define OPERATIONS      0.8e9 /* of one call, about */
-#define OPERATIONS_MOST 9e9   /* beyond it, a person would wait too long */
+#define OPERATIONS      0.3e9 /* of one call, about */
+#define OPERATIONS_MOST 14e9  /* beyond it, a person would wait too long */
+#define HELD_OUT        0.25  /* records to test on, over those that are learned from */
 #define FREE_PENALTY    0.1   /* of the model without privacy, over the records */
 
 /* The noise on one number: Laplace numbers, or a normal one, of that deviation. */
@@ -107,8 +108,8 @@ static enum status play_step(double *state, double *sum, uint32_t step,
     return selftune_take_gradient(state, &plan->tune, &release);
 }
 
-/* Plays the plan and tells the accuracy of its model. */
-static enum status play(double *accuracy, const struct rehearsal *plan,
+/* Plays the plan: w (d + 1) out, its model. */
+static enum status play(double *w, const struct rehearsal *plan,
                         const struct rehearsal_table *table, struct public_random *random)
 {
     const size_t d = table->d;
@@ -123,28 +124,21 @@ static enum status play(double *accuracy, const struct rehearsal *plan,
         status = play_step(state, sum, i, plan, table, random);
     }
     if (status == STATUS_OK) {
-        selftune_model(sum, state, &plan->tune);
-        *accuracy = rehearsal_table_accuracy(sum, table);
+        selftune_model(w, state, &plan->tune);
     }
     free(state);
     free(sum);
     return status;
 }
 
-/* The model without privacy. */
-static enum status play_freely(double *accuracy, const struct rehearsal_table *table)
+/* The model without privacy: w (d + 1) out. */
+static enum status play_freely(double *w, const struct rehearsal_table *table)
 {
     const struct dataset data = {
         .record_count = table->rows, .feature_count = table->d + 1, .x = table->z, .y = table->y};
     const struct rival_problem problem = {.kind = LABEL_SIGN, .outputs = 1, .data = &data};
-    double *w = calloc(table->d + 1, sizeof *w);
-    enum status status =
-        w == NULL ? STATUS_NO_MEMORY : rival_fit(w, &problem, FREE_PENALTY / (double)table->rows);
-    if (status == STATUS_OK) {
-        *accuracy = rehearsal_table_accuracy(w, table);
-    }
-    free(w);
-    return status;
+    memset(w, 0, (table->d + 1) * sizeof *w);
+    return rival_fit(w, &problem, FREE_PENALTY / (double)table->rows);
 }
 
 static double quantile_of(const double *sorted, size_t count, double q)
@@ -155,31 +149,56 @@ static double quantile_of(const double *sorted, size_t count, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-static struct rehearsal_figure figure_of(double *x, size_t count)
+/* What a model does on one table: in expectation, and the deviation of what held-out records show. */
+struct shown {
+    double mean;
+    double deviation;
+};
+
+/* The figure of all tables. x: (CHANCES count) scratch */
+static struct rehearsal_figure figure_of(double *x, const struct shown *shown, size_t count)
 {
+    /* What a normal number is between with probability 1/9 each: their medians. */
+    static const double chance[CHANCES] = {-1.593, -0.967, -0.589, -0.282, 0,
+                                           0.282,  0.589,  0.967,  1.593};
     double sum = 0;
-    qsort(x, count, sizeof *x, rehearsal_by_size);
     for (size_t i = 0; i < count; i++) {
-        sum += x[i];
+        sum += shown[i].mean;
+        for (size_t j = 0; j < CHANCES; j++) {
+            x[i * CHANCES + j] = shown[i].mean + chance[j] * shown[i].deviation;
+        }
     }
+    qsort(x, CHANCES * count, sizeof *x, rehearsal_by_size);
     return (struct rehearsal_figure){.mean = sum / (double)count,
-                                     .low = quantile_of(x, count, 0.05),
-                                     .high = quantile_of(x, count, 0.95)};
+                                     .low = quantile_of(x, CHANCES * count, 0.05),
+                                     .high = quantile_of(x, CHANCES * count, 0.95),
+                                     .median = quantile_of(x, CHANCES * count, 0.5)};
 }
 
-static size_t rows_of(const struct rehearsal *plan)
+/* A quarter of the learner's stand-in rows: the figures differ by less than those of other tables do. */
+static size_t standin_rows(size_t d)
+{
+    return standin_count(d) / 4 > d ? standin_count(d) / 4 : d + 1;
+}
+
+/* As the plan with the most records has, up to a limit. */
+static size_t rows_of(const struct rehearsal *plan, size_t count)
 {
     const size_t most = NUMBERS_MOST / (plan->tune.feature_count + 1);
     const double rows = most < ROWS_MOST ? (double)most : ROWS_MOST;
-    return (size_t)fmin(plan->records, rows);
+    double records = 0;
+    for (size_t i = 0; i < count; i++) {
+        records = fmax(records, plan[i].records);
+    }
+    return (size_t)fmin(records, rows);
 }
 
 /* Of one table, roughly, from public sizes: no clock decides how many tables there are. */
 static double operations(const struct rehearsal *plan, size_t count)
 {
     const double width = (double)plan->tune.feature_count + 1;
-    const double standin = (double)standin_count(plan->tune.feature_count);
-    const double rows = (double)rows_of(plan);
+    const double standin = (double)standin_rows(plan->tune.feature_count);
+    const double rows = (double)rows_of(plan, count);
     double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width;
     for (size_t i = 0; i < count; i++) {
         sum += plan[i].tune.steps * (standin * width * (60 + 4 * width) + 6 * rows * width);
@@ -193,41 +212,106 @@ bool rehearsal_is_short(const struct rehearsal *plan, size_t count)
     return REHEARSAL_TABLES_MIN * operations(plan, count) <= OPERATIONS_MOST;
 }
 
+/* Where the rehearsal writes. */
+struct stage_play {
+    struct rehearsal_table table;
+    struct standin rows;
+    double *w;           /* (2, d + 1) the model, and the one without privacy */
+    double *scratch;     /* (CHANCES tables) */
+    struct shown *free;  /* (tables) */
+    struct shown *shown; /* (count, 2, tables) accuracy, then points lost */
+    size_t tables;
+};
+
+static void end_play(struct stage_play *play)
+{
+    rehearsal_table_free(&play->table);
+    standin_free(&play->rows);
+    free(play->w);
+    free(play->scratch);
+    free(play->free);
+    *play = (struct stage_play){.w = NULL};
+}
+
+static enum status begin_play(struct stage_play *out, const struct rehearsal *plan, size_t count,
+                              size_t tables)
+{
+    const size_t d = plan->tune.feature_count;
+    *out = (struct stage_play){.tables = tables};
+    out->w = calloc(2 * (d + 1), sizeof *out->w);
+    out->scratch = calloc(CHANCES * tables, sizeof *out->scratch);
+    out->free = calloc((2 * count + 1) * tables, sizeof *out->free);
+    enum status status = out->w == NULL || out->scratch == NULL || out->free == NULL
+                             ? STATUS_NO_MEMORY
+                             : rehearsal_table_init(&out->table, d, rows_of(plan, count));
+    if (status == STATUS_OK) {
+        out->shown = out->free + tables;
+        status = standin_init_rows(&out->rows, standin_rows(d), d, plan->tune.output_count,
+                                   plan->tune.gaussian);
+    }
+    if (status != STATUS_OK) {
+        end_play(out);
+    }
+    return status;
+}
+
+static struct shown shown_of(double mean, double variance, double held_out)
+{
+    return (struct shown){mean, sqrt(fmax(variance, 0) / held_out)};
+}
+
+/* All plans on table t, with the same draws behind their noise: they are to be compared. */
+static enum status play_table(struct stage_play *out, size_t t, const struct rehearsal *plan,
+                              size_t count, uint64_t seed)
+{
+    const size_t tables = out->tables;
+    struct public_random random = public_random_from(seed + t);
+    struct public_random drawn = public_random_from(public_random_next(&random));
+    double *w = out->w;
+    double *best = w + plan->tune.feature_count + 1;
+    const double held_out = fmax(1, plan->records * HELD_OUT);
+    enum status status = rehearsal_table_draw(&out->table, plan->schema, t, tables, &drawn);
+    if (status == STATUS_OK) {
+        status = play_freely(best, &out->table);
+    }
+    const double most = status == STATUS_OK ? rehearsal_table_accuracy(best, &out->table) : 0;
+    out->free[t] = shown_of(most, most * (1 - most), held_out);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        struct public_random noise = random;
+        struct rehearsal own = plan[i];
+        own.tune.rows = own.tune.gaussian == out->rows.gaussian ? &out->rows : NULL;
+        status = play(w, &own, &out->table, &noise);
+        const double right = status == STATUS_OK ? rehearsal_table_accuracy(w, &out->table) : 0;
+        const double lost = most - right;
+        struct shown *shown = out->shown + 2 * i * tables + t;
+        shown[0] = shown_of(right, right * (1 - right), held_out);
+        shown[tables] =
+            shown_of(lost, rehearsal_table_differ(w, best, &out->table) - lost * lost, held_out);
+    }
+    return status;
+}
+
 enum status rehearsal_play(struct rehearsal_answer *answer, const struct rehearsal *plan,
                            size_t count, size_t tables_most, uint64_t seed)
 {
-    struct rehearsal_table table;
-    struct public_random random = public_random_from(seed);
-    enum status status = rehearsal_table_init(&table, plan->tune.feature_count, rows_of(plan));
+    struct stage_play play;
+    const double wanted = OPERATIONS / operations(plan, count);
+    const size_t tables = (size_t)fmin(fmax(wanted, REHEARSAL_TABLES_MIN), (double)tables_most);
+    enum status status = begin_play(&play, plan, count, tables);
     if (status != STATUS_OK) {
         return status;
     }
-    const double wanted = OPERATIONS / operations(plan, count);
-    const size_t tables = (size_t)fmin(fmax(wanted, REHEARSAL_TABLES_MIN), (double)tables_most);
-    double *free_accuracy = calloc((2 * count + 1) * tables, sizeof *free_accuracy);
-    if (free_accuracy == NULL) {
-        rehearsal_table_free(&table);
-        return STATUS_NO_MEMORY;
-    }
-    double *accuracy = free_accuracy + tables;
-    double *lost = accuracy + count * tables;
     for (size_t t = 0; status == STATUS_OK && t < tables; t++) {
-        status = rehearsal_table_draw(&table, plan->schema, t, tables, &random);
-        if (status == STATUS_OK) {
-            status = play_freely(&free_accuracy[t], &table);
-        }
-        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-            status = play(&accuracy[i * tables + t], &plan[i], &table, &random);
-            lost[i * tables + t] = free_accuracy[t] - accuracy[i * tables + t];
-        }
+        status = play_table(&play, t, plan, count, seed);
     }
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        answer[i] = (struct rehearsal_answer){.accuracy = figure_of(accuracy + i * tables, tables),
-                                              .lost = figure_of(lost + i * tables, tables),
-                                              .free = figure_of(free_accuracy, tables),
-                                              .tables = tables};
+        const struct shown *shown = play.shown + 2 * i * tables;
+        answer[i] =
+            (struct rehearsal_answer){.accuracy = figure_of(play.scratch, shown, tables),
+                                      .lost = figure_of(play.scratch, shown + tables, tables),
+                                      .free = figure_of(play.scratch, play.free, tables),
+                                      .tables = tables};
     }
-    free(free_accuracy);
-    rehearsal_table_free(&table);
+    end_play(&play);
     return status;
 }

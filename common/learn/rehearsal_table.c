@@ -10,8 +10,10 @@
 
 enum { FACTORS = 8 };
 
-#define STRENGTH_LEAST 0.7 /* standard deviation of the score */
-#define STRENGTH_MOST  27.0
+#define STRENGTH_LEAST 0.35 /* standard deviation of the score */
+#define STRENGTH_MOST  100.0
+#define CLASS_LEAST    0.05 /* of the records */
+#define DECAY_MOST     4.0
 #define OWN_MOST                                                                                   \
     6.0 /* columns whose worth of variance the columns have for themselves, all together */
 #define GOLDEN 0.6180339887498949
@@ -40,6 +42,26 @@ enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t
 double rehearsal_uniform(struct public_random *random, double low, double high)
 {
     return low + (high - low) * ldexp((double)(public_random_next(random) >> 11), -53);
+}
+
+/* count normal numbers, by Marsaglia's polar method: a table has too many of them for the exact one. */
+static void normals(double *x, size_t count, struct public_random *random)
+{
+    for (size_t i = 0; i < count; i += 2) {
+        double a = 0;
+        double b = 0;
+        double square = 0;
+        do {
+            a = rehearsal_uniform(random, -1, 1);
+            b = rehearsal_uniform(random, -1, 1);
+            square = a * a + b * b;
+        } while (square >= 1 || square == 0);
+        const double factor = sqrt(-2 * log(square) / square);
+        x[i] = a * factor;
+        if (i + 1 < count) {
+            x[i + 1] = b * factor;
+        }
+    }
 }
 
 /* One latent normal number of every column, with the table's factors behind it. */
@@ -79,7 +101,7 @@ static void draw_latent(struct latent *latent, double common, const double *impo
 static void draw_world(struct world *world, size_t d, struct public_random *random)
 {
     const double common = rehearsal_uniform(random, 1 - fmin(0.8, OWN_MOST / (double)d), 0.98);
-    const double decay = rehearsal_uniform(random, 0, 2);
+    const double decay = rehearsal_uniform(random, 0, DECAY_MOST);
     double importance[FACTORS];
     double square = 0;
     for (size_t f = 0; f < FACTORS; f++) {
@@ -143,12 +165,11 @@ static void put_row(struct rehearsal_table *table, size_t i, double part[static 
     size_t at = 0;
     part[0] = 0;
     part[1] = 0;
-    for (size_t f = 0; f < FACTORS; f++) {
-        factor[f] = public_random_normal(random);
-    }
+    normals(factor, FACTORS, random);
+    normals(latent, table->d, random);
     for (size_t j = 0; j < table->d; j++) {
         const struct latent *own = &world->latent[j];
-        latent[j] = own->own * public_random_normal(random) + dense_dot(own->load, factor, FACTORS);
+        latent[j] = own->own * latent[j] + dense_dot(own->load, factor, FACTORS);
         part[0] += dense_dot(own->load, world->factor, FACTORS) * latent[j];
         part[1] += own->weight * latent[j];
     }
@@ -226,7 +247,7 @@ enum status rehearsal_table_draw(struct rehearsal_table *table, const struct sch
             table->spare[i] = part[0];
             table->score[i] = part[1];
         }
-        put_labels(table, &world, strength, 0.1 + 0.8 * balance, random);
+        put_labels(table, &world, strength, CLASS_LEAST + (1 - 2 * CLASS_LEAST) * balance, random);
         status = STATUS_OK;
     }
     free(world.latent);
@@ -244,4 +265,15 @@ double rehearsal_table_accuracy(const double *w, const struct rehearsal_table *t
         sum += f > 0 ? p : f < 0 ? 1 - p : 0;
     }
     return sum / REHEARSAL_TEST_ROWS;
+}
+
+double rehearsal_table_differ(const double *a, const double *b, const struct rehearsal_table *table)
+{
+    const size_t width = table->d + 1;
+    double count = 0;
+    for (size_t i = table->rows; i < table->rows + REHEARSAL_TEST_ROWS; i++) {
+        const double *z = table->z + i * width;
+        count += (dense_dot(a, z, width) > 0) != (dense_dot(b, z, width) > 0) ? 1 : 0;
+    }
+    return count / REHEARSAL_TEST_ROWS;
 }

@@ -210,6 +210,13 @@ static void show_clip(struct parts *parts, const struct selftune *stage, struct 
     *parts->clip = standin_clip(standin, stage->quantile);
 }
 
+static enum status make_standin(struct standin *standin, const struct selftune *stage)
+{
+    return stage->rows != NULL
+               ? standin_copy(standin, stage->rows)
+               : standin_init(standin, stage->feature_count, stage->output_count, stage->gaussian);
+}
+
 enum status selftune_begin(double *state, const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
@@ -220,7 +227,7 @@ enum status selftune_begin(double *state, const struct selftune *stage)
         parts.w[i] = PLAIN_FACTOR;
     }
     set_prior(&parts, stage);
-    const enum status status = standin_init(&standin, d, stage->output_count, stage->gaussian);
+    const enum status status = make_standin(&standin, stage);
     if (status == STATUS_OK) {
         show_clip(&parts, stage, &standin);
     }
@@ -302,7 +309,7 @@ enum status selftune_take_look(double *state, const struct selftune *stage,
         status = standin_root(parts.w, matrix, d, EIGEN_LEAST, added);
     }
     if (status == STATUS_OK) {
-        status = standin_init(&standin, d, stage->output_count, stage->gaussian);
+        status = make_standin(&standin, stage);
     }
     if (status == STATUS_OK) {
         for (size_t i = 0; i < w_count(stage); i++) {
@@ -434,7 +441,7 @@ enum status selftune_take_gradient(double *state, const struct selftune *stage,
     enum status status = STATUS_NO_MEMORY;
     if (fresh != NULL) {
         memcpy(fresh, state, count * sizeof *state);
-        status = standin_init(&standin, stage->feature_count, stage->output_count, stage->gaussian);
+        status = make_standin(&standin, stage);
     }
     if (status == STATUS_OK) {
         struct parts parts = parts_of(fresh, stage);

@@ -51,6 +51,8 @@ struct selftune {
     bool gaussian;             /* gradients are clipped in L2, else in L1 */
     uint32_t steps;            /* gradient releases; 1 .. SELFTUNE_STEPS_MAX */
     double quantile;           /* of the clip: standin_clip(); above 0, at most 1 */
+    const struct standin *
+        rows; /* borrowed: standin_init() of these numbers, for who steps often; NULL: made each time */
 };
 
 /** Checks the numbers. Fails with STATUS_INVALID. All functions below CHECK it. */

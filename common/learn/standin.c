@@ -105,23 +105,55 @@ static enum status whiten(struct standin *standin, const double *x, double *matr
     return STATUS_OK;
 }
 
+/* Room for the rows of a standin whose sizes are set. */
+static enum status reserve(struct standin *standin)
+{
+    const size_t count = standin->count;
+    const size_t outputs = standin->outputs;
+    standin->row = calloc(count * standin->width, sizeof *standin->row);
+    standin->norm = calloc(count * (3 * outputs + 5), sizeof *standin->norm);
+    if (standin->row == NULL || standin->norm == NULL) {
+        standin_free(standin);
+        return STATUS_NO_MEMORY;
+    }
+    standin->p = standin->norm + count;
+    standin->spare = standin->p + count * outputs;
+    return STATUS_OK;
+}
+
+enum status standin_copy(struct standin *copy, const struct standin *standin)
+{
+    *copy = (struct standin){.count = standin->count,
+                             .width = standin->width,
+                             .outputs = standin->outputs,
+                             .gaussian = standin->gaussian};
+    const enum status status = reserve(copy);
+    if (status == STATUS_OK) {
+        memcpy(copy->row, standin->row, copy->count * copy->width * sizeof *copy->row);
+        memcpy(copy->norm, standin->norm, copy->count * sizeof *copy->norm);
+    }
+    return status;
+}
+
 enum status standin_init(struct standin *standin, size_t feature_count, size_t outputs,
                          bool gaussian)
 {
-    const size_t count = standin_count(feature_count);
+    return standin_init_rows(standin, standin_count(feature_count), feature_count, outputs,
+                             gaussian);
+}
+
+enum status standin_init_rows(struct standin *standin, size_t count, size_t feature_count,
+                              size_t outputs, bool gaussian)
+{
     const size_t width = feature_count + 1;
     double *x = calloc(count * feature_count, sizeof *x);
     double *matrix = calloc(2 * feature_count * feature_count, sizeof *matrix);
     enum status status = STATUS_NO_MEMORY;
     CHECK(feature_count > 0 && feature_count <= STANDIN_FEATURES_MAX && outputs > 0 &&
-          outputs != 2);
+          outputs != 2 && count > feature_count);
     *standin =
         (struct standin){.count = count, .width = width, .outputs = outputs, .gaussian = gaussian};
-    standin->row = calloc(count * width, sizeof *standin->row);
-    standin->norm = calloc(count * (3 * outputs + 5), sizeof *standin->norm);
-    if (x != NULL && matrix != NULL && standin->row != NULL && standin->norm != NULL) {
-        standin->p = standin->norm + count;
-        standin->spare = standin->p + count * outputs;
+    if (x != NULL && matrix != NULL && reserve(standin) == STATUS_OK) {
         draw(x, count, feature_count);
         status = whiten(standin, x, matrix);
     }
@@ -197,6 +229,11 @@ static void normalise(double *p, size_t m)
 /* out (N, m) = <u_i, v_o> */
 static void scores(double *out, const struct standin *standin, const double *v)
 {
+    if (standin->outputs == 1) { /* a matrix of one column costs more to pack than to multiply */
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)standin->count, (int)standin->width, 1,
+                    standin->row, (int)standin->width, v, 1, 0, out, 1);
+        return;
+    }
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)standin->count, (int)standin->outputs,
                 (int)standin->width, 1, standin->row, (int)standin->width, v, (int)standin->width,
                 0, out, (int)standin->outputs);
@@ -213,6 +250,12 @@ static void probabilities(double *out, const struct standin *standin, const doub
 /* out (m, D) = the mean of factor_io u_i. factor (N, m) */
 static void combine(double *out, const struct standin *standin, const double *factor)
 {
+    if (standin->outputs == 1) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)standin->count, (int)standin->width,
+                    1 / (double)standin->count, standin->row, (int)standin->width, factor, 1, 0,
+                    out, 1);
+        return;
+    }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)standin->outputs, (int)standin->width,
                 (int)standin->count, 1 / (double)standin->count, factor, (int)standin->outputs,
                 standin->row, (int)standin->width, 0, out, (int)standin->width);

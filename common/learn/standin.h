@@ -62,6 +62,13 @@ size_t standin_count(size_t feature_count);
 MUST_USE enum status standin_init(struct standin *standin, size_t feature_count, size_t outputs,
                                   bool gaussian);
 
+/** Makes so many rows in place of standin_count(): more than feature_count (CHECKed). Fails likewise. */
+MUST_USE enum status standin_init_rows(struct standin *standin, size_t count, size_t feature_count,
+                                       size_t outputs, bool gaussian);
+
+/** Makes a copy of one: the rows and their norms. Fails with STATUS_NO_MEMORY; then as standin_init(). Cost O(N d). */
+MUST_USE enum status standin_copy(struct standin *copy, const struct standin *standin);
+
 void standin_free(struct standin *standin);
 
 /** Computes p from the scores <u, v_o>; differences of scores are held to 40. v  in  (m, D) finite */

@@ -88,11 +88,25 @@ sys.exit(not (len(lost) == 10 and local == sorted(local, reverse=True) and local
               and own["low"] <= own["mean"] <= own["high"] and own["low"] < 0.02 and expected["tables"] >= 16))
 PY
 prints '"mechanism": "discrete Laplace"'
+# What would do for half a point: more than the job has, and fewer for a larger epsilon; with ten times as many little is lost.
+halves() { sed -n '/"half_a_point"/,/"agents"/s/^ *"least": \([0-9]*\).*/\1/p' "$work/out" | head -n 1; }
+least=$(halves)
+sed 's/epsilon: 1 /epsilon: 2 /' "$root/compose/hospitals/learn.yml" >"$work/twice.yml"
+expect 0 "$hedgerow" plan job "$work/twice.yml" --json
+twice=$(halves)
+[ "$least" -gt 4000 ] && [ "$twice" -ge 1200 ] && [ "$twice" -lt "$least" ] ||
+    fault "half a point: $least records of each hospital, and $twice with twice the epsilon"
+sed "s/records: 1200 .*/records: $((10 * least))/" "$root/compose/hospitals/learn.yml" >"$work/more.yml"
+expect 0 "$hedgerow" plan job "$work/more.yml"
+prints 'As it is, this job loses at most half a point'
+# Where that is not within what was tried, it is said.
+expect 0 "$hedgerow" plan job "$root/compose/tumours/learn.yml"
+tr -s '\n ' ' ' <"$work/out" | grep -q 'not within 256 agents' || fault 'how many sites would do for the tumours'
 # Where nothing is told, why.
 python3 - "$root/compose/hospitals/learn.yml" >"$work/wide.yml" <<'PY'
 import sys
 head, rest = open(sys.argv[1]).read().split("  features:\n")
-print(head + "  features:\n" + "".join(f"    - {{column: c{i}, centre: 0, half_width: 1}}\n" for i in range(256)) + rest[rest.index("privacy:"):])
+print(head + "  features:\n" + "".join(f"    - {{column: c{i}, centre: 0, half_width: 1}}\n" for i in range(256)) + rest[rest.index("privacy:"):].replace("epsilon: 1 ", "epsilon: 20 ").replace("records: 1200 ", "records: 100000 "))
 PY
 expect 0 "$hedgerow" plan job "$work/wide.yml" --json
 prints '"expected": null'

@@ -7,7 +7,7 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-enum { TABLES = 12 };
+enum { TABLES = 12, MANY_TABLES = 30 };
 
 /* Three numbers, a category of two, one of three, and a column with an indicator: 9 features. */
 static void fill(struct schema *schema, struct column *column)
@@ -54,7 +54,7 @@ Test(rehearsal, repeats_itself_by_its_seed_alone)
     cr_assert(ne(dbl, once.accuracy.mean, other.accuracy.mean));
 }
 
-/* With a look nothing is lost. Without one, columns that go together are learned slowly, even without noise. */
+/* With a look nothing is lost, in the mean over tables of all kinds. Without one, columns that go together are learned slowly, even without noise. */
 Test(rehearsal, loses_little_without_noise)
 {
     struct schema schema;
@@ -62,7 +62,8 @@ Test(rehearsal, loses_little_without_noise)
     fill(&schema, column);
     for (int looks = 0; looks < 2; looks++) {
         const struct rehearsal plan = quiet(&schema, looks == 1);
-        const struct rehearsal_answer answer = played(&plan, 3);
+        struct rehearsal_answer answer;
+        cr_assert(eq(int, rehearsal_play(&answer, &plan, 1, MANY_TABLES, 3), STATUS_OK));
         cr_assert(lt(dbl, answer.lost.mean, looks == 1 ? 0.01 : 0.06), "looks %d", looks);
         cr_assert(gt(dbl, answer.lost.mean, -0.01));
         cr_assert(gt(dbl, answer.free.mean, 0.7));
@@ -91,6 +92,55 @@ Test(rehearsal, every_noise_costs)
     }
 }
 
+/* Plans side by side have the same tables, and the same draws behind their noise: a plan's figures do not depend on which
+ * others are played with it. */
+Test(rehearsal, plays_each_plan_as_if_alone)
+{
+    struct schema schema;
+    struct column column[6];
+    struct rehearsal plan[3];
+    struct rehearsal_answer answer[3];
+    fill(&schema, column);
+    for (int i = 0; i < 3; i++) {
+        plan[i] = quiet(&schema, i == 1);
+        plan[i].step = plan[i].first_step = 50.0 * (i + 1);
+    }
+    cr_assert(eq(int, rehearsal_play(answer, plan, 3, TABLES, 6), STATUS_OK));
+    for (int i = 0; i < 3; i++) {
+        const struct rehearsal_answer alone = played(&plan[i], 6);
+        cr_assert(eq(int, memcmp(&alone, &answer[i], sizeof alone), 0), "plan %d", i);
+    }
+}
+
+/* The band holds what held-out records show, and so it is wider where they are fewer; the mean does not know of it. */
+Test(rehearsal, bands_hold_the_chance_of_who_is_held_out)
+{
+    struct schema schema;
+    struct column column[6];
+    struct rehearsal plan;
+    fill(&schema, column);
+    plan = quiet(&schema, true);
+    plan.records = 1e9;
+    const struct rehearsal_answer many = played(&plan, 7);
+    plan.records = 2000; /* as many rows: 500 held out */
+    const struct rehearsal_answer few = played(&plan, 7);
+    cr_assert(lt(dbl, few.lost.low, many.lost.low - 0.002));
+    cr_assert(eq(dbl, few.free.mean, many.free.mean));
+}
+
+/* The prior of how hard labels are to tell is wide: some tables are little better than chance, some nearly certain. */
+Test(rehearsal, made_up_labels_are_of_all_difficulties)
+{
+    struct schema schema;
+    struct column column[6];
+    struct rehearsal_answer answer;
+    fill(&schema, column);
+    const struct rehearsal plan = quiet(&schema, true);
+    cr_assert(eq(int, rehearsal_play(&answer, &plan, 1, MANY_TABLES, 8), STATUS_OK));
+    cr_assert(lt(dbl, answer.free.low, 0.65));
+    cr_assert(gt(dbl, answer.free.high, 0.96));
+}
+
 /* The band of more noise lies above, and of central noise below that of five sites. */
 Test(rehearsal, loses_more_the_more_noise_there_is)
 {
@@ -102,7 +152,7 @@ Test(rehearsal, loses_more_the_more_noise_there_is)
     for (int i = 0; i < 3; i++) {
         plan[i] = quiet(&schema, false);
         plan[i].noises = 5;
-        plan[i].step = plan[i].first_step = i == 0 ? 10 : i == 1 ? 100 : 1000;
+        plan[i].step = plan[i].first_step = i == 0 ? 10 : i == 1 ? 300 : 3000;
     }
     cr_assert(eq(int, rehearsal_play(answer, plan, 3, TABLES, 5), STATUS_OK));
     cr_assert(lt(dbl, answer[0].lost.mean, answer[1].lost.mean));

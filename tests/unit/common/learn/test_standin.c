@@ -12,6 +12,34 @@
 
 enum { STATE_MOST = 200 };
 
+/* The rehearsal's: of fewer rows, made once. */
+Test(standin, copies_rows_and_takes_fewer_of_them)
+{
+    struct standin standin;
+    struct standin copy;
+    cr_assert_eq(standin_init_rows(&standin, 60, 7, 3, true), STATUS_OK);
+    cr_assert_eq(standin.count, 60);
+    for (size_t a = 0; a < 8; a++) {
+        for (size_t b = 0; b < 8; b++) {
+            double sum = 0;
+            for (size_t i = 0; i < 60; i++) {
+                sum += standin.row[i * 8 + a] * standin.row[i * 8 + b] / 60;
+            }
+            cr_expect_float_eq(sum, a == b ? 1 : 0, 1e-12, "%zu %zu", a, b);
+        }
+    }
+    cr_assert_eq(standin_copy(&copy, &standin), STATUS_OK);
+    cr_expect_eq(memcmp(copy.row, standin.row, 60 * 8 * sizeof(double)), 0);
+    cr_expect_eq(memcmp(copy.norm, standin.norm, 60 * sizeof(double)), 0);
+    cr_expect_neq((void *)copy.row, (void *)standin.row);
+    const double v[24] = {0.5, -1, 2};
+    standin_set(&copy, v);
+    standin_set(&standin, v);
+    cr_expect_eq(standin_clip(&copy, 0.5), standin_clip(&standin, 0.5));
+    standin_free(&standin);
+    standin_free(&copy);
+}
+
 Test(standin, has_mean_zero_and_covariance_one_to_rounding)
 {
     static const size_t widths[] = {1, 7, 64, 100};
