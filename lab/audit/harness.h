@@ -8,7 +8,6 @@
 #include "lab/audit/subject.h"
 #include "noise/exponential.h"
 #include "noise/laplace.h"
-#include "noise/share.h"
 
 enum { HARNESS_BLOCK = 1024, HARNESS_WIDTH_MAX = 32 };
 
@@ -21,7 +20,7 @@ struct audit_harness {
     uint64_t row;         /* of the ledger's pass: the next one not paid for */
     uint64_t sigma_micro; /* of Gaussian noise, per unit of sensitivity */
     struct noise_laplace noise;
-    struct noise_share share;
+    struct audit_masks *masks; /* subject_masks.c */
     struct noise_exponential decay;
     struct hedge_run game;
     int64_t value[2][HARNESS_WIDTH_MAX]; /* the neighbours: exact vectors or scores */

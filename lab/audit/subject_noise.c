@@ -21,21 +21,13 @@
  * ratio is e^epsilon, has P(y >= t | x') - e^epsilon P(y >= t | x) = delta: on it the pair's
  * (epsilon, delta) is the exact one of Balle and Wang 2018, and the audit finds this threshold by
  * itself. delta has to be large enough to be seen: at 0.01 the event comes up in some hundredths of
- * the runs.
- *
- * Masks: the sum that is opened under distributed trust, as the coordinator and its helpers see it.
- * There are as few survivors as may be, h honest sites and c helpers. Each adds a Polya share made for
- * h to its own value. The helpers tell the coordinator theirs, with the share, and it subtracts them.
- * What stays is h shares, which are discrete Laplace noise. The record that differs is an honest
- * site's. The worst pair is that of Laplace noise, and as tight. Masks themselves are left out: they
- * vanish in the sum. */
+ * the runs. */
 
 #include "lab/audit/harness.h"
 
 #include "dp/encode.h"
 #include "dp/mechanism.h"
 #include "lab/composition/calibrate.h"
-#include "noise/share.h"
 
 #include <math.h>
 
@@ -43,9 +35,7 @@ enum {
     SPREAD = 4, /* coordinates of laplace-vector */
     PIPELINE_EXPERTS = 4,
     PIPELINE_RECORDS = 8,
-    PIPELINE_BITS = 8,
-    HONEST = 4,
-    HELPERS = 2
+    PIPELINE_BITS = 8
 };
 
 /* How far y lies from x towards x + distance, cut off at both ends. */
@@ -168,47 +158,6 @@ static enum status gaussian_prepare(struct audit_harness *harness, struct why *w
     return status;
 }
 
-static enum status masks_draw(void *self, const struct random *random, unsigned side,
-                              int64_t *score, size_t count)
-{
-    struct audit_harness *harness = self;
-    enum status status = STATUS_OK;
-    for (size_t done = 0; done < count && status == STATUS_OK;) {
-        size_t part = count - done < HARNESS_BLOCK ? count - done : HARNESS_BLOCK;
-        for (size_t i = 0; i < part; i++) {
-            score[done + i] = 0;
-        }
-        for (int64_t site = 0; site < HONEST + HELPERS && status == STATUS_OK; site++) {
-            for (size_t i = 0; i < part; i++) {
-                harness->work[i] = site == 0 ? harness->value[side][0] : 1000 * site;
-            }
-            status = noise_share_add(&harness->share, random, harness->work, part);
-            for (size_t i = 0; i < part; i++) { /* as the coordinator sums: modulo 2^64 */
-                const uint64_t sum = (uint64_t)score[done + i] + (uint64_t)harness->work[i];
-                const uint64_t told = site < HONEST ? 0 : (uint64_t)harness->work[i];
-                score[done + i] = (int64_t)(sum - told);
-            }
-        }
-        done += part;
-    }
-    return status;
-}
-
-static enum status masks_prepare(struct audit_harness *harness, struct why *why)
-{
-    struct noise_scale scale;
-    harness->width = 1;
-    harness->value[1][0] = (int64_t)harness->sensitivity;
-    enum status status =
-        mechanism_scale(&scale, harness->sensitivity, harness->setting.epsilon_micro, why);
-    return status != STATUS_OK ? status : noise_share_init(&harness->share, scale, HONEST);
-}
-
-static void masks_release(struct audit_harness *harness)
-{
-    noise_share_free(&harness->share);
-}
-
 const struct subject_code subject_laplace = {
     .subject = {.name = "laplace",
                 .summary = "discrete Laplace noise on one integer",
@@ -249,13 +198,3 @@ const struct subject_code subject_gaussian = {
                 .paid = true},
     .prepare = gaussian_prepare,
     .draw = noise_draw};
-
-const struct subject_code subject_masks = {
-    .subject = {.name = "masks",
-                .summary = "the sum of six sites' shares of noise, less those of two that help the "
-                           "coordinator",
-                .worst = "an honest site's value moved by the sensitivity; as laplace",
-                .tight = true},
-    .prepare = masks_prepare,
-    .draw = masks_draw,
-    .release = masks_release};

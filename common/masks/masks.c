@@ -1,0 +1,106 @@
+#include "masks/masks.h"
+
+#include "base/check.h"
+#include "crypto/agree.h"
+#include "crypto/digest.h"
+
+#include <string.h>
+
+enum { PART_WORDS = 512, RANKS = 256 };
+
+static struct slice text_of(const char *text)
+{
+    return (struct slice){text, strlen(text)};
+}
+
+void masks_commit(struct digest *out, const struct digest *job, uint64_t round, struct slice name,
+                  const struct digest *seed)
+{
+    uint8_t number[2][sizeof(uint64_t)];
+    for (unsigned i = 0; i < sizeof(uint64_t); i++) {
+        number[0][i] = (uint8_t)(round >> 8 * i);
+        number[1][i] = (uint8_t)((uint64_t)name.size >> 8 * i);
+    }
+    const struct slice part[] = {text_of("hedgerow b 1"),
+                                 {job->byte, DIGEST_BYTES},
+                                 {number, sizeof number},
+                                 name,
+                                 {seed->byte, DIGEST_BYTES}};
+    digest_sha256(out, part, sizeof part / sizeof part[0]);
+}
+
+enum status masks_self_key(struct digest *out, const struct digest *seed,
+                           const struct masks_round *round)
+{
+    const struct slice info[] = {text_of("hedgerow self 1"),
+                                 {round->roster.byte, DIGEST_BYTES},
+                                 {round->invitation.byte, DIGEST_BYTES}};
+    return agree_derive(out, seed, info, sizeof info / sizeof info[0]);
+}
+
+enum status masks_pair_key(struct digest *out, const struct digest *secret_key,
+                           const struct digest *public_key, unsigned own, unsigned other,
+                           const struct masks_round *round)
+{
+    CHECK(own != other && own < RANKS && other < RANKS);
+    const uint8_t rank[2] = {(uint8_t)(own < other ? own : other),
+                             (uint8_t)(own < other ? other : own)};
+    const struct slice info[] = {text_of("hedgerow mask 1"),
+                                 {round->roster.byte, DIGEST_BYTES},
+                                 {round->invitation.byte, DIGEST_BYTES},
+                                 {rank, sizeof rank}};
+    struct digest shared;
+    enum status status = agree_secret(&shared, secret_key, public_key);
+    if (status == STATUS_OK) {
+        status = agree_derive(out, &shared, info, sizeof info / sizeof info[0]);
+    } else {
+        memset(out, 0, sizeof *out);
+    }
+    bytes_wipe(&shared, sizeof shared);
+    return status;
+}
+
+/* Words of a part of the stream, little-endian. */
+static uint64_t word_of(const uint8_t *stream, size_t bytes)
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        word |= (uint64_t)stream[i] << 8 * i;
+    }
+    return word;
+}
+
+static enum status apply(uint64_t *words, size_t count, enum masks_width width,
+                         const struct digest *key, uint64_t sign)
+{
+    uint8_t stream[PART_WORDS * sizeof(uint64_t)];
+    const size_t bytes = (size_t)width / 8;
+    const uint64_t mask = UINT64_MAX >> (64 - (unsigned)width);
+    struct agree_stream *source = agree_stream_new(key);
+    enum status status = source == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    for (size_t done = 0; done < count && status == STATUS_OK; done += PART_WORDS) {
+        const size_t part = count - done < PART_WORDS ? count - done : PART_WORDS;
+        status = agree_stream_next(source, stream, PART_WORDS * bytes);
+        for (size_t i = 0; i < part && status == STATUS_OK; i++) {
+            words[done + i] = (words[done + i] + sign * word_of(stream + i * bytes, bytes)) & mask;
+        }
+    }
+    if (status != STATUS_OK) {
+        memset(words, 0, count * sizeof *words);
+    }
+    agree_stream_free(source);
+    bytes_wipe(stream, sizeof stream);
+    return status;
+}
+
+enum status masks_add(uint64_t *words, size_t count, enum masks_width width,
+                      const struct digest *key)
+{
+    return apply(words, count, width, key, 1);
+}
+
+enum status masks_subtract(uint64_t *words, size_t count, enum masks_width width,
+                           const struct digest *key)
+{
+    return apply(words, count, width, key, UINT64_MAX);
+}
