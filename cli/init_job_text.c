@@ -260,7 +260,7 @@ static void put_name(FILE *out, const struct init_job *asked)
     (void)fputs(name, out);
 }
 
-static void put_rest(FILE *out, const struct init_job *asked, const struct target *target)
+static void put_rest(FILE *out, const struct init_job *asked)
 {
     const uint64_t records = asked->records > 0 ? asked->records : asked->data->record_count;
     (void)fprintf(
@@ -278,17 +278,9 @@ static void put_rest(FILE *out, const struct init_job *asked, const struct targe
         "  records: %-10" PRIu64 "            # every site needs so many rows at least\n"
         "  join_deadline_s: 60            # so long the first round waits for the sites\n"
         "  deadline_s: 30                 # so long every round waits for their answers\n"
-        "\nstages:\n",
+        "\nstages:\n"
+        "  - {task: learn}              # needs no settings\n",
         asked->trust, asked->epsilon, asked->delta, asked->minimum, records);
-    if (target->kind == LABEL_NUMBER) {
-        (void)fprintf(
-            out,
-            "  # Ridge regression from one message of each site. It looks at `batch` rows.\n"
-            "  - {task: statistics, lambdas: [0.001], batch: %" PRIu64 ", share: 1}\n",
-            records);
-    } else {
-        (void)fputs("  - {task: learn}              # needs no settings\n", out);
-    }
 }
 
 static enum status put_job(char **text, struct init_said *said, const struct init_job *asked,
@@ -308,7 +300,7 @@ static enum status put_job(char **text, struct init_said *said, const struct ini
     (void)fputs("\n\ndata:\n", out);
     put_label(out, target);
     put_features(out, said, asked);
-    put_rest(out, asked, target);
+    put_rest(out, asked);
     const bool failed = ferror(out) != 0;
     if (fclose(out) != 0 || failed) {
         free(*text);

@@ -1,5 +1,5 @@
-/* A look: the sums that whitening and the start need. A step: the clipped gradients of the logistic loss in the columns
- * that the coordinator's state says. Whatever the state holds, learn/gradient.h bounds what a record adds. */
+/* A look: the sums that whitening and the start need. A step: the clipped gradients of the logistic loss, or of a number's
+ * squared one, in the columns that the coordinator's state says. Whatever the state holds, learn/gradient.h bounds what a record adds. */
 
 #include "task/answer.h"
 
@@ -15,11 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static double clamped(double x)
+{
+    return even_max(even_min(x, 1), -1);
+}
+
 /* A record's columns, each in [-1, 1] to the last bit. x: its features (d + 1). */
 static void take_columns(double *z, const double *x, size_t d, double constant)
 {
     for (size_t j = 0; j < d; j++) {
-        z[j] = even_max(even_min(x[j] / constant, 1), -1);
+        z[j] = clamped(x[j] / constant);
     }
 }
 
@@ -30,10 +35,11 @@ static double of_class(const struct learn_stage *own, double y, size_t class)
     return even_keep(mask_of(own_class == (double)class), 1);
 }
 
-static void add_look(int64_t *value, const struct learn_stage *own, const double *z, double y)
+static void add_look(int64_t *value, const struct stage *stage, const double *z, double y)
 {
-    const size_t d = own->tune.feature_count;
-    const size_t classes = selftune_class_count(&own->tune);
+    const struct learn_stage *own = learn_stage(stage);
+    const size_t d = learn_column_count(stage);
+    const size_t classes = learn_class_count(stage);
     int64_t *product = value + classes + d;
     for (size_t c = 0; c < classes; c++) {
         value[c] += encode_value(own->weights.count * of_class(own, y, c), LEARN_LOOK_BITS);
@@ -74,10 +80,12 @@ static void seen_free(struct seen *seen)
 }
 
 /* What a column is divided by: a gradient of length `clip` becomes one of the round's clip in grid steps, 2^-REACH_BITS
- * of it short. */
+ * of it short. The squared loss's slope is 2 (f - y). */
 static double divisor_of(const struct stage *stage, uint32_t within, double clip)
 {
-    return clip * ldexp(1, LEARN_STEP_BITS + LEARN_REACH_BITS) / (double)learn_clip(stage, within);
+    const double slope = learn_stage(stage)->is_number ? 2 : 1;
+    return slope * clip * ldexp(1, LEARN_STEP_BITS + LEARN_REACH_BITS) /
+           (double)learn_clip(stage, within);
 }
 
 static void look_through(struct seen *seen, const struct task_input *input,
@@ -132,11 +140,32 @@ static enum status seen_init(struct seen *seen, const struct task_input *input,
     return STATUS_OK;
 }
 
+/* Adds how far the model misses each record's number. */
+static void add_misses(int64_t *value, const struct learn_stage *own, const struct seen *seen)
+{
+    for (size_t i = 0; i < seen->count; i++) {
+        const double f = dense_dot(seen->weight, seen->x + i * seen->width, seen->width);
+        const double off = even_flushed(f - seen->y[i]);
+        *value += encode_value((double)own->count_step * even_min(even_max(off, -off), 1), 0);
+    }
+}
+
+/* Adds each record to its class's count. */
+static void add_counts(int64_t *count, const struct stage *stage, const struct seen *seen)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    for (size_t i = 0; i < seen->count; i++) {
+        for (size_t c = 0; c < learn_class_count(stage); c++) {
+            count[c] += own->count_step * (int64_t)of_class(own, seen->y[i], c);
+        }
+    }
+}
+
 static enum status step(int64_t *value, const struct task_input *input,
                         const struct round_rows *rows)
 {
     const struct learn_stage *own = learn_stage(input->stage);
-    const struct gradient gradient = {.loss = {.kind = LOSS_LOGISTIC},
+    const struct gradient gradient = {.loss = input->stage->loss,
                                       .output_count = own->tune.output_count,
                                       .feature_count = own->tune.feature_count + 1,
                                       .grid_bits = LEARN_STEP_BITS + LEARN_REACH_BITS,
@@ -149,12 +178,11 @@ static enum status step(int64_t *value, const struct task_input *input,
         const struct gradient_rows all = {.x = seen.x, .y = seen.y, .row_count = seen.count};
         status = gradient_sum(value, &gradient, seen.weight, &all);
     }
-    const bool counts = learn_counts_in_step(input->stage, input->within);
-    int64_t *count = value + learn_gradient_count(input->stage);
-    for (size_t i = 0; status == STATUS_OK && counts && i < seen.count; i++) {
-        for (size_t c = 0; c < learn_class_count(input->stage); c++) {
-            count[c] += own->count_step * (int64_t)of_class(own, seen.y[i], c);
-        }
+    int64_t *carried = value + learn_gradient_count(input->stage);
+    if (status == STATUS_OK && own->is_number) {
+        add_misses(carried, own, &seen);
+    } else if (status == STATUS_OK && learn_counts_in_step(input->stage, input->within)) {
+        add_counts(carried, input->stage, &seen);
     }
     seen_free(&seen);
     return status;
@@ -162,8 +190,8 @@ static enum status step(int64_t *value, const struct task_input *input,
 
 enum status answer_learn(int64_t *value, const struct task_input *input)
 {
-    const struct learn_stage *own = learn_stage(input->stage);
-    const size_t d = own->tune.feature_count;
+    const size_t d = learn_stage(input->stage)->tune.feature_count;
+    const size_t columns = learn_column_count(input->stage);
     const struct round_rows rows =
         round_rows(input->stage, input->within, input->data->record_count);
     CHECK(rows.first + rows.count <= input->data->record_count &&
@@ -172,16 +200,18 @@ enum status answer_learn(int64_t *value, const struct task_input *input)
         CHECK(input->experts != NULL);
         return step(value, input, &rows);
     }
-    double *z = malloc(d * sizeof *z);
+    double *z = malloc(columns * sizeof *z); /* a label that is a number is the first */
     if (z == NULL) {
         return STATUS_NO_MEMORY;
     }
     for (uint64_t i = 0; i < rows.count; i++) {
         const size_t row = input->order[rows.first + i];
-        take_columns(z, input->data->x + row * (d + 1), d, schema_constant(&input->stage->schema));
-        add_look(value, own, z, input->data->y[row]);
+        z[0] = clamped(input->data->y[row]);
+        take_columns(z + columns - d, input->data->x + row * (d + 1), d,
+                     schema_constant(&input->stage->schema));
+        add_look(value, input->stage, z, input->data->y[row]);
     }
-    bytes_wipe(z, d * sizeof *z);
+    bytes_wipe(z, columns * sizeof *z);
     free(z);
     return STATUS_OK;
 }

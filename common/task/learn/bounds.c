@@ -17,8 +17,11 @@
  *
  * text.c chooses weights that make all of them 1. The grid adds what dp/encode.h says.
  *
+ * A label that is a number is a column like the others, in [-1, 1] to the last bit: d counts it, and c0 = 0.
+ *
  * A step: gradients are whole vectors of a bounded norm (learn/gradient.h), and move by twice that. Where the counts go
- * along, they move by 2 count_step, in L2 by the root of 2 of it. */
+ * along, they move by 2 count_step, in L2 by the root of 2 of it. Of a number a record adds from 0 to count_step whole grid
+ * steps to the sum of misses, which moves by count_step at most. */
 
 #include "task/learn/stage.h"
 #include "task/task.h"
@@ -26,27 +29,26 @@
 #include <math.h>
 #include <stdio.h>
 
-static size_t look_count(const struct learn_stage *own)
+static size_t look_count(const struct stage *stage)
 {
-    return selftune_class_count(&own->tune) + own->tune.feature_count +
-           selftune_product_count(&own->tune);
+    return learn_class_count(stage) + learn_column_count(stage) + learn_product_count(stage);
 }
 
 static size_t answer_count(const struct round_asked *asked)
 {
     const struct stage *stage = asked->stage;
     if (learn_is_look(stage, asked->within)) {
-        return look_count(learn_stage(stage));
+        return look_count(stage);
     }
-    return learn_gradient_count(stage) +
-           (learn_counts_in_step(stage, asked->within) ? learn_class_count(stage) : 0);
+    return learn_gradient_count(stage) + learn_carried_count(stage, asked->within);
 }
 
-static uint64_t look_sensitivity(const struct learn_stage *own)
+static uint64_t look_sensitivity(const struct stage *stage)
 {
     const double whole = ldexp(1 + 0x1p-40, LEARN_LOOK_BITS);
-    const double count = (double)look_count(own);
-    return (uint64_t)ceil(whole) + (uint64_t)ceil(own->tune.gaussian ? sqrt(count) : count);
+    const double count = (double)look_count(stage);
+    return (uint64_t)ceil(whole) +
+           (uint64_t)ceil(learn_stage(stage)->tune.gaussian ? sqrt(count) : count);
 }
 
 static uint64_t step_sensitivity(const struct stage *stage, uint32_t within)
@@ -54,18 +56,19 @@ static uint64_t step_sensitivity(const struct stage *stage, uint32_t within)
     const struct learn_stage *own = learn_stage(stage);
     const uint64_t gradient = 2 * (uint64_t)learn_clip(stage, within);
     const uint64_t count = learn_counts_in_step(stage, within) ? (uint64_t)own->count_step : 0;
+    const uint64_t moved = own->is_number ? 1 : 2; /* numbers that a record moves by count */
     if (!own->tune.gaussian || count == 0) {
-        return gradient + 2 * count;
+        return gradient + moved * count;
     }
-    const double squares = (double)(gradient * gradient + 2 * count * count); /* below 2^36 */
+    const double squares = (double)(gradient * gradient + moved * count * count); /* below 2^36 */
     return (uint64_t)ceil(sqrt(squares) * (1 + 0x1p-40));
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     const bool looks = learn_is_look(asked->stage, asked->within);
-    out->sensitivity = looks ? look_sensitivity(learn_stage(asked->stage))
-                             : step_sensitivity(asked->stage, asked->within);
+    out->sensitivity =
+        looks ? look_sensitivity(asked->stage) : step_sensitivity(asked->stage, asked->within);
     /* Of one number, by one record: a weight is at most 1, and no gradient's number above its clip. */
     out->high = (int64_t)asked->stage->batch << (looks ? LEARN_LOOK_BITS : LEARN_STEP_BITS);
     out->low = -out->high;
@@ -108,31 +111,42 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
     char classes[TERMS_TEXT_BYTES];
     (void)snprintf(classes, sizeof classes, "the counts of %zu classes", learn_class_count(stage));
     if (own->tune.sight != SIGHT_NONE) {
-        status = describe_round(terms, setting, 0, classes, look * own->weights.count, why);
-        (void)snprintf(what, sizeof what, "the sums of %zu columns", own->tune.feature_count);
+        if (!own->is_number) {
+            status = describe_round(terms, setting, 0, classes, look * own->weights.count, why);
+        }
+        (void)snprintf(what, sizeof what, "the sums of %zu columns", learn_column_count(stage));
         if (status == STATUS_OK) {
             status = describe_round(terms, setting, 0, what, look * own->weights.sum, why);
         }
         (void)snprintf(what, sizeof what, "the sums of %s of %zu columns",
                        own->tune.sight == SIGHT_PRODUCTS ? "products" : "squares",
-                       own->tune.feature_count);
+                       learn_column_count(stage));
         if (status == STATUS_OK) {
             status = describe_round(terms, setting, 0, what, look * own->weights.product, why);
         }
-    } else {
+    } else if (!own->is_number) {
         status = describe_round(terms, setting, 0, classes, (double)own->count_step, why);
     }
     (void)snprintf(what, sizeof what, "each of %zu numbers of a gradient of length 1 (steps: %u)",
                    learn_gradient_count(stage), own->tune.steps);
+    const uint32_t last = stage->rounds - 1;
     if (status == STATUS_OK) {
-        status =
-            describe_round(terms, setting, stage->rounds - 1, what, ldexp(1, LEARN_STEP_BITS), why);
+        const double clip = own->is_number ? (double)own->clip_first : ldexp(1, LEARN_STEP_BITS);
+        status = describe_round(terms, setting, last, what, clip, why);
     }
     if (status == STATUS_OK) {
         struct terms_line *line = &terms->line[terms->line_count - 1];
         line->noise_to_signal =
             line->noise * learn_step_length(own) / sqrt(own->tune.steps) / LEARN_LONG;
         line->measure = "the steps' noise together is twice as long as the longest step";
+        if (own->is_number) {
+            line->noise_to_signal = line->noise * learn_number_length(own) / sqrt(own->tune.steps);
+            line->measure = "the steps' noise together is as large as the label's spread";
+        }
+    }
+    if (status == STATUS_OK && own->is_number) {
+        status =
+            describe_round(terms, setting, last, "the sum of misses", (double)own->count_step, why);
     }
     return status;
 }
@@ -145,7 +159,7 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
     const double look = ldexp(1, LEARN_LOOK_BITS);
     struct query_noise noise = {0};
     double first = 0;
-    if (own->tune.output_count > 1) {
+    if (own->tune.output_count > 1 || own->is_number) {
         return STATUS_UNSUPPORTED; /* the made-up labels have two classes */
     }
     enum status status = terms_noise(&noise, setting, stage->rounds - 1, why);

@@ -10,12 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static size_t state_count(const struct stage *stage)
+{
+    const struct selftune_number number = learn_number(stage);
+    return learn_stage(stage)->is_number ? selftune_number_state_count(&number)
+                                         : selftune_state_count(&number.tune);
+}
+
 static enum status start(struct outcome *outcome, const struct stage *stage)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
-    const size_t count = selftune_state_count(tune);
+    const struct selftune_number number = learn_number(stage);
+    const size_t count = state_count(stage);
     double *state = calloc(count, sizeof *state);
-    enum status status = state == NULL ? STATUS_NO_MEMORY : selftune_begin(state, tune);
+    enum status status = state == NULL                   ? STATUS_NO_MEMORY
+                         : learn_stage(stage)->is_number ? selftune_number_begin(state, &number)
+                                                         : selftune_begin(state, tune);
     if (status == STATUS_OK) {
         status = outcome_set_state(outcome, state, count, selftune_shown_count(tune));
     }
@@ -27,12 +37,12 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
 static void take_sums(double *value, const struct closing *closing)
 {
     const struct learn_stage *own = learn_stage(closing->stage);
-    const size_t d = own->tune.feature_count;
-    const size_t classes = selftune_class_count(&own->tune);
+    const size_t columns = learn_column_count(closing->stage);
+    const size_t classes = learn_class_count(closing->stage);
     for (size_t i = 0; i < closing->count; i++) {
-        const double weight = i < classes       ? own->weights.count
-                              : i < classes + d ? own->weights.sum
-                                                : own->weights.product;
+        const double weight = i < classes             ? own->weights.count
+                              : i < classes + columns ? own->weights.sum
+                                                      : own->weights.product;
         value[i] = ldexp((double)closing->sum[i], -LEARN_LOOK_BITS) / weight;
     }
 }
@@ -42,8 +52,18 @@ static enum status close_look(double *state, double *value, const struct closing
 {
     const struct learn_stage *own = learn_stage(closing->stage);
     const double unit = ldexp(1, LEARN_LOOK_BITS);
-    const size_t classes = selftune_class_count(&own->tune);
+    const size_t classes = learn_class_count(closing->stage);
     take_sums(value, closing);
+    if (own->is_number) {
+        const struct selftune_number number = learn_number(closing->stage);
+        const struct selftune_number_look seen = {
+            .record_count = records,
+            .sum = value,
+            .product = value + learn_column_count(closing->stage),
+            .sum_deviation = deviation / (unit * own->weights.sum),
+            .product_deviation = deviation / (unit * own->weights.product)};
+        return selftune_number_take_look(state, &number, &seen);
+    }
     const struct selftune_look look = {.record_count = records,
                                        .count = value,
                                        .mean = value + classes,
@@ -65,6 +85,16 @@ static enum status close_step(double *state, double *value, const struct closing
     for (size_t i = 0; i < closing->count; i++) {
         value[i] = (double)closing->sum[i] * (i < width ? unit : 1 / (double)own->count_step);
     }
+    if (own->is_number) {
+        const struct selftune_number number = learn_number(closing->stage);
+        const struct selftune_number_release step = {.record_count = records,
+                                                     .gradient = value,
+                                                     .deviation = deviation * unit,
+                                                     .size = value[width],
+                                                     .size_deviation =
+                                                         deviation / (double)own->count_step};
+        return selftune_number_take_gradient(state, &number, &step);
+    }
     const struct selftune_release release = {
         .step = closing->within - (own->tune.sight != SIGHT_NONE ? 1 : 0),
         .record_count = records,
@@ -80,7 +110,7 @@ static enum status close(struct closing *closing)
     const struct stage *stage = closing->stage;
     const struct outcome *outcome = closing->outcome;
     struct record *record = closing->record;
-    const size_t count = selftune_state_count(&learn_stage(stage)->tune);
+    const size_t count = state_count(stage);
     const double records = (double)closing_records(stage, record);
     const struct query_noise noise =
         closing_noise(outcome, closing->job, stage, closing->within, record->as.round.agent_count);
@@ -139,7 +169,7 @@ static enum status add(struct outcome *outcome, UNUSED const struct job *job,
                        struct slice blob)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
-    const size_t count = selftune_state_count(tune);
+    const size_t count = state_count(stage);
     const bool last = within + 1 == stage->rounds;
     if (record->as.round.sum_count != 0 || record->as.round.blob_bytes != count * 8 ||
         (blob.size != record->as.round.blob_bytes && (blob.size != 0 || last))) {
@@ -160,17 +190,19 @@ static enum status describe(struct outcome_round *round, UNUSED const struct out
 {
     uint32_t within;
     (void)job_stage_of(job, record->as.round.round, &within);
+    const bool is_number = learn_stage(stage)->is_number;
     if (learn_is_look(stage, within)) {
-        return closing_note(round, "; ", "looked at counts, means and %s of %zu columns",
-                            learn_stage(stage)->tune.sight == SIGHT_PRODUCTS ? "products"
-                                                                             : "squares",
-                            learn_stage(stage)->tune.feature_count);
+        return closing_note(
+            round, "; ", "looked at %smeans and %s of %zu columns%s", is_number ? "" : "counts, ",
+            learn_stage(stage)->tune.sight == SIGHT_PRODUCTS ? "products" : "squares",
+            learn_stage(stage)->tune.feature_count, is_number ? " and the label" : "");
     }
     return closing_note(round, "; ", "step %u of %u%s",
                         within + (learn_stage(stage)->tune.sight != SIGHT_NONE ? 0 : 1),
                         learn_stage(stage)->tune.steps,
-                        learn_counts_in_step(stage, within) ? ", with the counts of the classes"
-                                                            : "");
+                        is_number                             ? ", with the sum of misses"
+                        : learn_counts_in_step(stage, within) ? ", with the counts of the classes"
+                                                              : "");
 }
 
 const struct task_close task_close_learn = {

@@ -1,7 +1,10 @@
 /* stage.h - what only a learn stage has. Its rounds: the look, where there is one (counts of the classes, sums of the
  * columns, sums of their products or squares, in one vector), then steps (the sum of clipped gradients in the columns that the look
  * has made alike; of more than two classes one gradient for each, clipped together). Without a look the first step carries
- * the counts behind its gradient. */
+ * the counts behind its gradient.
+ *
+ * Of a label that is a number there are no counts: the label is one more column of the look, the first, and every step carries
+ * the sum of how far the model misses, min(|f - y|, 1), behind its gradient. */
 
 #ifndef TASK_LEARN_STAGE_H
 #define TASK_LEARN_STAGE_H
@@ -9,6 +12,7 @@
 #include "base/check.h"
 #include "job/job.h"
 #include "learn/selftune.h"
+#include "learn/selftune_number.h"
 
 #include <math.h>
 
@@ -31,8 +35,11 @@ struct learn_stage {
     struct learn_weights
         weights; /* of a look; together they make its sensitivity 1 before the grid */
     int64_t
-        clip_first; /* of the first step where it carries counts, in grid steps; of others 2^LEARN_STEP_BITS */
-    int64_t count_step; /* what a record adds to its class's count there */
+        clip_first; /* of a step that carries counts or misses, in grid steps; of others 2^LEARN_STEP_BITS */
+    int64_t
+        count_step; /* what a record adds to its class's count there; of a number, at most to the sum of misses */
+    bool is_number; /* the label */
+    double noise;   /* of a number: struct selftune_number */
 };
 
 #define LEARN_LONG                                                                                 \
@@ -50,6 +57,14 @@ static inline double learn_step_length(const struct learn_stage *own)
     return clip * sqrt(d + 1) / curvature;
 }
 
+/** Returns how long the noise of a number's step is, in deviations of the label, where each number of a gradient of length 1
+ * has noise 1: clips are chosen near 1.3 deviations times a record's length. */
+static inline double learn_number_length(const struct learn_stage *own)
+{
+    const double d = (double)own->tune.feature_count;
+    return 1.3 * (own->tune.gaussian ? sqrt(d + 1) : 0.8 * d + 1) * sqrt(d + 1);
+}
+
 /** Returns it; CHECKs the task. */
 static inline struct learn_stage *learn_stage(const struct stage *stage)
 {
@@ -57,9 +72,33 @@ static inline struct learn_stage *learn_stage(const struct stage *stage)
     return stage->own;
 }
 
+/** Returns the classes, whose records are counted: 0 for a number. */
 static inline size_t learn_class_count(const struct stage *stage)
 {
-    return selftune_class_count(&learn_stage(stage)->tune);
+    const struct learn_stage *own = learn_stage(stage);
+    return own->is_number ? 0 : selftune_class_count(&own->tune);
+}
+
+/** Returns the columns of a look: the label is one if it is a number. */
+static inline size_t learn_column_count(const struct stage *stage)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    return own->tune.feature_count + (own->is_number ? 1 : 0);
+}
+
+/** Returns how many products a look sums. */
+static inline size_t learn_product_count(const struct stage *stage)
+{
+    const size_t columns = learn_column_count(stage);
+    const enum selftune_sight sight = learn_stage(stage)->tune.sight;
+    return sight == SIGHT_PRODUCTS  ? columns * (columns + 1) / 2
+           : sight == SIGHT_SQUARES ? columns
+                                    : 0;
+}
+
+static inline struct selftune_number learn_number(const struct stage *stage)
+{
+    return (struct selftune_number){learn_stage(stage)->tune, learn_stage(stage)->noise};
 }
 
 /** Returns the numbers of a gradient. */
@@ -74,10 +113,20 @@ static inline bool learn_is_look(const struct stage *stage, uint32_t within)
     return learn_stage(stage)->tune.sight != SIGHT_NONE && within == 0;
 }
 
-/** Returns whether the round is a step that carries the counts. */
+/** Returns whether the round is a step that carries the counts, or of a number the misses. */
 static inline bool learn_counts_in_step(const struct stage *stage, uint32_t within)
 {
-    return learn_stage(stage)->tune.sight == SIGHT_NONE && within == 0;
+    return learn_stage(stage)->is_number
+               ? !learn_is_look(stage, within)
+               : learn_stage(stage)->tune.sight == SIGHT_NONE && within == 0;
+}
+
+/** Returns how many numbers a step carries behind its gradient. */
+static inline size_t learn_carried_count(const struct stage *stage, uint32_t within)
+{
+    return !learn_counts_in_step(stage, within) ? 0
+           : learn_stage(stage)->is_number      ? 1
+                                                : learn_class_count(stage);
 }
 
 /** Returns the clip of a step's gradients: grid steps. */
@@ -86,5 +135,9 @@ static inline int64_t learn_clip(const struct stage *stage, uint32_t within)
     return learn_counts_in_step(stage, within) ? learn_stage(stage)->clip_first
                                                : INT64_C(1) << LEARN_STEP_BITS;
 }
+
+/** Plans a stage of a number, whose features and kind of noise are set. noise: the standard deviation of a mean over all
+ * records that one record moves by 1, released with all of the stage's epsilon. */
+void learn_plan_number(struct learn_stage *own, double noise);
 
 #endif

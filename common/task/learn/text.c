@@ -1,4 +1,4 @@
-/* `learn`: a linear model of classes from the schema and epsilon alone. What it does is planned here, from the job's
+/* `learn`: a linear model of classes or of a number from the schema and epsilon alone. What it does is planned here, from the job's
  * text: whether it looks at the moments first, and how many steps follow. All rounds are charged alike.
  *
  * The plan is in arithmetic that is rounded alike on every machine (no logarithm): an agent and the coordinator read
@@ -121,10 +121,9 @@ static enum status check(const struct drafting *drafting, size_t index)
 {
     const struct job *job = drafting->job;
     const struct schema *schema = &job->stage[index].schema;
-    if (schema->label.kind == LABEL_NUMBER) {
+    if (schema_is_series(schema)) {
         return stage_refuse(drafting, index, "task",
-                            "learns classes, and the label is a number: write update, statistics "
-                            "or fit");
+                            "does not learn a series: write update, statistics or fit");
     }
     if (schema->map.kind != MAP_NONE) {
         return stage_refuse(drafting, index, "task",
@@ -157,7 +156,8 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    stage->loss = (struct loss){.kind = LOSS_LOGISTIC};
+    own->is_number = stage->schema.label.kind == LABEL_NUMBER;
+    stage->loss = (struct loss){.kind = own->is_number ? LOSS_SQUARED : LOSS_LOGISTIC};
     stage->grid_bits = LEARN_STEP_BITS;
     stage->batch_nano = PORTION_ONE;
     stage->records_most = job->records_most;
@@ -167,11 +167,15 @@ static enum status build(const struct drafting *drafting, size_t index)
     own->tune.gaussian = job->delta_atto > 0 && !stage_has(drafting, index, "share");
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
     const struct prospect prospect = prospect_of(job, stage, share);
-    own->tune.sight = sight(&prospect);
-    own->tune.quantile = own->tune.sight != SIGHT_NONE ? 0.3 : 0.05;
-    own->tune.steps = steps(&prospect, own);
+    if (own->is_number) {
+        learn_plan_number(own, deviation(&prospect, 1, 1, 1));
+    } else {
+        own->tune.sight = sight(&prospect);
+        own->tune.quantile = own->tune.sight != SIGHT_NONE ? 0.3 : 0.05;
+        own->tune.steps = steps(&prospect, own);
+        weigh(own, prospect.d);
+    }
     stage->rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0);
-    weigh(own, prospect.d);
     if (own->tune.gaussian) {
         stage->epsilon_micro = 0;
         return stage_take_gaussian(drafting, index);

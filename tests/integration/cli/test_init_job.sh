@@ -60,7 +60,10 @@ prints 'learn, average; discrete Gaussian'
 
 # A label of numbers, and one class of several.
 init 0 --label kappa --without futime --without chapter --records 1200 --minimum 5 --out number.yml
+grep -qF 'task: learn' number.yml || fault 'a number is learned'
 expect 0 "$hedgerow" simulate number.yml --data "$table" --out number --seed 1
+python3 -c 'import json; e = json.load(open("number/result.json"))["error"]; exit(not e["root_mean_square"] < 0.9 * e["constant"])' ||
+    fault "kappa: $(grep -A 5 '"error"' number/result.json)"
 init 0 --label chapter --without futime --without death --records 1200 --minimum 5 --out several.yml
 grep -qF 'task: learn' several.yml || fault 'several classes are learned'
 expect 0 "$hedgerow" simulate several.yml --data "$table" --out several --seed 1

@@ -202,13 +202,14 @@ static size_t read_release(double *value, const struct planned *bench,
     case TASK_UPDATE: /* one step of rate 1 from zero */
         memcpy(value, closing->rows, width * sizeof *value);
         break;
-    case TASK_LEARN: /* every number has the counts' noise, which the first line tells */
+    case TASK_LEARN: /* every number has the noise that the first line tells: of counts; of a number, of columns */
         count = closing->count;
         for (size_t i = 0; i < count; i++) {
             const struct learn_stage *own = learn_stage(stage);
-            const double unit = own->tune.sight != SIGHT_NONE
-                                    ? ldexp(own->weights.count, LEARN_LOOK_BITS)
-                                    : (double)own->count_step;
+            const double looked = own->is_number ? own->weights.sum : own->weights.count;
+            const int64_t stepped = own->is_number ? own->clip_first : own->count_step;
+            const double unit =
+                own->tune.sight != SIGHT_NONE ? ldexp(looked, LEARN_LOOK_BITS) : (double)stepped;
             value[i] = (double)sum[i] / unit / (AGENTS * (double)stage->batch);
         }
         break;

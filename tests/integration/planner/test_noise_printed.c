@@ -48,6 +48,7 @@ static const struct way ways[] = {
     {"agent", "central", NUMBER, "10", "", "",
      "statistics, lambdas: [0.1], batch: 60, noise: gaussian", 1},
     {"record", "local", CLASSES, NULL, "", "", "learn", 1},
+    {"record", "local", NUMBER, NULL, "", "", "learn", 1},
     {"record", "central", CLASSES, NULL, "0.1%02d", EXPERTS, "learn, share: 0.01", 1},
     {"record", "local", CLASSES, WIDE, "", "",
      "update, loss: logistic, rounds: 4, batch: 80, clip: 0.5, rate: 1, share: 1", 1},

@@ -59,6 +59,7 @@ struct way {
      * one that looks back at it, all the same way */
     bool swung;
     bool several;      /* three classes */
+    bool number;       /* a label that is a number, of a plain table */
     const char *loose; /* why no pair loses as much as REACHED */
 };
 
@@ -262,6 +263,16 @@ static const struct way ways[] = {
      .several = true, .loose = SOFTMAX},
     {"learn three classes, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n", 0.8,
      .epsilon = 0.3, .several = true, .loose = SOFTMAX},
+    {"learn a number after a look", "record", "local", "0", "  - {task: learn}\n", 0.9,
+     .number = true,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn a number after a look, Gaussian", "record", "central", "0.00001", "  - {task: learn}\n",
+     0.9, .number = true,
+     .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
+    {"learn a number without a look", "record", "local", "0", "  - {task: learn, share: 0.05}\n",
+     0.95, .number = true},
+    {"learn a number without a look, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n",
+     0.95, .epsilon = 0.3, .number = true},
 };
 
 /* A site with few rows in one process. */
@@ -269,6 +280,7 @@ struct site {
     struct job job;
     bool torn;
     bool swung;
+    bool number;
     size_t records;
     size_t rows;
     size_t history;
@@ -295,7 +307,7 @@ static double corner(struct seeded_random *seeded)
 static void draw_row(const struct site *s, struct seeded_random *seeded, double *cell)
 {
     for (size_t j = 0; j < COLUMNS; j++) {
-        const bool inside = j + 1 < COLUMNS || s->history > 0;
+        const bool inside = j + 1 < COLUMNS || s->history > 0 || s->number;
         cell[j] = inside && seeded_random_below(seeded, 2) == 0 ? 2 * seeded_random_unit(seeded) - 1
                                                                 : corner(seeded);
         cell[j] = s->torn && j + 1 < COLUMNS ? 1 : cell[j];
@@ -316,6 +328,10 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
     if (way->several) {
         (void)snprintf(label, sizeof label, "{column: y, classes: [\"-1\", \"0\", \"1\"]}");
     }
+    if (way->number) {
+        (void)snprintf(label, sizeof label, "{column: y, centre: 0, half_width: 1}");
+    }
+    s->number = way->number;
     s->torn = way->torn;
     s->swung = way->swung;
     s->records = way->records == 0 ? 24 : way->records;
@@ -376,7 +392,7 @@ static void read_table(struct site *s)
     size_t used = (size_t)snprintf(text, sizeof text, "a,b,y\n");
     for (size_t i = 0; i < s->rows; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%.3f,%.3f,%.*f\n", s->cell[i][0],
-                                 s->cell[i][1], s->history > 0 ? 3 : 0, s->cell[i][2]);
+                                 s->cell[i][1], s->history > 0 || s->number ? 3 : 0, s->cell[i][2]);
         cr_assert_lt(used, sizeof text);
     }
     const struct dataset_options all = {.use = DATASET_LEARN, .row_count = DATASET_ALL_ROWS};

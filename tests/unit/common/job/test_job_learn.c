@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const char CLASSES[] = "{column: y, positive: \"1\", negative: \"0\"}";
+static const char NUMBER[] = "{column: y, centre: 0, half_width: 1}";
 static const char THREE[] = "{column: y, classes: [u, v, w]}";
 
 struct setting {
@@ -86,6 +87,38 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
         job_free(&job);
     }
     cr_expect_eq(most, 6);
+}
+
+/* Of a number too it looks where noise is small, and steps more often. Its first column is the label: there are no counts. */
+Test(job_learn, plans_for_a_number)
+{
+    static const struct {
+        struct setting setting;
+        enum selftune_sight sight;
+        uint32_t steps;
+    } way[] = {
+        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, SIGHT_NONE, 8},
+        {{NUMBER, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, SIGHT_NONE, 1},
+        {{NUMBER, SEVEN, "local", 1, "0", 90, NULL, LEARN}, SIGHT_NONE, 1},
+        {{NUMBER, SEVEN, "local", 20, "0", 12000, NULL, LEARN}, SIGHT_PRODUCTS, 6},
+        {{NUMBER, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 6},
+        {{NUMBER, SEVEN, "local", 0.6, "0.00001", 1200, NULL, LEARN}, SIGHT_SQUARES, 9},
+    };
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse(&job, &way[i].setting, &why), STATUS_OK, "%zu: %s", i, why.text);
+        const struct stage *stage = job.stage;
+        const struct learn_stage *own = learn_stage(stage);
+        cr_expect(own->is_number && stage->loss.kind == LOSS_SQUARED);
+        cr_expect_eq(own->tune.sight, way[i].sight, "%zu: sight %d", i, own->tune.sight);
+        cr_expect_eq(own->tune.steps, way[i].steps, "%zu: %u steps", i, own->tune.steps);
+        cr_expect_eq(stage->rounds, own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0));
+        cr_expect_eq(learn_column_count(stage), 8);
+        cr_expect_eq(learn_class_count(stage), 0);
+        cr_expect(own->noise > 0);
+        job_free(&job);
+    }
 }
 
 /* What bounds an agent's weight where the job does not say it is never below what it asks of every agent. */
@@ -205,8 +238,9 @@ Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
         struct setting setting;
         const char *says;
     } way[] = {
-        {{"{column: y, centre: 0, half_width: 1}", SEVEN, "local", 1, "0", 100, NULL, LEARN},
-         "stages[0].task: learns classes"},
+        {{"{column: y, centre: 0, half_width: 1}", SEVEN, "local", 1, "0", 100,
+          "  series: {column: y, lags: [1]}\n", LEARN},
+         "stages[0].task: does not learn a series"},
         {{CLASSES, SEVEN, "local", 1, "0", 0, NULL, LEARN}, "write cohort.records"},
         {{CLASSES, SEVEN, "local", 1, "0", 100,
           "  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 20, seed: 42}\n", LEARN},

@@ -19,23 +19,34 @@ enum {
     WIDTH = D + 1,
     CLASSES = 3,
     STATE_MAX = 1 + CLASSES * WIDTH + D + D * D,
-    VALUES_MAX = CLASSES + D + D * (D + 1) / 2
+    VALUES_MAX = CLASSES + WIDTH + WIDTH * (WIDTH + 1) / 2
 };
 
-/* What a stage looks at, its noise, and whether it has three classes. */
+/* What a stage looks at, its noise, and whether it has three classes, or a number. */
 struct way {
     enum selftune_sight sight;
     bool gaussian;
     bool several;
     const char *epsilon;
+    bool number;
 };
 
-static const struct way ways[] = {
-    {SIGHT_PRODUCTS, false, false, "200"}, {SIGHT_PRODUCTS, true, false, "100"},
-    {SIGHT_SQUARES, false, false, "40"},   {SIGHT_SQUARES, true, false, "12.85"},
-    {SIGHT_NONE, false, false, "0.5"},     {SIGHT_NONE, true, false, "0.5"},
-    {SIGHT_PRODUCTS, false, true, "200"},  {SIGHT_SQUARES, true, true, "12.85"},
-    {SIGHT_NONE, false, true, "0.5"},      {SIGHT_NONE, true, true, "0.5"}};
+static const struct way ways[] = {{SIGHT_PRODUCTS, false, false, "200"},
+                                  {SIGHT_PRODUCTS, true, false, "100"},
+                                  {SIGHT_SQUARES, false, false, "40"},
+                                  {SIGHT_SQUARES, true, false, "12.85"},
+                                  {SIGHT_NONE, false, false, "0.5"},
+                                  {SIGHT_NONE, true, false, "0.5"},
+                                  {SIGHT_PRODUCTS, false, true, "200"},
+                                  {SIGHT_SQUARES, true, true, "12.85"},
+                                  {SIGHT_NONE, false, true, "0.5"},
+                                  {SIGHT_NONE, true, true, "0.5"},
+                                  {SIGHT_PRODUCTS, false, false, "1000", true},
+                                  {SIGHT_PRODUCTS, true, false, "100", true},
+                                  {SIGHT_SQUARES, false, false, "200", true},
+                                  {SIGHT_SQUARES, true, false, "25", true},
+                                  {SIGHT_NONE, false, false, "0.5", true},
+                                  {SIGHT_NONE, true, false, "0.5", true}};
 
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -45,8 +56,10 @@ struct fixture {
     double y[M];
     double state[STATE_MAX];
     size_t order[M];
-    size_t classes;
+    size_t classes; /* 0 for a number */
     size_t outputs;
+    bool number;
+    size_t columns; /* of a look */
     struct dataset data;
     struct job job;
     struct task_input input;
@@ -69,11 +82,15 @@ static void fixture_init(struct fixture *f, const struct way *way)
         "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: %s, delta: %s}\n"
         "cohort: {minimum: 2, records: %d, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
         "  - {task: learn}\n",
-        way->several ? "classes: [\"0\", \"1\", \"2\"]" : "positive: \"1\", negative: \"0\"",
+        way->several  ? "classes: [\"0\", \"1\", \"2\"]"
+        : way->number ? "centre: 0, half_width: 1"
+                      : "positive: \"1\", negative: \"0\"",
         columns, way->epsilon, way->gaussian ? "0.00001" : "0", M);
     cr_assert_eq(job_parse(&f->job, (struct slice){text, strlen(text)}, "toy", &why), STATUS_OK,
                  "%s", why.text);
-    f->classes = way->several ? 3 : 2;
+    f->classes = way->several ? 3 : way->number ? 0 : 2;
+    f->number = way->number;
+    f->columns = D + (way->number ? 1 : 0);
     f->outputs = way->several ? 3 : 1;
     cr_assert_eq(learn_stage(f->job.stage)->tune.sight, way->sight);
     cr_assert_eq(learn_stage(f->job.stage)->tune.gaussian, way->gaussian);
@@ -108,7 +125,8 @@ static void draw_records(struct fixture *f, struct seeded_random *seeded)
         for (size_t j = 0; j < D; j++) {
             f->z[i * D + j] = 2 * seeded_random_unit(seeded) - 1;
         }
-        f->y[i] = (double)seeded_random_below(seeded, f->classes);
+        f->y[i] = f->number ? seeded_random_unit(seeded)
+                            : (double)seeded_random_below(seeded, f->classes);
         f->y[i] = f->outputs > 1 ? f->y[i] : 2 * f->y[i] - 1;
     }
     set_features(f);
@@ -143,17 +161,20 @@ static size_t class_of(const struct fixture *f, size_t record)
     return f->outputs > 1 ? (size_t)f->y[record] : f->y[record] > 0;
 }
 
-/* value: counts, sums, products or squares. */
+/* value: counts, sums, products or squares. A label that is a number is the first column. */
 static void look_by_the_book(double *value, const struct fixture *f, bool products)
 {
     memset(value, 0, VALUES_MAX * sizeof *value);
     for (size_t i = 0; i < M; i++) {
-        const double *z = f->z + i * D;
-        size_t at = f->classes + D;
-        value[class_of(f, i)]++;
-        for (size_t j = 0; j < D; j++) {
+        double z[WIDTH] = {f->y[i]};
+        size_t at = f->classes + f->columns;
+        memcpy(z + f->columns - D, f->z + i * D, D * sizeof *z);
+        if (!f->number) {
+            value[class_of(f, i)]++;
+        }
+        for (size_t j = 0; j < f->columns; j++) {
             value[f->classes + j] += z[j];
-            for (size_t k = j; k < (products ? D : j + 1); k++) {
+            for (size_t k = j; k < (products ? f->columns : j + 1); k++) {
                 value[at++] += z[j] * z[k];
             }
         }
@@ -175,12 +196,13 @@ Test(answer_learn, a_look_is_counts_sums_and_products_or_squares)
         draw_records(&f, &seeded);
         look_by_the_book(wanted, &f, products);
         struct private_vector vector = run(&f, 0);
-        cr_assert_eq(vector.count, f.classes + D + (products ? D * (D + 1) / 2 : D));
+        cr_assert_eq(vector.count, f.classes + f.columns +
+                                       (products ? f.columns * (f.columns + 1) / 2 : f.columns));
         const struct learn_weights *weights = &learn_stage(f.job.stage)->weights;
         for (size_t i = 0; i < vector.count; i++) {
-            const double weight = i < f.classes       ? weights->count
-                                  : i < f.classes + D ? weights->sum
-                                                      : weights->product;
+            const double weight = i < f.classes               ? weights->count
+                                  : i < f.classes + f.columns ? weights->sum
+                                                              : weights->product;
             cr_assert_float_eq(ldexp((double)vector.value[i], -LEARN_LOOK_BITS) / weight, wanted[i],
                                1e-4);
         }
@@ -206,10 +228,12 @@ static void whiten(double *u, const struct fixture *f, size_t record)
     u[D] = 1;
 }
 
-/* Of each output p - y times u, all together shortened to the clip. */
-static void step_by_the_book(double *value, const struct fixture *f)
+/* Of each output p - y times u, all together shortened to the clip. Of a number f - y takes the place of p - y. Returns
+ * how far a number is missed in all. */
+static double step_by_the_book(double *value, const struct fixture *f)
 {
     const bool gaussian = learn_stage(f->job.stage)->tune.gaussian;
+    double misses = 0;
     memset(value, 0, CLASSES * WIDTH * sizeof *value);
     for (size_t i = 0; i < M; i++) {
         double u[WIDTH] = {0};
@@ -222,11 +246,14 @@ static void step_by_the_book(double *value, const struct fixture *f)
             for (size_t j = 0; j < WIDTH; j++) {
                 p[o] += u[j] * f->state[1 + o * WIDTH + j];
             }
+            misses += fmin(1, fabs(p[o] - f->y[i]));
+            slope[o] = p[o] - f->y[i];
             p[o] = exp(p[o]);
             total += p[o];
         }
         for (size_t o = 0; o < f->outputs; o++) {
-            slope[o] = p[o] / total - (class_of(f, i) == (f->outputs > 1 ? o : 1));
+            slope[o] =
+                f->number ? slope[o] : p[o] / total - (class_of(f, i) == (f->outputs > 1 ? o : 1));
             for (size_t j = 0; j < WIDTH; j++) {
                 norm += gaussian ? slope[o] * u[j] * slope[o] * u[j] : fabs(slope[o] * u[j]);
             }
@@ -236,6 +263,7 @@ static void step_by_the_book(double *value, const struct fixture *f)
             value[k] += slope[k / WIDTH] * u[k % WIDTH] * fmin(1, f->state[0] / norm);
         }
     }
+    return misses;
 }
 
 Test(answer_learn,
@@ -249,14 +277,19 @@ Test(answer_learn,
         fixture_init(&f, &ways[w]);
         draw_records(&f, &seeded);
         draw_state(&f, &seeded);
-        step_by_the_book(wanted, &f);
+        const double misses = step_by_the_book(wanted, &f);
         const size_t numbers = f.outputs * WIDTH;
         const uint32_t first = ways[w].sight != SIGHT_NONE;
         for (uint32_t within = first; within < f.job.stage->rounds; within++) {
             struct private_vector vector = run(&f, within);
             const bool counted = learn_counts_in_step(f.job.stage, within);
             const double unit = f.state[0] / (double)learn_clip(f.job.stage, within);
-            cr_assert_eq(vector.count, numbers + (counted ? f.classes : 0));
+            cr_assert_eq(counted, f.number || (within == 0 && first == 0));
+            cr_assert_eq(vector.count, numbers + (f.number ? 1 : counted ? f.classes : 0));
+            if (f.number) { /* every record's is rounded */
+                cr_assert_float_eq((double)vector.value[numbers],
+                                   (double)learn_stage(f.job.stage)->count_step * misses, M);
+            }
             for (size_t j = 0; j < numbers; j++) {
                 /* Every record is rounded to a grid of 2^-15 of the clip, twice. */
                 cr_assert_float_eq((double)vector.value[j] * unit, wanted[j], 2 * M * unit,
@@ -300,7 +333,7 @@ static double worst_pair(struct fixture *f, bool turns, size_t turned, double ot
     for (size_t j = 0; j < D; j++) {
         f->z[j] = turns ? (j < turned ? -1 : 1) : other;
     }
-    f->y[0] = f->outputs > 1 ? 2 : -1;
+    f->y[0] = f->outputs > 1 ? 2 : f->number && (!turns || turned <= D) ? f->z[D - 1] : -1;
     set_features(f);
     struct private_vector after = run(f, 0);
     const double part = distance(&before, &after, learn_stage(f->job.stage)->tune.gaussian) /
@@ -315,7 +348,7 @@ static double worst_of_pairs(struct fixture *f)
     const struct selftune *tune = &learn_stage(f->job.stage)->tune;
     const bool turns = tune->gaussian || tune->sight == SIGHT_SQUARES;
     double most = 0;
-    for (size_t turned = 0; turned <= D; turned++) {
+    for (size_t turned = 0; turned <= f->columns; turned++) {
         most = fmax(most, worst_pair(f, turns, turned, -0.05 * (double)turned));
         /* Of squares also a point on the way: heavier ones would be worst there. */
         most = fmax(most, worst_pair(f, false, 0, -1 + 0.1 * (double)turned));

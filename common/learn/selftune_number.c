@@ -1,0 +1,368 @@
+/* selftune_number.c - the state: that of selftune.c, whose `done` stays 1, as a gain weighs all iterates and their mean
+ * would not; then the intercept's expected error (1), sigma (1), steps taken (1), how wrong the columns' whitening may
+ * be (1), V at the last step (D) and the gradient then, divided by its slope (D). */
+
+#include "learn/selftune_number.h"
+
+#include "base/check.h"
+#include "learn/dense.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#define MOST           1e100
+#define LONGEST        100.0 /* of a model's number in white columns */
+#define SIGMA_FIRST    0.5   /* of a label of which nothing is known */
+#define SIGMA_LEAST    5e-3
+#define SIGMA_PER_MEAN 1.2533141373155003 /* the root of pi/2: of a normal residual's mean size */
+#define VARIANCE_LEAST 1e-2 /* of a label that was looked at, unless its noise is more */
+#define SIGMA_CHANGES  0.1  /* how much sigma may have changed in a step, at least */
+#define SIGMA_UNSURE   0.5  /* of sigma: how much it may have changed in a step */
+#define PRIOR_LEAST    1e-12
+#define PRIOR_MOST     4.0
+#define SKEW           0.3 /* of sigma: how far a median is from a mean. An exponential residual's is 0.31 */
+#define DRIFT          0.05 /* of the expected squared error that a step leaves, at least */
+#define TURN_MOST      1.0  /* a step is no longer */
+#define STEEP_LEAST    0.5  /* of columns that vary half as much as white ones */
+#define STEEP_FALL     0.75 /* the curvature seen falls no faster from step to step */
+
+struct parts {
+    size_t d;
+    double *clip;  /* (1) */
+    double *v;     /* (D) */
+    double *mu;    /* (d) NULL without a look */
+    double *w;     /* (d, d) or (d) */
+    double *prior; /* (1) expected squared error of each number of V but the intercept */
+    double *done;
+    double *prior_end; /* (1) the intercept's */
+    double *sigma;
+    double *taken;
+    double *unsure; /* (1) squared */
+    double *steep;  /* (1) */
+    double *past_v; /* (D) */
+    double *past_q; /* (D) */
+};
+
+size_t selftune_number_state_count(const struct selftune_number *stage)
+{
+    CHECK(stage->tune.output_count == 1);
+    return selftune_state_count(&stage->tune) + 5 + 2 * (stage->tune.feature_count + 1);
+}
+
+static struct parts parts_of(double *state, const struct selftune_number *stage)
+{
+    const size_t d = stage->tune.feature_count;
+    const bool looks = stage->tune.sight != SIGHT_NONE;
+    struct parts parts = {.d = d, .clip = state, .v = state + 1};
+    parts.mu = looks ? parts.v + d + 1 : NULL;
+    parts.w = looks ? parts.mu + d : NULL;
+    parts.prior = state + selftune_shown_count(&stage->tune);
+    parts.done = parts.prior + 1;
+    parts.prior_end = state + selftune_state_count(&stage->tune);
+    parts.sigma = parts.prior_end + 1;
+    parts.taken = parts.sigma + 1;
+    parts.unsure = parts.taken + 1;
+    parts.steep = parts.unsure + 1;
+    parts.past_v = parts.steep + 1;
+    parts.past_q = parts.past_v + d + 1;
+    return parts;
+}
+
+static double between(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+static double held(double x)
+{
+    return between(x, -MOST, MOST);
+}
+
+static bool all_finite(const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_deviation(double x)
+{
+    return isfinite(x) && x >= 0;
+}
+
+/* What clipping to C leaves of a mean gradient's slope, in a column and in the constant: the chance that a record's gradient is
+ * not clipped. */
+struct slope {
+    double column;
+    double end;
+};
+
+static struct slope slope_of(const struct standin *standin, double clip, double sigma)
+{
+    const size_t d = standin->width - 1;
+    struct slope slope = {0, 0};
+    for (size_t i = 0; i < standin->count; i++) {
+        const double *u = standin->row + i * standin->width;
+        const double kept = erf(clip / (sigma * standin->norm[i] * sqrt(2)));
+        slope.column += kept * dense_dot(u, u, d);
+        slope.end += kept;
+    }
+    slope.column = fmax(slope.column / (double)(standin->count * d), 1e-6);
+    slope.end = fmax(slope.end / (double)standin->count, 1e-6);
+    return slope;
+}
+
+/* The expected squared error after a step from one of `prior` whose noise is of variance `noise`. */
+static double after(double prior, double noise)
+{
+    return prior * noise / fmax(prior + noise, PRIOR_LEAST);
+}
+
+/* The clip with the least noise and bias together. */
+static void show_clip(struct parts *parts, const struct selftune_number *stage,
+                      const struct standin *standin)
+{
+    static const double times[] = {0.125, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
+    const double sigma = *parts->sigma;
+    const double d = (double)parts->d;
+    double norm = 0;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < standin->count; i++) {
+        norm += standin->norm[i] / (double)standin->count;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        const double clip = times[i] * sigma * norm;
+        const struct slope slope = slope_of(standin, clip, sigma);
+        const double noise = stage->noise * clip;
+        const double bias = SKEW * sigma * (1 - slope.end);
+        const double cost =
+            d * after(*parts->prior, noise * noise / (slope.column * slope.column)) +
+            after(*parts->prior_end, noise * noise / (slope.end * slope.end)) + bias * bias;
+        if (cost < least) {
+            least = cost;
+            *parts->clip = fmax(clip, STANDIN_CLIP_LEAST);
+        }
+    }
+}
+
+static void hold(struct parts *parts, const struct selftune_number *stage)
+{
+    const double most = 16.0 * ((double)parts->d + 1);
+    *parts->clip = between(*parts->clip, STANDIN_CLIP_LEAST, most);
+    for (size_t j = 0; j <= parts->d; j++) {
+        parts->v[j] = between(parts->v[j], -LONGEST, LONGEST);
+        parts->past_v[j] = between(parts->past_v[j], -LONGEST, LONGEST);
+        parts->past_q[j] = held(parts->past_q[j]);
+    }
+    *parts->done = 1;
+    *parts->prior = between(*parts->prior, PRIOR_LEAST, PRIOR_MOST);
+    *parts->prior_end = between(*parts->prior_end, PRIOR_LEAST, PRIOR_MOST);
+    *parts->sigma = between(*parts->sigma, SIGMA_LEAST, 1);
+    *parts->taken = between(floor(*parts->taken), 0, stage->tune.steps);
+    *parts->unsure = between(*parts->unsure, 0, 1);
+    *parts->steep = between(*parts->steep, STEEP_LEAST, (double)parts->d + 1);
+}
+
+enum status selftune_number_begin(double *state, const struct selftune_number *stage)
+{
+    struct parts parts = parts_of(state, stage);
+    struct standin standin = {0};
+    enum status status = selftune_begin(state, &stage->tune);
+    if (status == STATUS_OK) {
+        status = standin_init(&standin, parts.d, 1, stage->tune.gaussian);
+    }
+    if (status == STATUS_OK) {
+        memset(parts.prior_end, 0, (5 + 2 * (parts.d + 1)) * sizeof *state);
+        *parts.prior = SIGMA_FIRST * SIGMA_FIRST / (double)parts.d;
+        *parts.prior_end = SIGMA_FIRST * SIGMA_FIRST;
+        *parts.sigma = SIGMA_FIRST;
+        *parts.unsure = 1;
+        *parts.steep = fmax(1, (double)parts.d / 2);
+        hold(&parts, stage);
+        show_clip(&parts, stage, &standin);
+        hold(&parts, stage);
+    }
+    standin_free(&standin);
+    return status;
+}
+
+/* V = W times the label's covariances with the columns, shortened so far that it explains no more than there is, and by
+ * what of it is noise; its expected error. T, of which W is the inverse root, errs too: in each direction by at most the noise's spectral norm. */
+static void solve(struct parts *parts, const struct selftune_number_look *look, double variance)
+{
+    const size_t d = parts->d;
+    const double s = held(look->product_deviation / look->record_count);
+    const double mean = look->sum[0] / look->record_count;
+    const double squares = cblas_ddot((int)(d * d), parts->w, 1, parts->w, 1);
+    double *v = parts->v;
+    for (size_t j = 0; j < d; j++) {
+        const double covariance =
+            held(look->product[1 + j] / look->record_count) - mean * parts->mu[j];
+        dense_axpy(v, covariance, parts->w + j * d, d);
+    }
+    const double found = dense_dot(v, v, d);
+    const double noise = s * s * squares / (double)d * (1 + variance);
+    const double signal = fmax(fmin(found, variance) / (double)d - noise, 0);
+    const double kept = signal / fmax(signal + noise, PRIOR_LEAST) *
+                        sqrt(fmin(1, variance / fmax(found, PRIOR_LEAST)));
+    for (size_t j = 0; j < d; j++) {
+        v[j] = between(v[j] * kept, -LONGEST, LONGEST);
+    }
+    const double off = 2 * s * sqrt((double)d) * squares / (double)d;
+    *parts->unsure = fmin(1, off * off + DRIFT);
+    *parts->prior =
+        after(fmax(signal, variance / (double)d * 0.1), noise) + *parts->unsure * signal;
+    *parts->steep = 1;
+    *parts->sigma = sqrt(fmax(variance - dense_dot(v, v, d), 0.02 * variance));
+}
+
+static bool look_is_good(const struct selftune_number_look *look,
+                         const struct selftune_number *stage)
+{
+    const size_t width = stage->tune.feature_count + 1;
+    const size_t products = stage->tune.sight == SIGHT_PRODUCTS ? width * (width + 1) / 2 : width;
+    return isfinite(look->record_count) && look->record_count >= 1 &&
+           is_deviation(look->sum_deviation) && is_deviation(look->product_deviation) &&
+           all_finite(look->sum, width) && all_finite(look->product, products);
+}
+
+/* The columns without the label: what a look at classes of equal counts would be. */
+static enum status take_columns(double *state, const struct selftune_number *stage,
+                                const struct selftune_number_look *look)
+{
+    const size_t d = stage->tune.feature_count;
+    const double halves[] = {1, 1};
+    const struct selftune_look columns = {
+        .record_count = look->record_count,
+        .count = halves,
+        .mean = look->sum + 1,
+        .product = look->product + (stage->tune.sight == SIGHT_PRODUCTS ? d + 1 : 1),
+        .product_deviation = look->product_deviation};
+    return selftune_take_look(state, &stage->tune, &columns);
+}
+
+enum status selftune_number_take_look(double *state, const struct selftune_number *stage,
+                                      const struct selftune_number_look *look)
+{
+    CHECK(stage->tune.sight != SIGHT_NONE);
+    if (!look_is_good(look, stage)) {
+        return STATUS_INVALID;
+    }
+    struct parts parts = parts_of(state, stage);
+    struct standin standin = {0};
+    enum status status = standin_init(&standin, parts.d, 1, stage->tune.gaussian);
+    if (status == STATUS_OK) {
+        status = take_columns(state, stage, look);
+    }
+    if (status == STATUS_OK) {
+        const double s = held(look->sum_deviation / look->record_count);
+        const double mean = between(look->sum[0] / look->record_count, -1, 1);
+        const double off = held(look->product_deviation / look->record_count);
+        const double variance = between(held(look->product[0] / look->record_count) - mean * mean,
+                                        fmin(fmax(VARIANCE_LEAST, off), 1), 1);
+        memset(parts.v, 0, (parts.d + 1) * sizeof *parts.v);
+        parts.v[parts.d] = mean;
+        *parts.taken = 0;
+        *parts.prior_end = s * s;
+        if (stage->tune.sight == SIGHT_PRODUCTS) {
+            solve(&parts, look, variance);
+        } else {
+            *parts.unsure = 1;
+            *parts.steep = fmax(1, (double)parts.d / 2);
+            *parts.prior = variance / (double)parts.d;
+            *parts.sigma = sqrt(variance);
+        }
+        hold(&parts, stage);
+        show_clip(&parts, stage, &standin);
+        hold(&parts, stage);
+    }
+    standin_free(&standin);
+    return status;
+}
+
+/* How much steeper the loss is along the last step than white columns would have it, as far as noise of variance
+ * `noise` lets one say. Source: Barzilai, Borwein 1988, by the columns alone. */
+static double steepness(const struct parts *parts, const double *q, double noise)
+{
+    double moved = 0;
+    double turned = 0;
+    for (size_t j = 0; j < parts->d; j++) {
+        const double step = parts->v[j] - parts->past_v[j];
+        moved += step * step;
+        turned += step * (q[j] - parts->past_q[j]);
+    }
+    if (*parts->taken < 1 || moved < PRIOR_LEAST) {
+        return *parts->steep;
+    }
+    const double spread = 2 * noise / moved;
+    const double doubt = *parts->unsure * *parts->steep * *parts->steep;
+    const double blend = (turned / moved * doubt + *parts->steep * spread) / (doubt + spread);
+    return between(blend, fmax(STEEP_LEAST, *parts->steep * STEEP_FALL), (double)parts->d + 1);
+}
+
+/* q (D): how far the model is from the best, by the released gradient. */
+static void step(struct parts *parts, const struct slope *slope, double *q, double deviation)
+{
+    const size_t d = parts->d;
+    const double noise = deviation * deviation / (slope->column * slope->column);
+    const double noise_end = deviation * deviation / (slope->end * slope->end);
+    *parts->steep = steepness(parts, q, noise);
+    const double gain = *parts->prior / fmax(*parts->prior + noise, PRIOR_LEAST) / *parts->steep;
+    const double gain_end = *parts->prior_end / fmax(*parts->prior_end + noise_end, PRIOR_LEAST);
+    const double length = gain * sqrt(dense_dot(q, q, d));
+    const double held_back = fmin(1, TURN_MOST / fmax(length, PRIOR_LEAST));
+    memcpy(parts->past_v, parts->v, (d + 1) * sizeof *q);
+    memcpy(parts->past_q, q, (d + 1) * sizeof *q);
+    for (size_t j = 0; j < d; j++) {
+        parts->v[j] -= gain * held_back * q[j];
+    }
+    parts->v[d] -= gain_end * q[d];
+    *parts->prior = after(*parts->prior, noise) + *parts->unsure * *parts->prior / 2;
+    *parts->prior_end = after(*parts->prior_end, noise_end) + DRIFT * *parts->prior_end;
+    *parts->taken += 1;
+}
+
+/* Sigma as the release and what was known before it say. */
+static void take_size(struct parts *parts, const struct selftune_number_release *release)
+{
+    const double seen = SIGMA_PER_MEAN * held(release->size / release->record_count);
+    const double noise = SIGMA_PER_MEAN * held(release->size_deviation / release->record_count);
+    const double known = fmax(SIGMA_UNSURE * *parts->sigma, SIGMA_CHANGES);
+    const double gain = known * known / fmax(known * known + noise * noise, PRIOR_LEAST);
+    *parts->sigma = between(*parts->sigma + gain * (seen - *parts->sigma), SIGMA_LEAST, 1);
+}
+
+enum status selftune_number_take_gradient(double *state, const struct selftune_number *stage,
+                                          const struct selftune_number_release *release)
+{
+    const size_t d = stage->tune.feature_count;
+    if (!isfinite(release->record_count) || release->record_count < 1 ||
+        !all_finite(release->gradient, d + 1) || !is_deviation(release->deviation) ||
+        !isfinite(release->size) || !is_deviation(release->size_deviation)) {
+        return STATUS_INVALID;
+    }
+    double q[SELFTUNE_FEATURES_MAX + 1] = {0};
+    struct standin standin = {0};
+    CHECK(d <= SELFTUNE_FEATURES_MAX);
+    const enum status status = standin_init(&standin, d, 1, stage->tune.gaussian);
+    if (status == STATUS_OK) {
+        struct parts parts = parts_of(state, stage);
+        hold(&parts, stage);
+        take_size(&parts, release);
+        const struct slope slope = slope_of(&standin, *parts.clip, *parts.sigma);
+        for (size_t j = 0; j <= d; j++) {
+            q[j] = held(release->gradient[j] / release->record_count) /
+                   (j < d ? slope.column : slope.end);
+        }
+        step(&parts, &slope, q, held(release->deviation / release->record_count));
+        hold(&parts, stage);
+        show_clip(&parts, stage, &standin);
+        hold(&parts, stage);
+    }
+    standin_free(&standin);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* The plan of a learn stage whose label is a number, in arithmetic that is rounded alike on every machine (no logarithm): what
+ * it looks at and how many steps follow is what a typical table would lose least by, reckoned step by step as
+ * learn/selftune_number.c learns. */
+
+#include "task/learn/stage.h"
+
+enum { STEPS_PRODUCTS = 6, STEPS_MOST = 12 };
+
+/* A release's parts. */
+static const double share_sums = 0.2;
+static const double share_size = 0.05;
+
+/* A typical table: the label's and a column's variance, and what of the label's no model explains. */
+static const double label_variance = 0.1;
+static const double rest_variance = 0.03;
+static const double column_variance = 0.12;
+
+/* What of the expected squared error whitening leaves for the next steps: correlated columns, and those of which nothing is known. */
+static const double unsure_products = 0.05;
+static const double unsure_squares = 0.8;
+static const double unsure_none = 1.1;
+
+/* Weights of a look at `columns`, the label among them, so that a replaced record moves it by 1: bounds.c. */
+static struct learn_weights weigh(enum selftune_sight sight, bool gaussian, double columns)
+{
+    const double product = 1 - share_sums;
+    const double cross = share_sums * share_sums / (4 * product);
+    struct learn_weights weights = {0, 0, 0};
+    if (sight == SIGHT_SQUARES) {
+        weights.sum = gaussian ? sqrt(1 / (4 * columns)) : 1 / (2 * columns);
+        weights.product = weights.sum * (gaussian ? sqrt(2) * (1 - 0x1p-40) : 0.5);
+    } else if (sight == SIGHT_PRODUCTS && gaussian) {
+        const double whole = 1 + cross * (1 + 1 / (2 * columns));
+        weights.sum = sqrt(share_sums / (2 * columns) / whole);
+        weights.product = sqrt(product / (columns * columns + columns / 2) / whole);
+    } else if (sight == SIGHT_PRODUCTS) {
+        weights.sum = share_sums / columns / (1 + cross);
+        weights.product = product / ((columns * columns + columns) / 2) / (1 + cross);
+    }
+    return weights;
+}
+
+/* The expected squared error after a step whose noise is of variance `noise`. */
+static double after(double prior, double noise)
+{
+    return prior * noise / (prior + noise);
+}
+
+/* What a plan is expected to lose: the mean squared error beyond that of the best model. */
+static double loss_of(const struct learn_stage *own, double noise, enum selftune_sight sight,
+                      uint32_t steps)
+{
+    const bool gaussian = own->tune.gaussian;
+    const double d = (double)own->tune.feature_count;
+    const double rounds = steps + (sight != SIGHT_NONE ? 1.0 : 0.0);
+    const double each = noise * (gaussian ? sqrt(rounds) : rounds);
+    const double length = gaussian ? sqrt(d + 1) : 0.8 * d + 1;
+    const double signal = (label_variance - rest_variance) / d;
+    double prior = signal;
+    double prior_end = label_variance;
+    double unsure = unsure_none;
+    if (sight != SIGHT_NONE) {
+        const struct learn_weights weights = weigh(sight, gaussian, d + 1);
+        const double product = each / weights.product;
+        const double sum = each / weights.sum;
+        const double scale = product / column_variance;
+        unsure = unsure_squares + scale * scale;
+        prior_end = sum * sum;
+        if (sight == SIGHT_PRODUCTS) {
+            unsure = unsure_products + 2 * scale * scale;
+            prior = after(signal, product * scale) + unsure * signal;
+        }
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        const double reach = 3 * each * length;
+        const double heard = reach * reach * (rest_variance + d * prior + prior_end);
+        const double steep = sight == SIGHT_PRODUCTS ? 1 : fmax(1, d / 2);
+        const double short_of = i == 0 ? 1 - 1 / steep : 0;
+        prior = fmin(signal, after(prior, heard) + fmax(unsure / 2, short_of * short_of) * prior);
+        prior_end = after(prior_end, heard) + prior_end * unsure_products;
+    }
+    return d * prior + prior_end;
+}
+
+void learn_plan_number(struct learn_stage *own, double noise)
+{
+    const double scale = ldexp(1, LEARN_STEP_BITS);
+    double least = HUGE_VAL;
+    own->tune.quantile = 1; /* its clip is another's to choose */
+    for (unsigned sight = 0; sight < SIGHTS; sight++) {
+        const uint32_t most = sight == SIGHT_PRODUCTS ? STEPS_PRODUCTS : STEPS_MOST;
+        for (uint32_t steps = 1; steps <= most; steps++) {
+            const double loss = loss_of(own, noise, (enum selftune_sight)sight, steps);
+            if (loss < least) {
+                least = loss;
+                own->tune.sight = (enum selftune_sight)sight;
+                own->tune.steps = steps;
+            }
+        }
+    }
+    const bool gaussian = own->tune.gaussian;
+    const double rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1.0 : 0.0);
+    const double part = gaussian ? sqrt(1 - share_size) : 1 - share_size;
+    own->weights = weigh(own->tune.sight, gaussian, (double)own->tune.feature_count + 1);
+    own->clip_first = (int64_t)(scale * part);
+    own->count_step = (int64_t)(2 * scale * (gaussian ? sqrt(share_size) : share_size));
+    own->noise = 2 * noise * (gaussian ? sqrt(rounds) : rounds) / part;
+}

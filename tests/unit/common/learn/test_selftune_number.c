@@ -1,0 +1,261 @@
+/* The self-tuning learner of a number, on made-up records: what sums without noise give is the least squares; noise of
+ * a known size costs what it may; a state and releases that no coordinator of ours has. Fixed seeds. */
+
+#include "learn/dense.h"
+#include "learn/features_normal.h"
+#include "learn/selftune_number.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { D = 6, WIDTH = D + 1, RECORDS = 3000, PRODUCTS = WIDTH * (WIDTH + 1) / 2, STATE_MOST = 200 };
+
+struct table {
+    double z[RECORDS * D];
+    double y[RECORDS];
+    double best;   /* the root mean square of what least squares miss */
+    double spread; /* of the label */
+};
+
+struct way {
+    enum selftune_sight sight;
+    bool gaussian;
+    uint32_t steps;
+    double noise; /* of a mean that a record moves by 1 */
+    double most;  /* the error beyond the best, of what there is to learn */
+};
+
+static const struct way ways[] = {
+    {SIGHT_PRODUCTS, false, 3, 1e-9, 0.005}, {SIGHT_PRODUCTS, true, 3, 1e-9, 0.005},
+    {SIGHT_SQUARES, false, 12, 1e-9, 0.05},  {SIGHT_SQUARES, true, 12, 1e-9, 0.05},
+    {SIGHT_NONE, false, 12, 1e-9, 0.1},      {SIGHT_NONE, true, 12, 1e-9, 0.1},
+    {SIGHT_PRODUCTS, false, 4, 3e-4, 0.05},  {SIGHT_SQUARES, false, 8, 1e-3, 0.15},
+    {SIGHT_NONE, false, 6, 2e-3, 0.4},       {SIGHT_NONE, true, 6, 1e-2, 0.4}};
+
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static double score_of(const double *w, const double *z)
+{
+    return dense_dot(w, z, D) + w[D];
+}
+
+static double error_of(const double *w, const struct table *t)
+{
+    double sum = 0;
+    for (size_t i = 0; i < RECORDS; i++) {
+        const double off = score_of(w, t->z + i * D) - t->y[i];
+        sum += off * off / RECORDS;
+    }
+    return sqrt(sum);
+}
+
+/* Columns that have a part in common, of different lengths, and a skewed rest. */
+static void draw(struct table *t)
+{
+    static const double w[WIDTH] = {0.5, -0.7, 0.3, 0, 1.2, -0.4, 0.15};
+    struct public_random random = public_random_from(11);
+    double square[WIDTH * WIDTH] = {0};
+    double best[WIDTH] = {0};
+    double mean = 0;
+    double squares = 0;
+    for (size_t i = 0; i < RECORDS; i++) {
+        double *z = t->z + i * D;
+        double one[WIDTH];
+        const double common = public_random_normal(&random);
+        for (size_t j = 0; j < D; j++) {
+            z[j] = (j % 3 == 2 ? 0.3 : 1) * (0.25 * common + 0.2 * public_random_normal(&random));
+            one[j] = z[j] = fmax(-1, fmin(1, z[j] + (j == 4 ? 0.3 : 0)));
+        }
+        one[D] = 1;
+        const double rest = public_random_normal(&random);
+        t->y[i] = fmax(-1, fmin(1, score_of(w, z) + 0.1 * (rest * rest - 1) / sqrt(2)));
+        mean += t->y[i] / RECORDS;
+        squares += t->y[i] * t->y[i] / RECORDS;
+        for (size_t j = 0; j < WIDTH; j++) {
+            dense_axpy(square + j * WIDTH, one[j], one, WIDTH);
+        }
+        dense_axpy(best, t->y[i], one, WIDTH);
+    }
+    cr_assert(cholesky_factor(square, WIDTH));
+    cholesky_solve(square, best, WIDTH);
+    t->best = error_of(best, t);
+    t->spread = sqrt(squares - mean * mean);
+    cr_assert_lt(t->best, 0.5 * t->spread);
+}
+
+static void add_noise(double *x, size_t count, double deviation, struct public_random *random)
+{
+    for (size_t i = 0; i < count; i++) {
+        x[i] += deviation * public_random_normal(random);
+    }
+}
+
+/* Every record's label and columns, and their products or squares. `noise` of a sum whose part weighs 1. */
+static void look(double *state, const struct selftune_number *stage, const struct table *t,
+                 double noise, struct public_random *random)
+{
+    double sum[WIDTH + PRODUCTS] = {0};
+    const bool products = stage->tune.sight == SIGHT_PRODUCTS;
+    const double scale = noise * RECORDS * WIDTH * (products ? WIDTH : 2);
+    for (size_t i = 0; i < RECORDS; i++) {
+        double one[WIDTH] = {t->y[i]};
+        double *at = sum + WIDTH;
+        memcpy(one + 1, t->z + i * D, D * sizeof *one);
+        for (size_t j = 0; j < WIDTH; j++) {
+            sum[j] += one[j];
+            for (size_t k = j; k < (products ? WIDTH : j + 1); k++) {
+                *at++ += one[j] * one[k];
+            }
+        }
+    }
+    add_noise(sum, WIDTH + (products ? PRODUCTS : WIDTH), scale, random);
+    const struct selftune_number_look seen = {.record_count = RECORDS,
+                                              .sum = sum,
+                                              .product = sum + WIDTH,
+                                              .sum_deviation = scale,
+                                              .product_deviation = scale};
+    cr_assert_eq(selftune_number_take_look(state, stage, &seen), STATUS_OK);
+}
+
+static void step(double *state, const struct selftune_number *stage, const struct table *t,
+                 double noise, struct public_random *random)
+{
+    double sum[WIDTH] = {0};
+    double size = 0;
+    const double clip = state[0];
+    for (size_t i = 0; i < RECORDS; i++) {
+        double u[WIDTH];
+        double norm = 0;
+        selftune_transform(u, t->z + i * D, state, &stage->tune);
+        const double off = score_of(state + 1, u) - t->y[i];
+        for (size_t j = 0; j < WIDTH; j++) {
+            norm += stage->tune.gaussian ? u[j] * u[j] : fabs(u[j]);
+        }
+        norm = fabs(off) * (stage->tune.gaussian ? sqrt(norm) : norm);
+        dense_axpy(sum, off * fmin(1, clip / norm), u, WIDTH);
+        size += fmin(1, fabs(off));
+    }
+    add_noise(sum, WIDTH, stage->noise * clip * RECORDS, random);
+    add_noise(&size, 1, 20 * noise * RECORDS, random);
+    const struct selftune_number_release release = {.record_count = RECORDS,
+                                                    .gradient = sum,
+                                                    .deviation = stage->noise * clip * RECORDS,
+                                                    .size = size,
+                                                    .size_deviation = 20 * noise * RECORDS};
+    cr_assert_eq(selftune_number_take_gradient(state, stage, &release), STATUS_OK);
+    cr_assert_eq(selftune_check_shown(state, &stage->tune), STATUS_OK);
+}
+
+static struct selftune_number stage_of(const struct way *way)
+{
+    return (struct selftune_number){.tune = {.feature_count = D,
+                                             .output_count = 1,
+                                             .sight = way->sight,
+                                             .gaussian = way->gaussian,
+                                             .steps = way->steps,
+                                             .quantile = 1},
+                                    .noise = 2 * way->noise};
+}
+
+/* Returns the model's error. */
+static double learn(const struct way *way, const struct table *t, uint64_t seed)
+{
+    double state[STATE_MOST];
+    double w[WIDTH];
+    struct public_random random = public_random_from(seed);
+    const struct selftune_number stage = stage_of(way);
+    cr_assert_leq(selftune_number_state_count(&stage), STATE_MOST);
+    cr_assert_eq(selftune_number_begin(state, &stage), STATUS_OK);
+    cr_assert_eq(selftune_check_shown(state, &stage.tune), STATUS_OK);
+    if (way->sight != SIGHT_NONE) {
+        look(state, &stage, t, way->noise, &random);
+        cr_assert_eq(selftune_check_shown(state, &stage.tune), STATUS_OK);
+    }
+    for (uint32_t i = 0; i < way->steps; i++) {
+        step(state, &stage, t, way->noise, &random);
+    }
+    selftune_model(w, state, &stage.tune);
+    return error_of(w, t);
+}
+
+Test(selftune_number, comes_as_near_to_least_squares_as_noise_allows)
+{
+    struct table *t = malloc(sizeof *t);
+    cr_assert_not_null(t);
+    draw(t);
+    for (size_t i = 0; i < WAYS; i++) {
+        double error = 0;
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            error += learn(&ways[i], t, seed) / 5;
+        }
+        cr_expect_leq(error, t->best + ways[i].most * (t->spread - t->best),
+                      "way %zu: %g, least squares %g, the label's spread %g", i, error, t->best,
+                      t->spread);
+    }
+    free(t);
+}
+
+/* What a look and a step take must be numbers, and leaves the state alone where it is not. */
+Test(selftune_number, refuses_releases_that_are_no_numbers)
+{
+    static const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL};
+    const struct selftune_number stage = stage_of(&ways[0]);
+    double state[STATE_MOST];
+    double before[STATE_MOST];
+    double sum[WIDTH + PRODUCTS] = {0};
+    cr_assert_eq(selftune_number_begin(state, &stage), STATUS_OK);
+    memcpy(before, state, sizeof state);
+    for (size_t i = 0; i < 3 * (WIDTH + PRODUCTS); i++) {
+        sum[i / 3] = odd[i % 3];
+        const struct selftune_number_look seen = {100, sum, sum + WIDTH, 1, 1};
+        cr_expect_eq(selftune_number_take_look(state, &stage, &seen), STATUS_INVALID);
+        const struct selftune_number_release release = {100, sum, 1, odd[i % 3], 1};
+        cr_expect_eq(selftune_number_take_gradient(state, &stage, &release), STATUS_INVALID);
+        sum[i / 3] = 0;
+    }
+    const struct selftune_number_release fewer[] = {
+        {0, sum, 1, 0, 1}, {NAN, sum, 1, 0, 1}, {9, sum, -1, 0, 1}, {9, sum, 1, 0, NAN}};
+    for (size_t i = 0; i < sizeof fewer / sizeof fewer[0]; i++) {
+        cr_expect_eq(selftune_number_take_gradient(state, &stage, &fewer[i]), STATUS_INVALID);
+    }
+    cr_expect_eq(memcmp(before, state, selftune_number_state_count(&stage) * sizeof *state), 0);
+}
+
+/* A journal may hold any state, and releases may be of any size: agents are shown what they take, and the model is one. */
+Test(selftune_number, whatever_the_state_and_the_release_the_next_state_is_sound)
+{
+    static const double odd[] = {NAN, HUGE_VAL, -1e300, 1e300, 1e-310, -3, 0};
+    static const double size[] = {0, 1, 1e6, 1e100, 1e300};
+    for (size_t w = 0; w < 6; w += 2) {
+        const struct selftune_number stage = stage_of(&ways[w]);
+        const size_t count = selftune_number_state_count(&stage);
+        double sum[WIDTH + PRODUCTS];
+        for (size_t i = w; i < count * 7; i += 3) { /* every number, most oddities */
+            double state[STATE_MOST];
+            double model[WIDTH];
+            const double large = size[i % 5];
+            cr_assert_eq(selftune_number_begin(state, &stage), STATUS_OK);
+            for (size_t j = 0; j < WIDTH + PRODUCTS; j++) {
+                sum[j] = j % 2 == 0 ? large : -large;
+            }
+            const struct selftune_number_look seen = {100, sum, sum + WIDTH, large, large};
+            if (stage.tune.sight != SIGHT_NONE) {
+                cr_assert_eq(selftune_number_take_look(state, &stage, &seen), STATUS_OK);
+                cr_assert_eq(selftune_check_shown(state, &stage.tune), STATUS_OK);
+            }
+            state[i / 7] = odd[i % 7];
+            const struct selftune_number_release release = {100, sum, large, large, large};
+            cr_assert_eq(selftune_number_take_gradient(state, &stage, &release), STATUS_OK);
+            selftune_model(model, state, &stage.tune);
+            for (size_t j = 0; j < WIDTH; j++) {
+                cr_expect(isfinite(model[j]), "way %zu, %zu", w, i);
+            }
+            if (i / 7 >= selftune_shown_count(&stage.tune)) {
+                cr_expect_eq(selftune_check_shown(state, &stage.tune), STATUS_OK, "way %zu, %zu", w,
+                             i);
+            }
+        }
+    }
+}
