@@ -1,15 +1,16 @@
 /* bench_shares.c - nanoseconds per Polya share and per discrete Gaussian value, with what preparing
- * them costs, beside the keystream they are drawn from.
+ * them costs, beside discrete Laplace noise and the keystream they are drawn from.
  *
  *     bench_shares
  *
  * Every figure is the median of RUNS runs, in the process's own time, which take turns, so that a
- * loaded machine loads all of them alike; the least of them stands beside it. Prints a table; checks
- * nothing. Use an optimised build and an idle machine. */
+ * loaded machine loads all of them alike; the least of them stands beside it. The last column is the
+ * least as a multiple of discrete Laplace noise's. Prints a table; checks nothing. Use an optimised build and an idle machine. */
 
 #include "base/check.h"
 #include "crypto/random.h"
 #include "noise/gaussian.h"
+#include "noise/laplace.h"
 #include "noise/share.h"
 #include "tests/support/bench_clock.h"
 
@@ -17,10 +18,10 @@
 #include <stdlib.h>
 
 enum { VALUES = 1 << 17, RUNS = 15, SCALES = 4 };
-enum { KEYSTREAM, GAUSSIAN, SHARE_3, SHARE_100, SUBJECTS };
+enum { KEYSTREAM, LAPLACE, GAUSSIAN, SHARE_3, SHARE_100, SUBJECTS };
 
-static const char *const subject_name[SUBJECTS] = {"keystream word", "gaussian", "share, h = 3",
-                                                   "share, h = 100"};
+static const char *const subject_name[SUBJECTS] = {"keystream word", "laplace", "gaussian",
+                                                   "share, h = 3", "share, h = 100"};
 
 static const struct {
     const char *name;
@@ -33,6 +34,7 @@ static const struct {
 };
 
 struct prepared {
+    struct noise_laplace laplace;
     struct noise_gaussian gaussian;
     struct noise_share share[2];
 };
@@ -43,6 +45,8 @@ static void draw(const struct prepared *prepared, const struct random *random, i
     enum status status = STATUS_OK;
     if (subject == KEYSTREAM) {
         status = random_fill(random, values, VALUES * sizeof *values);
+    } else if (subject == LAPLACE) {
+        status = noise_laplace_draw(&prepared->laplace, random, values, VALUES);
     } else if (subject == GAUSSIAN) {
         status = noise_gaussian_draw(&prepared->gaussian, random, values, VALUES);
     } else {
@@ -51,16 +55,19 @@ static void draw(const struct prepared *prepared, const struct random *random, i
     CHECK(status == STATUS_OK);
 }
 
-/* ms (3): what each preparation takes. */
+/* ms (SUBJECTS): what each preparation takes. */
 static void prepare(struct prepared *prepared, struct noise_scale scale, double *ms)
 {
     double start = busy_ns();
+    CHECK(noise_laplace_init(&prepared->laplace, scale) == STATUS_OK);
+    ms[LAPLACE] = (busy_ns() - start) / 1e6;
+    start = busy_ns();
     CHECK(noise_gaussian_init(&prepared->gaussian, scale) == STATUS_OK);
-    ms[0] = (busy_ns() - start) / 1e6;
+    ms[GAUSSIAN] = (busy_ns() - start) / 1e6;
     for (size_t i = 0; i < 2; i++) {
         start = busy_ns();
         CHECK(noise_share_init(&prepared->share[i], scale, i == 0 ? 3 : 100) == STATUS_OK);
-        ms[1 + i] = (busy_ns() - start) / 1e6;
+        ms[SHARE_3 + i] = (busy_ns() - start) / 1e6;
     }
 }
 
@@ -69,7 +76,7 @@ static void measure(const struct random *random, int64_t *values, size_t scale)
     struct prepared prepared;
     double figure[SUBJECTS][RUNS];
     double ms[SUBJECTS] = {0};
-    prepare(&prepared, scales[scale].scale, &ms[GAUSSIAN]);
+    prepare(&prepared, scales[scale].scale, ms);
     for (size_t run = 0; run < RUNS; run++) {
         for (size_t subject = 0; subject < SUBJECTS; subject++) {
             double start = busy_ns();
@@ -79,8 +86,11 @@ static void measure(const struct random *random, int64_t *values, size_t scale)
     }
     for (size_t subject = 0; subject < SUBJECTS; subject++) {
         qsort(figure[subject], RUNS, sizeof(double), compare_doubles);
-        printf("%-8s %-16s %8.2f (%7.2f) ns %10.2f ms\n", scales[scale].name, subject_name[subject],
-               figure[subject][RUNS / 2], figure[subject][0], ms[subject]);
+    }
+    for (size_t subject = 0; subject < SUBJECTS; subject++) {
+        printf("%-8s %-16s %8.2f (%7.2f) ns %10.2f ms %7.2f\n", scales[scale].name,
+               subject_name[subject], figure[subject][RUNS / 2], figure[subject][0], ms[subject],
+               figure[subject][0] / figure[LAPLACE][0]);
     }
     noise_gaussian_free(&prepared.gaussian);
     noise_share_free(&prepared.share[0]);
@@ -93,7 +103,8 @@ int main(void)
     int64_t *values = calloc(VALUES, sizeof *values);
     CHECK(source != NULL && values != NULL);
     struct random random = random_source_interface(source);
-    printf("%-8s %-16s %8s (%7s)    %10s\n", "scale", "", "median", "least", "to prepare");
+    printf("%-8s %-16s %8s (%7s)    %10s    %7s\n", "scale", "", "median", "least", "to prepare",
+           "laplace");
     for (size_t i = 0; i < SCALES; i++) {
         measure(&random, values, i);
     }
