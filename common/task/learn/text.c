@@ -11,13 +11,18 @@
 
 #include <math.h>
 
-enum { STEPS_MAX_LOOK = 6, STEPS_MAX = 16, RECORDS_MOST = 1000000 };
+enum { STEPS_MAX_LOOK = 6, STEPS_MIN_AGAIN = 3, STEPS_MAX = 16, RECORDS_MOST = 1000000 };
 
 /* Shares of a release's noise: what each part of it gets of epsilon, or of rho. */
 static const double share_counts = 0.05;
 static const double share_sums = 0.2;
 
 #define MEAN_NOISE 0.065 /* at most, where a look at squares is worth its price */
+
+/* Noise of a step, at most, where more than one is worth it. Chosen on real tables: docs/study-hospitals.md. */
+#define AGAIN_OF_TWO      1.5
+#define AGAIN_OF_MANY     4.0 /* of several classes a step's length counts them all */
+#define AGAIN_OF_GAUSSIAN 3.5
 
 /* What the plan goes by. Deviations are those of a mean over all records. */
 struct prospect {
@@ -64,15 +69,24 @@ static enum selftune_sight sight(const struct prospect *prospect)
 }
 
 /* More steps correct what the first ones got wrong, and each of them brings its noise. `noise` is that of a step that
- * has all of epsilon, in a model's units. */
+ * has all of epsilon, in a model's units. Columns that are not whitened together may be correlated: then a second step
+ * overshoots, and the mean with a third one mends it. So there is one step, or at least three. */
 static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
 {
-    const bool has_look = own->tune.sight == SIGHT_PRODUCTS;
     const double noise = deviation(prospect, 2, 2, 1) * learn_step_length(own);
-    const double wanted = prospect->gaussian
-                              ? (has_look ? 2 + 0.02 / (noise * noise) : 1 + 12 / (noise * noise))
-                              : 1 + sqrt((has_look ? 0.1 : 2.5) / noise);
-    return (uint32_t)fmin(wanted, has_look ? STEPS_MAX_LOOK : STEPS_MAX);
+    if (own->tune.sight == SIGHT_PRODUCTS) {
+        const double wanted =
+            prospect->gaussian ? 2 + 0.02 / (noise * noise) : 1 + sqrt(0.1 / noise);
+        return (uint32_t)fmin(wanted, STEPS_MAX_LOOK);
+    }
+    const double again = prospect->gaussian            ? AGAIN_OF_GAUSSIAN
+                         : own->tune.output_count == 1 ? AGAIN_OF_TWO
+                                                       : AGAIN_OF_MANY;
+    if (noise > again) {
+        return 1;
+    }
+    const double wanted = prospect->gaussian ? 1 + 12 / (noise * noise) : 1 + sqrt(2.5 / noise);
+    return (uint32_t)fmin(fmax(wanted, STEPS_MIN_AGAIN), STEPS_MAX);
 }
 
 /* Weights of a look's parts, so that a replaced record moves it by 1: bounds.c. */
