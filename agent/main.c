@@ -25,6 +25,8 @@ static const char HELP[] =
     "  approve  show the jobs that wait for a person, and say yes or no\n"
     "           [DIGEST] [--runs N] [--yes] [--refuse DIGEST] [--json]\n"
     "  enrol    send this site's public key, once, under --token FILE [--timeout SECONDS]\n"
+    "  peers    the institutions that this site takes for independent ones in masked sums:\n"
+    "           peers add NAME --key FILE.pub|HEX, peers remove NAME, peers list, peers digest\n"
     "\n"
     "Options:\n"
     "  --config FILE   the settings (YAML; docs/REFERENCE.md tells every key)\n"
@@ -110,6 +112,18 @@ static const struct daemon_command COMMANDS[] = {
      {CONFIG,
       {.name = "--token", .text = &asked.token, .required = true, .what = "FILE"},
       TIMEOUT}},
+    {"peers",
+     "add",
+     main_peers_add,
+     {{.text = &asked.name, .required = true, .what = "NAME"},
+      CONFIG,
+      {.name = "--key", .text = &asked.key, .required = true, .what = "FILE.pub"}}},
+    {"peers",
+     "remove",
+     main_peers_remove,
+     {{.text = &asked.name, .required = true, .what = "NAME"}, CONFIG}},
+    {"peers", "list", main_peers_list, {CONFIG}},
+    {"peers", "digest", main_peers_digest, {CONFIG}},
     {"approve",
      NULL,
      main_approve,
@@ -125,7 +139,7 @@ int main(int count, char **argument)
 {
     const struct daemon_program program = {
         PROGRAM, HELP,
-        "the first word is a command: init, run, check, describe, ledger, approve or enrol",
+        "the first word is a command: init, run, check, describe, ledger, approve, enrol or peers",
         COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};
     return daemon_main(&program, &asked, count, argument);
 }

@@ -10,6 +10,7 @@
 #include "crypto/key.h"
 #include "dictionary/dictionary.h"
 #include "dp/ledger.h"
+#include "masks/peers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,8 @@ struct arguments {
     const char *folder;    /* init */
     const char *job;       /* check: a job to hold the data against */
     const char *token;     /* enrol */
+    const char *name;      /* peers add|remove */
+    const char *key;       /* peers add: a signing key, or the file of a public key */
     const char *digest;    /* approve: how it begins */
     const char *refuse;    /* approve: the digest to decline */
     uint64_t runs;         /* approve: of one text */
@@ -41,6 +44,9 @@ struct site {
     char *dictionary_text; /* (dictionary_size) owned */
     size_t dictionary_size;
     struct key_pair key;
+    struct key_pair signing;              /* zero: not read */
+    char peers_path[SETTINGS_PATH_BYTES]; /* as the policy names it; "" */
+    struct masks_peers peers;
     struct digest coordinator_key;
     char *job_text; /* the approved job; NULL when the settings name none; owned */
     size_t job_size;
@@ -58,6 +64,11 @@ MUST_USE enum status site_read_dictionary(struct site *site, struct why *why);
 MUST_USE enum status site_check_data(const struct site *site, struct why *why);
 /** Reads this site's key alone. */
 MUST_USE enum status site_read_own_key(struct site *site, struct why *why);
+/** Reads the signing half of this site's key. Fails with STATUS_UNSUPPORTED where it has none. */
+MUST_USE enum status site_read_signing_key(struct site *site, struct why *why);
+/** Reads the list of peers that the policy names. Fails with STATUS_NOT_FOUND, STATUS_INVALID, STATUS_IO,
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status site_read_peers(struct site *site, struct why *why);
 /** Reads this site's key, and the coordinator's. */
 MUST_USE enum status site_read_keys(struct site *site, struct why *why);
 /** Reads the approved job, when there is one. */
@@ -98,5 +109,9 @@ int main_describe(const struct arguments *arguments);
 int main_ledger(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);
 int main_approve(const struct arguments *arguments);
+int main_peers_add(const struct arguments *arguments);
+int main_peers_remove(const struct arguments *arguments);
+int main_peers_list(const struct arguments *arguments);
+int main_peers_digest(const struct arguments *arguments);
 
 #endif

@@ -285,6 +285,7 @@ int main_enrol(const struct arguments *arguments)
     struct site site = {0};
     struct token token = {0};
     struct why why = {{0}};
+    struct why unsigned_why = {{0}};
     enum status status = STATUS_INVALID;
 
     status = site_read_settings(&site, arguments->config, &why);
@@ -294,8 +295,12 @@ int main_enrol(const struct arguments *arguments)
     if (status == STATUS_OK) {
         status = token_read(&token, arguments->token, &why);
     }
+    if (status == STATUS_OK && site_read_signing_key(&site, &unsigned_why) != STATUS_OK) {
+        daemon_note("key", "%s", unsigned_why.text); /* which other trusts can do without */
+    }
     if (status == STATUS_OK) {
-        status = probe_enrol(&token, &site.key, NULL, (int)arguments->timeout_s * 1000, &why);
+        status = probe_enrol(&token, &site.key, &site.signing.public_key, NULL,
+                             (int)arguments->timeout_s * 1000, &why);
     }
     if (status == STATUS_OK) {
         (void)printf("the coordinator admits this site's key; the token for %s has done its work: "

@@ -29,6 +29,21 @@ enum status site_read_settings(struct site *site, const char *path, struct why *
     return status;
 }
 
+/* A relative path is relative to the policy's folder. */
+static enum status find_peers(struct site *site, struct why *why)
+{
+    const char *name = site->policy.peers;
+    const char *slash = strrchr(site->settings.policy, '/');
+    const int folder = name[0] == '/' || name[0] == '\0' || slash == NULL
+                           ? 0
+                           : (int)(slash - site->settings.policy) + 1;
+    const int size = snprintf(site->peers_path, sizeof site->peers_path, "%.*s%s", folder,
+                              site->settings.policy, name);
+    return size < (int)sizeof site->peers_path
+               ? STATUS_OK
+               : why_refuse(why, "%s: the path of `peers` is too long", site->settings.policy);
+}
+
 enum status site_read_policy(struct site *site, struct why *why)
 {
     char *text = NULL;
@@ -38,6 +53,9 @@ enum status site_read_policy(struct site *site, struct why *why)
 
     if (status == STATUS_OK) {
         status = policy_parse(&site->policy, (struct slice){text, size}, path, why);
+    }
+    if (status == STATUS_OK) {
+        status = find_peers(site, why);
     }
     free(text);
     return status;
@@ -69,6 +87,12 @@ enum status site_read_own_key(struct site *site, struct why *why)
     return status == STATUS_OK ? key_secret_read(&site->key, site->settings.key, why) : status;
 }
 
+enum status site_read_signing_key(struct site *site, struct why *why)
+{
+    enum status status = owned_source(site->settings.key, why);
+    return status == STATUS_OK ? key_signing_read(&site->signing, site->settings.key, why) : status;
+}
+
 enum status site_read_keys(struct site *site, struct why *why)
 {
     enum status status = site_read_own_key(site, why);
@@ -94,6 +118,7 @@ enum status site_read_job(struct site *site, const char *path, struct why *why)
 void site_free(struct site *site)
 {
     key_pair_wipe(&site->key);
+    key_pair_wipe(&site->signing);
     dictionary_free(&site->dictionary);
     free(site->dictionary_text);
     free(site->job_text);

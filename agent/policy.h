@@ -20,6 +20,8 @@ enum approval_mode {
     APPROVAL_COUNT
 };
 
+enum { POLICY_PATH_BYTES = 512 };
+
 struct policy {
     uint64_t epsilon_micro;           /* total of this data set, over all jobs, rounded down */
     uint64_t delta_atto;              /* total, rounded down */
@@ -32,6 +34,8 @@ struct policy {
     uint32_t cohort_min;          /* the smallest minimum cohort a job may ask for */
     bool task_allowed[TASK_COUNT];   /* by enum task */
     bool trust_allowed[TRUST_COUNT]; /* by enum job_trust */
+    char peers[POLICY_PATH_BYTES];   /* the list of institutions in masked sums; "": none */
+    uint32_t dishonest_min;          /* masked sums: so many sites count as dishonest at least */
     uint64_t message_bytes_max;      /* the largest answer or artifact */
     enum approval_mode approval;
     uint32_t jobs_per_day; /* new jobs that are looked at in a day (UTC) */

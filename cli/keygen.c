@@ -1,52 +1,99 @@
 #include "base/bytes.h"
 #include "cli/command.h"
 #include "config/options.h"
-#include "crypto/key.h"
+#include "crypto/sign.h"
 
 #include <stdio.h>
 
 enum { PATH_BYTES = 4096 };
 
+static enum exit_code make_pair(const struct command *command, const char *out,
+                                const char *public_path)
+{
+    char text[KEY_HEX_BYTES];
+    char signing_text[KEY_HEX_BYTES];
+    struct key_pair pair = {0};
+    struct key_pair signing = {0};
+    struct why why = {""};
+    enum status status = key_pair_generate(&pair);
+    if (status == STATUS_OK) {
+        status = sign_pair_generate(&signing);
+    }
+    if (status == STATUS_OK) {
+        status = key_pair_write(&pair, &signing, out, public_path, &why);
+    }
+    hex_encode(text, &pair.public_key, sizeof pair.public_key);
+    hex_encode(signing_text, &signing.public_key, sizeof signing.public_key);
+    key_pair_wipe(&pair);
+    key_pair_wipe(&signing);
+    if (status != STATUS_OK) {
+        return command_end(command, status, &why);
+    }
+    (void)printf("secret key  %s   (stays here; nobody else may read it)\n"
+                 "public key  %s   (give this one to those you talk to)\nsigning %s\n%s\n",
+                 out, public_path, signing_text, text);
+    return EXIT_CODE_OK;
+}
+
+static enum exit_code add_signing(const struct command *command, const char *path,
+                                  const char *public_path)
+{
+    char text[KEY_HEX_BYTES];
+    struct key_pair signing = {0};
+    struct digest told = {{0}};
+    struct why why = {""};
+    enum status status = sign_pair_generate(&signing);
+    if (status == STATUS_OK) {
+        status = key_signing_add(&signing, path, public_path, &why);
+    }
+    key_pair_wipe(&signing);
+    if (status == STATUS_OK) {
+        status = key_signing_public_read(&told, public_path, &why);
+    }
+    if (status != STATUS_OK) {
+        return command_end(command, status, &why);
+    }
+    hex_encode(text, &told, sizeof told);
+    (void)printf("%s and %s have a signing half now; the other half is as it was\nsigning %s\n",
+                 path, public_path, text);
+    return EXIT_CODE_OK;
+}
+
 static enum exit_code run(const struct command *command, int count, char **argument)
 {
     const char *out = NULL;
+    const char *old = NULL;
     char public_path[PATH_BYTES];
-    char text[KEY_HEX_BYTES];
-    struct key_pair pair;
     struct why why = {""};
-    const struct option option[] = {
-        {.name = "--out", .text = &out, .required = true, .what = "DIR/NAME"}};
+    const struct option option[] = {{.name = "--out", .text = &out, .what = "DIR/NAME"},
+                                    {.name = "--add-signing", .text = &old, .what = "DIR/NAME"}};
 
     if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
         STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
-    if (snprintf(public_path, sizeof public_path, "%s.pub", out) >= (int)sizeof public_path) {
+    if ((out == NULL) == (old == NULL)) {
+        return command_fail(command, EXIT_CODE_USAGE,
+                            "--out DIR/NAME is missing, or --add-signing DIR/NAME in its place");
+    }
+    const char *path = out != NULL ? out : old;
+    if (snprintf(public_path, sizeof public_path, "%s.pub", path) >= (int)sizeof public_path) {
         return command_fail(command, EXIT_CODE_INPUT, "the path is too long");
     }
-    enum status status = key_pair_generate(&pair);
-    if (status != STATUS_OK) {
-        return command_end(command, status, &why);
-    }
-    status = key_pair_write(&pair, out, public_path, &why);
-    hex_encode(text, &pair.public_key, sizeof pair.public_key);
-    key_pair_wipe(&pair);
-    if (status != STATUS_OK) {
-        return command_end(command, status, &why);
-    }
-    (void)printf("secret key  %s   (stays here; nobody else may read it)\n"
-                 "public key  %s   (give this one to those you talk to)\n%s\n",
-                 out, public_path, text);
-    return EXIT_CODE_OK;
+    return out != NULL ? make_pair(command, out, public_path)
+                       : add_signing(command, old, public_path);
 }
 
 const struct command command_keygen = {
     .name = "keygen",
     .summary = "make a key pair at the site that will use it",
     .help =
-        "usage: hedgerow keygen --out DIR/NAME\n\n"
+        "usage: hedgerow keygen --out DIR/NAME\n"
+        "       hedgerow keygen --add-signing DIR/NAME\n\n"
         "Writes the secret key to DIR/NAME, readable by its owner alone, and the public key to\n"
-        "DIR/NAME.pub, and prints the public key. Existing files are never replaced.\n\n"
+        "DIR/NAME.pub, and prints the public key. Existing files are never replaced. A key has\n"
+        "two halves: one to talk to the coordinator, one to sign. --add-signing gives a key of\n"
+        "an earlier version its signing half.\n\n"
         "example:\n"
         "  hedgerow keygen --out /etc/hedgerow/key\n",
     .run = run,

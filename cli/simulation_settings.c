@@ -4,7 +4,7 @@
 #include "cli/simulation.h"
 
 #include "base/file.h"
-#include "crypto/key.h"
+#include "crypto/sign.h"
 #include "describe/describe.h"
 #include "dictionary/dictionary.h"
 #include "job/work.h"
@@ -95,15 +95,20 @@ static enum status make_process(const struct simulation_plan *plan, const char *
     char secret_path[SIMULATION_PATH_BYTES];
     char path[SIMULATION_PATH_BYTES];
     struct key_pair pair;
+    struct key_pair signing = {0};
 
     simulation_path(secret_path, plan->asked.out, "%s/key", folder);
     simulation_path(path, plan->asked.out, "%s/key.pub", folder);
     enum status status = key_pair_generate(&pair);
     if (status == STATUS_OK) {
-        status = key_pair_write(&pair, secret_path, path, why);
+        status = sign_pair_generate(&signing);
+    }
+    if (status == STATUS_OK) {
+        status = key_pair_write(&pair, &signing, secret_path, path, why);
     }
     *public_key = pair.public_key;
     key_pair_wipe(&pair);
+    key_pair_wipe(&signing);
     if (status == STATUS_OK) {
         simulation_path(path, plan->asked.out, "%s/job.yml", folder);
         status = file_write(path, (struct slice){plan->job_text, plan->job_size}, 0600, why);

@@ -73,14 +73,26 @@ static enum status add_token(const struct office *office, const struct arguments
     return status;
 }
 
+/* "" of an agent whose key has no signing half, or that did not tell it. */
+static const char *signing_text(char text[static KEY_HEX_BYTES], const struct roster_entry *entry)
+{
+    text[0] = '\0';
+    if (!digest_is_none(&entry->signing_key)) {
+        hex_encode(text, entry->signing_key.byte, KEY_BYTES);
+    }
+    return text;
+}
+
 static enum status list_json(const struct roster *roster)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < roster->count; i++) {
         char hex[KEY_HEX_BYTES];
+        char signing[KEY_HEX_BYTES];
         hex_encode(hex, roster->entry[i].key.byte, KEY_BYTES);
-        json_add(&list, json_pack("{s:s, s:s, s:b, s:I}", "agent", roster->entry[i].name, "key",
-                                  hex, "token", roster->entry[i].token_until_s != 0, "valid_until",
+        json_add(&list, json_pack("{s:s, s:s, s:s, s:b, s:I}", "agent", roster->entry[i].name,
+                                  "key", hex, "signing", signing_text(signing, &roster->entry[i]),
+                                  "token", roster->entry[i].token_until_s != 0, "valid_until",
                                   (json_int_t)roster->entry[i].token_until_s));
     }
     enum status status = list == NULL ? STATUS_NO_MEMORY : STATUS_OK;
@@ -106,8 +118,11 @@ static enum status list(struct office *office, const struct arguments *arguments
     }
     for (size_t i = 0; status == STATUS_OK && !json && i < roster->count; i++) {
         char hex[KEY_HEX_BYTES];
+        char signing[KEY_HEX_BYTES];
         hex_encode(hex, roster->entry[i].key.byte, KEY_BYTES);
-        (void)printf("%-32s  %s%s\n", roster->entry[i].name, hex,
+        (void)signing_text(signing, &roster->entry[i]);
+        (void)printf("%-32s  %s%s%s%s\n", roster->entry[i].name, hex,
+                     signing[0] != '\0' ? "  signs by " : "", signing,
                      roster->entry[i].token_until_s != 0 ? "  (one-time token)" : "");
     }
     free(roster);

@@ -1,12 +1,14 @@
 #include "crypto/key.h"
 
 #include "base/file.h"
+#include "crypto/sign.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A key file: comment lines that begin with '#', then one line of 64 hexadecimal digits. */
+/* A key file: comment lines that begin with '#', one line that begins with "signing " and has 64 hexadecimal
+ * digits, and last, where scripts look for it, one of 64 digits alone. */
 enum { KEY_FILE_BYTES_MAX = 1024 };
 
 static enum status pair_from(struct key_pair *out, EVP_PKEY *key)
@@ -54,32 +56,50 @@ void key_pair_wipe(struct key_pair *pair)
 static const char SECRET_TITLE[] = "# hedgerow secret key";
 static const char PUBLIC_TITLE[] = "# hedgerow public key";
 
-static enum status write_key(const char *path, const struct digest *key, enum file_kind kind,
-                             struct why *why)
+static const char SIGNING[] = "signing ";
+
+/* Writes one half of both pairs into text (KEY_FILE_BYTES_MAX); returns its size. */
+static size_t format_key(char *text, const struct digest *key, const struct digest *signing,
+                         enum file_kind kind)
 {
-    char text[KEY_FILE_BYTES_MAX];
     char hex[KEY_HEX_BYTES];
+    char signing_hex[KEY_HEX_BYTES] = "";
+    const bool secret = kind == FILE_SECRET;
 
     hex_encode(hex, key->byte, KEY_BYTES);
-    bool secret = kind == FILE_SECRET;
-    int size = snprintf(text, sizeof text, "%s: %s\n%s\n", secret ? SECRET_TITLE : PUBLIC_TITLE,
-                        secret ? "never leaves this machine, nobody else may read it"
-                               : "give it to those you talk to",
-                        hex);
-    enum status status = file_create(path, (struct slice){text, (size_t)size}, kind, why);
-    bytes_wipe(text, sizeof text);
+    if (signing != NULL) {
+        hex_encode(signing_hex, signing->byte, KEY_BYTES);
+    }
+    const int size = snprintf(
+        text, KEY_FILE_BYTES_MAX, "%s: %s\n%s%s%s%s\n", secret ? SECRET_TITLE : PUBLIC_TITLE,
+        secret ? "never leaves this machine, nobody else may read it"
+               : "give it to those you talk to",
+        signing != NULL ? SIGNING : "", signing_hex, signing != NULL ? "\n" : "", hex);
     bytes_wipe(hex, sizeof hex);
+    bytes_wipe(signing_hex, sizeof signing_hex);
+    return (size_t)size;
+}
+
+static enum status write_key(const char *path, const struct digest *key,
+                             const struct digest *signing, enum file_kind kind, struct why *why)
+{
+    char text[KEY_FILE_BYTES_MAX];
+    const size_t size = format_key(text, key, signing, kind);
+    const enum status status = file_create(path, (struct slice){text, size}, kind, why);
+    bytes_wipe(text, sizeof text);
     return status;
 }
 
-enum status key_pair_write(const struct key_pair *pair, const char *secret_path,
-                           const char *public_path, struct why *why)
+enum status key_pair_write(const struct key_pair *pair, const struct key_pair *signing,
+                           const char *secret_path, const char *public_path, struct why *why)
 {
-    enum status status = write_key(secret_path, &pair->secret_key, FILE_SECRET, why);
+    enum status status = write_key(secret_path, &pair->secret_key,
+                                   signing != NULL ? &signing->secret_key : NULL, FILE_SECRET, why);
     if (status != STATUS_OK) {
         return status;
     }
-    status = write_key(public_path, &pair->public_key, FILE_PUBLIC, why);
+    status = write_key(public_path, &pair->public_key,
+                       signing != NULL ? &signing->public_key : NULL, FILE_PUBLIC, why);
     if (status != STATUS_OK) {
         (void)remove(secret_path); /* ours, made a moment ago: half a pair helps nobody */
     }
@@ -93,29 +113,36 @@ static bool holds_the_other_kind(const char *text, enum file_kind kind)
     return strncmp(text, other, strlen(other)) == 0;
 }
 
-/* Finds the one line that is neither empty nor a comment; NULL when there are more or none. */
-static const char *only_line(char *text)
+/* Reads the digits of a line into a key that has none yet. */
+static bool take_line(struct digest *key, const char *digits)
 {
-    const char *found = NULL;
-    for (char *line = file_line(&text); line != NULL; line = file_line(&text)) {
+    return digest_is_none(key) && strlen(digits) == KEY_HEX_BYTES - 1 &&
+           hex_decode(key->byte, KEY_BYTES, digits) == STATUS_OK && !digest_is_none(key);
+}
+
+/* Reads the lines that are neither empty nor comments: a key once, and at most once a signing key. */
+static bool take_lines(struct digest *key, struct digest *signing, char *text)
+{
+    bool good = true;
+    for (char *line = file_line(&text); line != NULL && good; line = file_line(&text)) {
         if (line[0] == '\0' || line[0] == '#') {
             continue;
         }
-        if (found != NULL) {
-            return NULL;
-        }
-        found = line;
+        const bool signs = strncmp(line, SIGNING, sizeof SIGNING - 1) == 0;
+        good = signs ? take_line(signing, line + sizeof SIGNING - 1) : take_line(key, line);
     }
-    return found;
+    return good && !digest_is_none(key);
 }
 
-static enum status read_key(struct digest *out, const char *path, enum file_kind kind,
-                            struct why *why)
+/* signing  out  none where the file has none */
+static enum status read_key(struct digest *out, struct digest *signing, const char *path,
+                            enum file_kind kind, struct why *why)
 {
     char text[KEY_FILE_BYTES_MAX];
     size_t used = 0;
 
     memset(out, 0, sizeof *out);
+    memset(signing, 0, sizeof *signing);
     enum status status = file_read_text(text, sizeof text, &used, path, kind, why);
     if (status == STATUS_NOT_FOUND && kind == FILE_SECRET) {
         why_set(
@@ -128,14 +155,11 @@ static enum status read_key(struct digest *out, const char *path, enum file_kind
             why, "%s holds a %s key, and a %s one is wanted here; remedy: NAME.pub is public", path,
             kind == FILE_SECRET ? "public" : "secret", kind == FILE_SECRET ? "secret" : "public");
     }
-    if (status == STATUS_OK) {
-        const char *line = only_line(text);
-        if (line == NULL || strlen(line) != KEY_HEX_BYTES - 1 ||
-            hex_decode(out->byte, KEY_BYTES, line) != STATUS_OK || digest_is_none(out)) {
-            memset(out, 0, sizeof *out);
-            status = why_refuse(
-                why, "%s is not a key file: it must hold one line of 64 hexadecimal digits", path);
-        }
+    if (status == STATUS_OK && !take_lines(out, signing, text)) {
+        memset(out, 0, sizeof *out);
+        memset(signing, 0, sizeof *signing);
+        status = why_refuse(
+            why, "%s is not a key file: it must hold one line of 64 hexadecimal digits", path);
     }
     bytes_wipe(text, sizeof text);
     return status;
@@ -144,9 +168,10 @@ static enum status read_key(struct digest *out, const char *path, enum file_kind
 enum status key_secret_read(struct key_pair *out, const char *path, struct why *why)
 {
     struct digest secret;
+    struct digest signing;
 
     memset(out, 0, sizeof *out);
-    enum status status = read_key(&secret, path, FILE_SECRET, why);
+    enum status status = read_key(&secret, &signing, path, FILE_SECRET, why);
     if (status == STATUS_OK) {
         status = key_pair_from_secret(out, &secret);
         if (status != STATUS_OK) {
@@ -154,12 +179,93 @@ enum status key_secret_read(struct key_pair *out, const char *path, struct why *
         }
     }
     bytes_wipe(&secret, sizeof secret);
+    bytes_wipe(&signing, sizeof signing);
+    return status;
+}
+
+static enum status refuse_unsigned(const char *path, bool secret, struct why *why)
+{
+    why_set(why,
+            "%s has no signing half, which trust distributed needs: an earlier version made it; "
+            "remedy%s: hedgerow keygen --add-signing %s",
+            path, secret ? "" : ", at the site whose key it is", secret ? path : "KEY");
+    return STATUS_UNSUPPORTED;
+}
+
+enum status key_signing_read(struct key_pair *out, const char *path, struct why *why)
+{
+    struct digest secret;
+    struct digest signing;
+
+    memset(out, 0, sizeof *out);
+    enum status status = read_key(&secret, &signing, path, FILE_SECRET, why);
+    if (status == STATUS_OK && digest_is_none(&signing)) {
+        status = refuse_unsigned(path, true, why);
+    }
+    if (status == STATUS_OK) {
+        status = sign_pair_from_secret(out, &signing);
+    }
+    bytes_wipe(&secret, sizeof secret);
+    bytes_wipe(&signing, sizeof signing);
     return status;
 }
 
 enum status key_public_read(struct digest *out, const char *path, struct why *why)
 {
-    return read_key(out, path, FILE_PUBLIC, why);
+    struct digest signing;
+    return read_key(out, &signing, path, FILE_PUBLIC, why);
+}
+
+enum status key_signing_public_read(struct digest *out, const char *path, struct why *why)
+{
+    struct digest key;
+    enum status status = read_key(&key, out, path, FILE_PUBLIC, why);
+    return status == STATUS_OK && digest_is_none(out) ? refuse_unsigned(path, false, why) : status;
+}
+
+static enum status replace_key(const char *path, const struct digest *key,
+                               const struct digest *signing, enum file_kind kind, struct why *why)
+{
+    char text[KEY_FILE_BYTES_MAX];
+    const size_t size = format_key(text, key, signing, kind);
+    const enum status status = file_replace(path, (struct slice){text, size}, why);
+    bytes_wipe(text, sizeof text);
+    return status;
+}
+
+/* The secret file first: where the second write fails, the next attempt writes the public file anew. */
+enum status key_signing_add(const struct key_pair *signing, const char *secret_path,
+                            const char *public_path, struct why *why)
+{
+    struct key_pair pair;
+    struct key_pair there;
+    struct digest told;
+    struct digest told_signing;
+
+    enum status status = key_secret_read(&pair, secret_path, why);
+    if (status == STATUS_OK) {
+        status = read_key(&told, &told_signing, public_path, FILE_PUBLIC, why);
+    }
+    if (status == STATUS_OK && !digest_equal(&told, &pair.public_key)) {
+        status = why_refuse(why, "%s and %s are not of one pair", secret_path, public_path);
+    }
+    if (status != STATUS_OK) {
+        key_pair_wipe(&pair);
+        return status;
+    }
+    if (key_signing_read(&there, secret_path, NULL) != STATUS_OK) {
+        there = *signing;
+        status = replace_key(secret_path, &pair.secret_key, &there.secret_key, FILE_SECRET, why);
+    } else if (!digest_is_none(&told_signing)) {
+        why_set(why, "%s has a signing half; it is never replaced", secret_path);
+        status = STATUS_EXISTS;
+    }
+    if (status == STATUS_OK) {
+        status = replace_key(public_path, &pair.public_key, &there.public_key, FILE_PUBLIC, why);
+    }
+    key_pair_wipe(&pair);
+    key_pair_wipe(&there);
+    return status;
 }
 
 enum status key_public_parse(struct digest *out, const char *text, struct why *why)
@@ -168,8 +274,8 @@ enum status key_public_parse(struct digest *out, const char *text, struct why *w
     if (strlen(text) != KEY_HEX_BYTES - 1 || hex_decode(out->byte, KEY_BYTES, text) != STATUS_OK ||
         digest_is_none(out)) {
         memset(out, 0, sizeof *out);
-        return why_refuse(
-            why, "a public key is 64 hexadecimal digits, as in the second line of NAME.pub");
+        return why_refuse(why,
+                          "a public key is 64 hexadecimal digits, as in the last line of NAME.pub");
     }
     return STATUS_OK;
 }

@@ -1,5 +1,6 @@
 /* key.h - the key pairs by which the programs know each other: X25519, 32 raw bytes, the same that
- * CURVE uses. A secret lives in a file that only its owner can read. */
+ * CURVE uses. A secret lives in a file that only its owner can read. Beside it stands a signing half
+ * (crypto/sign.h), which keys of earlier versions do not have. */
 
 #ifndef CRYPTO_KEY_H
 #define CRYPTO_KEY_H
@@ -25,17 +26,32 @@ MUST_USE enum status key_pair_from_secret(struct key_pair *out, const struct dig
 void key_pair_wipe(struct key_pair *pair);
 
 /**
- * Writes a pair to two new files, the secret one readable by its owner alone, both on disk when the
- * function returns.
+ * Writes a pair and its signing half to two new files, the secret one readable by its owner alone, both
+ * on disk when the function returns.
+ *
+ * signing  in  an Ed25519 pair; NULL: none
  *
  * Fails with STATUS_EXISTS (an existing key is never replaced; nothing is written) or STATUS_IO.
  */
-MUST_USE enum status key_pair_write(const struct key_pair *pair, const char *secret_path,
-                                    const char *public_path, struct why *why);
+MUST_USE enum status key_pair_write(const struct key_pair *pair, const struct key_pair *signing,
+                                    const char *secret_path, const char *public_path,
+                                    struct why *why);
+
+/** Adds a signing half to a pair of files that has none; the other half stays. Fails with STATUS_EXISTS (it has
+ * one), or as reading and writing do. */
+MUST_USE enum status key_signing_add(const struct key_pair *signing, const char *secret_path,
+                                     const char *public_path, struct why *why);
 
 /** Reads a secret key file and computes its pair. Fails with STATUS_NOT_FOUND, STATUS_IO,
  * STATUS_INVALID (not a secret key file, or others may read it: why names the remedy). */
 MUST_USE enum status key_secret_read(struct key_pair *out, const char *path, struct why *why);
+
+/** Reads the signing half of a secret key file. Fails like key_secret_read, and with STATUS_UNSUPPORTED where
+ * the key has none: why says how it gets one. */
+MUST_USE enum status key_signing_read(struct key_pair *out, const char *path, struct why *why);
+
+/** Reads the signing half of a public key file. Fails likewise. */
+MUST_USE enum status key_signing_public_read(struct digest *out, const char *path, struct why *why);
 
 /** Reads a public key file. Fails with STATUS_NOT_FOUND, STATUS_IO, STATUS_INVALID. */
 MUST_USE enum status key_public_read(struct digest *out, const char *path, struct why *why);

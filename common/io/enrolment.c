@@ -33,7 +33,7 @@ bool enrolment_take(struct endpoint *endpoint, struct log_rate *rate, const stru
         return false;
     }
     enum status status = roster_enrol(roster_path, &from->key, &message.as.enrol.public_key,
-                                      clock_wall_ms() / 1000, &why);
+                                      &message.as.enrol.signing_key, clock_wall_ms() / 1000, &why);
     if (status != STATUS_OK) {
         log_rate_event(rate, clock_now_ms(), LOG_WARN, "enrolment-refused", from->peer.name,
                        why.text);

@@ -94,10 +94,12 @@ enum status probe_reach(const struct endpoint_options *options, int timeout_ms, 
  * been lost, and the coordinator may not have read a new token yet, so both keys are tried by
  * turns. */
 enum status probe_enrol(const struct token *token, const struct key_pair *own,
-                        const struct log *log, int timeout_ms, struct why *why)
+                        const struct digest *signing_key, const struct log *log, int timeout_ms,
+                        struct why *why)
 {
     struct question question = {
-        .ask = {.kind = MESSAGE_ENROL, .as.enrol = {.public_key = own->public_key}},
+        .ask = {.kind = MESSAGE_ENROL,
+                .as.enrol = {.public_key = own->public_key, .signing_key = *signing_key}},
         .wanted = MESSAGE_ENROLLED,
         .or_else = MESSAGE_ENROLLED,
         .once = true};

@@ -19,6 +19,7 @@ MUST_USE enum status probe_reach(const struct endpoint_options *options, int tim
  * token was already spent for this very key (a lost reply) that is success too. Fails like
  * probe_reach. */
 MUST_USE enum status probe_enrol(const struct token *token, const struct key_pair *own,
-                                 const struct log *log, int timeout_ms, struct why *why);
+                                 const struct digest *signing_key, const struct log *log,
+                                 int timeout_ms, struct why *why);
 
 #endif

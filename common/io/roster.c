@@ -57,6 +57,16 @@ static enum status parse_until(int64_t *until_s, const char *word)
     return value > 0 ? STATUS_OK : STATUS_INVALID;
 }
 
+static enum status parse_signing(struct digest *key, const char *word)
+{
+    static const char option[] = "signing=";
+    const char *digits = word + sizeof option - 1;
+    return strncmp(word, option, sizeof option - 1) == 0 && strlen(digits) == KEY_HEX_BYTES - 1 &&
+                   hex_decode(key->byte, KEY_BYTES, digits) == STATUS_OK && !digest_is_none(key)
+               ? STATUS_OK
+               : STATUS_INVALID;
+}
+
 static enum status parse_line(struct roster_entry *entry, char *line, const char **wrong)
 {
     char *name = next_word(&line);
@@ -74,8 +84,10 @@ static enum status parse_line(struct roster_entry *entry, char *line, const char
         *wrong = "after the name comes a public key of 64 hexadecimal digits";
         return STATUS_INVALID;
     }
-    if (option != NULL && parse_until(&entry->token_until_s, option) != STATUS_OK) {
-        *wrong = "after the key there may only be token-until=UNIX-SECONDS";
+    if (option != NULL && parse_signing(&entry->signing_key, option) != STATUS_OK &&
+        parse_until(&entry->token_until_s, option) != STATUS_OK) {
+        *wrong = "after the key there may only be signing=64-HEX-DIGITS or "
+                 "token-until=UNIX-SECONDS";
         return STATUS_INVALID;
     }
     if (next_word(&line) != NULL) {

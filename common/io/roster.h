@@ -22,6 +22,8 @@ enum {
 struct roster_entry {
     char name[AGENT_NAME_MAX + 1];
     struct digest key;
+    struct digest
+        signing_key;       /* none: not told. Sites go by their own list of peers, not by this */
     int64_t token_until_s; /* 0: the agent's own key. Else a one-time token's, valid until (Unix
                               time) */
 };
@@ -70,10 +72,11 @@ MUST_USE enum status roster_add_token(const char *path, const char *name, const 
 MUST_USE enum status roster_revoke(const char *path, const char *name, const struct digest *key,
                                    struct why *why);
 
-/** Spends a token: its line becomes the agent's own key. Fails with STATUS_NOT_FOUND (no such
+/** Spends a token: its line becomes the agent's own key, with its signing half (may be none). Fails with STATUS_NOT_FOUND (no such
  * token, or expired at now_s), STATUS_EXISTS (the key is another line's). */
 MUST_USE enum status roster_enrol(const char *path, const struct digest *token_key,
-                                  const struct digest *key, int64_t now_s, struct why *why);
+                                  const struct digest *key, const struct digest *signing_key,
+                                  int64_t now_s, struct why *why);
 
 /* Follows the file by content, so that two changes within one second are two changes. */
 struct roster_watch {

@@ -16,7 +16,7 @@
 
 static const char heading[] =
     "# hedgerow's allow-list: the agents this coordinator talks to, followed while it runs.\n"
-    "# NAME PUBLIC-KEY, and for a one-time token: token-until=UNIX-SECONDS\n"
+    "# NAME PUBLIC-KEY, then signing=KEY, or for a one-time token: token-until=UNIX-SECONDS\n"
     "# Better changed with `hedgerow-coordinator agents add|revoke`; deleting a line revokes it.\n";
 
 /* What one change works on, from edit_begin to edit_end. */
@@ -64,7 +64,7 @@ static void edit_end(struct edit *edit)
 
 static enum status edit_write(const struct edit *edit, struct why *why)
 {
-    enum { LINE_BYTES = AGENT_NAME_MAX + KEY_HEX_BYTES + 64 };
+    enum { LINE_BYTES = AGENT_NAME_MAX + 2 * KEY_HEX_BYTES + 64 };
     size_t room = sizeof heading + edit->roster->count * LINE_BYTES;
     size_t used = sizeof heading - 1;
     char hex[KEY_HEX_BYTES];
@@ -79,6 +79,10 @@ static enum status edit_write(const struct edit *edit, struct why *why)
         const struct roster_entry *entry = &edit->roster->entry[i];
         hex_encode(hex, entry->key.byte, KEY_BYTES);
         used += (size_t)snprintf(text + used, room - used, "%s %s", entry->name, hex);
+        if (!digest_is_none(&entry->signing_key)) {
+            hex_encode(hex, entry->signing_key.byte, KEY_BYTES);
+            used += (size_t)snprintf(text + used, room - used, " signing=%s", hex);
+        }
         if (entry->token_until_s != 0) {
             used += (size_t)snprintf(text + used, room - used, " token-until=%lld",
                                      (long long)entry->token_until_s);
@@ -98,11 +102,13 @@ static void remove_at(struct roster *roster, size_t place)
     memset(&roster->entry[roster->count], 0, sizeof roster->entry[0]);
 }
 
-static enum status add_entry(const struct edit *edit, const char *name, const struct digest *key,
-                             int64_t until_s, struct why *why)
+static enum status add_entry(const struct edit *edit, const struct roster_entry *wanted,
+                             struct why *why)
 {
     struct roster *roster = edit->roster;
     struct peer peer[PEERS_MAX];
+    const char *name = wanted->name;
+    const struct digest *key = &wanted->key;
 
     if (!agent_name_is_valid(name)) {
         return why_refuse(why,
@@ -120,11 +126,7 @@ static enum status add_entry(const struct edit *edit, const char *name, const st
         why_set(why, "%s is full; remedy: revoke keys that are no longer used", edit->path);
         return STATUS_NO_MEMORY;
     }
-    struct roster_entry *entry = &roster->entry[roster->count++];
-    memset(entry, 0, sizeof *entry);
-    memcpy(entry->name, name, strlen(name));
-    entry->key = *key;
-    entry->token_until_s = until_s;
+    roster->entry[roster->count++] = *wanted;
     if (roster_peers(roster, peer) > PEERS_MAX) {
         why_set(why, "one coordinator serves at most %d agents", (int)PEERS_MAX);
         return STATUS_NO_MEMORY;
@@ -132,13 +134,25 @@ static enum status add_entry(const struct edit *edit, const char *name, const st
     return STATUS_OK;
 }
 
+/* A name that is too long becomes none, which is refused. */
+static struct roster_entry entry_of(const char *name, const struct digest *key)
+{
+    struct roster_entry entry = {.key = *key};
+    const size_t size = strlen(name);
+    if (size <= AGENT_NAME_MAX) {
+        memcpy(entry.name, name, size);
+    }
+    return entry;
+}
+
 enum status roster_add(const char *path, const char *name, const struct digest *key,
                        struct why *why)
 {
     struct edit edit;
+    const struct roster_entry entry = entry_of(name, key);
     enum status status = edit_begin(&edit, path, why);
     if (status == STATUS_OK) {
-        status = add_entry(&edit, name, key, 0, why);
+        status = add_entry(&edit, &entry, why);
     }
     if (status == STATUS_OK) {
         status = edit_write(&edit, why);
@@ -151,6 +165,8 @@ enum status roster_add_token(const char *path, const char *name, const struct di
                              int64_t until_s, struct why *why)
 {
     struct edit edit;
+    struct roster_entry wanted = entry_of(name, key);
+    wanted.token_until_s = until_s;
     enum status status = edit_begin(&edit, path, why);
     if (status == STATUS_OK && until_s <= 0) {
         status = why_refuse(why, "a token needs an end of its validity");
@@ -162,7 +178,7 @@ enum status roster_add_token(const char *path, const char *name, const struct di
         }
     }
     if (status == STATUS_OK) {
-        status = add_entry(&edit, name, key, until_s, why);
+        status = add_entry(&edit, &wanted, why);
     }
     if (status == STATUS_OK) {
         status = edit_write(&edit, why);
@@ -199,7 +215,7 @@ enum status roster_revoke(const char *path, const char *name, const struct diges
 }
 
 enum status roster_enrol(const char *path, const struct digest *token_key, const struct digest *key,
-                         int64_t now_s, struct why *why)
+                         const struct digest *signing_key, int64_t now_s, struct why *why)
 {
     struct edit edit;
     enum status status = edit_begin(&edit, path, why);
@@ -218,7 +234,10 @@ enum status roster_enrol(const char *path, const struct digest *token_key, const
             goto done;
         }
         remove_at(edit.roster, i);
-        status = add_entry(&edit, entry.name, key, 0, why);
+        entry.key = *key;
+        entry.signing_key = *signing_key;
+        entry.token_until_s = 0;
+        status = add_entry(&edit, &entry, why);
         if (status == STATUS_OK) {
             status = edit_write(&edit, why);
         }

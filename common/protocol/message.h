@@ -94,7 +94,8 @@ struct message {
             uint32_t length; /* 1 .. CHUNK_BYTES_MAX */
         } fetch;
         struct {
-            struct digest public_key; /* CURVE, raw */
+            struct digest public_key;  /* CURVE, raw */
+            struct digest signing_key; /* Ed25519, raw; none of a key of an earlier version */
         } enrol;
         struct {
             uint32_t version;

@@ -75,7 +75,8 @@ static bool take_from_agent(struct message *message, const Wire__Envelope *envel
         return wire_take_digest(&message->as.fetch.digest, &envelope->fetch->digest);
     case WIRE__ENVELOPE__BODY_ENROL:
         message->kind = MESSAGE_ENROL;
-        return wire_take_digest(&message->as.enrol.public_key, &envelope->enrol->public_key);
+        return wire_take_digest(&message->as.enrol.public_key, &envelope->enrol->public_key) &&
+               wire_take_digest(&message->as.enrol.signing_key, &envelope->enrol->signing_key);
     case WIRE__ENVELOPE__BODY_PRESENT:
         message->kind = MESSAGE_PRESENT;
         message->as.present.number = envelope->present->number;
@@ -196,6 +197,7 @@ static void put_from_agent(struct packing *packing)
     case MESSAGE_ENROL:
         wire__enrol__init(&packing->body.enrol);
         packing->body.enrol.public_key = wire_put_digest(&copy->as.enrol.public_key);
+        packing->body.enrol.signing_key = wire_put_digest(&copy->as.enrol.signing_key);
         break;
     case MESSAGE_PRESENT:
         wire__present__init(&packing->body.present);

@@ -96,7 +96,7 @@ kill "$agent" "$enrolling"; wait "$agent"; wait "$enrolling"
 cmp "$work/coordinator/dictionaries/hospital-1.yml" data.yml || fault 'another text was kept'
 cd "$work/coordinator" || exit 1
 hedgerow keygen --out second >said
-hedgerow-coordinator agents add hospital-2 --key "$(grep -oE '[0-9a-f]{64}' second.pub)" --config coordinator.yml >said
+hedgerow-coordinator agents add hospital-2 --key "$(tail -n 1 second.pub)" --config coordinator.yml >said
 printf 'hedgerow: 1\ndata_sets: [{records: 70, columns: [{name: age, kind: category}, {name: "\xe2\x80\xaeK", kind: number}]}]\n' \
     >dictionaries/hospital-2.yml
 expect 0 hedgerow-coordinator columns --config coordinator.yml

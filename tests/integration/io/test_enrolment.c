@@ -17,6 +17,7 @@ enum { PATIENCE_MS = 60 * 1000 };
 
 static struct scratch scratch;
 static struct key_pair coordinator;
+static const struct digest signing = {{7}};
 static char address[ADDRESS_BYTES];
 static char agents_path[160];
 static char heard_path[160];
@@ -27,8 +28,8 @@ static void say_heard(const char *text)
 {
     FILE *file = fopen(heard_path, "a");
     if (file != NULL) {
-        fprintf(file, "%s\n", text);
-        fclose(file);
+        (void)fprintf(file, "%s\n", text);
+        (void)fclose(file);
     }
 }
 
@@ -130,9 +131,17 @@ static void teardown(void)
 
 static bool was_heard(const char *text)
 {
-    char command[256];
-    snprintf(command, sizeof command, "grep -qx '%s' %s", text, heard_path);
-    return system(command) == 0;
+    char line[256];
+    bool found = false;
+    FILE *file = fopen(heard_path, "r");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        found = strcmp(line, text) == 0;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return found;
 }
 
 static struct token make_token(const char *name, int64_t until_s)
@@ -159,16 +168,21 @@ Test(enrolment, a_token_becomes_the_agents_own_key, .init = setup, .fini = teard
     struct key_pair own;
     struct token token = make_token("ann", INT64_C(4000000000));
     cr_assert_eq(key_pair_generate(&own), STATUS_OK);
-    cr_assert_eq(probe_enrol(&token, &own, NULL, PATIENCE_MS, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(probe_enrol(&token, &own, &signing, NULL, PATIENCE_MS, &why), STATUS_OK, "%s",
+                 why.text);
     cr_expect(was_heard("roster 0 -"), "the machine is told of the agents at the start");
     cr_expect(was_heard("roster 1 ann"), "and when they change");
     cr_expect(!was_heard("enrol"), "the machine never hears of an enrolment");
+    struct roster listed;
+    cr_assert_eq(roster_read(&listed, agents_path, &why), STATUS_OK, "%s", why.text);
+    cr_expect(listed.count == 1 && digest_equal(&listed.entry[0].signing_key, &signing));
     /* The answer may get lost: the same enrolment again finds itself done. */
-    cr_expect_eq(probe_enrol(&token, &own, NULL, PATIENCE_MS, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(probe_enrol(&token, &own, &signing, NULL, PATIENCE_MS, &why), STATUS_OK, "%s",
+                 why.text);
     /* But for nobody else. */
     struct key_pair other;
     cr_assert_eq(key_pair_generate(&other), STATUS_OK);
-    cr_expect_eq(probe_enrol(&token, &other, NULL, 3000, &why), STATUS_AGAIN);
+    cr_expect_eq(probe_enrol(&token, &other, &signing, NULL, 3000, &why), STATUS_AGAIN);
     cr_expect_not_null(strstr(why.text, "agents add ann"), "%s", why.text);
 }
 
@@ -185,7 +199,7 @@ Test(enrolment, an_expired_token_is_refused, .init = setup, .fini = teardown)
     struct key_pair own;
     struct token token = make_token("ann", 1000);
     cr_assert_eq(key_pair_generate(&own), STATUS_OK);
-    cr_expect_eq(probe_enrol(&token, &own, NULL, 3000, &why), STATUS_AGAIN);
+    cr_expect_eq(probe_enrol(&token, &own, &signing, NULL, 3000, &why), STATUS_AGAIN);
 }
 
 Test(probe, reach_says_what_is_wrong, .init = setup, .fini = teardown)

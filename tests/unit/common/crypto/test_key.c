@@ -1,4 +1,4 @@
-#include "crypto/key.h"
+#include "crypto/sign.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ Test(key, files_come_back_and_are_never_replaced, .init = setup, .fini = teardow
     struct digest public_key;
     struct stat about;
     cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
-    cr_assert_eq(key_pair_write(&pair, secret_path, public_path, &why), STATUS_OK);
+    cr_assert_eq(key_pair_write(&pair, NULL, secret_path, public_path, &why), STATUS_OK);
     cr_assert_eq(stat(secret_path, &about), 0);
     cr_expect_eq(about.st_mode & 0777, 0600);
     cr_assert_eq(key_secret_read(&read, secret_path, &why), STATUS_OK, "%s", why.text);
@@ -76,17 +76,62 @@ Test(key, files_come_back_and_are_never_replaced, .init = setup, .fini = teardow
     cr_expect(digest_equal(&read.public_key, &pair.public_key));
     cr_assert_eq(key_public_read(&public_key, public_path, &why), STATUS_OK, "%s", why.text);
     cr_expect(digest_equal(&public_key, &pair.public_key));
-    cr_expect_eq(key_pair_write(&read, secret_path, public_path, &why), STATUS_EXISTS);
+    cr_expect_eq(key_pair_write(&read, NULL, secret_path, public_path, &why), STATUS_EXISTS);
     unlink(secret_path); /* the public file still stands: no half pair is left behind */
-    cr_expect_eq(key_pair_write(&read, secret_path, public_path, &why), STATUS_EXISTS);
+    cr_expect_eq(key_pair_write(&read, NULL, secret_path, public_path, &why), STATUS_EXISTS);
     cr_expect_neq(access(secret_path, F_OK), 0);
+}
+
+Test(key, both_halves_come_back_from_their_files, .init = setup, .fini = teardown)
+{
+    struct key_pair pair;
+    struct key_pair signing;
+    struct key_pair read;
+    struct digest told;
+    cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
+    cr_assert_eq(sign_pair_generate(&signing), STATUS_OK);
+    cr_assert_eq(key_pair_write(&pair, &signing, secret_path, public_path, &why), STATUS_OK);
+    cr_assert_eq(key_secret_read(&read, secret_path, &why), STATUS_OK, "%s", why.text);
+    cr_expect(digest_equal(&read.secret_key, &pair.secret_key));
+    cr_assert_eq(key_signing_read(&read, secret_path, &why), STATUS_OK, "%s", why.text);
+    cr_expect(digest_equal(&read.secret_key, &signing.secret_key));
+    cr_expect(digest_equal(&read.public_key, &signing.public_key));
+    cr_assert_eq(key_signing_public_read(&told, public_path, &why), STATUS_OK, "%s", why.text);
+    cr_expect(digest_equal(&told, &signing.public_key));
+    cr_expect_eq(key_signing_add(&signing, secret_path, public_path, &why), STATUS_EXISTS);
+}
+
+Test(key, a_key_of_before_is_told_how_it_gets_its_signing_half, .init = setup, .fini = teardown)
+{
+    struct key_pair pair;
+    struct key_pair signing;
+    struct key_pair read;
+    struct digest told;
+    struct stat about;
+    cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
+    cr_assert_eq(sign_pair_generate(&signing), STATUS_OK);
+    cr_assert_eq(key_pair_write(&pair, NULL, secret_path, public_path, &why), STATUS_OK);
+    cr_expect_eq(key_signing_read(&read, secret_path, &why), STATUS_UNSUPPORTED);
+    cr_expect_not_null(strstr(why.text, "hedgerow keygen --add-signing "), "%s", why.text);
+    cr_expect_not_null(strstr(why.text, secret_path), "%s", why.text);
+    cr_expect_eq(key_signing_public_read(&told, public_path, &why), STATUS_UNSUPPORTED);
+    cr_assert_eq(key_signing_add(&signing, secret_path, public_path, &why), STATUS_OK, "%s",
+                 why.text);
+    cr_assert_eq(stat(secret_path, &about), 0);
+    cr_expect_eq(about.st_mode & 0777, 0600);
+    cr_assert_eq(key_secret_read(&read, secret_path, &why), STATUS_OK, "%s", why.text);
+    cr_expect(digest_equal(&read.secret_key, &pair.secret_key), "the other half stays");
+    cr_assert_eq(key_signing_read(&read, secret_path, &why), STATUS_OK, "%s", why.text);
+    cr_expect(digest_equal(&read.public_key, &signing.public_key));
+    cr_assert_eq(key_signing_public_read(&told, public_path, &why), STATUS_OK, "%s", why.text);
+    cr_expect(digest_equal(&told, &signing.public_key));
 }
 
 Test(key, a_secret_that_others_may_read_is_refused, .init = setup, .fini = teardown)
 {
     struct key_pair pair;
     cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
-    cr_assert_eq(key_pair_write(&pair, secret_path, public_path, &why), STATUS_OK);
+    cr_assert_eq(key_pair_write(&pair, NULL, secret_path, public_path, &why), STATUS_OK);
     static const mode_t open_modes[] = {0640, 0604, 0620, 0601};
     for (size_t i = 0; i < sizeof open_modes / sizeof open_modes[0]; i++) {
         cr_assert_eq(chmod(secret_path, open_modes[i]), 0);
@@ -101,7 +146,7 @@ Test(key, one_half_is_never_taken_for_the_other, .init = setup, .fini = teardown
     struct key_pair pair;
     struct digest key;
     cr_assert_eq(key_pair_generate(&pair), STATUS_OK);
-    cr_assert_eq(key_pair_write(&pair, secret_path, public_path, &why), STATUS_OK);
+    cr_assert_eq(key_pair_write(&pair, NULL, secret_path, public_path, &why), STATUS_OK);
     cr_expect_eq(key_public_read(&key, secret_path, &why), STATUS_INVALID);
     cr_expect(digest_is_none(&key));
     cr_expect_not_null(strstr(why.text, "holds a secret key"));
@@ -116,6 +161,10 @@ Test(key, what_is_not_a_key_file_is_refused_without_repeating_it, .init = setup,
     static const char two_keys[] =
         "aa000000000000000000000000000000000000000000000000000000000000aa\n"
         "bb000000000000000000000000000000000000000000000000000000000000bb\n";
+    static const char two_signing_keys[] =
+        "aa000000000000000000000000000000000000000000000000000000000000aa\n"
+        "signing aa000000000000000000000000000000000000000000000000000000000000aa\n"
+        "signing bb000000000000000000000000000000000000000000000000000000000000bb\n";
     const char *const wrong[] = {
         "",
         "# only a comment\n",
@@ -125,6 +174,9 @@ Test(key, what_is_not_a_key_file_is_refused_without_repeating_it, .init = setup,
         "zz00000000000000000000000000000000000000000000000000000000000000\n",
         "0000000000000000000000000000000000000000000000000000000000000000\n",
         two_keys,
+        "signing aa000000000000000000000000000000000000000000000000000000000000aa\n",
+        "aa000000000000000000000000000000000000000000000000000000000000aa\nsigning \n",
+        two_signing_keys,
     };
     struct key_pair pair;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -117,11 +117,13 @@ Test(roster_edit, a_token_is_spent_once_and_in_time, .init = setup, .fini = tear
     const char *path = scratch_path(&scratch, "agents");
     struct digest token = key_of(KEY_A);
     struct digest own = key_of(KEY_B);
+    const struct digest none = {{0}};
     cr_assert_eq(roster_add_token(path, "ann", &token, 1000, &why), STATUS_OK);
-    cr_expect_eq(roster_enrol(path, &token, &own, 1000, &why), STATUS_NOT_FOUND); /* expired */
-    cr_expect_eq(roster_enrol(path, &own, &own, 1, &why), STATUS_NOT_FOUND);
-    cr_assert_eq(roster_enrol(path, &token, &own, 999, &why), STATUS_OK);
-    cr_expect_eq(roster_enrol(path, &token, &own, 999, &why), STATUS_NOT_FOUND);
+    cr_expect_eq(roster_enrol(path, &token, &own, &none, 1000, &why),
+                 STATUS_NOT_FOUND); /* expired */
+    cr_expect_eq(roster_enrol(path, &own, &own, &none, 1, &why), STATUS_NOT_FOUND);
+    cr_assert_eq(roster_enrol(path, &token, &own, &none, 999, &why), STATUS_OK);
+    cr_expect_eq(roster_enrol(path, &token, &own, &none, 999, &why), STATUS_NOT_FOUND);
     cr_assert_eq(roster_read(&roster, path, &why), STATUS_OK);
     cr_assert_eq(roster.count, 1);
     cr_expect_str_eq(roster.entry[0].name, "ann");
@@ -129,15 +131,32 @@ Test(roster_edit, a_token_is_spent_once_and_in_time, .init = setup, .fini = tear
     cr_expect_eq(roster.entry[0].token_until_s, 0);
 }
 
+Test(roster_edit, enrolment_lists_the_signing_half_and_edits_keep_it, .init = setup,
+     .fini = teardown)
+{
+    const char *path = scratch_path(&scratch, "agents");
+    const struct digest token = key_of(KEY_A);
+    const struct digest own = key_of(KEY_B);
+    const struct digest signing = key_of(KEY_C);
+    cr_assert_eq(roster_add_token(path, "ann", &token, 1000, &why), STATUS_OK);
+    cr_assert_eq(roster_enrol(path, &token, &own, &signing, 999, &why), STATUS_OK);
+    cr_assert_eq(roster_add(path, "bob", &token, &why), STATUS_OK);
+    cr_assert_eq(roster_read(&roster, path, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(roster.count, 2);
+    cr_expect(digest_equal(&roster.entry[0].signing_key, &signing));
+    cr_expect(digest_is_none(&roster.entry[1].signing_key));
+}
+
 Test(roster_edit, a_token_cannot_take_anothers_key, .init = setup, .fini = teardown)
 {
     const char *path = scratch_path(&scratch, "agents");
     struct digest token = key_of(KEY_A);
     struct digest bobs = key_of(KEY_B);
+    const struct digest none = {{0}};
     cr_assert_eq(roster_add(path, "bob", &bobs, &why), STATUS_OK);
     cr_assert_eq(roster_add_token(path, "ann", &token, 1000, &why), STATUS_OK);
-    cr_expect_eq(roster_enrol(path, &token, &bobs, 1, &why), STATUS_EXISTS);
-    cr_expect_eq(roster_enrol(path, &token, &token, 1, &why), STATUS_OK,
+    cr_expect_eq(roster_enrol(path, &token, &bobs, &none, 1, &why), STATUS_EXISTS);
+    cr_expect_eq(roster_enrol(path, &token, &token, &none, 1, &why), STATUS_OK,
                  "its own key again is only a foolish choice");
 }
 
