@@ -231,9 +231,33 @@ static uint64_t add_all(int64_t *sum, const struct asked *asked, const struct st
     return record_count;
 }
 
+/* How many answers and points of curves have their exact values. */
+struct answered {
+    size_t answers;
+    size_t points;
+};
+
+static enum status point_stage(struct result *result, struct answered *used,
+                               const struct query_run *run)
+{
+    const size_t count = query_run_point_count(run->set);
+    struct query_point *point = calloc(count + 1, sizeof *point);
+    if (point == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    if (used->points + count <= result->point_count) {
+        query_run_points(point, run);
+        for (size_t i = 0; i < count; i++) {
+            result->point[used->points++].exact = point[i].value;
+        }
+    }
+    free(point);
+    return STATUS_OK;
+}
+
 /* Writes the stage's exact answers behind the released ones, from *used on. */
-static enum status answer_stage(struct result *result, size_t *used, const struct asked *asked,
-                                const struct stage *stage)
+static enum status answer_stage(struct result *result, struct answered *used,
+                                const struct asked *asked, const struct stage *stage)
 {
     const struct query_noise next_to_none = {.scale = 1e-9, .draws = 1};
     const size_t count = query_run_answer_count(round_queries(stage));
@@ -250,11 +274,12 @@ static enum status answer_stage(struct result *result, size_t *used, const struc
         const uint64_t records = add_all(sum, asked, stage, within, run.threshold);
         query_run_observe(&run, sum, &next_to_none, records);
     }
-    if (status == STATUS_OK && *used + count <= result->answer_count) {
+    if (status == STATUS_OK && used->answers + count <= result->answer_count) {
         query_run_answers(answer, &run);
         for (size_t i = 0; i < count; i++) {
-            result->answer[(*used)++].exact = answer[i].value;
+            result->answer[used->answers++].exact = answer[i].value;
         }
+        status = point_stage(result, used, &run);
     }
     query_run_free(&run);
     free(sum);
@@ -278,7 +303,7 @@ enum status simulation_answers(struct result *result, const struct simulation_pl
                                const struct digest *job_id)
 {
     struct asked asked = {.share = records->share, .agent_count = plan->agent_count};
-    size_t used = 0;
+    struct answered used = {0};
 
     if (result->answer_count == 0 || !all_answered(result)) {
         return STATUS_OK;

@@ -36,8 +36,39 @@ static void tell_answers(struct result *result, const struct outcome *outcome)
             to->low = from->low;
             to->high = from->high;
             to->sampling = from->sampling;
+            to->total_low = from->total_low;
+            to->total_high = from->total_high;
         }
     }
+}
+
+static enum status tell_points(struct result *result, const struct outcome *outcome)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        count += outcome->round[i].point_count;
+    }
+    const enum status status = result_reserve_points(result, count);
+    struct result_point *to = result->point;
+    for (size_t i = 0; i < outcome->round_count && status == STATUS_OK; i++) {
+        const struct outcome_round *round = &outcome->round[i];
+        for (size_t j = 0; j < round->point_count; j++, to++) {
+            const struct query_point *from = &round->point[j];
+            to->round = round->round;
+            (void)snprintf(to->question, sizeof to->question, "%s", from->question);
+            (void)snprintf(to->group, sizeof to->group, "%s", from->group);
+            to->time = from->time;
+            to->value = from->value;
+            to->low = from->low;
+            to->high = from->high;
+            to->band_low = from->band_low;
+            to->band_high = from->band_high;
+            to->noise_low = from->noise_low;
+            to->noise_high = from->noise_high;
+            to->at_risk = from->at_risk;
+        }
+    }
+    return status;
 }
 
 /* The fewest that answered a round: with more of them there is less noise on a mean. */
@@ -165,6 +196,9 @@ enum status publish_terms(struct result *result, const struct outcome *outcome,
     enum status status = tell_releases(result, outcome, job);
     if (status == STATUS_OK) {
         tell_answers(result, outcome);
+        status = tell_points(result, outcome);
+    }
+    if (status == STATUS_OK) {
         tell_agents(result, outcome, job);
         tell_regret(result, outcome, job);
     }

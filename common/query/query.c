@@ -1,7 +1,7 @@
 /* query.c - what a record contributes to a question, and how much that is at most. Integers from
  * the encoding on; floating point only maps a mean's value into a range that is then clipped. */
 
-#include "query/query.h"
+#include "query/query_kind.h"
 
 #include "base/check.h"
 #include "base/even.h"
@@ -10,13 +10,23 @@
 #include <math.h>
 #include <stdio.h>
 
-static double cell_of(const struct query *query, const struct row *row)
+double query_cell_of(const struct row *row, size_t column_index, enum label_kind label_kind)
 {
-    CHECK(query->column_index <= row->column_count);
-    if (query->column_index < row->column_count) {
-        return row->cell[query->column_index];
+    CHECK(column_index <= row->column_count);
+    if (column_index < row->column_count) {
+        return row->cell[column_index];
     }
-    return query->label_kind == LABEL_SIGN ? even_keep(mask_of(row->label > 0), 1) : row->label;
+    return label_kind == LABEL_SIGN ? even_keep(mask_of(row->label > 0), 1) : row->label;
+}
+
+static double cell_of(const struct query_asked *asked)
+{
+    return query_cell_of(asked->row, asked->query->column_index, asked->query->label_kind);
+}
+
+static uint64_t one_of(const struct query_asked *asked)
+{
+    return (UINT64_C(1) << asked->grid_bits) & asked->holds;
 }
 
 double query_imputed(const struct column *column)
@@ -42,8 +52,11 @@ static int64_t centred_value(const struct query *query, unsigned grid_bits, doub
 
 /* Adds one to the cell that the value lies in; to none for a missing or unlisted cell, or a number
  * beyond the public range. */
-static void add_to_histogram(int64_t *sum, const struct query *query, uint64_t one, double cell)
+static void add_to_histogram(int64_t *sum, const struct query_asked *asked)
 {
+    const struct query *query = asked->query;
+    const uint64_t one = one_of(asked);
+    const double cell = cell_of(asked);
     if (query->column.kind == COLUMN_CATEGORY) {
         for (size_t i = 0; i < query->cell_count; i++) {
             sum[i] += (int64_t)(one & mask_of(cell == (double)i));
@@ -80,41 +93,75 @@ int64_t query_share_steps(const struct query *query, unsigned grid_bits)
     return steps;
 }
 
+static void add_count(int64_t *sum, const struct query_asked *asked)
+{
+    sum[0] += (int64_t)one_of(asked);
+}
+
+static void add_to_mean(int64_t *sum, const struct query_asked *asked)
+{
+    const int64_t value = centred_value(asked->query, asked->grid_bits, cell_of(asked));
+    sum[0] += (int64_t)((uint64_t)value & asked->holds);
+    if (asked->query->is_partial) {
+        sum[1] += (int64_t)one_of(asked);
+    }
+}
+
+static void add_to_quantile(int64_t *sum, const struct query_asked *asked)
+{
+    const int64_t side =
+        side_of(asked->query, asked->grid_bits, asked->threshold, cell_of(asked));
+    sum[0] += (int64_t)((uint64_t)side & asked->holds);
+}
+
+static uint64_t one_cell(UNUSED const struct query *query, uint64_t one)
+{
+    return one;
+}
+
+/* A record is in one cell at most: replaced, it leaves one and enters another. */
+static uint64_t two_cells(UNUSED const struct query *query, uint64_t one)
+{
+    return 2 * one;
+}
+
+static uint64_t mean_sensitivity(const struct query *query, uint64_t one)
+{
+    return query->is_partial ? one + one / 2 : one;
+}
+
+const struct query_kind_row query_kinds[QUERY_KINDS] = {
+    [QUERY_COUNT] = {"count", query_read_count, add_count, one_cell, NULL},
+    [QUERY_MEAN] = {"mean", query_read_mean, add_to_mean, mean_sensitivity, NULL},
+    [QUERY_HISTOGRAM] = {"histogram", query_read_histogram, add_to_histogram, two_cells, NULL},
+    [QUERY_QUANTILE] = {"quantile", query_read_quantile, add_to_quantile, one_cell, NULL},
+    [QUERY_SURVIVAL] = {"survival", query_read_survival, query_add_survival, two_cells,
+                        query_plan_survival},
+};
+
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
                const struct row *row)
 {
-    const uint64_t one = UINT64_C(1) << grid_bits;
     CHECK(grid_bits >= QUERY_BITS_MIN && grid_bits <= QUERY_BITS_MAX);
-    const uint64_t holds = mask_of(predicate_holds(&query->where, row));
-    const uint64_t counted = one & holds;
-    switch (query->kind) {
-    case QUERY_COUNT:
-        sum[0] += (int64_t)counted;
-        break;
-    case QUERY_MEAN:
-        sum[0] += (int64_t)((uint64_t)centred_value(query, grid_bits, cell_of(query, row)) & holds);
-        if (query->is_partial) {
-            sum[1] += (int64_t)counted;
-        }
-        break;
-    case QUERY_HISTOGRAM:
-        add_to_histogram(sum, query, counted, cell_of(query, row));
-        break;
-    case QUERY_QUANTILE:
-        sum[0] +=
-            (int64_t)((uint64_t)side_of(query, grid_bits, threshold, cell_of(query, row)) & holds);
-        break;
-    }
+    const struct query_asked asked = {.query = query,
+                                      .row = row,
+                                      .holds = mask_of(predicate_holds(&query->where, row)),
+                                      .grid_bits = grid_bits,
+                                      .threshold = threshold};
+    query_kinds[query->kind].add(sum, &asked);
 }
 
 uint64_t query_sensitivity_l1(const struct query *query, unsigned grid_bits)
 {
-    const uint64_t one = UINT64_C(1) << grid_bits;
     CHECK(grid_bits >= QUERY_BITS_MIN && grid_bits <= QUERY_BITS_MAX);
-    if (query->kind == QUERY_HISTOGRAM) {
-        return 2 * one;
+    return query_kinds[query->kind].sensitivity(query, UINT64_C(1) << grid_bits);
+}
+
+void query_plan(struct query *query, const struct query_public *known)
+{
+    if (query_kinds[query->kind].plan != NULL) {
+        query_kinds[query->kind].plan(query, known);
     }
-    return query->kind == QUERY_MEAN && query->is_partial ? one + one / 2 : one;
 }
 
 bool query_has_note(const struct query *query, struct why *note)

@@ -5,6 +5,7 @@
  *     mean: creatinine where age >= 65
  *     histogram: age by 10                      or: at 60, 65, 80; a category: histogram: sex
  *     quantile: 0.5 of kappa where sex == F in 12 rounds
+ *     survival: time futime event death by sex, to 5000
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -14,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/why.h"
+#include "estimate/survival.h"
 #include "learn/schema.h"
 #include "query/predicate.h"
 
@@ -23,14 +25,24 @@
 
 enum {
     QUERY_TEXT_BYTES = 256, /* with the final zero */
-    QUERY_CELLS_MAX = 128,
+    QUERY_EDGES_MAX = 128, /* and cells of a histogram */
+    QUERY_CELLS_MAX = SURVIVAL_CELLS_MAX,
+    QUERY_INTERVALS_DEFAULT = 20, /* of survival, before query_plan */
     QUERY_ROUNDS_MAX = 40,
     QUERY_ROUNDS_DEFAULT = 12, /* a quantile within 1/4096 of the public range */
     QUERY_BITS_MIN = 1,
     QUERY_BITS_MAX = 24 /* sums of 2^38 records fit */
 };
 
-enum query_kind { QUERY_COUNT, QUERY_MEAN, QUERY_HISTOGRAM, QUERY_QUANTILE };
+enum query_kind { QUERY_COUNT, QUERY_MEAN, QUERY_HISTOGRAM, QUERY_QUANTILE, QUERY_SURVIVAL };
+
+/* A column of categories that a question splits records by. */
+struct query_factor {
+    struct column column; /* made from the label if it is that */
+    size_t column_index;
+};
+
+enum { QUERY_FACTORS_MAX = 4 };
 
 /* b = grid_bits, of the set; a record's contribution is a whole number of steps of 2^-b. */
 struct query {
@@ -43,11 +55,21 @@ struct query {
     enum label_kind label_kind;
     double low, high;             /* the column's public range, unit: the file's */
     size_t cell_count;            /* whole numbers in a round */
-    double edge[QUERY_CELLS_MAX]; /* (cell_count - 1) of a histogram of numbers, unit: the file's */
-    int64_t edge_key[QUERY_CELLS_MAX]; /* their keys (base/even.h) */
+    double edge[QUERY_EDGES_MAX]; /* (cell_count - 1) of a histogram of numbers, unit: the file's;
+                                     (intervals) the ends of a survival's */
+    int64_t edge_key[QUERY_EDGES_MAX]; /* their keys (base/even.h) */
     double imputed;                    /* query_imputed, of a mean */
     double share;                      /* of a quantile, in (0, 1) */
     uint32_t rounds;                   /* of a quantile; all others are answered in one */
+
+    struct query_factor factor[QUERY_FACTORS_MAX]; /* (factor_count) of a survival: none or the groups' */
+    size_t factor_count;
+    struct predicate event; /* of a survival */
+    struct predicate split; /* of one by a predicate: the groups are those that it does not hold for, and does */
+    char group_name[2][QUERY_TEXT_BYTES]; /* then */
+    double end;             /* of a survival: the last interval's, unit: the file's */
+    size_t intervals;       /* of a survival */
+    bool intervals_are_asked; /* by the text; else query_plan chooses them */
 };
 
 /**
@@ -83,6 +105,11 @@ bool query_has_note(const struct query *query, struct why *note);
  *            what is summed is at least 0 exactly when the quantile is at most the threshold. Nothing
  *            where the cell is missing: the quantile is of those that are there.
  *
+ * survival   2^b in one cell, laid out as estimate/survival.h says. A death at time t is in the interval that
+ *            holds t with its end, a censoring in the one that holds t with its beginning: at the end of the
+ *            last, nobody is censored but still there. A record whose time is missing or below 0, or whose
+ *            group is missing or unlisted, or that the where leaves out, is in the last cell.
+ *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
  */
@@ -94,13 +121,26 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
- * whether the cell is there, and 0 lies between them; histogram 2 * 2^b; mean without where 2^b; with where 2^b + 2^(b-1):
+ * whether the cell is there, and 0 lies between them; histogram and survival 2 * 2^b, as a record is in one cell at most; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
  * that 2: this is why they are centred.
  *
  * Privacy: neighbours differ in one record (replace-one).
  */
 uint64_t query_sensitivity_l1(const struct query *query, unsigned grid_bits);
+
+/* What is known before anything is asked: how many records there will be, and the noise. */
+struct query_public {
+    double records;
+    double variance; /* of the noise on a count's sum; unit: records^2 */
+};
+
+/** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals. */
+void query_plan(struct query *query, const struct query_public *known);
+
+/** Returns how many groups a survival has: 1 without `by`; and a group's name, empty then. */
+size_t query_groups(const struct query *query);
+const char *query_group_name(const struct query *query, size_t group);
 
 /** Returns what stands for a missing number in a mean: the schema's choice, or the centre. Unit: the
  * file's. */

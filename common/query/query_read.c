@@ -1,17 +1,11 @@
-/* The four kinds of question, from their text. */
+/* Questions from their text; survival has a file of its own. */
 
 #include "base/even.h"
-#include "query/query.h"
-#include "query/reader.h"
+#include "query/query_kind.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-struct reading {
-    struct reader reader;
-    struct query *query;
-};
 
 /* The label as if it were a column. */
 static void column_of_label(struct column *column, const struct label *label)
@@ -31,7 +25,7 @@ static void column_of_label(struct column *column, const struct label *label)
     }
 }
 
-static enum status read_column(struct reading *reading, bool number_only)
+enum status query_read_column(struct reading *reading, bool number_only)
 {
     struct query *query = reading->query;
     struct column *column = &query->column;
@@ -60,7 +54,29 @@ static enum status read_column(struct reading *reading, bool number_only)
                : STATUS_OK;
 }
 
-static enum status read_where(struct reading *reading)
+enum status query_read_factor(struct reading *reading)
+{
+    struct query *query = reading->query;
+    const struct reader at_column = reading->reader; /* a message points there */
+    const struct schema *schema = at_column.schema;
+    struct query_factor *factor = &query->factor[query->factor_count];
+    const enum status status = reader_column(&reading->reader, &factor->column_index);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    query->label_kind = schema->label.kind;
+    if (factor->column_index == schema->column_count) {
+        column_of_label(&factor->column, &schema->label);
+    } else {
+        factor->column = schema->column[factor->column_index];
+    }
+    query->factor_count++;
+    return factor->column.kind == COLUMN_CATEGORY
+               ? STATUS_OK
+               : reader_refuse(&at_column, "this is a column of numbers: name one of categories");
+}
+
+enum status query_read_where(struct reading *reading)
 {
     struct query *query = reading->query;
     query->is_partial = reader_accept(&reading->reader, "where");
@@ -68,11 +84,11 @@ static enum status read_where(struct reading *reading)
     return query->is_partial ? predicate_read(&query->where, &reading->reader) : STATUS_OK;
 }
 
-static enum status read_mean(struct reading *reading)
+enum status query_read_mean(struct reading *reading)
 {
-    enum status status = read_column(reading, true);
+    enum status status = query_read_column(reading, true);
     if (status == STATUS_OK) {
-        status = read_where(reading);
+        status = query_read_where(reading);
     }
     reading->query->cell_count = reading->query->is_partial ? 2 : 1;
     return status;
@@ -82,7 +98,7 @@ static enum status too_many(const struct reading *reading)
 {
     char remedy[64];
     (void)snprintf(remedy, sizeof remedy, "this makes more than %d cells: make them wider",
-                   QUERY_CELLS_MAX);
+                   QUERY_EDGES_MAX);
     return reader_refuse(&reading->reader, remedy);
 }
 
@@ -104,13 +120,13 @@ static enum status read_step(struct reading *reading)
         return reader_refuse(&reading->reader, "a width is above 0");
     }
     const double first = floor(low / step) + 1;
-    if (!((high - low) / step < QUERY_CELLS_MAX)) {
+    if (!((high - low) / step < QUERY_EDGES_MAX)) {
         reading->reader.token = token;
         return too_many(reading);
     }
-    for (int i = 0; i < QUERY_CELLS_MAX && (first + i) * step < high; i++) {
+    for (int i = 0; i < QUERY_EDGES_MAX && (first + i) * step < high; i++) {
         const double edge = (first + i) * step;
-        if (edge > low && query->cell_count < QUERY_CELLS_MAX) {
+        if (edge > low && query->cell_count < QUERY_EDGES_MAX) {
             query->edge[query->cell_count - 1] = edge;
             query->cell_count++;
         }
@@ -125,7 +141,7 @@ static enum status read_edges(struct reading *reading)
     do {
         const struct token token = reader->token;
         double edge = 0;
-        if (query->cell_count == QUERY_CELLS_MAX) {
+        if (query->cell_count == QUERY_EDGES_MAX) {
             return too_many(reading);
         }
         const enum status status =
@@ -146,11 +162,11 @@ static enum status read_edges(struct reading *reading)
     return STATUS_OK;
 }
 
-static enum status read_histogram(struct reading *reading)
+enum status query_read_histogram(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
-    enum status status = read_column(reading, false);
+    enum status status = query_read_column(reading, false);
     if (status != STATUS_OK) {
         return status;
     }
@@ -167,7 +183,7 @@ static enum status read_histogram(struct reading *reading)
     if (status == STATUS_OK && query->cell_count < 2) {
         status = reader_refuse(reader, "one cell would hold every record: choose a smaller width");
     }
-    return status == STATUS_OK ? read_where(reading) : status;
+    return status == STATUS_OK ? query_read_where(reading) : status;
 }
 
 static enum status read_rounds(struct reading *reading)
@@ -193,7 +209,7 @@ static enum status read_rounds(struct reading *reading)
                : reader_refuse(reader, "the word rounds should stand here");
 }
 
-static enum status read_quantile(struct reading *reading)
+enum status query_read_quantile(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
@@ -212,9 +228,9 @@ static enum status read_quantile(struct reading *reading)
     }
     query->cell_count = 1;
     query->rounds = QUERY_ROUNDS_DEFAULT;
-    status = read_column(reading, true);
+    status = query_read_column(reading, true);
     if (status == STATUS_OK) {
-        status = read_where(reading);
+        status = query_read_where(reading);
     }
     if (status == STATUS_OK && reader_accept(reader, "in")) {
         status = read_rounds(reading);
@@ -222,36 +238,31 @@ static enum status read_quantile(struct reading *reading)
     return status;
 }
 
+enum status query_read_count(struct reading *reading)
+{
+    struct query *query = reading->query;
+    query->cell_count = 1;
+    query->is_partial = true;
+    return predicate_read(&query->where, &reading->reader);
+}
+
 static enum status read_kind(struct reading *reading)
 {
-    static const char *const word[] = {"count", "mean", "histogram", "quantile"};
-    struct query *query = reading->query;
     struct reader *reader = &reading->reader;
     size_t kind = 0;
-    while (kind < sizeof word / sizeof word[0] && !reader_accept(reader, word[kind])) {
+    while (kind < QUERY_KINDS && !reader_accept(reader, query_kinds[kind].word)) {
         kind++;
     }
-    if (kind == sizeof word / sizeof word[0]) {
-        return reader_refuse(reader, "one of count:, mean:, histogram:, quantile: comes first");
+    if (kind == QUERY_KINDS) {
+        return reader_refuse(
+            reader, "one of count:, mean:, histogram:, quantile:, survival: comes first");
     }
     if (!reader_accept(reader, ":")) {
         return reader_refuse(reader, "a colon should stand here");
     }
-    query->kind = (enum query_kind)kind;
-    query->rounds = 1;
-    switch (query->kind) {
-    case QUERY_MEAN:
-        return read_mean(reading);
-    case QUERY_HISTOGRAM:
-        return read_histogram(reading);
-    case QUERY_QUANTILE:
-        return read_quantile(reading);
-    case QUERY_COUNT:
-        break;
-    }
-    query->cell_count = 1;
-    query->is_partial = true;
-    return predicate_read(&query->where, reader);
+    reading->query->kind = (enum query_kind)kind;
+    reading->query->rounds = 1;
+    return query_kinds[kind].read(reading);
 }
 
 enum status query_parse(struct query *query, struct slice text, const struct schema *schema,
@@ -273,7 +284,7 @@ enum status query_parse(struct query *query, struct slice text, const struct sch
     }
     memcpy(query->text, text.data, text.size);
     query->imputed = query->kind == QUERY_MEAN ? query_imputed(&query->column) : 0;
-    for (size_t i = 0; i + 1 < query->cell_count; i++) {
+    for (size_t i = 0; i < QUERY_EDGES_MAX; i++) {
         query->edge_key[i] = even_key(query->edge[i]);
     }
     return STATUS_OK;

@@ -40,6 +40,23 @@ struct query_answer {
         high; /* low .. high: the noise alone. Each bar by itself; together they hold less often */
     double sampling; /* the standard error of the same answer as one about the population that the
                         records were drawn from, at most: an estimate, and apart; NAN for a quantile */
+    double total_low; /* of sampling and noise together, 95 %, about the population; NAN where the kind */
+    double total_high; /* of question has none */
+};
+
+/* A point of a curve: a survival's, at an interval's end. What is not given is NAN. */
+struct query_point {
+    char question[QUERY_TEXT_BYTES];
+    char group[QUERY_TEXT_BYTES]; /* the category or predicate; empty without groups */
+    double time;
+    double value;
+    double low; /* of sampling and noise, 95 %, at this point */
+    double high;
+    double band_low; /* the same for all points of the curve together */
+    double band_high;
+    double noise_low; /* of the noise alone */
+    double noise_high;
+    double at_risk; /* at the interval's begin; noisy */
 };
 
 /** Starts before round 0. Keeps set. Fails with STATUS_NO_MEMORY. */
@@ -56,8 +73,8 @@ void query_run_free(struct query_run *run);
 void query_run_observe(struct query_run *run, const int64_t *sum, const struct query_noise *noise,
                        uint64_t record_count);
 
-/** Returns how many answers there are: one for each cell of a histogram, one for every other
- * question. */
+/** Returns how many answers there are: one for each cell of a histogram, two for each group of a
+ * survival and one for each further group, and one; one for every other question. */
 size_t query_run_answer_count(const struct query_set *set);
 
 /**
@@ -71,11 +88,18 @@ size_t query_run_answer_count(const struct query_set *set);
  *                   at the exact u the left side is the noise A - u B alone (Fieller's argument),
  *                   and as A is symmetric and unimodal, no smaller u makes a larger tail. The
  *                   whole range when D <= 0.
+ * survival          of each group median and restricted mean; of each but the first the mean's difference to
+ *                   the first's; of two groups or more the log-rank test's p-value: estimate/survival.h. What
+ *                   is not given is NAN, and the note says how much more would be enough.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.
  */
 void query_run_answers(struct query_answer *answer, const struct query_run *run);
+
+/** Returns how many points the curves have; writes them, curve after curve. */
+size_t query_run_point_count(const struct query_set *set);
+void query_run_points(struct query_point *point, const struct query_run *run);
 
 struct bisection {
     double low; /* the half that is left */

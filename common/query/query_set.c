@@ -46,6 +46,13 @@ void query_set_free(struct query_set *set)
     }
 }
 
+void query_set_plan(struct query_set *set, const struct query_public *known)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        query_plan(&set->query[i], known);
+    }
+}
+
 bool query_is_asked(const struct query *query, uint32_t round)
 {
     return round < query->rounds;

@@ -41,6 +41,9 @@ MUST_USE enum status query_set_init(struct query_set *out, const char *const *te
                                     struct why *why);
 void query_set_free(struct query_set *set);
 
+/** Chooses what the texts leave to the planner: query_plan. Before anything is asked. */
+void query_set_plan(struct query_set *set, const struct query_public *known);
+
 /** Answers whether the question is asked in that round. */
 bool query_is_asked(const struct query *query, uint32_t round);
 

@@ -76,6 +76,11 @@ enum status result_reserve_answers(struct result *result, size_t answer_count, s
     return status == STATUS_OK ? make_room(result, "releases", release_count) : status;
 }
 
+enum status result_reserve_points(struct result *result, size_t count)
+{
+    return make_room(result, "curves", count);
+}
+
 enum status result_reserve_forecasts(struct result *result, size_t count)
 {
     return make_room(result, "forecasts", count);

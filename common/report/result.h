@@ -23,6 +23,7 @@ enum {
     RESULT_EXPERTS_MAX = 100000,
     RESULT_AGENTS_MAX = 10000,
     RESULT_ANSWERS_MAX = 1 << 20,
+    RESULT_POINTS_MAX = 1 << 20,
     RESULT_RELEASES_MAX = 100000,
     RESULT_FORECASTS_MAX = 100,
     RESULT_NUMBERS_MAX = 1 << 24, /* losses, weights and models together */
@@ -74,7 +75,26 @@ struct result_answer {
     double low;   /* the exact answer lies in low .. high with at least 95 % */
     double high;
     double sampling; /* standard error as an answer about the population */
+    double total_low; /* 95 % interval of sampling and noise together; NAN: the question has none */
+    double total_high;
     double exact;    /* simulator only: the same question without noise, on the same records */
+};
+
+/* A point of a curve that a question asks for. Points of a curve stand one behind the other. */
+struct result_point {
+    uint32_t round;
+    char question[RESULT_TEXT_BYTES];
+    char group[RESULT_TEXT_BYTES]; /* empty without groups */
+    double time;
+    double value;
+    double low; /* 95 % interval of sampling and noise, at this point */
+    double high;
+    double band_low; /* for all points of the curve together */
+    double band_high;
+    double noise_low; /* of the noise alone */
+    double noise_high;
+    double at_risk;
+    double exact; /* simulator only: the same without noise */
 };
 
 /* A kind of number that a stage releases: the noise on it, and the stage's price. */
@@ -120,6 +140,8 @@ struct result {
     size_t agent_count;
     struct result_answer *answer; /* (answer_count), owned */
     size_t answer_count;
+    struct result_point *point; /* (point_count), owned */
+    size_t point_count;
     struct result_release *release; /* (release_count), by stage, owned */
     size_t release_count;
     struct result_forecast *forecast; /* (forecast_count), owned */
@@ -172,6 +194,10 @@ MUST_USE enum status result_reserve(struct result *result, size_t round_count, s
  * Fails as result_reserve does. */
 MUST_USE enum status result_reserve_answers(struct result *result, size_t answer_count,
                                             size_t release_count);
+
+/** Makes room for so many points of curves, each unknown. To be called once after result_init. Fails as
+ * result_reserve does. */
+MUST_USE enum status result_reserve_points(struct result *result, size_t count);
 
 /** Makes room for so many forecasts, each of no day. To be called once after result_init. Fails with
  * STATUS_NO_MEMORY, STATUS_INVALID. */

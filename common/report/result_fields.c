@@ -77,6 +77,25 @@ static const struct field answer_fields[] = {
     {"exact", REAL(struct result_answer, exact), PAGE("exact", SIGNIFICANT, 5)},
     {"error", REAL(struct result_answer, error), PAGE("standard error of the noise", SIGNIFICANT, 5)},
     {"sampling", REAL(struct result_answer, sampling), PAGE("of sampling, about", SIGNIFICANT, 5)},
+    {"interval_low", REAL(struct result_answer, total_low), .is_later = true, PAGE("95 % interval, sampling and noise", SIGNIFICANT, 5)},
+    {"interval_high", REAL(struct result_answer, total_high), .is_later = true},
+    {.key = NULL}
+};
+
+static const struct field point_fields[] = {
+    {"question", TEXT(struct result_point, question)},
+    {"round", COUNT(struct result_point, round)},
+    {"group", TEXT(struct result_point, group), PAGE("group", TEXT, 0)},
+    {"time", REAL(struct result_point, time), PAGE("time", SIGNIFICANT, 5)},
+    {"at_risk", REAL(struct result_point, at_risk), PAGE("at risk before, about", COUNT, 0)},
+    {"value", REAL(struct result_point, value), PAGE("share alive", FIXED, 3)},
+    {"low", REAL(struct result_point, low), PAGE("95 % interval", FIXED, 3)},
+    {"high", REAL(struct result_point, high)},
+    {"band_low", REAL(struct result_point, band_low), PAGE("95 % band", FIXED, 3)},
+    {"band_high", REAL(struct result_point, band_high)},
+    {"noise_low", REAL(struct result_point, noise_low), PAGE("of the noise alone", FIXED, 3)},
+    {"noise_high", REAL(struct result_point, noise_high)},
+    {"exact", REAL(struct result_point, exact), PAGE("exact", FIXED, 3)},
     {.key = NULL}
 };
 
@@ -174,6 +193,7 @@ const struct field result_fields[] = {
     {"regret", FIELD_PART, .row = regret_fields},
     {"seconds", REAL(struct result, seconds)},
     {"answers", LIST(answer, answer_fields, RESULT_ANSWERS_MAX), .is_later = true},
+    {"curves", LIST(point, point_fields, RESULT_POINTS_MAX), .is_later = true},
     {"forecasts", LIST(forecast, result_forecast_fields, RESULT_FORECASTS_MAX), .is_later = true},
     {"releases", LIST(release, release_fields, RESULT_RELEASES_MAX), .is_later = true},
     {"simulated", BOOL(struct result, simulated)},

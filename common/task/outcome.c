@@ -41,6 +41,7 @@ void outcome_free(struct outcome *outcome)
         free(outcome->round[i].weight);
         free(outcome->round[i].note);
         free(outcome->round[i].answer);
+        free(outcome->round[i].point);
     }
     free(outcome->round);
     free(outcome->agent);

@@ -41,6 +41,8 @@ struct outcome_round {
     char *note;             /* what a select round picked; owned */
     struct query_answer *answer; /* (answer_count) of a query stage, of a predict round; owned */
     size_t answer_count;
+    struct query_point *point; /* (point_count) of a query stage's curves; owned */
+    size_t point_count;
     double regret_average; /* over the stage's rounds so far; NAN in a fit round */
     double regret_bound;
 };

@@ -153,6 +153,8 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
         answer->low = within_range(raw - bar, centre, width);
         answer->high = within_range(raw + bar, centre, width);
         answer->sampling = NAN;
+        answer->total_low = NAN;
+        answer->total_high = NAN;
         answer->records = NAN;
     }
     return STATUS_OK;

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { WORK_CELL_FLOPS = 8 }; /* each cell is gone through for each record */
+
 static size_t answer_count(const struct round_asked *asked)
 {
     return query_set_cells(&query_stage(asked->stage)->queries, asked->within);
@@ -21,9 +23,53 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
 
 static enum status need(struct work_need *out, const struct work_view *view)
 {
+    const double cells = (double)query_set_cells(&query_stage(view->stage)->queries, 0);
     out->flops =
-        view->rows * (double)query_stage(view->stage)->queries.count * WORK_PREDICATE_FLOPS;
-    out->bytes = WORK_NUMBER * 3 * (double)query_set_cells(&query_stage(view->stage)->queries, 0);
+        view->rows *
+        ((double)query_stage(view->stage)->queries.count * WORK_PREDICATE_FLOPS + WORK_CELL_FLOPS * cells);
+    out->bytes = WORK_NUMBER * 3 * cells;
+    return STATUS_OK;
+}
+
+/* The interval's half-width counts: sampling and noise together. */
+static enum status describe_survival(struct terms *terms, const struct query *query,
+                                     const struct query_noise *noise, double step, double records)
+{
+    const double deviation = step * query_noise_deviation(noise);
+    const struct survival_public known = {.records = records,
+                                          .groups = query_groups(query),
+                                          .variance = deviation * deviation};
+    const struct survival_expected expected = survival_expect(&known, query->intervals);
+    struct terms_line *cell = terms_add_line(terms);
+    struct terms_line *share = cell != NULL ? terms_add_line(terms) : NULL;
+    struct terms_line *mean = share != NULL ? terms_add_line(terms) : NULL;
+    if (mean == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    cell = mean - 2;
+    share = mean - 1;
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %zu intervals",
+                   query->text, query->cell_count, query->intervals);
+    (void)snprintf(cell->unit, sizeof cell->unit, "records");
+    cell->noise = deviation;
+    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    char group[96] = "no group is large enough";
+    if (isfinite(expected.group)) {
+        (void)snprintf(group, sizeof group, "a group needs about %.0f records", expected.group);
+    }
+    (void)snprintf(share->what, sizeof share->what,
+                   "%s: half of the 95 %% interval of the share alive at the end, if half are; %s",
+                   query->text, group);
+    (void)snprintf(share->unit, sizeof share->unit, "share");
+    share->bar = expected.survival;
+    share->noise_to_signal = isnan(expected.survival) ? 2 : expected.survival / TERMS_TENTH;
+    share->measure = "half of the interval is a tenth";
+    (void)snprintf(mean->what, sizeof mean->what, "%s: the same of a group's mean up to the end",
+                   query->text);
+    (void)snprintf(mean->unit, sizeof mean->unit, "%s", query->column.name);
+    mean->bar = expected.mean * query->end;
+    mean->noise_to_signal = isnan(expected.mean) ? 2 : expected.mean / TERMS_TENTH;
+    mean->measure = "half of the interval is a tenth of the time";
     return STATUS_OK;
 }
 
@@ -72,11 +118,16 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
     struct query_noise noise = {0};
     enum status status = terms_noise(&noise, setting, 0, why);
     for (size_t i = 0; i < query_stage(stage)->queries.count && status == STATUS_OK; i++) {
+        const struct query *query = &query_stage(stage)->queries.query[i];
+        if (query->kind == QUERY_SURVIVAL) {
+            status = describe_survival(terms, query, &noise, step, records);
+            continue;
+        }
         struct terms_line *line = terms_add_line(terms);
         if (line == NULL) {
             return STATUS_NO_MEMORY;
         }
-        describe_question(line, &query_stage(stage)->queries.query[i], &noise, step, records);
+        describe_question(line, query, &noise, step, records);
     }
     return status;
 }

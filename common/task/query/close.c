@@ -79,6 +79,13 @@ static enum status describe(struct outcome_round *round, const struct outcome *o
         return STATUS_NO_MEMORY;
     }
     query_run_answers(round->answer, &outcome->queries);
+    round->point_count = query_run_point_count(&query_stage(stage)->queries);
+    round->point = calloc(round->point_count + 1, sizeof *round->point);
+    if (round->point == NULL) {
+        round->point_count = 0;
+        return STATUS_NO_MEMORY;
+    }
+    query_run_points(round->point, &outcome->queries);
     return query_stage(stage)->conjunction_count > 0 ? describe_conjunction(round, outcome, stage)
                                                      : STATUS_OK;
 }

@@ -1,10 +1,12 @@
 /* `query`: statistical questions; quantiles ask on, round by round, where the releases before lead. */
 
 #include "config/keys.h"
+#include "job/trust.h"
 #include "query/conjunction.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +115,21 @@ static enum status build_conjunction(const struct drafting *drafting, size_t ind
     return STATUS_OK;
 }
 
+/* By the records and the noise that there will be: one record is the unit, and no agent is missing. */
+static void plan(const struct drafting *drafting, size_t index)
+{
+    const struct job *job = drafting->job;
+    const struct stage *stage = &job->stage[index];
+    struct query_set *queries = &query_stage(stage)->queries;
+    const double moves =
+        ldexp((double)query_set_sensitivity_l1(queries, 0), -(int)stage->grid_bits);
+    const double scale = moves * 1e6 / fmax((double)stage->charge.epsilon_micro, 1);
+    const double draws = trust_of(job)->one_noise ? 1 : (double)job->cohort_min;
+    query_set_plan(queries,
+                   &(struct query_public){.records = (double)job->cohort_min * stage->batch,
+                                          .variance = 2 * draws * scale * scale});
+}
+
 static enum status build(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = draft_stage(drafting, index);
@@ -152,7 +169,11 @@ static enum status build(const struct drafting *drafting, size_t index)
     }
     stage->rounds = query_stage(stage)->queries.round_count;
     stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds;
-    return stage_take_batch(drafting, index);
+    status = stage_take_batch(drafting, index);
+    if (status == STATUS_OK) {
+        plan(drafting, index);
+    }
+    return status;
 }
 
 static void free_stage(void *own)

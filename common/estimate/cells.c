@@ -1,0 +1,132 @@
+/* cells.c - the arithmetic that every estimate shares. The draws of band_width integrate a normal density. They hide
+ * nothing, so a fixed seed serves: the same release always gives the same band. */
+
+#include "estimate/cells.h"
+
+#include "base/check.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { DRAWS = 2000, WIDTH_MAX = 64 };
+
+static const double band_least = 2.0;
+
+void cells_balance(double *cell, size_t m, double total)
+{
+    double excess = -total;
+    for (size_t i = 0; i < m; i++) {
+        excess += cell[i];
+    }
+    for (size_t i = 0; i < m; i++) {
+        cell[i] -= excess / (double)m;
+    }
+}
+
+double cells_covariance(double product, double sum_a, double sum_b, size_t m, double variance)
+{
+    return variance * (product - sum_a * sum_b / (double)m);
+}
+
+/* Q(a + 1, x) = Q(a, x) + x^a e^-x / gamma(a + 1), from Q(1/2, x) = erfc(sqrt x) and Q(1, x) = e^-x. */
+double chi_squared_above(double x, size_t freedom)
+{
+    CHECK(freedom >= 1);
+    if (!(x > 0)) {
+        return 1;
+    }
+    const double half = x / 2;
+    double a = freedom % 2 == 1 ? 0.5 : 1;
+    double above = freedom % 2 == 1 ? erfc(sqrt(half)) : exp(-half);
+    for (; a + 0.5 < (double)freedom / 2; a += 1) {
+        above += exp(a * log(half) - half - lgamma(a + 1));
+    }
+    return fmin(above, 1);
+}
+
+size_t cholesky(double *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double sum = a[i * n + j];
+            for (size_t k = 0; k < j; k++) {
+                sum -= a[i * n + k] * a[j * n + k];
+            }
+            if (j < i) {
+                a[i * n + j] = sum / a[j * n + j];
+            } else if (sum > 0 && isfinite(sum)) {
+                a[i * n + i] = sqrt(sum);
+            } else {
+                return i + 1;
+            }
+        }
+    }
+    return 0;
+}
+
+double cholesky_form(const double *factor, double *x, size_t n)
+{
+    double form = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            x[i] -= factor[i * n + k] * x[k];
+        }
+        x[i] /= factor[i * n + i];
+        form += x[i] * x[i];
+    }
+    return form;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014), in (0, 1). */
+static double next_unit(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return ((double)(z >> 11) + 0.5) * 0x1p-53;
+}
+
+static double next_normal(uint64_t *state)
+{
+    const double radius = sqrt(-2 * log(next_unit(state)));
+    return radius * cos(2 * 3.14159265358979323846 * next_unit(state));
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double band_width(const double *factor, size_t n)
+{
+    double most[DRAWS];
+    double deviation[WIDTH_MAX];
+    double z[WIDTH_MAX];
+    uint64_t state = 1;
+
+    CHECK(n <= WIDTH_MAX);
+    for (size_t i = 0; i < n; i++) {
+        double square = 0;
+        for (size_t k = 0; k <= i; k++) {
+            square += factor[i * n + k] * factor[i * n + k];
+        }
+        deviation[i] = sqrt(square);
+    }
+    for (size_t draw = 0; draw < DRAWS; draw++) {
+        most[draw] = 0;
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0;
+            z[i] = next_normal(&state);
+            for (size_t k = 0; k <= i; k++) {
+                sum += factor[i * n + k] * z[k];
+            }
+            most[draw] = fmax(most[draw], fabs(sum) / deviation[i]);
+        }
+    }
+    qsort(most, DRAWS, sizeof most[0], ascending);
+    return fmax(most[DRAWS / 100 * 95], band_least);
+}

@@ -1,0 +1,39 @@
+/* cells.h - counts of records by cell, behind noise, and functions of them. Every record is in exactly one
+ * cell, so their exact total is public.
+ *
+ * m = how many cells there are. Gradients are (m): the derivative of a figure by each cell. */
+
+#ifndef ESTIMATE_CELLS_H
+#define ESTIMATE_CELLS_H
+
+#include <stddef.h>
+
+#define ESTIMATE_Z 1.959963984540054 /* the normal distribution's 97.5 % point */
+
+/* The 97.5 % point of one Laplace variable over its standard deviation. Sums of several are between it
+ * and the normal distribution's. */
+#define ESTIMATE_Z_NOISE 2.1183
+
+/** Subtracts from every cell its part of what the released total has above the public one. The cells' noise then has the
+ * covariance v (I - 11'/m), v the variance of each before. */
+void cells_balance(double *cell, size_t m, double total);
+
+/** Returns the noise's covariance of two figures of balanced cells. sums: of the gradients' entries; product: of
+ * the two. */
+double cells_covariance(double product, double sum_a, double sum_b, size_t m, double variance);
+
+/** Returns the chance that a chi-squared variable exceeds x. freedom: degrees, at least 1. */
+double chi_squared_above(double x, size_t freedom);
+
+/** Turns a symmetric positive definite a (n, n) into its Cholesky factor, in the lower half. Returns 0, or 1 + the row at
+ * which a turns out not to be positive definite. */
+size_t cholesky(double *a, size_t n);
+
+/** Returns x' a^-1 x for a Cholesky factor of a; x (n) is overwritten. */
+double cholesky_form(const double *factor, double *x, size_t n);
+
+/** Returns c so that P(max |Z_i| <= c) = 95 % for normal Z with the covariance `factor` is of, each over its own deviation:
+ * from 2,000 draws of a fixed seed. factor: (n, n). 2.0 at least. */
+double band_width(const double *factor, size_t n);
+
+#endif

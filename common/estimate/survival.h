@@ -1,0 +1,113 @@
+/* survival.h - survival curves from counts of deaths and censorings by interval and group: the actuarial form of Kaplan
+ * and Meier's estimate, with what the records' number and the noise leave uncertain.
+ *
+ * K = intervals, G = groups, w = end / K. Cells, one group behind the other: deaths (K), censorings (K), those still
+ * under observation at the end (1); and behind all groups one of the records that are in none of these.
+ *
+ * Y_j = later cells + d_j + c_j / 2                at risk in interval j
+ * L_J = sum over j <= J of log((Y_j - d_j) / Y_j)  log of the share that survives interval J
+ *
+ * Var L_J is Greenwood's, for the records as a sample, and the noise's by the gradient (delta method). An interval is
+ * L +- 1.96 sd. A figure is given where the noise leaves it meaning:
+ *   a curve's point: Y > 5 sd(Y) up to it, sd(L) < 0.35, deaths so far > 10 and > 2 of their noise's sd;
+ *   a curve, and what follows from it: half of its points, and as many records in the group as survival_expect says. */
+
+#ifndef ESTIMATE_SURVIVAL_H
+#define ESTIMATE_SURVIVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    SURVIVAL_INTERVALS_MIN = 4,
+    SURVIVAL_INTERVALS_MAX = 40,
+    SURVIVAL_GROUPS_MAX = 8,
+    SURVIVAL_GROUP_CELLS_MAX = 2 * SURVIVAL_INTERVALS_MAX + 1,
+    SURVIVAL_CELLS_MAX = SURVIVAL_GROUPS_MAX * SURVIVAL_GROUP_CELLS_MAX + 1
+};
+
+#define SURVIVAL_CELLS(groups, intervals) ((groups) * (2 * (intervals) + 1) + 1)
+
+struct survival_cells {
+    const double *cell; /* balanced: cells.h */
+    size_t groups;
+    size_t intervals;
+    double end;      /* unit: of time */
+    double variance; /* of the noise on a cell, before balancing; unit: records^2 */
+};
+
+/* A figure; all NAN when it is not given. */
+struct estimate {
+    double value;
+    double low; /* of sampling and noise together, 95 % */
+    double high;
+    double noise;    /* standard deviation that the noise makes */
+    double sampling; /* that the records' number makes */
+};
+
+struct survival_point {
+    double time;    /* the interval's end */
+    double at_risk; /* at the interval's begin, at least 0 */
+    struct estimate survival;
+    double noise_low; /* of the noise alone */
+    double noise_high;
+    double band_low; /* 95 % for all of the curve's points together */
+    double band_high;
+};
+
+struct survival_curve {
+    struct survival_point point[SURVIVAL_INTERVALS_MAX]; /* survival is NAN where it is not given */
+    size_t shown;           /* how many are given */
+    struct estimate median; /* high NAN: beyond the end */
+    bool median_beyond;     /* the curve stays above one half */
+    struct estimate mean;   /* restricted to the end */
+};
+
+struct survival {
+    struct survival_curve curve[SURVIVAL_GROUPS_MAX];
+    struct estimate mean_difference[SURVIVAL_GROUPS_MAX]; /* to the first group's; [0]: NAN */
+    double log_rank; /* chi-squared with groups - 1 degrees of freedom; NAN when not given */
+    double log_rank_p;
+};
+
+/**
+ * Estimates all curves.
+ *
+ * Sources: Kaplan and Meier 1958; Greenwood 1926; Brookmeyer and Crowley 1982 (median: where the pointwise interval
+ * holds one half); Mantel 1966. Bands are of equal precision on the arcsine-root scale (Nair 1984).
+ * Deviation: noise enters every variance, by gradients in the cells; nothing is made non-negative before.
+ */
+void survival_estimate(struct survival *out, const struct survival_cells *cells);
+
+/**
+ * Returns by how much epsilon, or the number of records, would have to be larger so that all curves and means
+ * are given, in steps of a quarter: 1 where they are. NAN: 64 times as much does not suffice. From released cells.
+ */
+double survival_epsilon_factor(const struct survival_cells *cells);
+double survival_records_factor(const struct survival_cells *cells);
+
+/* What is known before anything is asked. */
+struct survival_public {
+    double records; /* of all sites */
+    size_t groups;
+    double variance; /* of the noise on a cell; unit: records^2 */
+};
+
+/**
+ * Returns the least number of intervals with which the actuarial estimate is biased by less than a fifth of its standard
+ * deviation, in each of the cases of survival_plan.c (hazards constant, early and late; censoring rare, even and
+ * early; groups of equal size); SURVIVAL_INTERVALS_MAX where none is.
+ */
+size_t survival_plan(const struct survival_public *known);
+
+struct survival_expected {
+    double survival; /* half of the width of the 95 % interval at the end; NAN: not given */
+    double mean;     /* the same of the restricted mean, as a share of `end` */
+    double group;    /* the fewest records of a group whose curve is given, if half of those that do not die are
+                        censored; NAN: above 10^9 */
+};
+
+/** Tells the widths to expect where half of each group dies by the end, at a constant hazard and with no other censoring. */
+struct survival_expected survival_expect(const struct survival_public *known, size_t intervals);
+
+#endif

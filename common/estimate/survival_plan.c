@@ -1,0 +1,163 @@
+/* survival_plan.c - what is decided and promised from public numbers: the number of intervals, the width to expect, the
+ * smallest group. Expected cells come from hazards in closed form, by small steps. */
+
+#include "estimate/cells.h"
+#include "estimate/survival_private.h"
+
+#include <math.h>
+
+enum { STEPS = 48 /* of an interval */, GROUP_RECORDS_LOG2_MAX = 30 };
+
+static const double bias_over_deviation = 0.2;
+
+/* Time runs from 0 to 1; a hazard is total * shape, whose integral is 1. */
+struct hazard {
+    double total;
+    double early; /* falls as e^(-early t); below 0 it rises */
+};
+
+struct setting {
+    struct hazard death;
+    struct hazard censoring;
+};
+
+/* From few deaths, where the sampling error is large, to most; censoring heavy and early is the hard case. */
+static const struct setting settings[] = {
+    {{0.35, 0}, {0.05, 0}}, {{1.2, 0}, {0.05, 0}},  {{1.2, 3}, {0.05, 0}}, {{1.2, -2}, {0.05, 0}},
+    {{0.35, 3}, {1, 0}},    {{0.35, -2}, {1, 4}},   {{1.2, 0}, {1.5, 0}},  {{1.2, 3}, {1, 4}},
+    {{1.2, -2}, {1, 4}},
+};
+
+static double hazard_at(const struct hazard *hazard, double t)
+{
+    const double fall = hazard->early;
+    return fall == 0 ? hazard->total
+                     : hazard->total * fall * exp(-fall * t) / (1 - exp(-fall));
+}
+
+/* Expected cells of one group, and the log of its true survival at each interval's end. */
+static void expect_group(double *cell, double *truth, const struct setting *setting, size_t k,
+                         double records)
+{
+    double left = records;
+    double log_true = 0;
+    const double step = 1 / (double)(k * STEPS);
+    for (size_t j = 0; j < k; j++) {
+        cell[j] = 0;
+        cell[k + j] = 0;
+        for (size_t i = 0; i < STEPS; i++) {
+            const double t = ((double)(j * STEPS + i) + 0.5) * step;
+            const double dies = hazard_at(&setting->death, t) * step;
+            const double goes = hazard_at(&setting->censoring, t) * step;
+            const double lost = left * -expm1(-dies - goes);
+            cell[j] += lost * dies / (dies + goes);
+            cell[k + j] += lost * goes / (dies + goes);
+            left -= lost;
+            log_true -= dies;
+        }
+        truth[j] = log_true;
+    }
+    cell[2 * k] = left;
+}
+
+/* Each group alike; no record is in none of the cells. */
+static void expect_all(double *cell, double *truth, const struct setting *setting,
+                       const struct survival_public *known, size_t k)
+{
+    for (size_t g = 0; g < known->groups; g++) {
+        expect_group(cell + g * (2 * k + 1), truth, setting, k,
+                     known->records / (double)known->groups);
+    }
+    cell[known->groups * (2 * k + 1)] = 0;
+}
+
+static bool is_unbiased(const struct survival_public *known, size_t k)
+{
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+        double cell[SURVIVAL_CELLS_MAX];
+        double truth[SURVIVAL_INTERVALS_MAX];
+        struct survival_group group;
+        expect_all(cell, truth, &settings[s], known, k);
+        const struct survival_cells cells = {.cell = cell,
+                                             .groups = known->groups,
+                                             .intervals = k,
+                                             .end = 1,
+                                             .variance = known->variance};
+        survival_group_fill(&group, &cells, 0);
+        for (size_t j = 0; j < k; j++) {
+            if (group.given[j] && fabs(group.log_survival[j] - truth[j]) >=
+                                      bias_over_deviation * survival_deviation(&group, j)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+size_t survival_plan(const struct survival_public *known)
+{
+    size_t k = SURVIVAL_INTERVALS_MIN;
+    while (k < SURVIVAL_INTERVALS_MAX && !is_unbiased(known, k)) {
+        k++;
+    }
+    return k;
+}
+
+static const struct setting half_dies = {{0.6931471805599453, 0}, {0, 0}};
+static const struct setting half_is_censored = {{0.6931471805599453, 0}, {0.6931471805599453, 0}};
+
+bool survival_suffices(double records, const struct survival_public *known, size_t k)
+{
+    double cell[SURVIVAL_CELLS_MAX];
+    double truth[SURVIVAL_INTERVALS_MAX];
+    struct survival_public with = *known;
+    with.records = records * (double)known->groups;
+    expect_all(cell, truth, &half_is_censored, &with, k);
+    const struct survival_cells cells = {.cell = cell,
+                                         .groups = known->groups,
+                                         .intervals = k,
+                                         .end = 1,
+                                         .variance = known->variance};
+    return survival_has_whole(&cells, 0);
+}
+
+/* Within a twentieth. */
+static double smallest_group(const struct survival_public *known, size_t k)
+{
+    double high = 16;
+    while (!survival_suffices(high, known, k)) {
+        high *= 2;
+        if (high > ldexp(1, GROUP_RECORDS_LOG2_MAX)) {
+            return NAN;
+        }
+    }
+    double low = high / 2;
+    while (high > 1.05 * low) {
+        const double middle = (low + high) / 2;
+        *(survival_suffices(middle, known, k) ? &high : &low) = middle;
+    }
+    return ceil(high);
+}
+
+struct survival_expected survival_expect(const struct survival_public *known, size_t intervals)
+{
+    double cell[SURVIVAL_CELLS_MAX];
+    double truth[SURVIVAL_INTERVALS_MAX];
+    struct survival_group group;
+    double sum = 0;
+
+    expect_all(cell, truth, &half_dies, known, intervals);
+    const struct survival_cells cells = {.cell = cell,
+                                         .groups = known->groups,
+                                         .intervals = intervals,
+                                         .end = 1,
+                                         .variance = known->variance};
+    survival_group_fill(&group, &cells, 0);
+    const struct estimate mean = survival_mean(&sum, &group, &cells);
+    const bool is_given = group.given[intervals - 1];
+    return (struct survival_expected){
+        .survival =
+            is_given ? 0.5 * ESTIMATE_Z * survival_deviation(&group, intervals - 1) : NAN,
+        .mean = isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
+        .group = smallest_group(known, intervals)};
+}

@@ -1,0 +1,42 @@
+/* survival_private.h - one group's curve in numbers, for the files of survival alone. */
+
+#ifndef ESTIMATE_SURVIVAL_PRIVATE_H
+#define ESTIMATE_SURVIVAL_PRIVATE_H
+
+#include "estimate/survival.h"
+
+/* K = intervals; the gradient's row J is of L_J, by the group's own cells. */
+struct survival_group {
+    double at_risk[SURVIVAL_INTERVALS_MAX];      /* Y */
+    double at_risk_noise[SURVIVAL_INTERVALS_MAX]; /* its noise's standard deviation */
+    double log_survival[SURVIVAL_INTERVALS_MAX];
+    double greenwood[SURVIVAL_INTERVALS_MAX];
+    double gradient[SURVIVAL_INTERVALS_MAX][SURVIVAL_GROUP_CELLS_MAX];
+    double gradient_sum[SURVIVAL_INTERVALS_MAX];
+    double noise[SURVIVAL_INTERVALS_MAX][SURVIVAL_INTERVALS_MAX]; /* covariance of L */
+    bool given[SURVIVAL_INTERVALS_MAX];
+    size_t valid; /* the first intervals with Y > 5 sd(Y) and survivors */
+};
+
+/** Fills it in for one group. */
+void survival_group_fill(struct survival_group *out, const struct survival_cells *cells,
+                         size_t group);
+
+/** Returns the standard deviation of L_J by sampling and noise. */
+double survival_deviation(const struct survival_group *group, size_t interval);
+
+/** The restricted mean, with its gradient's sum for covariances between groups; NAN where some interval is not valid. */
+struct estimate survival_mean(double *gradient_sum, const struct survival_group *group,
+                              const struct survival_cells *cells);
+
+/** Answers whether half of the points of a group's curve are given, and its mean. */
+bool survival_has_whole(const struct survival_cells *cells, size_t group);
+
+/** Answers whether they are for the expected cells of a group of so many records, of which half die by the end and half of the
+ * others are censored. */
+bool survival_suffices(double records, const struct survival_public *known, size_t intervals);
+
+/** Sets out's log-rank test. */
+void survival_log_rank(struct survival *out, const struct survival_cells *cells);
+
+#endif

@@ -1,0 +1,43 @@
+/* query_answers.h - the parts of query_answers.c. Inside query alone. */
+
+#ifndef QUERY_QUERY_ANSWERS_H
+#define QUERY_QUERY_ANSWERS_H
+
+#include "query/query_kind.h"
+#include "query/query_run.h"
+
+/* A question at its end. */
+struct answering {
+    const struct query_run *run;
+    const struct query *query;
+    const struct bisection *bisection; /* of a quantile */
+    const int64_t *sum;                /* (cell_count) the question's own */
+    double bar;                        /* of a cell, 95 %, unit: grid steps */
+    double bar_of_ratio;               /* query_noise_bar with ratio 1/2 */
+};
+
+struct query_answers_row {
+    size_t (*count)(const struct query *query);
+
+    /** Writes `count` answers, zeroed and named after the question before. */
+    void (*write)(struct query_answer *answer, const struct answering *answering);
+
+    size_t (*point_count)(const struct query *query); /* NULL: it has no curve */
+    void (*points)(struct query_point *point, const struct answering *answering);
+};
+
+/** Names an answer after the question and a part of it. */
+void query_answer_name(struct query_answer *answer, const struct query *query, const char *part);
+
+/** Returns the variance of the noise on a cell of the released sum; unit: records^2. */
+double query_cell_variance(const struct query_run *run);
+
+/** Writes the question's cells in records, balanced to the public number of records. */
+void query_balanced_cells(double *cell, const struct answering *answering);
+
+size_t survival_answers(const struct query *query);
+void answer_survival(struct query_answer *answer, const struct answering *answering);
+size_t survival_points(const struct query *query);
+void point_survival(struct query_point *point, const struct answering *answering);
+
+#endif

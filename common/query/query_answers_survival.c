@@ -1,0 +1,174 @@
+/* query_answers_survival.c - the answers of a survival question, and its curves' points. */
+
+#include "dp/encode.h"
+#include "estimate/cells.h"
+#include "query/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double query_cell_variance(const struct query_run *run)
+{
+    const double deviation = ldexp(query_noise_deviation(&run->noise), -(int)run->set->grid_bits);
+    return deviation * deviation;
+}
+
+void query_balanced_cells(double *cell, const struct answering *answering)
+{
+    const size_t count = answering->query->cell_count;
+    for (size_t i = 0; i < count; i++) {
+        cell[i] = decode_value(answering->sum[i], answering->run->set->grid_bits);
+    }
+    cells_balance(cell, count, (double)answering->run->record_count);
+}
+
+static struct survival_cells cells_of(double *cell, const struct answering *answering)
+{
+    query_balanced_cells(cell, answering);
+    return (struct survival_cells){.cell = cell,
+                                   .groups = query_groups(answering->query),
+                                   .intervals = answering->query->intervals,
+                                   .end = answering->query->end,
+                                   .variance = query_cell_variance(answering->run)};
+}
+
+size_t survival_answers(const struct query *query)
+{
+    const size_t groups = query_groups(query);
+    return 2 * groups + (groups > 1 ? groups : 0);
+}
+
+size_t survival_points(const struct query *query)
+{
+    return query_groups(query) * query->intervals;
+}
+
+static void set_answer(struct query_answer *answer, const struct answering *answering,
+                       const struct estimate *estimate, const char *unit)
+{
+    answer->records = (double)answering->run->record_count;
+    answer->value = estimate->value;
+    answer->error = estimate->noise;
+    answer->low = estimate->value - ESTIMATE_Z_NOISE * estimate->noise;
+    answer->high = estimate->value + ESTIMATE_Z_NOISE * estimate->noise;
+    answer->sampling = estimate->sampling;
+    answer->total_low = estimate->low;
+    answer->total_high = estimate->high;
+    (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
+}
+
+/* Why there is no figure, and what would do. */
+static void say_too_few(struct query_answer *answer, const struct survival_cells *cells)
+{
+    const double epsilon = survival_epsilon_factor(cells);
+    const double records = survival_records_factor(cells);
+    char more[128] = "";
+    if (!isnan(epsilon)) {
+        (void)snprintf(more, sizeof more, "; %.3g times the epsilon would do", epsilon);
+    }
+    if (!isnan(records)) {
+        (void)snprintf(more, sizeof more,
+                       isnan(epsilon) ? "; %.3g times the records would do"
+                                      : "; %.3g times the epsilon, or %.3g times the records, "
+                                        "would do",
+                       isnan(epsilon) ? records : epsilon, records);
+    }
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon%s", more);
+}
+
+static size_t answer_groups(struct query_answer *answer, const struct answering *answering,
+                            const struct survival *survival, const struct survival_cells *cells)
+{
+    const struct query *query = answering->query;
+    const char *time = query->column.name;
+    for (size_t g = 0; g < cells->groups; g++) {
+        const struct survival_curve *curve = &survival->curve[g];
+        const char *group = query_group_name(query, g);
+        const char *space = group[0] == '\0' ? "" : " ";
+        char part[QUERY_TEXT_BYTES + 64];
+        struct query_answer *median = &answer[2 * g];
+        struct query_answer *mean = &answer[2 * g + 1];
+        set_answer(median, answering, &curve->median, time);
+        set_answer(mean, answering, &curve->mean, time);
+        (void)snprintf(part, sizeof part, "median%s%s", space, group);
+        query_answer_name(median, query, part);
+        (void)snprintf(part, sizeof part, "mean up to %.6g%s%s", query->end, space, group);
+        query_answer_name(mean, query, part);
+        if (curve->shown == 0) {
+            say_too_few(median, cells);
+        } else if (curve->median_beyond) {
+            (void)snprintf(median->note, sizeof median->note,
+                           "the curve stays above one half up to %.6g", query->end);
+        } else {
+            (void)snprintf(median->note, sizeof median->note,
+                           "the interval is in steps of %.4g", query->edge[0]);
+        }
+        if (isnan(curve->mean.value)) {
+            say_too_few(mean, cells);
+        }
+    }
+    return 2 * cells->groups;
+}
+
+void answer_survival(struct query_answer *answer, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    double cell[SURVIVAL_CELLS_MAX];
+    struct survival survival;
+    const struct survival_cells cells = cells_of(cell, answering);
+    char part[QUERY_NAME_BYTES];
+
+    survival_estimate(&survival, &cells);
+    answer += answer_groups(answer, answering, &survival, &cells);
+    for (size_t g = 1; g < cells.groups; g++) {
+        set_answer(answer, answering, &survival.mean_difference[g], query->column.name);
+        (void)snprintf(part, sizeof part, "mean up to %.6g, %s less %s", query->end,
+                       query_group_name(query, g), query_group_name(query, 0));
+        query_answer_name(answer, query, part);
+        if (isnan(survival.mean_difference[g].value)) {
+            say_too_few(answer, &cells);
+        }
+        answer++;
+    }
+    if (cells.groups > 1) {
+        const struct estimate p = {survival.log_rank_p, NAN, NAN, NAN, NAN};
+        set_answer(answer, answering, &p, "p-value");
+        query_answer_name(answer, query, "log-rank test that the groups do not differ");
+        if (isnan(p.value)) {
+            say_too_few(answer, &cells);
+        } else {
+            (void)snprintf(answer->note, sizeof answer->note,
+                           "chi-squared %.4g with %zu degree%s of freedom; its reference "
+                           "distribution has the noise in it",
+                           survival.log_rank, cells.groups - 1, cells.groups > 2 ? "s" : "");
+        }
+    }
+}
+
+void point_survival(struct query_point *point, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    double cell[SURVIVAL_CELLS_MAX];
+    struct survival survival;
+    const struct survival_cells cells = cells_of(cell, answering);
+
+    survival_estimate(&survival, &cells);
+    for (size_t g = 0; g < cells.groups; g++) {
+        for (size_t j = 0; j < cells.intervals; j++) {
+            const struct survival_point *from = &survival.curve[g].point[j];
+            *point = (struct query_point){.time = from->time,
+                                          .value = from->survival.value,
+                                          .low = from->survival.low,
+                                          .high = from->survival.high,
+                                          .band_low = from->band_low,
+                                          .band_high = from->band_high,
+                                          .noise_low = from->noise_low,
+                                          .noise_high = from->noise_high,
+                                          .at_risk = from->at_risk};
+            (void)snprintf(point->question, sizeof point->question, "%s", query->text);
+            (void)snprintf(point->group, sizeof point->group, "%s", query_group_name(query, g));
+            point++;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/* query_kind.h - what the kinds of questions differ in, one row each. Inside query alone; what released sums say is in
+ * query_answers.c. A new kind is an enumerator, a row here and there, and its files. */
+
+#ifndef QUERY_QUERY_KIND_H
+#define QUERY_QUERY_KIND_H
+
+#include "query/query.h"
+#include "query/reader.h"
+
+struct reading {
+    struct reader reader;
+    struct query *query;
+};
+
+/* What a record is asked. */
+struct query_asked {
+    const struct query *query;
+    const struct row *row;
+    uint64_t holds; /* the mask of the where */
+    unsigned grid_bits;
+    double threshold; /* of a quantile */
+};
+
+struct query_kind_row {
+    const char *word; /* that the text begins with */
+
+    /** Reads the text behind the colon. Fails with STATUS_INVALID. */
+    enum status (*read)(struct reading *reading);
+
+    /** As query_add; even. */
+    void (*add)(int64_t *sum, const struct query_asked *asked);
+
+    /** As query_sensitivity_l1; one: 2^grid_bits. */
+    uint64_t (*sensitivity)(const struct query *query, uint64_t one);
+
+    /** As query_plan; NULL: the text says all. */
+    void (*plan)(struct query *query, const struct query_public *known);
+};
+
+enum { QUERY_KINDS = QUERY_SURVIVAL + 1 };
+
+extern const struct query_kind_row query_kinds[QUERY_KINDS];
+
+enum status query_read_count(struct reading *reading);
+enum status query_read_mean(struct reading *reading);
+enum status query_read_histogram(struct reading *reading);
+enum status query_read_quantile(struct reading *reading);
+enum status query_read_survival(struct reading *reading);
+void query_add_survival(int64_t *sum, const struct query_asked *asked);
+void query_plan_survival(struct query *query, const struct query_public *known);
+
+/** For readers: a column into *column and *index, of numbers (with its public range in the query), or of categories; and a
+ * `where`. Fail with STATUS_INVALID. */
+enum status query_read_column(struct reading *reading, bool number_only);
+enum status query_read_factor(struct reading *reading);
+enum status query_read_where(struct reading *reading);
+
+/** Returns the record's cell of a column; of a label of two classes 1 or 0. */
+double query_cell_of(const struct row *row, size_t column_index, enum label_kind label_kind);
+
+#endif

@@ -1,0 +1,233 @@
+/* query_survival.c - survival: how the question is read, and which cell a record is in. */
+
+#include "base/check.h"
+#include "base/even.h"
+#include "query/query_kind.h"
+
+#include <math.h>
+#include <stdio.h>
+
+size_t query_groups(const struct query *query)
+{
+    return query->split.step_count > 0 ? 2
+           : query->factor_count == 0  ? 1
+                                       : query->factor[0].column.category_count;
+}
+
+const char *query_group_name(const struct query *query, size_t group)
+{
+    return query->split.step_count > 0 ? query->group_name[group]
+           : query->factor_count == 0  ? ""
+                                       : query->factor[0].column.category[group];
+}
+
+static void set_intervals(struct query *query, size_t intervals)
+{
+    CHECK(intervals >= 1 && intervals <= SURVIVAL_INTERVALS_MAX);
+    query->intervals = intervals;
+    query->cell_count = SURVIVAL_CELLS(query_groups(query), intervals);
+    for (size_t j = 0; j < intervals; j++) {
+        query->edge[j] = query->end * (double)(j + 1) / (double)intervals;
+        query->edge_key[j] = even_key(query->edge[j]);
+    }
+}
+
+void query_plan_survival(struct query *query, const struct query_public *known)
+{
+    if (!query->intervals_are_asked) {
+        const struct survival_public of_survival = {.records = known->records,
+                                                    .groups = query_groups(query),
+                                                    .variance = known->variance};
+        set_intervals(query, survival_plan(&of_survival));
+    }
+}
+
+/* Answers whether a column stands here by itself, and not in a comparison. */
+static bool is_column_alone(struct reader reader, size_t *index)
+{
+    static const char *const sign[] = {"<", "<=", ">", ">=", "==", "!="};
+    reader.why = NULL;
+    bool is_alone = reader_column(&reader, index) == STATUS_OK;
+    for (size_t i = 0; i < sizeof sign / sizeof sign[0]; i++) {
+        is_alone = is_alone && !reader_is(&reader, sign[i]);
+    }
+    return is_alone;
+}
+
+/* `death` alone, where it has two categories or classes: the second one, or the positive. Else a predicate. */
+static enum status read_event(struct reading *reading)
+{
+    struct query *query = reading->query;
+    const struct reader at_column = reading->reader; /* a message points there */
+    const struct schema *schema = at_column.schema;
+    size_t index = 0;
+
+    query->event.column_count = schema->column_count;
+    if (!is_column_alone(at_column, &index)) {
+        return predicate_read(&query->event, &reading->reader);
+    }
+    const bool is_label = index == schema->column_count;
+    const bool has_two = is_label ? schema->label.kind == LABEL_SIGN
+                                  : schema->column[index].kind == COLUMN_CATEGORY &&
+                                        schema->column[index].category_count == 2;
+    if (!has_two) {
+        return reader_refuse(&at_column, "this has not two categories: say which is the event, "
+                                     "such as death == 1");
+    }
+    query->event.step[0] =
+        (struct predicate_step){.verb = PREDICATE_EQUAL, .column = index, .constant = 1};
+    query->event.step_count = 1;
+    return reader_column(&reading->reader, &index);
+}
+
+static enum status read_end(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    if (!reader_accept(reader, ",") || !reader_accept(reader, "to")) {
+        return reader_refuse(reader, "a comma, to and the last time should stand here, such as "
+                                     "\", to 5000\"");
+    }
+    const struct token token = reader->token;
+    const enum status status =
+        reader_number(reader, &query->end, "the last time should stand here, such as 5000");
+    if (status == STATUS_OK && !(query->end > 0 && query->end <= query->high)) {
+        reader->token = token;
+        return reader_refuse(reader, "it lies above 0 and inside the column's public range");
+    }
+    return status;
+}
+
+static enum status read_intervals(struct reading *reading)
+{
+    struct reader *reader = &reading->reader;
+    const struct token token = reader->token;
+    double intervals = 0;
+    const enum status status =
+        reader_number(reader, &intervals, "a number of intervals should stand here");
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!(intervals >= SURVIVAL_INTERVALS_MIN && intervals <= SURVIVAL_INTERVALS_MAX &&
+          intervals == floor(intervals))) {
+        char remedy[64];
+        reader->token = token;
+        (void)snprintf(remedy, sizeof remedy, "intervals are a whole number from %d to %d",
+                       SURVIVAL_INTERVALS_MIN, SURVIVAL_INTERVALS_MAX);
+        return reader_refuse(reader, remedy);
+    }
+    reading->query->intervals = (size_t)intervals;
+    reading->query->intervals_are_asked = true;
+    return reader_accept(reader, "intervals")
+               ? STATUS_OK
+               : reader_refuse(reader, "the word intervals should stand here");
+}
+
+/* The groups' names are the predicate as it is written, and its negation. */
+static enum status read_split(struct reading *reading)
+{
+    struct query *query = reading->query;
+    const struct reader *reader = &reading->reader;
+    const size_t first = reader->token.at - 1;
+    query->split.column_count = reader->schema->column_count;
+    const enum status status = predicate_read(&query->split, &reading->reader);
+    size_t size = reader->token.at - 1 - first;
+    const char *text = (const char *)reader->text.data + first;
+    while (size > 0 && text[size - 1] == ' ') {
+        size--;
+    }
+    (void)snprintf(query->group_name[0], QUERY_TEXT_BYTES, "not %.*s", (int)size, text);
+    (void)snprintf(query->group_name[1], QUERY_TEXT_BYTES, "%.*s", (int)size, text);
+    return status;
+}
+
+static enum status read_groups(struct reading *reading)
+{
+    const struct reader at_column = reading->reader;
+    size_t index = 0;
+    if (!is_column_alone(at_column, &index)) {
+        return read_split(reading);
+    }
+    const enum status status = query_read_factor(reading);
+    if (status == STATUS_OK && query_groups(reading->query) > SURVIVAL_GROUPS_MAX) {
+        char remedy[64];
+        (void)snprintf(remedy, sizeof remedy, "this has more than %d categories",
+                       SURVIVAL_GROUPS_MAX);
+        return reader_refuse(&at_column, remedy);
+    }
+    return status;
+}
+
+enum status query_read_survival(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    enum status status = reader_accept(reader, "time")
+                             ? query_read_column(reading, true)
+                             : reader_refuse(reader, "the word time and a column should stand here");
+    if (status == STATUS_OK) {
+        status = reader_accept(reader, "event")
+                     ? read_event(reading)
+                     : reader_refuse(reader, "the word event and a column should stand here");
+    }
+    if (status == STATUS_OK && reader_accept(reader, "by")) {
+        status = read_groups(reading);
+    }
+    if (status == STATUS_OK) {
+        status = read_end(reading);
+    }
+    query->intervals = QUERY_INTERVALS_DEFAULT;
+    if (status == STATUS_OK && reader_accept(reader, "in")) {
+        status = read_intervals(reading);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    set_intervals(query, query->intervals);
+    return query_read_where(reading);
+}
+
+static double group_of(const struct query_asked *asked)
+{
+    const struct query *query = asked->query;
+    if (query->split.step_count > 0) {
+        return even_keep(mask_of(predicate_holds(&query->split, asked->row)), 1);
+    }
+    return query->factor_count == 0
+               ? 0
+               : query_cell_of(asked->row, query->factor[0].column_index, query->label_kind);
+}
+
+/* Every cell is gone through, whatever the record is. Each time is in one interval of either kind, and each group in one place:
+ * what is added to all cells together is one. */
+void query_add_survival(int64_t *sum, const struct query_asked *asked)
+{
+    const struct query *query = asked->query;
+    const uint64_t one = UINT64_C(1) << asked->grid_bits;
+    const double time = query_cell_of(asked->row, query->column_index, query->label_kind);
+    const int64_t at = even_key(time);
+    const uint64_t is_known = asked->holds & ~even_is_nan(time) & mask_of(at >= 0);
+    const uint64_t dies = mask_of(predicate_holds(&query->event, asked->row));
+    const size_t groups = query_groups(query);
+    const size_t k = query->intervals;
+    const double group = group_of(asked);
+    uint64_t placed = 0;
+
+    for (size_t g = 0; g < groups; g++) {
+        const uint64_t own = is_known & mask_of(group == (double)g);
+        int64_t *cell = sum + g * (2 * k + 1);
+        uint64_t died_later = own & dies;
+        uint64_t censored_later = own & ~dies;
+        for (size_t j = 0; j < k; j++) {
+            const uint64_t died_after = died_later & mask_of(at > query->edge_key[j]);
+            const uint64_t censored_after = censored_later & mask_of(at >= query->edge_key[j]);
+            cell[j] += (int64_t)(one & died_later & ~died_after);
+            cell[k + j] += (int64_t)(one & censored_later & ~censored_after);
+            died_later = died_after;
+            censored_later = censored_after;
+        }
+        cell[2 * k] += (int64_t)(one & (died_later | censored_later));
+        placed |= own;
+    }
+    sum[groups * (2 * k + 1)] += (int64_t)(one & ~placed);
+}

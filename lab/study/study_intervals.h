@@ -1,0 +1,58 @@
+/* study_intervals.h - simulated studies with known truth, for the coverage of intervals. Inside the study alone. */
+
+#ifndef STUDY_INTERVALS_H
+#define STUDY_INTERVALS_H
+
+#include "base/status.h"
+#include "tests/support/seeded_random.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Five sites of equal size. */
+struct intervals_setting {
+    uint64_t site_records;
+    double epsilon;
+    unsigned draws; /* local trust: 5; central: 1 */
+    bool is_null;   /* both groups alike */
+    size_t runs;
+    uint64_t seed;
+    double planted; /* of the noise, the share that the analysis is told; 1 but in tests */
+};
+
+enum { INTERVALS_SITES = 5 };
+
+/* Counts of yes among how many. */
+struct intervals_rate {
+    uint64_t yes;
+    uint64_t all;
+};
+
+/** Returns the share, NAN of none; and counts one. */
+double intervals_share(const struct intervals_rate *rate);
+void intervals_count(struct intervals_rate *rate, bool yes);
+
+/** Returns the normal deviate of chance that is left: a rate measured in few runs varies. */
+double intervals_error(const struct intervals_rate *rate, double expected);
+
+struct intervals_survival {
+    size_t intervals;            /* that were planned */
+    struct intervals_rate shown; /* points */
+    struct intervals_rate point; /* intervals of points that hold the truth */
+    double worst_point;          /* the least share over points that nine runs in ten show; NAN: none */
+    struct intervals_rate band;
+    struct intervals_rate noise; /* intervals of the noise that hold the curve without noise */
+    struct intervals_rate mean;
+    struct intervals_rate difference;
+    struct intervals_rate median;
+    struct intervals_rate rejected; /* log-rank tests below 5 % */
+    double width_free; /* of intervals at the end, over those of the same records without noise; mean */
+    double width_true; /* over those that the true cells give */
+};
+
+/** Simulates survival studies. Fails with STATUS_INVALID (no such noise), STATUS_NO_MEMORY. */
+MUST_USE enum status intervals_survival(struct intervals_survival *out,
+                                        const struct intervals_setting *setting);
+
+#endif
