@@ -20,6 +20,18 @@ static bool asks_alike(const struct result *result)
     return alike && isfinite(result->answer[0].records);
 }
 
+/* Of the questions that have one. An end that is not known lies beyond what was asked. */
+static void show_interval(FILE *out, const struct result_answer *answer)
+{
+    if (isfinite(answer->total_low) && isfinite(answer->total_high)) {
+        (void)fprintf(out, "    95 %% interval, sampling and noise: %.5g to %.5g\n",
+                      answer->total_low, answer->total_high);
+    } else if (isfinite(answer->total_low)) {
+        (void)fprintf(out, "    95 %% interval, sampling and noise: %.5g or more\n",
+                      answer->total_low);
+    }
+}
+
 static void show_answers(FILE *out, const struct result *result)
 {
     const bool alike = asks_alike(result);
@@ -33,13 +45,21 @@ static void show_answers(FILE *out, const struct result *result)
     for (size_t i = 0; i < result->answer_count; i++) {
         const struct result_answer *answer = &result->answer[i];
         char bar[64];
-        (void)snprintf(bar, sizeof bar, "%.5g to %.5g", answer->low, answer->high);
+        (void)snprintf(bar, sizeof bar, "-");
+        if (isfinite(answer->low) && isfinite(answer->high)) {
+            (void)snprintf(bar, sizeof bar, "%.5g to %.5g", answer->low, answer->high);
+        }
         if (strlen(answer->name) > QUESTION_WIDTH) {
             (void)fprintf(out, "  %s\n  %*s", answer->name, QUESTION_WIDTH, "");
         } else {
             (void)fprintf(out, "  %-*s", QUESTION_WIDTH, answer->name);
         }
-        (void)fprintf(out, " %9.5g  %-19s ", answer->value, bar);
+        if (isfinite(answer->value)) {
+            (void)fprintf(out, " %9.5g", answer->value);
+        } else {
+            (void)fprintf(out, " %9s", "-");
+        }
+        (void)fprintf(out, "  %-19s ", bar);
         if (isfinite(answer->exact)) {
             (void)fprintf(out, "%9.5g", answer->exact);
         } else {
@@ -47,6 +67,7 @@ static void show_answers(FILE *out, const struct result *result)
         }
         (void)fprintf(out, strlen(answer->unit) > UNIT_WIDTH ? "\n    in %s\n" : "  %s\n",
                       answer->unit);
+        show_interval(out, answer);
         if (!alike && isfinite(answer->records)) {
             (void)fprintf(out, "    of %.0f records\n", answer->records);
         }

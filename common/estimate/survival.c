@@ -260,8 +260,7 @@ struct estimate survival_mean(double *gradient_sum, const struct survival_group 
 static struct estimate difference(const struct estimate *a, const struct estimate *b,
                                   double noise_covariance)
 {
-    const double noise =
-        fmax(0, a->noise * a->noise + b->noise * b->noise - 2 * noise_covariance);
+    const double noise = fmax(0, a->noise * a->noise + b->noise * b->noise - 2 * noise_covariance);
     const double sampling = a->sampling * a->sampling + b->sampling * b->sampling;
     const double value = a->value - b->value;
     const double reach = ESTIMATE_Z * sqrt(noise + sampling);

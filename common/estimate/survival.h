@@ -57,10 +57,10 @@ struct survival_point {
 
 struct survival_curve {
     struct survival_point point[SURVIVAL_INTERVALS_MAX]; /* survival is NAN where it is not given */
-    size_t shown;           /* how many are given */
-    struct estimate median; /* high NAN: beyond the end */
-    bool median_beyond;     /* the curve stays above one half */
-    struct estimate mean;   /* restricted to the end */
+    size_t shown;                                        /* how many are given */
+    struct estimate median;                              /* high NAN: beyond the end */
+    bool median_beyond;                                  /* the curve stays above one half */
+    struct estimate mean;                                /* restricted to the end */
 };
 
 struct survival {
@@ -103,7 +103,8 @@ size_t survival_plan(const struct survival_public *known);
 struct survival_expected {
     double survival; /* half of the width of the 95 % interval at the end; NAN: not given */
     double mean;     /* the same of the restricted mean, as a share of `end` */
-    double group;    /* the fewest records of a group whose curve is given, if half of those that do not die are
+    double
+        group; /* the fewest records of a group whose curve is given, if half of those that do not die are
                         censored; NAN: above 10^9 */
 };
 

@@ -23,16 +23,15 @@ struct setting {
 
 /* From few deaths, where the sampling error is large, to most; censoring heavy and early is the hard case. */
 static const struct setting settings[] = {
-    {{0.35, 0}, {0.05, 0}}, {{1.2, 0}, {0.05, 0}},  {{1.2, 3}, {0.05, 0}}, {{1.2, -2}, {0.05, 0}},
-    {{0.35, 3}, {1, 0}},    {{0.35, -2}, {1, 4}},   {{1.2, 0}, {1.5, 0}},  {{1.2, 3}, {1, 4}},
-    {{1.2, -2}, {1, 4}},
+    {{0.35, 0}, {0.05, 0}}, {{1.2, 0}, {0.05, 0}}, {{1.2, 3}, {0.05, 0}},
+    {{1.2, -2}, {0.05, 0}}, {{0.35, 3}, {1, 0}},   {{0.35, -2}, {1, 4}},
+    {{1.2, 0}, {1.5, 0}},   {{1.2, 3}, {1, 4}},    {{1.2, -2}, {1, 4}},
 };
 
 static double hazard_at(const struct hazard *hazard, double t)
 {
     const double fall = hazard->early;
-    return fall == 0 ? hazard->total
-                     : hazard->total * fall * exp(-fall * t) / (1 - exp(-fall));
+    return fall == 0 ? hazard->total : hazard->total * fall * exp(-fall * t) / (1 - exp(-fall));
 }
 
 /* Expected cells of one group, and the log of its true survival at each interval's end. */
@@ -156,8 +155,7 @@ struct survival_expected survival_expect(const struct survival_public *known, si
     const struct estimate mean = survival_mean(&sum, &group, &cells);
     const bool is_given = group.given[intervals - 1];
     return (struct survival_expected){
-        .survival =
-            is_given ? 0.5 * ESTIMATE_Z * survival_deviation(&group, intervals - 1) : NAN,
+        .survival = is_given ? 0.5 * ESTIMATE_Z * survival_deviation(&group, intervals - 1) : NAN,
         .mean = isnan(mean.value) ? NAN : (mean.high - mean.low) / 2,
         .group = smallest_group(known, intervals)};
 }

@@ -7,7 +7,7 @@
 
 /* K = intervals; the gradient's row J is of L_J, by the group's own cells. */
 struct survival_group {
-    double at_risk[SURVIVAL_INTERVALS_MAX];      /* Y */
+    double at_risk[SURVIVAL_INTERVALS_MAX];       /* Y */
     double at_risk_noise[SURVIVAL_INTERVALS_MAX]; /* its noise's standard deviation */
     double log_survival[SURVIVAL_INTERVALS_MAX];
     double greenwood[SURVIVAL_INTERVALS_MAX];

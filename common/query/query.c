@@ -109,8 +109,7 @@ static void add_to_mean(int64_t *sum, const struct query_asked *asked)
 
 static void add_to_quantile(int64_t *sum, const struct query_asked *asked)
 {
-    const int64_t side =
-        side_of(asked->query, asked->grid_bits, asked->threshold, cell_of(asked));
+    const int64_t side = side_of(asked->query, asked->grid_bits, asked->threshold, cell_of(asked));
     sum[0] += (int64_t)((uint64_t)side & asked->holds);
 }
 

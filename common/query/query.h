@@ -25,7 +25,7 @@
 
 enum {
     QUERY_TEXT_BYTES = 256, /* with the final zero */
-    QUERY_EDGES_MAX = 128, /* and cells of a histogram */
+    QUERY_EDGES_MAX = 128,  /* and cells of a histogram */
     QUERY_CELLS_MAX = SURVIVAL_CELLS_MAX,
     QUERY_INTERVALS_DEFAULT = 20, /* of survival, before query_plan */
     QUERY_ROUNDS_MAX = 40,
@@ -62,14 +62,16 @@ struct query {
     double share;                      /* of a quantile, in (0, 1) */
     uint32_t rounds;                   /* of a quantile; all others are answered in one */
 
-    struct query_factor factor[QUERY_FACTORS_MAX]; /* (factor_count) of a survival: none or the groups' */
+    struct query_factor
+        factor[QUERY_FACTORS_MAX]; /* (factor_count) of a survival: none or the groups' */
     size_t factor_count;
     struct predicate event; /* of a survival */
-    struct predicate split; /* of one by a predicate: the groups are those that it does not hold for, and does */
+    struct predicate
+        split; /* of one by a predicate: the groups are those that it does not hold for, and does */
     char group_name[2][QUERY_TEXT_BYTES]; /* then */
-    double end;             /* of a survival: the last interval's, unit: the file's */
-    size_t intervals;       /* of a survival */
-    bool intervals_are_asked; /* by the text; else query_plan chooses them */
+    double end;                           /* of a survival: the last interval's, unit: the file's */
+    size_t intervals;                     /* of a survival */
+    bool intervals_are_asked;             /* by the text; else query_plan chooses them */
 };
 
 /**

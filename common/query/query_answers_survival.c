@@ -101,8 +101,8 @@ static size_t answer_groups(struct query_answer *answer, const struct answering 
             (void)snprintf(median->note, sizeof median->note,
                            "the curve stays above one half up to %.6g", query->end);
         } else {
-            (void)snprintf(median->note, sizeof median->note,
-                           "the interval is in steps of %.4g", query->edge[0]);
+            (void)snprintf(median->note, sizeof median->note, "the interval is in steps of %.4g",
+                           query->edge[0]);
         }
         if (isnan(curve->mean.value)) {
             say_too_few(mean, cells);

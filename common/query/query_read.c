@@ -254,8 +254,8 @@ static enum status read_kind(struct reading *reading)
         kind++;
     }
     if (kind == QUERY_KINDS) {
-        return reader_refuse(
-            reader, "one of count:, mean:, histogram:, quantile:, survival: comes first");
+        return reader_refuse(reader,
+                             "one of count:, mean:, histogram:, quantile:, survival: comes first");
     }
     if (!reader_accept(reader, ":")) {
         return reader_refuse(reader, "a colon should stand here");

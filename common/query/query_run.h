@@ -40,7 +40,8 @@ struct query_answer {
         high; /* low .. high: the noise alone. Each bar by itself; together they hold less often */
     double sampling; /* the standard error of the same answer as one about the population that the
                         records were drawn from, at most: an estimate, and apart; NAN for a quantile */
-    double total_low; /* of sampling and noise together, 95 %, about the population; NAN where the kind */
+    double
+        total_low; /* of sampling and noise together, 95 %, about the population; NAN where the kind */
     double total_high; /* of question has none */
 };
 

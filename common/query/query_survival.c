@@ -35,9 +35,8 @@ static void set_intervals(struct query *query, size_t intervals)
 void query_plan_survival(struct query *query, const struct query_public *known)
 {
     if (!query->intervals_are_asked) {
-        const struct survival_public of_survival = {.records = known->records,
-                                                    .groups = query_groups(query),
-                                                    .variance = known->variance};
+        const struct survival_public of_survival = {
+            .records = known->records, .groups = query_groups(query), .variance = known->variance};
         set_intervals(query, survival_plan(&of_survival));
     }
 }
@@ -72,7 +71,7 @@ static enum status read_event(struct reading *reading)
                                         schema->column[index].category_count == 2;
     if (!has_two) {
         return reader_refuse(&at_column, "this has not two categories: say which is the event, "
-                                     "such as death == 1");
+                                         "such as death == 1");
     }
     query->event.step[0] =
         (struct predicate_step){.verb = PREDICATE_EQUAL, .column = index, .constant = 1};
@@ -162,9 +161,10 @@ enum status query_read_survival(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
-    enum status status = reader_accept(reader, "time")
-                             ? query_read_column(reading, true)
-                             : reader_refuse(reader, "the word time and a column should stand here");
+    enum status status =
+        reader_accept(reader, "time")
+            ? query_read_column(reading, true)
+            : reader_refuse(reader, "the word time and a column should stand here");
     if (status == STATUS_OK) {
         status = reader_accept(reader, "event")
                      ? read_event(reading)

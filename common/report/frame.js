@@ -28,7 +28,7 @@ const percent = (v) => written(v, "percent", 1);
 
 /* An element with its attributes (null: none) and children: texts, elements, lists of them. */
 function el(name, attributes, ...children) {
-  const svg = ["svg", "rect", "circle", "path", "line"].includes(name);
+  const svg = ["svg", "rect", "circle", "path", "line", "text"].includes(name);
   const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   Object.entries(attributes || {}).forEach(([key, value]) => {
     if (value !== null) { element.setAttribute(key, value); }

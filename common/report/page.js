@@ -57,7 +57,7 @@ function closeness() {
 
 function facts() {
   const privacy = result.privacy, said = result.rounds.filter((r) => r.said !== undefined).map((r) => r.said);
-  const exact = answers.filter((a) => known(a.exact)), sites = privacy.per_agent.length;
+  const exact = answers.filter((a) => known(a.exact) && known(a.low) && known(a.high)), sites = privacy.per_agent.length;
   return Object.assign({
     job: result.job, version: result.version, unit: privacy.unit, trust: privacy.trust, private: result.private === true,
     seed: result.seed !== null, simulated: result.simulated, finished: result.finished,
@@ -74,6 +74,7 @@ function facts() {
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),
     said: said.length > 0 ? said[said.length - 1] || " " : "", saidCount: String(said.length), saidOften: said.length > 1,
     losses: result.rounds.some((r) => r.losses), releases: releases.length > 0, forecasts: result.forecasts.length > 0,
+    curves: result.curves.length > 0, exactCurves: result.curves.some((p) => known(p.exact)),
     accuracy: orNone(result.accuracy, percent(result.accuracy)), accuracyOrDash: percent(result.accuracy),
     accuracyError: percent(result.accuracy_error), auc: orNone(result.auc, fixed(result.auc, 3)), aucOrDash: fixed(result.auc, 3),
     aucError: orNone(result.auc_error, fixed(result.auc_error, 3)),
@@ -119,8 +120,11 @@ function picture(answer) {
 function answerTable() {
   const list = columnsOf("answers", {
     name: { cell: (a) => [a.name, a.note ? [el("br"), el("small", {}, a.note)] : []] },
-    low: { cell: (a) => general(a.low, 5) + " to " + general(a.high, 5) }, exact: { tag: true }
-  }).filter((c) => c.key !== "exact" || answers.some((a) => known(a.exact)));
+    low: { cell: (a) => general(a.low, 5) + " to " + general(a.high, 5) }, exact: { tag: true },
+    interval_low: { cell: (a) => known(a.interval_low) || known(a.interval_high)
+      ? general(a.interval_low, 5) + " to " + general(a.interval_high, 5) : "" }
+  }).filter((c) => (c.key !== "exact" || answers.some((a) => known(a.exact)))
+    && (c.key !== "interval_low" || answers.some((a) => known(a.interval_low))));
   list.splice(1, 0, { label: "", style: "picture", cell: picture });
   table("answers", list, answers);
 }

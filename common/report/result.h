@@ -74,10 +74,10 @@ struct result_answer {
     double error; /* standard error that the noise makes */
     double low;   /* the exact answer lies in low .. high with at least 95 % */
     double high;
-    double sampling; /* standard error as an answer about the population */
+    double sampling;  /* standard error as an answer about the population */
     double total_low; /* 95 % interval of sampling and noise together; NAN: the question has none */
     double total_high;
-    double exact;    /* simulator only: the same question without noise, on the same records */
+    double exact; /* simulator only: the same question without noise, on the same records */
 };
 
 /* A point of a curve that a question asks for. Points of a curve stand one behind the other. */

@@ -22,7 +22,8 @@ static const struct {
                {"excess", study_excess},
                {"concentration", study_concentration},
                {"accuracy", study_accuracy},
-               {"corrections", study_corrections}};
+               {"corrections", study_corrections},
+               {"intervals", study_intervals}};
 
 enum { STUDIES = sizeof studies / sizeof studies[0] };
 
@@ -130,7 +131,7 @@ int main(int count, char **argument)
         return (int)command_fail(
             command, EXIT_CODE_USAGE,
             "there is no study \"%s\"; there are regret, excess, concentration, "
-            "accuracy and corrections",
+            "accuracy, corrections and intervals",
             asked.name);
     }
     struct study *study = calloc(1, sizeof *study);

@@ -44,5 +44,7 @@ MUST_USE enum status study_accuracy(struct study *study, const struct study_requ
                                     struct why *why);
 MUST_USE enum status study_corrections(struct study *study, const struct study_request *request,
                                        struct why *why);
+MUST_USE enum status study_intervals(struct study *study, const struct study_request *request,
+                                     struct why *why);
 
 #endif

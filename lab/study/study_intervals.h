@@ -33,21 +33,19 @@ struct intervals_rate {
 double intervals_share(const struct intervals_rate *rate);
 void intervals_count(struct intervals_rate *rate, bool yes);
 
-/** Returns the normal deviate of chance that is left: a rate measured in few runs varies. */
-double intervals_error(const struct intervals_rate *rate, double expected);
-
 struct intervals_survival {
     size_t intervals;            /* that were planned */
     struct intervals_rate shown; /* points */
     struct intervals_rate point; /* intervals of points that hold the truth */
-    double worst_point;          /* the least share over points that nine runs in ten show; NAN: none */
+    double worst_point; /* the least share over points that nine runs in ten show; NAN: none */
     struct intervals_rate band;
     struct intervals_rate noise; /* intervals of the noise that hold the curve without noise */
     struct intervals_rate mean;
     struct intervals_rate difference;
     struct intervals_rate median;
     struct intervals_rate rejected; /* log-rank tests below 5 % */
-    double width_free; /* of intervals at the end, over those of the same records without noise; mean */
+    double
+        width_free; /* of intervals at the end, over those of the same records without noise; mean */
     double width_true; /* over those that the true cells give */
 };
 

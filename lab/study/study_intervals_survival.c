@@ -169,8 +169,7 @@ static enum status run_one(struct intervals_survival *out, struct intervals_rate
     enum status status = add_noise(cell, m, noise, setting, &random);
     cells_balance(cell, m, records);
     survival_estimate(&exact, &(struct survival_cells){exact_cell, GROUPS, k, 1, 0});
-    const struct survival_cells released = {cell, GROUPS, k, 1,
-                                            2 * setting->draws * scale * scale};
+    const struct survival_cells released = {cell, GROUPS, k, 1, 2 * setting->draws * scale * scale};
     survival_estimate(&told, &released);
     for (size_t g = 0; g < GROUPS; g++) {
         judge_curve(out, at, &told.curve[g], &exact.curve[g], g, setting);
@@ -195,10 +194,10 @@ enum status intervals_survival(struct intervals_survival *out,
                                const struct intervals_setting *setting)
 {
     const double scale = 2 / setting->epsilon;
-    const struct survival_public known = {
-        .records = (double)(INTERVALS_SITES * setting->site_records),
-        .groups = GROUPS,
-        .variance = 2 * setting->draws * scale * scale};
+    const struct survival_public known = {.records =
+                                              (double)(INTERVALS_SITES * setting->site_records),
+                                          .groups = GROUPS,
+                                          .variance = 2 * setting->draws * scale * scale};
     struct intervals_rate at[SURVIVAL_INTERVALS_MAX] = {{0}};
     double truth[SURVIVAL_CELLS_MAX];
     struct widths widths = {0};
@@ -208,9 +207,9 @@ enum status intervals_survival(struct intervals_survival *out,
 
     *out = (struct intervals_survival){.intervals = survival_plan(&known), .worst_point = NAN};
     seeded_random_init(&seeded, setting->seed);
-    enum status status = noise_laplace_init(
-        &noise,
-        (struct noise_scale){(uint64_t)(ldexp(2, GRID_LOG2) * 1e6), (uint64_t)(setting->epsilon * 1e6)});
+    enum status status =
+        noise_laplace_init(&noise, (struct noise_scale){(uint64_t)(ldexp(2, GRID_LOG2) * 1e6),
+                                                        (uint64_t)(setting->epsilon * 1e6)});
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         status = run_one(out, at, &widths, &noise, setting, &seeded);
     }
@@ -222,7 +221,8 @@ enum status intervals_survival(struct intervals_survival *out,
     out->width_true = widths.estimated / (double)widths.runs / widths.by_truth;
     for (size_t j = 0; j < out->intervals; j++) {
         if (10 * at[j].all >= 9 * GROUPS * setting->runs) {
-            out->worst_point = fmin(intervals_share(&at[j]), isnan(out->worst_point) ? 1 : out->worst_point);
+            out->worst_point =
+                fmin(intervals_share(&at[j]), isnan(out->worst_point) ? 1 : out->worst_point);
         }
     }
     return status;

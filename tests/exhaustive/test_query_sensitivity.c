@@ -96,6 +96,10 @@ static const char *const question[] = {
     "quantile: 0.5 of age",
     "quantile: 0.999 of kappa where sex == F in 3 rounds",
     "quantile: 0.01 of age where death == 1",
+    "survival: time age event death by sex, to 98 in 4 intervals",
+    "survival: time age event death == 1 by 'home region', to 80 in 4 intervals where kappa < 2",
+    "survival: time kappa event sex by age >= 60 and death == 1, to 2 in 4 intervals",
+    "survival: time age event death == 0, to 60 in 5 intervals",
 };
 
 Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)

@@ -25,8 +25,8 @@ static enum status need(struct work_need *out, const struct work_view *view)
 {
     const double cells = (double)query_set_cells(&query_stage(view->stage)->queries, 0);
     out->flops =
-        view->rows *
-        ((double)query_stage(view->stage)->queries.count * WORK_PREDICATE_FLOPS + WORK_CELL_FLOPS * cells);
+        view->rows * ((double)query_stage(view->stage)->queries.count * WORK_PREDICATE_FLOPS +
+                      WORK_CELL_FLOPS * cells);
     out->bytes = WORK_NUMBER * 3 * cells;
     return STATUS_OK;
 }
@@ -36,9 +36,8 @@ static enum status describe_survival(struct terms *terms, const struct query *qu
                                      const struct query_noise *noise, double step, double records)
 {
     const double deviation = step * query_noise_deviation(noise);
-    const struct survival_public known = {.records = records,
-                                          .groups = query_groups(query),
-                                          .variance = deviation * deviation};
+    const struct survival_public known = {
+        .records = records, .groups = query_groups(query), .variance = deviation * deviation};
     const struct survival_expected expected = survival_expect(&known, query->intervals);
     struct terms_line *cell = terms_add_line(terms);
     struct terms_line *share = cell != NULL ? terms_add_line(terms) : NULL;

@@ -273,6 +273,10 @@ static const struct way ways[] = {
      0.95, .number = true},
     {"learn a number without a look, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n",
      0.95, .epsilon = 0.3, .number = true},
+    {"query of survival", "record", "local", "0",
+     "  - {task: query, queries: [\"survival: time a event b > 0 by y == 1, to 0.9\"],\n"
+     "     batch: 24, share: 1, grid_bits: 10}\n",
+     1},
 };
 
 /* A site with few rows in one process. */

@@ -16,7 +16,8 @@ enum {
     EXAMPLE_AGENTS = 2,
     EXAMPLE_FEATURES = 3,
     EXAMPLE_ANSWERS = 2,
-    EXAMPLE_RELEASES = 2
+    EXAMPLE_RELEASES = 2,
+    EXAMPLE_POINTS = 4
 };
 
 /* A question, what it released, and a selection. */
@@ -34,6 +35,25 @@ static inline void example_answers(struct result *result)
         answer->high = answer->value + 30;
         answer->sampling = i == 0 ? 20.25 : NAN;
         answer->exact = i == 0 ? 987 : NAN;
+        answer->total_low = i == 0 ? 950.25 : NAN;
+        answer->total_high = i == 0 ? 1050.75 : NAN;
+    }
+    cr_assert(result_reserve_points(result, EXAMPLE_POINTS) == STATUS_OK);
+    for (size_t i = 0; i < EXAMPLE_POINTS; i++) {
+        struct result_point *point = &result->point[i];
+        (void)snprintf(point->question, sizeof point->question, "survival: time t event d, to 4");
+        (void)snprintf(point->group, sizeof point->group, i < 2 ? "F" : "M");
+        point->round = 2;
+        point->time = 2 + 2 * (double)(i % 2);
+        point->value = i == 3 ? NAN : 0.75 - 0.125 * (double)i;
+        point->low = point->value - 0.0625;
+        point->high = point->value + 0.0625;
+        point->band_low = point->value - 0.125;
+        point->band_high = point->value + 0.125;
+        point->noise_low = point->value - 0.03125;
+        point->noise_high = point->value + 0.03125;
+        point->at_risk = 100 - 10 * (double)i;
+        point->exact = i == 0 ? 0.71875 : NAN;
     }
     for (size_t i = 0; i < EXAMPLE_RELEASES; i++) {
         struct result_release *release = &result->release[i];

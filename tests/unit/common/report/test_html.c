@@ -109,6 +109,7 @@ Test(html, shows_answers_with_their_bars_and_what_they_cost)
               strstr(page, "undefined") == NULL);
     free(page);
     result.answer[0].exact = NAN;
+    result.point[0].exact = NAN;
     result.answer[0].low = INFINITY;
     page = drawn(&result);
     cr_assert(strstr(page, "exact <span") == NULL, "a deployment has no such column");
@@ -236,6 +237,34 @@ Test(html, says_so_when_it_is_not_private)
     result_free(&result);
 }
 
+Test(html, draws_curves_with_bands_and_numbers_at_risk)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(occurrences(page, "<svg class=\"curves\"") == 1, "one question");
+    cr_assert(occurrences(page, "<path class=\"curve\"") == 2, "of two groups");
+    cr_assert(occurrences(page, "<path class=\"without\"") == 1);
+    cr_assert(strstr(page, "At risk, about") != NULL && strstr(page, ">100</text>") != NULL);
+    cr_assert(strstr(page, "<td>0.688 to 0.813</td>") != NULL);
+    free(page);
+    for (size_t i = 2; i < EXAMPLE_POINTS; i++) {
+        result.point[i].value = NAN;
+    }
+    (void)snprintf(result.answer[0].name, RESULT_TEXT_BYTES,
+                   "survival: time t event d, to 4: median M");
+    (void)snprintf(result.answer[0].note, RESULT_TEXT_BYTES, "not enough data for this question");
+    page = drawn(&result);
+    cr_assert(occurrences(page, "<path class=\"curve\"") == 1);
+    cr_assert(strstr(page, "No curve of M: not enough data for this question") != NULL);
+    free(page);
+    result.point_count = 0;
+    page = drawn(&result);
+    cr_assert(strstr(page, "<svg class=\"curves\"") == NULL && strstr(page, "Survival") == NULL);
+    free(page);
+    result.point_count = EXAMPLE_POINTS;
+    result_free(&result);
+}
+
 Test(html, marks_what_only_a_simulator_knows)
 {
     struct result result = example_result();
@@ -249,6 +278,7 @@ Test(html, marks_what_only_a_simulator_knows)
     result.baseline.majority = NAN;
     result.baseline.pooled_accuracy = NAN;
     result.answer[0].exact = NAN;
+    result.point[0].exact = NAN;
     page = drawn(&result);
     cr_assert(strstr(page, "id=\"chart-accuracy\"") == NULL);
     cr_assert(strstr(page, "id=\"chart-mean-losses\"") != NULL);

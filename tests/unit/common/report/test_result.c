@@ -111,6 +111,21 @@ Test(result, keeps_every_figure_of_answers_and_releases)
         cr_assert(a->low == b->low && a->high == b->high);
         cr_assert(isnan(a->sampling) == isnan(b->sampling) && isnan(a->exact) == isnan(b->exact));
     }
+    cr_assert(back.answer[0].total_low == 950.25 && back.answer[0].total_high == 1050.75);
+    cr_assert(isnan(back.answer[1].total_low) && back.point_count == EXAMPLE_POINTS);
+    for (size_t i = 0; i < EXAMPLE_POINTS; i++) {
+        const struct result_point *a = &result.point[i];
+        const struct result_point *b = &back.point[i];
+        cr_assert_str_eq(a->question, b->question);
+        cr_assert_str_eq(a->group, b->group);
+        cr_assert(a->round == b->round && a->time == b->time && a->at_risk == b->at_risk);
+        cr_assert(isnan(a->value) ? isnan(b->value) : a->value == b->value && a->low == b->low);
+        cr_assert(isnan(a->value) || (a->high == b->high && a->band_low == b->band_low));
+        cr_assert(isnan(a->value) ||
+                  (a->band_high == b->band_high && a->noise_low == b->noise_low));
+        cr_assert(isnan(a->value) || a->noise_high == b->noise_high);
+        cr_assert(isnan(b->exact) == (i > 0));
+    }
     cr_assert(back.answer[0].exact == 987 && back.answer[0].sampling == 20.25);
     for (size_t i = 0; i < EXAMPLE_RELEASES; i++) {
         const struct result_release *b = &back.release[i];

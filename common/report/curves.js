@@ -1,0 +1,80 @@
+/* Curves as papers draw them: each group's line with its interval and band, and the numbers at risk underneath. Lines of a
+ * drawing, which needs no charts and prints. */
+const HUES = ["#1f7a4d", "#b7791f", "#3b7ea1", "#7a5ea8", "#a5523f", "#6b8e4e", "#b86b92", "#5f7f8f"];
+const FRAME = { left: 150, right: 20, top: 12, width: 860, height: 330, row: 20, letters: 22 };
+
+/* The questions' curves: [{question, groups: [{name, points}]}]. */
+function curvesOf(points) {
+  const curves = [];
+  points.forEach((p) => {
+    let curve = curves[curves.length - 1];
+    if (!curve || curve.question !== p.question || curve.round !== p.round) {
+      curves.push(curve = { question: p.question, round: p.round, groups: [] });
+    }
+    let group = curve.groups[curve.groups.length - 1];
+    if (!group || group.name !== p.group) { curve.groups.push(group = { name: p.group, points: [] }); }
+    group.points.push(p);
+  });
+  return curves;
+}
+
+function curvePicture(curve) {
+  const end = most(curve.groups.flatMap((g) => g.points.map((p) => p.time)));
+  const plotWidth = FRAME.width - FRAME.left - FRAME.right, bottom = FRAME.top + FRAME.height;
+  const x = (t) => (FRAME.left + t / end * plotWidth).toFixed(1), y = (v) => (bottom - v * FRAME.height).toFixed(1);
+  const text = (at, down, anchor, words, hue) => el("text", { x: at, y: down, "text-anchor": anchor, fill: hue || null }, words);
+  const parts = [], shown = (p) => known(p.value);
+  [0, 0.25, 0.5, 0.75, 1].forEach((v) => parts.push(el("line", { class: "grid", x1: x(0), x2: x(end), y1: y(v), y2: y(v) }),
+    text(FRAME.left - 8, Number(y(v)) + 4, "end", String(100 * v) + "%")));
+  const count = curve.groups[0].points.length, every = Math.max(1, Math.round(count / 6)), ticks = [];
+  for (let j = 0; 2 * (count - j) >= every; j += every) { ticks.push(j); }
+  ticks.forEach((j) => parts.push(text(x(j * end / count), bottom + 18, "middle", general(j * end / count, 4))));
+  parts.push(text(x(end), bottom + 18, "middle", general(end, 4)));
+  const area = (points, low, high) => "M" + points.map((p) => x(p.time) + " " + y(p[high])).join("L") + "L"
+    + points.slice().reverse().map((p) => x(p.time) + " " + y(p[low])).join("L") + "Z";
+  curve.groups.forEach((group, g) => {
+    const hue = HUES[g % HUES.length], points = group.points.filter(shown);
+    if (points.length === 0) { return; }
+    parts.push(el("path", { fill: hue, "fill-opacity": 0.13, d: area(points, "band_low", "band_high") }),
+      el("path", { fill: hue, "fill-opacity": 0.22, d: area(points, "low", "high") }));
+  });
+  curve.groups.forEach((group, g) => {
+    const hue = HUES[g % HUES.length], points = group.points.filter(shown), exact = group.points.filter((p) => known(p.exact));
+    const path = (list, key) => "M" + x(0) + " " + y(1) + list.map((p) => "L" + x(p.time) + " " + y(p[key])).join("");
+    if (exact.length > 0) { parts.push(el("path", { class: "without", d: path(exact, "exact") })); }
+    if (points.length > 0) { parts.push(el("path", { class: "curve", stroke: hue, d: path(points, "value") })); }
+  });
+  const under = bottom + 46;
+  parts.push(text(12, under, "start", "At risk, about"));
+  curve.groups.forEach((group, g) => {
+    const down = under + (g + 1) * FRAME.row, hue = HUES[g % HUES.length], name = group.name || "all";
+    parts.push(text(FRAME.left - 24, down, "end",
+      name.length > FRAME.letters ? name.slice(0, FRAME.letters - 1) + "\u2026" : name, hue));
+    ticks.forEach((j) => parts.push(text(x(j * end / count), down, "middle", fixed(group.points[j].at_risk, 0))));
+  });
+  const height = under + curve.groups.length * FRAME.row + 14;
+  return el("svg", { class: "curves", viewBox: "0 0 " + FRAME.width + " " + height, role: "img",
+    "aria-label": printable("Survival curves of " + curve.question + ". The figures are in the tables below.") }, parts);
+}
+
+function curveCards() {
+  const place = document.getElementById("curve-cards");
+  if (!place) { return; }
+  curvesOf(result.curves).forEach((curve) => {
+    const own = answers.filter((a) => a.name.startsWith(curve.question + ": "));
+    const refused = curve.groups.filter((g) => !g.points.some((p) => known(p.value))).map((g) => g.name || "all");
+    const notes = own.map((a) => a.note || "").filter((note) => note.startsWith("not enough data"));
+    place.appendChild(el("figure", { class: "card wide" },
+      el("figcaption", {}, el("h3", {}, curve.question),
+        el("ul", { class: "key" }, curve.groups.map((g, i) => el("li", { class: "hue" + i % HUES.length }, g.name || "all")))),
+      curvePicture(curve),
+      refused.length > 0 ? el("p", {}, "No curve of " + refused.join(", ") + ": " + notes[0] + ".") : []));
+  });
+}
+
+curveCards();
+table("curves", [{ key: "question", label: "question", format: "text" }].concat(columnsOf("curves", {
+  low: { cell: (p) => fixed(p.low, 3) + " to " + fixed(p.high, 3) },
+  band_low: { cell: (p) => fixed(p.band_low, 3) + " to " + fixed(p.band_high, 3) },
+  noise_low: { cell: (p) => fixed(p.noise_low, 3) + " to " + fixed(p.noise_high, 3) }, exact: { tag: true }
+}).filter((column) => column.key !== "exact" || result.curves.some((p) => known(p.exact)))), result.curves);

@@ -1,0 +1,152 @@
+/* Do intervals hold what they are said to hold? Simulated studies with known truth, by size, epsilon and trust. Answers that are
+ * shown count; how many are shown stands beside. */
+
+#include "lab/study/study_intervals.h"
+
+#include "lab/study/study.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { RUNS = 2000, TEXT = 80 };
+
+static const uint64_t sizes[] = {200, 1000, 5000};
+static const double epsilons[] = {0.25, 1, 4};
+static const unsigned draws[] = {1, INTERVALS_SITES}; /* central, local */
+
+enum {
+    SIZES = sizeof sizes / sizeof sizes[0],
+    EPSILONS = sizeof epsilons / sizeof epsilons[0],
+    TRUSTS = sizeof draws / sizeof draws[0]
+};
+
+static const double covers_least = 0.935;
+static const double rejects_most = 0.065;
+static const double shown_least = 0.1; /* of a setting that is judged: fewer are too few to count */
+
+double intervals_share(const struct intervals_rate *rate)
+{
+    return rate->all == 0 ? NAN : (double)rate->yes / (double)rate->all;
+}
+
+void intervals_count(struct intervals_rate *rate, bool yes)
+{
+    rate->yes += yes;
+    rate->all++;
+}
+
+/* The worst of all settings. */
+struct worst {
+    double point, band, mean, difference, median, noise, rejected, width;
+};
+
+static void take_least(double *least, const struct intervals_rate *rate, size_t runs)
+{
+    if ((double)rate->all >= shown_least * (double)runs) {
+        *least = fmin(*least, intervals_share(rate));
+    }
+}
+
+static void judge(struct worst *worst, const struct intervals_survival *found,
+                  const struct intervals_setting *setting)
+{
+    take_least(&worst->point, &found->point, setting->runs);
+    take_least(&worst->band, &found->band, setting->runs);
+    take_least(&worst->mean, &found->mean, setting->runs);
+    take_least(&worst->difference, &found->difference, setting->runs);
+    take_least(&worst->median, &found->median, setting->runs);
+    take_least(&worst->noise, &found->noise, setting->runs);
+    if (setting->is_null && (double)found->rejected.all >= shown_least * (double)setting->runs) {
+        worst->rejected = fmax(worst->rejected, intervals_share(&found->rejected));
+    }
+    if (isfinite(found->width_true)) {
+        worst->width = fmax(worst->width, found->width_true);
+    }
+}
+
+static void tell(struct study *study, const struct intervals_survival *found,
+                 const struct intervals_setting *setting)
+{
+    char text[8][TEXT];
+    (void)snprintf(text[0], TEXT, "%s, %d x %d, epsilon %g%s",
+                   setting->draws == 1 ? "central" : "local", INTERVALS_SITES,
+                   (int)setting->site_records, setting->epsilon, setting->is_null ? ", null" : "");
+    (void)snprintf(text[1], TEXT, "%zu", found->intervals);
+    (void)snprintf(text[2], TEXT, "%.2f", intervals_share(&found->shown));
+    (void)snprintf(text[3], TEXT, "%.3f, %.3f", intervals_share(&found->point), found->worst_point);
+    (void)snprintf(text[4], TEXT, "%.3f", intervals_share(&found->band));
+    (void)snprintf(text[5], TEXT, "%.3f, %.3f", intervals_share(&found->mean),
+                   intervals_share(&found->difference));
+    (void)snprintf(text[6], TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
+                   (double)found->rejected.all / (double)setting->runs);
+    (void)snprintf(text[7], TEXT, "%.2f, %.2f", found->width_free, found->width_true);
+    study_row(study, 8,
+              (const char *const[]){text[0], text[1], text[2], text[3], text[4], text[5], text[6],
+                                    text[7]});
+}
+
+static enum status run_all(struct study *study, struct worst *worst,
+                           const struct study_request *request, size_t runs)
+{
+    enum status status = STATUS_OK;
+    for (size_t n = 0; n < SIZES; n++) {
+        for (size_t i = 0; i < EPSILONS * TRUSTS * 2 && status == STATUS_OK; i++) {
+            const struct intervals_setting setting = {.site_records = sizes[n],
+                                                      .epsilon = epsilons[i / 2 / TRUSTS],
+                                                      .draws = draws[i / 2 % TRUSTS],
+                                                      .is_null = i % 2 == 1,
+                                                      .runs = sizes[n] > 1000 ? runs / 2 : runs,
+                                                      .seed = request->seed * 1000 + 100 * n + i,
+                                                      .planted = request->planted ? 0.5 : 1};
+            struct intervals_survival found;
+            status = intervals_survival(&found, &setting);
+            judge(worst, &found, &setting);
+            tell(study, &found, &setting);
+        }
+        study_progress(request, "intervals: survival, %d records a site", (int)sizes[n]);
+    }
+    return status;
+}
+
+enum status study_intervals(struct study *study, const struct study_request *request,
+                            struct why *why)
+{
+    static const char *const columns[] = {"survival",         "intervals",
+                                          "points shown",     "points cover, worst",
+                                          "bands cover",      "means, differences cover",
+                                          "log-rank rejects", "width over no noise, true cells"};
+    const size_t runs = request->runs == 0 ? RUNS : request->runs;
+    /* Short runs, of a test, are allowed what chance may do: four standard errors of the larger studies' half. */
+    const double allowed = runs >= RUNS ? 0 : 4 * sqrt(0.05 * 0.95 / ((double)runs / 2));
+    struct worst worst = {
+        .point = 1, .band = 1, .mean = 1, .difference = 1, .median = 1, .noise = 1};
+
+    (void)snprintf(study->title, sizeof study->title, "Do intervals hold the truth?");
+    (void)snprintf(
+        study->lede, sizeof study->lede,
+        "Simulated studies with known truth: five sites of 200, 1,000 and 5,000 records, "
+        "epsilon 0.25, 1 and 4, noise once or at each site. Of the answers that are shown, "
+        "95 %% intervals must hold the truth in 93.5 %% or more, and tests reject a true "
+        "null in 6.5 %% or less.");
+    study_columns(study, sizeof columns / sizeof columns[0], columns);
+    const enum status status = run_all(study, &worst, request, runs);
+    if (status != STATUS_OK) {
+        why_set(why, "the studies cannot be simulated");
+        return status;
+    }
+    study_claim(study, STUDY_AT_LEAST, worst.point, covers_least - allowed,
+                "survival: pointwise intervals of a curve that hold the truth, the worst of %d "
+                "settings",
+                SIZES * EPSILONS * TRUSTS * 2);
+    study_claim(study, STUDY_AT_LEAST, worst.band, covers_least - allowed,
+                "survival: bands that hold the whole curve, where it is shown");
+    study_claim(study, STUDY_AT_LEAST, worst.mean, covers_least - allowed,
+                "survival: intervals of the restricted mean");
+    study_claim(study, STUDY_AT_LEAST, worst.difference, covers_least - allowed,
+                "survival: intervals of the difference of two restricted means");
+    study_claim(study, STUDY_AT_LEAST, worst.noise, covers_least - allowed,
+                "survival: intervals of the noise alone that hold the curve without noise");
+    study_claim(study, STUDY_AT_MOST, worst.rejected, rejects_most + allowed,
+                "survival: log-rank tests that reject a true null");
+    return STATUS_OK;
+}

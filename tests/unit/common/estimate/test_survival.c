@@ -1,0 +1,156 @@
+/* Curves against R's `survival`, and what is refused. */
+
+#include "estimate/cells.h"
+#include "estimate/survival.h"
+
+#include "vectors.h"
+
+#include <math.h>
+
+enum { TOY = 10, HOSPITALS = 20 };
+
+static double cell[SURVIVAL_CELLS_MAX];
+static struct survival survival;
+
+static struct survival_cells read_cells(const json_t *object, const char *key, size_t groups,
+                                        size_t intervals)
+{
+    const size_t count = vector_read(cell, SURVIVAL_CELLS_MAX, object, key);
+    cr_assert(count == SURVIVAL_CELLS(groups, intervals));
+    return (struct survival_cells){.cell = cell,
+                                   .groups = groups,
+                                   .intervals = intervals,
+                                   .end = vector_one(object, "end_of"),
+                                   .variance = 0};
+}
+
+static void near(double got, double expected, double by, const char *what, size_t at)
+{
+    cr_expect(fabs(got - expected) <= by, "%s %zu: %.10g is not %.10g", what, at, got, expected);
+}
+
+/* Nobody is censored inside an interval: the curve is Kaplan and Meier's, its interval R's conf.type "log", the test
+ * survdiff's. */
+Test(survival, without_noise_and_censoring_inside_is_r_s)
+{
+    const json_t *toy = vectors("toy");
+    double value[3 * TOY];
+    double low[3 * TOY];
+    double high[3 * TOY];
+    const struct survival_cells cells = read_cells(toy, "cells", 3, TOY);
+    survival_estimate(&survival, &cells);
+    cr_assert(vector_read(value, 3 * TOY, toy, "survival") == 3 * TOY);
+    cr_assert(vector_read(low, 3 * TOY, toy, "low") == 3 * TOY);
+    cr_assert(vector_read(high, 3 * TOY, toy, "high") == 3 * TOY);
+    size_t shown = 0;
+    for (size_t i = 0; i < 3 * TOY; i++) {
+        const struct estimate *at = &survival.curve[i / TOY].point[i % TOY].survival;
+        if (!isnan(at->value)) { /* too few deaths at the beginning */
+            near(at->value, value[i], 1e-12, "survival", i);
+            near(at->low, low[i], 1e-9, "low", i);
+            near(at->high, fmin(high[i], 1), 1e-9, "high", i);
+            shown++;
+        }
+    }
+    cr_assert(shown >= 20);
+    near(survival.log_rank, vector_one(toy, "log_rank"), 1e-9, "log-rank", 3);
+    near(survival.log_rank_p, vector_one(toy, "log_rank_p"), 1e-12, "p", 3);
+    const struct survival_cells two = read_cells(toy, "cells_of_two", 2, TOY);
+    survival_estimate(&survival, &two);
+    near(survival.log_rank, vector_one(toy, "log_rank_of_two"), 1e-9, "log-rank", 2);
+}
+
+/* Grouped into 20 intervals the hospitals' curves differ from the exact ones by little. */
+Test(survival, of_the_hospitals_is_near_kaplan_and_meier)
+{
+    const json_t *flchain = vectors("flchain");
+    double value[2 * HOSPITALS];
+    double low[2 * HOSPITALS];
+    double mean[2];
+    double error[2];
+    const struct survival_cells cells = read_cells(flchain, "cells", 2, HOSPITALS);
+    survival_estimate(&survival, &cells);
+    cr_assert(vector_read(value, 2 * HOSPITALS, flchain, "survival") == 2 * HOSPITALS);
+    cr_assert(vector_read(low, 2 * HOSPITALS, flchain, "low") == 2 * HOSPITALS);
+    cr_assert(vector_read(mean, 2, flchain, "mean") == 2);
+    cr_assert(vector_read(error, 2, flchain, "mean_error") == 2);
+    for (size_t i = 0; i < 2 * HOSPITALS; i++) {
+        const struct estimate *at = &survival.curve[i / HOSPITALS].point[i % HOSPITALS].survival;
+        near(at->value, value[i], 0.0033, "survival", i);
+        near(at->low, low[i], 0.007, "low", i);
+    }
+    for (size_t g = 0; g < 2; g++) {
+        near(survival.curve[g].mean.value, mean[g], 0.002 * mean[g], "mean", g);
+        near(survival.curve[g].mean.sampling, error[g], 0.02 * error[g], "its error", g);
+    }
+    const double log_rank = vector_one(flchain, "log_rank");
+    near(survival.log_rank, log_rank, 0.03 * log_rank, "log-rank", 0);
+}
+
+/* The gradients, by differences: what the noise makes of the curve's log, of the mean and of the test. */
+Test(survival, noise_is_carried_by_the_right_gradients)
+{
+    const json_t *flchain = vectors("flchain");
+    struct survival_cells cells = read_cells(flchain, "cells", 2, HOSPITALS);
+    const size_t m = SURVIVAL_CELLS(2, HOSPITALS);
+    const double step = 0.25;
+    const size_t at = 12;
+    static struct survival moved;
+    double squares[3] = {0};
+    double sums[3] = {0};
+
+    cells.variance = 1e-9;
+    survival_estimate(&survival, &cells);
+    for (size_t i = 0; i < m; i++) {
+        double change[3] = {0};
+        for (int side = -1; side <= 1; side += 2) {
+            cell[i] += side * step;
+            survival_estimate(&moved, &cells);
+            cell[i] -= side * step;
+            change[0] += side * moved.curve[1].point[at].survival.value / (2 * step);
+            change[1] += side * moved.curve[1].mean.value / (2 * step);
+            change[2] += side * moved.mean_difference[1].value / (2 * step);
+        }
+        for (size_t f = 0; f < 3; f++) {
+            squares[f] += change[f] * change[f];
+            sums[f] += change[f];
+        }
+    }
+    const double told[3] = {survival.curve[1].point[at].survival.noise,
+                            survival.curve[1].mean.noise, survival.mean_difference[1].noise};
+    for (size_t f = 0; f < 3; f++) {
+        const double expected = sqrt(cells_covariance(squares[f], sums[f], sums[f], m, 1e-9));
+        near(told[f] / expected, 1, 1e-4, "noise over that by differences", f);
+    }
+}
+
+Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_would_do)
+{
+    struct survival_cells cells = read_cells(vectors("flchain"), "cells", 2, HOSPITALS);
+    cells.variance = 0.01;
+    cr_expect(survival_epsilon_factor(&cells) == 1 && survival_records_factor(&cells) == 1);
+    cells.variance = 300.0 * 300;
+    survival_estimate(&survival, &cells);
+    cr_expect(survival.curve[0].shown == 0 && isnan(survival.curve[0].mean.value));
+    cr_expect(isnan(survival.mean_difference[1].value) && isnan(survival.curve[0].median.value));
+    cr_expect(isnan(survival.curve[0].point[5].survival.value));
+    const double factor = survival_epsilon_factor(&cells);
+    cr_expect(factor > 1 && factor < 64);
+    cells.variance /= factor * factor;
+    survival_estimate(&survival, &cells);
+    cr_expect(2 * survival.curve[0].shown >= HOSPITALS && !isnan(survival.curve[1].mean.value));
+}
+
+Test(survival, more_noise_plans_fewer_intervals_and_expects_wider_ones)
+{
+    struct survival_public known = {.records = 5000, .groups = 2, .variance = 40};
+    const size_t exact = survival_plan(&known);
+    const struct survival_expected narrow = survival_expect(&known, exact);
+    known.variance = 4000;
+    const size_t noisy = survival_plan(&known);
+    const struct survival_expected wide = survival_expect(&known, noisy);
+    cr_expect(noisy < exact && exact <= SURVIVAL_INTERVALS_MAX, "%zu, %zu", noisy, exact);
+    cr_expect(wide.survival > narrow.survival && wide.group > narrow.group);
+    known.variance = 1e9;
+    cr_expect(isnan(survival_expect(&known, 10).survival));
+}

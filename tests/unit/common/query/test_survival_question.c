@@ -1,0 +1,154 @@
+/* The question `survival`: its text, a record's cell, the planner, and its answers end to end. */
+
+#include "query/query_run.h"
+
+#include "toy_schema.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { BITS = 8, ONE = 1 << BITS, K = 4 };
+
+static struct query parsed(const char *text)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+              why.text);
+    return query;
+}
+
+/* The one cell that a record is in: death and censoring by interval, who is left; and the last for the others. */
+static size_t cell_of(const struct query *query, double age, double sex, double label)
+{
+    const double cell[TOY_COLUMNS] = {age, sex, 1, 2};
+    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = label};
+    int64_t sum[QUERY_CELLS_MAX] = {0};
+    size_t found = query->cell_count;
+    int64_t total = 0;
+    query_add(sum, query, BITS, 0, &row);
+    for (size_t i = 0; i < QUERY_CELLS_MAX; i++) {
+        cr_assert(sum[i] == 0 || (sum[i] == ONE && i < query->cell_count));
+        total += sum[i];
+        found = sum[i] != 0 ? i : found;
+    }
+    cr_assert(total == ONE, "a record is in one cell");
+    return found;
+}
+
+Test(survival_question, puts_a_record_into_the_interval_of_its_time)
+{
+    const struct query query =
+        parsed("survival: time age event death by sex, to 80 in 4 intervals");
+    cr_assert(query.cell_count == 2 * (2 * K + 1) + 1 && query_groups(&query) == 2);
+    cr_expect(cell_of(&query, 0, 0, 1) == 0);
+    cr_expect(cell_of(&query, 20, 0, 1) == 0, "a death at an interval's end is in it");
+    cr_expect(cell_of(&query, 20.5, 0, 1) == 1);
+    cr_expect(cell_of(&query, 80, 0, 1) == 3);
+    cr_expect(cell_of(&query, 80.5, 0, 1) == 2 * K, "died later: alive at the end");
+    cr_expect(cell_of(&query, 0, 0, -1) == K);
+    cr_expect(cell_of(&query, 20, 0, -1) == K + 1, "censored at an interval's end: in the next");
+    cr_expect(cell_of(&query, 79.5, 0, -1) == 2 * K - 1);
+    cr_expect(cell_of(&query, 80, 0, -1) == 2 * K);
+    cr_expect(cell_of(&query, 70, 1, 1) == 2 * K + 1 + 3, "the other group");
+    cr_expect(cell_of(&query, NAN, 0, 1) == 2 * (2 * K + 1));
+    cr_expect(cell_of(&query, -1, 0, 1) == 2 * (2 * K + 1));
+    cr_expect(cell_of(&query, 70, NAN, 1) == 2 * (2 * K + 1));
+    cr_expect(cell_of(&query, 70, -1, 1) == 2 * (2 * K + 1));
+    cr_expect(cell_of(&query, INFINITY, 0, 1) == 2 * K);
+}
+
+Test(survival_question, takes_predicates_for_events_and_groups)
+{
+    const struct query query = parsed(
+        "survival: time age event sex == F by death == 1 and kappa < 2, to 80 in 4 intervals "
+        "where age >= 10");
+    cr_assert(query_groups(&query) == 2);
+    cr_assert_str_eq(query_group_name(&query, 0), "not death == 1 and kappa < 2");
+    cr_assert_str_eq(query_group_name(&query, 1), "death == 1 and kappa < 2");
+    cr_expect(cell_of(&query, 70, 0, -1) == 3);
+    cr_expect(cell_of(&query, 70, 1, -1) == K + 3);
+    cr_expect(cell_of(&query, 70, 0, 1) == 2 * K + 1 + 3);
+    cr_expect(cell_of(&query, 5, 0, 1) == 2 * (2 * K + 1), "the where leaves it out");
+    const struct query plain = parsed("survival: time age event sex, to 80");
+    cr_expect(query_groups(&plain) == 1 && query_group_name(&plain, 0)[0] == '\0');
+    cr_expect(cell_of(&plain, 70, 1, -1) < plain.intervals, "M is the second category");
+}
+
+static void refuses(const char *text, const char *part)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
+    cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
+}
+
+Test(survival_question, refuses_with_the_place_and_the_remedy)
+{
+    refuses("survival: age", "character 11, \"age\": the word time");
+    refuses("survival: time sex event death, to 80", "character 16, \"sex\"");
+    refuses("survival: time age death, to 80", "the word event");
+    refuses("survival: time age event 'home region', to 80", "not two categories");
+    refuses("survival: time age event kappa, to 80", "not two categories");
+    refuses("survival: time age event death by kappa, to 80", "column of numbers");
+    refuses("survival: time age event death", "the text ends here: a comma, to");
+    refuses("survival: time age event death, to 99", "inside the column's public range");
+    refuses("survival: time age event death, to 0", "inside the column's public range");
+    refuses("survival: time age event death, to 80 in 3 intervals", "from 4 to 40");
+    refuses("survival: time age event death, to 80 in 5", "the word intervals");
+    refuses("survival: time age event death, to 80 by sex", "should end here");
+    refuses("survival: time agee event death, to 80", "age");
+}
+
+Test(survival_question, plans_its_intervals_from_public_numbers_unless_told)
+{
+    struct query query = parsed("survival: time age event death by sex, to 80");
+    struct query told = parsed("survival: time age event death by sex, to 80 in 7 intervals");
+    const struct query_public much = {.records = 25000, .variance = 8};
+    const struct query_public little = {.records = 1000, .variance = 500};
+    query_plan(&query, &much);
+    const size_t many = query.intervals;
+    cr_expect(query.cell_count == 2 * (2 * many + 1) + 1 && query.edge[many - 1] == 80);
+    query_plan(&query, &little);
+    cr_expect(query.intervals < many);
+    query_plan(&told, &much);
+    cr_expect(told.intervals == 7);
+}
+
+/* 900 deaths, three hundred in each of the first three intervals, and 100 left; nobody censored. */
+Test(survival_question, answers_from_its_cells)
+{
+    const char *const text[] = {"count: age >= 65",
+                                "survival: time age event death, to 80 in 4 intervals"};
+    const struct query_noise noise = {.scale = ONE / 4.0, .draws = 1};
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[1 + 2 * K + 2] = {5 * ONE, 300 * ONE, 300 * ONE, 300 * ONE, 0, 0,
+                                  0,       0,         0,         100 * ONE, 0};
+    cr_assert(query_set_init(&set, text, 2, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_set_cells(&set, 0) == 1 + 2 * K + 2);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &noise, 1000);
+    struct query_answer answer[3];
+    struct query_point point[K];
+    cr_assert(query_run_answer_count(&set) == 3 && query_run_point_count(&set) == K);
+    query_run_answers(answer, &run);
+    query_run_points(point, &run);
+    cr_expect(answer[0].value == 5 && isnan(answer[0].total_low));
+    cr_assert_str_eq(answer[1].name,
+                     "survival: time age event death, to 80 in 4 intervals: median");
+    cr_expect(fabs(answer[1].value - (20 + 20.0 * 2 / 3)) < 1e-9, "%g", answer[1].value);
+    cr_expect(answer[1].total_low == 20 && answer[1].total_high == 40);
+    cr_expect(fabs(answer[2].value - 20 * (0.5 + 0.7 + 0.4 + 0.1 + 0.05)) < 1e-9, "%g",
+              answer[2].value);
+    cr_expect(answer[2].total_low < answer[2].low && answer[2].high < answer[2].total_high);
+    for (size_t j = 0; j < 3; j++) {
+        cr_expect(fabs(point[j].value - (0.7 - 0.3 * (double)j)) < 1e-12);
+        cr_expect(point[j].band_low < point[j].low && point[j].high < point[j].band_high);
+        cr_expect(point[j].low < point[j].noise_low && point[j].noise_high < point[j].high);
+        cr_expect(point[j].time == 20 * (double)(j + 1));
+    }
+    cr_expect(point[0].at_risk == 1000 && point[2].at_risk == 400);
+    query_run_free(&run);
+    query_set_free(&set);
+}

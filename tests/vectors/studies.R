@@ -1,0 +1,81 @@
+# studies.R - known answers of studies' statistics by R's `survival` and `stats`: Rscript tests/vectors/studies.R from the
+# repository's root writes tests/vectors/studies.json. Debian: r-base-core, r-cran-survival. No test needs R.
+library(survival)
+
+json <- function(x) paste0("[", paste(sprintf("%.17g", x), collapse = ", "), "]")
+entry <- function(name, value) sprintf('    "%s": %s', name, value)
+object <- function(name, entries) sprintf('  "%s": {\n%s\n  }', name, paste(entries, collapse = ",\n"))
+
+# Cells as estimate/survival.h lays them out: deaths at an interval's end are in it, censorings at its begin.
+cells <- function(time, event, group, k, end) {
+  out <- c()
+  for (g in levels(group)) {
+    own <- group == g
+    edges <- end * (0:k) / k
+    died <- event & time <= end & own
+    lost <- !event & time < end & own
+    out <- c(out, table(cut(time[died], edges, include.lowest = TRUE)),
+      table(cut(time[lost], edges, right = FALSE)), sum(own) - sum(died) - sum(lost))
+  }
+  c(out, 0)
+}
+
+# Deaths at the intervals' ends and no censoring before the last: the actuarial curve is Kaplan and Meier's.
+set.seed(14)
+n <- 240
+group <- factor(rep(c("a", "b", "c"), length.out = n))
+when <- ceiling(rexp(n, c(0.05, 0.08, 0.12)[group]))
+death <- when <= 10
+time <- pmin(when, 10)
+fit <- survfit(Surv(time, death) ~ group)
+at <- summary(fit, times = 1:10)
+two <- group != "c"
+toy <- object("toy", c(
+  entry("intervals", 10), entry("end_of", json(10)), entry("groups", 3),
+  entry("cells", json(cells(time, death, group, 10, 10))),
+  entry("survival", json(at$surv)), entry("low", json(at$lower)), entry("high", json(at$upper)),
+  entry("log_rank", json(survdiff(Surv(time, death) ~ group)$chisq)),
+  entry("log_rank_p", json(pchisq(survdiff(Surv(time, death) ~ group)$chisq, 2, lower.tail = FALSE))),
+  entry("cells_of_two", json(cells(time[two], death[two], factor(group[two]), 10, 10))),
+  entry("log_rank_of_two", json(survdiff(Surv(time, death) ~ group, subset = two)$chisq))))
+
+# The hospitals' records as they are, in 20 intervals.
+f <- read.csv("compose/hospitals/flchain.csv")
+f$sex <- factor(f$sex)
+end <- 5000
+exact <- summary(survfit(Surv(futime, death) ~ sex, f), times = end * (1:20) / 20)
+seen <- with(f, list(time = pmin(futime, end), death = death == 1 & futime <= end))
+means <- summary(survfit(Surv(futime, death) ~ sex, f), rmean = end)$table
+flchain <- object("flchain", c(
+  entry("intervals", 20), entry("end_of", json(end)), entry("groups", 2),
+  entry("cells", json(cells(f$futime, f$death == 1, f$sex, 20, end))),
+  entry("survival", json(exact$surv)), entry("low", json(exact$lower)), entry("high", json(exact$upper)),
+  entry("mean", json(means[, "rmean"])), entry("mean_error", json(means[, "se(rmean)"])),
+  entry("log_rank", json(survdiff(Surv(seen$time, seen$death) ~ f$sex)$chisq))))
+
+# Cross tables: Pearson's test; the odds ratio's interval by inverting the score test (Cornfield), the risk difference's by
+# inverting Pearson's with the difference given (here by numbers alone: uniroot on the constrained likelihood).
+counts <- table(f$sex, f$death)
+larger <- table(f$flc.grp, f$death)
+z2 <- qchisq(0.95, 1)
+cornfield <- function(t, side) {
+  a <- t[1, 1]; b <- t[1, 2]; c <- t[2, 1]; d <- t[2, 2]
+  r1 <- a + b; c1 <- a + c; n <- sum(t)
+  gap <- function(log_theta) {
+    theta <- exp(log_theta)
+    fit <- uniroot(function(x) x * (n - r1 - c1 + x) - theta * (r1 - x) * (c1 - x),
+      c(max(0, r1 + c1 - n), min(r1, c1)), tol = 1e-12)$root
+    (a - fit)^2 * (1 / fit + 1 / (r1 - fit) + 1 / (c1 - fit) + 1 / (n - r1 - c1 + fit)) - z2
+  }
+  middle <- log(a * d / (b * c))
+  exp(uniroot(gap, if (side == 0) c(middle - 3, middle) else c(middle, middle + 3), tol = 1e-12)$root)
+}
+crosstab <- object("crosstab", c(
+  entry("cells", json(c(t(counts)))), entry("chi_squared", json(chisq.test(counts, correct = FALSE)$statistic)),
+  entry("p", json(chisq.test(counts, correct = FALSE)$p.value)),
+  entry("odds_ratio", json(counts[1, 1] * counts[2, 2] / (counts[1, 2] * counts[2, 1]))),
+  entry("odds_low", json(cornfield(counts, 0))), entry("odds_high", json(cornfield(counts, 1))),
+  entry("cells_of_ten", json(c(t(larger)))),
+  entry("chi_squared_of_ten", json(chisq.test(larger, correct = FALSE)$statistic))))
+
+cat("{\n", paste(toy, flchain, crosstab, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")
