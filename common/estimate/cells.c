@@ -6,6 +6,7 @@
 #include "base/check.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -37,9 +38,10 @@ double chi_squared_above(double x, size_t freedom)
         return 1;
     }
     const double half = x / 2;
-    double a = freedom % 2 == 1 ? 0.5 : 1;
-    double above = freedom % 2 == 1 ? erfc(sqrt(half)) : exp(-half);
-    for (; a + 0.5 < (double)freedom / 2; a += 1) {
+    const bool is_odd = freedom % 2 == 1;
+    double above = is_odd ? erfc(sqrt(half)) : exp(-half);
+    for (size_t next = is_odd ? 1 : 2; next < freedom; next += 2) {
+        const double a = (double)next / 2;
         above += exp(a * log(half) - half - lgamma(a + 1));
     }
     return fmin(above, 1);
@@ -128,5 +130,5 @@ double band_width(const double *factor, size_t n)
         }
     }
     qsort(most, DRAWS, sizeof most[0], ascending);
-    return fmax(most[DRAWS / 100 * 95], band_least);
+    return fmax(most[DRAWS / 100 * 96], band_least);
 }

@@ -12,8 +12,8 @@ static const double risk_over_noise = 5;
 static const double deviation_most = 0.35;
 static const double deaths_least = 10;
 static const double deaths_over_noise = 2;
-static const double epsilon_steps = 1.25;
-static const double factor_most = 64;
+static const double factor_step = 1.25;
+enum { FACTOR_STEPS = 19 /* to 64 */ };
 
 static const struct estimate unknown = {NAN, NAN, NAN, NAN, NAN};
 
@@ -335,7 +335,8 @@ static bool is_whole(const struct survival_cells *cells)
 double survival_epsilon_factor(const struct survival_cells *cells)
 {
     struct survival_cells with = *cells;
-    for (double factor = 1; factor <= factor_most; factor *= epsilon_steps) {
+    for (int step = 0; step < FACTOR_STEPS; step++) {
+        const double factor = pow(factor_step, step);
         with.variance = cells->variance / (factor * factor);
         if (is_whole(&with)) {
             return factor;
@@ -346,11 +347,12 @@ double survival_epsilon_factor(const struct survival_cells *cells)
 
 double survival_records_factor(const struct survival_cells *cells)
 {
-    double cell[SURVIVAL_CELLS_MAX];
+    double cell[SURVIVAL_CELLS_MAX] = {0};
     struct survival_cells with = *cells;
     const size_t count = SURVIVAL_CELLS(cells->groups, cells->intervals);
     with.cell = cell;
-    for (double factor = 1; factor <= factor_most; factor *= epsilon_steps) {
+    for (int step = 0; step < FACTOR_STEPS; step++) {
+        const double factor = pow(factor_step, step);
         for (size_t i = 0; i < count; i++) {
             cell[i] = cells->cell[i] * factor;
         }

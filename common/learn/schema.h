@@ -39,11 +39,11 @@ struct column {
     enum column_transform transform;
     double centre;      /* unit: the transformed column */
     double half_width;  /* > 0, unit: the transformed column */
-    bool has_missing;   /* else a missing number is the centre, a missing category is unlisted */
     double missing;     /* what a missing cell becomes (empty, NA, or a text that should be a number
                           and is none), unit: the raw column; for a category its index */
-    bool has_other;     /* categories; else an unlisted text is none of them */
     size_t other;       /* the index of the category that an unlisted text becomes */
+    bool has_missing;   /* else a missing number is the centre, a missing category is unlisted */
+    bool has_other;     /* categories; else an unlisted text is none of them */
     bool has_indicator; /* one more feature: +1 where the cell is missing or unlisted, else -1 */
     size_t category_count;
     char category[SCHEMA_CATEGORIES_MAX][SCHEMA_NAME_BYTES];

@@ -572,8 +572,8 @@ struct seen {
 
 static void try_pair(struct site *s, struct pair *pair, struct pair *best, struct seen *seen)
 {
-    struct private_vector before[ROUNDS_MAX];
-    struct private_vector after[ROUNDS_MAX];
+    struct private_vector before[ROUNDS_MAX] = {{0}};
+    struct private_vector after[ROUNDS_MAX] = {{0}};
     memcpy(s->cell, pair->before, sizeof s->cell);
     answer(s, before);
     memcpy(s->cell, pair->after, sizeof s->cell);

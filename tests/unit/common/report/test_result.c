@@ -27,11 +27,10 @@ static char *replaced(const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
     cr_assert(at != NULL, "the test's own text is not there: %s", from);
-    char *changed = calloc(strlen(text) + strlen(to) + 1, 1);
+    const size_t bytes = strlen(text) + strlen(to) + 1;
+    char *changed = calloc(bytes, 1);
     cr_assert(changed != NULL);
-    memcpy(changed, text, (size_t)(at - text));
-    strcpy(changed + (at - text), to);
-    strcat(changed, at + strlen(from));
+    (void)snprintf(changed, bytes, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     return changed;
 }
 
