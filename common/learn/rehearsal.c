@@ -1,5 +1,5 @@
-/* rehearsal.c - the plan played on made-up tables, and the figures. Sums over more records than a table has are the table's,
- * scaled up. Accuracies are expectations over the labels of test records, whose probabilities are known. */
+/* rehearsal.c - the plan played on made-up tables, and the figures. A row stands for many records where a job has more of
+ * them than a table has rows. Accuracies are expectations over the labels of test records, whose probabilities are known. */
 
 #include "learn/rehearsal.h"
 
@@ -44,7 +44,8 @@ static enum status play_look(double *state, double *sum, const struct rehearsal 
     for (size_t i = 0; i < table->rows; i++) {
         const double *z = table->z + i * (d + 1);
         double *next = product;
-        sum[table->y[i] > 0 ? 1 : 0] += scale;
+        sum[0] += scale * (1 - table->lean[i]) / 2;
+        sum[1] += scale * (1 + table->lean[i]) / 2;
         dense_axpy(sum + 2, scale, z, d);
         for (size_t a = 0; a < d; a++) {
             const size_t pairs = plan->tune.sight == SIGHT_PRODUCTS ? d - a : 1;
@@ -90,11 +91,14 @@ static enum status play_step(double *state, double *sum, uint32_t step,
     memset(sum, 0, (width + 2) * sizeof *sum);
     for (size_t i = 0; i < table->rows; i++) {
         selftune_transform(u, table->z + i * width, state, &plan->tune);
+        const double chance = rehearsal_chance(dense_dot(u, state + 1, width));
+        const double norm = norm_of(u, width, plan->tune.gaussian); /* >= 1: u has a constant */
+        const double positive = (1 + table->lean[i]) / 2;
         const double slope =
-            rehearsal_chance(dense_dot(u, state + 1, width)) - (table->y[i] > 0 ? 1.0 : 0.0);
-        const double norm = fabs(slope) * norm_of(u, width, plan->tune.gaussian);
-        dense_axpy(sum, scale * slope * (norm > clip ? clip / norm : 1), u, width);
-        sum[width + (table->y[i] > 0 ? 1 : 0)] += scale;
+            (1 - positive) * fmin(norm * chance, clip) - positive * fmin(norm * (1 - chance), clip);
+        dense_axpy(sum, scale * slope / norm, u, width);
+        sum[width] += scale * (1 - positive);
+        sum[width + 1] += scale * positive;
     }
     for (size_t j = 0; j < width + 2; j++) {
         sum[j] += noise_of(plan, j < width ? deviation : plan->first_count, random);
@@ -134,8 +138,10 @@ static enum status play(double *w, const struct rehearsal *plan,
 /* The model without privacy: w (d + 1) out. */
 static enum status play_freely(double *w, const struct rehearsal_table *table)
 {
-    const struct dataset data = {
-        .record_count = table->rows, .feature_count = table->d + 1, .x = table->z, .y = table->y};
+    const struct dataset data = {.record_count = table->rows,
+                                 .feature_count = table->d + 1,
+                                 .x = table->z,
+                                 .y = table->lean};
     const struct rival_problem problem = {.kind = LABEL_SIGN, .outputs = 1, .data = &data};
     memset(w, 0, (table->d + 1) * sizeof *w);
     return rival_fit(w, &problem, FREE_PENALTY / (double)table->rows);
@@ -181,16 +187,18 @@ static size_t standin_rows(size_t d)
     return standin_count(d) / 4 > d ? standin_count(d) / 4 : d + 1;
 }
 
-/* As the plan with the most records has, up to a limit. */
-static size_t rows_of(const struct rehearsal *plan, size_t count)
+/* As the plan with the most records has, up to a limit; then each stands for `labels` of them. Fewer labels than records
+ * would teach the model without privacy their chance, and it would seem to gain less by it than it does. */
+static size_t rows_of(size_t *labels, const struct rehearsal *plan, size_t count)
 {
-    const size_t most = NUMBERS_MOST / (plan->tune.feature_count + 1);
-    const double rows = most < ROWS_MOST ? (double)most : ROWS_MOST;
+    const double most = fmin(ROWS_MOST, NUMBERS_MOST / ((double)plan->tune.feature_count + 1));
     double records = 0;
     for (size_t i = 0; i < count; i++) {
         records = fmax(records, plan[i].records);
     }
-    return (size_t)fmin(records, rows);
+    const double labels_each = fmax(ceil(records / most), 1);
+    *labels = (size_t)labels_each;
+    return (size_t)(records / labels_each);
 }
 
 /* Of one table, roughly, from public sizes: no clock decides how many tables there are. */
@@ -198,7 +206,8 @@ static double operations(const struct rehearsal *plan, size_t count)
 {
     const double width = (double)plan->tune.feature_count + 1;
     const double standin = (double)standin_rows(plan->tune.feature_count);
-    const double rows = (double)rows_of(plan, count);
+    size_t labels = 0;
+    const double rows = (double)rows_of(&labels, plan, count);
     double sum = (rows + REHEARSAL_TEST_ROWS) * width * 60 + rows * width * width;
     for (size_t i = 0; i < count; i++) {
         sum += plan[i].tune.steps * (standin * width * (60 + 4 * width) + 6 * rows * width);
@@ -241,9 +250,11 @@ static enum status begin_play(struct stage_play *out, const struct rehearsal *pl
     out->w = calloc(2 * (d + 1), sizeof *out->w);
     out->scratch = calloc(CHANCES * tables, sizeof *out->scratch);
     out->free = calloc((2 * count + 1) * tables, sizeof *out->free);
+    size_t labels = 0;
+    const size_t rows = rows_of(&labels, plan, count);
     enum status status = out->w == NULL || out->scratch == NULL || out->free == NULL
                              ? STATUS_NO_MEMORY
-                             : rehearsal_table_init(&out->table, d, rows_of(plan, count));
+                             : rehearsal_table_init(&out->table, d, rows, labels);
     if (status == STATUS_OK) {
         out->shown = out->free + tables;
         status = standin_init_rows(&out->rows, standin_rows(d), d, plan->tune.output_count,

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FACTORS = 8 };
+enum { FACTORS = 8, LABELS_MOST = 16 };
 
 #define STRENGTH_LEAST 0.35 /* standard deviation of the score */
 #define STRENGTH_MOST  100.0
@@ -24,9 +24,10 @@ void rehearsal_table_free(struct rehearsal_table *table)
     free(table->score);
 }
 
-enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t rows)
+enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t rows,
+                                 size_t labels)
 {
-    *table = (struct rehearsal_table){.d = d, .rows = rows};
+    *table = (struct rehearsal_table){.d = d, .rows = rows, .labels = labels};
     const size_t all = table->rows + REHEARSAL_TEST_ROWS;
     table->z = calloc(all * (d + 1), sizeof *table->z);
     table->score = calloc(3 * all, sizeof *table->score);
@@ -34,8 +35,8 @@ enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t
         rehearsal_table_free(table);
         return STATUS_NO_MEMORY;
     }
-    table->y = table->score + all;
-    table->spare = table->y + all;
+    table->lean = table->score + all;
+    table->spare = table->lean + all;
     return STATUS_OK;
 }
 
@@ -204,6 +205,16 @@ double rehearsal_chance(double score)
     return 1 / (1 + exp(-score));
 }
 
+/* The labels of `labels` records that are alike but for them; of many, their share is as good as its chance. */
+static double draw_lean(double chance, size_t labels, struct public_random *random)
+{
+    double positive = 0;
+    for (size_t i = 0; i < labels && labels <= LABELS_MOST; i++) {
+        positive += rehearsal_uniform(random, 0, 1) < chance ? 1 : 0;
+    }
+    return 2 * (labels <= LABELS_MOST ? positive / (double)labels : chance) - 1;
+}
+
 /* Scales the scores (their parts: factors in spare, columns in score), moves them, and draws labels. */
 static void put_labels(struct rehearsal_table *table, const struct world *world, double strength,
                        double positive, struct public_random *random)
@@ -225,7 +236,7 @@ static void put_labels(struct rehearsal_table *table, const struct world *world,
         table->score[i] -= edge;
     }
     for (size_t i = 0; i < table->rows; i++) {
-        table->y[i] = rehearsal_uniform(random, 0, 1) < rehearsal_chance(table->score[i]) ? 1 : -1;
+        table->lean[i] = draw_lean(rehearsal_chance(table->score[i]), table->labels, random);
     }
 }
 

@@ -17,12 +17,16 @@ struct rehearsal_table {
     size_t rows;   /* to learn from; REHEARSAL_TEST_ROWS more follow */
     double *z;     /* (rows + REHEARSAL_TEST_ROWS, d + 1) columns in [-1, 1] and a constant */
     double *score; /* (rows + REHEARSAL_TEST_ROWS) of the model behind the labels */
-    double *y;     /* (rows) -1 or 1 */
+    double *
+        lean; /* (rows) share of positive records less that of others, among those a row stands for */
+    size_t labels; /* how many records a row stands for: each has a label of its own */
     double *spare; /* (rows + REHEARSAL_TEST_ROWS) */
 };
 
-/** Makes room for a table. Fails with STATUS_NO_MEMORY; then there is nothing to free. */
-MUST_USE enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t rows);
+/** Makes room for a table whose rows stand for `labels` records each. Fails with STATUS_NO_MEMORY; then there is nothing to
+ * free. */
+MUST_USE enum status rehearsal_table_init(struct rehearsal_table *table, size_t d, size_t rows,
+                                          size_t labels);
 void rehearsal_table_free(struct rehearsal_table *table);
 
 /**

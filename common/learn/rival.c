@@ -77,10 +77,12 @@ static double slope(enum label_kind kind, double *f, size_t k, double y)
 {
     switch (kind) {
     case LABEL_SIGN: {
-        const double margin = y * f[0];
-        const double small = exp(-fabs(margin));
-        f[0] = -y * (margin > 0 ? small : 1) / (1 + small);
-        return log1p(small) + fmax(-margin, 0);
+        const double score = f[0];
+        const double small = exp(-fabs(score));
+        const double positive = (1 + y) / 2;
+        f[0] = ((1 - positive) * (score > 0 ? 1 : small) - positive * (score > 0 ? small : 1)) /
+               (1 + small);
+        return log1p(small) + (fmax(-score, 0) + (1 - positive) * score);
     }
     case LABEL_CLASSES:
         return softmax(f, k, (size_t)y);

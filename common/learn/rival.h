@@ -13,7 +13,8 @@
 #include <stddef.h>
 
 /* w (outputs, d) minimises (1/m) sum L(<w_k, x_i>, y_i) + lambda ||w||^2. The last feature, the
- * constant, bears no penalty. */
+ * constant, bears no penalty. The label of two classes is -1 or 1; between them it is that of several records with the
+ * same features, whose mean it is. */
 struct rival_problem {
     enum label_kind kind; /* sign: logistic loss; classes: softmax; number: squared error */
     size_t outputs;       /* of classes their number, else 1 */
