@@ -192,6 +192,16 @@ static void print_enough(const struct job_expected *expected)
             "As it is, this job loses at most half a point to privacy on half of the tables.");
         return;
     }
+    if (enough->records.least == 0 && enough->agents.least == 0 && enough->has_floor &&
+        enough->floor > JOB_ENOUGH) {
+        wrap_print(
+            stdout, 0, 0,
+            "This learner itself loses about %.1f points on half of the tables, with next to "
+            "no noise and %" PRIu64 " records of each agent: more records, agents or epsilon "
+            "do not bring it to half a point.",
+            PERCENT * enough->floor, enough->records.most);
+        return;
+    }
     say_enough(records, &enough->records, "records of each agent");
     say_enough(agents, &enough->agents, "agents");
     wrap_print(stdout, 0, 0,
@@ -268,8 +278,9 @@ json_t *job_expected_json(const struct job_expected *expected)
     json_t *object = json_pack("{s:I, s:o, s:o}", "tables", (json_int_t)first->tables,
                                "without_privacy", figure_json(&first->free), "plans", rows);
     json_put(&object, "half_a_point",
-             enough->known ? json_pack("{s:o, s:o}", "records", enough_json(&enough->records),
-                                       "agents", enough_json(&enough->agents))
+             enough->known ? json_pack("{s:o, s:o, s:o}", "records", enough_json(&enough->records),
+                                       "agents", enough_json(&enough->agents), "without_noise",
+                                       enough->has_floor ? json_real(enough->floor) : json_null())
                            : json_null());
     return object;
 }

@@ -100,6 +100,9 @@ struct job_expected_row {
     struct rehearsal_answer answer;
 };
 
+/* What a model may lose to privacy and be near enough: of accuracy. */
+#define JOB_ENOUGH 0.005
+
 /* The least number that is enough, about, and the most that were tried. */
 struct job_enough_of {
     uint64_t least; /* 0: none of those */
@@ -110,6 +113,10 @@ struct job_enough_of {
  * without privacy on half of the tables, all else as it is. */
 struct job_enough {
     bool known; /* whether it was looked for */
+    bool
+        has_floor; /* whether the least that the learner loses was looked for: where more is to be lost than enough */
+    double
+        floor; /* of accuracy: with the most records that were tried and next to no noise, on half of the tables */
     struct job_enough_of records;
     struct job_enough_of agents;
 };
@@ -183,6 +190,9 @@ struct job_remedy {
 
 extern const struct job_remedy job_remedies[];
 extern const size_t job_remedy_count;
+
+/** Returns x > 0 rounded up to two digits. */
+double job_change_rounded(double x);
 
 /** Writes so many records of each agent into the job; the most that count never are fewer. */
 void job_change_records(struct job_changes *changes, const struct job *job, double records);

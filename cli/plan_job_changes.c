@@ -63,8 +63,7 @@ static void say(char words[static PLAN_ADVICE_BYTES], const char *format, ...)
     va_end(arguments);
 }
 
-/* Up, to two digits. */
-static double rounded(double x)
+double job_change_rounded(double x)
 {
     const double step = pow(10, floor(log10(x)) - 1);
     return ceil(x / step - 1e-9) * step;
@@ -83,7 +82,8 @@ static const struct stage *stage_of(const struct job_trial *trial)
 static bool larger_epsilon(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                            const struct job_trial *trial, double factor)
 {
-    const double epsilon = rounded((double)trial->plan->job.epsilon_micro * 1e-6 * factor);
+    const double epsilon =
+        job_change_rounded((double)trial->plan->job.epsilon_micro * 1e-6 * factor);
     change(changes, "privacy.epsilon=%.6f", epsilon);
     say(words, "privacy.epsilon: %.6g", epsilon);
     return true;
@@ -105,7 +105,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
     const struct stage *stage = stage_of(trial);
     const double old_records = (double)plan->size.records;
     if (stage->batch == 0 || stage->batch_nano > 0) {
-        const double records = rounded(old_records * factor);
+        const double records = job_change_rounded(old_records * factor);
         changes->size.records = (uint64_t)records;
         if (trust_of(&plan->job)->one_noise ||
             (job_has_shares(&plan->job) && records > (double)plan->job.records_most)) {
@@ -114,7 +114,7 @@ static bool more_records(struct job_changes *changes, char words[static PLAN_ADV
         say(words, "%.0f records of each agent", records);
         return true;
     }
-    const double batch = rounded((double)stage->batch * factor);
+    const double batch = job_change_rounded((double)stage->batch * factor);
     const double needed = (double)stage->first + batch * (double)stage->batches;
     change(changes, "stages[%zu].batch=%.0f", trial->stage, batch);
     if (plan->job.records_least > 0) {
@@ -152,7 +152,8 @@ static bool larger_lambda(struct job_changes *changes, char words[static PLAN_AD
     struct list list = {.used = 0};
     double last = 0;
     for (size_t i = 0; i < stage->lambda_count; i++) {
-        const double lambda = fmax(stage->lambda[i], fmin(rounded(stage->lambda[i] * factor), 1));
+        const double lambda =
+            fmax(stage->lambda[i], fmin(job_change_rounded(stage->lambda[i] * factor), 1));
         if (list.count == 0 || lambda != last) {
             list_add(&list, lambda);
         }
@@ -286,7 +287,7 @@ static bool later_releases(struct job_changes *changes, char words[static PLAN_A
     const struct job_plan *plan = trial->plan;
     const struct stage *stage = stage_of(trial);
     const double old_t0 = (double)online_stage(stage)->stream.t0;
-    const double t0 = rounded(old_t0 * factor);
+    const double t0 = job_change_rounded(old_t0 * factor);
     change(changes, "stages[%zu].t0=%.0f", trial->stage, t0);
     if (plan->job.records_least > 0) {
         const double last = (double)(round_records(stage) - 1) / old_t0; /* release, in t0 */

@@ -95,8 +95,8 @@ static enum status choose_size(struct job_plan *plan, const struct job_source *s
         needed < 2 || (job_has_shares(&plan->job) && plan->job.records_least <= 1);
     if (plan->size.records == 0 && says_none) {
         return why_refuse(why,
-                          "%s: nothing in the job says how many records an agent has: say so with "
-                          "--records N",
+                          "%s: the job says no more than that an agent has a record: raise "
+                          "cohort.records, or say --records N",
                           source->name);
     }
     plan->size.records = plan->size.records < needed ? needed : plan->size.records;

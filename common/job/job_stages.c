@@ -209,6 +209,11 @@ static enum status build_stage(const struct drafting *drafting, size_t index)
     }
     if (status == STATUS_OK && stage->charge.mechanism != MECHANISM_DISCRETE_GAUSSIAN &&
         stage->charge.epsilon_micro == 0) {
+        if (kind->takes_rest && !stage_has(drafting, index, "share")) {
+            return config_refuse(drafting->config, drafting->why, "privacy.epsilon",
+                                 "leaves each answer of stage %zu less than a millionth: raise it",
+                                 index + 1);
+        }
         return stage_refuse(drafting, index, "share", STAGE_SHARE_TOO_SMALL);
     }
     return status;

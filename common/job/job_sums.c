@@ -60,7 +60,7 @@ enum status job_sums_check(const struct job *job, size_t *stage, struct why *why
         const struct stage *asked = &job->stage[*stage];
         enum status status =
             check_stage(job, asked, expert_count + job_experts_at_start(asked), why);
-        if (status != STATUS_OK && task_text(asked->task)->sums_remedy != NULL) {
+        if (status == STATUS_INVALID && task_text(asked->task)->sums_remedy != NULL) {
             return why_refuse(why, "its sums or their noise may not fit into 64 bits: %s",
                               task_text(asked->task)->sums_remedy);
         }

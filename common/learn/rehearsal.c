@@ -170,6 +170,11 @@ static struct rehearsal_figure figure_of(double *x, const struct shown *shown, s
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         sum += shown[i].mean;
+        x[i] = shown[i].mean;
+    }
+    qsort(x, count, sizeof *x, rehearsal_by_size);
+    const double median = quantile_of(x, count, 0.5);
+    for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < CHANCES; j++) {
             x[i * CHANCES + j] = shown[i].mean + chance[j] * shown[i].deviation;
         }
@@ -178,7 +183,7 @@ static struct rehearsal_figure figure_of(double *x, const struct shown *shown, s
     return (struct rehearsal_figure){.mean = sum / (double)count,
                                      .low = quantile_of(x, CHANCES * count, 0.05),
                                      .high = quantile_of(x, CHANCES * count, 0.95),
-                                     .median = quantile_of(x, CHANCES * count, 0.5)};
+                                     .median = median};
 }
 
 /* A quarter of the learner's stand-in rows: the figures differ by less than those of other tables do. */

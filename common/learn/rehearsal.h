@@ -46,7 +46,7 @@ struct rehearsal {
  * out, would show: over tables, and over who is held out. */
 struct rehearsal_figure {
     double mean, low, high;
-    double median; /* likewise over both */
+    double median; /* of the tables' means */
 };
 
 struct rehearsal_answer {

@@ -114,13 +114,16 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
         if (!own->is_number) {
             status = describe_round(terms, setting, 0, classes, look * own->weights.count, why);
         }
-        (void)snprintf(what, sizeof what, "the sums of %zu columns", learn_column_count(stage));
+        (void)snprintf(what, sizeof what, "the sums of %zu columns%s",
+                       learn_column_count(stage) - own->is_number,
+                       own->is_number ? " and the label" : "");
         if (status == STATUS_OK) {
             status = describe_round(terms, setting, 0, what, look * own->weights.sum, why);
         }
-        (void)snprintf(what, sizeof what, "the sums of %s of %zu columns",
+        (void)snprintf(what, sizeof what, "the sums of %s of %zu columns%s",
                        own->tune.sight == SIGHT_PRODUCTS ? "products" : "squares",
-                       learn_column_count(stage));
+                       learn_column_count(stage) - own->is_number,
+                       own->is_number ? " and the label" : "");
         if (status == STATUS_OK) {
             status = describe_round(terms, setting, 0, what, look * own->weights.product, why);
         }

@@ -43,7 +43,7 @@ static struct learn_weights weigh(enum selftune_sight sight, bool gaussian, doub
 /* The expected squared error after a step whose noise is of variance `noise`. */
 static double after(double prior, double noise)
 {
-    return prior * noise / (prior + noise);
+    return noise < HUGE_VAL ? prior * noise / (prior + noise) : prior;
 }
 
 /* What a plan is expected to lose: the mean squared error beyond that of the best model. */

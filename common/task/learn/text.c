@@ -43,7 +43,8 @@ static double rho_of(double epsilon, uint64_t delta_atto)
         bits++;
     }
     const double log_delta = bits * 0.6931471805599453;
-    const double root = sqrt(log_delta + epsilon) - sqrt(log_delta);
+    const double root =
+        epsilon / (sqrt(log_delta + epsilon) + sqrt(log_delta)); /* a difference is 0 */
     return root * root;
 }
 

@@ -73,6 +73,68 @@ Test(plan_job, compares_trusts_of_a_learn_stage_by_one_number_of_records)
     give_back(other);
 }
 
+static const struct terms_line *line_of(const struct job_plan *plan, const char *what)
+{
+    for (size_t i = 0; i < plan->stage[0].line_count; i++) {
+        if (strstr(plan->stage[0].line[i].what, what) != NULL) {
+            return &plan->stage[0].line[i];
+        }
+    }
+    return NULL;
+}
+
+/* The label is a column like the others to the arithmetic, and to nobody else. */
+Test(plan_job, counts_the_label_of_a_number_by_itself)
+{
+    static const char text[] =
+        "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, centre: 0, half_width: 1}\n"
+        "  features:\n    - {column: u, centre: 50, half_width: 10}\n"
+        "    - {column: v, centre: 50, half_width: 10}\n"
+        "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 8, delta: 0}\n"
+        "cohort: {minimum: 3, records: 10000, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
+        "  - {task: learn}\n";
+    struct job_source source;
+    struct job_plan *plan = plan_of(&source, text);
+    cr_expect_not_null(line_of(plan, "the sums of 2 columns and the label"));
+    cr_expect_not_null(line_of(plan, "the sums of products of 2 columns and the label"));
+    give_back(plan);
+}
+
+static double floor_of(const char *text)
+{
+    struct job_source source;
+    struct job_plan *plan = plan_of(&source, text);
+    struct job_expected *expected = malloc(sizeof *expected);
+    cr_assert_not_null(expected);
+    cr_assert_eq(job_expect(expected, &source, plan, 0), STATUS_OK);
+    cr_assert(expected->enough.known && expected->enough.has_floor);
+    const double floor = expected->enough.floor;
+    free(expected);
+    give_back(plan);
+    return floor;
+}
+
+/* Of many columns that go together the learner loses some accuracy without any noise: the job's size must not be blamed
+ * for it. */
+Test(plan_job, knows_what_the_learner_itself_loses)
+{
+    static char text[8192];
+    size_t used =
+        (size_t)snprintf(text, sizeof text,
+                         "hedgerow: 1\njob: toy\ndata:\n"
+                         "  label: {column: y, positive: \"1\", negative: \"0\"}\n  features:\n");
+    for (int i = 0; i < 30; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "    - {column: c%d, centre: 0, half_width: 1}\n", i);
+    }
+    (void)snprintf(text + used, sizeof text - used, "%s",
+                   strstr(HEAD("local", "1") "  - {task: learn}\n", "privacy:"));
+    const double of_one = floor_of(HEAD("local", "0.3") "  - {task: learn}\n");
+    const double of_many = floor_of(text);
+    cr_expect(of_one < JOB_ENOUGH && of_one > -JOB_ENOUGH, "%g", of_one);
+    cr_expect(of_many > of_one + 0.001, "%g, %g", of_many, of_one);
+}
+
 /* Finds the advice whose change begins so. */
 static const struct job_advice *find(const struct job_advice *advice, size_t count,
                                      const char *beginning)
@@ -424,7 +486,7 @@ Test(plan_job, refuses_what_it_cannot_know)
     struct why why = {""};
     cr_assert(plan != NULL);
     cr_assert(job_plan_make(plan, &source, NULL, &why) == STATUS_INVALID);
-    cr_assert(strstr(why.text, "--records") != NULL, "%s", why.text);
+    cr_assert(strstr(why.text, "raise cohort.records, or say --records N") != NULL, "%s", why.text);
     source.size.records = 500;
     cr_assert(job_plan_make(plan, &source, NULL, &why) == STATUS_OK);
     cr_assert_eq(plan->size.records, 500);

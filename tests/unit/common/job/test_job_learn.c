@@ -4,6 +4,7 @@
 #include "task/learn/stage.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -216,6 +217,23 @@ Test(job_learn, says_a_remedy_that_it_takes_where_numbers_do_not_fit)
     }
 }
 
+/* Next to nothing of epsilon is left: the noise is beyond all numbers, and one step is better than none. */
+Test(job_learn, steps_once_at_least_whatever_the_noise_on_a_number)
+{
+    struct learn_stage own = {.is_number = true};
+    own.tune.feature_count = 7;
+    own.tune.output_count = 1;
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        own.tune.gaussian = gaussian == 1;
+        own.tune.steps = 0;
+        learn_plan_number(&own, INFINITY);
+        cr_expect_eq(own.tune.steps, 1);
+        cr_expect_eq(own.tune.sight, SIGHT_NONE);
+        learn_plan_number(&own, 1e300);
+        cr_expect_eq(own.tune.steps, 1);
+    }
+}
+
 Test(job_learn, learns_on_the_plain_columns_beside_stages_that_have_a_map)
 {
     static const char stages[] =
@@ -242,6 +260,8 @@ Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
           "  series: {column: y, lags: [1]}\n", LEARN},
          "stages[0].task: does not learn a series"},
         {{CLASSES, SEVEN, "local", 1, "0", 0, NULL, LEARN}, "write cohort.records"},
+        {{CLASSES, SEVEN, "local", 0.000001, "0", 1000000000, NULL, LEARN},
+         "privacy.epsilon: leaves each answer of stage 1 less than a millionth: raise it"},
         {{CLASSES, SEVEN, "local", 1, "0", 100,
           "  map: {kind: fourier, kernel: gaussian, gamma: 1, features: 20, seed: 42}\n", LEARN},
          "learns on the columns themselves"},
