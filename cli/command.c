@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include "base/near.h"
+#include "base/wrap.h"
 #include "json/json_text.h"
 
 #include <stdarg.h>
@@ -51,7 +52,11 @@ enum exit_code command_fail(const struct command *command, enum exit_code code, 
 void command_beside(FILE *out, int indent, const char *what, const char *noise)
 {
     if (strlen(what) > WHAT_WIDTH || strlen(what) + strlen(noise) > WHAT_WIDTH + NOISE_WIDTH) {
-        (void)fprintf(out, "%*s%s\n%*s %s\n", indent, "", what, indent + WHAT_WIDTH, "", noise);
+        (void)fprintf(out, "%*s", indent, "");
+        wrap_print(out, indent, indent, "%s", what);
+        const int room = WRAP_COLUMNS - 1 - (int)strlen(noise);
+        const int beside = indent + WHAT_WIDTH;
+        (void)fprintf(out, "%*s %s\n", beside < room ? beside : room > 0 ? room : 0, "", noise);
     } else {
         (void)fprintf(out, "%*s%-*s %s\n", indent, "", WHAT_WIDTH, what, noise);
     }

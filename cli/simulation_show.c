@@ -1,5 +1,6 @@
 /* What was asked and released, in the terminal: the same figures as the report, in the same order. */
 
+#include "base/wrap.h"
 #include "cli/command.h"
 #include "cli/simulation.h"
 #include "report/result_fields.h"
@@ -50,7 +51,9 @@ static void show_answers(FILE *out, const struct result *result)
             (void)snprintf(bar, sizeof bar, "%.5g to %.5g", answer->low, answer->high);
         }
         if (strlen(answer->name) > QUESTION_WIDTH) {
-            (void)fprintf(out, "  %s\n  %*s", answer->name, QUESTION_WIDTH, "");
+            (void)fputs("  ", out);
+            wrap_print(out, 2, 2, "%s", answer->name);
+            (void)fprintf(out, "  %*s", QUESTION_WIDTH, "");
         } else {
             (void)fprintf(out, "  %-*s", QUESTION_WIDTH, answer->name);
         }
@@ -72,7 +75,8 @@ static void show_answers(FILE *out, const struct result *result)
             (void)fprintf(out, "    of %.0f records\n", answer->records);
         }
         if (answer->note[0] != '\0') {
-            (void)fprintf(out, "    %s\n", answer->note);
+            (void)fputs("    ", out);
+            wrap_print(out, 4, 4, "%s", answer->note);
         }
     }
     if (result->answer_count > 0) {

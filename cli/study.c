@@ -52,7 +52,7 @@ const struct command command_study = {
         "  --out DIR        where to write; made if it is not there\n"
         "  --seed N         other plays, samples and noise (1)\n"
         "  --rounds N       regret: the longest play (100000); excess: the most records\n"
-        "                   (262144)\n"
+        "                   (262144); intervals: the most of a site (5000)\n"
         "  --runs N         regret, excess, accuracy: of each setting (10; 12; 20);\n"
         "                   concentration: of each setting (200000); corrections: of\n"
         "                   each audit (100000); intervals: of each setting (2000)\n"

@@ -136,6 +136,7 @@ const struct query_kind_row query_kinds[QUERY_KINDS] = {
     [QUERY_QUANTILE] = {"quantile", query_read_quantile, add_to_quantile, one_cell, NULL},
     [QUERY_SURVIVAL] = {"survival", query_read_survival, query_add_survival, two_cells,
                         query_plan_survival},
+    [QUERY_CROSSTAB] = {"crosstab", query_read_crosstab, query_add_crosstab, two_cells, NULL},
 };
 
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,

@@ -6,6 +6,7 @@
  *     histogram: age by 10                      or: at 60, 65, 80; a category: histogram: sex
  *     quantile: 0.5 of kappa where sex == F in 12 rounds
  *     survival: time futime event death by sex, to 5000
+ *     crosstab: sex x death
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -34,7 +35,14 @@ enum {
     QUERY_BITS_MAX = 24 /* sums of 2^38 records fit */
 };
 
-enum query_kind { QUERY_COUNT, QUERY_MEAN, QUERY_HISTOGRAM, QUERY_QUANTILE, QUERY_SURVIVAL };
+enum query_kind {
+    QUERY_COUNT,
+    QUERY_MEAN,
+    QUERY_HISTOGRAM,
+    QUERY_QUANTILE,
+    QUERY_SURVIVAL,
+    QUERY_CROSSTAB
+};
 
 /* A column of categories that a question splits records by. */
 struct query_factor {
@@ -63,7 +71,8 @@ struct query {
     uint32_t rounds;                   /* of a quantile; all others are answered in one */
 
     struct query_factor
-        factor[QUERY_FACTORS_MAX]; /* (factor_count) of a survival: none or the groups' */
+        factor[QUERY_FACTORS_MAX]; /* (factor_count) of a survival: none or the groups'; of a
+                                                      crosstab: its columns, the last runs fastest */
     size_t factor_count;
     struct predicate event; /* of a survival */
     struct predicate
@@ -111,6 +120,7 @@ bool query_has_note(const struct query *query, struct why *note);
  *            holds t with its end, a censoring in the one that holds t with its beginning: at the end of the
  *            last, nobody is censored but still there. A record whose time is missing or below 0, or whose
  *            group is missing or unlisted, or that the where leaves out, is in the last cell.
+ * crosstab   2^b in one cell; in the last where a category is missing or unlisted, or the where leaves the record out.
  *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
@@ -123,7 +133,7 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
- * whether the cell is there, and 0 lies between them; histogram and survival 2 * 2^b, as a record is in one cell at most; mean without where 2^b; with where 2^b + 2^(b-1):
+ * whether the cell is there, and 0 lies between them; histogram, survival and crosstab 2 * 2^b, as a record is in one cell at most; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
  * that 2: this is why they are centred.
  *
@@ -143,6 +153,11 @@ void query_plan(struct query *query, const struct query_public *known);
 /** Returns how many groups a survival has: 1 without `by`; and a group's name, empty then. */
 size_t query_groups(const struct query *query);
 const char *query_group_name(const struct query *query, size_t group);
+
+/** Returns how many cells a crosstab has but the one of the records that are in none; and the category that a cell has of
+ * a column. */
+size_t query_table_cells(const struct query *query);
+size_t query_table_level(const struct query *query, size_t cell, size_t factor);
 
 /** Returns what stands for a missing number in a mean: the schema's choice, or the centre. Unit: the
  * file's. */

@@ -133,6 +133,7 @@ static const struct query_answers_row rows[QUERY_KINDS] = {
     [QUERY_HISTOGRAM] = {cell_answers, answer_histogram, NULL, NULL},
     [QUERY_QUANTILE] = {one_answer, answer_quantile, NULL, NULL},
     [QUERY_SURVIVAL] = {survival_answers, answer_survival, survival_points, point_survival},
+    [QUERY_CROSSTAB] = {crosstab_answers, answer_crosstab, NULL, NULL},
 };
 
 size_t query_run_answer_count(const struct query_set *set)

@@ -37,7 +37,7 @@ struct query_kind_row {
     void (*plan)(struct query *query, const struct query_public *known);
 };
 
-enum { QUERY_KINDS = QUERY_SURVIVAL + 1 };
+enum { QUERY_KINDS = QUERY_CROSSTAB + 1 };
 
 extern const struct query_kind_row query_kinds[QUERY_KINDS];
 
@@ -46,7 +46,9 @@ enum status query_read_mean(struct reading *reading);
 enum status query_read_histogram(struct reading *reading);
 enum status query_read_quantile(struct reading *reading);
 enum status query_read_survival(struct reading *reading);
+enum status query_read_crosstab(struct reading *reading);
 void query_add_survival(int64_t *sum, const struct query_asked *asked);
+void query_add_crosstab(int64_t *sum, const struct query_asked *asked);
 void query_plan_survival(struct query *query, const struct query_public *known);
 
 /** For readers: a column into *column and *index, of numbers (with its public range in the query), or of categories; and a

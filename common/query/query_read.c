@@ -1,4 +1,4 @@
-/* Questions from their text; survival has a file of its own. */
+/* Questions from their text; survival and crosstab have files of their own. */
 
 #include "base/even.h"
 #include "query/query_kind.h"
@@ -254,8 +254,9 @@ static enum status read_kind(struct reading *reading)
         kind++;
     }
     if (kind == QUERY_KINDS) {
-        return reader_refuse(reader,
-                             "one of count:, mean:, histogram:, quantile:, survival: comes first");
+        return reader_refuse(
+            reader,
+            "one of count:, mean:, histogram:, quantile:, survival:, crosstab: comes first");
     }
     if (!reader_accept(reader, ":")) {
         return reader_refuse(reader, "a colon should stand here");

@@ -92,6 +92,10 @@ size_t query_run_answer_count(const struct query_set *set);
  * survival          of each group median and restricted mean; of each but the first the mean's difference to
  *                   the first's; of two groups or more the log-rank test's p-value: estimate/survival.h. What
  *                   is not given is NAN, and the note says how much more would be enough.
+ * crosstab          of each cell and each category the count, balanced so that all sum to the public number of records; where
+ *                   the second of two columns has two categories each row's share of the second one; of 2 x 2 the shares'
+ *                   difference and the odds ratio; of two columns the chi-squared test's p-value: estimate/crosstab.h.
+ *                   What is not given is NAN.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.

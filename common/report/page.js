@@ -120,7 +120,7 @@ function picture(answer) {
 function answerTable() {
   const list = columnsOf("answers", {
     name: { cell: (a) => [a.name, a.note ? [el("br"), el("small", {}, a.note)] : []] },
-    low: { cell: (a) => general(a.low, 5) + " to " + general(a.high, 5) }, exact: { tag: true },
+    low: { cell: (a) => known(a.low) || known(a.high) ? general(a.low, 5) + " to " + general(a.high, 5) : "\u2013" }, exact: { tag: true },
     interval_low: { cell: (a) => known(a.interval_low) || known(a.interval_high)
       ? general(a.interval_low, 5) + " to " + general(a.interval_high, 5) : "" }
   }).filter((c) => (c.key !== "exact" || answers.some((a) => known(a.exact)))

@@ -85,11 +85,16 @@ static void tell(struct study *study, const struct intervals_survival *found,
                                     text[7]});
 }
 
+static bool is_asked(const struct study_request *request, uint64_t site_records)
+{
+    return request->rounds == 0 || site_records <= request->rounds;
+}
+
 static enum status run_all(struct study *study, struct worst *worst,
                            const struct study_request *request, size_t runs)
 {
     enum status status = STATUS_OK;
-    for (size_t n = 0; n < SIZES; n++) {
+    for (size_t n = 0; n < SIZES && is_asked(request, sizes[n]); n++) {
         for (size_t i = 0; i < EPSILONS * TRUSTS * 2 && status == STATUS_OK; i++) {
             const struct intervals_setting setting = {.site_records = sizes[n],
                                                       .epsilon = epsilons[i / 2 / TRUSTS],
@@ -106,6 +111,76 @@ static enum status run_all(struct study *study, struct worst *worst,
         study_progress(request, "intervals: survival, %d records a site", (int)sizes[n]);
     }
     return status;
+}
+
+/* The worst of all settings. */
+struct worst_table {
+    double share, difference, odds, rejected;
+};
+
+static void tell_table(struct study *study, const struct intervals_crosstab *found,
+                       const struct intervals_setting *setting)
+{
+    const double runs = (double)setting->runs;
+    char text[8][TEXT];
+    (void)snprintf(text[0], TEXT, "cross table, %s, %d x %d, epsilon %g%s%s",
+                   setting->draws == 1 ? "central" : "local", INTERVALS_SITES,
+                   (int)setting->site_records, setting->epsilon, setting->is_rare ? ", rare" : "",
+                   setting->is_null ? ", null" : "");
+    (void)snprintf(text[1], TEXT, "-");
+    (void)snprintf(text[2], TEXT, "odds ratio %.2f", (double)found->odds.all / runs);
+    (void)snprintf(text[3], TEXT, "share %.3f", intervals_share(&found->share));
+    (void)snprintf(text[4], TEXT, "difference %.3f", intervals_share(&found->difference));
+    (void)snprintf(text[5], TEXT, "odds ratio %.3f", intervals_share(&found->odds));
+    (void)snprintf(text[6], TEXT, "%.3f of %.2f", intervals_share(&found->rejected),
+                   (double)found->rejected.all / runs);
+    (void)snprintf(text[7], TEXT, "-");
+    study_row(study, 8,
+              (const char *const[]){text[0], text[1], text[2], text[3], text[4], text[5], text[6],
+                                    text[7]});
+}
+
+static enum status run_tables(struct study *study, struct worst_table *worst,
+                              const struct study_request *request, size_t runs)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < SIZES * EPSILONS * TRUSTS * 4 && status == STATUS_OK; i++) {
+        const uint64_t site_records = sizes[i / 4 / TRUSTS / EPSILONS];
+        if (!is_asked(request, site_records)) {
+            break;
+        }
+        const struct intervals_setting setting = {.site_records = site_records,
+                                                  .epsilon = epsilons[i / 4 / TRUSTS % EPSILONS],
+                                                  .draws = draws[i / 4 % TRUSTS],
+                                                  .is_rare = i / 2 % 2 == 1,
+                                                  .is_null = i % 2 == 1,
+                                                  .runs = site_records > 1000 ? runs / 2 : runs,
+                                                  .seed = request->seed * 1000 + 500 + i,
+                                                  .planted = request->planted ? 0.5 : 1};
+        struct intervals_crosstab found;
+        status = intervals_crosstab(&found, &setting);
+        take_least(&worst->share, &found.share, setting.runs);
+        take_least(&worst->difference, &found.difference, setting.runs);
+        take_least(&worst->odds, &found.odds, setting.runs);
+        if (setting.is_null && (double)found.rejected.all >= shown_least * (double)setting.runs) {
+            worst->rejected = fmax(worst->rejected, intervals_share(&found.rejected));
+        }
+        tell_table(study, &found, &setting);
+    }
+    study_progress(request, "intervals: cross tables");
+    return status;
+}
+
+static void claim_tables(struct study *study, const struct worst_table *worst, double allowed)
+{
+    study_claim(study, STUDY_AT_LEAST, worst->share, covers_least - allowed,
+                "cross tables: intervals of a share, the worst of all settings");
+    study_claim(study, STUDY_AT_LEAST, worst->difference, covers_least - allowed,
+                "cross tables: intervals of the difference of two shares");
+    study_claim(study, STUDY_AT_LEAST, worst->odds, covers_least - allowed,
+                "cross tables: intervals of the odds ratio");
+    study_claim(study, STUDY_AT_MOST, worst->rejected, rejects_most + allowed,
+                "cross tables: chi-squared tests that reject a true null");
 }
 
 enum status study_intervals(struct study *study, const struct study_request *request,
@@ -129,15 +204,18 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "95 %% intervals must hold the truth in 93.5 %% or more, and tests reject a true "
         "null in 6.5 %% or less.");
     study_columns(study, sizeof columns / sizeof columns[0], columns);
-    const enum status status = run_all(study, &worst, request, runs);
+    struct worst_table worst_table = {.share = 1, .difference = 1, .odds = 1};
+    enum status status = run_all(study, &worst, request, runs);
+    if (status == STATUS_OK) {
+        status = run_tables(study, &worst_table, request, runs);
+    }
     if (status != STATUS_OK) {
         why_set(why, "the studies cannot be simulated");
         return status;
     }
     study_claim(study, STUDY_AT_LEAST, worst.point, covers_least - allowed,
-                "survival: pointwise intervals of a curve that hold the truth, the worst of %d "
-                "settings",
-                SIZES * EPSILONS * TRUSTS * 2);
+                "survival: pointwise intervals of a curve that hold the truth, the worst of all "
+                "settings");
     study_claim(study, STUDY_AT_LEAST, worst.band, covers_least - allowed,
                 "survival: bands that hold the whole curve, where it is shown");
     study_claim(study, STUDY_AT_LEAST, worst.mean, covers_least - allowed,
@@ -148,5 +226,6 @@ enum status study_intervals(struct study *study, const struct study_request *req
                 "survival: intervals of the noise alone that hold the curve without noise");
     study_claim(study, STUDY_AT_MOST, worst.rejected, rejects_most + allowed,
                 "survival: log-rank tests that reject a true null");
+    claim_tables(study, &worst_table, allowed);
     return STATUS_OK;
 }

@@ -16,6 +16,7 @@ struct intervals_setting {
     double epsilon;
     unsigned draws; /* local trust: 5; central: 1 */
     bool is_null;   /* both groups alike */
+    bool is_rare;   /* of a cross table: 5 % instead of 30 % */
     size_t runs;
     uint64_t seed;
     double planted; /* of the noise, the share that the analysis is told; 1 but in tests */
@@ -51,6 +52,18 @@ struct intervals_survival {
 
 /** Simulates survival studies. Fails with STATUS_INVALID (no such noise), STATUS_NO_MEMORY. */
 MUST_USE enum status intervals_survival(struct intervals_survival *out,
+                                        const struct intervals_setting *setting);
+
+struct intervals_crosstab {
+    size_t runs;
+    struct intervals_rate share; /* intervals that hold the truth */
+    struct intervals_rate difference;
+    struct intervals_rate odds;
+    struct intervals_rate rejected; /* chi-squared tests below 5 % */
+};
+
+/** Simulates cross tables. Fails likewise. */
+MUST_USE enum status intervals_crosstab(struct intervals_crosstab *out,
                                         const struct intervals_setting *setting);
 
 #endif

@@ -100,6 +100,8 @@ static const char *const question[] = {
     "survival: time age event death == 1 by 'home region', to 80 in 4 intervals where kappa < 2",
     "survival: time kappa event sex by age >= 60 and death == 1, to 2 in 4 intervals",
     "survival: time age event death == 0, to 60 in 5 intervals",
+    "crosstab: sex x death",
+    "crosstab: death x 'home region' x sex where age >= 60",
 };
 
 Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)

@@ -1,5 +1,6 @@
 /* How far a record moves the answers' cells. */
 
+#include "estimate/crosstab.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -31,6 +32,49 @@ static enum status need(struct work_need *out, const struct work_view *view)
     return STATUS_OK;
 }
 
+/* Of the first row's share, where all cells are alike. */
+static enum status describe_table(struct terms *terms, const struct query *query,
+                                  const struct query_noise *noise, double step, double records)
+{
+    const double deviation = step * query_noise_deviation(noise);
+    const size_t rows = query->factor[0].column.category_count;
+    double cell[CROSSTAB_CELLS_MAX];
+    struct terms_line *line = terms_add_line(terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what, "%s: each cell", query->text);
+    (void)snprintf(line->unit, sizeof line->unit, "records");
+    line->noise = deviation;
+    line->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    line->noise_to_signal = line->bar * (double)query_table_cells(query) / records;
+    line->measure = "the 95 % bar is the mean cell";
+    if (query->factor_count != 2 || query->factor[1].column.category_count != 2) {
+        return STATUS_OK;
+    }
+    line = terms_add_line(terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < 2 * rows; i++) {
+        cell[i] = records / (2 * (double)rows);
+    }
+    const struct estimate share =
+        crosstab_share(&(struct crosstab_cells){.cell = cell,
+                                                .rows = rows,
+                                                .columns = 2,
+                                                .m = query->cell_count,
+                                                .variance = deviation * deviation},
+                       0);
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: half of a share's 95 %% interval, if all cells are alike", query->text);
+    (void)snprintf(line->unit, sizeof line->unit, "share");
+    line->bar = (share.high - share.low) / 2;
+    line->noise_to_signal = isnan(line->bar) ? 2 : line->bar / TERMS_TENTH;
+    line->measure = "half of the interval is a tenth";
+    return STATUS_OK;
+}
+
 /* The interval's half-width counts: sampling and noise together. */
 static enum status describe_survival(struct terms *terms, const struct query *query,
                                      const struct query_noise *noise, double step, double records)
@@ -57,13 +101,13 @@ static enum status describe_survival(struct terms *terms, const struct query *qu
         (void)snprintf(group, sizeof group, "a group needs about %.0f records", expected.group);
     }
     (void)snprintf(share->what, sizeof share->what,
-                   "%s: half of the 95 %% interval of the share alive at the end, if half are; %s",
+                   "%s: half of the share's 95 %% interval at the end, if half die; %s",
                    query->text, group);
     (void)snprintf(share->unit, sizeof share->unit, "share");
     share->bar = expected.survival;
     share->noise_to_signal = isnan(expected.survival) ? 2 : expected.survival / TERMS_TENTH;
     share->measure = "half of the interval is a tenth";
-    (void)snprintf(mean->what, sizeof mean->what, "%s: the same of a group's mean up to the end",
+    (void)snprintf(mean->what, sizeof mean->what, "%s: the same of a mean up to the end",
                    query->text);
     (void)snprintf(mean->unit, sizeof mean->unit, "%s", query->column.name);
     mean->bar = expected.mean * query->end;
@@ -120,6 +164,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
         const struct query *query = &query_stage(stage)->queries.query[i];
         if (query->kind == QUERY_SURVIVAL) {
             status = describe_survival(terms, query, &noise, step, records);
+            continue;
+        }
+        if (query->kind == QUERY_CROSSTAB) {
+            status = describe_table(terms, query, &noise, step, records);
             continue;
         }
         struct terms_line *line = terms_add_line(terms);

@@ -1,0 +1,49 @@
+/* crosstab.h - tables of two columns of categories: shares, odds ratio, risk difference and the chi-squared test, with what
+ * the records' number and the noise leave uncertain.
+ *
+ * R rows, C columns, x (R, C) balanced cells, m all cells. For 2 x 2: a = x[1][1], b = x[1][0], c = x[0][1], d = x[0][0].
+ *
+ * Intervals are the values that a test does not reject. Its statistic is linear in the noise, or nearly so:
+ *   share p     (1 - p) a - p b
+ *   odds ratio  a d - theta b c; the noise's own product adds (1 + theta^2) v^2, and a bias by balancing is taken off
+ *   difference  a/(a + b) - c/(c + d), its gradient at shares that differ by what is tested
+ * The sampling variance is that of the table fitted under what is tested. Nothing is made non-negative before. */
+
+#ifndef ESTIMATE_CROSSTAB_H
+#define ESTIMATE_CROSSTAB_H
+
+#include "estimate/survival.h"
+
+enum { CROSSTAB_CELLS_MAX = 256, CROSSTAB_BLOCK_MAX = 64 };
+
+struct crosstab_cells {
+    const double *cell; /* (rows, columns) */
+    size_t rows;
+    size_t columns;
+    size_t m;        /* with the one of the records that are in none */
+    double variance; /* of the noise on a cell, before balancing; unit: records^2 */
+};
+
+/** Returns the share of a row's records that are in its second column; for 2 columns. Not given below 5 standard deviations
+ * of the row's noise. Its noise and sampling are standard deviations at the estimate. */
+struct estimate crosstab_share(const struct crosstab_cells *cells, size_t row);
+
+/** Returns the second row's share less the first's; for 2 x 2. Not given where a share is not. */
+struct estimate crosstab_difference(const struct crosstab_cells *cells);
+
+/** Returns the odds ratio of the second row to the first; for 2 x 2. An end that is not bounded is 0 or NAN. Not given
+ * where the least expected cell is below 2 standard deviations of the noise. noise and sampling: NAN; value too, where a
+ * cell is not above 0. */
+struct estimate crosstab_odds_ratio(const struct crosstab_cells *cells);
+
+/**
+ * Tests that rows and columns are independent: (R - 1)(C - 1) at most CROSSTAB_BLOCK_MAX, R C at most CROSSTAB_CELLS_MAX.
+ *
+ * D = x - row total x column total / total, on the block without the last row and column; D' (V + P Cov P')^-1 D, V its
+ * covariance as a sample, P its gradient in the cells.
+ *
+ * p  out  NAN, and NAN is returned, where the least expected cell is below 5, or below 5 standard deviations of the noise
+ */
+double crosstab_test(double *p, const struct crosstab_cells *cells);
+
+#endif

@@ -1,0 +1,209 @@
+/* query_answers_crosstab.c - the answers of a cross table: its counts, which sum to the public number of records, and of two
+ * columns shares, odds ratio, difference and test. */
+
+#include "estimate/cells.h"
+#include "estimate/crosstab.h"
+#include "query/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct table {
+    const struct answering *answering;
+    double cell[CROSSTAB_CELLS_MAX + 1];
+    struct crosstab_cells cells;
+};
+
+static size_t levels(const struct query *query, size_t factor)
+{
+    return query->factor[factor].column.category_count;
+}
+
+static bool has_test(const struct query *query)
+{
+    return query->factor_count == 2 &&
+           (levels(query, 0) - 1) * (levels(query, 1) - 1) <= CROSSTAB_BLOCK_MAX &&
+           levels(query, 0) > 1 && levels(query, 1) > 1;
+}
+
+static bool has_shares(const struct query *query)
+{
+    return query->factor_count == 2 && levels(query, 1) == 2;
+}
+
+static bool is_fourfold(const struct query *query)
+{
+    return has_shares(query) && levels(query, 0) == 2;
+}
+
+size_t crosstab_answers(const struct query *query)
+{
+    size_t count = query_table_cells(query);
+    for (size_t i = 0; i < query->factor_count; i++) {
+        count += levels(query, i);
+    }
+    return count + (has_shares(query) ? levels(query, 0) : 0) + (is_fourfold(query) ? 2 : 0) +
+           (has_test(query) ? 1 : 0);
+}
+
+static void set_count(struct query_answer *answer, const struct table *table, double value,
+                      size_t summed)
+{
+    const double n = (double)table->answering->run->record_count;
+    const double k = (double)summed;
+    const double noise =
+        sqrt(fmax(0, cells_covariance(k, k, k, table->cells.m, table->cells.variance)));
+    const double share = fmin(fmax(value / n, 0), 1);
+    answer->value = value;
+    answer->error = noise;
+    answer->low = fmin(fmax(value - ESTIMATE_Z_NOISE * noise, 0), n);
+    answer->high = fmin(fmax(value + ESTIMATE_Z_NOISE * noise, 0), n);
+    answer->sampling = sqrt(n * share * (1 - share));
+    answer->records = n;
+    (void)snprintf(answer->unit, sizeof answer->unit, "records");
+}
+
+static void name_cell(struct query_answer *answer, const struct query *query, size_t cell)
+{
+    char part[QUERY_NAME_BYTES] = "";
+    for (size_t i = 0; i < query->factor_count; i++) {
+        const struct column *column = &query->factor[i].column;
+        const size_t used = strlen(part);
+        (void)snprintf(part + used, sizeof part - used, "%s%s %s", i > 0 ? ", " : "", column->name,
+                       column->category[query_table_level(query, cell, i)]);
+    }
+    query_answer_name(answer, query, part);
+}
+
+static struct query_answer *set_counts(struct query_answer *answer, const struct table *table)
+{
+    const struct query *query = table->answering->query;
+    const size_t cells = query_table_cells(query);
+    for (size_t cell = 0; cell < cells; cell++, answer++) {
+        set_count(answer, table, table->cell[cell], 1);
+        name_cell(answer, query, cell);
+    }
+    for (size_t i = 0; i < query->factor_count; i++) {
+        for (size_t level = 0; level < levels(query, i); level++, answer++) {
+            char part[QUERY_NAME_BYTES];
+            double sum = 0;
+            for (size_t cell = 0; cell < cells; cell++) {
+                sum += query_table_level(query, cell, i) == level ? table->cell[cell] : 0;
+            }
+            set_count(answer, table, sum, cells / levels(query, i));
+            (void)snprintf(part, sizeof part, "all %s %s", query->factor[i].column.name,
+                           query->factor[i].column.category[level]);
+            query_answer_name(answer, query, part);
+        }
+    }
+    return answer;
+}
+
+static void set_estimate(struct query_answer *answer, const struct table *table,
+                         const struct estimate *estimate, const char *unit)
+{
+    answer->records = (double)table->answering->run->record_count;
+    answer->value = estimate->value;
+    answer->error = estimate->noise;
+    answer->low = estimate->value - ESTIMATE_Z_NOISE * estimate->noise;
+    answer->high = estimate->value + ESTIMATE_Z_NOISE * estimate->noise;
+    answer->sampling = estimate->sampling;
+    answer->total_low = estimate->low;
+    answer->total_high = estimate->high;
+    (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
+    if (isnan(estimate->value) && isnan(estimate->low)) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "not enough data for this question at this epsilon");
+    }
+}
+
+static struct query_answer *set_fourfold(struct query_answer *answer, const struct table *table)
+{
+    const struct query *query = table->answering->query;
+    const struct column *rows = &query->factor[0].column;
+    const struct column *columns = &query->factor[1].column;
+    const struct estimate difference = crosstab_difference(&table->cells);
+    const struct estimate odds = crosstab_odds_ratio(&table->cells);
+    char part[QUERY_NAME_BYTES];
+    set_estimate(&answer[0], table, &difference, "share");
+    set_estimate(&answer[1], table, &odds, "odds ratio");
+    (void)snprintf(part, sizeof part, "share of %s %s, %s %s less %s", columns->name,
+                   columns->category[1], rows->name, rows->category[1], rows->category[0]);
+    query_answer_name(&answer[0], query, part);
+    (void)snprintf(part, sizeof part, "odds ratio of %s %s, %s %s against %s", columns->name,
+                   columns->category[1], rows->name, rows->category[1], rows->category[0]);
+    query_answer_name(&answer[1], query, part);
+    return answer + 2;
+}
+
+/* By how much more epsilon the test would be given: its rule compares the noise alone. */
+static double factor_needed(const struct crosstab_cells *cells)
+{
+    struct crosstab_cells with = *cells;
+    double p = NAN;
+    for (int step = 0; step < 20; step++) {
+        const double factor = pow(1.25, step);
+        with.variance = cells->variance / (factor * factor);
+        if (!isnan(crosstab_test(&p, &with))) {
+            return factor;
+        }
+    }
+    return NAN;
+}
+
+static void set_test(struct query_answer *answer, const struct table *table)
+{
+    const struct query *query = table->answering->query;
+    double p = NAN;
+    const double statistic = crosstab_test(&p, &table->cells);
+    const struct estimate estimate = {p, NAN, NAN, NAN, NAN};
+    set_estimate(answer, table, &estimate, "p-value");
+    query_answer_name(answer, query, "chi-squared test that the columns are independent");
+    if (!isnan(p)) {
+        const size_t freedom = (levels(query, 0) - 1) * (levels(query, 1) - 1);
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "chi-squared %.4g with %zu degree%s of freedom; its reference distribution "
+                       "has the noise in it",
+                       statistic, freedom, freedom > 1 ? "s" : "");
+        return;
+    }
+    const double factor = factor_needed(&table->cells);
+    (void)snprintf(answer->note, sizeof answer->note,
+                   "not enough data for this question at this epsilon: a cell is expected to hold "
+                   "too few records");
+    if (isfinite(factor)) {
+        const size_t used = strlen(answer->note);
+        (void)snprintf(answer->note + used, sizeof answer->note - used,
+                       "; %.3g times the epsilon would do", factor);
+    }
+}
+
+void answer_crosstab(struct query_answer *answer, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    struct table table = {.answering = answering};
+    query_balanced_cells(table.cell, answering);
+    table.cells = (struct crosstab_cells){.cell = table.cell,
+                                          .rows = levels(query, 0),
+                                          .columns = levels(query, 1),
+                                          .m = query->cell_count,
+                                          .variance = query_cell_variance(answering->run)};
+    answer = set_counts(answer, &table);
+    if (has_shares(query)) {
+        for (size_t row = 0; row < table.cells.rows; row++, answer++) {
+            const struct column *rows = &query->factor[0].column;
+            const struct column *columns = &query->factor[1].column;
+            const struct estimate share = crosstab_share(&table.cells, row);
+            char part[QUERY_NAME_BYTES];
+            set_estimate(answer, &table, &share, "share");
+            (void)snprintf(part, sizeof part, "share of %s %s, %s %s", columns->name,
+                           columns->category[1], rows->name, rows->category[row]);
+            query_answer_name(answer, query, part);
+        }
+    }
+    answer = is_fourfold(query) ? set_fourfold(answer, &table) : answer;
+    if (has_test(query)) {
+        set_test(answer, &table);
+    }
+}

@@ -1,0 +1,93 @@
+/* Cross tables against R, and what is refused. */
+
+#include "estimate/cells.h"
+#include "estimate/crosstab.h"
+
+#include "vectors.h"
+
+#include <math.h>
+
+static double cell[CROSSTAB_CELLS_MAX];
+
+static struct crosstab_cells read_cells(const char *key, size_t rows, double variance)
+{
+    const size_t count = vector_read(cell, CROSSTAB_CELLS_MAX, vectors("crosstab"), key);
+    cr_assert(count == 2 * rows);
+    return (struct crosstab_cells){
+        .cell = cell, .rows = rows, .columns = 2, .m = 2 * rows + 1, .variance = variance};
+}
+
+static void near(double got, double expected, double by, const char *what)
+{
+    cr_expect(fabs(got - expected) <= by, "%s: %.10g is not %.10g", what, got, expected);
+}
+
+Test(crosstab, without_noise_is_r_s)
+{
+    const json_t *known = vectors("crosstab");
+    double p = NAN;
+    struct crosstab_cells cells = read_cells("cells", 2, 0);
+    const struct estimate odds = crosstab_odds_ratio(&cells);
+    near(crosstab_test(&p, &cells), vector_one(known, "chi_squared"), 1e-9, "chi-squared");
+    near(p, vector_one(known, "p"), 1e-9, "p");
+    near(odds.value, vector_one(known, "odds_ratio"), 1e-12, "odds ratio");
+    /* Cornfield's, but for the square of the deviation, which the product has and the score has not. */
+    near(odds.low, vector_one(known, "odds_low"), 1e-3, "its low end");
+    near(odds.high, vector_one(known, "odds_high"), 1e-3, "its high end");
+    cells = read_cells("cells_of_ten", 10, 0);
+    near(crosstab_test(&p, &cells), vector_one(known, "chi_squared_of_ten"), 1e-7, "ten rows");
+}
+
+/* R: prop.test(30, 100, correct = FALSE)$conf.int, Wilson's interval. */
+Test(crosstab, share_has_wilson_s_interval)
+{
+    const double counts[4] = {70, 30, 50, 50};
+    const struct crosstab_cells cells = {.cell = counts, .rows = 2, .columns = 2, .m = 5};
+    const struct estimate share = crosstab_share(&cells, 0);
+    near(share.value, 0.3, 1e-12, "share");
+    near(share.low, 0.2189489, 1e-7, "low");
+    near(share.high, 0.3958485, 1e-7, "high");
+    near(share.sampling, sqrt(0.3 * 0.7 / 100), 1e-12, "sampling");
+    const struct estimate difference = crosstab_difference(&cells);
+    near(difference.value, 0.2, 1e-12, "difference");
+    cr_expect(difference.low > 0.05 && difference.low < 0.08 && difference.high < 0.34);
+}
+
+Test(crosstab, noise_widens_every_interval_and_weakens_the_test)
+{
+    const double counts[4] = {400, 200, 300, 300};
+    struct crosstab_cells cells = {.cell = counts, .rows = 2, .columns = 2, .m = 5};
+    double p = NAN;
+    double before[4] = {0};
+    for (int noise = 0; noise < 3; noise++) {
+        cells.variance = 300.0 * noise;
+        const struct estimate share = crosstab_share(&cells, 0);
+        const struct estimate difference = crosstab_difference(&cells);
+        const struct estimate odds = crosstab_odds_ratio(&cells);
+        (void)crosstab_test(&p, &cells);
+        const double now[4] = {share.high - share.low, difference.high - difference.low,
+                               log(odds.high / odds.low), p};
+        for (size_t i = 0; i < 4; i++) {
+            cr_expect(now[i] > before[i], "figure %zu at noise %d: %g after %g", i, noise, now[i],
+                      before[i]);
+            before[i] = now[i];
+        }
+        cr_expect(odds.low < 2 && 2 < odds.high && difference.low < 1.0 / 6);
+    }
+}
+
+Test(crosstab, is_refused_where_noise_leaves_no_meaning)
+{
+    double p = 0;
+    struct crosstab_cells cells = read_cells("cells", 2, 1e6);
+    cr_expect(isnan(crosstab_test(&p, &cells)) && isnan(p));
+    cr_expect(isnan(crosstab_odds_ratio(&cells).low) && isnan(crosstab_share(&cells, 0).value));
+    cr_expect(isnan(crosstab_difference(&cells).value));
+    const double rare[4] = {900, 4, 880, 6};
+    cells = (struct crosstab_cells){.cell = rare, .rows = 2, .columns = 2, .m = 5};
+    cr_expect(isnan(crosstab_test(&p, &cells)), "an expected cell below 5");
+    const double none[4] = {900, -3, 880, 40};
+    cells = (struct crosstab_cells){.cell = none, .rows = 2, .columns = 2, .m = 5, .variance = 16};
+    const struct estimate odds = crosstab_odds_ratio(&cells);
+    cr_expect(isnan(odds.value) && odds.low > 1 && isnan(odds.high), "endless, and not refused");
+}

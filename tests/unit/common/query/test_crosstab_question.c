@@ -1,0 +1,92 @@
+/* The question `crosstab`: its text, a record's cell, and its answers. */
+
+#include "query/query_run.h"
+
+#include "toy_schema.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { BITS = 8, ONE = 1 << BITS, ANSWERS = 13 };
+
+static size_t cell_of(const char *text, double sex, double region, double label)
+{
+    struct query query;
+    struct why why = {{0}};
+    const double cell[TOY_COLUMNS] = {70, sex, 1, region};
+    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = label};
+    int64_t sum[QUERY_CELLS_MAX] = {0};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+              why.text);
+    query_add(sum, &query, BITS, 0, &row);
+    size_t found = query.cell_count;
+    for (size_t i = 0; i < query.cell_count; i++) {
+        cr_assert(sum[i] == 0 || (sum[i] == ONE && found == query.cell_count));
+        found = sum[i] != 0 ? i : found;
+    }
+    cr_assert(found < query.cell_count, "a record is in one cell");
+    return found;
+}
+
+Test(crosstab_question, puts_a_record_into_the_cell_of_its_categories)
+{
+    cr_expect(cell_of("crosstab: sex x death", 0, 0, -1) == 0);
+    cr_expect(cell_of("crosstab: sex x death", 0, 0, 1) == 1);
+    cr_expect(cell_of("crosstab: sex x death", 1, 0, -1) == 2);
+    cr_expect(cell_of("crosstab: sex x death", 1, 0, 1) == 3);
+    cr_expect(cell_of("crosstab: sex x death", NAN, 0, 1) == 4);
+    cr_expect(cell_of("crosstab: sex x death where age < 60", 1, 0, 1) == 4);
+    cr_expect(cell_of("crosstab: sex x 'home region' x death", 1, 2, 1) == 6 + 2 * 2 + 1);
+    cr_expect(cell_of("crosstab: sex x 'home region' x death", 1, -1, 1) == 12);
+}
+
+static void refuses(const char *text, const char *part)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
+    cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
+}
+
+Test(crosstab_question, refuses_with_the_place_and_the_remedy)
+{
+    refuses("crosstab: sex", "the text ends here: x and another column");
+    refuses("crosstab: sex x sex", "character 17, \"sex\": this column is in the table already");
+    refuses("crosstab: sex x age", "column of numbers");
+    refuses("crosstab: sex x death x", "the name of a column");
+    refuses("crosstab: sex by death", "x and another column");
+    refuses("crosstab: sex x deat", "death");
+}
+
+/* 60 of 200 women and 100 of 200 men died; ten records are in no cell, and the noise has added five to all. */
+Test(crosstab_question, answers_with_counts_that_agree)
+{
+    const char *const text[] = {"crosstab: sex x death"};
+    const struct query_noise noise = {.scale = ONE / 4.0, .draws = 1};
+    const double balanced[8] = {140, 60, 100, 100, 200, 200, 240, 160};
+    const int64_t sum[5] = {141 * ONE, 61 * ONE, 101 * ONE, 101 * ONE, 11 * ONE};
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct query_run run;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    cr_assert(query_run_answer_count(&set) == ANSWERS && query_run_point_count(&set) == 0);
+    query_run_observe(&run, sum, &noise, 410);
+    query_run_answers(answer, &run);
+    for (size_t i = 0; i < 8; i++) {
+        cr_expect(fabs(answer[i].value - balanced[i]) < 1e-9, "%s %g", answer[i].name,
+                  answer[i].value);
+        cr_expect(answer[i].low < answer[i].value && answer[i].value < answer[i].high);
+    }
+    cr_assert_str_eq(answer[1].name, "crosstab: sex x death: sex F, death 1");
+    cr_assert_str_eq(answer[5].name, "crosstab: sex x death: all sex M");
+    cr_assert_str_eq(answer[8].name, "crosstab: sex x death: share of death 1, sex F");
+    cr_expect(fabs(answer[8].value - 0.3) < 1e-9 && fabs(answer[9].value - 0.5) < 1e-9);
+    cr_assert_str_eq(answer[10].name, "crosstab: sex x death: share of death 1, sex M less F");
+    cr_expect(fabs(answer[10].value - 0.2) < 1e-9 && answer[10].total_low < 0.2);
+    cr_expect(fabs(answer[11].value - 100.0 * 140 / (100.0 * 60)) < 1e-9);
+    cr_expect(answer[11].total_low > 1 && answer[11].total_high > answer[11].value);
+    cr_expect(answer[12].value < 0.001 && strstr(answer[12].note, "chi-squared") != NULL);
+    query_run_free(&run);
+    query_set_free(&set);
+}
