@@ -2,31 +2,41 @@
 #include "cli/command.h"
 #include "config/options.h"
 #include "report/html.h"
-#include "report/result.h"
+#include "report/result_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static enum status draw(const char *path, const char *out, struct why *why)
+struct asked {
+    const char *path;
+    const char *out;
+    const char *format; /* NULL: the page */
+    enum result_format as;
+};
+
+static enum status draw(const struct asked *asked, struct why *why)
 {
     char *text = NULL;
-    char *html = NULL;
+    char *drawn = NULL;
     size_t size = 0;
     struct result result;
     enum status status;
 
     result_init(&result);
-    status = file_read(&text, &size, path, RESULT_FILE_BYTES_MAX, why);
+    status = file_read(&text, &size, asked->path, RESULT_FILE_BYTES_MAX, why);
     if (status == STATUS_OK) {
-        status = result_from_json(&result, (struct slice){text, size}, path, why);
+        status = result_from_json(&result, (struct slice){text, size}, asked->path, why);
     }
     if (status == STATUS_OK) {
-        status = html_report(&html, &result);
+        status = asked->format == NULL ? html_report(&drawn, &result)
+                                       : result_to_text(&drawn, &result, asked->as);
     }
-    if (status == STATUS_OK) {
-        status = file_write(out, (struct slice){html, strlen(html)}, 0644, why);
+    if (status == STATUS_OK && asked->out != NULL) {
+        status = file_write(asked->out, (struct slice){drawn, strlen(drawn)}, 0644, why);
+    } else if (status == STATUS_OK) {
+        (void)fputs(drawn, stdout);
     }
-    free(html);
+    free(drawn);
     free(text);
     result_free(&result);
     return status;
@@ -34,26 +44,38 @@ static enum status draw(const char *path, const char *out, struct why *why)
 
 static enum exit_code run(const struct command *command, int count, char **argument)
 {
-    const char *path = NULL;
-    const char *out = NULL;
+    struct asked asked = {.path = NULL};
     struct why why = {""};
     const struct option option[] = {
-        {.text = &path, .required = true, .what = "RESULT.json"},
-        {.name = "--out", .text = &out, .required = true, .what = "report.html"}};
+        {.text = &asked.path, .required = true, .what = "RESULT.json"},
+        {.name = "--out", .text = &asked.out, .what = "report.html"},
+        {.name = "--format", .text = &asked.format, .what = "md|csv|tex"}};
 
     if (options_read(option, sizeof option / sizeof option[0], count, argument, &why) !=
         STATUS_OK) {
         return command_fail(command, EXIT_CODE_USAGE, "%s", why.text);
     }
-    return command_end(command, draw(path, out, &why), &why);
+    if (asked.format != NULL && !result_format_of(&asked.as, asked.format)) {
+        return command_fail(command, EXIT_CODE_USAGE,
+                            "--format: there is no \"%s\"; there are md, csv and tex",
+                            asked.format);
+    }
+    if (asked.format == NULL && asked.out == NULL) {
+        return command_fail(command, EXIT_CODE_USAGE,
+                            "--out is missing: say where the page goes, such as --out report.html");
+    }
+    return command_end(command, draw(&asked, &why), &why);
 }
 
 const struct command command_report = {
     .name = "report",
     .summary = "draw result.json as a page that a board can read",
     .help =
-        "usage: hedgerow report RESULT.json --out report.html\n\n"
+        "usage: hedgerow report RESULT.json --out report.html\n"
+        "       hedgerow report RESULT.json --format md|csv|tex [--out FILE]\n\n"
         "Draws the result as one self-contained page: it loads nothing, and needs no network.\n\n"
+        "  --format F   prints the tables of answers and of curves instead, to be copied:\n"
+        "               Markdown, CSV or LaTeX\n\n"
         "example:\n"
         "  hedgerow report demo-out/result.json --out report.html\n",
     .run = run,

@@ -1,0 +1,236 @@
+#include "report/result_text.h"
+
+#include "base/check.h"
+#include "report/result_fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_BYTES = 64, FORMATS = RESULT_LATEX + 1 };
+
+/* What formats differ in. */
+struct layout {
+    const char *name;
+    const char *open; /* a row's begin, between cells, end */
+    const char *between;
+    const char *close;
+    int digits;
+    void (*put)(FILE *out, const char *text); /* a text, escaped */
+};
+
+static void put_markdown(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const char c = *text;
+        if (c == '<' || c == '>' || c == '&') {
+            (void)fputs(c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;", out);
+        } else {
+            if (strchr("\\|*_`[]", c) != NULL) {
+                (void)fputc('\\', out);
+            }
+            (void)fputc(c == '\n' || c == '\r' ? ' ' : c, out);
+        }
+    }
+}
+
+static void put_csv(FILE *out, const char *text)
+{
+    (void)fputc('"', out);
+    if (text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL) {
+        (void)fputc('\'', out); /* else a spreadsheet would compute it */
+    }
+    for (; *text != '\0'; text++) {
+        (void)fputs(*text == '"' ? "\"" : "", out);
+        (void)fputc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+    }
+    (void)fputc('"', out);
+}
+
+static void put_latex(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const char c = *text;
+        if (c == '\\' || c == '~' || c == '^' || c == '<' || c == '>' || c == '|') {
+            (void)fputs(c == '\\'  ? "\\textbackslash{}"
+                        : c == '~' ? "\\textasciitilde{}"
+                        : c == '^' ? "\\textasciicircum{}"
+                        : c == '<' ? "\\textless{}"
+                        : c == '>' ? "\\textgreater{}"
+                                   : "\\textbar{}",
+                        out);
+        } else {
+            if (strchr("#$%&_{}", c) != NULL) {
+                (void)fputc('\\', out);
+            }
+            (void)fputc(c == '\n' || c == '\r' ? ' ' : c, out);
+        }
+    }
+}
+
+static const struct layout layouts[FORMATS] = {
+    [RESULT_MARKDOWN] = {"md", "| ", " | ", " |\n", 6, put_markdown},
+    [RESULT_CSV] = {"csv", "", ",", "\n", 17, put_csv},
+    [RESULT_LATEX] = {"tex", "", " & ", " \\\\\n", 6, put_latex},
+};
+
+bool result_format_of(enum result_format *out, const char *name)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (strcmp(layouts[i].name, name) == 0) {
+            *out = (enum result_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A list of the result. */
+struct list {
+    const struct field *field;
+    const char *item;
+    size_t count;
+};
+
+static bool is_text(const struct field *field)
+{
+    return field->kind == FIELD_TEXT || field->kind == FIELD_NOTE;
+}
+
+static double number_of(const struct field *field, const char *item)
+{
+    double value = NAN;
+    uint32_t count = 0;
+    if (field->kind == FIELD_REAL) {
+        memcpy(&value, item + field->offset, sizeof value);
+    } else if (field->kind == FIELD_COUNT && field->size == sizeof count) {
+        memcpy(&count, item + field->offset, sizeof count);
+        value = count;
+    }
+    return value;
+}
+
+/* Some row knows it. */
+static bool is_column(const struct list *list, const struct field *field)
+{
+    bool known = false;
+    for (size_t i = 0; i < list->count && !known; i++) {
+        const char *item = list->item + i * list->field->item_size;
+        known = is_text(field) ? item[field->offset] != '\0' : isfinite(number_of(field, item));
+    }
+    return known;
+}
+
+static void put_cell(FILE *out, const struct layout *layout, const struct field *field,
+                     const char *item)
+{
+    if (is_text(field)) {
+        layout->put(out, item + field->offset);
+    } else if (isfinite(number_of(field, item))) {
+        (void)fprintf(out, "%.*g", layout->digits, number_of(field, item));
+    }
+}
+
+/* item: NULL for the head. */
+static void put_row(FILE *out, const struct layout *layout, const struct list *list,
+                    const struct result *result, const char *item)
+{
+    const char *before = layout->open;
+    for (const struct field *field = list->field->row; field->key != NULL; field++) {
+        if (is_column(list, field)) {
+            (void)fputs(before, out);
+            before = layout->between;
+            if (item == NULL) {
+                layout->put(out, field->key);
+            } else {
+                put_cell(out, layout, field, item);
+            }
+        }
+    }
+    if (layout == &layouts[RESULT_CSV] && item == NULL) {
+        (void)fputs(",\"epsilon\",\"delta\",\"private\"", out);
+    } else if (layout == &layouts[RESULT_CSV]) {
+        (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
+                      result->private ? "true" : "false");
+    }
+    (void)fputs(layout->close, out);
+}
+
+static void put_rule(FILE *out, const struct layout *layout, const struct list *list)
+{
+    for (const struct field *field = list->field->row; field->key != NULL; field++) {
+        if (is_column(list, field) && layout == &layouts[RESULT_MARKDOWN]) {
+            (void)fputs(is_text(field) ? "|---" : "|---:", out);
+        }
+    }
+    (void)fputs(layout == &layouts[RESULT_MARKDOWN] ? "|\n"
+                : layout == &layouts[RESULT_LATEX]  ? "\\hline\n"
+                                                    : "",
+                out);
+}
+
+/* What it cost, and whether it is private at all. */
+static void put_price(FILE *out, const struct layout *layout, const struct result *result)
+{
+    char text[2 * RESULT_NAME_BYTES + 128];
+    (void)snprintf(
+        text, sizeof text, "%sepsilon %.6g, delta %.6g for one %s; trust %s.",
+        result->private ? "" : "NOT PRIVATE, the noise is known: ", result->privacy.epsilon,
+        result->privacy.delta, result->privacy.unit, result->privacy.trust);
+    if (layout != &layouts[RESULT_CSV]) {
+        layout->put(out, text);
+        (void)fputs("\n\n", out);
+    }
+}
+
+static void put_list(FILE *out, const struct layout *layout, const struct result *result,
+                     const struct list *list)
+{
+    put_price(out, layout, result);
+    if (layout == &layouts[RESULT_LATEX]) {
+        (void)fputs("\\begin{tabular}{", out);
+        for (const struct field *field = list->field->row; field->key != NULL; field++) {
+            (void)fputs(!is_column(list, field) ? "" : is_text(field) ? "l" : "r", out);
+        }
+        (void)fputs("}\n", out);
+    }
+    put_row(out, layout, list, result, NULL);
+    put_rule(out, layout, list);
+    for (size_t i = 0; i < list->count; i++) {
+        put_row(out, layout, list, result, list->item + i * list->field->item_size);
+    }
+    (void)fputs(layout == &layouts[RESULT_LATEX] ? "\\end{tabular}\n\n" : "\n", out);
+}
+
+enum status result_to_text(char **text, const struct result *result, enum result_format format)
+{
+    static const char *const keys[] = {"answers", "curves"};
+    size_t size = 0;
+    *text = NULL;
+    FILE *out = open_memstream(text, &size);
+    if (out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const struct field *field = result_fields;
+        struct list list = {.field = NULL};
+        while (field->key != NULL && strcmp(field->key, keys[i]) != 0) {
+            field++;
+        }
+        CHECK(field->kind == FIELD_LIST);
+        list.field = field;
+        memcpy(&list.item, (const char *)result + field->offset, sizeof list.item);
+        memcpy(&list.count, (const char *)result + field->count_offset, sizeof list.count);
+        if (list.count > 0) {
+            put_list(out, &layouts[format], result, &list);
+        }
+    }
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed) {
+        free(*text);
+        *text = NULL;
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,85 @@
+/* Tables to copy: what is in them, and that no text escapes from its cell. */
+
+#include "report/result_text.h"
+
+#include "example_result.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static char *written(const struct result *result, enum result_format format)
+{
+    char *text = NULL;
+    cr_assert(result_to_text(&text, result, format) == STATUS_OK);
+    return text;
+}
+
+Test(result_text, has_every_answer_and_its_price_in_each_format)
+{
+    struct result result = example_result();
+    char *text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "| name | round | value | unit |") != NULL);
+    cr_expect(strstr(text, "| count: age &gt;= 60 | 2 | 1000.5 | records |") != NULL, "%s", text);
+    cr_expect(strstr(text, "|---|---:|---:|---|") != NULL);
+    cr_expect(strstr(text, "epsilon ") != NULL && strstr(text, "delta ") != NULL);
+    cr_expect(strstr(text, "band\\_low") != NULL, "curves too");
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(strstr(text, "\"name\",\"round\",\"value\",") == text);
+    cr_expect(strstr(text, "\"count: age >= 60\",2,1000.5,\"records\",") != NULL);
+    cr_expect(strstr(text, ",\"epsilon\",\"delta\",\"private\"\n") != NULL);
+    free(text);
+    text = written(&result, RESULT_LATEX);
+    cr_expect(strstr(text, "\\begin{tabular}{lrrl") != NULL);
+    cr_expect(strstr(text, "count: age \\textgreater{}= 60 & 2 & 1000.5 & records &") != NULL);
+    free(text);
+    result.answer_count = 0;
+    result.point_count = 0;
+    text = written(&result, RESULT_MARKDOWN);
+    cr_expect_str_eq(text, "");
+    free(text);
+    result.answer_count = EXAMPLE_ANSWERS;
+    result.point_count = EXAMPLE_POINTS;
+    result_free(&result);
+}
+
+Test(result_text, keeps_hostile_texts_in_their_cells)
+{
+    struct result result = example_result();
+    (void)snprintf(result.answer[0].name, RESULT_TEXT_BYTES, "=1+1|<b>\"%%\n\\x");
+    char *text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "=1+1\\|&lt;b&gt;\"% \\\\x") != NULL, "%s", text);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(strstr(text, "\"'=1+1|<b>\"\"% \\x\"") != NULL, "%s", text);
+    free(text);
+    text = written(&result, RESULT_LATEX);
+    cr_expect(strstr(text, "=1+1\\textbar{}\\textless{}b\\textgreater{}\"\\% \\textbackslash{}x") !=
+                  NULL,
+              "%s", text);
+    free(text);
+    result_free(&result);
+}
+
+Test(result_text, says_what_is_not_private)
+{
+    struct result result = example_result();
+    result.private = false;
+    char *text = written(&result, RESULT_LATEX);
+    cr_expect(strstr(text, "NOT PRIVATE") == text);
+    free(text);
+    result.private = true;
+    text = written(&result, RESULT_LATEX);
+    cr_expect(strstr(text, "NOT PRIVATE") == NULL);
+    free(text);
+    result_free(&result);
+}
+
+Test(result_text, finds_formats_by_their_names)
+{
+    enum result_format format = RESULT_LATEX;
+    cr_expect(result_format_of(&format, "md") && format == RESULT_MARKDOWN);
+    cr_expect(result_format_of(&format, "csv") && format == RESULT_CSV);
+    cr_expect(result_format_of(&format, "tex") && format == RESULT_LATEX);
+    cr_expect(!result_format_of(&format, "html") && !result_format_of(&format, ""));
+}
