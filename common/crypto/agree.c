@@ -3,12 +3,20 @@
 #include "base/check.h"
 
 #include <openssl/core_names.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { INFO_BYTES_MAX = 256, BLOCK_BYTES = 16, PART_BYTES = 1 << 20 };
+
+/* Of a derivation that failed: whether the key is at fault. The queue has nothing older. */
+static enum status why_none(void)
+{
+    return ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE ? STATUS_NO_MEMORY
+                                                                    : STATUS_INVALID;
+}
 
 enum status agree_secret(struct digest *out, const struct digest *secret_key,
                          const struct digest *public_key)
@@ -20,19 +28,23 @@ enum status agree_secret(struct digest *out, const struct digest *secret_key,
         EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, public_key->byte, DIGEST_BYTES);
     EVP_PKEY_CTX *context = own != NULL ? EVP_PKEY_CTX_new(own, NULL) : NULL;
     struct digest shared = {{0}};
-    const bool whole = context != NULL && other != NULL && EVP_PKEY_derive_init(context) == 1 &&
-                       EVP_PKEY_derive_set_peer(context, other) == 1 &&
-                       EVP_PKEY_derive(context, shared.byte, &size) == 1 && size == DIGEST_BYTES &&
-                       !digest_is_none(&shared);
+    enum status status =
+        STATUS_NO_MEMORY; /* 32 bytes are always a key: nothing else can fail here */
     memset(out, 0, sizeof *out);
-    if (whole) {
+    if (context != NULL && other != NULL && EVP_PKEY_derive_init(context) == 1 &&
+        EVP_PKEY_derive_set_peer(context, other) == 1) {
+        ERR_clear_error();
+        const bool derived = EVP_PKEY_derive(context, shared.byte, &size) == 1;
+        status = !derived ? why_none() : digest_is_none(&shared) ? STATUS_INVALID : STATUS_OK;
+    }
+    if (status == STATUS_OK) {
         *out = shared;
     }
     bytes_wipe(&shared, sizeof shared);
     EVP_PKEY_CTX_free(context);
     EVP_PKEY_free(own);
     EVP_PKEY_free(other);
-    return whole ? STATUS_OK : STATUS_INVALID;
+    return status;
 }
 
 enum status agree_derive(struct digest *out, const struct digest *secret, const struct slice *info,

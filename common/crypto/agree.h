@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /** Computes what the two owners share: agree(a, B) = agree(b, A). Fails with STATUS_INVALID when a key
- * is none, or the result would be all zero (a public key of small order); out is then zeroed. */
+ * is none, or the result would be all zero (a public key of small order), STATUS_NO_MEMORY; out is then zeroed. */
 MUST_USE enum status agree_secret(struct digest *out, const struct digest *secret_key,
                                   const struct digest *public_key);
 

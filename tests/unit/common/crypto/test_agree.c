@@ -4,6 +4,8 @@
 #include "crypto/key.h"
 
 #include <criterion/criterion.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct digest of(const char *hex)
@@ -54,6 +56,61 @@ Test(agree, keys_of_small_order_are_refused)
         cr_expect_eq(agree_secret(&shared, &nine, &small), STATUS_INVALID, "%s", key[i]);
         cr_expect(digest_is_none(&shared));
     }
+}
+
+static size_t allocations_left = SIZE_MAX;
+
+static bool refused(void)
+{
+    return allocations_left == 0 || allocations_left-- == 0;
+}
+
+static void *counted_malloc(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return refused() ? NULL : malloc(size);
+}
+
+static void *counted_realloc(void *old, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return refused() ? NULL : realloc(old, size);
+}
+
+static void plain_free(void *old, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(old);
+}
+
+/* Before Criterion's libraries use OpenSSL, which then takes no other functions. */
+__attribute__((constructor)) static void count_allocations(void)
+{
+    if (CRYPTO_set_mem_functions(counted_malloc, counted_realloc, plain_free) != 1) {
+        abort();
+    }
+}
+
+/* A site that has no memory must not take another's key for a bad one. */
+Test(agree, no_memory_is_not_the_keys_fault)
+{
+    enum status status = STATUS_NO_MEMORY;
+    size_t tries = 0;
+    const struct digest nine = of(NINE);
+    struct digest shared;
+    cr_assert_eq(agree_secret(&shared, &nine, &nine), STATUS_OK); /* what is loaded once is */
+    for (; status != STATUS_OK && tries < 1000; tries++) {
+        allocations_left = tries;
+        status = agree_secret(&shared, &nine, &nine);
+        cr_expect(status == STATUS_OK || status == STATUS_NO_MEMORY, "allocation %zu: %d", tries,
+                  (int)status);
+        cr_expect(status == STATUS_OK || digest_is_none(&shared));
+    }
+    allocations_left = SIZE_MAX;
+    cr_expect(tries > 5 && tries < 1000, "%zu", tries);
 }
 
 /* RFC 5869 by Python's hmac: no salt, 32 bytes 00 01 .. 1f, info "abc" 05 07. */
