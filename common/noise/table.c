@@ -171,8 +171,9 @@ ALWAYS_INLINE static inline trial look_up(const struct noise_table *table, const
 
 /* A processor whose load ends in the same twelve bits as a store that is not done yet takes the two
  * for one and waits, which would tell the row that was looked up. So all earlier stores are done
- * first, and nothing is stored before all is looked up: hence functions of their own, whose variables
- * fit into registers. */
+ * first, and gcc stores nothing before all is looked up: hence functions of their own, whose variables
+ * fit into its registers (tests/unit/common/noise/stores.sh reads the machine code). clang 14 stores five public
+ * pointers and numbers in try_group: what is installed is built by gcc. */
 __attribute__((noinline)) static trial try_one(const struct noise_table *table,
                                                const uint64_t *word)
 {

@@ -1,0 +1,68 @@
+#!/bin/bash
+# stores.sh OBJECT...: in each object file, what common/noise/table.c promises of the functions that look a row up: after
+# their fence nothing is stored before all is looked up. A store and a later load whose addresses end in the same twelve
+# bits would show the row by the time it takes. A compiler breaks this where it runs out of registers, so the machine code
+# is read. What is loaded from the stack is no row.
+set -u
+
+# Prints how many stores stand between the fence and the last load that is not of the stack.
+read -r -d '' judge <<'AWK'
+/^[0-9a-f]+ <.*>:$/ { inside = $2 == "<" wanted ">:"; fenced = 0; stores = 0; before = 0 }
+inside && /mfence|lock or/ { fenced = 1; seen = 1; next }
+inside && fenced {
+    memory = match($0, /\([^)]*\)/)
+    last = $0 ~ /\([^)]*\)[ \t]*(#.*)?$/
+    reads = $2 ~ /^(cmp|test|mul|imul|lea|nop|prefetch)/
+    if ($2 ~ /^push/ || (memory && last && !reads)) {
+        stores++
+    } else if (memory && $2 !~ /^(lea|nop)/ && $0 !~ /\(%r[bs]p/) {
+        before = stores
+        loads++
+    }
+}
+inside && $2 == "ret" { worst = before > worst ? before : worst }
+END { print (seen && loads ? worst + 0 : "none") }
+AWK
+
+fault=0
+count() { awk -v wanted="$1" "$judge"; }
+expect() { # what, number, name: of the code on standard input
+    got=$(count try_group)
+    [ "$got" = "$2" ] || { echo "$1: $got, not $2" >&2; fault=1; }
+}
+
+[ "$(uname -m)" = x86_64 ] || exit 77
+
+# The judge itself, on code with a planted store, without one, and without a fence.
+expect 'a store before the last row' 1 <<'CODE'
+0000000000000000 <try_group>:
+   1:	mfence
+   2:	mov    0x8(%rdi),%rax
+   3:	mov    %rax,-0x8(%rbp)
+   4:	mov    0x10(%rdi),%rcx
+   5:	mov    %rcx,(%rsi)
+   6:	ret
+CODE
+expect 'stores after the last row' 0 <<'CODE'
+0000000000000000 <try_group>:
+   1:	mov    %rdi,-0x8(%rbp)
+   2:	lock orq $0x0,(%rsp)
+   3:	mov    0x8(%rdi),%rax
+   4:	cmpl   $0xa,0x74(%rdi)
+   5:	mov    %rax,(%rsi)
+   6:	mov    -0x8(%rbp),%rdx
+   7:	ret
+CODE
+expect 'no fence' none <<'CODE'
+0000000000000000 <try_group>:
+   1:	mov    0x8(%rdi),%rax
+   2:	ret
+CODE
+
+for object in "$@"; do
+    for function in try_one try_group; do
+        got=$(objdump -d --no-show-raw-insn "$object" | count $function)
+        [ "$got" = 0 ] || { echo "$object: $function: stores before the last row is read: $got" >&2; fault=1; }
+    done
+done
+exit $fault
