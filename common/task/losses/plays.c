@@ -2,10 +2,10 @@
  * rows. Where the horizon is unknown that charge covers every segment's game: a record is in the
  * rounds of one. */
 
-#include "account/renyi.h"
 #include "base/check.h"
 #include "job/reach.h"
 #include "job/trust.h"
+#include "task/losses/plays_price.h"
 #include "task/losses/stage.h"
 #include "task/task.h"
 
@@ -35,107 +35,6 @@ static struct round_plays *plays_of(const struct stage *stage)
     return &losses_stage(stage)->plays;
 }
 
-/* What all events of a game come to, by three measures. */
-struct parts {
-    uint64_t epsilon_micro;
-    double rho; /* sum of range^2/8, of what is pure epsilon^2/2 */
-    struct cost cost;
-};
-
-static struct parts parts_of(const struct hedge_run *game, const struct filter *filter)
-{
-    struct charge charge[HEDGE_CHARGES_MAX];
-    struct parts parts = {0};
-    const size_t count = hedge_charges(charge, game);
-    for (size_t i = 0; i < count; i++) {
-        const double range = (double)charge[i].epsilon_micro * 1e-6;
-        parts.cost = cost_add(parts.cost, reach_event_cost(filter, charge[i]));
-        const double each = charge[i].mechanism == MECHANISM_EXPONENTIAL ? 8 : 2;
-        parts.rho += (double)charge_count(&charge[i]) * range * range / each;
-        parts.epsilon_micro += charge_count(&charge[i]) * charge[i].epsilon_micro;
-    }
-    return parts;
-}
-
-/* Draws, coins and the last pick are several events, in several games, and an answer has one charge: the
- * sum of a game's epsilons where so much may be paid, else that of the Gaussian which costs at least
- * as much at every Renyi order (rho = sum of range^2/8; Cesar and Rogers 2021); of several games the
- * most, as a unit is in one of them. */
-static struct charge joined(const struct stage *stage, const struct filter *filter,
-                            uint64_t epsilon_micro)
-{
-    struct charge whole = {.mechanism = MECHANISM_PURE};
-    struct charge charge[HEDGE_CHARGES_MAX];
-    struct cost most = {0};
-    double rho = 0;
-
-    if (plays_of(stage)->game_count == 1 && hedge_charges(charge, plays_of(stage)->game) == 1) {
-        return charge[0];
-    }
-    for (size_t i = 0; i < plays_of(stage)->game_count; i++) {
-        const struct parts parts = parts_of(&plays_of(stage)->game[i], filter);
-        most = cost_max(most, parts.cost);
-        rho = fmax(rho, parts.rho);
-        whole.epsilon_micro =
-            parts.epsilon_micro > whole.epsilon_micro ? parts.epsilon_micro : whole.epsilon_micro;
-    }
-    if (filter->order == 0 || whole.epsilon_micro <= epsilon_micro) {
-        return whole;
-    }
-    whole = (struct charge){.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
-                            .sigma_micro = (uint64_t)(1e6 * (1 - 1e-9) / sqrt(2 * rho))};
-    while (whole.sigma_micro > 1 && reach_event_cost(filter, whole).renyi_nano < most.renyi_nano) {
-        whole.sigma_micro -= 1 + whole.sigma_micro / 1000000;
-    }
-    return whole;
-}
-
-/* How a stage's share is spent. */
-struct spending {
-    uint64_t epsilon_micro;
-    uint64_t delta_atto;
-    bool
-        by_rho; /* the job has charges that have no pure epsilon: what is pure would cost more beside
-                    them than its bounded range does */
-};
-
-static bool spends_rho(const struct spending *spending)
-{
-    return spending->by_rho && spending->delta_atto > 0;
-}
-
-static double zcdp_from(double epsilon, uint64_t delta_atto)
-{
-    return delta_atto == 0 ? 0 : zcdp_from_epsilon(epsilon, (double)delta_atto * 1e-18);
-}
-
-/* The last pick gets what draws and coins leave of the share: by pure epsilon as permute-and-flip, or,
- * where that sum is not what is charged, in zCDP as the exponential mechanism, up to rho. Without the
- * last play's own draw there is always as much left as that would have cost; where a dartboard's
- * coins and draws leave less, its last play stays as it is. */
-static void set_last(struct hedge_run *game, const struct filter *filter,
-                     const struct spending *spending, double rho)
-{
-    struct hedge_run without = *game;
-    hedge_run_set_last(&without, MECHANISM_EXPONENTIAL, 1);
-    if (without.last_micro == 0) {
-        return;
-    }
-    without.last_micro = 0;
-    const struct parts parts = parts_of(&without, filter);
-    if (!spends_rho(spending) && parts.epsilon_micro < spending->epsilon_micro) {
-        hedge_run_set_last(game, MECHANISM_PURE, spending->epsilon_micro - parts.epsilon_micro);
-        return;
-    }
-    const double left = fmax(rho * (1 - 1e-9) - parts.rho * (1 + 1e-9), 0);
-    const uint64_t micro = (uint64_t)(1e6 * (1 - 1e-9) * sqrt(8 * left));
-    const bool has_draw = without.draws_max < game->draws_max;
-    if (micro >= game->draw_micro || has_draw) {
-        hedge_run_set_last(game, MECHANISM_EXPONENTIAL,
-                           micro > game->draw_micro ? micro : game->draw_micro);
-    }
-}
-
 /* Of units above the record the mean loss of an agent's round is one record's. */
 static uint64_t records_of(const struct job *job, const struct stage *stage)
 {
@@ -155,7 +54,7 @@ static struct hedge_problem problem_of(const struct job *job, size_t index, uint
 }
 
 /* Plans a stage of a known horizon. */
-static enum status plan_draws(struct job *job, size_t index, const struct spending *spending,
+static enum status plan_draws(struct job *job, size_t index, const struct plays_spending *spending,
                               struct why *why)
 {
     struct stage *stage = &job->stage[index];
@@ -169,10 +68,10 @@ static enum status plan_draws(struct job *job, size_t index, const struct spendi
                                 (struct hedge_grid){records_of(job, stage), stage->grid_bits}, why);
     }
     if (status == STATUS_OK) {
-        set_last(plays_of(stage)->game, &job->filter, spending,
-                 zcdp_from(problem.epsilon, delta_atto));
-        stage->charge =
-            joined(stage, &job->filter, spends_rho(spending) ? 0 : spending->epsilon_micro);
+        plays_set_last(plays_of(stage)->game, &job->filter, spending,
+                       plays_zcdp(problem.epsilon, delta_atto));
+        stage->charge = plays_charge(stage, &job->filter,
+                                     plays_spends_rho(spending) ? 0 : spending->epsilon_micro);
     }
     return status;
 }
@@ -217,7 +116,7 @@ static bool is_planned(const struct job *job, size_t index)
 
 /* Plans every stage of a known horizon at part/whole of its share. */
 static enum status plan_all(struct job *job, uint64_t part, uint64_t whole,
-                            struct spending spending, struct why *why)
+                            struct plays_spending spending, struct why *why)
 {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < job->stage_count && status == STATUS_OK; i++) {
@@ -231,9 +130,9 @@ static enum status plan_all(struct job *job, uint64_t part, uint64_t whole,
 
 /* The largest part of their shares that fits beside the other stages, the same for all; with nothing
  * left of the delta's kind of allowance, the shares as pure epsilon, which always do. */
-static enum status lower(struct job *job, struct spending spending, struct why *why)
+static enum status lower(struct job *job, struct plays_spending spending, struct why *why)
 {
-    const struct spending pure = {.by_rho = spending.by_rho};
+    const struct plays_spending pure = {.by_rho = spending.by_rho};
     uint64_t whole = 1;
     for (size_t i = 0; i < job->stage_count; i++) {
         const uint64_t share = job->stage[i].epsilon_micro;
@@ -258,7 +157,7 @@ static struct charge gaussian_of(uint64_t sigma_micro)
 
 static double rho_of_share(const struct job *job, size_t index)
 {
-    return zcdp_from((double)job->stage[index].epsilon_micro * 1e-6, job->delta_atto);
+    return plays_zcdp((double)job->stage[index].epsilon_micro * 1e-6, job->delta_atto);
 }
 
 /* Whether a draw of the longest segment may cost more by pure epsilon than by zCDP; theorem 11.2
@@ -335,11 +234,11 @@ static enum status set_segments(struct job *job, size_t index, struct why *why)
     const bool pure = rho <= 0 || (is_better_pure(job, index, rho) && is_admitted(job));
     enum status status = plan_segments(job, index, pure ? 0 : job->delta_atto, pure ? 0 : rho, why);
     if (status == STATUS_OK) {
-        const struct spending spending = {stage->epsilon_micro, job->delta_atto, !pure};
-        set_last(&plays_of(stage)->game[plays_of(stage)->game_count - 1], &job->filter, &spending,
-                 rho);
-        stage->charge = joined(stage, &job->filter, stage->epsilon_micro);
-        stage->charge = is_admitted(job) ? stage->charge : joined(stage, &job->filter, 0);
+        const struct plays_spending spending = {stage->epsilon_micro, job->delta_atto, !pure};
+        plays_set_last(&plays_of(stage)->game[plays_of(stage)->game_count - 1], &job->filter,
+                       &spending, rho);
+        stage->charge = plays_charge(stage, &job->filter, stage->epsilon_micro);
+        stage->charge = is_admitted(job) ? stage->charge : plays_charge(stage, &job->filter, 0);
     }
     return status;
 }
@@ -385,7 +284,7 @@ static enum status plan_each(const struct drafting *drafting, bool by_rho)
                       "several: every start spends the whole budget on the rounds that follow it; "
                       "remove it, or give both stages the same batch and first");
         }
-        const struct spending spending = {stage->epsilon_micro, job->delta_atto, by_rho};
+        const struct plays_spending spending = {stage->epsilon_micro, job->delta_atto, by_rho};
         const enum status status =
             is_doubling(stage) ? STATUS_OK : plan_draws(job, i, &spending, &why);
         if (status != STATUS_OK) {
@@ -408,7 +307,7 @@ enum status stage_set_draws(const struct drafting *drafting)
     if (!trust_of(job)->exact_answers) {
         return STATUS_OK;
     }
-    struct spending spending = {.delta_atto = job->delta_atto, .by_rho = has_rho(job)};
+    struct plays_spending spending = {.delta_atto = job->delta_atto, .by_rho = has_rho(job)};
     enum status status = plan_each(drafting, spending.by_rho);
     if (status == STATUS_OK && !spending.by_rho && has_rho(job)) {
         spending.by_rho = true;
