@@ -53,11 +53,13 @@ enum status gate_new(struct gate **out, const struct allowances *allowances,
 static void answer_drop_bytes(struct answer *answer)
 {
     if (answer->data != NULL) {
-        bytes_wipe(answer->data, answer->view.bytes.size); /* an exact answer's are private */
+        /* An exact answer's are private, and so is what opens masks. */
+        bytes_wipe(answer->data, answer->view.bytes.size + answer->view.masks.size);
         free(answer->data);
     }
     answer->data = NULL;
     answer->view.bytes = (struct slice){0};
+    answer->view.masks = (struct slice){0};
 }
 
 void gate_free(struct gate *gate)
@@ -137,8 +139,12 @@ enum status gate_restore(struct gate *gate, const struct record *record, uint64_
     }
     answer.view.sequence = sequence;
     if (blob.size > 0) {
-        struct digest digest = digest_of(blob);
-        if (blob.size != answer.view.size || !digest_equal(&digest, &answer.view.digest)) {
+        const size_t size = (size_t)answer.view.size;
+        if (blob.size != answer.view.size + record->as.answer.masks_bytes) {
+            return STATUS_CORRUPT;
+        }
+        struct digest digest = digest_of((struct slice){blob.data, size});
+        if (!digest_equal(&digest, &answer.view.digest)) {
             return STATUS_CORRUPT;
         }
         answer.data = malloc(blob.size);
@@ -146,7 +152,8 @@ enum status gate_restore(struct gate *gate, const struct record *record, uint64_
             return STATUS_NO_MEMORY;
         }
         memcpy(answer.data, blob.data, blob.size);
-        answer.view.bytes = (struct slice){answer.data, blob.size};
+        answer.view.bytes = (struct slice){answer.data, size};
+        answer.view.masks = (struct slice){answer.data + size, blob.size - size};
     }
     answer_drop_bytes(&gate->latest);
     gate->latest = answer;
@@ -189,12 +196,16 @@ bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivit
     return scale_of(charge, exact, sensitivity, NULL) == STATUS_OK;
 }
 
-/* Little-endian words, the only form in which a vector crosses the wire. */
-static uint8_t *pack(const struct private_vector *vector)
+/* Little-endian words, the only form in which a vector crosses the wire; behind them what opens their masks. */
+static uint8_t *pack(const struct private_vector *vector, struct slice masks)
 {
-    uint8_t *data = malloc(vector->count * 8);
+    const size_t size = vector->count * 8;
+    uint8_t *data = malloc(size + masks.size);
     for (size_t i = 0; data != NULL && i < vector->count; i++) {
         store_u64(data + 8 * i, (uint64_t)vector->value[i]);
+    }
+    if (data != NULL && masks.size > 0) {
+        memcpy(data + size, masks.data, masks.size);
     }
     return data;
 }
@@ -202,12 +213,16 @@ static uint8_t *pack(const struct private_vector *vector)
 /* The noise is this agent's own, from the grant; or none, where the coordinator is trusted with the
  * exact vector and adds it once to the sum: the charge is spent all the same. */
 static enum status add_noise(struct gate *gate, struct grant **grant, struct private_vector *vector,
-                             bool exact)
+                             const struct gate_request *request)
 {
-    if (exact) {
+    if (request->exact) {
         grant_free(*grant);
         *grant = NULL;
         return STATUS_OK;
+    }
+    if (request->masks != NULL) {
+        return mechanism_share(grant, gate->random, vector->value, vector->count,
+                               vector->sensitivity, request->shares);
     }
     return grant_charge(*grant)->mechanism == MECHANISM_DISCRETE_GAUSSIAN
                ? mechanism_gaussian(grant, gate->random, vector->value, vector->count,
@@ -216,15 +231,37 @@ static enum status add_noise(struct gate *gate, struct grant **grant, struct pri
                                    vector->sensitivity);
 }
 
+/* A share of noise protects nothing by itself: what leaves is masked. *opening: what opens the masks again. */
+static enum status mask(struct private_vector *vector, struct masks_site *site, uint8_t **opening,
+                        size_t *size)
+{
+    uint64_t *words = malloc(vector->count * sizeof *words);
+    if (words == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < vector->count; i++) {
+        words[i] = (uint64_t)vector->value[i];
+    }
+    enum status status = masks_site_mask(site, words, vector->count);
+    for (size_t i = 0; i < vector->count; i++) {
+        vector->value[i] = (int64_t)words[i];
+    }
+    bytes_wipe(words, vector->count * sizeof *words);
+    free(words);
+    return status == STATUS_OK ? masks_site_pack(site, opening, size) : status;
+}
+
 /* Seals the bytes of an answer; its digest goes into the record only when they are private: that of an
  * exact vector of few possible values would tell which it was. */
-static enum status seal(struct answer *answer, const struct private_vector *vector)
+static enum status seal(struct answer *answer, const struct private_vector *vector,
+                        struct slice masks)
 {
-    answer->data = pack(vector);
+    answer->data = pack(vector, masks);
     if (answer->data == NULL) {
         return STATUS_NO_MEMORY;
     }
     answer->view.bytes = (struct slice){answer->data, vector->count * 8};
+    answer->view.masks = (struct slice){answer->data + vector->count * 8, masks.size};
     answer->view.digest = digest_of(answer->view.bytes);
     answer->view.size = vector->count * 8;
     answer->exists = true;
@@ -236,6 +273,8 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
                         struct why *why)
 {
     struct grant *grant = NULL;
+    uint8_t *opening = NULL;
+    size_t opening_size = 0;
     enum status status = STATUS_OK;
 
     CHECK(!gate->pending.exists && vector->count > 0);
@@ -243,7 +282,9 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         status = why_refuse(why, "round %u of this job was answered before", request->round);
         goto done;
     }
-    status = scale_of(&request->charge, request->exact, vector->sensitivity, why);
+    status = request->masks != NULL && request->charge.mechanism != MECHANISM_PURE
+                 ? why_refuse(why, "there are shares of Laplace noise only")
+                 : scale_of(&request->charge, request->exact, vector->sensitivity, why);
     if (status != STATUS_OK) {
         goto done; /* by public parameters alone: nothing is spent on what cannot run */
     }
@@ -253,9 +294,12 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     if (status != STATUS_OK) {
         goto done;
     }
-    status = add_noise(gate, &grant, vector, request->exact);
+    status = add_noise(gate, &grant, vector, request);
+    if (status == STATUS_OK && request->masks != NULL) {
+        status = mask(vector, request->masks, &opening, &opening_size);
+    }
     if (status == STATUS_OK) {
-        status = seal(&gate->pending, vector);
+        status = seal(&gate->pending, vector, (struct slice){opening, opening_size});
     }
     if (status != STATUS_OK) {
         goto done;
@@ -265,7 +309,9 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     gate->pending.view.invitation = request->invitation;
     gate->pending.view.exact = request->exact;
     gate->pending.view.rows = request->charge.row_count;
-    *blob = request->exact ? (struct slice){0} : gate->pending.view.bytes;
+    *blob = request->exact ? (struct slice){0}
+                           : (struct slice){gate->pending.data,
+                                            gate->pending.view.bytes.size + opening_size};
     memset(record, 0, sizeof *record);
     record->kind = RECORD_ANSWER;
     record->as.answer.job = request->job;
@@ -277,9 +323,14 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         record->as.answer.answer = gate->pending.view.digest;
     }
     record->as.answer.answer_bytes = gate->pending.view.size;
+    record->as.answer.masks_bytes = opening_size;
     gate->latest_pass = request->charge.pass;
     status = cursor_advance(gate, &request->job, request->round);
 done:
+    if (opening != NULL) {
+        bytes_wipe(opening, opening_size);
+        free(opening);
+    }
     private_vector_free(vector);
     return status;
 }
@@ -305,7 +356,7 @@ enum status gate_repeat(struct gate *gate, struct private_vector *vector,
                      "no longer the same");
     } else {
         clip_box(vector->value, vector->count, vector->low, vector->high);
-        status = seal(&gate->latest, vector);
+        status = seal(&gate->latest, vector, (struct slice){0});
         gate->latest.restored = false;
     }
     private_vector_free(vector);

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/why.h"
 #include "dp/ledger.h"
+#include "masks/site.h"
 #include "protocol/record.h"
 #include "task/answer.h"
 
@@ -25,6 +26,8 @@ struct gate_request {
     struct digest invitation;
     struct charge charge;
     bool exact;      /* central trust: the coordinator adds the noise, once, to the sum */
+    struct masks_site *masks; /* distributed trust: LISTED, and MASKED afterwards; else NULL */
+    uint64_t shares;          /* with masks: how many make up the whole noise */
     int64_t wall_ms; /* now, as the record will say */
 };
 
@@ -55,13 +58,13 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
 /**
  * Turns an exact vector into a private answer: checks that the round is new, clips to the vector's
  * public bounds, spends, adds the noise of the grant: discrete Laplace of scale sensitivity/epsilon,
- * or discrete Gaussian. What it made stays sealed until gate_committed. An exact request is spent
+ * or discrete Gaussian; or, with masks, this site's share of the former and then the masks. What it made stays sealed until gate_committed. An exact request is spent
  * alike and gets no noise: its bytes go to the trusted coordinator alone, and neither they nor their
  * digest ever into a record.
  *
  * vector  in   takes: wiped and freed, whatever happens
  * record  out  the answer's record; *blob its bytes, borrowed until gate_committed or gate_free;
- *              empty for an exact one
+ *              empty for an exact one; with what opens the masks behind them
  *
  * Fails with STATUS_EXHAUSTED or STATUS_INVALID, nothing spent; STATUS_NO_RANDOM, STATUS_NO_MEMORY:
  * restart from the journal (nothing was committed, so nothing was spent).
@@ -100,6 +103,7 @@ struct gate_answer_view {
     uint64_t rows;      /* that its charge is for */
     bool exact;         /* without noise, and in memory only */
     struct slice bytes; /* size 0 when they were dropped */
+    struct slice masks; /* of a masked answer: masks_site_unpack takes it; a secret */
 };
 
 /** Returns the latest committed answer, or false when there is none. */

@@ -248,6 +248,28 @@ static bool check_state(const struct site *site)
     return daemon_report("ledger", status, &why);
 }
 
+/* What a policy that allows masked sums needs. */
+static bool check_masks(struct site *site)
+{
+    struct why why = {{0}};
+    if (!policy_allows_masks(&site->policy)) {
+        return true;
+    }
+    enum status status = site_read_peers(site, &why);
+    if (status == STATUS_OK) {
+        status = site_read_signing_key(site, &why);
+    }
+    if (status == STATUS_OK && masks_peers_find(&site->peers, &site->signing.public_key) == NULL) {
+        status = why_refuse(&why, "%s has no line of this site's own signing key; remedy: "
+                                  "hedgerow-agent peers add NAME --key %s.pub",
+                            site->peers_path, site->settings.key);
+    }
+    if (status == STATUS_OK) {
+        why_set(&why, "%zu lines; compare `peers digest` with the other sites", site->peers.count);
+    }
+    return daemon_report("peers", status, &why);
+}
+
 int main_check(const struct arguments *arguments)
 {
     struct site site = {0};
@@ -262,6 +284,7 @@ int main_check(const struct arguments *arguments)
         return EXIT_CODE_INPUT;
     }
     good = daemon_report("policy", site_read_policy(&site, &why), &why);
+    good = good && check_masks(&site);
     good = good && check_state(&site);
     good = good && check_dictionary(&site);
     good = good && check_job_and_data(&site, arguments->job, speed, &forbidden);

@@ -33,6 +33,7 @@
 
 struct run {
     struct site site;
+    struct masks_self masks; /* all NULL: this site masks nothing */
     struct daemon daemon;
     struct participant *participant;
     const char *config; /* the settings file */
@@ -138,7 +139,27 @@ static enum status read_look(const struct run *run, struct look *look, struct wh
     return status;
 }
 
-/* The policy may have been edited since the program began. A broken one leaves that in force which was read last. */
+/* What masked rounds need, where the policy allows them. */
+static enum status read_masks(struct run *run, struct why *why)
+{
+    run->masks = (struct masks_self){.peers = NULL};
+    if (!policy_allows_masks(&run->site.policy)) {
+        return STATUS_OK;
+    }
+    enum status status = site_read_peers(&run->site, why);
+    if (status == STATUS_OK) {
+        status = site_read_signing_key(&run->site, why);
+    }
+    if (status == STATUS_OK) {
+        run->masks = (struct masks_self){.peers = &run->site.peers,
+                                         .signing = &run->site.signing,
+                                         .random = &run->daemon.random};
+    }
+    return status;
+}
+
+/* The policy may have been edited since the program began. A broken one leaves that in force which was read last;
+ * without a readable list of peers masked rounds are declined. */
 static void read_policy_anew(struct run *run)
 {
     struct policy before = run->site.policy;
@@ -146,12 +167,17 @@ static void read_policy_anew(struct run *run)
     if (site_read_policy(&run->site, &why) != STATUS_OK) {
         run->site.policy = before;
     }
+    if (read_masks(run, &why) != STATUS_OK) {
+        log_event(&run->daemon.log, LOG_ERROR, "peers-unreadable", NULL,
+                  "masked rounds are declined: %s", why.text);
+    }
 }
 
 static enum status make(void *self, struct machine *machine, struct journal *journal,
                         struct why *why)
 {
     struct run *run = self;
+    read_policy_anew(run);
     struct journal_sqlite_options journal_options = {.folder = run->site.settings.state,
                                                      .kind = "agent"};
     struct participant_options options = {
@@ -160,6 +186,7 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         .dictionary_text = {run->site.dictionary_text, run->site.dictionary_size},
         .source = site_source(&run->site),
         .random = &run->daemon.random,
+        .masks = run->masks.peers != NULL ? &run->masks : NULL,
         .log = &run->daemon.log,
         .model = {keep_model, run},
         .waiting = {keep_waiting, run},
@@ -172,7 +199,6 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         .heartbeat_ms = run->site.settings.heartbeat_ms,
         .silence_ms = run->site.settings.silence_ms,
         .once = run->once || run->site.settings.once};
-    read_policy_anew(run);
     enum status status = journal_sqlite_open(journal, &journal_options, why);
 
     if (status != STATUS_OK) {
@@ -280,6 +306,9 @@ int main_run(const struct arguments *arguments)
     }
     if (status == STATUS_OK) {
         status = site_read_keys(&run->site, &why);
+    }
+    if (status == STATUS_OK) {
+        status = read_masks(run, &why);
     }
     if (status == STATUS_OK) {
         status = site_read_job(&run->site, NULL, &why);

@@ -37,7 +37,12 @@ static enum status on_record(struct participant *p, const struct event *event)
                 gate_restore(p->gate, &record, event->as.record.sequence, event->as.record.blob);
         }
         break;
+    case RECORD_SURVIVORS:
+        legs_note_list(p, &record);
+        break;
     case RECORD_ROUND:
+    case RECORD_ROSTER:
+    case RECORD_KIND_COUNT:
         status = STATUS_CORRUPT; /* a coordinator's journal in an agent's place */
         break;
     }
@@ -45,7 +50,8 @@ static enum status on_record(struct participant *p, const struct event *event)
     return status;
 }
 
-static enum status on_committed(struct participant *p, const struct event *event)
+static enum status on_committed(struct participant *p, const struct event *event,
+                                struct effects *effects)
 {
     CHECK(p->commit_count > 0);
     struct record *record = p->committing[0];
@@ -62,6 +68,8 @@ static enum status on_committed(struct participant *p, const struct event *event
             texts_add(&p->texts, event->as.committed.sequence, &name->text_digest,
                       name->text_bytes);
         }
+    } else if (record->kind == RECORD_SURVIVORS) {
+        status = legs_on_committed(p, record, effects);
     } else {
         status = round_on_committed(p, event);
     }
@@ -135,6 +143,10 @@ static enum status on_message(struct participant *p, const struct event *event,
         return key_on_in_use(p, effects);
     case MESSAGE_SHOW:
         return site_on_show(p, event, &message, effects);
+    case MESSAGE_ROSTER:
+    case MESSAGE_SURVIVORS:
+    case MESSAGE_OPEN:
+        return legs_on_message(p, event, &message, effects);
     case MESSAGE_ENROLLED: /* a coordinator without a job answers so */
         return STATUS_OK;
     case MESSAGE_HELLO:
@@ -145,6 +157,9 @@ static enum status on_message(struct participant *p, const struct event *event,
     case MESSAGE_ENROL:
     case MESSAGE_PRESENT:
     case MESSAGE_DICTIONARY:
+    case MESSAGE_KEYS:
+    case MESSAGE_SIGNED:
+    case MESSAGE_REVEAL:
     case MESSAGE_KIND_COUNT:
         break;
     }
@@ -219,7 +234,7 @@ static enum status act(struct participant *p, const struct event *event, struct 
         status = p->finished ? STATUS_OK : on_message(p, event, effects);
         break;
     case EVENT_COMMITTED:
-        status = on_committed(p, event);
+        status = on_committed(p, event, effects);
         forget_old(p, effects);
         break;
     case EVENT_WORKED:
@@ -314,6 +329,8 @@ void participant_free(struct participant *p)
         free(p->committing[i]);
         free(p->commit_body[i]);
     }
+    masks_site_free(p->masks);
+    bytes_wipe(p->leg, sizeof p->leg);
     free(p->seen);
     stale_free(&p->stale);
     gate_free(p->gate);

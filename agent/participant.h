@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "dictionary/dictionary.h"
+#include "masks/site.h"
 #include "protocol/machine.h"
 
 struct participant;
@@ -52,6 +53,7 @@ struct participant_options {
     const struct dictionary *dictionary; /* kept; jobs are judged by it and by the policy alone */
     struct source source;
     const struct random *random; /* kept */
+    const struct masks_self *masks; /* kept; NULL: masked rounds are declined */
     const struct log *log;       /* kept */
     struct model_sink model;
     struct text_sink waiting;

@@ -25,13 +25,17 @@ CHECK_TABLE(JOB_NEXT, JOB_PHASE_COUNT);
 
 static const unsigned ROUND_NEXT[] = {
     [ROUND_IDLE] = NEXT(ROUND_IDLE) | NEXT(ROUND_FETCHING) | NEXT(ROUND_WORKING) |
-                   NEXT(ROUND_WAITING) | NEXT(ROUND_DECLINED),
-    [ROUND_FETCHING] = NEXT(ROUND_IDLE) | NEXT(ROUND_WORKING) | NEXT(ROUND_DECLINED),
+                   NEXT(ROUND_KEYED) | NEXT(ROUND_WAITING) | NEXT(ROUND_DECLINED),
+    [ROUND_FETCHING] =
+        NEXT(ROUND_IDLE) | NEXT(ROUND_KEYED) | NEXT(ROUND_WORKING) | NEXT(ROUND_DECLINED),
+    [ROUND_KEYED] = NEXT(ROUND_IDLE) | NEXT(ROUND_WORKING) | NEXT(ROUND_DECLINED),
     [ROUND_WORKING] =
         NEXT(ROUND_IDLE) | NEXT(ROUND_COMMITTING) | NEXT(ROUND_WAITING) | NEXT(ROUND_DECLINED),
     [ROUND_COMMITTING] = NEXT(ROUND_WAITING),
     [ROUND_WAITING] = NEXT(ROUND_IDLE) | NEXT(ROUND_OFFERED),
-    [ROUND_OFFERED] = NEXT(ROUND_IDLE),
+    [ROUND_OFFERED] = NEXT(ROUND_IDLE) | NEXT(ROUND_SIGNING) | NEXT(ROUND_SIGNED),
+    [ROUND_SIGNING] = NEXT(ROUND_SIGNED),
+    [ROUND_SIGNED] = NEXT(ROUND_IDLE),
     [ROUND_DECLINED] = NEXT(ROUND_IDLE)};
 CHECK_TABLE(ROUND_NEXT, ROUND_PHASE_COUNT);
 
@@ -55,7 +59,12 @@ void participant_check(const struct participant *p)
     CHECK((p->work.kind == WORK_TASK) == (p->round_phase == ROUND_WORKING));
     CHECK(p->work.kind != WORK_LOAD || p->job_phase == JOB_LOADING);
     CHECK(!p->work.done || p->work.kind != WORK_NONE);
-    CHECK((p->commit_count > 0) == (p->round_phase == ROUND_COMMITTING));
+    CHECK((p->commit_count > 0) ==
+          (p->round_phase == ROUND_COMMITTING || p->round_phase == ROUND_SIGNING));
+    CHECK(p->masks == NULL ||
+          (p->round_phase >= ROUND_KEYED && p->round_phase <= ROUND_SIGNED));
+    CHECK(p->masks != NULL || (p->round_phase != ROUND_KEYED && p->round_phase != ROUND_SIGNING &&
+                               p->round_phase != ROUND_SIGNED));
     CHECK(p->job_phase != JOB_READY || p->order != NULL);
     CHECK(!fetches || transfer_is_active(&p->fetch));
     CHECK(!p->declined || p->job_phase == JOB_REFUSED);
@@ -67,6 +76,8 @@ void participant_abandon_round(struct participant *p)
     if (p->round_phase == ROUND_FETCHING) {
         transfer_drop(&p->fetch);
     }
+    masks_site_free(p->masks); /* those of a committed answer come back from what the gate holds */
+    p->masks = NULL;
     participant_enter_round(p, ROUND_IDLE);
 }
 

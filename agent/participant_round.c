@@ -25,9 +25,11 @@ static enum status decline(struct participant *p, uint32_t round, struct effects
     return participant_send(p, effects, &message, (struct slice){0});
 }
 
-static enum status decline_because(struct participant *p, const char *event, const char *reason,
-                                   struct effects *effects)
+enum status round_decline(struct participant *p, const char *event, const char *reason,
+                          struct effects *effects)
 {
+    masks_site_free(p->masks);
+    p->masks = NULL;
     participant_enter_round(p, ROUND_DECLINED);
     log_event(p->options.log, LOG_WARN, event, NULL, "round %" PRIu32 " declined: %s", p->round,
               reason);
@@ -115,7 +117,7 @@ static size_t expert_count(const struct participant *p, const struct stage *stag
                : (size_t)(p->input.bytes / (8 * (uint64_t)round_width(&p->job)));
 }
 
-static enum status start_work(struct participant *p, struct effects *effects)
+enum status round_start_work(struct participant *p, struct effects *effects)
 {
     struct task_input *input = &p->work.input;
 
@@ -131,6 +133,12 @@ static enum status start_work(struct participant *p, struct effects *effects)
     p->work.kind = WORK_TASK;
     participant_enter_round(p, ROUND_WORKING);
     return effects_add(effects, EFFECT_WORK) == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* In a masked round the roster comes first. */
+static enum status prepare(struct participant *p, struct effects *effects)
+{
+    return legs_are_needed(p) ? legs_begin(p, effects) : round_start_work(p, effects);
 }
 
 /* Whether the gate will be able to answer, before anything is computed: a round that ends without
@@ -154,21 +162,21 @@ static enum status begin_round(struct participant *p, const struct event *event,
     struct why why = {{0}};
 
     if (!p->options.policy->task_allowed[stage->task]) {
-        return decline_because(p, "task-refused", "the policy does not allow this task", effects);
+        return round_decline(p, "task-refused", "the policy does not allow this task", effects);
     }
     if (!gate_can_repeat(p->gate, &p->name.id, p->round) &&
         !gate_covers(p->gate, &charge, &occasion, &why)) {
         char reason[WHY_BYTES + 64];
         (void)snprintf(reason, sizeof reason, "%s; see `hedgerow-agent ledger`", why.text);
-        return decline_because(p, "budget-exhausted", reason, effects);
+        return round_decline(p, "budget-exhausted", reason, effects);
     }
     if (!input_is_right(p, stage, within, &p->input)) {
-        return decline_because(p, "input-refused",
+        return round_decline(p, "input-refused",
                                "the coordinator's input is not what the job or the policy allows",
                                effects);
     }
     if (!noise_can_cover(p, stage, within, &charge)) {
-        return decline_because(p, "noise-out-of-range",
+        return round_decline(p, "noise-out-of-range",
                                "no noise there is covers an answer of this size at this price",
                                effects);
     }
@@ -176,7 +184,7 @@ static enum status begin_round(struct participant *p, const struct event *event,
     transfer_drop(&p->fetch);
     p->fetch_final = false;
     if (p->input.bytes == 0 || participant_holds(p, &p->input)) {
-        return start_work(p, effects);
+        return prepare(p, effects);
     }
     enum status status = transfer_begin(&p->fetch, p->input.bytes, event->now_ms);
     if (status != STATUS_OK) {
@@ -202,14 +210,26 @@ static enum status answer_again(struct participant *p, const struct event *event
 {
     p->round = answer->round;
     if (!digest_equal(&answer->invitation, invitation)) {
-        return decline_because(p, "invitation-differs",
+        return round_decline(p, "invitation-differs",
                                "it was answered before, and the coordinator now asks something "
                                "else under the same number",
                                effects);
     }
     if (answer->bytes.size == 0) {
-        return decline_because(p, "answer-dropped",
+        return round_decline(p, "answer-dropped",
                                "it was answered and closed; the answer is no longer kept", effects);
+    }
+    bool restored = false;
+    const enum status status =
+        legs_are_needed(p) ? legs_restore(p, answer, &restored) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (legs_are_needed(p) && !restored) {
+        return round_decline(p, "masks-lost",
+                             "it was answered under masks that this agent's key or list of peers "
+                             "no longer opens",
+                             effects);
     }
     p->invitation = *invitation;
     p->invited_ms = event->now_ms;
@@ -226,7 +246,11 @@ static enum status invite_again(struct participant *p, const struct digest *invi
     if (p->round_phase == ROUND_DECLINED) {
         return decline(p, p->round, effects);
     }
-    if (p->round_phase == ROUND_OFFERED && gate_latest(p->gate, &answer) &&
+    if (p->round_phase == ROUND_KEYED && digest_equal(&p->invitation, invitation)) {
+        return legs_send_keys(p, effects);
+    }
+    if ((p->round_phase == ROUND_OFFERED || p->round_phase == ROUND_SIGNED) &&
+        gate_latest(p->gate, &answer) &&
         digest_equal(&answer.invitation, invitation)) {
         return offer(p, &answer, effects);
     }
@@ -293,13 +317,13 @@ enum status round_on_experts(struct participant *p, const struct event *event,
         return STATUS_OK;
     }
     if (!good) {
-        return decline_because(p, "experts-forged",
+        return round_decline(p, "experts-forged",
                                "the experts do not match their digest, or are not finite", effects);
     }
     p->invited_ms =
         event
             ->now_ms; /* a slot begins with the work, or who sends the experts chooses its length */
-    return start_work(p, effects);
+    return prepare(p, effects);
 }
 
 /* The gate's sealed answer goes to the journal; before the first of a job, the job itself does. */
@@ -340,6 +364,8 @@ enum status round_on_worked(struct participant *p, const struct event *event,
                                    .invitation = p->invitation,
                                    .charge = charge_of(p, p->round),
                                    .exact = is_exact(p),
+                                   .masks = p->masks,
+                                   .shares = p->job.honest,
                                    .wall_ms = event->wall_ms};
     bool again = gate_can_repeat(p->gate, &p->name.id, p->round);
     if (status == STATUS_OK) {
@@ -350,7 +376,7 @@ enum status round_on_worked(struct participant *p, const struct event *event,
         return status;
     }
     if (status != STATUS_OK) {
-        return decline_because(p, "task-failed", why.text, effects);
+        return round_decline(p, "task-failed", why.text, effects);
     }
     if (again) { /* paid for and recorded before; the slot was waited for */
         p->offer_ms = event->now_ms;
@@ -392,7 +418,8 @@ enum status round_on_pull(struct participant *p, const struct message *message,
     uint64_t offset = message->as.pull.offset;
     uint32_t length = message->as.pull.length;
 
-    if (p->round_phase != ROUND_OFFERED || !gate_latest(p->gate, &answer) ||
+    if ((p->round_phase != ROUND_OFFERED && p->round_phase != ROUND_SIGNED) ||
+        !gate_latest(p->gate, &answer) ||
         !digest_equal(&answer.job, &message->as.pull.job) ||
         answer.round != message->as.pull.round || offset >= answer.bytes.size ||
         length > answer.bytes.size - offset) {

@@ -1,6 +1,6 @@
 /* participant_state.h - the inside of the participant, shared by its files: participant.c (the machine:
  * start, messages, time), participant_base.c (the states, and what all use), participant_work.c (what is
- * computed, and when it is looked at), participant_key.c (one agent a key), participant_job.c (which job),
+ * computed, and when it is looked at), participant_legs.c (masked rounds), participant_key.c (one agent a key), participant_job.c (which job),
  * participant_site.c (what the site's people say), participant_round.c (which round) and
  * participant_release.c (how both end). Nothing else includes it. */
 
@@ -54,18 +54,23 @@ enum job_phase {
 /* The round, of a job that is READY; otherwise IDLE. To IDLE leads whatever ends a round (a release, a later
  * invitation, a person's no, an edited policy), but not while an answer is COMMITTING.
  *
- *   IDLE -> FETCHING -> WORKING -> COMMITTING -> WAITING -> OFFERED
- *     |        |        |    |                     ^
- *     |        v        v    +--- paid before -----+
- *     +---> DECLINED <--+                          |
- *     +-------- answered before -------------------+   and IDLE -> WORKING, where nothing is to be fetched */
+ *   IDLE -> FETCHING -> KEYED -> WORKING -> COMMITTING -> WAITING -> OFFERED -> SIGNING -> SIGNED
+ *     |        |          |       |    |                     ^
+ *     |        v          v       v    +--- paid before -----+   OFFERED -> SIGNED   where the list was noted before
+ *     +---> DECLINED <----+-------+                          |
+ *     +-------- answered before -----------------------------+   and from IDLE on, where nothing is to be fetched
+ *
+ * KEYED, SIGNING and SIGNED are of masked rounds alone. */
 enum round_phase {
     ROUND_IDLE,
     ROUND_FETCHING,   /* the experts to judge are on the way */
+    ROUND_KEYED,      /* masked: keys are sent, and the roster is waited for */
     ROUND_WORKING,    /* a worker computes the exact answer */
     ROUND_COMMITTING, /* charge and noisy answer are on their way to the journal */
     ROUND_WAITING,    /* durable; leaves at its slot */
     ROUND_OFFERED,    /* offered; pieces are sent on demand until the round is closed */
+    ROUND_SIGNING,    /* masked: the list of survivors is on its way to the journal */
+    ROUND_SIGNED,     /* masked: that list was signed, and no other one will be */
     ROUND_DECLINED,
     ROUND_PHASE_COUNT
 };
@@ -96,6 +101,13 @@ struct held {
 struct seen_job {
     struct digest id;
     struct digest text;
+};
+
+/* The latest list of survivors that was signed. */
+struct signed_list {
+    struct digest job; /* none: there is none */
+    uint32_t round;
+    struct masks_set survivors;
 };
 
 struct participant {
@@ -138,6 +150,10 @@ struct participant {
     struct digest invitation;
     int64_t invited_ms;
     int64_t offer_ms;
+
+    struct masks_site *masks; /* of the round that is under way, where it is masked; owned */
+    struct signed_list listed;
+    uint8_t leg[MASKS_REVEAL_BYTES_MAX]; /* what a step sends of it */
 
     struct work work;
     struct record *committing[COMMITS_MAX]; /* in order; each a copy for when it is durable */
@@ -278,6 +294,27 @@ MUST_USE enum status round_on_committed(struct participant *p, const struct even
 MUST_USE enum status round_on_slot(struct participant *p, struct effects *effects);
 MUST_USE enum status round_on_pull(struct participant *p, const struct message *message,
                                    struct effects *effects);
+
+/** Declines the round that is under way. */
+MUST_USE enum status round_decline(struct participant *p, const char *event, const char *reason,
+                                   struct effects *effects);
+MUST_USE enum status round_start_work(struct participant *p, struct effects *effects);
+
+/* participant_legs.c */
+bool legs_are_needed(const struct participant *p);
+/** Draws keys for the round and sends them; or sends them again. */
+MUST_USE enum status legs_begin(struct participant *p, struct effects *effects);
+MUST_USE enum status legs_send_keys(struct participant *p, struct effects *effects);
+/** After a restart: takes the masks of an answer back. *restored: they are there. Fails with STATUS_CORRUPT,
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status legs_restore(struct participant *p, const struct gate_answer_view *answer,
+                                  bool *restored);
+MUST_USE enum status legs_on_message(struct participant *p, const struct event *event,
+                                     const struct message *message, struct effects *effects);
+/** A list of survivors is in the journal, or has just come there. */
+void legs_note_list(struct participant *p, const struct record *record);
+MUST_USE enum status legs_on_committed(struct participant *p, const struct record *record,
+                                       struct effects *effects);
 
 /* participant_release.c */
 MUST_USE enum status release_take_experts(struct participant *p, bool *good);

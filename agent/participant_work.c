@@ -107,7 +107,7 @@ enum status work_take(struct participant *p, const struct event *event, struct e
     enum status status = STATUS_OK;
     tell_overrun(p);
     if (p->policy_changed) { /* nothing is charged under a policy that is no longer the site's */
-        participant_enter_round(p, ROUND_IDLE);
+        participant_abandon_round(p);
     } else {
         status = p->work.kind == WORK_LOAD ? job_on_loaded(p, event, effects)
                                            : round_on_worked(p, event, effects);

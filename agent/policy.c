@@ -6,6 +6,7 @@
 #include "dp/window.h"
 #include "job/reach.h"
 #include "job/round.h"
+#include "job/trust.h"
 #include "job/work.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ static const struct config_key policy_keys[] = {
     KEY_SET("tasks", task_allowed, TASK_COUNT, task_choice, REQUIRED("[fit, losses]"),
         DOC("What a job may do here.")),
     KEY_SET("trust", trust_allowed, TRUST_COUNT, trust_choice, REQUIRED("[local]"),
-        DOC("Who adds the noise. With central, this site sends EXACT sums to the coordinator.")),
+        DOC("Who adds the noise: local, distributed (needs peers), or central: this site sends EXACT sums.")),
     KEY_TEXT("peers", peers, OPTIONAL("peers"),
         DOC("Trust distributed: the list of institutions that this site takes for independent ones (`peers add`).")),
     KEY_WHOLE("dishonest_minimum", dishonest_min, 1, 254, DEFAULT("1", "1"),
@@ -110,6 +111,11 @@ static enum status check_allowances(const struct config *config, struct policy *
     if (policy->allowance_delta_atto > policy->delta_atto) {
         return refuse_above_total(config, why, "allowance_delta", "delta");
     }
+    if (policy_allows_masks(policy) && policy->peers[0] == '\0') {
+        return config_refuse(config, why, "trust",
+                             "allows distributed, which needs a list of institutions: add `peers: "
+                             "peers`, and fill it with `hedgerow-agent peers add`");
+    }
     if (!config_has(config, "job_delta")) {
         policy->job_delta_atto = policy->delta_atto;
     }
@@ -136,6 +142,15 @@ enum status policy_parse(struct policy *policy, struct slice text, const char *n
     }
     config_free(config);
     return status;
+}
+
+bool policy_allows_masks(const struct policy *policy)
+{
+    bool allows = false;
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        allows = allows || (policy->trust_allowed[i] && trust_at((enum job_trust)i)->masked);
+    }
+    return allows;
 }
 
 static void say_number(char text[DECIMAL_TEXT_BYTES], const struct config_key *key,
@@ -308,6 +323,18 @@ enum status policy_check_job(const struct policy *policy, const struct job *job,
     if (!policy->trust_allowed[job->trust]) {
         why_set(why, "its trust is %s, which the policy does not allow (trust)",
                 job_trust_name(job->trust));
+        return STATUS_REFUSED;
+    }
+    if (trust_of(job)->masked && policy->peers[0] == '\0') {
+        why_set(why, "its answers are masked, and the policy names no list of institutions to mask "
+                     "them with (peers)");
+        return STATUS_REFUSED;
+    }
+    if (trust_of(job)->masked && job->dishonest < policy->dishonest_min) {
+        why_set(why,
+                "its masked sums count %u sites as possibly dishonest (cohort.dishonest), and the "
+                "policy wants at least %u (dishonest_minimum)",
+                (unsigned)job->dishonest, (unsigned)policy->dishonest_min);
         return STATUS_REFUSED;
     }
     if (job->cohort_min < policy->cohort_min) {

@@ -51,6 +51,9 @@ struct policy {
 MUST_USE enum status policy_parse(struct policy *policy, struct slice text, const char *name,
                                   struct why *why);
 
+/** Returns whether it allows a trust whose answers are masked. */
+bool policy_allows_masks(const struct policy *policy);
+
 /** Names the keys whose values differ, and numbers before and after: "epsilon 2 -> 1, tasks". Returns whether any
  * does. */
 bool policy_differs(const struct policy *before, const struct policy *after, char *text,

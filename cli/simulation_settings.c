@@ -90,7 +90,8 @@ static enum status put(const struct simulation_plan *plan, const char *folder, c
 
 /* What each process has: its key and the job. */
 static enum status make_process(const struct simulation_plan *plan, const char *folder,
-                                struct digest *public_key, struct why *why)
+                                struct digest *public_key, struct digest *signing_key,
+                                struct why *why)
 {
     char secret_path[SIMULATION_PATH_BYTES];
     char path[SIMULATION_PATH_BYTES];
@@ -107,6 +108,7 @@ static enum status make_process(const struct simulation_plan *plan, const char *
         status = key_pair_write(&pair, &signing, secret_path, path, why);
     }
     *public_key = pair.public_key;
+    *signing_key = signing.public_key;
     key_pair_wipe(&pair);
     key_pair_wipe(&signing);
     if (status == STATUS_OK) {
@@ -202,30 +204,41 @@ static uint64_t slot_of(const struct simulation_plan *plan)
     return slot_ms;
 }
 
+/* In the making: the coordinator's allow-list, and the institutions that mask their answers together. */
+struct lists {
+    FILE *roster;
+    FILE *peers;
+};
+
 /* Twice what the job costs in all, and for this job no more than it says, so that the report shows a budget
  * with something left; the smallest cohort the job asks for; everything else the job's own terms. */
 static enum status make_agent(const struct simulation_plan *plan, const char *name,
-                              const struct common *common, FILE *roster, struct why *why)
+                              const struct common *common, const struct lists *lists,
+                              struct why *why)
 {
     char folder[CHILD_NAME_BYTES + 8];
     char hex[2 * DIGEST_BYTES + 1];
     char tasks[256];
     struct digest key;
+    struct digest signing_key;
     const struct job *job = &plan->job;
     const uint64_t budget = job->epsilon_micro * BUDGET_FACTOR;
 
     list_tasks(tasks, sizeof tasks, job);
     (void)snprintf(folder, sizeof folder, "agents/%s", name);
-    enum status status = make_process(plan, folder, &key, why);
+    enum status status = make_process(plan, folder, &key, &signing_key, why);
     if (status == STATUS_OK) {
         hex_encode(hex, &key, sizeof key);
-        (void)fprintf(roster, "%s %s\n", name, hex);
+        (void)fprintf(lists->roster, "%s %s\n", name, hex);
+        hex_encode(hex, &signing_key, sizeof signing_key);
+        (void)fprintf(lists->peers, "%s %s\n", name, hex);
         status = put(plan, folder, "policy.yml", why,
                      "# What this site allows, whatever a job asks for.\nhedgerow: 1\n"
                      "epsilon: %llu.%06llu\ndelta: %.18f\n"
                      "job_epsilon: %llu.%06llu\njob_delta: %.18f\ncohort_minimum: %u\n"
                      "tasks: [%s]\ntrust: [%s]\nmessage_mb_max: 64\n"
-                     "answer_slot_ms: %llu\napproval: policy\njobs_per_day: 1000\n",
+                     "answer_slot_ms: %llu\napproval: policy\njobs_per_day: 1000\n"
+                     "peers: ../../peers\n",
                      (unsigned long long)(budget / 1000000), (unsigned long long)(budget % 1000000),
                      (double)job->delta_atto * BUDGET_FACTOR * 1e-18,
                      (unsigned long long)(job->epsilon_micro / 1000000),
@@ -250,16 +263,46 @@ static enum status make_agent(const struct simulation_plan *plan, const char *na
     return status;
 }
 
+static enum status make_agents(const struct simulation_plan *plan, const struct common *common,
+                               struct why *why)
+{
+    char path[SIMULATION_PATH_BYTES];
+    char *text[2] = {NULL, NULL};
+    size_t size[2] = {0, 0};
+    enum status status = STATUS_OK;
+    struct lists lists = {.roster = open_memstream(&text[0], &size[0])};
+    lists.peers = open_memstream(&text[1], &size[1]);
+    if (lists.roster == NULL || lists.peers == NULL) {
+        status = STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < plan->agent_count && status == STATUS_OK; i++) {
+        status = make_agent(plan, plan->agent[i].name, common, &lists, why);
+    }
+    if ((lists.roster != NULL && fclose(lists.roster) != 0 && status == STATUS_OK) ||
+        (lists.peers != NULL && fclose(lists.peers) != 0 && status == STATUS_OK)) {
+        status = STATUS_NO_MEMORY;
+    }
+    if (status == STATUS_OK) {
+        simulation_path(path, plan->asked.out, "coordinator/agents");
+        status = file_write(path, (struct slice){text[0], size[0]}, 0600, why);
+    }
+    if (status == STATUS_OK) {
+        simulation_path(path, plan->asked.out, "peers");
+        status = file_write(path, (struct slice){text[1], size[1]}, 0600, why);
+    }
+    free(text[0]);
+    free(text[1]);
+    return status;
+}
+
 enum status simulation_settings(const struct simulation_plan *plan, struct why *why)
 {
     struct common common = {.slot_ms = 0};
-    char path[SIMULATION_PATH_BYTES];
-    char *text = NULL;
-    size_t size = 0;
+    struct digest unused;
     enum status status = free_address(common.address, why);
 
     if (status == STATUS_OK) {
-        status = make_process(plan, "coordinator", &common.coordinator, why);
+        status = make_process(plan, "coordinator", &common.coordinator, &unused, why);
     }
     if (status == STATUS_OK) {
         status = put(plan, "coordinator", "coordinator.yml", why,
@@ -273,21 +316,6 @@ enum status simulation_settings(const struct simulation_plan *plan, struct why *
     if (status != STATUS_OK) {
         return status;
     }
-    FILE *roster = open_memstream(&text, &size);
-    if (roster == NULL) {
-        return STATUS_NO_MEMORY;
-    }
     common.slot_ms = slot_of(plan);
-    for (size_t i = 0; i < plan->agent_count && status == STATUS_OK; i++) {
-        status = make_agent(plan, plan->agent[i].name, &common, roster, why);
-    }
-    if (fclose(roster) != 0 && status == STATUS_OK) {
-        status = STATUS_NO_MEMORY;
-    }
-    if (status == STATUS_OK) {
-        simulation_path(path, plan->asked.out, "coordinator/agents");
-        status = file_write(path, (struct slice){text, size}, 0600, why);
-    }
-    free(text);
-    return status;
+    return make_agents(plan, &common, why);
 }

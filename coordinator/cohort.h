@@ -18,7 +18,9 @@ enum standing {
     STANDING_PULLING,  /* the answer is on its way into a staging vector */
     STANDING_ANSWERED, /* is in the sum */
     STANDING_DECLINED,
-    STANDING_REFUSED /* broke the protocol in this round: not counted */
+    STANDING_REFUSED, /* broke the protocol in this round: not counted */
+    STANDING_KEYED,   /* masked: its keys are there, and the roster is not made yet */
+    STANDING_UNLISTED /* masked: is not in this round's roster */
 };
 
 enum { MISSED_MAX = 2 }; /* rounds that wait in vain for an agent, one after the other */

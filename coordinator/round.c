@@ -18,11 +18,18 @@ static const char JOB_LABEL[] = "hedgerow job 1";
 
 static const unsigned PHASE_NEXT[] = {[PHASE_RECOVERING] = NEXT(PHASE_NAMING) |
                                                            NEXT(PHASE_JOINING) | NEXT(PHASE_OPEN) |
-                                                           NEXT(PHASE_OVER),
+                                                           NEXT(PHASE_KEYING) | NEXT(PHASE_OVER),
                                       [PHASE_NAMING] = NEXT(PHASE_JOINING),
-                                      [PHASE_JOINING] = NEXT(PHASE_OPEN) | NEXT(PHASE_CLOSING),
-                                      [PHASE_OPEN] = NEXT(PHASE_CLOSING),
-                                      [PHASE_CLOSING] = NEXT(PHASE_OPEN) | NEXT(PHASE_OVER),
+                                      [PHASE_JOINING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) |
+                                                        NEXT(PHASE_CLOSING),
+                                      [PHASE_KEYING] = NEXT(PHASE_LISTING) | NEXT(PHASE_CLOSING),
+                                      [PHASE_LISTING] = NEXT(PHASE_OPEN),
+                                      [PHASE_OPEN] = NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) |
+                                                     NEXT(PHASE_CLOSING),
+                                      [PHASE_SETTLING] = NEXT(PHASE_OPENING),
+                                      [PHASE_OPENING] = NEXT(PHASE_CLOSING),
+                                      [PHASE_CLOSING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) |
+                                                        NEXT(PHASE_OVER),
                                       [PHASE_OVER] = NEXT(PHASE_FINISHED),
                                       [PHASE_FINISHED] = 0};
 CHECK_TABLE(PHASE_NEXT, PHASE_COUNT);
@@ -35,10 +42,15 @@ void coordinator_enter(struct coordinator *c, enum phase next)
 
 void coordinator_check(const struct coordinator *c)
 {
-    const bool commits = c->phase == PHASE_NAMING || c->phase == PHASE_CLOSING;
+    const bool commits = c->phase == PHASE_NAMING || c->phase == PHASE_LISTING ||
+                         c->phase == PHASE_SETTLING || c->phase == PHASE_CLOSING;
+    const bool open = c->phase >= PHASE_KEYING && c->phase <= PHASE_OPENING;
     CHECK((c->commit_body != NULL) == commits);
     CHECK(c->commit_rows == NULL || c->phase == PHASE_CLOSING);
-    CHECK((c->aggregate.sum != NULL) == (c->phase == PHASE_OPEN));
+    CHECK((c->aggregate.sum != NULL) == open);
+    CHECK((c->masks != NULL) == (open && coordinator_is_masked(c)));
+    CHECK(c->masks == NULL || masks_host_is_listed(c->masks) == (c->phase >= PHASE_LISTING));
+    CHECK(c->phase < PHASE_SETTLING || c->masks == NULL || masks_host_is_settled(c->masks));
     CHECK(c->phase < PHASE_JOINING || c->outcome.begun);
     CHECK(c->phase == PHASE_RECOVERING || c->outcome.finished == (c->phase >= PHASE_OVER));
 }
@@ -121,11 +133,17 @@ enum status coordinator_open(struct coordinator *c, int64_t now_ms, struct effec
         return status;
     }
     cohort_begin_round(&c->cohort);
-    coordinator_enter(c, PHASE_OPEN);
     c->late = false;
     c->opened_ms = now_ms;
     c->deadline_ms = now_ms + c->options.job->deadline_ms;
     c->invitation = invitation_of_round(c);
+    status = coordinator_is_masked(c) ? coordinator_begin_masks(c) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const bool keyed = c->masks == NULL || masks_host_is_listed(c->masks);
+    coordinator_enter(c, keyed ? PHASE_OPEN : PHASE_KEYING);
+    coordinator_mark_unlisted(c);
     log_event(c->options.log, LOG_DEBUG, "round-opened", NULL, "round %" PRIu32 " is open",
               c->outcome.rounds_closed);
     for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
@@ -201,8 +219,14 @@ static enum status on_record(struct coordinator *c, const struct event *event)
                   "the journal belongs to another job text: give this job a state folder of its "
                   "own, or bring the old text back");
         status = STATUS_FOREIGN;
+    } else if (record.kind == RECORD_ROSTER || record.kind == RECORD_SURVIVORS) {
+        status = coordinator_restore_masks(c, &record, event->as.record.sequence,
+                                           event->as.record.blob);
     } else {
         status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
+    }
+    if (status == STATUS_OK && record.kind == RECORD_ROUND) {
+        status = coordinator_forget_masks(c, record.as.round.round);
     }
     if (status == STATUS_OK && record.kind == RECORD_ROUND && record.as.round.failed) {
         memcpy(c->failed_because, record.as.round.cause, sizeof c->failed_because);
@@ -226,6 +250,9 @@ static enum status on_roster(struct coordinator *c, const struct event *event)
     enum status status =
         cohort_set_roster(&c->cohort, event->as.roster.peer, event->as.roster.count);
     c->listed = true;
+    if (status == STATUS_OK) {
+        coordinator_mark_unlisted(c);
+    }
     for (size_t i = 0; status == STATUS_OK && i < c->aggregate.staging_count; i++) {
         struct staging *staging = &c->aggregate.staging[i];
         if (transfer_is_active(&staging->transfer) &&
@@ -300,6 +327,12 @@ static enum status advance(struct coordinator *c, const struct event *event,
             coordinator_tell_joining(c, event->now_ms);
         }
     }
+    if (status == STATUS_OK && c->phase == PHASE_KEYING) {
+        status = coordinator_list_if_due(c, event, effects);
+    }
+    if (status == STATUS_OK && c->phase == PHASE_OPENING) {
+        status = coordinator_lose_if_due(c, event, effects);
+    }
     if (status == STATUS_OK && c->phase == PHASE_OPEN) {
         status = coordinator_check_stalls(c, event, effects);
     }
@@ -366,8 +399,12 @@ static int64_t coordinator_wake_ms(const void *self)
     const struct coordinator *c = self;
     int64_t wake = c->deadline_ms;
 
-    if (c->phase != PHASE_JOINING && c->phase != PHASE_OPEN && c->phase != PHASE_OVER) {
+    if (c->phase != PHASE_JOINING && c->phase != PHASE_KEYING && c->phase != PHASE_OPEN &&
+        c->phase != PHASE_OPENING && c->phase != PHASE_OVER) {
         return INT64_MAX;
+    }
+    if (c->phase == PHASE_KEYING) {
+        return earlier(wake, coordinator_settles_ms(c));
     }
     if (c->phase == PHASE_JOINING) {
         return earlier(wake, c->stepped_ms + JOIN_NOTICE_MS);
@@ -408,6 +445,7 @@ void coordinator_free(struct coordinator *c)
         cohort_free(&c->cohort);
         aggregate_free(&c->aggregate);
         curator_free(c->curator);
+        coordinator_free_masks(c);
         stale_free(&c->stale);
         record_free(&c->committing);
         free(c->commit_body);

@@ -51,6 +51,8 @@ static void begin_record(struct coordinator *c, const struct event *event, bool 
     c->committing.as.round.round = c->outcome.rounds_closed;
     c->committing.as.round.failed = failed;
     c->committing.as.round.duration_ms = (uint32_t)(event->now_ms - c->opened_ms);
+    masks_host_free(c->masks);
+    c->masks = NULL;
     coordinator_enter(c, PHASE_CLOSING);
 }
 
@@ -58,6 +60,18 @@ void coordinator_tell_failed(const struct coordinator *c, const char *cause)
 {
     log_event(c->options.log, LOG_ERROR, "job-failed", NULL,
               "%s: the job ends here; charges of those who answered stay spent", cause);
+}
+
+enum status coordinator_fail_because(struct coordinator *c, const struct event *event,
+                                     const char *cause, struct effects *effects)
+{
+    coordinator_tell_failed(c, cause);
+    begin_record(c, event, true);
+    (void)snprintf(c->committing.as.round.cause, RECORD_CAUSE_BYTES, "%s", cause);
+    enum status status = list_agents(&c->committing, &c->cohort);
+    aggregate_free(&c->aggregate);
+    cohort_forget_answers(&c->cohort);
+    return status == STATUS_OK ? coordinator_commit(c, effects, (struct slice){0}) : status;
 }
 
 enum status coordinator_fail(struct coordinator *c, const struct event *event,
@@ -69,22 +83,26 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     char cause[RECORD_CAUSE_BYTES];
 
     coordinator_tell_missing(c, event->now_ms, missing, sizeof missing);
+    const bool keying = c->phase == PHASE_KEYING;
+    const size_t least = coordinator_least(c);
     (void)snprintf(cause, sizeof cause,
-                   "round %" PRIu32 ": %zu agents %s, the job needs %" PRIu32
-                   " (cohort.minimum); missing: %s",
-                   c->outcome.rounds_closed, joining ? cohort_count_ready(&c->cohort) : answered,
-                   joining ? "were ready before the join deadline" : "answered",
-                   c->options.job->cohort_min, missing[0] != '\0' ? missing : "nobody on the list");
-    coordinator_tell_failed(c, cause);
+                   "round %" PRIu32 ": %zu agents %s, the job needs %zu (%s); missing: %s",
+                   c->outcome.rounds_closed,
+                   joining  ? cohort_count_ready(&c->cohort)
+                   : keying ? cohort_count(&c->cohort, STANDING_KEYED)
+                            : answered,
+                   joining  ? "were ready before the join deadline"
+                   : keying ? "sent their keys"
+                            : "answered",
+                   least,
+                   least > c->options.job->cohort_min ? "signatures, of so many sites with "
+                                                        "cohort.dishonest among them"
+                                                      : "cohort.minimum",
+                   missing[0] != '\0' ? missing : "nobody on the list");
     if (joining) {
         c->opened_ms = event->now_ms;
     }
-    begin_record(c, event, true);
-    memcpy(c->committing.as.round.cause, cause, sizeof cause);
-    enum status status = list_agents(&c->committing, &c->cohort);
-    aggregate_free(&c->aggregate);
-    cohort_forget_answers(&c->cohort);
-    return status == STATUS_OK ? coordinator_commit(c, effects, (struct slice){0}) : status;
+    return coordinator_fail_because(c, event, cause, effects);
 }
 
 /* What the strategy made goes to the journal: new rows of the experts as the record's blob. */
@@ -138,12 +156,19 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
     return status;
 }
 
-enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
-                                     struct effects *effects)
+enum status coordinator_close(struct coordinator *c, const struct event *event,
+                              struct effects *effects)
 {
     uint32_t within;
     const struct stage *stage = job_stage_of(c->options.job, c->outcome.rounds_closed, &within);
+    begin_record(c, event, false);
+    enum status status = list_agents(&c->committing, &c->cohort);
+    return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
+}
 
+enum status coordinator_close_if_due(struct coordinator *c, const struct event *event,
+                                     struct effects *effects)
+{
     switch (coordinator_judge_round(c, event->now_ms)) {
     case VERDICT_WAIT:
         return STATUS_OK;
@@ -152,9 +177,8 @@ enum status coordinator_close_if_due(struct coordinator *c, const struct event *
     case VERDICT_CLOSE:
         break;
     }
-    begin_record(c, event, false);
-    enum status status = list_agents(&c->committing, &c->cohort);
-    return status == STATUS_OK ? close_round(c, stage, within, effects) : status;
+    return c->masks != NULL ? coordinator_settle(c, event, effects)
+                            : coordinator_close(c, event, effects);
 }
 
 static bool makes_models(const struct job *job)
@@ -246,6 +270,10 @@ static enum status on_round_committed(struct coordinator *c, const struct event 
     if (status != STATUS_OK) {
         return status;
     }
+    status = coordinator_forget_masks(c, c->committing.as.round.round);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (!c->committing.as.round.failed) {
         status = coordinator_keep_state(c, event->as.committed.sequence, true);
         stale_forget(&c->stale, effects);
@@ -278,6 +306,9 @@ enum status coordinator_on_committed(struct coordinator *c, const struct event *
     c->commit_body = NULL;
     if (c->phase == PHASE_CLOSING) {
         return on_round_committed(c, event, effects);
+    }
+    if (c->phase == PHASE_LISTING || c->phase == PHASE_SETTLING) {
+        return coordinator_masks_committed(c, event, effects);
     }
     CHECK(c->phase == PHASE_NAMING);
     enum status status =

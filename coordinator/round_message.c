@@ -46,11 +46,13 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     if (member->rounds_closed < c->outcome.rounds_closed) {
         status = coordinator_release(c, &member->peer, effects);
     }
-    if (status == STATUS_OK && c->phase == PHASE_OPEN && member->ready &&
-        member->standing == STANDING_SILENT) {
+    if (status == STATUS_OK && (c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) &&
+        member->ready && member->standing == STANDING_SILENT) {
         status = coordinator_invite(c, &member->peer, event->now_ms, effects);
     }
-    return status;
+    return status == STATUS_OK && c->masks != NULL && member->ready
+               ? coordinator_remind(c, event, member, effects)
+               : status;
 }
 
 static void on_decline(struct coordinator *c, struct member *member, const struct message *message)
@@ -58,7 +60,14 @@ static void on_decline(struct coordinator *c, struct member *member, const struc
     if (digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
         cohort_note_life(member);
     }
-    if (c->phase == PHASE_OPEN && member->standing == STANDING_SILENT &&
+    const bool keyed = c->phase == PHASE_KEYING && member->standing == STANDING_KEYED;
+    if (keyed && message->as.decline.round == c->outcome.rounds_closed &&
+        digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
+        masks_host_drop_keys(c->masks, member->peer.name);
+        member->standing = STANDING_SILENT;
+    }
+    if ((c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) &&
+        member->standing == STANDING_SILENT &&
         message->as.decline.round == c->outcome.rounds_closed &&
         digest_equal(&message->as.decline.job, &c->outcome.job_name.id)) {
         member->standing = STANDING_DECLINED;
@@ -116,6 +125,10 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
     case MESSAGE_DICTIONARY:
         return shown_take(&member->shown, &c->options.dictionaries, c->options.log, &member->peer,
                           &message->as.dictionary.digest, event->as.message.payload);
+    case MESSAGE_KEYS:
+    case MESSAGE_SIGNED:
+    case MESSAGE_REVEAL:
+        return coordinator_on_leg(c, event, member, message, effects);
     case MESSAGE_ENROL: /* the transport's business, under a token */
     case MESSAGE_WELCOME:
     case MESSAGE_INVITE:
@@ -126,6 +139,9 @@ static enum status dispatch(struct coordinator *c, const struct event *event, st
     case MESSAGE_CHALLENGE:
     case MESSAGE_KEY_IN_USE:
     case MESSAGE_SHOW:
+    case MESSAGE_ROSTER:
+    case MESSAGE_SURVIVORS:
+    case MESSAGE_OPEN:
     case MESSAGE_KIND_COUNT:
         break;
     }

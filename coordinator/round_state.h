@@ -1,6 +1,6 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
  * time), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
- * waited for) and round_close.c (from the last answer to the release). Nothing else includes it. */
+ * waited for), round_masks.c (masked rounds) and round_close.c (from the last answer to the release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -9,6 +9,7 @@
 #include "coordinator/cohort.h"
 #include "coordinator/curator.h"
 #include "coordinator/round.h"
+#include "masks/host.h"
 #include "protocol/message.h"
 #include "protocol/stale.h"
 #include "task/outcome.h"
@@ -23,17 +24,34 @@ enum {
 
 /*   RECOVERING -> NAMING -> JOINING -> OPEN <-> CLOSING -> OVER -> FINISHED
  *
+ * A masked round is KEYING -> LISTING -> OPEN -> SETTLING -> OPENING in the place of OPEN. After a restart it begins with
+ * OPEN where the journal has its roster, and OPEN leads to OPENING where it has the survivors.
+ *
  * RECOVERING leads also to JOINING, OPEN and OVER, where the journal ends there; JOINING also to CLOSING, when too few
  * agents came. CLOSING leads to the next round or to the end. */
 enum phase {
     PHASE_RECOVERING, /* before EVENT_START */
     PHASE_NAMING,     /* the job's own record is on its way to the journal */
     PHASE_JOINING,    /* until cohort_min agents are ready */
+    PHASE_KEYING,  /* masked: sites send their keys */
+    PHASE_LISTING, /* masked: the roster is on its way to the journal */
     PHASE_OPEN,
+    PHASE_SETTLING, /* masked: the list of survivors is on its way to the journal */
+    PHASE_OPENING,  /* masked: signatures and what opens the sum come in */
     PHASE_CLOSING, /* the outcome is on its way to the journal */
     PHASE_OVER,    /* the job is done or failed; agents fetch what they miss */
     PHASE_FINISHED,
     PHASE_COUNT
+};
+
+/* Of a masked round, as the journal has it. */
+struct kept_masks {
+    uint8_t *roster; /* (size) packed, owned; NULL: there is none */
+    size_t size;
+    uint32_t round;
+    uint64_t sequence; /* of its record */
+    struct masks_set survivors;
+    bool settled;
 };
 
 struct coordinator {
@@ -45,6 +63,9 @@ struct coordinator {
     struct cohort cohort;
     struct aggregate aggregate;
     struct curator *curator;
+    struct masks_host *masks; /* of the open round, where it is masked; owned */
+    struct kept_masks kept;
+    uint8_t open[MASKS_OPEN_BYTES_MAX]; /* what a step sends */
     struct digest invitation; /* of the open round */
     int64_t opened_ms;
     int64_t deadline_ms; /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
@@ -103,6 +124,37 @@ int64_t coordinator_stalls_ms(const struct coordinator *c);
 MUST_USE enum status coordinator_pull_next(struct coordinator *c, const struct event *event,
                                            struct effects *effects);
 
+/* round_masks.c */
+bool coordinator_is_masked(const struct coordinator *c);
+/** Begins a masked round, with the roster and survivors that the journal has. Fails with STATUS_CORRUPT,
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status coordinator_begin_masks(struct coordinator *c);
+void coordinator_free_masks(struct coordinator *c);
+/** Recovery: takes a roster or a list of survivors. */
+MUST_USE enum status coordinator_restore_masks(struct coordinator *c, const struct record *record,
+                                               uint64_t sequence, struct slice blob);
+/** A round is closed: its roster goes from the journal. */
+MUST_USE enum status coordinator_forget_masks(struct coordinator *c, uint32_t round);
+/** The allow-list or the roster has changed: who is not in the roster is not waited for. */
+void coordinator_mark_unlisted(struct coordinator *c);
+/** Returns how many answers the open round needs. */
+size_t coordinator_least(const struct coordinator *c);
+MUST_USE enum status coordinator_list_if_due(struct coordinator *c, const struct event *event,
+                                             struct effects *effects);
+/** Enough answers are in the sum: names the survivors. */
+MUST_USE enum status coordinator_settle(struct coordinator *c, const struct event *event,
+                                        struct effects *effects);
+MUST_USE enum status coordinator_masks_committed(struct coordinator *c, const struct event *event,
+                                                 struct effects *effects);
+MUST_USE enum status coordinator_on_leg(struct coordinator *c, const struct event *event,
+                                        struct member *member, const struct message *message,
+                                        struct effects *effects);
+MUST_USE enum status coordinator_remind(struct coordinator *c, const struct event *event,
+                                        struct member *member, struct effects *effects);
+/** Ends a round whose sum is not opened in time. */
+MUST_USE enum status coordinator_lose_if_due(struct coordinator *c, const struct event *event,
+                                             struct effects *effects);
+
 /* round_wait.c */
 enum verdict { VERDICT_WAIT, VERDICT_CLOSE, VERDICT_FAIL };
 
@@ -124,6 +176,11 @@ MUST_USE enum status coordinator_close_if_due(struct coordinator *c, const struc
 void coordinator_tell_failed(const struct coordinator *c, const char *cause);
 MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event *event,
                                       struct effects *effects);
+MUST_USE enum status coordinator_fail_because(struct coordinator *c, const struct event *event,
+                                              const char *cause, struct effects *effects);
+/** The sum is there, and nothing covers it: makes the outcome of it. */
+MUST_USE enum status coordinator_close(struct coordinator *c, const struct event *event,
+                                       struct effects *effects);
 MUST_USE enum status coordinator_on_committed(struct coordinator *c, const struct event *event,
                                               struct effects *effects);
 /** Of an update stage's states the journal needs the latest alone: notes the one before it as stale. holds:

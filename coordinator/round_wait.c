@@ -28,7 +28,9 @@ static uint64_t received_from(const struct coordinator *c, const struct peer *pe
 static void describe(char *text, size_t size, const struct coordinator *c,
                      const struct member *member, int64_t now_ms)
 {
-    if (member->standing == STANDING_DECLINED) {
+    if (member->standing == STANDING_UNLISTED) {
+        (void)snprintf(text, size, "is not in this round's roster");
+    } else if (member->standing == STANDING_DECLINED) {
         (void)snprintf(text, size, "declined");
     } else if (member->standing == STANDING_REFUSED) {
         (void)snprintf(text, size, "broke the protocol in this round");
@@ -61,6 +63,7 @@ void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char 
         char part[PART_BYTES];
         char why[96];
         if (!member->admitted || member->standing == STANDING_ANSWERED ||
+            member->standing == STANDING_KEYED ||
             (c->phase == PHASE_JOINING && member->ready)) {
             continue;
         }
@@ -118,10 +121,10 @@ static void tell_late(struct coordinator *c, int64_t now_ms, size_t answered)
     char missing[MISSING_BYTES];
     coordinator_tell_missing(c, now_ms, missing, sizeof missing);
     log_event(c->options.log, LOG_WARN, "round-late", NULL,
-              "round %" PRIu32 ": %zu answers at the deadline, the job needs %" PRIu32
-              "; it stays open for %" PRId64 " s more (cohort.patience_s) with what it has; "
-              "missing: %s",
-              c->outcome.rounds_closed, answered, c->options.job->cohort_min,
+              "round %" PRIu32 ": %zu %s at the deadline, the job needs %zu; it stays open for "
+              "%" PRId64 " s more (cohort.patience_s) with what it has; missing: %s",
+              c->outcome.rounds_closed, answered,
+              c->phase == PHASE_KEYING ? "sites' keys" : "answers", coordinator_least(c),
               seconds(c->deadline_ms - now_ms), missing);
 }
 
@@ -130,14 +133,15 @@ static void tell_missed(const struct coordinator *c, int64_t now_ms)
     char missing[MISSING_BYTES];
     coordinator_tell_missing(c, now_ms, missing, sizeof missing);
     log_event(c->options.log, LOG_WARN, "round-without", NULL,
-              "round %" PRIu32 " closes at its deadline without: %s", c->outcome.rounds_closed,
-              missing);
+              "round %" PRIu32 " %s at its deadline without: %s", c->outcome.rounds_closed,
+              c->phase == PHASE_KEYING ? "goes on" : "closes", missing);
 }
 
 enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
 {
-    const size_t least = c->options.job->cohort_min;
-    const size_t answered = cohort_count(&c->cohort, STANDING_ANSWERED);
+    const size_t least = coordinator_least(c);
+    const size_t answered = cohort_count(&c->cohort, c->phase == PHASE_KEYING ? STANDING_KEYED
+                                                                              : STANDING_ANSWERED);
     const bool complete = cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms);
     /* Those on the list have made it impossible. A list that is too short may grow: an operator who changes
      * a key takes the old one off first. */

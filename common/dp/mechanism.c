@@ -4,6 +4,7 @@
 #include "base/decimal.h"
 #include "base/wide.h"
 #include "noise/gaussian.h"
+#include "noise/share.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -91,6 +92,30 @@ enum status mechanism_laplace(struct grant **grant, const struct random *random,
     if (status != STATUS_OK && count > 0) {
         memset(values, 0, count * sizeof *values);
     }
+    return status;
+}
+
+enum status mechanism_share(struct grant **grant, const struct random *random, int64_t *values,
+                            size_t count, uint64_t sensitivity_l1, uint64_t shares)
+{
+    const struct charge charge = grant_use_up(grant);
+    struct noise_scale scale;
+    struct noise_share noise = {.shares = 0};
+
+    enum status status = charge.mechanism == MECHANISM_PURE ? STATUS_OK : STATUS_INVALID;
+    if (status == STATUS_OK) {
+        status = mechanism_scale(&scale, sensitivity_l1, charge.epsilon_micro, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = noise_share_init(&noise, scale, shares);
+    }
+    if (status == STATUS_OK) {
+        status = noise_share_add(&noise, random, values, count);
+    }
+    if (status != STATUS_OK && count > 0) {
+        memset(values, 0, count * sizeof *values);
+    }
+    noise_share_free(&noise);
     return status;
 }
 

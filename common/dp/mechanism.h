@@ -44,6 +44,21 @@ MUST_USE enum status mechanism_laplace(struct grant **grant, const struct random
                                        int64_t *values, size_t count, uint64_t sensitivity_l1);
 
 /**
+ * Adds this site's share of the noise that mechanism_laplace would add: the sum of `shares` of them has the whole.
+ *
+ * shares  in  h: so many honest sites are in the sum that is opened
+ *
+ * Fails as mechanism_laplace does, and with STATUS_INVALID for a number of shares that noise_share_init refuses,
+ * STATUS_NO_MEMORY; the spend stays.
+ * Privacy: none by itself. Epsilon of the grant for a sum that is opened with `shares` honest sites in it, and of which
+ * nothing else is seen: masks/site.h.
+ * Source: noise/share.h.
+ */
+MUST_USE enum status mechanism_share(struct grant **grant, const struct random *random,
+                                     int64_t *values, size_t count, uint64_t sensitivity_l1,
+                                     uint64_t shares);
+
+/**
  * The sigma sensitivity_l2 * sigma_micro / 10^6 of the noise that mechanism_gaussian would add, in
  * lowest terms. Call it before spending.
  *

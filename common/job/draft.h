@@ -27,6 +27,8 @@ struct draft_privacy {
 
 struct draft_cohort {
     uint32_t minimum;
+    uint32_t honest;
+    uint32_t dishonest;
     uint64_t records;
     uint64_t records_most;
     uint32_t join_deadline_ms;

@@ -1,6 +1,8 @@
 #include "job/job.h"
 
 #include "base/check.h"
+#include "job/trust.h"
+#include "masks/quorum.h"
 #include "task/task.h"
 
 #include <inttypes.h>
@@ -211,6 +213,50 @@ static enum status check_sums(const struct drafting *drafting)
     return status;
 }
 
+static enum status refuse_cohort(const struct drafting *drafting, const char *key, const char *text)
+{
+    return config_refuse(drafting->config, drafting->why, key, "%s", text);
+}
+
+/* Whom masked sums count on: so that a sum of the smallest cohort can be opened, and stays open to nobody. */
+static enum status check_masks(const struct drafting *drafting)
+{
+    static const char *const masked[] = {"cohort.dishonest", "cohort.honest"};
+    const struct draft_cohort *cohort = &drafting->draft->cohort;
+    struct job *job = drafting->job;
+    struct masks_quorum quorum;
+    struct why why = {""};
+    if (!trust_of(job)->masked) {
+        for (size_t i = 0; i < sizeof masked / sizeof masked[0]; i++) {
+            if (config_has(drafting->config, masked[i])) {
+                return refuse_cohort(drafting, masked[i],
+                                     "is for trust distributed alone: remove it");
+            }
+        }
+        return STATUS_OK;
+    }
+    if (!config_has(drafting->config, "cohort.dishonest")) {
+        return refuse_cohort(drafting, "cohort.dishonest",
+                             "is missing: say how many sites may help the coordinator, for "
+                             "example `dishonest: 1`");
+    }
+    if (cohort->dishonest >= cohort->minimum) {
+        return refuse_cohort(drafting, "cohort.dishonest",
+                             "leaves no honest site of the smallest cohort (cohort.minimum): lower "
+                             "it, or raise the minimum");
+    }
+    job->dishonest = cohort->dishonest;
+    job->honest = config_has(drafting->config, "cohort.honest")
+                      ? cohort->honest
+                      : cohort->minimum - cohort->dishonest;
+    if (masks_quorum_make(&quorum, cohort->minimum, job->dishonest, job->honest, &why) !=
+        STATUS_OK) {
+        return refuse_cohort(drafting, cohort->honest > 0 ? "cohort.honest" : "cohort.dishonest",
+                             why.text);
+    }
+    return STATUS_OK;
+}
+
 static enum status build(const struct drafting *drafting)
 {
     const struct draft *draft = drafting->draft;
@@ -229,7 +275,10 @@ static enum status build(const struct drafting *drafting)
     job->deadline_ms = draft->cohort.deadline_ms;
     job->patience_ms = draft->cohort.patience_ms;
     job->join_deadline_ms = draft->cohort.join_deadline_ms;
-    enum status status = job_schema_build(drafting);
+    enum status status = check_masks(drafting);
+    if (status == STATUS_OK) {
+        status = job_schema_build(drafting);
+    }
     if (status == STATUS_OK) {
         status = schema_check(&job->schema, drafting->why);
     }

@@ -87,6 +87,16 @@ enum status round_bounds(struct round_bounds *out, const struct job *job, const 
     return STATUS_OK;
 }
 
+/* Of masked sums with more survivors than it takes, a part of a noise more, rounded up. */
+static uint32_t noises_of(const struct job *job, size_t agents)
+{
+    const uint64_t survivors = agents > job->honest ? agents : job->honest;
+    if (trust_of(job)->masked) {
+        return (uint32_t)((survivors + job->honest - 1) / job->honest);
+    }
+    return trust_of(job)->one_noise ? 1 : (uint32_t)agents;
+}
+
 struct query_noise round_noise(const struct job *job, const struct stage *stage,
                                const struct round_bounds *bounds, size_t agents)
 {
@@ -96,7 +106,7 @@ struct query_noise round_noise(const struct job *job, const struct stage *stage,
         .is_gaussian = gaussian,
         .scale = gaussian ? (double)bounds->sensitivity * (double)charge->sigma_micro * 1e-6
                           : (double)bounds->sensitivity * 1e6 / (double)charge->epsilon_micro,
-        .draws = trust_of(job)->one_noise ? 1 : (uint32_t)agents};
+        .draws = noises_of(job, agents)};
 }
 
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)

@@ -19,6 +19,16 @@ static const struct trust table[] = {
                        .exact_answers = true,
                        .one_noise = true,
                        .rival = TRUST_LOCAL},
+    [TRUST_DISTRIBUTED] =
+        {.name = "distributed",
+         .promise = "every answer leaves this site under masks, with a share of the noise on it; "
+                    "only the sum of a cohort can be read, and it carries one whole noise",
+         .sent = "the coordinator was sent masked answers, and could read their noisy sum alone",
+         .noise = "each institution adds a share of one noise and masks its answer; the sum that "
+                  "is opened carries the whole noise, if enough institutions are honest",
+         .one_noise = true,
+         .masked = true,
+         .rival = TRUST_CENTRAL},
 };
 CHECK_TABLE(table, TRUST_COUNT);
 

@@ -20,6 +20,10 @@ struct trust {
      * that of an agent with the fewest records that the job allows. */
     bool one_noise;
 
+    /* Agents send their answers under masks, each with a share of the noise on it: only the sum of a cohort is
+     * ever read (masks/site.h). Its text says how many sites it counts on. */
+    bool masked;
+
     /* The coordinator sees what each agent releases: an agent's own model can become an expert. */
     bool own_answers;
 

@@ -11,7 +11,10 @@ const char *message_kind_name(enum message_kind kind)
         [MESSAGE_PIECE] = "piece",         [MESSAGE_ENROLLED] = "enrolled",
         [MESSAGE_CHALLENGE] = "challenge", [MESSAGE_KEY_IN_USE] = "key-in-use",
         [MESSAGE_PRESENT] = "present",     [MESSAGE_DICTIONARY] = "dictionary",
-        [MESSAGE_SHOW] = "show",
+        [MESSAGE_SHOW] = "show",           [MESSAGE_KEYS] = "keys",
+        [MESSAGE_ROSTER] = "roster",       [MESSAGE_SURVIVORS] = "survivors",
+        [MESSAGE_SIGNED] = "signed",       [MESSAGE_OPEN] = "open",
+        [MESSAGE_REVEAL] = "reveal",
     };
     return (unsigned)kind < MESSAGE_KIND_COUNT ? name[kind] : "unknown";
 }
@@ -101,15 +104,35 @@ static bool body_is_valid(const struct message *message, size_t payload_bytes)
         return is_there(&message->as.dictionary.digest) && piece_is_valid(0, payload_bytes);
     case MESSAGE_SHOW:
         return is_there(&message->as.show.digest);
+    case MESSAGE_KEYS:
+    case MESSAGE_ROSTER:
+    case MESSAGE_SURVIVORS:
+    case MESSAGE_SIGNED:
+    case MESSAGE_OPEN:
+    case MESSAGE_REVEAL:
+        return round_is_valid(&message->as.leg.job, message->as.leg.round) &&
+               piece_is_valid(0, payload_bytes);
     case MESSAGE_KIND_COUNT:
         break;
     }
     return false;
 }
 
+bool message_is_leg(enum message_kind kind)
+{
+    return kind >= MESSAGE_KEYS && kind <= MESSAGE_REVEAL;
+}
+
+bool message_is_from_agent(enum message_kind kind)
+{
+    return kind <= MESSAGE_ENROL || kind == MESSAGE_PRESENT || kind == MESSAGE_DICTIONARY ||
+           kind == MESSAGE_KEYS || kind == MESSAGE_SIGNED || kind == MESSAGE_REVEAL;
+}
+
 bool message_carries(enum message_kind kind)
 {
-    return kind == MESSAGE_CHUNK || kind == MESSAGE_PIECE || kind == MESSAGE_DICTIONARY;
+    return kind == MESSAGE_CHUNK || kind == MESSAGE_PIECE || kind == MESSAGE_DICTIONARY ||
+           message_is_leg(kind);
 }
 
 bool message_is_valid(const struct message *message, size_t payload_bytes)

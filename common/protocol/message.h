@@ -44,6 +44,13 @@ enum message_kind {
     MESSAGE_DICTIONARY, /* this site's data dictionary (payload), which SHOW asked for */
     /* coordinator -> agent again */
     MESSAGE_SHOW, /* send me the data dictionary of this digest */
+    /* the legs of a masked round, each with its payload (masks/legs.h), by turns from agent and coordinator */
+    MESSAGE_KEYS,      /* agent: my keys for this round */
+    MESSAGE_ROSTER,    /* the keys of all its sites */
+    MESSAGE_SURVIVORS, /* whose answers are in the sum: sign that */
+    MESSAGE_SIGNED,    /* agent: I do */
+    MESSAGE_OPEN,      /* so many have signed: reveal what opens the sum */
+    MESSAGE_REVEAL,    /* agent: here it is */
     MESSAGE_KIND_COUNT
 };
 
@@ -138,6 +145,10 @@ struct message {
         struct {
             struct digest digest;
         } show;
+        struct {
+            struct digest job;
+            uint32_t round;
+        } leg; /* payload: masks/legs.h */
     } as;
 };
 
@@ -145,7 +156,7 @@ struct message {
  * Returns whether a message may be on the wire with a payload of so many bytes: what can be judged
  * without knowing the job. Versions are PROTOCOL_VERSION, rounds below ROUNDS_MAX, a digest is there
  * unless it may be none, an artifact has bytes exactly when it has a digest, a name is printable and
- * ends, and CHUNK, PIECE and DICTIONARY alone have a payload; a piece ends within TRANSFER_BYTES_MAX.
+ * ends, and CHUNK, PIECE, DICTIONARY and the legs of a masked round alone have a payload; a piece ends within TRANSFER_BYTES_MAX.
  */
 bool message_is_valid(const struct message *message, size_t payload_bytes);
 
@@ -155,6 +166,10 @@ bool message_carries(enum message_kind kind);
 /** Returns whether text (size) holds a name: 1 to size - 1 printable characters without a space, then a
  * zero. */
 bool name_is_valid(const char *text, size_t size);
+
+/** Returns whether it is a leg of a masked round, and whether agents send it. */
+bool message_is_leg(enum message_kind kind);
+bool message_is_from_agent(enum message_kind kind);
 
 /** Returns "hello", "offer", ...; "unknown" outside the list. */
 const char *message_kind_name(enum message_kind kind);

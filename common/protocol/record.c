@@ -54,7 +54,8 @@ bool record_is_valid(const struct record *record)
                name_is_valid(record->as.answer.task, sizeof record->as.answer.task) &&
                charge_is_valid(&record->as.answer.charge) &&
                is_there(&record->as.answer.invitation) && record->as.answer.answer_bytes >= 1 &&
-               record->as.answer.answer_bytes <= TRANSFER_BYTES_MAX;
+               record->as.answer.answer_bytes <= TRANSFER_BYTES_MAX &&
+               record->as.answer.masks_bytes <= RECORD_MASKS_BYTES_MAX;
     case RECORD_ROUND:
         return is_there(&record->as.round.job) && record->as.round.round < ROUNDS_MAX &&
                record->as.round.agent_count <= PEERS_MAX &&
@@ -64,6 +65,14 @@ bool record_is_valid(const struct record *record)
                    (uint64_t)record->as.round.agent_count * OFFER_RECORDS_MAX &&
                cause_is_valid(record->as.round.cause, record->as.round.failed) &&
                agents_are_valid(record->as.round.agent, record->as.round.agent_count);
+    case RECORD_ROSTER:
+        return is_there(&record->as.roster.job) && record->as.roster.round < ROUNDS_MAX &&
+               record->as.roster.bytes >= 1 && record->as.roster.bytes <= RECORD_MASKS_BYTES_MAX;
+    case RECORD_SURVIVORS:
+        return is_there(&record->as.survivors.job) && record->as.survivors.round < ROUNDS_MAX &&
+               is_there(&record->as.survivors.set);
+    case RECORD_KIND_COUNT:
+        break;
     }
     return false;
 }
@@ -78,6 +87,9 @@ void record_free(struct record *record)
         free(record->as.job.text);
         break;
     case RECORD_ANSWER:
+    case RECORD_ROSTER:
+    case RECORD_SURVIVORS:
+    case RECORD_KIND_COUNT:
         break;
     case RECORD_ROUND:
         free(record->as.round.agent);

@@ -13,7 +13,10 @@ enum { RECORD_CAUSE_BYTES = 896 };
 enum record_kind {
     RECORD_JOB,    /* both: this job has begun (coordinator) or is known (agent) */
     RECORD_ANSWER, /* agent: a charge and the noisy answer it paid for (the answer is the blob) */
-    RECORD_ROUND   /* coordinator: a round is closed (new rows of the experts are the blob) */
+    RECORD_ROUND,  /* coordinator: a round is closed (new rows of the experts are the blob) */
+    RECORD_ROSTER, /* coordinator: whose keys a masked round has (masks/legs.h: they are the blob) */
+    RECORD_SURVIVORS, /* coordinator: whose answers its sum has; agent: the one list of a round that it signs */
+    RECORD_KIND_COUNT
 };
 
 struct record {
@@ -35,6 +38,7 @@ struct record {
             struct digest answer; /* SHA-256 of the blob; none for an exact answer (central trust),
                                      which is never written down, nor anything that tells it */
             uint64_t answer_bytes;
+            uint64_t masks_bytes; /* what opens the answer's masks, behind it in the blob; 0: it has none */
         } answer;
         struct {
             struct digest job;
@@ -50,10 +54,20 @@ struct record {
             uint32_t duration_ms;           /* from opening (or recovery) to closing */
             char cause[RECORD_CAUSE_BYTES]; /* of a failed round, for people; "" in old journals */
         } round;
+        struct {
+            struct digest job;
+            uint32_t round;
+            uint64_t bytes; /* of the blob */
+        } roster;
+        struct {
+            struct digest job;
+            uint32_t round;
+            struct digest set; /* of ranks, a bit each */
+        } survivors;
     } as;
 };
 
-enum { RECORD_SUM_MAX = 1 << 20, RECORD_BODY_BYTES_MAX = 9 << 20 };
+enum { RECORD_SUM_MAX = 1 << 20, RECORD_BODY_BYTES_MAX = 9 << 20, RECORD_MASKS_BYTES_MAX = 64 * 1024 };
 
 /** Returns whether a record may be in a journal: what can be judged without knowing the job. */
 bool record_is_valid(const struct record *record);

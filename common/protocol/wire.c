@@ -38,8 +38,17 @@ struct packing {
         Wire__Present present;
         Wire__Dictionary dictionary;
         Wire__Show show;
+        Wire__Leg leg;
     } body;
 };
+
+/* Every member of the envelope's union is a pointer. */
+static bool take_leg(struct message *message, const Wire__Envelope *envelope)
+{
+    message->kind = (enum message_kind)((int)envelope->body_case - 1);
+    message->as.leg.round = envelope->keys->round;
+    return wire_take_digest(&message->as.leg.job, &envelope->keys->job);
+}
 
 static bool take_from_agent(struct message *message, const Wire__Envelope *envelope)
 {
@@ -84,6 +93,10 @@ static bool take_from_agent(struct message *message, const Wire__Envelope *envel
     case WIRE__ENVELOPE__BODY_DICTIONARY:
         message->kind = MESSAGE_DICTIONARY;
         return wire_take_digest(&message->as.dictionary.digest, &envelope->dictionary->digest);
+    case WIRE__ENVELOPE__BODY_KEYS:
+    case WIRE__ENVELOPE__BODY_SIGNED:
+    case WIRE__ENVELOPE__BODY_REVEAL:
+        return take_leg(message, envelope);
     default:
         return false;
     }
@@ -151,9 +164,20 @@ static bool take_from_coordinator(struct message *message, const Wire__Envelope 
     case WIRE__ENVELOPE__BODY_SHOW:
         message->kind = MESSAGE_SHOW;
         return wire_take_digest(&message->as.show.digest, &envelope->show->digest);
+    case WIRE__ENVELOPE__BODY_ROSTER:
+    case WIRE__ENVELOPE__BODY_SURVIVORS:
+    case WIRE__ENVELOPE__BODY_OPEN:
+        return take_leg(message, envelope);
     default:
         return false;
     }
+}
+
+static void put_leg(struct packing *packing)
+{
+    wire__leg__init(&packing->body.leg);
+    packing->body.leg.job = wire_put_digest(&packing->copy.as.leg.job);
+    packing->body.leg.round = packing->copy.as.leg.round;
 }
 
 static void put_from_agent(struct packing *packing)
@@ -289,17 +313,15 @@ static_assert((int)WIRE__ENVELOPE__BODY_HELLO == (int)MESSAGE_HELLO + 1, "first 
 static_assert((int)WIRE__ENVELOPE__BODY_ENROL == (int)MESSAGE_ENROL + 1, "last from agents");
 static_assert((int)WIRE__ENVELOPE__BODY_ENROLLED == (int)MESSAGE_ENROLLED + 1, "enrolled");
 static_assert((int)WIRE__ENVELOPE__BODY_PRESENT == (int)MESSAGE_PRESENT + 1, "present");
-static_assert((int)WIRE__ENVELOPE__BODY_SHOW == (int)MESSAGE_SHOW + 1, "last number");
-
-static bool is_from_agent(int kind)
-{
-    return kind <= MESSAGE_ENROL || kind == MESSAGE_PRESENT || kind == MESSAGE_DICTIONARY;
-}
+static_assert((int)WIRE__ENVELOPE__BODY_SHOW == (int)MESSAGE_SHOW + 1, "show");
+static_assert((int)WIRE__ENVELOPE__BODY_REVEAL == (int)MESSAGE_REVEAL + 1, "last number");
 
 size_t wire_encode(uint8_t *out, const struct message *message)
 {
     struct packing packing = {.copy = *message, .envelope = WIRE__ENVELOPE__INIT};
-    if (is_from_agent((int)message->kind)) {
+    if (message_is_leg(message->kind)) {
+        put_leg(&packing);
+    } else if (message_is_from_agent(message->kind)) {
         put_from_agent(&packing);
     } else {
         put_from_coordinator(&packing);
@@ -324,7 +346,7 @@ static enum status take(struct message *message, struct slice control, size_t pa
                                                                     : STATUS_INVALID;
     }
     int kind = (int)envelope->body_case - 1;
-    if (is_from_agent(kind) ? !take_from_agent(message, envelope)
+    if (message_is_from_agent((enum message_kind)kind) ? !take_from_agent(message, envelope)
                             : !take_from_coordinator(message, envelope)) {
         return STATUS_INVALID;
     }

@@ -20,6 +20,8 @@ struct packing {
         Journal__Job job;
         Journal__Answer answer;
         Journal__Round round;
+        Journal__Roster roster;
+        Journal__Survivors survivors;
     } body;
     char *name[PEERS_MAX];
 };
@@ -51,6 +53,7 @@ static enum status take_answer(struct record *record, const Journal__Answer *ans
     record->kind = RECORD_ANSWER;
     record->as.answer.round = answer->round;
     record->as.answer.answer_bytes = answer->answer_bytes;
+    record->as.answer.masks_bytes = answer->masks_bytes;
     record->as.answer.charge = (struct charge){
         .mechanism = (enum mechanism)answer->mechanism,
         .neighbours = (enum neighbours)answer->neighbours,
@@ -130,6 +133,29 @@ static void put_answer(struct packing *packing)
     packing->body.answer.sigma_micro = copy->as.answer.charge.sigma_micro;
     packing->body.answer.count = copy->as.answer.charge.count;
     packing->body.answer.sampling_nano = (uint32_t)copy->as.answer.charge.sampling_nano;
+    packing->body.answer.masks_bytes = copy->as.answer.masks_bytes;
+}
+
+static void put_roster(struct packing *packing)
+{
+    struct record *copy = &packing->copy;
+    packing->record.body_case = JOURNAL__RECORD__BODY_ROSTER;
+    packing->record.roster = &packing->body.roster;
+    journal__roster__init(&packing->body.roster);
+    packing->body.roster.job = wire_put_digest(&copy->as.roster.job);
+    packing->body.roster.round = copy->as.roster.round;
+    packing->body.roster.bytes = copy->as.roster.bytes;
+}
+
+static void put_survivors(struct packing *packing)
+{
+    struct record *copy = &packing->copy;
+    packing->record.body_case = JOURNAL__RECORD__BODY_SURVIVORS;
+    packing->record.survivors = &packing->body.survivors;
+    journal__survivors__init(&packing->body.survivors);
+    packing->body.survivors.job = wire_put_digest(&copy->as.survivors.job);
+    packing->body.survivors.round = copy->as.survivors.round;
+    packing->body.survivors.set = wire_put_digest(&copy->as.survivors.set);
 }
 
 static void put_round(struct packing *packing)
@@ -181,6 +207,14 @@ static void put(struct packing *packing)
     case RECORD_ROUND:
         put_round(packing);
         break;
+    case RECORD_ROSTER:
+        put_roster(packing);
+        break;
+    case RECORD_SURVIVORS:
+        put_survivors(packing);
+        break;
+    case RECORD_KIND_COUNT:
+        break;
     }
 }
 
@@ -211,6 +245,19 @@ static enum status take(struct record *record, const Journal__Record *packed)
         return take_answer(record, packed->answer);
     case JOURNAL__RECORD__BODY_ROUND:
         return take_round(record, packed->round);
+    case JOURNAL__RECORD__BODY_ROSTER:
+        record->kind = RECORD_ROSTER;
+        record->as.roster.round = packed->roster->round;
+        record->as.roster.bytes = packed->roster->bytes;
+        return wire_take_digest(&record->as.roster.job, &packed->roster->job) ? STATUS_OK
+                                                                              : STATUS_CORRUPT;
+    case JOURNAL__RECORD__BODY_SURVIVORS:
+        record->kind = RECORD_SURVIVORS;
+        record->as.survivors.round = packed->survivors->round;
+        return wire_take_digest(&record->as.survivors.job, &packed->survivors->job) &&
+                       wire_take_digest(&record->as.survivors.set, &packed->survivors->set)
+                   ? STATUS_OK
+                   : STATUS_CORRUPT;
     default:
         return STATUS_CORRUPT;
     }

@@ -292,8 +292,12 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
         return start_stage(outcome, job);
     case RECORD_ROUND:
         return add_round(outcome, job, record, blob);
+    case RECORD_ROSTER: /* of a round that is not closed: nothing has come of it */
+    case RECORD_SURVIVORS:
+        return STATUS_OK;
     case RECORD_ANSWER:
-        return STATUS_CORRUPT;
+    case RECORD_KIND_COUNT:
+        break;
     }
     return STATUS_CORRUPT;
 }

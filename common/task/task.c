@@ -210,8 +210,8 @@ enum status stage_build_fits(const struct drafting *drafting, size_t index)
     }
     if (trust_of(drafting->job)->one_noise && !config_has(drafting->config, "cohort.records")) {
         return config_refuse(drafting->config, drafting->why, "cohort.records",
-                             "is missing: under trust central the noise of a fit follows the least "
-                             "number of records that an agent has");
+                             "is missing: where one noise is for all, that of a fit follows the "
+                             "least number of records that an agent has");
     }
     return STATUS_OK;
 }
@@ -223,6 +223,11 @@ size_t task_experts_of_fit(const struct stage *stage, size_t agent_count)
 
 enum status stage_take_gaussian(const struct drafting *drafting, size_t index)
 {
+    if (trust_of(drafting->job)->masked) {
+        return stage_refuse(drafting, index, "noise",
+                            "gaussian is not shared out under trust distributed: write laplace "
+                            "(learn: leave privacy.delta out), or trust local or central");
+    }
     if (drafting->job->delta_atto == 0) {
         return stage_refuse(drafting, index, "noise",
                             "gaussian needs a privacy.delta above 0: add one, or write laplace");

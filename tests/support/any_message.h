@@ -89,6 +89,9 @@ static inline void any_from_coordinator(struct dice *dice, struct message *messa
     } else if (message->kind == MESSAGE_PIECE) {
         message->as.piece.digest = any_digest(dice);
         message->as.piece.offset = any_number(dice, 0, TRANSFER_BYTES_MAX - CHUNK_BYTES_MAX);
+    } else if (message_is_leg(message->kind)) {
+        message->as.leg.job = any_digest(dice);
+        message->as.leg.round = any_round(dice);
     } else if (message->kind == MESSAGE_SHOW) {
         message->as.show.digest = any_digest(dice);
     } else if (message->kind == MESSAGE_CHALLENGE) {
@@ -142,6 +145,9 @@ static inline void any_message(struct dice *dice, enum message_kind kind, struct
             any_number(dice, 0, TRANSFER_BYTES_MAX - message->as.fetch.length);
     } else if (kind == MESSAGE_ENROL) {
         message->as.enrol.public_key = any_digest(dice);
+        if (dice_one_in(dice, 2)) {
+            message->as.enrol.signing_key = any_digest(dice);
+        }
     } else if (kind == MESSAGE_DICTIONARY) {
         message->as.dictionary.digest = any_digest(dice);
     } else {
@@ -206,6 +212,15 @@ static inline void any_record(struct dice *dice, enum record_kind kind, struct r
         record->as.answer.invitation = any_digest(dice);
         record->as.answer.answer = any_digest(dice);
         record->as.answer.answer_bytes = any_number(dice, 1, TRANSFER_BYTES_MAX);
+        record->as.answer.masks_bytes = any_number(dice, 0, RECORD_MASKS_BYTES_MAX);
+    } else if (kind == RECORD_ROSTER) {
+        record->as.roster.job = any_digest(dice);
+        record->as.roster.round = any_round(dice);
+        record->as.roster.bytes = any_number(dice, 1, RECORD_MASKS_BYTES_MAX);
+    } else if (kind == RECORD_SURVIVORS) {
+        record->as.survivors.job = any_digest(dice);
+        record->as.survivors.round = any_round(dice);
+        record->as.survivors.set = any_digest(dice);
     } else {
         any_round_record(dice, record);
     }

@@ -1,0 +1,199 @@
+/* The legs of a masked round at the agent: keys before anything is computed, then, once the answer is offered, a
+ * signature under the list of survivors and what opens their sum. masks/site.h judges; here it is sent, committed and
+ * brought back after a restart. Nothing here reads a record. */
+
+#include "agent/participant_state.h"
+
+#include "base/check.h"
+#include "job/trust.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct masks_terms terms_of(const struct participant *p)
+{
+    return (struct masks_terms){.job = p->name.id,
+                                .round = p->round,
+                                .sites_least = p->job.cohort_min,
+                                .dishonest = p->job.dishonest,
+                                .honest = p->job.honest,
+                                .width = MASKS_64};
+}
+
+bool legs_are_needed(const struct participant *p)
+{
+    return trust_of(&p->job)->masked;
+}
+
+/* The payload stays in p->leg until the next step. */
+static enum status send(struct participant *p, enum message_kind kind, size_t size,
+                        struct effects *effects)
+{
+    struct message message = {.kind = kind};
+    message.as.leg.job = p->name.id;
+    message.as.leg.round = p->round;
+    return participant_send(p, effects, &message, (struct slice){p->leg, size});
+}
+
+enum status legs_send_keys(struct participant *p, struct effects *effects)
+{
+    masks_site_keys(p->masks, p->leg);
+    return send(p, MESSAGE_KEYS, MASKS_KEYS_BYTES, effects);
+}
+
+enum status legs_begin(struct participant *p, struct effects *effects)
+{
+    const struct masks_terms terms = terms_of(p);
+    struct why why = {""};
+    if (p->options.masks == NULL) {
+        return round_decline(p, "masks-refused",
+                             "this agent was started without a list of peers; see `peers` in its "
+                             "policy, and start it again",
+                             effects);
+    }
+    CHECK(p->masks == NULL);
+    const enum status status =
+        masks_site_new(&p->masks, p->options.masks, &terms, &p->invitation, &why);
+    if (status == STATUS_REFUSED) {
+        return round_decline(p, "masks-refused", why.text, effects);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    participant_enter_round(p, ROUND_KEYED);
+    return legs_send_keys(p, effects);
+}
+
+enum status legs_restore(struct participant *p, const struct gate_answer_view *answer,
+                         bool *restored)
+{
+    const struct masks_terms terms = terms_of(p);
+    bool again;
+    *restored = p->masks != NULL;
+    if (*restored || p->options.masks == NULL) {
+        return STATUS_OK;
+    }
+    enum status status = masks_site_unpack(&p->masks, p->options.masks, &terms,
+                                           &answer->invitation, answer->masks);
+    if (status != STATUS_OK) {
+        return status == STATUS_CORRUPT ? STATUS_OK : status;
+    }
+    if (p->listed.round == answer->round && digest_equal(&p->listed.job, &answer->job)) {
+        status = masks_site_note(p->masks, &p->listed.survivors, &again, NULL);
+    }
+    if (status == STATUS_REFUSED) { /* what the journal holds was judged before it was written */
+        masks_site_free(p->masks);
+        p->masks = NULL;
+        return STATUS_CORRUPT;
+    }
+    *restored = true;
+    return status;
+}
+
+static enum status on_roster(struct participant *p, const struct event *event,
+                             struct effects *effects)
+{
+    struct why why = {""};
+    if (p->round_phase != ROUND_KEYED) {
+        return STATUS_OK; /* late or doubled */
+    }
+    const enum status status = masks_site_list(p->masks, event->as.message.payload, &why);
+    if (status == STATUS_REFUSED) {
+        return round_decline(p, "roster-refused", why.text, effects);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    p->invited_ms = event->now_ms; /* a slot begins with the work */
+    return round_start_work(p, effects);
+}
+
+static enum status send_signature(struct participant *p, struct effects *effects)
+{
+    struct signature signature;
+    const enum status status = masks_site_sign(p->masks, &signature);
+    memcpy(p->leg, signature.byte, SIGNATURE_BYTES);
+    return status == STATUS_OK ? send(p, MESSAGE_SIGNED, SIGNATURE_BYTES, effects) : status;
+}
+
+static void tell_refused(const struct participant *p, const char *event, const char *reason)
+{
+    log_event(p->options.log, LOG_WARN, event, p->coordinator.name,
+              "round %" PRIu32 ": nothing is signed or revealed: %s", p->round, reason);
+}
+
+/* The list is durable before its signature leaves: after a restart no other one is signed. */
+static enum status on_survivors(struct participant *p, const struct event *event,
+                                struct effects *effects)
+{
+    const struct slice payload = event->as.message.payload;
+    struct masks_set survivors;
+    struct why why = {""};
+    bool again = false;
+    if (p->round_phase != ROUND_OFFERED && p->round_phase != ROUND_SIGNED) {
+        return STATUS_OK;
+    }
+    if (payload.size != MASKS_SET_BYTES) {
+        tell_refused(p, "survivors-refused", "what came is no list of survivors");
+        return STATUS_OK;
+    }
+    memcpy(survivors.byte, payload.data, MASKS_SET_BYTES);
+    if (masks_site_note(p->masks, &survivors, &again, &why) != STATUS_OK) {
+        tell_refused(p, "survivors-refused", why.text);
+        return STATUS_OK;
+    }
+    if (again) {
+        if (p->round_phase == ROUND_OFFERED) { /* noted before a restart */
+            participant_enter_round(p, ROUND_SIGNED);
+        }
+        return send_signature(p, effects);
+    }
+    struct record record = {.kind = RECORD_SURVIVORS, .wall_ms = event->wall_ms};
+    record.as.survivors.job = p->name.id;
+    record.as.survivors.round = p->round;
+    memcpy(record.as.survivors.set.byte, survivors.byte, MASKS_SET_BYTES);
+    participant_enter_round(p, ROUND_SIGNING);
+    return participant_commit(p, effects, &record, (struct slice){0});
+}
+
+void legs_note_list(struct participant *p, const struct record *record)
+{
+    p->listed.job = record->as.survivors.job;
+    p->listed.round = record->as.survivors.round;
+    memcpy(p->listed.survivors.byte, record->as.survivors.set.byte, MASKS_SET_BYTES);
+}
+
+enum status legs_on_committed(struct participant *p, const struct record *record,
+                              struct effects *effects)
+{
+    legs_note_list(p, record);
+    participant_enter_round(p, ROUND_SIGNED);
+    return send_signature(p, effects);
+}
+
+static enum status on_open(struct participant *p, const struct event *event,
+                           struct effects *effects)
+{
+    struct why why = {""};
+    size_t size = 0;
+    if (p->round_phase != ROUND_SIGNED) {
+        return STATUS_OK;
+    }
+    if (masks_site_reveal(p->masks, event->as.message.payload, p->leg, &size, &why) != STATUS_OK) {
+        tell_refused(p, "open-refused", why.text);
+        return STATUS_OK;
+    }
+    return send(p, MESSAGE_REVEAL, size, effects);
+}
+
+enum status legs_on_message(struct participant *p, const struct event *event,
+                            const struct message *message, struct effects *effects)
+{
+    if (participant_is_deaf(p) || !digest_equal(&message->as.leg.job, &p->name.id) ||
+        message->as.leg.round != p->round || p->masks == NULL) {
+        return STATUS_OK;
+    }
+    return message->kind == MESSAGE_ROSTER      ? on_roster(p, event, effects)
+           : message->kind == MESSAGE_SURVIVORS ? on_survivors(p, event, effects)
+                                                : on_open(p, event, effects);
+}
