@@ -142,10 +142,14 @@ size_t coordinator_least(const struct coordinator *c)
     return opens_at > least ? opens_at : least;
 }
 
+/* One that was revoked since it answered is written to no more; its answer stays in the sum. */
 static enum status send(const struct coordinator *c, const struct member *member,
                         enum message_kind kind, struct slice payload, struct effects *effects)
 {
     struct message message = {.kind = kind};
+    if (!member->admitted) {
+        return STATUS_OK;
+    }
     message.as.leg.job = c->outcome.job_name.id;
     message.as.leg.round = c->outcome.rounds_closed;
     return coordinator_send(effects, &member->peer, &message, payload);

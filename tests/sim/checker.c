@@ -145,10 +145,15 @@ static void on_durable_answer(struct world *world, const struct node *node,
                               const struct record *record, struct slice blob)
 {
     struct checker *checker = &world->checker;
-    const bool central = world->plan.trial != TRIAL_LOCAL;
+    const bool central = plan_is_central(&world->plan);
+    const bool masked = world->plan.trial == TRIAL_MASKED;
+    const size_t size = masked && blob.size >= record->as.answer.masks_bytes
+                            ? blob.size - (size_t)record->as.answer.masks_bytes
+                            : blob.size;
     struct digest digest;
-    digest_sha256(&digest, &blob, 1);
-    if (!central && (blob.size != record->as.answer.answer_bytes ||
+    digest_sha256(&digest, &(struct slice){blob.data, size}, 1);
+    if (!central && (size != record->as.answer.answer_bytes ||
+                     (record->as.answer.masks_bytes > 0) != masked ||
                      (blob.size > 0 && !digest_equal(&digest, &record->as.answer.answer)))) {
         world_fail(world, "%s: a record does not fit its answer", peer_name(node->number));
     }
@@ -171,6 +176,9 @@ static void on_durable_answer(struct world *world, const struct node *node,
     } else {
         check_charge(world, answer);
     }
+    if (masked && world->failure[0] == '\0') {
+        masked_on_answer(world, answer);
+    }
 }
 
 /* The value that a listed agent's committed answer has at a place; false when it has none. */
@@ -188,6 +196,10 @@ static bool committed_value(struct world *world, const struct record *record, si
             strcmp(name, peer_name(i)) == 0
                 ? checker_find(&world->checker, i, &record->as.round.job, round)
                 : NULL;
+        if (answer != NULL && answer->exact != NULL && answer->exact_size >= 8 * (place + 1)) {
+            *value = load_u64(answer->exact + 8 * place);
+            return true;
+        }
         if (answer != NULL && answer->bytes.size >= 8 * (place + 1)) {
             *value = load_u64((const uint8_t *)answer->bytes.data + 8 * place);
             return true;
@@ -306,14 +318,16 @@ static void on_durable_round(struct world *world, const struct node *node, struc
         record_free(record);
         return;
     }
-    if (record->as.round.failed != (record->as.round.agent_count < world->plan.cohort_min)) {
+    const bool few = record->as.round.agent_count < world->plan.cohort_min;
+    if (world->plan.trial == TRIAL_MASKED ? few && !record->as.round.failed
+                                          : record->as.round.failed != few) {
         world_fail(world, "round %" PRIu32 " with %" PRIu32 " agents %s", number,
                    record->as.round.agent_count,
                    record->as.round.failed ? "failed" : "did not fail");
     }
     if (record->as.round.failed) {
         /* nothing is released */
-    } else if (world->plan.trial != TRIAL_LOCAL) {
+    } else if (plan_is_central(&world->plan)) {
         central_on_round(world, node, record, blob);
     } else if (number < FIT_ROUNDS) {
         const struct stage *next = &world->fixture.job.stage[world->fixture.job.stage_count - 1];
@@ -326,6 +340,9 @@ static void on_durable_round(struct world *world, const struct node *node, struc
         }
     } else {
         check_sum(world, record, checker->experts_bytes / (8 * DIM));
+    }
+    if (world->plan.trial == TRIAL_MASKED) {
+        masked_on_round(world, record);
     }
     struct known_round *round = &checker->round[checker->round_count++];
     round->record = *record;
@@ -349,6 +366,11 @@ void checker_on_durable(struct world *world, struct node *node, struct slice bod
         on_durable_round(world, node, &record, blob);
         return;
     }
+    if (world->plan.trial == TRIAL_MASKED &&
+        (record.kind == RECORD_ROSTER || record.kind == RECORD_SURVIVORS)) {
+        masked_on_durable(world, node, &record, blob);
+        return;
+    }
     if (node->number != COORDINATOR && record.kind == RECORD_ANSWER) {
         on_durable_answer(world, node, &record, blob);
     } else if (record.kind != RECORD_JOB || (node->number == COORDINATOR && checker->job_known)) {
@@ -370,7 +392,7 @@ static void check_undisturbed(struct world *world)
                        checker->round[i].record.as.round.agent_count);
         }
     }
-    for (size_t agent = 1; agent <= SIM_AGENTS && world->plan.trial == TRIAL_LOCAL; agent++) {
+    for (size_t agent = 1; agent <= SIM_AGENTS && !plan_is_central(&world->plan); agent++) {
         uint64_t spent = checker_spent(checker, agent, &checker->job.id);
         if (spent != (uint64_t)JOB_EPSILON_MICRO) {
             world_fail(world, "%s has spent %" PRIu64 ", in an undisturbed run it is %" PRIu64,
@@ -395,7 +417,7 @@ void checker_on_end(struct world *world)
     if (world->plan.patient) {
         check_undisturbed(world);
     }
-    if (world->plan.trial != TRIAL_LOCAL) {
+    if (plan_is_central(&world->plan)) {
         central_on_end(world);
     }
 }

@@ -23,7 +23,7 @@ struct known_answer {
     struct record record; /* RECORD_ANSWER: owns nothing */
     struct slice bytes;   /* in the agent's journal, kept there even when forgotten */
     bool offered;
-    /* under central trust, as they first left the agent */
+    /* under central trust, as they first left the agent; under distributed, the noised answer without its masks */
     struct digest digest; /* of the offer */
     uint8_t *exact;       /* (exact_size) owned; NULL before */
     size_t exact_size;
@@ -33,9 +33,18 @@ struct known_round {
     struct record record;    /* RECORD_ROUND, owned */
     struct artifact experts; /* after it */
     struct artifact input;   /* that invitations to it named; bytes 0 before or none */
+    struct slice roster; /* durable, of a masked round; in the coordinator's journal */
     bool invited;
     bool released;
     struct message release; /* the first that left */
+};
+
+/* A durable list of survivors. */
+struct known_list {
+    size_t agent; /* or COORDINATOR */
+    struct digest job;
+    uint32_t round;
+    struct digest set;
 };
 
 struct checker {
@@ -47,6 +56,9 @@ struct checker {
     size_t round_count;
     uint8_t *experts; /* (experts_bytes) all rows so far, owned */
     size_t experts_bytes;
+
+    struct known_list list[CHECKER_ANSWERS_MAX];
+    size_t list_count;
 
     /* under central trust */
     double *state; /* (width) of the gradient rounds so far, owned */
@@ -94,6 +106,16 @@ void central_on_round(struct world *world, const struct node *node, const struct
 void central_on_piece(struct world *world, const struct message *message, struct slice payload);
 void central_on_recovery(struct world *world, const struct node *node);
 void central_on_end(struct world *world);
+
+/** Under distributed trust, in the same places. */
+void masked_on_answer(struct world *world, struct known_answer *answer);
+void masked_on_durable(struct world *world, const struct node *node, const struct record *record,
+                       struct slice blob);
+void masked_on_round(struct world *world, const struct record *record);
+void masked_from_agent(struct world *world, size_t agent, const struct message *message,
+                       struct slice payload);
+void masked_from_coordinator(struct world *world, const struct message *message,
+                             struct slice payload);
 
 /** The noise that the curator has drawn for a round: from a copy of the source as it was before the
  * closing step. count: of noise. */

@@ -16,7 +16,7 @@ static void check_offer(struct world *world, size_t agent, const struct message 
         return;
     }
     const struct record *record = &answer->record;
-    const bool central = world->plan.trial != TRIAL_LOCAL;
+    const bool central = plan_is_central(&world->plan);
     if (central) {
         central_on_offer(world, answer, message);
     }
@@ -35,12 +35,13 @@ static void check_chunk(struct world *world, size_t agent, const struct message 
     struct known_answer *answer =
         checker_find(&world->checker, agent, &message->as.chunk.job, message->as.chunk.round);
     uint64_t offset = message->as.chunk.offset;
-    if (answer != NULL && world->plan.trial != TRIAL_LOCAL) {
+    if (answer != NULL && plan_is_central(&world->plan)) {
         central_on_chunk(world, answer, message, payload);
         return;
     }
-    if (answer == NULL || offset > answer->bytes.size ||
-        payload.size > answer->bytes.size - offset ||
+    /* Behind the words of a masked answer stands what opens them. */
+    const uint64_t size = answer == NULL ? 0 : answer->record.as.answer.answer_bytes;
+    if (answer == NULL || offset > size || payload.size > size - offset ||
         memcmp((const uint8_t *)answer->bytes.data + offset, payload.data, payload.size) != 0) {
         world_fail(world, "%s sends bytes that are not in its journal", peer_name(agent));
     }
@@ -61,6 +62,11 @@ static void check_from_agent(struct world *world, size_t agent, const struct mes
         break;
     case MESSAGE_CHUNK:
         check_chunk(world, agent, message, payload);
+        break;
+    case MESSAGE_KEYS:
+    case MESSAGE_SIGNED:
+    case MESSAGE_REVEAL:
+        masked_from_agent(world, agent, message, payload);
         break;
     default:
         world_fail(world, "%s sends a %s", peer_name(agent), message_kind_name(message->kind));
@@ -120,7 +126,7 @@ static void check_piece(struct world *world, const struct message *message, stru
     struct slice source = {.data = checker->experts, .size = checker->experts_bytes};
     if (digest_equal(&message->as.piece.digest, &world->liar.text_digest)) {
         source = world->fixture.text;
-    } else if (world->plan.trial != TRIAL_LOCAL) {
+    } else if (plan_is_central(&world->plan)) {
         central_on_piece(world, message, payload);
         return;
     }
@@ -160,6 +166,12 @@ static void check_from_coordinator(struct world *world, const struct message *me
         break;
     case MESSAGE_PIECE:
         check_piece(world, message, payload);
+        break;
+    case MESSAGE_ROSTER:
+    case MESSAGE_SURVIVORS:
+    case MESSAGE_OPEN:
+        check_job(world, &message->as.leg.job);
+        masked_from_coordinator(world, message, payload);
         break;
     default:
         world_fail(world, "the coordinator sends a %s", message_kind_name(message->kind));

@@ -43,6 +43,12 @@ static const struct {
                          " \"quantile: 0.5 of b\"], batch: 12, share: 0.6, grid_bits: 10}\n"
                          "  - {task: select, candidates: {stumps: [a, b], thresholds: 4},"
                          " batch: 12, share: 0.4}\n"},
+    [TRIAL_MASKED] = {"trust: distributed, epsilon: 1, delta: 0",
+                      ", dishonest: 1, honest: 1, records: 12",
+                      "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.6,"
+                      " tolerance: 0.01, grid_bits: 10, experts: {own: false, shifts: [0.25]}}\n"
+                      "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
+                      " share: 0.4, grid_bits: 10}\n"},
 };
 
 /* Of the same rounds as TRIAL_PLAYS: two segments each, of which the second one's last play is the
@@ -76,7 +82,7 @@ static void allow(struct policy *policy, const struct job *job)
         policy->task_allowed[job->stage[i].task] = true;
     }
     policy->trust_allowed[job->trust] = true;
-    if (job->trust == TRUST_LOCAL) {
+    if (job->trust != TRUST_CENTRAL) {
         return;
     }
     /* A job may cost its price and no more; what all may cost is another limit, at another order. */
@@ -118,6 +124,19 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
         .answer_slot_ms = plan->slot_ms};
     fixture->policy.allowance_days /= plan->planted == PLANTED_SHORT_WINDOW ? 2 : 1;
     allow(&fixture->policy, &fixture->job);
+    fixture->policy.dishonest_min = 1;
+    (void)snprintf(fixture->policy.peers, sizeof fixture->policy.peers, "peers");
+    fixture->peers.count = 0;
+    for (size_t i = 0; i < SIM_AGENTS; i++) {
+        const struct digest secret = {{1, (uint8_t)i}};
+        char name[MASKS_NAME_BYTES];
+        (void)snprintf(name, sizeof name, "agent-%zu", i + 1);
+        if (sign_pair_from_secret(&fixture->signing[i], &secret) != STATUS_OK ||
+            masks_peers_add(&fixture->peers, name, &fixture->signing[i].public_key, NULL) !=
+                STATUS_OK) {
+            abort();
+        }
+    }
 }
 
 void fixture_free(struct fixture *fixture)

@@ -8,6 +8,7 @@
 #include "agent/source.h"
 #include "dictionary/dictionary.h"
 #include "job/job.h"
+#include "masks/site.h"
 #include "sim/plan.h"
 
 enum { SIM_TEXT_BYTES = 2048, SIM_AGENTS = 3, SIM_RECORDS = 12 };
@@ -22,6 +23,8 @@ struct fixture {
     struct job job; /* parsed from the text */
     struct policy policy;
     struct dictionary dictionary; /* of every agent's records */
+    struct masks_peers peers;
+    struct key_pair signing[SIM_AGENTS];
 };
 
 /** Makes the job's text for a plan's times. Aborts when it is not a valid job. */

@@ -99,10 +99,14 @@ static void make_machine(struct world *world, struct node *node)
         status = coordinator_new(&node->coordinator, &options);
         node->machine = coordinator_machine(node->coordinator);
     } else {
+        node->masks = (struct masks_self){.peers = &world->fixture.peers,
+                                          .signing = &world->fixture.signing[node->number - 1],
+                                          .random = &node->random};
         struct participant_options options = {.policy = &world->fixture.policy,
                                               .dictionary = &world->fixture.dictionary,
                                               .source = fixture_source(&node->data_number),
                                               .random = &node->random,
+                                              .masks = &node->masks,
                                               .log = &world->log,
                                               .heartbeat_ms = 500,
                                               .silence_ms = 4000,
@@ -130,7 +134,8 @@ static bool overlooks(const struct world *world, const struct node *node, uint64
 {
     enum planted planted = world->plan.planted;
     struct record record;
-    if (planted != PLANTED_FRESH_NOISE && planted != PLANTED_OUTCOME_CHANGES) {
+    if (planted != PLANTED_FRESH_NOISE && planted != PLANTED_OUTCOME_CHANGES &&
+        planted != PLANTED_TWO_LISTS) {
         return false;
     }
     if (wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) != STATUS_OK) {
@@ -138,6 +143,9 @@ static bool overlooks(const struct world *world, const struct node *node, uint64
     }
     enum record_kind kind = record.kind;
     record_free(&record);
+    if (planted == PLANTED_TWO_LISTS) {
+        return kind == RECORD_SURVIVORS;
+    }
     return planted == PLANTED_FRESH_NOISE ? kind == RECORD_ANSWER
                                           : kind == RECORD_ROUND && sequence == node->journal.count;
 }
@@ -147,7 +155,7 @@ void node_start(struct world *world, struct node *node)
     world_tell(world, "%s starts, %zu records", peer_name(node->number), node->journal.count);
     memory_journal_reopen(&node->journal);
     node->starts++;
-    if (world->plan.trial != TRIAL_LOCAL && !world->plan.patient && node->starts > 1 &&
+    if (plan_is_central(&world->plan) && !world->plan.patient && node->starts > 1 &&
         dice_one_in(&world->dice, 8)) {
         world->tally.records_changed++;
         node->data_number += MACHINES; /* the site's records have changed meanwhile */
@@ -166,7 +174,7 @@ void node_start(struct world *world, struct node *node)
             node_step(world, node, &event);
         }
     }
-    if (node->up && node->number == COORDINATOR && world->plan.trial != TRIAL_LOCAL) {
+    if (node->up && node->number == COORDINATOR && plan_is_central(&world->plan)) {
         planted_forgetful(world, node);
         central_on_recovery(world, node);
     }

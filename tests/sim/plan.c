@@ -27,6 +27,11 @@ const char *planted_name(enum planted planted)
         [PLANTED_CURATOR_FORGETS] = "curator-forgets",
         [PLANTED_OTHER_RECORDS] = "other-records",
         [PLANTED_FORGET_EARLY] = "forget-early",
+        [PLANTED_ROSTER_EARLY] = "roster-early",
+        [PLANTED_SETTLE_EARLY] = "settle-early",
+        [PLANTED_SIGN_EARLY] = "sign-early",
+        [PLANTED_TWO_LISTS] = "two-lists",
+        [PLANTED_MASK_LOST] = "mask-lost",
     };
     return name[planted];
 }
@@ -42,12 +47,20 @@ static uint32_t between(struct dice *dice, uint32_t least, uint32_t most)
     return least + (uint32_t)dice_below(dice, most - least + 1);
 }
 
-/* Two seeds in seven are of central trust: the number alone decides, and no throw of the dice, so that the
+/* Two seeds in seven are of central trust, two in twenty-one of distributed: the number alone decides, and no throw of the dice, so that the
  * others mean what they always meant. */
 static enum trial trial_of(uint64_t seed)
 {
     const bool central = seed % 7 == 2 || seed % 7 == 4;
-    return central ? (enum trial)(TRIAL_LOCAL + 1 + seed / 7 % (TRIAL_COUNT - 1)) : TRIAL_LOCAL;
+    const bool masked = seed % 7 == 6 && seed % 3 != 2;
+    return central  ? (enum trial)(TRIAL_LOCAL + 1 + seed / 7 % (TRIAL_MASKED - 1))
+           : masked ? TRIAL_MASKED
+                    : TRIAL_LOCAL;
+}
+
+bool plan_is_central(const struct plan *plan)
+{
+    return plan->trial != TRIAL_LOCAL && plan->trial != TRIAL_MASKED;
 }
 
 void plan_calm(struct plan *plan, uint64_t seed)
@@ -88,6 +101,13 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     plan->planted = planted;
     plan->faulty = true;
     plan->patient = dice_one_in(&dice, 2);
+    if (planted >= PLANTED_ROSTER_EARLY) {
+        plan->trial = TRIAL_MASKED;
+        plan->local = LOCAL_FITS;
+    }
+    if (plan->trial == TRIAL_MASKED) { /* who dies before its answer is durable is not in the round: it may fail */
+        plan->patient = false;
+    }
     plan->earlier = dice_one_in(&dice, 4);
     plan->cohort_min = between(&dice, plan->patient ? 2 : 1, 3);
     plan->deadline_s = plan->patient ? 3600 : between(&dice, 2, 20);
@@ -117,8 +137,12 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
     plan->stranger = rate(&dice, 10);
     plan->tick = rate(&dice, 5);
     plan->clock_jump = rate(&dice, 3);
-    if (planted >= PLANTED_NOISE_TWICE && plan->trial == TRIAL_LOCAL) {
-        plan->trial = (enum trial)(TRIAL_LOCAL + 1 + seed % (TRIAL_COUNT - 1));
+    if (planted >= PLANTED_NOISE_TWICE && planted < PLANTED_ROSTER_EARLY &&
+        !plan_is_central(plan)) {
+        plan->trial = (enum trial)(TRIAL_LOCAL + 1 + seed % (TRIAL_MASKED - 1));
+    }
+    if (plan->trial == TRIAL_MASKED && plan->cohort_min < 2) {
+        plan->cohort_min = 2;
     }
     if (planted == PLANTED_REVOKED_COUNTS) {
         plan->patient = false;

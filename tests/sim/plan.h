@@ -33,6 +33,12 @@ enum planted {
     PLANTED_CURATOR_FORGETS,  /* after a crash the curator has spent nothing */
     PLANTED_OTHER_RECORDS,    /* after a crash an exact answer is of other records */
     PLANTED_FORGET_EARLY,     /* a state goes before the one after it is durable */
+    /* under distributed trust */
+    PLANTED_ROSTER_EARLY, /* a roster is told before it is durable */
+    PLANTED_SETTLE_EARLY, /* so are the survivors */
+    PLANTED_SIGN_EARLY,   /* an agent signs a list before it is durable */
+    PLANTED_TWO_LISTS,    /* after a crash the coordinator has forgotten whom it named */
+    PLANTED_MASK_LOST,    /* one survivor's answer keeps a mask in the sum */
     PLANTED_COUNT
 };
 
@@ -49,8 +55,13 @@ enum trial {
     TRIAL_PLAYS,     /* central trust: fits, and two plays on exact losses */
     TRIAL_GAUSSIAN,  /* central trust: gradient rounds */
     TRIAL_QUESTIONS, /* central trust: queries and a selection */
+    TRIAL_MASKED,    /* distributed trust: fits and losses */
     TRIAL_COUNT
 };
+
+struct plan;
+/** Whether the job's trust is central. */
+bool plan_is_central(const struct plan *plan);
 
 const char *planted_name(enum planted planted);
 

@@ -65,6 +65,9 @@ static void bend(const struct world *world, const struct node *node, struct reco
     } else if (record->kind == RECORD_ROUND &&
                (planted == PLANTED_NOISE_TWICE || planted == PLANTED_NOISE_MISSING)) {
         bend_noise(world, node, record);
+    } else if (record->kind == RECORD_ROUND && planted == PLANTED_MASK_LOST &&
+               record->as.round.sum_count > 0) {
+        record->as.round.sum[0] ^= INT64_C(0x5a5a5a5a5a5a5a5a);
     } else if (record->kind == RECORD_ANSWER && planted == PLANTED_EXACT_FREE) {
         record->as.answer.charge.epsilon_micro = 0;
         record->as.answer.charge.sigma_micro = UINT64_MAX;
@@ -96,13 +99,27 @@ bool planted_early(struct world *world, struct node *node, const struct effect *
 {
     struct record record;
     enum planted planted = world->plan.planted;
-    if ((planted != PLANTED_SEND_BEFORE_COMMIT && planted != PLANTED_RELEASE_EARLY) ||
+    static const struct {
+        enum planted planted;
+        enum record_kind kind;
+    } early[] = {{PLANTED_SEND_BEFORE_COMMIT, RECORD_ANSWER},
+                 {PLANTED_RELEASE_EARLY, RECORD_ROUND},
+                 {PLANTED_ROSTER_EARLY, RECORD_ROSTER},
+                 {PLANTED_SETTLE_EARLY, RECORD_SURVIVORS},
+                 {PLANTED_SIGN_EARLY, RECORD_SURVIVORS}};
+    size_t which = 0;
+    while (which < sizeof early / sizeof early[0] && early[which].planted != planted) {
+        which++;
+    }
+    if (which == sizeof early / sizeof early[0] ||
+        (planted == PLANTED_SETTLE_EARLY && node->number != COORDINATOR) ||
+        (planted == PLANTED_SIGN_EARLY && node->number == COORDINATOR) ||
         wire_decode_record(&record, effect->as.commit.body) != STATUS_OK) {
         return false;
     }
     enum record_kind kind = record.kind;
     record_free(&record);
-    if (kind != (planted == PLANTED_RELEASE_EARLY ? RECORD_ROUND : RECORD_ANSWER)) {
+    if (kind != early[which].kind) {
         return false;
     }
     size_t slot = node->committed_count++;
@@ -152,7 +169,7 @@ static bool bend_exact(struct world *world, struct node *node, size_t to, struct
 {
     const enum planted planted = world->plan.planted;
     struct message message;
-    if (planted < PLANTED_EXACT_JOURNALED || node->number == COORDINATOR ||
+    if (planted < PLANTED_EXACT_JOURNALED || planted >= PLANTED_ROSTER_EARLY || node->number == COORDINATOR ||
         wire_decode(&message, control, payload) != STATUS_OK) {
         return false;
     }

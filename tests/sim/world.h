@@ -50,6 +50,7 @@ struct node {
     struct seeded_random seeded;
     struct seeded_random before_step; /* what the step under way draws from */
     struct random random;
+    struct masks_self masks;
     bool random_failed;
     size_t starts;
     struct effects effects;
@@ -87,7 +88,10 @@ struct node {
     ENTRY(answers_sent_again)                                                                      \
     ENTRY(central_rounds)                                                                          \
     ENTRY(plays_anew)                                                                              \
-    ENTRY(records_changed)
+    ENTRY(records_changed)                                                                         \
+    ENTRY(masked_answers)                                                                          \
+    ENTRY(masked_rounds)                                                                           \
+    ENTRY(masked_without)
 
 struct tally {
 #define TALLY_FIELD(name) uint64_t name;

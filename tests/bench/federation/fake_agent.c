@@ -175,6 +175,12 @@ static void take(struct acting *acting, const struct message *message, struct sl
     case MESSAGE_CHALLENGE:
     case MESSAGE_KEY_IN_USE:
     case MESSAGE_PRESENT:
+    case MESSAGE_KEYS:
+    case MESSAGE_ROSTER:
+    case MESSAGE_SURVIVORS:
+    case MESSAGE_SIGNED:
+    case MESSAGE_OPEN:
+    case MESSAGE_REVEAL:
     case MESSAGE_KIND_COUNT:
         break;
     }

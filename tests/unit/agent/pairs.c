@@ -265,6 +265,12 @@ static void hear(struct scene *scene, const struct message *message)
     case MESSAGE_CHALLENGE:
     case MESSAGE_KEY_IN_USE:
     case MESSAGE_PRESENT:
+    case MESSAGE_KEYS:
+    case MESSAGE_ROSTER:
+    case MESSAGE_SURVIVORS:
+    case MESSAGE_SIGNED:
+    case MESSAGE_OPEN:
+    case MESSAGE_REVEAL:
     case MESSAGE_KIND_COUNT:
         cr_assert_fail("an agent does not send this");
     }
