@@ -309,9 +309,9 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
     gate->pending.view.invitation = request->invitation;
     gate->pending.view.exact = request->exact;
     gate->pending.view.rows = request->charge.row_count;
-    *blob = request->exact ? (struct slice){0}
-                           : (struct slice){gate->pending.data,
-                                            gate->pending.view.bytes.size + opening_size};
+    *blob = request->exact
+                ? (struct slice){0}
+                : (struct slice){gate->pending.data, gate->pending.view.bytes.size + opening_size};
     memset(record, 0, sizeof *record);
     record->kind = RECORD_ANSWER;
     record->as.answer.job = request->job;

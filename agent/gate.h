@@ -25,10 +25,10 @@ struct gate_request {
     const char *task;
     struct digest invitation;
     struct charge charge;
-    bool exact;      /* central trust: the coordinator adds the noise, once, to the sum */
+    bool exact;               /* central trust: the coordinator adds the noise, once, to the sum */
     struct masks_site *masks; /* distributed trust: LISTED, and MASKED afterwards; else NULL */
     uint64_t shares;          /* with masks: how many make up the whole noise */
-    int64_t wall_ms; /* now, as the record will say */
+    int64_t wall_ms;          /* now, as the record will say */
 };
 
 /** Makes a gate with all that the policy allows. Fails with STATUS_NO_MEMORY. gate_free wipes. */

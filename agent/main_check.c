@@ -260,8 +260,9 @@ static bool check_masks(struct site *site)
         status = site_read_signing_key(site, &why);
     }
     if (status == STATUS_OK && masks_peers_find(&site->peers, &site->signing.public_key) == NULL) {
-        status = why_refuse(&why, "%s has no line of this site's own signing key; remedy: "
-                                  "hedgerow-agent peers add NAME --key %s.pub",
+        status = why_refuse(&why,
+                            "%s has no line of this site's own signing key; remedy: "
+                            "hedgerow-agent peers add NAME --key %s.pub",
                             site->peers_path, site->settings.key);
     }
     if (status == STATUS_OK) {

@@ -52,9 +52,9 @@ struct participant_options {
     const struct policy *policy;         /* kept */
     const struct dictionary *dictionary; /* kept; jobs are judged by it and by the policy alone */
     struct source source;
-    const struct random *random; /* kept */
+    const struct random *random;    /* kept */
     const struct masks_self *masks; /* kept; NULL: masked rounds are declined */
-    const struct log *log;       /* kept */
+    const struct log *log;          /* kept */
     struct model_sink model;
     struct text_sink waiting;
     struct look looked; /* as it was put last */

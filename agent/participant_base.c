@@ -61,8 +61,7 @@ void participant_check(const struct participant *p)
     CHECK(!p->work.done || p->work.kind != WORK_NONE);
     CHECK((p->commit_count > 0) ==
           (p->round_phase == ROUND_COMMITTING || p->round_phase == ROUND_SIGNING));
-    CHECK(p->masks == NULL ||
-          (p->round_phase >= ROUND_KEYED && p->round_phase <= ROUND_SIGNED));
+    CHECK(p->masks == NULL || (p->round_phase >= ROUND_KEYED && p->round_phase <= ROUND_SIGNED));
     CHECK(p->masks != NULL || (p->round_phase != ROUND_KEYED && p->round_phase != ROUND_SIGNING &&
                                p->round_phase != ROUND_SIGNED));
     CHECK(p->job_phase != JOB_READY || p->order != NULL);

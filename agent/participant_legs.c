@@ -26,8 +26,8 @@ bool legs_are_needed(const struct participant *p)
 }
 
 /* The payload stays in p->leg until the next step. */
-static enum status send(struct participant *p, enum message_kind kind, size_t size,
-                        struct effects *effects)
+static enum status send_leg(struct participant *p, enum message_kind kind, size_t size,
+                            struct effects *effects)
 {
     struct message message = {.kind = kind};
     message.as.leg.job = p->name.id;
@@ -38,7 +38,7 @@ static enum status send(struct participant *p, enum message_kind kind, size_t si
 enum status legs_send_keys(struct participant *p, struct effects *effects)
 {
     masks_site_keys(p->masks, p->leg);
-    return send(p, MESSAGE_KEYS, MASKS_KEYS_BYTES, effects);
+    return send_leg(p, MESSAGE_KEYS, MASKS_KEYS_BYTES, effects);
 }
 
 enum status legs_begin(struct participant *p, struct effects *effects)
@@ -73,8 +73,8 @@ enum status legs_restore(struct participant *p, const struct gate_answer_view *a
     if (*restored || p->options.masks == NULL) {
         return STATUS_OK;
     }
-    enum status status = masks_site_unpack(&p->masks, p->options.masks, &terms,
-                                           &answer->invitation, answer->masks);
+    enum status status =
+        masks_site_unpack(&p->masks, p->options.masks, &terms, &answer->invitation, answer->masks);
     if (status != STATUS_OK) {
         return status == STATUS_CORRUPT ? STATUS_OK : status;
     }
@@ -113,7 +113,7 @@ static enum status send_signature(struct participant *p, struct effects *effects
     struct signature signature;
     const enum status status = masks_site_sign(p->masks, &signature);
     memcpy(p->leg, signature.byte, SIGNATURE_BYTES);
-    return status == STATUS_OK ? send(p, MESSAGE_SIGNED, SIGNATURE_BYTES, effects) : status;
+    return status == STATUS_OK ? send_leg(p, MESSAGE_SIGNED, SIGNATURE_BYTES, effects) : status;
 }
 
 static void tell_refused(const struct participant *p, const char *event, const char *reason)
@@ -183,7 +183,7 @@ static enum status on_open(struct participant *p, const struct event *event,
         tell_refused(p, "open-refused", why.text);
         return STATUS_OK;
     }
-    return send(p, MESSAGE_REVEAL, size, effects);
+    return send_leg(p, MESSAGE_REVEAL, size, effects);
 }
 
 enum status legs_on_message(struct participant *p, const struct event *event,

@@ -172,13 +172,13 @@ static enum status begin_round(struct participant *p, const struct event *event,
     }
     if (!input_is_right(p, stage, within, &p->input)) {
         return round_decline(p, "input-refused",
-                               "the coordinator's input is not what the job or the policy allows",
-                               effects);
+                             "the coordinator's input is not what the job or the policy allows",
+                             effects);
     }
     if (!noise_can_cover(p, stage, within, &charge)) {
         return round_decline(p, "noise-out-of-range",
-                               "no noise there is covers an answer of this size at this price",
-                               effects);
+                             "no noise there is covers an answer of this size at this price",
+                             effects);
     }
     /* What is on the way, a last model too, would take the place of the experts under the computation. */
     transfer_drop(&p->fetch);
@@ -211,17 +211,16 @@ static enum status answer_again(struct participant *p, const struct event *event
     p->round = answer->round;
     if (!digest_equal(&answer->invitation, invitation)) {
         return round_decline(p, "invitation-differs",
-                               "it was answered before, and the coordinator now asks something "
-                               "else under the same number",
-                               effects);
+                             "it was answered before, and the coordinator now asks something "
+                             "else under the same number",
+                             effects);
     }
     if (answer->bytes.size == 0) {
         return round_decline(p, "answer-dropped",
-                               "it was answered and closed; the answer is no longer kept", effects);
+                             "it was answered and closed; the answer is no longer kept", effects);
     }
     bool restored = false;
-    const enum status status =
-        legs_are_needed(p) ? legs_restore(p, answer, &restored) : STATUS_OK;
+    const enum status status = legs_are_needed(p) ? legs_restore(p, answer, &restored) : STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }
@@ -250,8 +249,7 @@ static enum status invite_again(struct participant *p, const struct digest *invi
         return legs_send_keys(p, effects);
     }
     if ((p->round_phase == ROUND_OFFERED || p->round_phase == ROUND_SIGNED) &&
-        gate_latest(p->gate, &answer) &&
-        digest_equal(&answer.invitation, invitation)) {
+        gate_latest(p->gate, &answer) && digest_equal(&answer.invitation, invitation)) {
         return offer(p, &answer, effects);
     }
     return STATUS_OK;
@@ -318,7 +316,7 @@ enum status round_on_experts(struct participant *p, const struct event *event,
     }
     if (!good) {
         return round_decline(p, "experts-forged",
-                               "the experts do not match their digest, or are not finite", effects);
+                             "the experts do not match their digest, or are not finite", effects);
     }
     p->invited_ms =
         event
@@ -419,8 +417,7 @@ enum status round_on_pull(struct participant *p, const struct message *message,
     uint32_t length = message->as.pull.length;
 
     if ((p->round_phase != ROUND_OFFERED && p->round_phase != ROUND_SIGNED) ||
-        !gate_latest(p->gate, &answer) ||
-        !digest_equal(&answer.job, &message->as.pull.job) ||
+        !gate_latest(p->gate, &answer) || !digest_equal(&answer.job, &message->as.pull.job) ||
         answer.round != message->as.pull.round || offset >= answer.bytes.size ||
         length > answer.bytes.size - offset) {
         return STATUS_OK;

@@ -151,8 +151,8 @@ size_t cohort_count_possible(const struct cohort *cohort)
     for (size_t i = 0; i < cohort->count; i++) {
         const struct member *member = &cohort->member[i];
         count += member->standing == STANDING_ANSWERED ||
-                 (member->admitted && (member->standing < STANDING_ANSWERED ||
-                                       member->standing == STANDING_KEYED));
+                 (member->admitted &&
+                  (member->standing < STANDING_ANSWERED || member->standing == STANDING_KEYED));
     }
     return count;
 }

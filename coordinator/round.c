@@ -16,22 +16,19 @@ static const char JOB_LABEL[] = "hedgerow job 1";
 
 #define NEXT(phase) (1u << (phase))
 
-static const unsigned PHASE_NEXT[] = {[PHASE_RECOVERING] = NEXT(PHASE_NAMING) |
-                                                           NEXT(PHASE_JOINING) | NEXT(PHASE_OPEN) |
-                                                           NEXT(PHASE_KEYING) | NEXT(PHASE_OVER),
-                                      [PHASE_NAMING] = NEXT(PHASE_JOINING),
-                                      [PHASE_JOINING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) |
-                                                        NEXT(PHASE_CLOSING),
-                                      [PHASE_KEYING] = NEXT(PHASE_LISTING) | NEXT(PHASE_CLOSING),
-                                      [PHASE_LISTING] = NEXT(PHASE_OPEN),
-                                      [PHASE_OPEN] = NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) |
-                                                     NEXT(PHASE_CLOSING),
-                                      [PHASE_SETTLING] = NEXT(PHASE_OPENING),
-                                      [PHASE_OPENING] = NEXT(PHASE_CLOSING),
-                                      [PHASE_CLOSING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) |
-                                                        NEXT(PHASE_OVER),
-                                      [PHASE_OVER] = NEXT(PHASE_FINISHED),
-                                      [PHASE_FINISHED] = 0};
+static const unsigned PHASE_NEXT[] = {
+    [PHASE_RECOVERING] = NEXT(PHASE_NAMING) | NEXT(PHASE_JOINING) | NEXT(PHASE_OPEN) |
+                         NEXT(PHASE_KEYING) | NEXT(PHASE_OVER),
+    [PHASE_NAMING] = NEXT(PHASE_JOINING),
+    [PHASE_JOINING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_CLOSING),
+    [PHASE_KEYING] = NEXT(PHASE_LISTING) | NEXT(PHASE_CLOSING),
+    [PHASE_LISTING] = NEXT(PHASE_OPEN),
+    [PHASE_OPEN] = NEXT(PHASE_SETTLING) | NEXT(PHASE_OPENING) | NEXT(PHASE_CLOSING),
+    [PHASE_SETTLING] = NEXT(PHASE_OPENING),
+    [PHASE_OPENING] = NEXT(PHASE_CLOSING),
+    [PHASE_CLOSING] = NEXT(PHASE_OPEN) | NEXT(PHASE_KEYING) | NEXT(PHASE_OVER),
+    [PHASE_OVER] = NEXT(PHASE_FINISHED),
+    [PHASE_FINISHED] = 0};
 CHECK_TABLE(PHASE_NEXT, PHASE_COUNT);
 
 void coordinator_enter(struct coordinator *c, enum phase next)
@@ -220,8 +217,8 @@ static enum status on_record(struct coordinator *c, const struct event *event)
                   "own, or bring the old text back");
         status = STATUS_FOREIGN;
     } else if (record.kind == RECORD_ROSTER || record.kind == RECORD_SURVIVORS) {
-        status = coordinator_restore_masks(c, &record, event->as.record.sequence,
-                                           event->as.record.blob);
+        status =
+            coordinator_restore_masks(c, &record, event->as.record.sequence, event->as.record.blob);
     } else {
         status = outcome_add(&c->outcome, c->options.job, &record, event->as.record.blob);
     }

@@ -100,9 +100,8 @@ static size_t rank_of(const struct coordinator *c, const struct member *member)
 static bool is_listed(const struct coordinator *c, const struct member *member)
 {
     const size_t rank = rank_of(c, member);
-    return masks_host_is_settled(c->masks)
-               ? masks_set_has(masks_host_survivors(c->masks), rank)
-               : rank < masks_host_roster(c->masks)->count;
+    return masks_host_is_settled(c->masks) ? masks_set_has(masks_host_survivors(c->masks), rank)
+                                           : rank < masks_host_roster(c->masks)->count;
 }
 
 void coordinator_mark_unlisted(struct coordinator *c)
@@ -143,8 +142,8 @@ size_t coordinator_least(const struct coordinator *c)
 }
 
 /* One that was revoked since it answered is written to no more; its answer stays in the sum. */
-static enum status send(const struct coordinator *c, const struct member *member,
-                        enum message_kind kind, struct slice payload, struct effects *effects)
+static enum status send_leg(const struct coordinator *c, const struct member *member,
+                            enum message_kind kind, struct slice payload, struct effects *effects)
 {
     struct message message = {.kind = kind};
     if (!member->admitted) {
@@ -158,14 +157,15 @@ static enum status send(const struct coordinator *c, const struct member *member
 static enum status send_roster(const struct coordinator *c, const struct member *member,
                                struct effects *effects)
 {
-    return send(c, member, MESSAGE_ROSTER, (struct slice){c->kept.roster, c->kept.size}, effects);
+    return send_leg(c, member, MESSAGE_ROSTER, (struct slice){c->kept.roster, c->kept.size},
+                    effects);
 }
 
 static enum status send_survivors(const struct coordinator *c, const struct member *member,
                                   struct effects *effects)
 {
-    return send(c, member, MESSAGE_SURVIVORS,
-                (struct slice){masks_host_survivors(c->masks)->byte, MASKS_SET_BYTES}, effects);
+    return send_leg(c, member, MESSAGE_SURVIVORS,
+                    (struct slice){masks_host_survivors(c->masks)->byte, MASKS_SET_BYTES}, effects);
 }
 
 /* The payload stays in c->open until the next step; each time it is the same until more have signed. */
@@ -173,7 +173,7 @@ static enum status send_open(struct coordinator *c, const struct member *member,
                              struct effects *effects)
 {
     const size_t size = masks_host_open(c->masks, c->open);
-    return send(c, member, MESSAGE_OPEN, (struct slice){c->open, size}, effects);
+    return send_leg(c, member, MESSAGE_OPEN, (struct slice){c->open, size}, effects);
 }
 
 static enum status on_keys(struct coordinator *c, const struct event *event, struct member *member)
@@ -199,7 +199,8 @@ static enum status on_keys(struct coordinator *c, const struct event *event, str
 static enum status list(struct coordinator *c, const struct event *event, struct effects *effects)
 {
     struct why why = {""};
-    CHECK(masks_host_list(c->masks, &why) == STATUS_OK); /* the job's text was judged by its minimum */
+    CHECK(masks_host_list(c->masks, &why) ==
+          STATUS_OK); /* the job's text was judged by its minimum */
     const struct masks_roster *roster = masks_host_roster(c->masks);
     drop_kept(c);
     c->kept.roster = malloc(roster->count * MASKS_KEYS_BYTES);
@@ -246,8 +247,7 @@ static enum status begin_opening(struct coordinator *c, const struct event *even
 {
     enum status status = STATUS_OK;
     coordinator_enter(c, PHASE_OPENING);
-    c->deadline_ms =
-        event->now_ms + c->options.job->deadline_ms + c->options.job->patience_ms;
+    c->deadline_ms = event->now_ms + c->options.job->deadline_ms + c->options.job->patience_ms;
     for (size_t i = 0; i < c->cohort.count && status == STATUS_OK; i++) {
         if (c->cohort.member[i].standing == STANDING_ANSWERED) {
             status = send_survivors(c, &c->cohort.member[i], effects);
@@ -348,9 +348,9 @@ static enum status on_reveal(struct coordinator *c, const struct event *event,
                              struct member *member, struct effects *effects)
 {
     char cause[RECORD_CAUSE_BYTES];
-    const enum status status = masks_host_take_reveal(
-        c->masks, rank_of(c, member), event->as.message.payload, (uint64_t *)c->aggregate.sum,
-        c->aggregate.count);
+    const enum status status =
+        masks_host_take_reveal(c->masks, rank_of(c, member), event->as.message.payload,
+                               (uint64_t *)c->aggregate.sum, c->aggregate.count);
     if (status == STATUS_CORRUPT) {
         (void)snprintf(cause, sizeof cause,
                        "round %" PRIu32 ": its masked sum could not be opened: what %s revealed is "
@@ -364,8 +364,9 @@ static enum status on_reveal(struct coordinator *c, const struct event *event,
                   c->outcome.rounds_closed);
         return STATUS_OK;
     }
-    return status == STATUS_OK && masks_host_is_open(c->masks) ? coordinator_close(c, event, effects)
-                                                               : status;
+    return status == STATUS_OK && masks_host_is_open(c->masks)
+               ? coordinator_close(c, event, effects)
+               : status;
 }
 
 enum status coordinator_on_leg(struct coordinator *c, const struct event *event,

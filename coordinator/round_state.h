@@ -33,13 +33,13 @@ enum phase {
     PHASE_RECOVERING, /* before EVENT_START */
     PHASE_NAMING,     /* the job's own record is on its way to the journal */
     PHASE_JOINING,    /* until cohort_min agents are ready */
-    PHASE_KEYING,  /* masked: sites send their keys */
-    PHASE_LISTING, /* masked: the roster is on its way to the journal */
+    PHASE_KEYING,     /* masked: sites send their keys */
+    PHASE_LISTING,    /* masked: the roster is on its way to the journal */
     PHASE_OPEN,
     PHASE_SETTLING, /* masked: the list of survivors is on its way to the journal */
     PHASE_OPENING,  /* masked: signatures and what opens the sum come in */
-    PHASE_CLOSING, /* the outcome is on its way to the journal */
-    PHASE_OVER,    /* the job is done or failed; agents fetch what they miss */
+    PHASE_CLOSING,  /* the outcome is on its way to the journal */
+    PHASE_OVER,     /* the job is done or failed; agents fetch what they miss */
     PHASE_FINISHED,
     PHASE_COUNT
 };
@@ -66,7 +66,7 @@ struct coordinator {
     struct masks_host *masks; /* of the open round, where it is masked; owned */
     struct kept_masks kept;
     uint8_t open[MASKS_OPEN_BYTES_MAX]; /* what a step sends */
-    struct digest invitation; /* of the open round */
+    struct digest invitation;           /* of the open round */
     int64_t opened_ms;
     int64_t deadline_ms; /* of PHASE_JOINING, PHASE_OPEN and PHASE_OVER */
     bool late;           /* the open round is past its deadline, and below its minimum */

@@ -63,8 +63,7 @@ void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char 
         char part[PART_BYTES];
         char why[96];
         if (!member->admitted || member->standing == STANDING_ANSWERED ||
-            member->standing == STANDING_KEYED ||
-            (c->phase == PHASE_JOINING && member->ready)) {
+            member->standing == STANDING_KEYED || (c->phase == PHASE_JOINING && member->ready)) {
             continue;
         }
         describe(why, sizeof why, c, member, now_ms);
@@ -140,8 +139,8 @@ static void tell_missed(const struct coordinator *c, int64_t now_ms)
 enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
 {
     const size_t least = coordinator_least(c);
-    const size_t answered = cohort_count(&c->cohort, c->phase == PHASE_KEYING ? STANDING_KEYED
-                                                                              : STANDING_ANSWERED);
+    const size_t answered =
+        cohort_count(&c->cohort, c->phase == PHASE_KEYING ? STANDING_KEYED : STANDING_ANSWERED);
     const bool complete = cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms);
     /* Those on the list have made it impossible. A list that is too short may grow: an operator who changes
      * a key takes the old one off first. */

@@ -35,7 +35,12 @@ enum job_unit {
     UNIT_AGENT,  /* all that one agent holds */
     UNIT_COUNT
 };
-enum job_trust { TRUST_LOCAL, TRUST_CENTRAL, TRUST_DISTRIBUTED, TRUST_COUNT }; /* trust.h says what differs */
+enum job_trust {
+    TRUST_LOCAL,
+    TRUST_CENTRAL,
+    TRUST_DISTRIBUTED,
+    TRUST_COUNT
+}; /* trust.h says what differs */
 enum job_noise { JOB_NOISE_LAPLACE, JOB_NOISE_GAUSSIAN, JOB_NOISE_COUNT };
 enum task {
 #define TASK_NUMBER(NAME, name) TASK_##NAME,
@@ -102,8 +107,8 @@ struct job {
     uint64_t records_least; /* that every agent says it has; 0: not said */
     uint64_t records_most;  /* that one agent's answer may speak for, of shares; 0: not said */
     uint32_t cohort_min;
-    uint32_t dishonest;        /* of a masked round's sites, that may help the coordinator; 0: no masks */
-    uint32_t honest;           /* so many shares of noise are one whole */
+    uint32_t dishonest; /* of a masked round's sites, that may help the coordinator; 0: no masks */
+    uint32_t honest;    /* so many shares of noise are one whole */
     uint32_t deadline_ms;      /* of a round, from its opening */
     uint32_t patience_ms;      /* so much longer it stays open below cohort_min answers */
     uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */

@@ -117,21 +117,6 @@ void masks_site_free(struct masks_site *site)
     }
 }
 
-const struct digest *masks_site_invitation(const struct masks_site *site)
-{
-    return &site->round.invitation;
-}
-
-bool masks_site_is_listed(const struct masks_site *site)
-{
-    return site->phase >= SITE_LISTED;
-}
-
-bool masks_site_is_masked(const struct masks_site *site)
-{
-    return site->phase >= SITE_MASKED;
-}
-
 void masks_site_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYS_BYTES])
 {
     masks_keys_pack(out, &site->keys);
@@ -359,12 +344,6 @@ enum status masks_site_note(struct masks_site *site, const struct masks_set *sur
     site->noted = *survivors;
     site->phase = SITE_SIGNED;
     return STATUS_OK;
-}
-
-bool masks_site_noted(const struct masks_site *site, struct masks_set *survivors)
-{
-    *survivors = site->noted;
-    return site->phase == SITE_SIGNED;
 }
 
 enum status masks_site_sign(const struct masks_site *site, struct signature *out)

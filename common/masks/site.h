@@ -30,11 +30,6 @@ MUST_USE enum status masks_site_new(struct masks_site **out, const struct masks_
                                     const struct digest *invitation, struct why *why);
 void masks_site_free(struct masks_site *site);
 
-/** Returns what was asked of it. */
-const struct digest *masks_site_invitation(const struct masks_site *site);
-bool masks_site_is_listed(const struct masks_site *site);
-bool masks_site_is_masked(const struct masks_site *site);
-
 /** Leg 1: the site's keys, the same bytes each time. */
 void masks_site_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYS_BYTES]);
 
@@ -61,8 +56,6 @@ MUST_USE enum status masks_site_unpack(struct masks_site **out, const struct mas
  * before. Fails with STATUS_REFUSED. */
 MUST_USE enum status masks_site_note(struct masks_site *site, const struct masks_set *survivors,
                                      bool *again, struct why *why);
-/** Returns whether a list was noted; it becomes *survivors. */
-bool masks_site_noted(const struct masks_site *site, struct masks_set *survivors);
 /** Signs the list that was noted. CHECKs that there is one. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status masks_site_sign(const struct masks_site *site, struct signature *out);
 

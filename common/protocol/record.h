@@ -38,7 +38,8 @@ struct record {
             struct digest answer; /* SHA-256 of the blob; none for an exact answer (central trust),
                                      which is never written down, nor anything that tells it */
             uint64_t answer_bytes;
-            uint64_t masks_bytes; /* what opens the answer's masks, behind it in the blob; 0: it has none */
+            uint64_t
+                masks_bytes; /* what opens the answer's masks, behind it in the blob; 0: it has none */
         } answer;
         struct {
             struct digest job;
@@ -67,7 +68,11 @@ struct record {
     } as;
 };
 
-enum { RECORD_SUM_MAX = 1 << 20, RECORD_BODY_BYTES_MAX = 9 << 20, RECORD_MASKS_BYTES_MAX = 64 * 1024 };
+enum {
+    RECORD_SUM_MAX = 1 << 20,
+    RECORD_BODY_BYTES_MAX = 9 << 20,
+    RECORD_MASKS_BYTES_MAX = 64 * 1024
+};
 
 /** Returns whether a record may be in a journal: what can be judged without knowing the job. */
 bool record_is_valid(const struct record *record);

@@ -346,8 +346,9 @@ static enum status take(struct message *message, struct slice control, size_t pa
                                                                     : STATUS_INVALID;
     }
     int kind = (int)envelope->body_case - 1;
-    if (message_is_from_agent((enum message_kind)kind) ? !take_from_agent(message, envelope)
-                            : !take_from_coordinator(message, envelope)) {
+    if (message_is_from_agent((enum message_kind)kind)
+            ? !take_from_agent(message, envelope)
+            : !take_from_coordinator(message, envelope)) {
         return STATUS_INVALID;
     }
     if ((message->kind == MESSAGE_HELLO && message->as.hello.version != PROTOCOL_VERSION) ||

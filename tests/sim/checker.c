@@ -152,9 +152,9 @@ static void on_durable_answer(struct world *world, const struct node *node,
                             : blob.size;
     struct digest digest;
     digest_sha256(&digest, &(struct slice){blob.data, size}, 1);
-    if (!central && (size != record->as.answer.answer_bytes ||
-                     (record->as.answer.masks_bytes > 0) != masked ||
-                     (blob.size > 0 && !digest_equal(&digest, &record->as.answer.answer)))) {
+    if (!central &&
+        (size != record->as.answer.answer_bytes || (record->as.answer.masks_bytes > 0) != masked ||
+         (blob.size > 0 && !digest_equal(&digest, &record->as.answer.answer)))) {
         world_fail(world, "%s: a record does not fit its answer", peer_name(node->number));
     }
     if (checker_find(checker, node->number, &record->as.answer.job, record->as.answer.round) !=

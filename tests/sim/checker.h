@@ -33,7 +33,7 @@ struct known_round {
     struct record record;    /* RECORD_ROUND, owned */
     struct artifact experts; /* after it */
     struct artifact input;   /* that invitations to it named; bytes 0 before or none */
-    struct slice roster; /* durable, of a masked round; in the coordinator's journal */
+    struct slice roster;     /* durable, of a masked round; in the coordinator's journal */
     bool invited;
     bool released;
     struct message release; /* the first that left */

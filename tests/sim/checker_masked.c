@@ -70,9 +70,8 @@ static void unmask(struct known_answer *answer, const struct opening *opening)
     }
     for (size_t i = 0; i < opening->roster.count; i++) {
         key = pair_of(opening, i);
-        if (i != opening->rank &&
-            (i > opening->rank ? masks_subtract : masks_add)(words, count, MASKS_64, &key) !=
-                STATUS_OK) {
+        if (i != opening->rank && (i > opening->rank ? masks_subtract : masks_add)(
+                                      words, count, MASKS_64, &key) != STATUS_OK) {
             abort();
         }
     }
@@ -199,8 +198,7 @@ static void check_reveal(struct world *world, size_t agent, const struct message
         }
     }
     if (payload.size != size || memcmp(payload.data, right, size) != 0) {
-        world_fail(world, "%s reveals something else than its survivors ask for",
-                   peer_name(agent));
+        world_fail(world, "%s reveals something else than its survivors ask for", peer_name(agent));
     }
 }
 
@@ -231,8 +229,8 @@ void masked_from_coordinator(struct world *world, const struct message *message,
     const uint32_t round = message->as.leg.round;
     const struct known_list *list =
         list_of(&world->checker, COORDINATOR, &message->as.leg.job, round);
-    const struct slice roster = round < CHECKER_ROUNDS_MAX ? checker->round[round].roster
-                                                           : (struct slice){0};
+    const struct slice roster =
+        round < CHECKER_ROUNDS_MAX ? checker->round[round].roster : (struct slice){0};
     if (message->kind == MESSAGE_ROSTER) {
         if (roster.size == 0 || payload.size != roster.size ||
             memcmp(payload.data, roster.data, roster.size) != 0) {

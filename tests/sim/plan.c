@@ -105,7 +105,8 @@ void plan_draw(struct plan *plan, uint64_t seed, enum planted planted)
         plan->trial = TRIAL_MASKED;
         plan->local = LOCAL_FITS;
     }
-    if (plan->trial == TRIAL_MASKED) { /* who dies before its answer is durable is not in the round: it may fail */
+    if (plan->trial ==
+        TRIAL_MASKED) { /* who dies before its answer is durable is not in the round: it may fail */
         plan->patient = false;
     }
     plan->earlier = dice_one_in(&dice, 4);

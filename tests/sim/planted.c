@@ -169,8 +169,8 @@ static bool bend_exact(struct world *world, struct node *node, size_t to, struct
 {
     const enum planted planted = world->plan.planted;
     struct message message;
-    if (planted < PLANTED_EXACT_JOURNALED || planted >= PLANTED_ROSTER_EARLY || node->number == COORDINATOR ||
-        wire_decode(&message, control, payload) != STATUS_OK) {
+    if (planted < PLANTED_EXACT_JOURNALED || planted >= PLANTED_ROSTER_EARLY ||
+        node->number == COORDINATOR || wire_decode(&message, control, payload) != STATUS_OK) {
         return false;
     }
     if (planted == PLANTED_EXACT_JOURNALED && message.kind == MESSAGE_CHUNK) {

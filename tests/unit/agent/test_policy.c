@@ -46,6 +46,32 @@ Test(policy, is_read_with_limits_rounded_down)
     cr_assert_eq(policy.answer_slot_ms, 1000);
 }
 
+Test(policy, masked_sums_are_joined_with_enough_that_count_as_dishonest)
+{
+    char text[1024];
+    struct policy policy;
+    struct why why = {{0}};
+    struct job job = {.trust = TRUST_DISTRIBUTED, .cohort_min = 5, .dishonest = 2};
+    cr_assert_eq(policy_parse(&policy,
+                              with(text, "trust: [local]",
+                                   "trust: [distributed]\npeers: peers\n"
+                                   "dishonest_minimum: 3"),
+                              "policy.yml", &why),
+                 STATUS_OK, "%s", why.text);
+    cr_assert(policy_allows_masks(&policy));
+    cr_expect_str_eq(policy.peers, "peers");
+    cr_expect_eq(policy_check_job(&policy, &job, &why), STATUS_REFUSED);
+    cr_expect_not_null(strstr(why.text, "the policy wants at least 3 (dishonest_minimum)"), "%s",
+                       why.text);
+    policy.peers[0] = '\0';
+    cr_expect_eq(policy_check_job(&policy, &job, &why), STATUS_REFUSED);
+    cr_expect_not_null(strstr(why.text, "names no list of institutions"), "%s", why.text);
+    policy.trust_allowed[TRUST_DISTRIBUTED] = false;
+    cr_expect(!policy_allows_masks(&policy));
+    cr_expect_eq(policy_check_job(&policy, &job, &why), STATUS_REFUSED);
+    cr_expect_not_null(strstr(why.text, "its trust is distributed"), "%s", why.text);
+}
+
 Test(policy, without_a_limit_per_job_has_the_total_alone)
 {
     struct policy policy;
@@ -103,6 +129,12 @@ Test(policy, refuses_with_place_and_remedy)
         {"[fit, losses]", "all",
          "policy.yml:6:8: tasks: is a single value, not a list: write it like [fit, losses]"},
         {"[local]", "[]", "policy.yml:7:8: trust: is an empty list: write it like [local]"},
+        {"[local]", "[local, distributed]",
+         "policy.yml:7:8: trust: allows distributed, which needs a list of institutions: add "
+         "`peers: peers`, and fill it with `hedgerow-agent peers add`"},
+        {"job_epsilon: 2", "job_epsilon: 2\ndishonest_minimum: 255",
+         "policy.yml:5:20: dishonest_minimum: \"255\" is out of range: write a number from 1 to "
+         "254"},
         {"job_epsilon: 2", "job_epsilon: 11",
          "policy.yml:4:14: job_epsilon: is more than epsilon, the total: lower it, or leave it "
          "out"},

@@ -1,0 +1,181 @@
+"""test_kill_masked.py - kill -9 under distributed trust: masked sums of four sites, of which three are enough.
+
+As in test_kill.py an undisturbed run tells which steps there are; then the first site, the coordinator, or both
+die at some of them and are started again at once. A site that dies before its answer is durable is not in that
+round; one that dies later goes on where it was. So the job must end, every round with three sites or four, and
+with all four where nobody but the coordinator dies. Nothing is paid twice, no site signs two lists of survivors
+of a round, nothing that opens a closed round's masks stays in a journal, and no released number carries a mask:
+a mask that stays is uniform among 2^64 numbers, and a right sum is below 2^40, so that a wrong one passes by
+chance with a probability below 2^-23.
+
+The last cases are of sites that do not come back: one that leaves for good before its signature ends the job,
+charged and with nothing released.
+"""
+
+import pathlib
+import random
+import signal
+import struct
+import sys
+import time
+
+import federation as fed
+import journals
+import test_kill
+from federation import expect
+
+SEED = 23
+AGENTS = 4
+ENOUGH = 3
+ROUNDS = 3
+SOME = {"commit": 100, "work": 100, "forget": 100, "send": 12, "event": 8}
+MASKS = "  dishonest: 1\n  honest: 2\n  records: 30\n"
+
+
+def job_text(**changes):
+    return fed.job_text(minimum=ENOUGH, **changes).replace("trust: local", "trust: distributed").replace(
+        "own: true, ", "").replace("  minimum:", MASKS + "  minimum:")
+
+
+def make_federation(make, programs, keys, job=None):
+    policy = fed.policy_text(trust="distributed") + "peers: ../peers\ndishonest_minimum: 1\n"
+    federation = make(programs, keys=keys, agents=AGENTS, linger_s=test_kill.LINGER_S, job=job or job_text(),
+                      policy=policy)
+    lines = []
+    for name in federation.names:
+        text = (federation.folder / name / "key.pub").read_text().splitlines()
+        lines.append(name + " " + next(line for line in text if line.startswith("signing ")).split()[1])
+    (federation.folder / "peers").write_text("\n".join(lines) + "\n")
+    return federation
+
+
+def check_agent(federation, name, everywhere):
+    """One charge a round and at most one list of survivors; only the latest answer may still be there."""
+    records = journals.read(federation.folder / name / "state")
+    answers = [record for _, record, _ in records if record["kind"] == "answer"]
+    rounds = [answer["round"] for answer in answers]
+    lists = [record["round"] for _, record, _ in records if record["kind"] == "survivors"]
+    expect(len(set(rounds)) == len(rounds), f"{name} has paid twice: {rounds}")
+    expect(not everywhere or rounds == list(range(ROUNDS)), f"{name} has paid for rounds {rounds}")
+    expect(len(set(lists)) == len(lists), f"{name} has signed two lists of a round: {lists}")
+    expect(set(lists) <= set(rounds), f"{name} has signed for rounds {lists} and answered {rounds}")
+    kept = [record["round"] for _, record, blob in records if record["kind"] == "answer" and blob]
+    expect(len(kept) <= 1, f"{name}'s journal still holds what opens its answers to {kept}")
+    expect(all(answer["masks_bytes"] > 0 for answer in answers), f"{name} has answered without masks")
+    spent = federation.ledger(name)["spent"]["epsilon"]
+    expect(spent <= 1 and (not everywhere or spent == 1), f"{name}'s ledger says {spent}")
+    return test_kill.charges(answers)
+
+
+def check_numbers(record, blob):
+    """No released number carries a mask."""
+    for value in record["sum"]:
+        expect(abs(value) < 1 << 40, f"round {record['round']} releases {value}")
+    for weight in struct.unpack(f"<{len(blob or b'') // 8}d", blob or b""):
+        expect(abs(weight) < 1e6, f"round {record['round']} releases the weight {weight}")
+
+
+def check(federation, everywhere):
+    """everywhere: nobody may be missing. Returns the agents' charges."""
+    records = journals.read(federation.office / "state")
+    rounds = [(record, blob) for _, record, blob in records if record["kind"] == "round"]
+    lists = [record for _, record, _ in records if record["kind"] == "survivors"]
+    rosters = [record for _, record, _ in records if record["kind"] == "roster"]
+    expect([record["round"] for record, _ in rounds] == list(range(ROUNDS)), "other rounds than the job's")
+    expect([record["round"] for record in lists] == list(range(ROUNDS)), "other lists than one a round")
+    expect([record["round"] for record in rosters] == list(range(ROUNDS)), "other rosters than one a round")
+    for (record, blob), survivors in zip(rounds, lists):
+        there = sum(bin(byte).count("1") for byte in survivors["set"])
+        expect(not record.get("failed"), f"round {record['round']} failed")
+        expect(there == len(record["agents"]) >= (AGENTS if everywhere else ENOUGH),
+               f"round {record['round']} has {record['agents']}")
+        check_numbers(record, blob)
+    result = federation.result()
+    expect(len(result["rounds"]) == ROUNDS, "result.json tells other rounds")
+    return {name: check_agent(federation, name, everywhere) for name in federation.names}
+
+
+def case(make, programs, keys, kills, reference):
+    with make_federation(make, programs, keys) as federation:
+        deaths = test_kill.carry_out(federation, kills, [])
+        for name, lines in kills.items() if len(kills) == 1 else ():
+            expect(deaths[name] or lines[0].split("-")[0] in ("event", "send"), f"{name} lived on after {lines[0]}")
+        found = check(federation, everywhere=set(kills) <= {"coordinator"})
+        for name, charges in found.items():
+            expect(all(charge in reference[name] for charge in charges), f"{name}'s charges: {charges}")
+
+
+def undisturbed(make, programs, keys, out):
+    with make_federation(make, programs, keys) as federation:
+        deaths = test_kill.carry_out(federation, {}, [], steps=True)
+        expect(sum(deaths.values()) == 0, "somebody died in the undisturbed run")
+        (out / "reference").write_text(repr(check(federation, True)))
+        for name in ("coordinator", "site-1"):
+            (out / f"{name}.steps").write_bytes((federation.folder / f"{name}.steps").read_bytes())
+        planted(federation)
+
+
+def planted(federation):
+    """Would the checks notice a sum that still has a mask?"""
+    records = journals.read(federation.office / "state")
+    record, blob = next((record, blob) for _, record, blob in records
+                        if record["kind"] == "round" and record["sum"])
+    wrong = {**record, "sum": (record["sum"][0] ^ 1 << 62, *record["sum"][1:])}
+    fed.must_fail("a mask in a sum", check_numbers, wrong, blob)
+
+
+def leaver(make, programs, keys, place, ends_well):
+    """A site dies at a place and never comes back."""
+    job = job_text(deadline_s=3).replace("patience_s: 60", "patience_s: 0")
+    with make_federation(make, programs, keys, job=job) as federation:
+        environment = {"HEDGEROW_KILL_AT": place}
+        for name in federation.names[1:]:
+            federation.start_agent(name=name)
+        gone = federation.start_agent(name="site-1", program="hedgerow-agent-killed", **environment)
+        coordinator = federation.start_coordinator()
+        fed.wait_until(lambda: gone.code() == -signal.SIGKILL, f"site-1 dies at {place}")
+        fed.wait_until(lambda: coordinator.code() is not None, "the coordinator has ended")
+        expect(coordinator.code() == (0 if ends_well else 4), f"the coordinator ended with {coordinator.code()}")
+        records = [record for _, record, _ in journals.read(federation.office / "state") if record["kind"] == "round"]
+        expect(bool(records[-1].get("failed")) == (not ends_well), f"the last round: {records[-1]}")
+        if ends_well:
+            expect(all(len(record["agents"]) >= ENOUGH for record in records), "too few sites")
+        else:
+            expect(not records[-1]["sum"], "a round that was lost has released something")
+            spent = federation.ledger("site-2")["spent"]["epsilon"]
+            expect(spent > 0, "a round that was lost is not charged")
+        time.sleep(0.1)
+
+
+def places(path, dice):
+    """Every commit, computation and forgetting; some of the rest."""
+    kinds = test_kill.places(path)
+    return [place for kind, lines in kinds.items()
+            for place in dice.sample(lines, min(len(lines), SOME.get(kind, 0)))]
+
+
+def main():
+    options = fed.options(at_once=(6, "federations at a time"), cases=(24, "cases with two deaths or more"))
+    dice = random.Random(SEED)
+    with fed.temporary_folder() as folder:
+        keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
+        common = {"programs": options.programs, "keys": keys}
+        if fed.run_cases([("undisturbed", undisturbed, {**common, "out": pathlib.Path(folder)})]) != 0:
+            return 1
+        common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
+        at = {name: places(folder / f"{name}.steps", dice) for name in ("coordinator", "site-1")}
+        cases = [(f"{name} {line}", case, {**common, "kills": {name: [line]}}) for name in at for line in at[name]]
+        for i in range(options.cases):
+            names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
+            kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
+            cases.append((f"{kills}", case, {**common, "kills": kills}))
+        away = {key: common[key] for key in ("programs", "keys")}
+        # The second and third commits of a site are its answer and the list that it signs.
+        cases.append(("leaves before it answers", leaver, {**away, "place": "commit-before:2", "ends_well": True}))
+        cases.append(("leaves before it signs", leaver, {**away, "place": "commit-before:3", "ends_well": False}))
+        cases.append(("leaves once it has signed", leaver, {**away, "place": "commit-after:3", "ends_well": False}))
+        return fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
