@@ -39,8 +39,7 @@ static void describe(char *text, const struct masks_quorum *quorum)
             "  Variance and standard deviation of a sum's noise, where the noise of trust central "
             "is 1.\n\n%s"
             "A survivor that stays away for good before it has opened its masks ends the round: "
-            "nothing is\nreleased, and every survivor is charged.\n"
-            "\nThis version has no trust distributed: it refuses a job that asks for it.\n",
+            "nothing is\nreleased, and every survivor is charged.\n",
             absence);
     }
 }

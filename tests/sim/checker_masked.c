@@ -75,7 +75,7 @@ static void unmask(struct known_answer *answer, const struct opening *opening)
             abort();
         }
     }
-    answer->exact = malloc(8 * count);
+    answer->exact = malloc(8 * count + 1);
     if (answer->exact == NULL) {
         abort();
     }

@@ -169,7 +169,6 @@ prints 'Up to 11 of the 32 sites may be absent'
 prints 'the sum carries 1/13 of a noise less'
 prints '         21      1.615       1.271       4.583'
 prints '         32      2.462       1.569       5.657'
-prints 'This version has no trust distributed'
 expect 0 plan masks --sites 32 --dishonest 8 --json
 prints '"opens_at": 21'
 prints '"honest": 13'
@@ -178,11 +177,11 @@ prints '"opens_at": 4'
 prints '"absent_most": 1'
 expect 0 plan masks --sites 5 --dishonest 4
 prints 'Every site is needed'
-# Nothing runs such sums yet, and a job that asks for it hears so.
+# A job that asks for it has to say whom it counts on.
 sed 's/trust: *[a-z]*/trust: distributed/' "$job" >"$work/distributed.yml"
 grep -q 'trust: distributed' "$work/distributed.yml" || fault 'the job names no trust'
 expect 3 plan job "$work/distributed.yml" --agents 5
-says '"distributed" is not a choice; known here: local, central'
+says 'cohort.dishonest: is missing: say how many sites may help the coordinator'
 expect 1 sh -c "'$hedgerow' plan $pac --json >/dev/full"
 
 python3 "$(dirname "$0")/planner_vectors.py" "$hedgerow" "$root/tests/vectors/planner.json" ||

@@ -198,6 +198,7 @@ void timed_init(struct timed *bench, unsigned grid_bits)
     bench->sent = calloc(SENT_MAX, sizeof *bench->sent);
     bench->policy = (struct policy){.epsilon_micro = 5000000,
                                     .cohort_min = 1,
+                                    .dishonest_min = 1,
                                     .task_allowed = {[TASK_FIT] = true, [TASK_LOSSES] = true},
                                     .trust_allowed = {true},
                                     .message_bytes_max = 1 << 20,

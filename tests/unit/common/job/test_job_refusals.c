@@ -72,7 +72,7 @@ static const struct refusal refusals[] = {
     {"trust: local", "trust: central", STATUS_INVALID,
      "job.yml:16:20: stages[0].experts.own: needs trust local: otherwise only the noisy average is released"},
     {"trust: local", "trust: nobody", STATUS_INVALID,
-     "job.yml:9:57: privacy.trust: \"nobody\" is not a choice; known here: local, central"},
+     "job.yml:9:57: privacy.trust: \"nobody\" is not a choice; known here: local, central, distributed"},
     {"unit: record", "unit: row", STATUS_INVALID,
      "job.yml:9:17: privacy.unit: \"row\" is not a choice; known here: record, round, agent"},
     {"unit: record, ", "", STATUS_INVALID,

@@ -192,7 +192,7 @@ Test(wire, tells_what_a_later_version_says_from_rubbish)
 {
     check_refused(STATUS_UNSUPPORTED, "0a020802");     /* version 2 */
     check_refused(STATUS_UNSUPPORTED, "0a0408023001"); /* version 2, with a field of its own */
-    check_refused(STATUS_UNSUPPORTED, "9201020801");   /* a kind of message to come */
+    check_refused(STATUS_UNSUPPORTED, "c201020801");   /* a kind of message to come */
     check_refused(STATUS_UNSUPPORTED, "0a00");         /* version 0 */
     check_refused(STATUS_INVALID, "00");
     check_refused(STATUS_INVALID, "ff");
