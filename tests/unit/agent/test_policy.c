@@ -356,7 +356,9 @@ Test(policy, has_room_for_every_task_and_every_trust)
         cr_assert_not_null(task_name((enum task)i));
         cr_assert_not_null(task_text((enum task)i), "%s", task_name((enum task)i));
         cr_assert_not_null(task_bounds((enum task)i), "%s", task_name((enum task)i));
-        (void)strcat(strcat(tasks, i > 0 ? ", " : ""), task_name((enum task)i));
+        const size_t used = strlen(tasks);
+        (void)snprintf(tasks + used, sizeof tasks - used, "%s%s", i > 0 ? ", " : "",
+                       task_name((enum task)i));
     }
     cr_assert_null(task_name(TASK_COUNT));
     cr_assert_null(job_trust_name(TRUST_COUNT));

@@ -62,7 +62,7 @@ Test(wire, every_message_round_trips)
             struct slice control = {.data = frame, .size = wire_encode(frame, &sent)};
             cr_assert_eq(wire_decode(&received, control, payload_of(size)), STATUS_OK, "%s",
                          message_kind_name(sent.kind));
-            cr_assert_eq(memcmp(&sent, &received, sizeof sent), 0, "%s",
+            cr_assert_eq(memcmp((const void *)&sent, (const void *)&received, sizeof sent), 0, "%s",
                          message_kind_name(sent.kind));
         }
     }
@@ -161,7 +161,7 @@ static bool records_equal(const struct record *a, const struct record *b)
         left.as.round.agent = right.as.round.agent = NULL;
         left.as.round.sum = right.as.round.sum = NULL;
     }
-    return same && memcmp(&left, &right, sizeof left) == 0;
+    return same && memcmp((const void *)&left, (const void *)&right, sizeof left) == 0;
 }
 
 static enum status record_is_strict(const uint8_t *body, size_t size)

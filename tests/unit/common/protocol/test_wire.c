@@ -28,7 +28,7 @@ static void check_known(const char *name, const struct message *message)
     cr_assert_eq(wire_encode(packed, message), size, "%s", name);
     cr_assert_eq(memcmp(packed, known, size), 0, "%s", name);
     cr_assert_eq(wire_decode(&read, of(known, size), of(one_byte, carries)), STATUS_OK, "%s", name);
-    cr_assert_eq(memcmp(&read, message, sizeof read), 0, "%s", name);
+    cr_assert_eq(memcmp((const void *)&read, (const void *)message, sizeof read), 0, "%s", name);
 }
 
 /* All bytes zero, those between the fields too, so that messages compare by memcmp. */
@@ -144,7 +144,7 @@ static void check_refused(enum status expected, const char *hex)
     cr_assert_eq(hex_decode(frame, size, hex), STATUS_OK);
     memset(&message, 0xa5, sizeof message);
     cr_assert_eq(wire_decode(&message, of(frame, size), of(NULL, 0)), expected, "%s", hex);
-    cr_assert_eq(memcmp(&message, &zeroed, sizeof message), 0);
+    cr_assert_eq(memcmp((const void *)&message, (const void *)&zeroed, sizeof message), 0);
 }
 
 #define TEN "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
