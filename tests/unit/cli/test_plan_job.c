@@ -73,68 +73,6 @@ Test(plan_job, compares_trusts_of_a_learn_stage_by_one_number_of_records)
     give_back(other);
 }
 
-static const struct terms_line *line_of(const struct job_plan *plan, const char *what)
-{
-    for (size_t i = 0; i < plan->stage[0].line_count; i++) {
-        if (strstr(plan->stage[0].line[i].what, what) != NULL) {
-            return &plan->stage[0].line[i];
-        }
-    }
-    return NULL;
-}
-
-/* The label is a column like the others to the arithmetic, and to nobody else. */
-Test(plan_job, counts_the_label_of_a_number_by_itself)
-{
-    static const char text[] =
-        "hedgerow: 1\njob: toy\ndata:\n  label: {column: y, centre: 0, half_width: 1}\n"
-        "  features:\n    - {column: u, centre: 50, half_width: 10}\n"
-        "    - {column: v, centre: 50, half_width: 10}\n"
-        "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 8, delta: 0}\n"
-        "cohort: {minimum: 3, records: 10000, join_deadline_s: 1, deadline_s: 1}\nstages:\n"
-        "  - {task: learn}\n";
-    struct job_source source;
-    struct job_plan *plan = plan_of(&source, text);
-    cr_expect_not_null(line_of(plan, "the sums of 2 columns and the label"));
-    cr_expect_not_null(line_of(plan, "the sums of products of 2 columns and the label"));
-    give_back(plan);
-}
-
-static double floor_of(const char *text)
-{
-    struct job_source source;
-    struct job_plan *plan = plan_of(&source, text);
-    struct job_expected *expected = malloc(sizeof *expected);
-    cr_assert_not_null(expected);
-    cr_assert_eq(job_expect(expected, &source, plan, 0), STATUS_OK);
-    cr_assert(expected->enough.known && expected->enough.has_floor);
-    const double floor = expected->enough.floor;
-    free(expected);
-    give_back(plan);
-    return floor;
-}
-
-/* Of many columns that go together the learner loses some accuracy without any noise: the job's size must not be blamed
- * for it. */
-Test(plan_job, knows_what_the_learner_itself_loses)
-{
-    static char text[8192];
-    size_t used =
-        (size_t)snprintf(text, sizeof text,
-                         "hedgerow: 1\njob: toy\ndata:\n"
-                         "  label: {column: y, positive: \"1\", negative: \"0\"}\n  features:\n");
-    for (int i = 0; i < 30; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "    - {column: c%d, centre: 0, half_width: 1}\n", i);
-    }
-    (void)snprintf(text + used, sizeof text - used, "%s",
-                   strstr(HEAD("local", "1") "  - {task: learn}\n", "privacy:"));
-    const double of_one = floor_of(HEAD("local", "0.3") "  - {task: learn}\n");
-    const double of_many = floor_of(text);
-    cr_expect(of_one < JOB_ENOUGH && of_one > -JOB_ENOUGH, "%g", of_one);
-    cr_expect(of_many > of_one + 0.001, "%g, %g", of_many, of_one);
-}
-
 /* Finds the advice whose change begins so. */
 static const struct job_advice *find(const struct job_advice *advice, size_t count,
                                      const char *beginning)
@@ -155,8 +93,8 @@ static bool has_unit(const struct job_advice *advice, size_t count, const char *
 }
 
 /* The stage's noise-to-signal ratio with these changes; INFINITY where there is no such job. */
-static double burden_of(const struct job_source *source, size_t stage,
-                        const struct job_changes *changes)
+static double noise_to_signal_of(const struct job_source *source, size_t stage,
+                                 const struct job_changes *changes)
 {
     struct job_plan *plan = malloc(sizeof *plan);
     struct why why = {""};
@@ -170,8 +108,8 @@ static double burden_of(const struct job_source *source, size_t stage,
     return noise_to_signal;
 }
 
-static double burden_with(const struct job_source *source, size_t stage, const char *set,
-                          struct terms_size size)
+static double noise_to_signal_with(const struct job_source *source, size_t stage, const char *set,
+                                   struct terms_size size)
 {
     struct job_changes *changes = calloc(1, sizeof *changes);
     cr_assert_not_null(changes);
@@ -180,7 +118,7 @@ static double burden_with(const struct job_source *source, size_t stage, const c
     if (set != NULL) {
         (void)snprintf(changes->set[0], PLAN_SET_BYTES, "%s", set);
     }
-    const double noise_to_signal = burden_of(source, stage, changes);
+    const double noise_to_signal = noise_to_signal_of(source, stage, changes);
     free(changes);
     cr_assert(isfinite(noise_to_signal), "%s", set);
     return noise_to_signal;
@@ -206,11 +144,12 @@ Test(plan_job, says_which_epsilon_is_enough_and_little_less_is_not)
         const double value = strtod(epsilon->change + strlen("privacy.epsilon: "), NULL);
         char set[64];
         (void)snprintf(set, sizeof set, "privacy.epsilon=%.6g", value);
-        const double noise_to_signal = burden_with(&source, stage, set, (struct terms_size){0, 0});
+        const double noise_to_signal =
+            noise_to_signal_with(&source, stage, set, (struct terms_size){0, 0});
         cr_assert_float_eq(noise_to_signal, epsilon->noise_to_signal, 1e-9,
                            "job %zu: what was said is kept", i);
         (void)snprintf(set, sizeof set, "privacy.epsilon=%.6g", 0.8 * value);
-        cr_assert(burden_with(&source, stage, set, (struct terms_size){0, 0}) > 1,
+        cr_assert(noise_to_signal_with(&source, stage, set, (struct terms_size){0, 0}) > 1,
                   "job %zu: less would do", i);
         give_back(plan);
     }
@@ -391,7 +330,7 @@ Test(plan_job, warns_newcomers_and_what_it_says_helps_as_much_as_it_says)
             cr_expect(advice[j].noise_to_signal < noise_to_signal, "slip %zu: %s", i,
                       advice[j].change);
             if (follow(changes, advice[j].change, plan, stage)) {
-                const double then = burden_of(&source, stage, changes);
+                const double then = noise_to_signal_of(&source, stage, changes);
                 cr_expect_float_eq(then, advice[j].noise_to_signal, 1e-6 * then,
                                    "slip %zu: %s: %g, not %g", i, advice[j].change, then,
                                    advice[j].noise_to_signal);
@@ -447,7 +386,7 @@ Test(plan_job, advises_each_task_what_helps_it)
     cr_assert(has_unit(advice, count, "privacy.epsilon", "loss"));
     give_back(plan);
     plan = plan_of(&source, HEAD("local", "0.5") QUERY);
-    cr_assert(burden_with(&source, 0, NULL, (struct terms_size){12, 0}) <
+    cr_assert(noise_to_signal_with(&source, 0, NULL, (struct terms_size){12, 0}) <
                   job_plan_worst(plan, 0)->noise_to_signal / 1.9,
               "four times the agents, half the noise beside the records");
     give_back(plan);

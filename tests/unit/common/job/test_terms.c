@@ -112,7 +112,8 @@ Test(terms, of_losses_are_the_mean_s_noise_and_a_bound)
     close_to(terms.line[0].noise, sqrt(2) * (2 / 0.5) / 100 / 2, 1e-9, "losses");
     close_to(terms.regret_free, sqrt(log(2) / 10), 1e-9, "the bound without privacy");
     cr_assert(terms.regret > terms.regret_free && terms.regret <= 1);
-    close_to(terms.line[0].noise_to_signal, terms.line[0].noise / sqrt(5) / 0.1, 1e-9, "burden");
+    close_to(terms.line[0].noise_to_signal, terms.line[0].noise / sqrt(5) / 0.1, 1e-9,
+             "noise_to_signal");
     terms_free(&terms);
     job_free(&job);
 }
@@ -311,7 +312,8 @@ Test(terms, of_predictions_are_in_the_label_s_unit)
             close_to(terms.line[j].noise, 7 * sqrt(2) * sensitivity_of(j) / 2, 1e-9,
                      "a prediction");
             cr_assert_str_eq(terms.line[j].unit, "y");
-            close_to(terms.line[j].noise_to_signal, 2 * terms.line[j].noise / 7, 1e-9, "burden");
+            close_to(terms.line[j].noise_to_signal, 2 * terms.line[j].noise / 7, 1e-9,
+                     "noise_to_signal");
         }
         terms_free(&terms);
         job_free(&job);

@@ -1,0 +1,127 @@
+/* What plan job says of a learn stage: what it looks at, and what half a point takes. */
+
+#include "cli/plan_job.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MAX 30
+
+static const char classes[] = "{column: y, positive: \"1\", negative: \"0\"}";
+static const char number[] = "{column: y, centre: 0, half_width: 1}";
+
+static struct job_plan *plan_of(struct job_source *source, const char *label, size_t columns,
+                                const char *epsilon)
+{
+    static char text[8192];
+    struct job_plan *plan = malloc(sizeof *plan);
+    struct why why = {""};
+    int used = snprintf(text, sizeof text,
+                        "hedgerow: 1\njob: toy\ndata:\n  label: %s\n  features:\n", label);
+    cr_assert(plan != NULL && columns <= COLUMNS_MAX);
+    for (size_t i = 0; i < columns; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "    - {column: c%zu, centre: 0, half_width: 1}\n", i);
+    }
+    (void)snprintf(text + used, sizeof text - (size_t)used,
+                   "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: %s, "
+                   "delta: 0}\ncohort: {minimum: 3, records: 10000, join_deadline_s: 1, "
+                   "deadline_s: 1}\nstages:\n  - {task: learn}\n",
+                   epsilon);
+    *source = (struct job_source){.text = {text, strlen(text)}, .name = "toy"};
+    cr_assert(job_plan_make(plan, source, NULL, &why) == STATUS_OK, "%s", why.text);
+    return plan;
+}
+
+static void give_back(struct job_plan *plan)
+{
+    job_plan_free(plan);
+    free(plan);
+}
+
+/* The label of a number is a column like the others to the arithmetic, and to nobody else. */
+Test(plan_expect, counts_the_label_of_a_number_by_itself)
+{
+    static const char *const says[] = {"the sums of 2 columns and the label",
+                                       "the sums of products of 2 columns and the label"};
+    struct job_source source;
+    struct job_plan *plan = plan_of(&source, number, 2, "8");
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
+        bool said = false;
+        for (size_t j = 0; j < plan->stage[0].line_count; j++) {
+            said = said || strcmp(plan->stage[0].line[j].what, says[i]) == 0;
+        }
+        cr_expect(said, "%s", says[i]);
+    }
+    give_back(plan);
+}
+
+static double floor_of(size_t columns)
+{
+    struct job_source source;
+    struct job_plan *plan = plan_of(&source, classes, columns, "0.01");
+    struct job_expected *expected = malloc(sizeof *expected);
+    cr_assert_not_null(expected);
+    cr_assert_eq(job_expect(expected, &source, plan, 0), STATUS_OK);
+    cr_assert(expected->enough.known && expected->enough.has_floor);
+    const double floor = expected->enough.floor;
+    free(expected);
+    give_back(plan);
+    return floor;
+}
+
+/* Of many columns that go together the learner loses some accuracy without any noise: the job's size must not be blamed
+ * for it. */
+Test(plan_expect, knows_what_the_learner_itself_loses)
+{
+    const double of_one = floor_of(1);
+    const double of_many = floor_of(COLUMNS_MAX);
+    cr_expect(of_one < JOB_ENOUGH && of_one > -JOB_ENOUGH, "%g", of_one);
+    cr_expect(of_many > of_one + 0.001, "%g, %g", of_many, of_one);
+}
+
+/* Prints into text (size). */
+static void print(char *text, size_t size, const struct job_expected *expected)
+{
+    FILE *terminal = stdout;
+    FILE *out = fmemopen(text, size, "w");
+    cr_assert_not_null(out);
+    stdout = out;
+    job_expected_print(expected);
+    stdout = terminal;
+    (void)fclose(out);
+    for (char *at = text; *at != '\0'; at++) {
+        *at = *at == '\n' ? ' ' : *at; /* lines are wrapped */
+    }
+}
+
+Test(plan_expect, says_what_half_a_point_takes_and_blames_the_size_for_no_more)
+{
+    static const struct {
+        struct job_enough enough;
+        const char *says;
+        const char *not_said;
+    } way[] = {
+        {{true, false, 0, {100, 100}, {5, 5}}, "As it is, this job loses at most half", "roughly"},
+        {{true, true, 0.001, {4000, 4000}, {0, 256}},
+         "roughly 4000 records of each agent (cohort.records likewise), or not within 256 agents",
+         "itself"},
+        {{true, true, 0.001, {0, 9000}, {0, 256}}, "not within 9000 records", "itself"},
+        {{true, true, 0.008, {0, 9000}, {0, 256}},
+         "This learner itself loses about 0.8 points on half of the tables",
+         "not within"},
+        {{true, true, 0.008, {4000, 4000}, {0, 256}}, "roughly 4000 records", "itself"},
+        {{false, false, 0, {0, 0}, {0, 0}}, "go by the points lost", "half"},
+    };
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        char text[4096];
+        struct job_expected expected = {
+            .size = {.records = 100}, .enough = way[i].enough, .count = 1};
+        expected.row[0] = (struct job_expected_row){.trust = "local", .is_own = true};
+        print(text, sizeof text, &expected);
+        cr_expect(strstr(text, way[i].says) != NULL, "%zu: %s", i, text);
+        cr_expect(strstr(text, way[i].not_said) == NULL, "%zu: %s", i, text);
+    }
+}
