@@ -32,42 +32,6 @@ static double noise_of(const struct rehearsal *plan, double deviation, struct pu
     return deviation * sum / sqrt(2.0 * plan->noises);
 }
 
-/* A look: counts (2), sums (d), products or squares, behind one another in sum. */
-static enum status play_look(double *state, double *sum, const struct rehearsal *plan,
-                             const struct rehearsal_table *table, struct public_random *random)
-{
-    const size_t d = table->d;
-    const double scale = plan->records / (double)table->rows;
-    double *product = sum + 2 + d;
-    const size_t products = selftune_product_count(&plan->tune);
-    memset(sum, 0, (2 + d + products) * sizeof *sum);
-    for (size_t i = 0; i < table->rows; i++) {
-        const double *z = table->z + i * (d + 1);
-        double *next = product;
-        sum[0] += scale * (1 - table->lean[i]) / 2;
-        sum[1] += scale * (1 + table->lean[i]) / 2;
-        dense_axpy(sum + 2, scale, z, d);
-        for (size_t a = 0; a < d; a++) {
-            const size_t pairs = plan->tune.sight == SIGHT_PRODUCTS ? d - a : 1;
-            dense_axpy(next, scale * z[a], z + a, pairs);
-            next += pairs;
-        }
-    }
-    for (size_t i = 0; i < 2 + d + products; i++) {
-        const double deviation = i < 2       ? plan->look_count
-                                 : i < 2 + d ? plan->look_sum
-                                             : plan->look_product;
-        sum[i] += noise_of(plan, deviation, random);
-    }
-    const struct selftune_look look = {.record_count = plan->records,
-                                       .count = sum,
-                                       .mean = sum + 2,
-                                       .product = product,
-                                       .count_deviation = plan->look_count,
-                                       .product_deviation = plan->look_product};
-    return selftune_take_look(state, &plan->tune, &look);
-}
-
 static double norm_of(const double *u, size_t count, bool gaussian)
 {
     double sum = 0;
@@ -77,7 +41,65 @@ static double norm_of(const double *u, size_t count, bool gaussian)
     return gaussian ? sqrt(sum) : sum;
 }
 
-/* sum: (d + 1) the gradient, then (2) counts; behind them (d + 1) scratch */
+/* Adds `weight` records of class c (0 or 1) with the columns z to a look's sums. */
+static void add_records(double *look, const struct rehearsal *plan, const double *z, size_t c,
+                        double weight)
+{
+    const size_t d = plan->tune.feature_count;
+    const enum selftune_sight sight = plan->tune.sight;
+    double *next = look + 2;
+    double kept = 1;
+    look[c] += weight;
+    if (sight == SIGHT_SUMS) {
+        kept = fmin(1, plan->reach / fmax(norm_of(z, d, plan->tune.gaussian), 0x1p-60));
+        next[c] += weight * kept;
+        next += 2;
+    }
+    dense_axpy(next + (sight == SIGHT_PRODUCTS ? 0 : c * d), weight * kept, z, d);
+    next += selftune_sum_count(&plan->tune);
+    for (size_t i = 0; sight != SIGHT_SUMS && i < d; i++) {
+        const size_t pairs = sight == SIGHT_PRODUCTS ? d - i : 1;
+        dense_axpy(next, weight * z[i], z + i, pairs);
+        next += pairs;
+    }
+}
+
+/* look: counts (2), of sums alone what is kept (2), sums, products or squares, behind one another */
+static enum status play_look(double *state, double *look, const struct rehearsal *plan,
+                             const struct rehearsal_table *table, struct public_random *random)
+{
+    const bool clips = plan->tune.sight == SIGHT_SUMS;
+    double *kept = clips ? look + 2 : NULL;
+    double *sum = look + 2 + (clips ? 2 : 0);
+    double *product = sum + selftune_sum_count(&plan->tune);
+    const size_t count = (size_t)(product - look) + selftune_product_count(&plan->tune);
+    const double scale = plan->records / (double)table->rows;
+    memset(look, 0, count * sizeof *look);
+    for (size_t i = 0; i < table->rows; i++) {
+        const double *z = table->z + i * (table->d + 1);
+        add_records(look, plan, z, 0, scale * (1 - table->lean[i]) / 2);
+        add_records(look, plan, z, 1, scale * (1 + table->lean[i]) / 2);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double deviation = i < 2                ? plan->look_count
+                                 : look + i < sum     ? plan->look_kept
+                                 : look + i < product ? plan->look_sum
+                                                      : plan->look_product;
+        look[i] += noise_of(plan, deviation, random);
+    }
+    const struct selftune_look seen = {.record_count = plan->records,
+                                       .count = look,
+                                       .kept = kept,
+                                       .sum = sum,
+                                       .product = product,
+                                       .count_deviation = plan->look_count,
+                                       .kept_deviation = plan->look_kept,
+                                       .sum_deviation = plan->look_sum,
+                                       .product_deviation = plan->look_product};
+    return selftune_take_look(state, &plan->tune, &seen);
+}
+
+/* sum: (d + 1) the gradient; behind it (d + 1) scratch */
 static enum status play_step(double *state, double *sum, uint32_t step,
                              const struct rehearsal *plan, const struct rehearsal_table *table,
                              struct public_random *random)
@@ -85,10 +107,8 @@ static enum status play_step(double *state, double *sum, uint32_t step,
     const size_t width = table->d + 1;
     const double scale = plan->records / (double)table->rows;
     const double clip = state[0];
-    const bool counted = step == 0 && plan->tune.sight == SIGHT_NONE;
-    const double deviation = clip * (counted ? plan->first_step : plan->step);
-    double *u = sum + width + 2;
-    memset(sum, 0, (width + 2) * sizeof *sum);
+    double *u = sum + width;
+    memset(sum, 0, width * sizeof *sum);
     for (size_t i = 0; i < table->rows; i++) {
         selftune_transform(u, table->z + i * width, state, &plan->tune);
         const double chance = rehearsal_chance(dense_dot(u, state + 1, width));
@@ -97,18 +117,14 @@ static enum status play_step(double *state, double *sum, uint32_t step,
         const double slope =
             (1 - positive) * fmin(norm * chance, clip) - positive * fmin(norm * (1 - chance), clip);
         dense_axpy(sum, scale * slope / norm, u, width);
-        sum[width] += scale * (1 - positive);
-        sum[width + 1] += scale * positive;
     }
-    for (size_t j = 0; j < width + 2; j++) {
-        sum[j] += noise_of(plan, j < width ? deviation : plan->first_count, random);
+    for (size_t j = 0; j < width; j++) {
+        sum[j] += noise_of(plan, clip * plan->step, random);
     }
     const struct selftune_release release = {.step = step,
                                              .record_count = plan->records,
                                              .gradient = sum,
-                                             .deviation = deviation,
-                                             .count = counted ? sum + width : NULL,
-                                             .count_deviation = counted ? plan->first_count : 0};
+                                             .deviation = clip * plan->step};
     return selftune_take_gradient(state, &plan->tune, &release);
 }
 
@@ -118,10 +134,10 @@ static enum status play(double *w, const struct rehearsal *plan,
 {
     const size_t d = table->d;
     double *state = calloc(selftune_state_count(&plan->tune), sizeof *state);
-    double *sum = calloc(2 + d + d * (d + 1) / 2 + 2 * (d + 3), sizeof *sum);
+    double *sum = calloc(4 + 2 * d + d * (d + 1) / 2 + 2 * (d + 1), sizeof *sum);
     enum status status =
         state == NULL || sum == NULL ? STATUS_NO_MEMORY : selftune_begin(state, &plan->tune);
-    if (status == STATUS_OK && plan->tune.sight != SIGHT_NONE) {
+    if (status == STATUS_OK) {
         status = play_look(state, sum, plan, table, random);
     }
     for (uint32_t i = 0; status == STATUS_OK && i < plan->tune.steps; i++) {

@@ -34,12 +34,12 @@ struct rehearsal {
         *schema;       /* borrowed: columns of the kinds that selftune learns on; no map, no lags */
     double records;    /* of all agents; >= 2 */
     unsigned noises;   /* how many draws a number's noise is the sum of; 0: normal noise */
+    double reach;      /* the norm that a look at sums clips records to */
     double look_count; /* records */
+    double look_kept;  /* records, of a look at sums */
     double look_sum;   /* records */
-    double look_product; /* records */
+    double look_product; /* records, of other looks */
     double step;         /* of a gradient, over its clip */
-    double first_step;   /* the same where the counts go along */
-    double first_count;  /* records */
 };
 
 /* Mean over the tables; and the quantiles 5 % and 95 % of what a quarter as many records as the model learned from, held

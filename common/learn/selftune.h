@@ -1,11 +1,18 @@
 /* selftune.h - learns a linear model of classes from noisy sums, without settings of its own.
  *
  * The model of two classes is logistic, p = 1/(1 + exp(-f)), f = <u, V>, and that of m > 2 classes is
- * the softmax of m scores <u, V_o>, for u = ((z - mu) W, 1), which a record's features z become. If the stage looks, its first release is the classes' counts, the sum of z and
- * that of z z', or of its diagonal. From them come mu and W, the inverse root of z's covariance, shrunken where it is
- * noise. So all directions of u vary alike, and noise harms all of them alike. After a look at the diagonal only columns do. Without a look mu = 0
- * and W = 2 I. Every further release is the sum of the gradients (p - y) u of all scores, each record's
- * clipped to norm C.
+ * the softmax of m scores <u, V_o>, for u = ((z - mu) W, 1), which a record's features z become. The
+ * first release is a look at the records: the classes' counts, and one of
+ *   sums      each class's sum of z, records clipped to a norm, and what the clip keeps of each class;
+ *   squares   each class's sum of z, and the sum of z_j^2;
+ *   products  the sum of z, and that of z z'.
+ * From them come mu and W. W is the inverse root of z's covariance, shrunken where it is noise, or that
+ * of columns' variances (squares), or of variance 1/4 (sums). So all directions of u vary alike, and
+ * noise harms all of them alike. The classes' sums also give a first model: the linear discriminant of
+ * such columns, each of its numbers shrunken by its noise (learn/shrink.h). Where there are many columns
+ * and few records it is all that epsilon allows: a record adds to its class's sum once, but to the
+ * gradients of all classes. Every further release is the sum of the gradients (p - y) u of all scores,
+ * each record's clipped to norm C.
  *
  * The coordinator replaces what else it would have to ask by made-up records u (learn/standin.h).
  * On them it computes: C; the clipped gradient that the model itself would give, which it subtracts
@@ -13,7 +20,7 @@
  * learning rate. A step goes to the model whose gradients on the made-up records differ as much from
  * today's as the released ones do. A ridge pulls it back to V by the ratio of the noise's variance to
  * that of what is still to be learned (Pv), as in a Kalman filter. The result is the mean of the
- * last iterates. Counts give the intercept, which the first step leaves alone.
+ * last iterates.
  *
  * Everything here but selftune_transform() works on releases: post-processing, without privacy. What
  * a release costs is in docs/PRIVACY.md. d = feature_count, D = d + 1, m = output_count, K classes. */
@@ -35,9 +42,10 @@ enum {
     SELFTUNE_STEPS_MAX = 1000
 };
 
-/* What a look releases beside counts and sums. */
+/* What a look releases beside the sums of columns, of classes also their counts. */
 enum selftune_sight {
-    SIGHT_NONE,     /* there is no look */
+    SIGHT_NONE,     /* there is no look: of labels that are numbers alone */
+    SIGHT_SUMS,     /* nothing, but how much clipping keeps: of classes alone */
     SIGHT_SQUARES,  /* sums of squares: columns are scaled, each by itself */
     SIGHT_PRODUCTS, /* sums of products of all pairs: they are whitened together */
     SIGHTS
@@ -49,8 +57,8 @@ struct selftune {
     size_t output_count;  /* 1 for two classes; else one a class, 3 .. SELFTUNE_OUTPUTS_MAX */
     enum selftune_sight sight; /* what its first release is */
     bool gaussian;             /* gradients are clipped in L2, else in L1 */
-    uint32_t steps;            /* gradient releases; 1 .. SELFTUNE_STEPS_MAX */
-    double quantile;           /* of the clip: standin_clip(); above 0, at most 1 */
+    uint32_t steps;  /* gradient releases; 1 .. SELFTUNE_STEPS_MAX; 0 after classes' sums */
+    double quantile; /* of the clip: standin_clip(); above 0, at most 1 */
     const struct standin *
         rows; /* borrowed: standin_init() of these numbers, for who steps often; NULL: made each time */
 };
@@ -61,14 +69,17 @@ MUST_USE enum status selftune_check(const struct selftune *stage, struct why *wh
 /** Returns K: 2 for one output, else the outputs. */
 size_t selftune_class_count(const struct selftune *stage);
 
-/** Returns how many products a look sums: d (d + 1)/2, d, or 0 without a look. */
+/** Returns how many products or squares a look sums: d (d + 1)/2, d, or 0. */
 size_t selftune_product_count(const struct selftune *stage);
+
+/** Returns how many sums of columns a look of classes has: d beside products, else K d. */
+size_t selftune_sum_count(const struct selftune *stage);
 
 /** Returns how many numbers the state has. */
 size_t selftune_state_count(const struct selftune *stage);
 
 /** Returns how many numbers at the state's front agents see: C (1), V (m, D), and, if the stage looks,
- * mu (d) and W: (d, d), or its diagonal (d) after squares. */
+ * mu (d) and W: (d, d), or its diagonal (d) where there are no products. */
 size_t selftune_shown_count(const struct selftune *stage);
 
 /**
@@ -94,15 +105,19 @@ MUST_USE enum status selftune_begin(double *state, const struct selftune *stage)
 struct selftune_look {
     double record_count; /* >= 1 */
     const double *count; /* (K) records of each class */
-    const double *mean;  /* (d) sum of z */
+    const double *kept;  /* (K) with SIGHT_SUMS, else NULL: of each record, by its class, the share
+                             that its clip leaves of it */
+    const double *sum;   /* (K, d) each class's sum of clipped z; (d) of all z beside products */
     const double
         *product; /* (selftune_product_count) sums of z_i z_j, i <= j, row by row; or of z_i^2 */
     double count_deviation; /* >= 0: the standard deviation of the noise on each number of count */
-    double product_deviation; /* >= 0: the same for product */
+    double kept_deviation;  /* the same for each of the others */
+    double sum_deviation;
+    double product_deviation;
 };
 
 /**
- * Takes the look: mu, W, the intercept, the clip.
+ * Takes the look: mu, W, V, Pv, the clip. Beside products V has but the intercepts.
  *
  * state  in/out  (selftune_state_count) of finite numbers
  *
@@ -118,13 +133,10 @@ struct selftune_release {
     double record_count;    /* >= 1 */
     const double *gradient; /* (m, D) sum of the clipped (p - y) u, with noise */
     double deviation;       /* >= 0: the standard deviation of the noise on each of its numbers */
-    const double
-        *count; /* (K) as in the look, at step 0 of a stage that does not look; else NULL */
-    double count_deviation; /* with count */
 };
 
-/** Takes a step: V, the clip for it. As selftune_take_look(); fails with STATUS_INVALID also when
- * count is missing or too many. Cost: that of standin_init() and standin_move(). */
+/** Takes a step: V, the clip for it. As selftune_take_look(). Cost: that of standin_init() and
+ * standin_move(). */
 MUST_USE enum status selftune_take_gradient(double *state, const struct selftune *stage,
                                             const struct selftune_release *release);
 

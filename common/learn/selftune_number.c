@@ -6,12 +6,13 @@
 
 #include "base/check.h"
 #include "learn/dense.h"
+#include "learn/selftune_private.h"
 
 #include <cblas.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define MOST           1e100
 #define LONGEST        100.0 /* of a model's number in white columns */
 #define SIGMA_FIRST    0.5   /* of a label of which nothing is known */
 #define SIGMA_LEAST    5e-3
@@ -46,7 +47,7 @@ struct parts {
 
 size_t selftune_number_state_count(const struct selftune_number *stage)
 {
-    CHECK(stage->tune.output_count == 1);
+    CHECK(stage->tune.output_count == 1 && stage->tune.sight != SIGHT_SUMS);
     return selftune_state_count(&stage->tune) + 5 + 2 * (stage->tune.feature_count + 1);
 }
 
@@ -67,31 +68,6 @@ static struct parts parts_of(double *state, const struct selftune_number *stage)
     parts.past_v = parts.steep + 1;
     parts.past_q = parts.past_v + d + 1;
     return parts;
-}
-
-static double between(double x, double low, double high)
-{
-    return fmin(fmax(x, low), high);
-}
-
-static double held(double x)
-{
-    return between(x, -MOST, MOST);
-}
-
-static bool all_finite(const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool is_deviation(double x)
-{
-    return isfinite(x) && x >= 0;
 }
 
 /* What clipping to C leaves of a mean gradient's slope, in a column and in the constant: the chance that a record's gradient is
@@ -152,19 +128,25 @@ static void show_clip(struct parts *parts, const struct selftune_number *stage,
 static void hold(struct parts *parts, const struct selftune_number *stage)
 {
     const double most = 16.0 * ((double)parts->d + 1);
-    *parts->clip = between(*parts->clip, STANDIN_CLIP_LEAST, most);
+    *parts->clip = selftune_between(*parts->clip, STANDIN_CLIP_LEAST, most);
     for (size_t j = 0; j <= parts->d; j++) {
-        parts->v[j] = between(parts->v[j], -LONGEST, LONGEST);
-        parts->past_v[j] = between(parts->past_v[j], -LONGEST, LONGEST);
-        parts->past_q[j] = held(parts->past_q[j]);
+        parts->v[j] = selftune_between(parts->v[j], -LONGEST, LONGEST);
+        parts->past_v[j] = selftune_between(parts->past_v[j], -LONGEST, LONGEST);
+        parts->past_q[j] = selftune_held(parts->past_q[j]);
+    }
+    for (size_t j = 0; parts->mu != NULL && j < parts->d; j++) {
+        parts->mu[j] = selftune_between(parts->mu[j], -1, 1);
+    }
+    for (size_t i = 0; i < selftune_white_count(&stage->tune); i++) {
+        parts->w[i] = dense_flushed(selftune_between(parts->w[i], -32, 32));
     }
     *parts->done = 1;
-    *parts->prior = between(*parts->prior, PRIOR_LEAST, PRIOR_MOST);
-    *parts->prior_end = between(*parts->prior_end, PRIOR_LEAST, PRIOR_MOST);
-    *parts->sigma = between(*parts->sigma, SIGMA_LEAST, 1);
-    *parts->taken = between(floor(*parts->taken), 0, stage->tune.steps);
-    *parts->unsure = between(*parts->unsure, 0, 1);
-    *parts->steep = between(*parts->steep, STEEP_LEAST, (double)parts->d + 1);
+    *parts->prior = selftune_between(*parts->prior, PRIOR_LEAST, PRIOR_MOST);
+    *parts->prior_end = selftune_between(*parts->prior_end, PRIOR_LEAST, PRIOR_MOST);
+    *parts->sigma = selftune_between(*parts->sigma, SIGMA_LEAST, 1);
+    *parts->taken = selftune_between(floor(*parts->taken), 0, stage->tune.steps);
+    *parts->unsure = selftune_between(*parts->unsure, 0, 1);
+    *parts->steep = selftune_between(*parts->steep, STEEP_LEAST, (double)parts->d + 1);
 }
 
 enum status selftune_number_begin(double *state, const struct selftune_number *stage)
@@ -195,13 +177,13 @@ enum status selftune_number_begin(double *state, const struct selftune_number *s
 static void solve(struct parts *parts, const struct selftune_number_look *look, double variance)
 {
     const size_t d = parts->d;
-    const double s = held(look->product_deviation / look->record_count);
+    const double s = selftune_held(look->product_deviation / look->record_count);
     const double mean = look->sum[0] / look->record_count;
     const double squares = cblas_ddot((int)(d * d), parts->w, 1, parts->w, 1);
     double *v = parts->v;
     for (size_t j = 0; j < d; j++) {
         const double covariance =
-            held(look->product[1 + j] / look->record_count) - mean * parts->mu[j];
+            selftune_held(look->product[1 + j] / look->record_count) - mean * parts->mu[j];
         dense_axpy(v, covariance, parts->w + j * d, d);
     }
     const double found = dense_dot(v, v, d);
@@ -210,7 +192,7 @@ static void solve(struct parts *parts, const struct selftune_number_look *look, 
     const double kept = signal / fmax(signal + noise, PRIOR_LEAST) *
                         sqrt(fmin(1, variance / fmax(found, PRIOR_LEAST)));
     for (size_t j = 0; j < d; j++) {
-        v[j] = between(v[j] * kept, -LONGEST, LONGEST);
+        v[j] = selftune_between(v[j] * kept, -LONGEST, LONGEST);
     }
     const double off = 2 * s * sqrt((double)d) * squares / (double)d;
     *parts->unsure = fmin(1, off * off + DRIFT);
@@ -226,23 +208,41 @@ static bool look_is_good(const struct selftune_number_look *look,
     const size_t width = stage->tune.feature_count + 1;
     const size_t products = stage->tune.sight == SIGHT_PRODUCTS ? width * (width + 1) / 2 : width;
     return isfinite(look->record_count) && look->record_count >= 1 &&
-           is_deviation(look->sum_deviation) && is_deviation(look->product_deviation) &&
-           all_finite(look->sum, width) && all_finite(look->product, products);
+           selftune_is_deviation(look->sum_deviation) &&
+           selftune_is_deviation(look->product_deviation) &&
+           selftune_all_finite(look->sum, width) && selftune_all_finite(look->product, products);
 }
 
-/* The columns without the label: what a look at classes of equal counts would be. */
-static enum status take_columns(double *state, const struct selftune_number *stage,
+/* mu and W, from the columns without the label. */
+static enum status take_columns(struct parts *parts, const struct selftune_number *stage,
                                 const struct selftune_number_look *look)
 {
-    const size_t d = stage->tune.feature_count;
-    const double halves[] = {1, 1};
-    const struct selftune_look columns = {
-        .record_count = look->record_count,
-        .count = halves,
-        .mean = look->sum + 1,
-        .product = look->product + (stage->tune.sight == SIGHT_PRODUCTS ? d + 1 : 1),
-        .product_deviation = look->product_deviation};
-    return selftune_take_look(state, &stage->tune, &columns);
+    const size_t d = parts->d;
+    const size_t skip = stage->tune.sight == SIGHT_PRODUCTS ? d + 1 : 1;
+    const size_t products = selftune_product_count(&stage->tune);
+    const size_t white = selftune_white_count(&stage->tune);
+    const double n = look->record_count;
+    double *mean = malloc((d + products + white) * sizeof *mean);
+    if (mean == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    double *product = mean + d;
+    double *w = product + products;
+    for (size_t j = 0; j < d; j++) {
+        mean[j] = selftune_between(look->sum[1 + j] / n, -1, 1);
+    }
+    for (size_t i = 0; i < products; i++) {
+        product[i] = selftune_held(look->product[skip + i] / n);
+    }
+    const struct selftune_columns columns = {
+        .mean = mean, .product = product, .deviation = selftune_held(look->product_deviation / n)};
+    const enum status status = selftune_whiten(w, &stage->tune, &columns);
+    if (status == STATUS_OK) {
+        memcpy(parts->mu, mean, d * sizeof *mean);
+        memcpy(parts->w, w, white * sizeof *w);
+    }
+    free(mean);
+    return status;
 }
 
 enum status selftune_number_take_look(double *state, const struct selftune_number *stage,
@@ -256,14 +256,15 @@ enum status selftune_number_take_look(double *state, const struct selftune_numbe
     struct standin standin = {0};
     enum status status = standin_init(&standin, parts.d, 1, stage->tune.gaussian);
     if (status == STATUS_OK) {
-        status = take_columns(state, stage, look);
+        status = take_columns(&parts, stage, look);
     }
     if (status == STATUS_OK) {
-        const double s = held(look->sum_deviation / look->record_count);
-        const double mean = between(look->sum[0] / look->record_count, -1, 1);
-        const double off = held(look->product_deviation / look->record_count);
-        const double variance = between(held(look->product[0] / look->record_count) - mean * mean,
-                                        fmin(fmax(VARIANCE_LEAST, off), 1), 1);
+        const double s = selftune_held(look->sum_deviation / look->record_count);
+        const double mean = selftune_between(look->sum[0] / look->record_count, -1, 1);
+        const double off = selftune_held(look->product_deviation / look->record_count);
+        const double variance =
+            selftune_between(selftune_held(look->product[0] / look->record_count) - mean * mean,
+                             fmin(fmax(VARIANCE_LEAST, off), 1), 1);
         memset(parts.v, 0, (parts.d + 1) * sizeof *parts.v);
         parts.v[parts.d] = mean;
         *parts.taken = 0;
@@ -301,7 +302,8 @@ static double steepness(const struct parts *parts, const double *q, double noise
     const double spread = 2 * noise / moved;
     const double doubt = *parts->unsure * *parts->steep * *parts->steep;
     const double blend = (turned / moved * doubt + *parts->steep * spread) / (doubt + spread);
-    return between(blend, fmax(STEEP_LEAST, *parts->steep * STEEP_FALL), (double)parts->d + 1);
+    return selftune_between(blend, fmax(STEEP_LEAST, *parts->steep * STEEP_FALL),
+                            (double)parts->d + 1);
 }
 
 /* q (D): how far the model is from the best, by the released gradient. */
@@ -329,11 +331,12 @@ static void step(struct parts *parts, const struct slope *slope, double *q, doub
 /* Sigma as the release and what was known before it say. */
 static void take_size(struct parts *parts, const struct selftune_number_release *release)
 {
-    const double seen = SIGMA_PER_MEAN * held(release->size / release->record_count);
-    const double noise = SIGMA_PER_MEAN * held(release->size_deviation / release->record_count);
+    const double seen = SIGMA_PER_MEAN * selftune_held(release->size / release->record_count);
+    const double noise =
+        SIGMA_PER_MEAN * selftune_held(release->size_deviation / release->record_count);
     const double known = fmax(SIGMA_UNSURE * *parts->sigma, SIGMA_CHANGES);
     const double gain = known * known / fmax(known * known + noise * noise, PRIOR_LEAST);
-    *parts->sigma = between(*parts->sigma + gain * (seen - *parts->sigma), SIGMA_LEAST, 1);
+    *parts->sigma = selftune_between(*parts->sigma + gain * (seen - *parts->sigma), SIGMA_LEAST, 1);
 }
 
 enum status selftune_number_take_gradient(double *state, const struct selftune_number *stage,
@@ -341,8 +344,9 @@ enum status selftune_number_take_gradient(double *state, const struct selftune_n
 {
     const size_t d = stage->tune.feature_count;
     if (!isfinite(release->record_count) || release->record_count < 1 ||
-        !all_finite(release->gradient, d + 1) || !is_deviation(release->deviation) ||
-        !isfinite(release->size) || !is_deviation(release->size_deviation)) {
+        !selftune_all_finite(release->gradient, d + 1) ||
+        !selftune_is_deviation(release->deviation) || !isfinite(release->size) ||
+        !selftune_is_deviation(release->size_deviation)) {
         return STATUS_INVALID;
     }
     double q[SELFTUNE_FEATURES_MAX + 1] = {0};
@@ -355,10 +359,10 @@ enum status selftune_number_take_gradient(double *state, const struct selftune_n
         take_size(&parts, release);
         const struct slope slope = slope_of(&standin, *parts.clip, *parts.sigma);
         for (size_t j = 0; j <= d; j++) {
-            q[j] = held(release->gradient[j] / release->record_count) /
+            q[j] = selftune_held(release->gradient[j] / release->record_count) /
                    (j < d ? slope.column : slope.end);
         }
-        step(&parts, &slope, q, held(release->deviation / release->record_count));
+        step(&parts, &slope, q, selftune_held(release->deviation / release->record_count));
         hold(&parts, stage);
         show_clip(&parts, stage, &standin);
         hold(&parts, stage);

@@ -77,11 +77,72 @@ def clip_of(s, v, q, gaussian):
     return size[order][np.searchsorted(total, q * total[-1])]
 
 
-def intercept(counts, deviation):
-    pi = np.maximum(counts, deviation)
-    pi = np.clip(pi / pi.sum(), 1e-3, 1)
-    return math.log(pi[1] / pi[0])
+def shares_of(n, counts, sd):
+    share = 0.5 + (counts / n - 0.5) * 0.04 / (0.04 + (sd / n) ** 2)
+    share = np.maximum(share, 0.01)
+    return np.clip(share / share.sum(), 1e-3, 1)
 
+
+def intercept(n, counts, sd):
+    share = shares_of(n, counts, sd)
+    return math.log(share[1] / share[0])
+
+
+def shrink(x, var):
+    """Posterior means and variances by a spike and a slab, over a grid of their shares and sizes."""
+    grid = [(p, t) for p in (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95) for t in var.mean() * 2.0 ** np.arange(-2, 12)]
+    logs, means, squares = [], [], []
+    for p, t in grid:
+        slab = np.log(p) - np.log(t + var) / 2 - x * x / (t + var) / 2
+        spike = np.log(1 - p) - np.log(var) / 2 - x * x / var / 2
+        chance = np.exp(slab - np.logaddexp(slab, spike))
+        logs.append(np.logaddexp(slab, spike).sum())
+        mean = x * t / (t + var)
+        means.append(chance * mean)
+        squares.append(chance * (mean ** 2 + t * var / (t + var)))
+    weight = np.exp(np.array(logs) - max(logs))
+    weight /= weight.sum()
+    mean = weight @ np.array(means)
+    return mean, weight @ np.array(squares) - mean ** 2
+
+
+def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
+    """A look at each class's sums: mu, W, V, Pv."""
+    sd, held = noise / n, np.zeros(2)
+    nz = norms(z, gaussian)
+    reach = 0.35 * math.sqrt(d) if gaussian else 0.3 * d
+    keep = np.ones(n) if squares else np.minimum(1, reach / nz)
+    label = y.astype(int)
+    sums = np.array([(z * keep[:, None])[label == c].sum(0) for c in (0, 1)]) + rng.normal(0, noise, (2, d))
+    out["sum"] = list(sums.ravel())
+    share = shares_of(n, np.array(out["count"]), out["count_deviation"])
+    mean_kept, kept = 1.0, np.ones(2)
+    if not squares:
+        out["kept"] = list(np.array([keep[label == c].sum() for c in (0, 1)]) + rng.normal(0, noise / 4, 2))
+        held = np.array(out["kept"]) / n
+        s2 = (noise / 4 / n) ** 2
+        mean_kept = np.clip(0.65 + (held.sum() - 0.65) * 0.04 / (0.04 + 2 * s2), 0.05, 1)
+        own = np.clip(held / share, mean_kept / 2, min(1, 2 * mean_kept))
+        err = (s2 + (mean_kept * out["count_deviation"] / n) ** 2) / share ** 2
+        spread = (0.15 * mean_kept) ** 2
+        kept = mean_kept + (own - mean_kept) * spread / (spread + err)
+    sd /= mean_kept
+    sums = sums / n / kept[:, None]
+    total = sums.sum(0)
+    signal = max((total ** 2).mean() - 2 * sd * sd, 1e-4)
+    mu = np.clip(total * signal / (signal + 2 * sd * sd), -1, 1)
+    if squares:
+        out["square"] = list((z ** 2).sum(0) + rng.normal(0, 2 * noise, d))
+        var = np.clip(np.array(out["square"]) / n - mu ** 2, min(max(0.01, 2 * noise / n), 1), 1)
+    else:
+        var = np.full(d, 0.25)
+    h = share[0] * share[1]
+    by = 1 / np.sqrt(var * h)
+    x, v = shrink((sums[1] - share[1] * total) * by, (sd * by) ** 2 * (share[0] ** 2 + share[1] ** 2))
+    model, unsure = x / math.sqrt(h), v.mean() / h
+    model *= min(1, 3 / np.linalg.norm(model))
+    prior = unsure + 0.3 * (model @ model) / d
+    return mu, np.diag(1 / np.sqrt(var)), model, prior
 
 def whitening(n, d, mean, tri, deviation):
     s = deviation / n
@@ -127,40 +188,40 @@ def step(s_in, v0, c, rel, s, pv_prior, gaussian, first, expected=True):
     return v, 1 / (1 / pv_prior + h * h / (s * s)) + 0.3 / (width - 1), tries
 
 
-def case(name, d, looks, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None):
+def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None):
     rng, s_in = np.random.default_rng(seed), standin(d)
     root = rng.normal(size=(d, d)) / math.sqrt(d) * 0.4
     z = np.clip(rng.normal(size=(n, d)) @ root + 0.2 * rng.normal(size=d), -1, 1)
     y = (rng.random(n) < sig(z @ rng.normal(0, 3, d) - 0.7)).astype(float)
     moments_noise = noise if moments_noise is None else moments_noise
-    out = dict(name=name, features=d, looks=looks, gaussian=gaussian, steps=k, quantile=q, records=n,
-               deviation=noise, count_deviation=4.0, triangle_deviation=moments_noise)
+    out = dict(name=name, features=d, sight=sight, gaussian=gaussian, steps=k, quantile=q, records=n,
+               deviation=noise, count_deviation=4.0, moments_deviation=moments_noise)
     counts = np.array([(y == 0).sum(), (y == 1).sum()], float) + rng.laplace(0, 4 / math.sqrt(2), 2)
     out["count"] = list(counts)
-    v, mu, w = np.zeros(d + 1), np.zeros(d), 2 * np.eye(d)
-    seen = lambda: dict(clip=clip_of(s_in, v, q, gaussian), v=list(v), mu=list(mu), w=list(w.ravel()))
-    out["after"] = [seen()]
-    b0 = intercept(counts, 4.0)
-    if looks:
-        out["mean"] = list(z.sum(0) + rng.normal(0, moments_noise, d))
+    v, prior = np.zeros(d + 1), 3 / d
+    b0 = intercept(n, counts, 4.0)
+    if sight == "products":
+        out["sum"] = list(z.sum(0) + rng.normal(0, moments_noise, d))
         iu = np.triu_indices(d)
-        out["triangle"] = list((z.T @ z)[iu] + rng.normal(0, moments_noise, len(iu[0])))
-        mu, w = whitening(n, d, np.array(out["mean"]), np.array(out["triangle"]), moments_noise)
-        v[-1] = b0
-        out["after"].append(seen())
+        out["product"] = list((z.T @ z)[iu] + rng.normal(0, moments_noise, len(iu[0])))
+        mu, w = whitening(n, d, np.array(out["sum"]), np.array(out["product"]), moments_noise)
+    else:
+        mu, w, v[:-1], prior = class_look(out, n, d, rng, z, y, moments_noise, gaussian, sight == "squares")
+    v[-1] = b0
+    shown = w.ravel() if sight == "products" else np.diag(w)
+    seen = lambda: dict(clip=clip_of(s_in, v, q, gaussian), v=list(v), mu=list(mu), w=list(shown))
+    out["after"] = [seen()]
     u = np.hstack([(z - mu) @ w, np.ones((n, 1))])
-    prior, iterates, out["gradients"], out["tries"] = 3 / d, [], [], []
+    iterates, planted, out["gradients"], out["tries"] = [v.copy()], v + 1, [], []
     for t in range(k):
         c = clip_of(s_in, v, q, gaussian)
         r = sig(u @ v) - y
         r *= np.minimum(1, c / np.maximum(np.abs(r) * norms(u, gaussian), 1e-300))
         rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
         out["gradients"].append(list(rel))
-        args = (s_in, v, c, rel / n, noise / n, prior, gaussian, t == 0)
+        args = (s_in, v, c, rel / n, noise / n, prior, gaussian, t == 0 and sight == "products")
         planted = step(*args[:3], rel / n, *args[4:], expected=False)[0]
         v, prior, tries = step(*args)
-        if t == 0 and not looks:
-            v[-1] = planted[-1] = b0
         out["tries"].append(tries)
         iterates.append(v.copy())
         out["after"].append(seen())
@@ -173,15 +234,19 @@ def case(name, d, looks, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
 
 
 CASES = [
-    case("L1 with a look", 3, True, False, 2, 0.3, 2000, 30.0, 1),
-    case("L2 with a look", 5, True, True, 5, 0.6, 1500, 10.0, 2),
-    case("L1 without a look", 2, False, False, 3, 0.3, 1000, 20.0, 3),
-    case("L2 without a look", 4, False, True, 6, 0.5, 800, 5.0, 4),
-    case("one column", 1, True, False, 1, 0.3, 500, 5.0, 5),
-    case("a large gradient", 3, True, False, 2, 0.3, 2000, 1.0, 6, 40.0),
-    case("a huge gradient", 3, False, True, 4, 0.3, 2000, 1.0, 7, 1e9),
-    case("moments of noise alone", 4, True, False, 2, 0.3, 300, 20.0, 8, 1.0, 3000.0),
-    case("moments that are not positive definite", 4, True, False, 2, 0.3, 300, 20.0, 9, 1.0, 60.0),
+    case("L1 after products", 3, "products", False, 2, 0.3, 2000, 30.0, 1),
+    case("L2 after products", 5, "products", True, 5, 0.6, 1500, 10.0, 2),
+    case("L1 after sums", 2, "sums", False, 3, 0.3, 1000, 20.0, 3),
+    case("L2 after sums", 4, "sums", True, 6, 0.5, 800, 5.0, 4),
+    case("sums alone", 6, "sums", False, 0, 0.3, 900, 60.0, 10),
+    case("squares", 5, "squares", False, 2, 0.3, 2000, 15.0, 11),
+    case("squares alone, L2", 3, "squares", True, 0, 0.3, 700, 8.0, 12),
+    case("one column", 1, "products", False, 1, 0.3, 500, 5.0, 5),
+    case("a large gradient", 3, "products", False, 2, 0.3, 2000, 1.0, 6, 40.0),
+    case("a huge gradient", 3, "products", True, 4, 0.3, 2000, 1.0, 7, 1e9),
+    case("moments of noise alone", 4, "products", False, 2, 0.3, 300, 20.0, 8, 1.0, 3000.0),
+    case("sums of noise alone", 4, "sums", False, 1, 0.3, 300, 20.0, 13, 1.0, 3000.0),
+    case("moments that are not positive definite", 4, "products", False, 2, 0.3, 300, 20.0, 9, 1.0, 60.0),
 ]
 print("[")
 print(",\n".join(json.dumps(case) for case in CASES))

@@ -35,22 +35,65 @@ static double of_class(const struct learn_stage *own, double y, size_t class)
     return even_keep(mask_of(own_class == (double)class), 1);
 }
 
+/* What the look's clip leaves of a record: at even pace, and never so much that it is longer than the reach. */
+static double kept_of(const struct learn_stage *own, const double *z)
+{
+    double sizes = 0;
+    double squares = 0;
+    for (size_t j = 0; j < own->tune.feature_count; j++) {
+        const double size = even_flushed(even_max(z[j], -z[j]));
+        sizes += size;
+        squares += size * size;
+    }
+    const double norm = own->tune.gaussian ? sqrt(squares) : sizes;
+    return even_min(learn_reach(own) / even_max(norm, 0x1p-60), 1);
+}
+
+static void add_counts(int64_t *value, const struct learn_stage *own, size_t classes, double y,
+                       double weight)
+{
+    for (size_t c = 0; c < classes; c++) {
+        value[c] += encode_value(weight * of_class(own, y, c), LEARN_LOOK_BITS);
+    }
+}
+
+/* The sums of the record's own class, where each has its own: of the others it adds 0. */
+static void add_sums(int64_t *value, const struct stage *stage, const double *z, double y,
+                     double kept)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    const size_t d = learn_column_count(stage);
+    const size_t blocks = learn_sum_count(stage) / d;
+    for (size_t c = 0; c < blocks; c++) {
+        const double mine = blocks > 1 ? of_class(own, y, c) : 1;
+        for (size_t i = 0; i < d; i++) {
+            const double x = even_flushed(own->weights.sum * kept * mine * even_flushed(z[i]));
+            value[c * d + i] += encode_value(x, LEARN_LOOK_BITS);
+        }
+    }
+}
+
 static void add_look(int64_t *value, const struct stage *stage, const double *z, double y)
 {
     const struct learn_stage *own = learn_stage(stage);
     const size_t d = learn_column_count(stage);
     const size_t classes = learn_class_count(stage);
-    int64_t *product = value + classes + d;
-    for (size_t c = 0; c < classes; c++) {
-        value[c] += encode_value(own->weights.count * of_class(own, y, c), LEARN_LOOK_BITS);
+    const bool clips = own->tune.sight == SIGHT_SUMS;
+    const double kept = clips ? kept_of(own, z) : 1;
+    add_counts(value, own, classes, y, own->weights.count);
+    value += classes;
+    if (clips) {
+        add_counts(value, own, classes, y, own->weights.kept * kept);
+        value += classes;
     }
-    for (size_t i = 0; i < d; i++) {
-        value[classes + i] += encode_value(own->weights.sum * z[i], LEARN_LOOK_BITS);
+    add_sums(value, stage, z, y, kept);
+    value += learn_sum_count(stage);
+    for (size_t i = 0; !clips && i < d; i++) {
         const size_t end = own->tune.sight == SIGHT_PRODUCTS ? d : i + 1;
         for (size_t j = i; j < end; j++) {
-            *product +=
+            *value +=
                 encode_value(own->weights.product * even_flushed(z[i] * z[j]), LEARN_LOOK_BITS);
-            product++;
+            value++;
         }
     }
 }
@@ -81,11 +124,10 @@ static void seen_free(struct seen *seen)
 
 /* What a column is divided by: a gradient of length `clip` becomes one of the round's clip in grid steps, 2^-REACH_BITS
  * of it short. The squared loss's slope is 2 (f - y). */
-static double divisor_of(const struct stage *stage, uint32_t within, double clip)
+static double divisor_of(const struct stage *stage, double clip)
 {
     const double slope = learn_stage(stage)->is_number ? 2 : 1;
-    return slope * clip * ldexp(1, LEARN_STEP_BITS + LEARN_REACH_BITS) /
-           (double)learn_clip(stage, within);
+    return slope * clip * ldexp(1, LEARN_STEP_BITS + LEARN_REACH_BITS) / (double)learn_clip(stage);
 }
 
 static void look_through(struct seen *seen, const struct task_input *input,
@@ -94,7 +136,7 @@ static void look_through(struct seen *seen, const struct task_input *input,
     const struct selftune *tune = &learn_stage(input->stage)->tune;
     const size_t d = tune->feature_count;
     const double constant = schema_constant(&input->stage->schema);
-    const double divisor = divisor_of(input->stage, input->within, seen->shown[0]);
+    const double divisor = divisor_of(input->stage, seen->shown[0]);
     const double most = (1 - 0x1p-20) / sqrt((double)seen->width);
     const size_t weights = learn_gradient_count(input->stage);
 
@@ -150,17 +192,6 @@ static void add_misses(int64_t *value, const struct learn_stage *own, const stru
     }
 }
 
-/* Adds each record to its class's count. */
-static void add_counts(int64_t *count, const struct stage *stage, const struct seen *seen)
-{
-    const struct learn_stage *own = learn_stage(stage);
-    for (size_t i = 0; i < seen->count; i++) {
-        for (size_t c = 0; c < learn_class_count(stage); c++) {
-            count[c] += own->count_step * (int64_t)of_class(own, seen->y[i], c);
-        }
-    }
-}
-
 static enum status step(int64_t *value, const struct task_input *input,
                         const struct round_rows *rows)
 {
@@ -170,7 +201,7 @@ static enum status step(int64_t *value, const struct task_input *input,
                                       .feature_count = own->tune.feature_count + 1,
                                       .grid_bits = LEARN_STEP_BITS + LEARN_REACH_BITS,
                                       .norm = own->tune.gaussian ? GRADIENT_L2 : GRADIENT_L1,
-                                      .clip = learn_clip(input->stage, input->within),
+                                      .clip = learn_clip(input->stage),
                                       .softmax = own->tune.output_count > 1};
     struct seen seen;
     enum status status = seen_init(&seen, input, rows);
@@ -178,11 +209,8 @@ static enum status step(int64_t *value, const struct task_input *input,
         const struct gradient_rows all = {.x = seen.x, .y = seen.y, .row_count = seen.count};
         status = gradient_sum(value, &gradient, seen.weight, &all);
     }
-    int64_t *carried = value + learn_gradient_count(input->stage);
     if (status == STATUS_OK && own->is_number) {
-        add_misses(carried, own, &seen);
-    } else if (status == STATUS_OK && learn_counts_in_step(input->stage, input->within)) {
-        add_counts(carried, input->stage, &seen);
+        add_misses(value + learn_gradient_count(input->stage), own, &seen);
     }
     seen_free(&seen);
     return status;

@@ -11,27 +11,37 @@
  * vector's is at most 2 c0^2 + c1^2 (2 d - 2 t) + c2^2 (d^2 - t^2 + d/2), and at its largest
  * 2 c0^2 + 2 d c1^2 + c1^4/c2^2 + c2^2 (d^2 + d/2).
  *
- * Squares alone, with t = |z_i - w_i| <= 2: z_i^2 - w_i^2 is at most t (2 - t). L1: a column moves by t (c1 + c2 (2 - t)) <=
- * 2 c1 if c2 <= c1/2; L2: by the root of t^2 (c1^2 + c2^2 (2 - t)^2), which grows with t up to 4 c1^2 if c2^2 <= 2 c1^2. So
- * squares cost nothing: 2 c0 + 2 d c1, and 2 c0^2 + 4 d c1^2.
+ * Squares of a number's look, with t = |z_i - w_i| <= 2: z_i^2 - w_i^2 is at most t (2 - t). L1: a column moves by
+ * t (c1 + c2 (2 - t)) <= 2 c1 if c2 <= c1/2; L2: by the root of t^2 (c1^2 + c2^2 (2 - t)^2), which grows with t up to 4 c1^2 if
+ * c2^2 <= 2 c1^2. So squares cost nothing: 2 d c1, and 4 d c1^2.
+ *
+ * Squares of classes: records of one class move sums and squares as above, and no count. Records of two classes move the sums
+ * of both. With a = |z_i| and b = |w_i|, a >= b, a column moves by c1 (a + b) + c2 (a^2 - b^2), which grows with a, and at
+ * a = 1 with b if c2 <= c1/2: 2 c1 at most. L2: by the root of c1^2 (a^2 + b^2) + c2^2 (a^2 - b^2)^2; at a = 1 that is convex
+ * in b^2, so at most 2 c1^2 or c1^2 + c2^2 <= 3 c1^2. So: 2 c0 + 2 d c1, and the larger of 4 d c1^2 and 2 c0^2 + 3 d c1^2.
+ *
+ * Sums of classes without squares: a record is shortened to the norm B (stage.h), and adds c3 times the share of it that is
+ * left, at most c3, to its class. Records of two classes move the vector by at most 2 c0 + 2 c3 + 2 c1 B; in L2 by the root of
+ * 2 c0^2 + 2 c3^2 + 2 c1^2 B^2. Records of one class by c3 + 2 c1 B at most; in L2 by the root of c3^2 + 4 c1^2 B^2.
  *
  * text.c chooses weights that make all of them 1. The grid adds what dp/encode.h says.
  *
  * A label that is a number is a column like the others, in [-1, 1] to the last bit: d counts it, and c0 = 0.
  *
- * A step: gradients are whole vectors of a bounded norm (learn/gradient.h), and move by twice that. Where the counts go
- * along, they move by 2 count_step, in L2 by the root of 2 of it. Of a number a record adds from 0 to count_step whole grid
- * steps to the sum of misses, which moves by count_step at most. */
+ * A step: gradients are whole vectors of a bounded norm (learn/gradient.h), and move by twice that. Of a number a record adds
+ * from 0 to count_step whole grid steps to the sum of misses, which moves by count_step at most. */
 
 #include "task/learn/stage.h"
 #include "task/task.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static size_t look_count(const struct stage *stage)
 {
-    return learn_class_count(stage) + learn_column_count(stage) + learn_product_count(stage);
+    return learn_class_count(stage) + learn_kept_count(stage) + learn_sum_count(stage) +
+           learn_product_count(stage);
 }
 
 static size_t answer_count(const struct round_asked *asked)
@@ -40,7 +50,7 @@ static size_t answer_count(const struct round_asked *asked)
     if (learn_is_look(stage, asked->within)) {
         return look_count(stage);
     }
-    return learn_gradient_count(stage) + learn_carried_count(stage, asked->within);
+    return learn_gradient_count(stage) + learn_carried_count(stage);
 }
 
 static uint64_t look_sensitivity(const struct stage *stage)
@@ -51,24 +61,22 @@ static uint64_t look_sensitivity(const struct stage *stage)
            (uint64_t)ceil(learn_stage(stage)->tune.gaussian ? sqrt(count) : count);
 }
 
-static uint64_t step_sensitivity(const struct stage *stage, uint32_t within)
+static uint64_t step_sensitivity(const struct stage *stage)
 {
     const struct learn_stage *own = learn_stage(stage);
-    const uint64_t gradient = 2 * (uint64_t)learn_clip(stage, within);
-    const uint64_t count = learn_counts_in_step(stage, within) ? (uint64_t)own->count_step : 0;
-    const uint64_t moved = own->is_number ? 1 : 2; /* numbers that a record moves by count */
-    if (!own->tune.gaussian || count == 0) {
-        return gradient + moved * count;
+    const uint64_t gradient = 2 * (uint64_t)learn_clip(stage);
+    const uint64_t missed = own->is_number ? (uint64_t)own->count_step : 0;
+    if (!own->tune.gaussian || missed == 0) {
+        return gradient + missed;
     }
-    const double squares = (double)(gradient * gradient + moved * count * count); /* below 2^36 */
+    const double squares = (double)(gradient * gradient + missed * missed); /* below 2^36 */
     return (uint64_t)ceil(sqrt(squares) * (1 + 0x1p-40));
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     const bool looks = learn_is_look(asked->stage, asked->within);
-    out->sensitivity =
-        looks ? look_sensitivity(asked->stage) : step_sensitivity(asked->stage, asked->within);
+    out->sensitivity = looks ? look_sensitivity(asked->stage) : step_sensitivity(asked->stage);
     /* Of one number, by one record: a weight is at most 1, and no gradient's number above its clip. */
     out->high = (int64_t)asked->stage->batch << (looks ? LEARN_LOOK_BITS : LEARN_STEP_BITS);
     out->low = -out->high;
@@ -83,73 +91,111 @@ static enum status need(struct work_need *out, const struct work_view *view)
     return STATUS_OK;
 }
 
-static enum status describe_round(struct terms *terms, const struct terms_setting *setting,
-                                  uint32_t within, const char *what, double unit, struct why *why)
+/* A line of what a round's noise is on one kind of number, of which a record adds `unit` grid steps. */
+struct line {
+    char what[TERMS_TEXT_BYTES];
+    uint32_t within;
+    double unit;
+    double noise_to_signal; /* of noise 1; 0 where nothing says */
+    const char *measure;
+};
+
+static enum status describe_line(struct terms *terms, const struct terms_setting *setting,
+                                 const struct line *wanted, struct why *why)
 {
     const double records = (double)setting->agents * (double)setting->stage->batch;
     double steps = 0;
-    const enum status status = terms_deviation(&steps, setting, within, why);
+    const enum status status = terms_deviation(&steps, setting, wanted->within, why);
     struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
     if (line == NULL) {
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
-    (void)snprintf(line->what, sizeof line->what, "%s", what);
+    memcpy(line->what, wanted->what, sizeof line->what);
     (void)snprintf(line->unit, sizeof line->unit, "per record");
-    line->noise = steps / unit / records;
+    line->noise = steps / wanted->unit / records;
     line->noise_to_signal = NAN;
+    if (wanted->measure != NULL) {
+        line->noise_to_signal = line->noise * wanted->noise_to_signal;
+        line->measure = wanted->measure;
+    }
     return STATUS_OK;
+}
+
+enum { LINES = 6 };
+
+/* The lines of a look: their number. */
+static size_t look_lines(struct line *line, const struct stage *stage)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    const double look = ldexp(1, LEARN_LOOK_BITS);
+    const size_t classes = learn_class_count(stage);
+    const size_t columns = learn_column_count(stage);
+    size_t count = 0;
+    if (own->tune.sight == SIGHT_NONE) {
+        return 0;
+    }
+    if (!own->is_number) {
+        line[count] = (struct line){.unit = look * own->weights.count};
+        (void)snprintf(line[count++].what, TERMS_TEXT_BYTES, "the counts of %zu classes", classes);
+    }
+    if (own->tune.sight == SIGHT_SUMS) {
+        line[count] = (struct line){.unit = look * own->weights.kept};
+        (void)snprintf(line[count++].what, TERMS_TEXT_BYTES,
+                       "what the clip keeps of each of %zu classes", classes);
+    }
+    line[count] = (struct line){.unit = look * own->weights.sum};
+    if (own->is_number) {
+        (void)snprintf(line[count++].what, TERMS_TEXT_BYTES,
+                       "the sums of %zu columns and the label", columns - 1);
+    } else if (own->tune.sight == SIGHT_PRODUCTS) {
+        (void)snprintf(line[count++].what, TERMS_TEXT_BYTES, "the sums of %zu columns", columns);
+    } else {
+        line[count].noise_to_signal = 2;
+        line[count].measure = "the noise on a class's sums is as large as the columns' spread";
+        (void)snprintf(line[count++].what, TERMS_TEXT_BYTES,
+                       "the sums of %zu columns of each of %zu classes", columns, classes);
+    }
+    if (own->tune.sight != SIGHT_SUMS) {
+        line[count] = (struct line){.unit = look * own->weights.product};
+        (void)snprintf(line[count++].what, TERMS_TEXT_BYTES, "the sums of %s of %zu columns%s",
+                       own->tune.sight == SIGHT_PRODUCTS ? "products" : "squares",
+                       columns - (own->is_number ? 1 : 0), own->is_number ? " and the label" : "");
+    }
+    return count;
+}
+
+static size_t step_lines(struct line *line, const struct stage *stage)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    const uint32_t last = stage->rounds - 1;
+    if (own->tune.steps == 0) {
+        return 0;
+    }
+    line[0] = (struct line){.within = last, .unit = (double)learn_clip(stage)};
+    (void)snprintf(line[0].what, TERMS_TEXT_BYTES,
+                   "each of %zu numbers of a gradient of length 1 (steps: %u)",
+                   learn_gradient_count(stage), own->tune.steps);
+    if (!own->is_number) {
+        line[0].noise_to_signal = learn_step_length(own) / sqrt(own->tune.steps) / LEARN_LONG;
+        line[0].measure = "the steps' noise together is twice as long as the longest step";
+        return 1;
+    }
+    line[0].noise_to_signal = learn_number_length(own) / sqrt(own->tune.steps);
+    line[0].measure = "the steps' noise together is as large as the label's spread";
+    line[1] =
+        (struct line){.what = "the sum of misses", .within = last, .unit = (double)own->count_step};
+    return 2;
 }
 
 static enum status describe(struct terms *terms, const struct terms_setting *setting,
                             struct why *why)
 {
-    const struct stage *stage = setting->stage;
-    const struct learn_stage *own = learn_stage(stage);
-    const double look = ldexp(1, LEARN_LOOK_BITS);
+    struct line line[LINES];
+    size_t count = look_lines(line, setting->stage);
+    count += step_lines(line + count, setting->stage);
     enum status status = STATUS_OK;
-    char what[TERMS_TEXT_BYTES];
-    char classes[TERMS_TEXT_BYTES];
-    (void)snprintf(classes, sizeof classes, "the counts of %zu classes", learn_class_count(stage));
-    if (own->tune.sight != SIGHT_NONE) {
-        if (!own->is_number) {
-            status = describe_round(terms, setting, 0, classes, look * own->weights.count, why);
-        }
-        (void)snprintf(what, sizeof what, "the sums of %zu columns%s",
-                       learn_column_count(stage) - own->is_number,
-                       own->is_number ? " and the label" : "");
-        if (status == STATUS_OK) {
-            status = describe_round(terms, setting, 0, what, look * own->weights.sum, why);
-        }
-        (void)snprintf(what, sizeof what, "the sums of %s of %zu columns%s",
-                       own->tune.sight == SIGHT_PRODUCTS ? "products" : "squares",
-                       learn_column_count(stage) - own->is_number,
-                       own->is_number ? " and the label" : "");
-        if (status == STATUS_OK) {
-            status = describe_round(terms, setting, 0, what, look * own->weights.product, why);
-        }
-    } else if (!own->is_number) {
-        status = describe_round(terms, setting, 0, classes, (double)own->count_step, why);
-    }
-    (void)snprintf(what, sizeof what, "each of %zu numbers of a gradient of length 1 (steps: %u)",
-                   learn_gradient_count(stage), own->tune.steps);
-    const uint32_t last = stage->rounds - 1;
-    if (status == STATUS_OK) {
-        const double clip = own->is_number ? (double)own->clip_first : ldexp(1, LEARN_STEP_BITS);
-        status = describe_round(terms, setting, last, what, clip, why);
-    }
-    if (status == STATUS_OK) {
-        struct terms_line *line = &terms->line[terms->line_count - 1];
-        line->noise_to_signal =
-            line->noise * learn_step_length(own) / sqrt(own->tune.steps) / LEARN_LONG;
-        line->measure = "the steps' noise together is twice as long as the longest step";
-        if (own->is_number) {
-            line->noise_to_signal = line->noise * learn_number_length(own) / sqrt(own->tune.steps);
-            line->measure = "the steps' noise together is as large as the label's spread";
-        }
-    }
-    if (status == STATUS_OK && own->is_number) {
-        status =
-            describe_round(terms, setting, last, "the sum of misses", (double)own->count_step, why);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        status = describe_line(terms, setting, &line[i], why);
     }
     return status;
 }
@@ -177,13 +223,13 @@ static enum status rehearse(struct rehearsal *out, const struct terms_setting *s
                               .records = (double)setting->agents * (double)stage->batch,
                               .noises = noise.is_gaussian ? 0 : noise.draws,
                               .step = ldexp(query_noise_deviation(&noise), -LEARN_STEP_BITS)};
-    if (own->tune.sight != SIGHT_NONE) {
-        out->look_count = first / (look * own->weights.count);
-        out->look_sum = first / (look * own->weights.sum);
-        out->look_product = first / (look * own->weights.product);
+    out->look_count = first / (look * own->weights.count);
+    out->look_sum = first / (look * own->weights.sum);
+    out->reach = learn_reach(own);
+    if (own->tune.sight == SIGHT_SUMS) {
+        out->look_kept = first / (look * own->weights.kept);
     } else {
-        out->first_step = first / (double)own->clip_first;
-        out->first_count = first / (double)own->count_step;
+        out->look_product = first / (look * own->weights.product);
     }
     return STATUS_OK;
 }

@@ -33,44 +33,63 @@ static enum status start(struct outcome *outcome, const struct stage *stage)
     return status;
 }
 
-/* The sums as numbers of records, columns and products: value (count) from the grid. */
-static void take_sums(double *value, const struct closing *closing)
+/* Where a look's parts stand in its vector, and what they are weighed with. */
+struct part {
+    size_t first;
+    size_t count;
+    double weight;
+};
+
+enum { PART_COUNT, PART_KEPT, PART_SUM, PART_PRODUCT, PARTS };
+
+static void find_parts(struct part *part, const struct stage *stage)
 {
-    const struct learn_stage *own = learn_stage(closing->stage);
-    const size_t columns = learn_column_count(closing->stage);
-    const size_t classes = learn_class_count(closing->stage);
-    for (size_t i = 0; i < closing->count; i++) {
-        const double weight = i < classes             ? own->weights.count
-                              : i < classes + columns ? own->weights.sum
-                                                      : own->weights.product;
-        value[i] = ldexp((double)closing->sum[i], -LEARN_LOOK_BITS) / weight;
+    const struct learn_weights *weights = &learn_stage(stage)->weights;
+    part[PART_COUNT] = (struct part){0, learn_class_count(stage), weights->count};
+    part[PART_KEPT] = (struct part){0, learn_kept_count(stage), weights->kept};
+    part[PART_SUM] = (struct part){0, learn_sum_count(stage), weights->sum};
+    part[PART_PRODUCT] = (struct part){0, learn_product_count(stage), weights->product};
+    for (size_t i = 1; i < PARTS; i++) {
+        part[i].first = part[i - 1].first + part[i - 1].count;
     }
 }
 
+/* value: the sums as numbers of records, columns and products, from the grid. */
 static enum status close_look(double *state, double *value, const struct closing *closing,
                               double records, double deviation)
 {
     const struct learn_stage *own = learn_stage(closing->stage);
-    const double unit = ldexp(1, LEARN_LOOK_BITS);
-    const size_t classes = learn_class_count(closing->stage);
-    take_sums(value, closing);
+    const double unit = ldexp(1, -LEARN_LOOK_BITS);
+    struct part part[PARTS];
+    double noise[PARTS];
+    find_parts(part, closing->stage);
+    for (size_t p = 0; p < PARTS; p++) {
+        noise[p] = part[p].count > 0 ? deviation * unit / part[p].weight : 0;
+        for (size_t i = part[p].first; i < part[p].first + part[p].count; i++) {
+            value[i] = (double)closing->sum[i] * unit / part[p].weight;
+        }
+    }
+    const double *sum = value + part[PART_SUM].first;
+    const double *product = value + part[PART_PRODUCT].first;
     if (own->is_number) {
         const struct selftune_number number = learn_number(closing->stage);
-        const struct selftune_number_look seen = {
-            .record_count = records,
-            .sum = value,
-            .product = value + learn_column_count(closing->stage),
-            .sum_deviation = deviation / (unit * own->weights.sum),
-            .product_deviation = deviation / (unit * own->weights.product)};
+        const struct selftune_number_look seen = {.record_count = records,
+                                                  .sum = sum,
+                                                  .product = product,
+                                                  .sum_deviation = noise[PART_SUM],
+                                                  .product_deviation = noise[PART_PRODUCT]};
         return selftune_number_take_look(state, &number, &seen);
     }
-    const struct selftune_look look = {.record_count = records,
-                                       .count = value,
-                                       .mean = value + classes,
-                                       .product = value + classes + own->tune.feature_count,
-                                       .count_deviation = deviation / (unit * own->weights.count),
-                                       .product_deviation =
-                                           deviation / (unit * own->weights.product)};
+    const struct selftune_look look = {
+        .record_count = records,
+        .count = value,
+        .kept = part[PART_KEPT].count > 0 ? value + part[PART_KEPT].first : NULL,
+        .sum = sum,
+        .product = product,
+        .count_deviation = noise[PART_COUNT],
+        .kept_deviation = noise[PART_KEPT],
+        .sum_deviation = noise[PART_SUM],
+        .product_deviation = noise[PART_PRODUCT]};
     return selftune_take_look(state, &own->tune, &look);
 }
 
@@ -80,8 +99,7 @@ static enum status close_step(double *state, double *value, const struct closing
 {
     const struct learn_stage *own = learn_stage(closing->stage);
     const size_t width = learn_gradient_count(closing->stage);
-    const bool counted = learn_counts_in_step(closing->stage, closing->within);
-    const double unit = state[0] / (double)learn_clip(closing->stage, closing->within);
+    const double unit = state[0] / (double)learn_clip(closing->stage);
     for (size_t i = 0; i < closing->count; i++) {
         value[i] = (double)closing->sum[i] * (i < width ? unit : 1 / (double)own->count_step);
     }
@@ -95,13 +113,10 @@ static enum status close_step(double *state, double *value, const struct closing
                                                          deviation / (double)own->count_step};
         return selftune_number_take_gradient(state, &number, &step);
     }
-    const struct selftune_release release = {
-        .step = closing->within - (own->tune.sight != SIGHT_NONE ? 1 : 0),
-        .record_count = records,
-        .gradient = value,
-        .deviation = deviation * unit,
-        .count = counted ? value + width : NULL,
-        .count_deviation = counted ? deviation / (double)own->count_step : 0};
+    const struct selftune_release release = {.step = closing->within - 1,
+                                             .record_count = records,
+                                             .gradient = value,
+                                             .deviation = deviation * unit};
     return selftune_take_gradient(state, &own->tune, &release);
 }
 
@@ -188,21 +203,23 @@ static enum status describe(struct outcome_round *round, UNUSED const struct out
                             const struct job *job, const struct stage *stage,
                             const struct record *record)
 {
+    static const char *const seen[SIGHTS] = {[SIGHT_SUMS] = "each class's sums",
+                                             [SIGHT_SQUARES] = "each class's sums and the squares",
+                                             [SIGHT_PRODUCTS] = "means and products"};
+    const struct learn_stage *own = learn_stage(stage);
     uint32_t within;
     (void)job_stage_of(job, record->as.round.round, &within);
-    const bool is_number = learn_stage(stage)->is_number;
     if (learn_is_look(stage, within)) {
-        return closing_note(
-            round, "; ", "looked at %smeans and %s of %zu columns%s", is_number ? "" : "counts, ",
-            learn_stage(stage)->tune.sight == SIGHT_PRODUCTS ? "products" : "squares",
-            learn_stage(stage)->tune.feature_count, is_number ? " and the label" : "");
+        const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES
+                               ? "means and squares"
+                               : seen[own->tune.sight];
+        return closing_note(round, "; ", "looked at %s%s of %zu columns%s",
+                            own->is_number ? "" : "counts, ", what, own->tune.feature_count,
+                            own->is_number ? " and the label" : "");
     }
     return closing_note(round, "; ", "step %u of %u%s",
-                        within + (learn_stage(stage)->tune.sight != SIGHT_NONE ? 0 : 1),
-                        learn_stage(stage)->tune.steps,
-                        is_number                             ? ", with the sum of misses"
-                        : learn_counts_in_step(stage, within) ? ", with the counts of the classes"
-                                                              : "");
+                        within + (own->tune.sight != SIGHT_NONE ? 0 : 1), own->tune.steps,
+                        own->is_number ? ", with the sum of misses" : "");
 }
 
 const struct task_close task_close_learn = {

@@ -25,7 +25,7 @@ static struct learn_weights weigh(enum selftune_sight sight, bool gaussian, doub
 {
     const double product = 1 - share_sums;
     const double cross = share_sums * share_sums / (4 * product);
-    struct learn_weights weights = {0, 0, 0};
+    struct learn_weights weights = {.count = 0};
     if (sight == SIGHT_SQUARES) {
         weights.sum = gaussian ? sqrt(1 / (4 * columns)) : 1 / (2 * columns);
         weights.product = weights.sum * (gaussian ? sqrt(2) * (1 - 0x1p-40) : 0.5);
@@ -88,6 +88,9 @@ void learn_plan_number(struct learn_stage *own, double noise)
     double least = HUGE_VAL;
     own->tune.quantile = 1; /* its clip is another's to choose */
     for (unsigned sight = 0; sight < SIGHTS; sight++) {
+        if (sight == SIGHT_SUMS) {
+            continue;
+        }
         const uint32_t most = sight == SIGHT_PRODUCTS ? STEPS_PRODUCTS : STEPS_MOST;
         for (uint32_t steps = 1; steps <= most; steps++) {
             const double loss = loss_of(own, noise, (enum selftune_sight)sight, steps);

@@ -1,10 +1,10 @@
-/* stage.h - what only a learn stage has. Its rounds: the look, where there is one (counts of the classes, sums of the
- * columns, sums of their products or squares, in one vector), then steps (the sum of clipped gradients in the columns that the look
- * has made alike; of more than two classes one gradient for each, clipped together). Without a look the first step carries
- * the counts behind its gradient.
+/* stage.h - what only a learn stage has. Its rounds: the look (counts of the classes and sums of the columns, in one vector with
+ * the sums of their products, or of their squares, or of what a clip keeps of each class's records), then steps (the sum of
+ * clipped gradients in the columns that the look has made alike; of more than two classes one gradient for each, clipped
+ * together). But beside products every class has sums of its own.
  *
  * Of a label that is a number there are no counts: the label is one more column of the look, the first, and every step carries
- * the sum of how far the model misses, min(|f - y|, 1), behind its gradient. */
+ * the sum of how far the model misses, min(|f - y|, 1), behind its gradient. It may do without a look. */
 
 #ifndef TASK_LEARN_STAGE_H
 #define TASK_LEARN_STAGE_H
@@ -26,6 +26,7 @@ enum {
 /* One column's share of a look's vector: a number of the kind is multiplied by it before it is encoded. */
 struct learn_weights {
     double count;
+    double kept; /* of the share that the clip leaves of a record */
     double sum;
     double product; /* also of a square */
 };
@@ -35,11 +36,10 @@ struct learn_stage {
     struct learn_weights
         weights; /* of a look; together they make its sensitivity 1 before the grid */
     int64_t
-        clip_first; /* of a step that carries counts or misses, in grid steps; of others 2^LEARN_STEP_BITS */
-    int64_t
-        count_step; /* what a record adds to its class's count there; of a number, at most to the sum of misses */
-    bool is_number; /* the label */
-    double noise;   /* of a number: struct selftune_number */
+        clip_first; /* of a number's step, which carries misses, in grid steps; of others 2^LEARN_STEP_BITS */
+    int64_t count_step; /* of a number: what a record adds at most to the sum of misses */
+    bool is_number;     /* the label */
+    double noise;       /* of a number: struct selftune_number */
 };
 
 #define LEARN_LONG                                                                                 \
@@ -79,6 +79,13 @@ static inline size_t learn_class_count(const struct stage *stage)
     return own->is_number ? 0 : selftune_class_count(&own->tune);
 }
 
+/** Returns the norm to which a look at sums clips a record's columns: of some six in ten records of typical tables, the longest. */
+static inline double learn_reach(const struct learn_stage *own)
+{
+    const double d = (double)own->tune.feature_count;
+    return own->tune.gaussian ? 0.35 * sqrt(d) : 0.3 * d;
+}
+
 /** Returns the columns of a look: the label is one if it is a number. */
 static inline size_t learn_column_count(const struct stage *stage)
 {
@@ -113,27 +120,30 @@ static inline bool learn_is_look(const struct stage *stage, uint32_t within)
     return learn_stage(stage)->tune.sight != SIGHT_NONE && within == 0;
 }
 
-/** Returns whether the round is a step that carries the counts, or of a number the misses. */
-static inline bool learn_counts_in_step(const struct stage *stage, uint32_t within)
+/** Returns how many sums of columns a look has: of classes, beside products but one for all of them. */
+static inline size_t learn_sum_count(const struct stage *stage)
 {
-    return learn_stage(stage)->is_number
-               ? !learn_is_look(stage, within)
-               : learn_stage(stage)->tune.sight == SIGHT_NONE && within == 0;
+    const struct learn_stage *own = learn_stage(stage);
+    return own->is_number ? learn_column_count(stage) : selftune_sum_count(&own->tune);
 }
 
-/** Returns how many numbers a step carries behind its gradient. */
-static inline size_t learn_carried_count(const struct stage *stage, uint32_t within)
+/** Returns how many numbers of a look tell what the clip keeps. */
+static inline size_t learn_kept_count(const struct stage *stage)
 {
-    return !learn_counts_in_step(stage, within) ? 0
-           : learn_stage(stage)->is_number      ? 1
-                                                : learn_class_count(stage);
+    return learn_stage(stage)->tune.sight == SIGHT_SUMS ? learn_class_count(stage) : 0;
+}
+
+/** Returns how many numbers a step carries behind its gradient: a number's misses. */
+static inline size_t learn_carried_count(const struct stage *stage)
+{
+    return learn_stage(stage)->is_number ? 1 : 0;
 }
 
 /** Returns the clip of a step's gradients: grid steps. */
-static inline int64_t learn_clip(const struct stage *stage, uint32_t within)
+static inline int64_t learn_clip(const struct stage *stage)
 {
-    return learn_counts_in_step(stage, within) ? learn_stage(stage)->clip_first
-                                               : INT64_C(1) << LEARN_STEP_BITS;
+    return learn_stage(stage)->is_number ? learn_stage(stage)->clip_first
+                                         : INT64_C(1) << LEARN_STEP_BITS;
 }
 
 /** Plans a stage of a number, whose features and kind of noise are set. noise: the standard deviation of a mean over all

@@ -11,18 +11,21 @@
 
 #include <math.h>
 
-enum { STEPS_MAX_LOOK = 6, STEPS_MIN_AGAIN = 3, STEPS_MAX = 16, RECORDS_MOST = 1000000 };
+enum { STEPS_MAX_PRODUCTS = 6, STEPS_MIN_AGAIN = 3, STEPS_MAX = 16, RECORDS_MOST = 1000000 };
 
-/* Shares of a release's noise: what each part of it gets of epsilon, or of rho. */
+/* Shares of a look's noise: what each part of it gets of epsilon, or of rho. */
 static const double share_counts = 0.05;
-static const double share_sums = 0.2;
+static const double share_kept = 0.05;
+static const double share_sums = 0.2; /* beside products */
 
-#define MEAN_NOISE 0.065 /* at most, where a look at squares is worth its price */
+/* Noise on all columns' means together, at most, where a look at squares is worth its price. */
+#define MEANS_NOISE          0.2
+#define MEANS_NOISE_GAUSSIAN 0.3
 
-/* Noise of a step, at most, where more than one is worth it. Chosen on real tables: docs/study-hospitals.md. */
-#define AGAIN_OF_TWO      1.5
-#define AGAIN_OF_MANY     4.0 /* of several classes a step's length counts them all */
-#define AGAIN_OF_GAUSSIAN 3.5
+/* Noise of a step, at most, where steps are worth it after sums. Chosen on real tables: docs/study-hospitals.md. */
+#define STEP_OF_TWO      0.6
+#define STEP_OF_MANY     0.9
+#define STEP_OF_GAUSSIAN 3.5
 
 /* What the plan goes by. Deviations are those of a mean over all records. */
 struct prospect {
@@ -56,8 +59,8 @@ static double deviation(const struct prospect *prospect, double l1, double l2, d
     return sqrt(prospect->noises) * noise / prospect->records;
 }
 
-/* A look is worth its price where the noise on its matrix, by its spectral norm, is small beside columns' variances; one
- * at squares where the noise on means is small beside columns' deviations. */
+/* A look at products is worth its price where the noise on their matrix, by its spectral norm, is small beside columns'
+ * variances; one at squares where the noise on means is small beside columns' deviations. Else records are clipped. */
 static enum selftune_sight sight(const struct prospect *prospect)
 {
     const double d = prospect->d;
@@ -66,57 +69,82 @@ static enum selftune_sight sight(const struct prospect *prospect)
     if (noise <= (prospect->gaussian ? 1 : 0.4)) {
         return SIGHT_PRODUCTS;
     }
-    return deviation(prospect, 2 * d, 2 * sqrt(d), 0.5) <= MEAN_NOISE ? SIGHT_SQUARES : SIGHT_NONE;
+    const double means = sqrt(d) * deviation(prospect, 2 * d, 2 * sqrt(d), 0.5);
+    return means <= (prospect->gaussian ? MEANS_NOISE_GAUSSIAN : MEANS_NOISE) ? SIGHT_SQUARES
+                                                                              : SIGHT_SUMS;
 }
 
-/* More steps correct what the first ones got wrong, and each of them brings its noise. `noise` is that of a step that
- * has all of epsilon, in a model's units. Columns that are not whitened together may be correlated: then a second step
- * overshoots, and the mean with a third one mends it. So there is one step, or at least three. */
+/* Steps correct what the first model got wrong, and each of them brings its noise. `noise` is that of a step that has all of
+ * epsilon, in a model's units. The classes' sums are a model already, and steps after them may be too many. */
 static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
 {
     const double noise = deviation(prospect, 2, 2, 1) * learn_step_length(own);
+    const bool two = own->tune.output_count == 1;
+    double wanted = 0;
     if (own->tune.sight == SIGHT_PRODUCTS) {
-        const double wanted =
-            prospect->gaussian ? 2 + 0.02 / (noise * noise) : 1 + sqrt(0.1 / noise);
-        return (uint32_t)fmin(wanted, STEPS_MAX_LOOK);
+        wanted = prospect->gaussian ? 2 + 0.02 / (noise * noise) : 1 + sqrt(0.1 / noise);
+        return (uint32_t)fmin(wanted, STEPS_MAX_PRODUCTS);
     }
-    const double again = prospect->gaussian            ? AGAIN_OF_GAUSSIAN
-                         : own->tune.output_count == 1 ? AGAIN_OF_TWO
-                                                       : AGAIN_OF_MANY;
-    if (noise > again) {
-        return 1;
+    if (prospect->gaussian) {
+        wanted = noise > STEP_OF_GAUSSIAN ? 0 : fmax(1 + 12 / (noise * noise), STEPS_MIN_AGAIN);
+    } else if (own->tune.sight == SIGHT_SQUARES) {
+        wanted = 1 + sqrt((two ? 0.5 : 2.5) / noise);
+    } else if (two) {
+        wanted = noise > STEP_OF_TWO ? 0 : 1 + sqrt(0.05 / noise);
+    } else {
+        wanted = noise > STEP_OF_MANY ? 0 : 2;
     }
-    const double wanted = prospect->gaussian ? 1 + 12 / (noise * noise) : 1 + sqrt(2.5 / noise);
-    return (uint32_t)fmin(fmax(wanted, STEPS_MIN_AGAIN), STEPS_MAX);
+    return (uint32_t)fmin(wanted, STEPS_MAX);
 }
 
 /* Weights of a look's parts, so that a replaced record moves it by 1: bounds.c. */
-static void weigh(struct learn_stage *own, double d)
+static struct learn_weights weigh_sums(const struct learn_stage *own)
+{
+    const double reach = learn_reach(own) * (1 + 0x1p-40);
+    if (own->tune.gaussian) {
+        const double sum = (1 - share_kept) / 4;
+        return (struct learn_weights){.count = sqrt((1 - 2 * sum - 2 * share_kept) / 2),
+                                      .kept = sqrt(share_kept),
+                                      .sum = sqrt(sum) / reach};
+    }
+    return (struct learn_weights){.count = share_counts / 2,
+                                  .kept = share_kept / 2,
+                                  .sum = (1 - share_counts - share_kept) / (2 * reach)};
+}
+
+static struct learn_weights weigh_squares(const struct learn_stage *own, double d)
+{
+    if (own->tune.gaussian) {
+        const double sum = sqrt(1 / (4 * d));
+        return (struct learn_weights){
+            .count = sqrt(0.125), .sum = sum, .product = sum * sqrt(2) * (1 - 0x1p-40)};
+    }
+    const double sum = (1 - share_counts) / (2 * d);
+    return (struct learn_weights){.count = share_counts / 2, .sum = sum, .product = sum / 2};
+}
+
+static struct learn_weights weigh_products(const struct learn_stage *own, double d)
 {
     const double product = 1 - share_counts - share_sums;
     const double cross =
         share_sums * share_sums / (4 * product); /* sums and products move together */
-    const double scale = ldexp(1, LEARN_STEP_BITS);
-    if (own->tune.sight == SIGHT_SQUARES) {
-        const double sum =
-            own->tune.gaussian ? sqrt((1 - share_counts) / (4 * d)) : (1 - share_counts) / (2 * d);
-        own->weights =
-            (struct learn_weights){own->tune.gaussian ? sqrt(share_counts / 2) : share_counts / 2,
-                                   sum, sum * (own->tune.gaussian ? sqrt(2) * (1 - 0x1p-40) : 0.5)};
-    } else if (own->tune.gaussian) {
+    if (own->tune.gaussian) {
         const double whole = 1 + cross * (1 + 1 / (2 * d));
-        own->weights = (struct learn_weights){sqrt(share_counts / 2 / whole),
-                                              sqrt(share_sums / (2 * d) / whole),
-                                              sqrt(product / (d * d + d / 2) / whole)};
-        own->clip_first = (int64_t)(scale * sqrt(1 - share_counts));
-        own->count_step = (int64_t)(scale * sqrt(2 * share_counts));
-    } else {
-        const double whole = 1 + cross;
-        own->weights = (struct learn_weights){share_counts / 2 / whole, share_sums / d / whole,
-                                              product / ((d * d + d) / 2) / whole};
-        own->clip_first = (int64_t)(scale * (1 - share_counts));
-        own->count_step = (int64_t)(scale * share_counts);
+        return (struct learn_weights){.count = sqrt(share_counts / 2 / whole),
+                                      .sum = sqrt(share_sums / (2 * d) / whole),
+                                      .product = sqrt(product / (d * d + d / 2) / whole)};
     }
+    const double whole = 1 + cross;
+    return (struct learn_weights){.count = share_counts / 2 / whole,
+                                  .sum = share_sums / d / whole,
+                                  .product = product / ((d * d + d) / 2) / whole};
+}
+
+static struct learn_weights weigh(const struct learn_stage *own, double d)
+{
+    return own->tune.sight == SIGHT_PRODUCTS  ? weigh_products(own, d)
+           : own->tune.sight == SIGHT_SQUARES ? weigh_squares(own, d)
+                                              : weigh_sums(own);
 }
 
 static struct prospect prospect_of(const struct job *job, const struct stage *stage, double share)
@@ -186,9 +214,9 @@ static enum status build(const struct drafting *drafting, size_t index)
         learn_plan_number(own, deviation(&prospect, 1, 1, 1));
     } else {
         own->tune.sight = sight(&prospect);
-        own->tune.quantile = own->tune.sight != SIGHT_NONE ? 0.3 : 0.05;
+        own->tune.quantile = 0.3;
         own->tune.steps = steps(&prospect, own);
-        weigh(own, prospect.d);
+        own->weights = weigh(own, prospect.d);
     }
     stage->rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0);
     if (own->tune.gaussian) {

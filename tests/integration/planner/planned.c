@@ -207,9 +207,8 @@ static size_t read_release(double *value, const struct planned *bench,
         for (size_t i = 0; i < count; i++) {
             const struct learn_stage *own = learn_stage(stage);
             const double looked = own->is_number ? own->weights.sum : own->weights.count;
-            const int64_t stepped = own->is_number ? own->clip_first : own->count_step;
-            const double unit =
-                own->tune.sight != SIGHT_NONE ? ldexp(looked, LEARN_LOOK_BITS) : (double)stepped;
+            const double unit = own->tune.sight != SIGHT_NONE ? ldexp(looked, LEARN_LOOK_BITS)
+                                                              : (double)own->clip_first;
             value[i] = (double)sum[i] / unit / (AGENTS * (double)stage->batch);
         }
         break;

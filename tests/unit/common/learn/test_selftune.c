@@ -42,10 +42,8 @@ static double off_after(const double *state, const json_t *after, const struct s
     size_t count = 1;
     expected[0] = number(after, "clip");
     count += numbers(expected + 1, json_object_get(after, "v"));
-    if (stage->sight != SIGHT_NONE) {
-        count += numbers(expected + count, json_object_get(after, "mu"));
-        count += numbers(expected + count, json_object_get(after, "w"));
-    }
+    count += numbers(expected + count, json_object_get(after, "mu"));
+    count += numbers(expected + count, json_object_get(after, "w"));
     cr_assert(count == selftune_shown_count(stage));
     cr_assert(selftune_check_shown(state, stage) == STATUS_OK);
     return off_by(state, expected, count);
@@ -53,62 +51,66 @@ static double off_after(const double *state, const json_t *after, const struct s
 
 static void look(double *state, const json_t *row, const struct selftune *stage)
 {
+    const bool clips = stage->sight == SIGHT_SUMS;
+    const double noise = number(row, "moments_deviation");
     double count[2];
-    double mean[FEATURES_MOST];
-    double triangle[FEATURES_MOST * FEATURES_MOST];
+    double kept[2];
+    double sum[2 * FEATURES_MOST];
+    double product[FEATURES_MOST * FEATURES_MOST];
     numbers(count, json_object_get(row, "count"));
-    numbers(mean, json_object_get(row, "mean"));
-    numbers(triangle, json_object_get(row, "triangle"));
+    numbers(kept, json_object_get(row, "kept"));
+    numbers(product, json_object_get(row, stage->sight == SIGHT_SQUARES ? "square" : "product"));
+    cr_assert(numbers(sum, json_object_get(row, "sum")) == selftune_sum_count(stage));
     const struct selftune_look release = {.record_count = number(row, "records"),
                                           .count = count,
-                                          .mean = mean,
-                                          .product = triangle,
+                                          .kept = clips ? kept : NULL,
+                                          .sum = sum,
+                                          .product = product,
                                           .count_deviation = number(row, "count_deviation"),
-                                          .product_deviation = number(row, "triangle_deviation")};
+                                          .kept_deviation = clips ? noise / 4 : 0,
+                                          .sum_deviation = noise,
+                                          .product_deviation =
+                                              stage->sight == SIGHT_SQUARES ? 2 * noise : noise};
     cr_assert(selftune_take_look(state, stage, &release) == STATUS_OK);
 }
 
 static void take(double *state, const json_t *row, uint32_t step, const struct selftune *stage)
 {
-    double count[2];
     double gradient[FEATURES_MOST + 1];
-    numbers(count, json_object_get(row, "count"));
     numbers(gradient, json_array_get(json_object_get(row, "gradients"), step));
-    const struct selftune_release release = {
-        .step = step,
-        .record_count = number(row, "records"),
-        .gradient = gradient,
-        .deviation = number(row, "deviation"),
-        .count = step == 0 && stage->sight == SIGHT_NONE ? count : NULL,
-        .count_deviation = number(row, "count_deviation")};
+    const struct selftune_release release = {.step = step,
+                                             .record_count = number(row, "records"),
+                                             .gradient = gradient,
+                                             .deviation = number(row, "deviation")};
     cr_assert(selftune_take_gradient(state, stage, &release) == STATUS_OK);
+}
+
+static enum selftune_sight sight_of(const json_t *row)
+{
+    const char *sight = json_string_value(json_object_get(row, "sight"));
+    return strcmp(sight, "products") == 0  ? SIGHT_PRODUCTS
+           : strcmp(sight, "squares") == 0 ? SIGHT_SQUARES
+                                           : SIGHT_SUMS;
 }
 
 static void meet(const json_t *row)
 {
     const char *name = json_string_value(json_object_get(row, "name"));
-    const struct selftune stage = {
-        .feature_count = (size_t)number(row, "features"),
-        .output_count = 1,
-        .sight = json_is_true(json_object_get(row, "looks")) ? SIGHT_PRODUCTS : SIGHT_NONE,
-        .gaussian = json_is_true(json_object_get(row, "gaussian")),
-        .steps = (uint32_t)number(row, "steps"),
-        .quantile = number(row, "quantile")};
+    const struct selftune stage = {.feature_count = (size_t)number(row, "features"),
+                                   .output_count = 1,
+                                   .sight = sight_of(row),
+                                   .gaussian = json_is_true(json_object_get(row, "gaussian")),
+                                   .steps = (uint32_t)number(row, "steps"),
+                                   .quantile = number(row, "quantile")};
     const json_t *after = json_object_get(row, "after");
     double state[STATE_MOST];
     double expected[FEATURES_MOST + 1];
     double model[FEATURES_MOST + 1];
-    size_t at = 0;
     cr_assert(selftune_state_count(&stage) <= STATE_MOST);
     cr_assert(selftune_begin(state, &stage) == STATUS_OK);
-    if (stage.sight != SIGHT_NONE) {
-        look(state, row, &stage);
-        at = 1;
-    } else {
-        cr_assert(off_after(state, json_array_get(after, 0), &stage) < 1e-12);
-    }
-    for (uint32_t step = 0;; step++, at++) {
-        const double off = off_after(state, json_array_get(after, at), &stage);
+    look(state, row, &stage);
+    for (uint32_t step = 0;; step++) {
+        const double off = off_after(state, json_array_get(after, step), &stage);
         cr_assert(off < 1e-6, "%s, step %u: %g", name, step, off);
         if (step == stage.steps) {
             break;
@@ -133,7 +135,7 @@ Test(selftune, does_what_numpy_does)
     {
         meet(row);
     }
-    cr_assert(i == 9);
+    cr_assert(i == 13);
     json_decref(rows);
 }
 
@@ -173,22 +175,22 @@ static void check_weird(struct public_random *random, const struct selftune *sta
     cr_assert(is_finite(model, stage->feature_count + 1));
     const struct selftune_look look = {.record_count = fabs(weird(random)) + 1,
                                        .count = count,
-                                       .mean = input,
+                                       .kept = stage->sight == SIGHT_SUMS ? input + 3 : NULL,
+                                       .sum = input,
                                        .product = input,
                                        .count_deviation = fabs(weird(random)),
+                                       .kept_deviation = fabs(weird(random)),
+                                       .sum_deviation = fabs(weird(random)),
                                        .product_deviation = fabs(weird(random))};
-    if (stage->sight != SIGHT_NONE && public_random_next(random) % 2 == 0) {
+    if (public_random_next(random) % 2 == 0) {
         cr_assert(selftune_take_look(state, stage, &look) == STATUS_OK);
         cr_assert(is_finite(state, all) && selftune_check_shown(state, stage) == STATUS_OK);
     }
     for (uint32_t step = 0; step < stage->steps; step++) {
-        const struct selftune_release release = {
-            .step = step,
-            .record_count = look.record_count,
-            .gradient = input + step,
-            .deviation = fabs(weird(random)),
-            .count = stage->sight != SIGHT_NONE || step > 0 ? NULL : count,
-            .count_deviation = look.count_deviation};
+        const struct selftune_release release = {.step = step,
+                                                 .record_count = look.record_count,
+                                                 .gradient = input + step,
+                                                 .deviation = fabs(weird(random))};
         cr_assert(selftune_take_gradient(state, stage, &release) == STATUS_OK);
         cr_assert(is_finite(state, all) && selftune_check_shown(state, stage) == STATUS_OK);
         selftune_model(model, state, stage);
@@ -202,8 +204,8 @@ Test(selftune, stays_finite_from_any_finite_state_and_release)
     for (uint32_t i = 0; i < 60; i++) {
         const struct selftune stage = {.feature_count = 1 + i % FEATURES_MOST,
                                        .output_count = 1,
-                                       .sight = i % 2 == 0 ? SIGHT_PRODUCTS : SIGHT_NONE,
-                                       .gaussian = i % 3 == 0,
+                                       .sight = (enum selftune_sight)(SIGHT_SUMS + i % 3),
+                                       .gaussian = i % 4 == 0,
                                        .steps = 1 + i % 6,
                                        .quantile = i % 5 == 0 ? 1 : 0.3};
         check_weird(&random, &stage);
@@ -219,7 +221,7 @@ Test(selftune, ends_where_the_model_is_sure_of_every_record, .timeout = 60)
                                    .steps = 2,
                                    .quantile = 0.3};
     const double gradient[2] = {0.1, 0.1};
-    const struct selftune_release release = {1, 1, gradient, 0, NULL, 0};
+    const struct selftune_release release = {1, 1, gradient, 0};
     double state[STATE_MOST];
     cr_assert(selftune_begin(state, &stage) == STATUS_OK);
     state[2] = 1e5;
@@ -237,16 +239,16 @@ Test(selftune, refuses_releases_out_of_range)
                                    .quantile = 0.3};
     const double good[3] = {1, 2, 3};
     const double bad[3] = {1, NAN, 3};
-    const struct selftune_look look = {10, good, good, good, 1, 1};
+    const struct selftune_look look = {10, good, NULL, good, good, 1, 0, 1, 1};
     const struct selftune_look looks[] = {
-        {0, good, good, good, 1, 1},   {NAN, good, good, good, 1, 1},
-        {10, bad, good, good, 1, 1},   {10, good, bad, good, 1, 1},
-        {10, good, good, bad, 1, 1},   {10, good, good, good, -1, 1},
-        {10, good, good, good, 1, -1}, {10, good, good, good, 1, INFINITY},
+        {0, good, NULL, good, good, 1, 0, 1, 1},    {NAN, good, NULL, good, good, 1, 0, 1, 1},
+        {10, bad, NULL, good, good, 1, 0, 1, 1},    {10, good, NULL, bad, good, 1, 0, 1, 1},
+        {10, good, NULL, good, bad, 1, 0, 1, 1},    {10, good, NULL, good, good, -1, 0, 1, 1},
+        {10, good, NULL, good, good, 1, 0, 1, -1},  {10, good, NULL, good, good, 1, 0, 1, INFINITY},
+        {10, good, NULL, good, good, 1, 0, NAN, 1}, {10, good, good, good, good, 1, 1, 1, 1},
     };
     const struct selftune_release releases[] = {
-        {2, 10, good, 1, NULL, 0}, {0, 10, good, 1, good, 1},  {0, 0.5, good, 1, NULL, 0},
-        {0, 10, bad, 1, NULL, 0},  {0, 10, good, -1, NULL, 0}, {0, 10, good, NAN, NULL, 0},
+        {2, 10, good, 1}, {0, 0.5, good, 1}, {0, 10, bad, 1}, {0, 10, good, -1}, {0, 10, good, NAN},
     };
     double state[STATE_MOST];
     double before[STATE_MOST];
@@ -260,11 +262,17 @@ Test(selftune, refuses_releases_out_of_range)
     }
     cr_assert(memcmp(before, state, selftune_state_count(&stage) * sizeof *state) == 0);
     cr_assert(selftune_take_look(state, &stage, &look) == STATUS_OK);
-    const struct selftune blind = {
-        .feature_count = 2, .output_count = 1, .steps = 2, .quantile = 0.3};
-    const struct selftune_release first = {0, 10, good, 1, NULL, 0};
-    cr_assert(selftune_begin(state, &blind) == STATUS_OK);
-    cr_assert(selftune_take_gradient(state, &blind, &first) == STATUS_INVALID);
+    const struct selftune plain = {
+        .feature_count = 1, .output_count = 1, .sight = SIGHT_SUMS, .quantile = 0.3};
+    const struct selftune_look sums[] = {{10, good, good, good, NULL, 1, 1, 1, 0},
+                                         {10, good, NULL, good, NULL, 1, 1, 1, 0},
+                                         {10, good, bad, good, NULL, 1, 1, 1, 0},
+                                         {10, good, good, good, NULL, 1, -1, 1, 0}};
+    cr_assert(selftune_begin(state, &plain) == STATUS_OK);
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        cr_assert(selftune_take_look(state, &plain, &sums[i]) ==
+                  (i == 0 ? STATUS_OK : STATUS_INVALID));
+    }
 }
 
 Test(selftune, refuses_a_stage_out_of_range)
@@ -273,12 +281,16 @@ Test(selftune, refuses_a_stage_out_of_range)
         .feature_count = 2, .output_count = 1, .steps = 2, .quantile = 0.3};
     struct why why = {{0}};
     cr_assert(selftune_check(&good, &why) == STATUS_OK);
+    const struct selftune sums = {
+        .feature_count = 2, .output_count = 1, .sight = SIGHT_SUMS, .quantile = 0.3};
+    cr_assert(selftune_check(&sums, &why) == STATUS_OK, "sums are a model already");
     const struct selftune bad[] = {
-        {0, 1, false, false, 2, 0.3}, {SELFTUNE_FEATURES_MAX + 1, 1, false, false, 2, 0.3},
-        {2, 0, false, false, 2, 0.3}, {2, SELFTUNE_OUTPUTS_MAX + 1, false, false, 2, 0.3},
-        {2, 2, false, false, 2, 0.3}, {2, 1, false, false, SELFTUNE_STEPS_MAX + 1, 0.3},
-        {2, 1, false, false, 0, 0.3}, {2, 1, false, false, 2, 0},
-        {2, 1, false, false, 2, 1.1}, {2, 1, false, false, 2, NAN},
+        {0, 1, false, false, 2, 0.3},          {SELFTUNE_FEATURES_MAX + 1, 1, false, false, 2, 0.3},
+        {2, 0, false, false, 2, 0.3},          {2, SELFTUNE_OUTPUTS_MAX + 1, false, false, 2, 0.3},
+        {2, 2, false, false, 2, 0.3},          {2, 1, false, false, SELFTUNE_STEPS_MAX + 1, 0.3},
+        {2, 1, false, false, 0, 0.3},          {2, 1, false, false, 2, 0},
+        {2, 1, SIGHT_PRODUCTS, false, 0, 0.3}, {2, 1, false, false, 2, 1.1},
+        {2, 1, false, false, 2, NAN},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cr_assert(selftune_check(&bad[i], &why) == STATUS_INVALID && why.text[0] != 0);
@@ -326,7 +338,7 @@ Test(selftune, transforms_as_the_formula_says)
         const size_t d = 1 + i % FEATURES_MOST;
         const struct selftune stage = {.feature_count = d,
                                        .output_count = 1,
-                                       .sight = i % 3 > 0 ? SIGHT_PRODUCTS : SIGHT_NONE,
+                                       .sight = (enum selftune_sight)(i % SIGHTS),
                                        .steps = 1,
                                        .quantile = 0.3};
         double shown[STATE_MOST];
@@ -339,7 +351,10 @@ Test(selftune, transforms_as_the_formula_says)
         selftune_transform(u, z, shown, &stage);
         for (size_t j = 0; j < d; j++) {
             double plain = 2 * z[j];
-            for (size_t k = 0; stage.sight != SIGHT_NONE && k < d; k++) {
+            if (stage.sight == SIGHT_SUMS || stage.sight == SIGHT_SQUARES) {
+                plain = (z[j] - shown[d + 2 + j]) * shown[2 * d + 2 + j];
+            }
+            for (size_t k = 0; stage.sight == SIGHT_PRODUCTS && k < d; k++) {
                 plain =
                     (k == 0 ? 0 : plain) + (z[k] - shown[d + 2 + k]) * shown[2 * d + 2 + k * d + j];
             }
@@ -357,7 +372,7 @@ Test(selftune, model_scores_as_v_does)
         const size_t d = 1 + i % FEATURES_MOST;
         const struct selftune stage = {.feature_count = d,
                                        .output_count = 1,
-                                       .sight = i % 2 > 0 ? SIGHT_PRODUCTS : SIGHT_NONE,
+                                       .sight = (enum selftune_sight)(i % SIGHTS),
                                        .steps = 2,
                                        .quantile = 0.3};
         double state[STATE_MOST] = {0};

@@ -35,10 +35,10 @@ Test(selftune_trace, transforms_every_record_by_the_same_instructions)
 {
     static const double values[] = {0, -0.0, 1, -1, 5e-324, -1e-310, 0.5, 1e-150, 0x1p-100, 0.3};
     struct public_random random = public_random_from(23);
-    for (int looks = 0; looks <= 1; looks++) {
+    for (int sight = 0; sight < SIGHTS; sight++) {
         const struct selftune stage = {.feature_count = 7,
                                        .output_count = 1,
-                                       .sight = looks == 1 ? SIGHT_PRODUCTS : SIGHT_NONE,
+                                       .sight = (enum selftune_sight)sight,
                                        .steps = 1,
                                        .quantile = 0.3};
         struct transformed t = {.stage = &stage};

@@ -1,0 +1,361 @@
+/* selftune_look.c - what a look makes of the state: the columns' means and whitening, the intercepts, and, from the sums
+ * of each class, the first model. That is the linear discriminant of white columns, each of its numbers shrunken by its noise. */
+
+#include "base/check.h"
+#include "learn/dense.h"
+#include "learn/selftune_private.h"
+#include "learn/shrink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRIOR             3.0 /* squared length of what is to be learned where no class was summed, over d */
+#define CLASS_LEAST       1e-3 /* of the share of a class */
+#define VARIANCE_LEAST    1e-2 /* of a feature */
+#define VARIANCE_PLAIN    0.25 /* of a feature of which nothing is known */
+#define EIGEN_LEAST       1e-3
+#define NOISE_EDGE        2.0 /* the eigenvalues of noise of deviation s end near 2 s sqrt(d) (Wigner) */
+#define LONGEST           3.0  /* of the first model of a class */
+#define SHARE_LEAST       0.01 /* of a class of two; of several, over their number */
+#define SHARE_SPREAD      0.2  /* of the share of a class */
+#define KEPT_LEAST        0.05 /* of the mean share of a record that its clip leaves */
+#define KEPT_LIKELY       0.65 /* of columns that are 0.45 from the middle on average */
+#define KEPT_SPREAD       0.2
+#define KEPT_SPREAD_CLASS 0.15 /* between classes, over the mean */
+#define NOISE_LEAST       1e-24
+#define MEANS_LEAST       1e-4 /* mean square of columns' means, at least */
+
+static const double middle_plain =
+    0.5; /* how far a softmax's intercepts trust the lengths of models */
+
+/* Fills the covariance (d, d) that the look shows. Its off-diagonals are multiplied by
+ * max(0, 1 - s^2/their mean square), s the noise's deviation. Returns what the diagonal has to be
+ * raised by in the end, for the noise left in the off-diagonals. */
+static double covariance(double *matrix, size_t d, const struct selftune_columns *columns)
+{
+    const double s = columns->deviation;
+    const double *mu = columns->mean;
+    const double *next = columns->product;
+    double square = 0;
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = i; j < d; j++) {
+            const double c = *next++ - mu[i] * mu[j];
+            matrix[i * d + j] = i == j ? selftune_between(c, fmax(VARIANCE_LEAST, s), 1) : c;
+            square += i == j ? 0 : 2 * c * c;
+        }
+    }
+    const double mean = square / fmax(1, (double)(d * (d - 1)));
+    const double shrunken = mean > 0 ? fmax(0, 1 - s * s / mean) : 0;
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = i + 1; j < d; j++) {
+            matrix[i * d + j] *= shrunken;
+            matrix[j * d + i] = matrix[i * d + j];
+        }
+    }
+    return NOISE_EDGE * shrunken * s * sqrt((double)d);
+}
+
+/* W (d) = the inverse roots of the variances that the look shows, none taken to be below its noise. */
+static void scale(double *w, size_t d, const struct selftune_columns *columns)
+{
+    const double least = fmin(fmax(VARIANCE_LEAST, columns->deviation), 1);
+    for (size_t i = 0; i < d; i++) {
+        const double variance =
+            columns->product == NULL
+                ? VARIANCE_PLAIN
+                : selftune_between(columns->product[i] - columns->mean[i] * columns->mean[i], least,
+                                   1);
+        w[i] = 1 / sqrt(variance);
+    }
+}
+
+enum status selftune_whiten(double *w, const struct selftune *stage,
+                            const struct selftune_columns *columns)
+{
+    const size_t d = stage->feature_count;
+    if (stage->sight != SIGHT_PRODUCTS) {
+        scale(w, d, columns);
+        return STATUS_OK;
+    }
+    double *matrix = malloc(d * d * sizeof *matrix);
+    if (matrix == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    const double added = covariance(matrix, d, columns);
+    const enum status status = standin_root(w, matrix, d, EIGEN_LEAST, added);
+    for (size_t i = 0; status == STATUS_OK && i < d * d; i++) {
+        w[i] = dense_flushed(w[i]);
+    }
+    free(matrix);
+    return status;
+}
+
+/* What a look says of the classes, over all records. */
+struct seen_classes {
+    size_t count; /* K */
+    double share[SELFTUNE_OUTPUTS_MAX];
+    double kept[SELFTUNE_OUTPUTS_MAX]; /* of a record of the class, by its clip: mean, above 0 */
+    double deviation;                  /* of the noise on each of sum, at the mean of kept */
+};
+
+/* A noisy number drawn to what it is like to be, by its noise's variance and by that of such numbers. */
+static double drawn(double x, double likely, double spread, double noise)
+{
+    return likely + (x - likely) * spread * spread / (spread * spread + noise);
+}
+
+/* Shares are drawn to those of equal classes. Of several, none is taken to be below its part of the noise: else rare classes
+ * would be lost to it. */
+static void set_shares(struct seen_classes *classes, const struct selftune *stage,
+                       const struct selftune_look *look)
+{
+    const double equal = 1 / (double)classes->count;
+    const double s = selftune_held(look->count_deviation / look->record_count);
+    const double floor =
+        stage->output_count > 1 ? fmax(s * equal, SHARE_LEAST * equal) : SHARE_LEAST;
+    double total = 0;
+    for (size_t c = 0; c < classes->count; c++) {
+        const double share = selftune_held(look->count[c] / look->record_count);
+        classes->share[c] = fmax(drawn(share, equal, SHARE_SPREAD, s * s), floor);
+        total += classes->share[c];
+    }
+    for (size_t c = 0; c < classes->count; c++) {
+        classes->share[c] = selftune_between(classes->share[c] / total, CLASS_LEAST, 1);
+    }
+}
+
+/* What the clip keeps of a record: on average, then of each class. */
+static void set_kept(struct seen_classes *classes, const struct selftune_look *look)
+{
+    const double n = look->record_count;
+    const double s = selftune_held(look->kept_deviation / n);
+    const double counted = selftune_held(look->count_deviation / n);
+    double mean = 0;
+    for (size_t c = 0; c < classes->count; c++) {
+        classes->kept[c] = 1;
+        mean += look->kept == NULL ? 0 : selftune_held(look->kept[c] / n);
+    }
+    mean = look->kept == NULL ? 1
+                              : selftune_between(drawn(mean, KEPT_LIKELY, KEPT_SPREAD,
+                                                       (double)classes->count * s * s),
+                                                 KEPT_LEAST, 1);
+    classes->deviation = selftune_held(look->sum_deviation / n) / mean;
+    for (size_t c = 0; look->kept != NULL && c < classes->count; c++) {
+        const double share = classes->share[c];
+        const double noise = (s * s + mean * mean * counted * counted) / (share * share);
+        const double own =
+            selftune_between(selftune_held(look->kept[c] / n) / share, mean / 2, fmin(1, 2 * mean));
+        classes->kept[c] = drawn(own, mean, KEPT_SPREAD_CLASS * mean, noise);
+    }
+}
+
+/* V's intercepts: of two classes the logarithm of their ratio, else each class's, less their mean. */
+static void set_intercepts(struct selftune_parts *parts, const struct selftune *stage,
+                           const struct seen_classes *classes)
+{
+    double mean = 0;
+    if (stage->output_count == 1) {
+        parts->v[parts->d] = log(classes->share[1] / classes->share[0]);
+        return;
+    }
+    for (size_t c = 0; c < classes->count; c++) {
+        mean += log(classes->share[c]) / (double)classes->count;
+    }
+    for (size_t c = 0; c < classes->count; c++) {
+        parts->v[c * (parts->d + 1) + parts->d] = log(classes->share[c]) - mean;
+    }
+}
+
+/* mu and, in mean (K, d), each class's sum over all records. Means that noise drowns are drawn to 0. */
+static void set_means(struct selftune_parts *parts, double *sum, const struct seen_classes *classes,
+                      const struct selftune_look *look)
+{
+    const size_t d = parts->d;
+    const double noise =
+        classes->deviation * classes->deviation * (double)classes->count; /* of a column's mean */
+    double square = 0;
+    for (size_t j = 0; j < d; j++) {
+        parts->mu[j] = 0;
+        for (size_t c = 0; c < classes->count; c++) {
+            sum[c * d + j] = selftune_between(
+                selftune_held(look->sum[c * d + j] / look->record_count) / classes->kept[c], -1e6,
+                1e6);
+            parts->mu[j] += sum[c * d + j];
+        }
+        square += parts->mu[j] * parts->mu[j] / (double)d;
+    }
+    const double signal = fmax(square - noise, MEANS_LEAST);
+    for (size_t j = 0; j < d; j++) {
+        parts->mu[j] = selftune_between(parts->mu[j] * (signal / (signal + noise)), -1, 1);
+    }
+}
+
+/* How the classes' sums tell output o from the others: its label's covariance with a column is weighed by `ours` for its own
+ * class and by `others` for the rest, and a model's number is that over `curvature`. */
+struct contrast {
+    size_t class;
+    double curvature;
+    double noise; /* variance, over that of a number of sum */
+};
+
+static struct contrast contrast_of(const struct seen_classes *classes, const struct selftune *stage,
+                                   size_t output)
+{
+    const size_t class = stage->output_count == 1 ? 1 : output;
+    const double p = classes->share[class];
+    const double rest = (double)(classes->count - 1) * p * p;
+    return (struct contrast){class, stage->output_count == 1 ? p * classes->share[0] : p,
+                             (1 - p) * (1 - p) + rest};
+}
+
+/* Fills V but the intercepts, and Pv. sum: (K, d); scratch: (2, m, d) */
+static void set_models(struct selftune_parts *parts, double *scratch, const double *sum,
+                       const struct selftune *stage, const struct seen_classes *classes)
+{
+    const size_t d = parts->d;
+    const size_t m = stage->output_count;
+    double *variance = scratch + m * d;
+    for (size_t j = 0; j < d; j++) {
+        double total = 0;
+        for (size_t c = 0; c < classes->count; c++) {
+            total += sum[c * d + j];
+        }
+        for (size_t o = 0; o < m; o++) {
+            /* All of them times the root of their curvature have like noise. */
+            const struct contrast contrast = contrast_of(classes, stage, o);
+            const double by = parts->w[j] / sqrt(contrast.curvature);
+            const double s = classes->deviation * by;
+            scratch[o * d + j] =
+                (sum[contrast.class * d + j] - classes->share[contrast.class] * total) * by;
+            variance[o * d + j] = fmax(s * s * contrast.noise, NOISE_LEAST);
+        }
+    }
+    shrink(scratch, variance, m * d);
+    for (size_t j = 0; j < d; j++) {
+        double mean = 0;
+        for (size_t o = 0; o < m; o++) {
+            const double curvature = contrast_of(classes, stage, o).curvature;
+            scratch[o * d + j] /= sqrt(curvature);
+            variance[o * d + j] /= curvature;
+            mean += m > 1 ? scratch[o * d + j] / (double)m : 0;
+        }
+        for (size_t o = 0; o < m; o++) {
+            parts->v[o * (d + 1) + j] = scratch[o * d + j] - mean;
+        }
+    }
+    for (size_t o = 0; o < m; o++) {
+        double *v = parts->v + o * (d + 1);
+        double square = 0;
+        double unsure = 0;
+        for (size_t j = 0; j < d; j++) {
+            square += v[j] * v[j];
+            unsure += variance[o * d + j] / (double)d;
+        }
+        const double shorter = fmin(1, LONGEST / sqrt(fmax(square, NOISE_LEAST)));
+        for (size_t j = 0; j < d; j++) {
+            v[j] *= shorter;
+        }
+        parts->prior[o] = unsure + SELFTUNE_DRIFT * shorter * shorter * square / (double)d;
+    }
+}
+
+/* Of several classes those with long models start lower, as in a discriminant of normal classes: by half of what the models' squared
+ * lengths say where the columns' variances are not known. */
+static void lower_intercepts(struct selftune_parts *parts, const struct selftune *stage)
+{
+    const size_t d = parts->d;
+    const size_t m = stage->output_count;
+    const double trust = stage->sight == SIGHT_SUMS ? middle_plain : 1;
+    double square[SELFTUNE_OUTPUTS_MAX];
+    double mean = 0;
+    for (size_t o = 0; o < m; o++) {
+        const double *v = parts->v + o * (d + 1);
+        square[o] = dense_dot(v, v, d);
+        mean += square[o] / (double)m;
+    }
+    for (size_t o = 0; m > 1 && o < m; o++) {
+        parts->v[o * (d + 1) + d] -= trust / 2 * (square[o] - mean);
+    }
+}
+
+static bool look_is_good(const struct selftune_look *look, const struct selftune *stage)
+{
+    const size_t classes = selftune_class_count(stage);
+    return isfinite(look->record_count) && look->record_count >= 1 &&
+           selftune_is_deviation(look->count_deviation) &&
+           selftune_is_deviation(look->sum_deviation) &&
+           selftune_is_deviation(look->product_deviation) &&
+           selftune_all_finite(look->count, classes) &&
+           selftune_all_finite(look->sum, selftune_sum_count(stage)) &&
+           selftune_all_finite(look->product, selftune_product_count(stage)) &&
+           (look->kept != NULL) == (stage->sight == SIGHT_SUMS) &&
+           (look->kept == NULL || (selftune_all_finite(look->kept, classes) &&
+                                   selftune_is_deviation(look->kept_deviation)));
+}
+
+/* fresh: the state, then (K, d), (2, m, d) and the products over the records */
+static enum status take(double *fresh, const struct selftune *stage,
+                        const struct selftune_look *look)
+{
+    const size_t d = stage->feature_count;
+    const size_t products = selftune_product_count(stage);
+    struct selftune_parts parts = selftune_parts_of(fresh, stage);
+    struct seen_classes classes = {.count = selftune_class_count(stage)};
+    double *sum = fresh + selftune_state_count(stage);
+    double *scratch = sum + classes.count * d;
+    double *product = scratch + 2 * stage->output_count * d;
+    const double n = look->record_count;
+    set_shares(&classes, stage, look);
+    set_kept(&classes, look);
+    if (stage->sight == SIGHT_PRODUCTS) {
+        for (size_t j = 0; j < d; j++) {
+            parts.mu[j] = selftune_between(look->sum[j] / n, -1, 1);
+        }
+    } else {
+        set_means(&parts, sum, &classes, look);
+    }
+    for (size_t i = 0; i < products; i++) {
+        product[i] = selftune_held(look->product[i] / n);
+    }
+    const struct selftune_columns columns = {.mean = parts.mu,
+                                             .product = products > 0 ? product : NULL,
+                                             .deviation =
+                                                 selftune_held(look->product_deviation / n)};
+    enum status status = selftune_whiten(parts.w, stage, &columns);
+    if (status == STATUS_OK) {
+        for (size_t o = 0; o < stage->output_count; o++) {
+            parts.prior[o] = PRIOR / (double)d;
+        }
+        set_intercepts(&parts, stage, &classes);
+        if (stage->sight != SIGHT_PRODUCTS) {
+            set_models(&parts, scratch, sum, stage, &classes);
+            lower_intercepts(&parts, stage);
+        }
+        status = selftune_show_clip(&parts, stage);
+    }
+    return status;
+}
+
+enum status selftune_take_look(double *state, const struct selftune *stage,
+                               const struct selftune_look *look)
+{
+    const size_t d = stage->feature_count;
+    const size_t count = selftune_state_count(stage);
+    CHECK(stage->sight != SIGHT_NONE);
+    if (!look_is_good(look, stage)) {
+        return STATUS_INVALID;
+    }
+    double *fresh = calloc(count + (selftune_class_count(stage) + 2 * stage->output_count) * d +
+                               selftune_product_count(stage),
+                           sizeof *fresh);
+    if (fresh == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    const enum status status = take(fresh, stage, look);
+    if (status == STATUS_OK) {
+        memcpy(state, fresh, count * sizeof *state);
+    }
+    free(fresh);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* selftune_private.h - what the files of the self-tuning learner share: learn/selftune.c (the state and its
+ * steps), learn/selftune_look.c (what a look makes of it) and learn/selftune_number.c (labels that are
+ * numbers). Numbers from outside are held to 1e100, so that no sum or product there is infinite. */
+
+#ifndef LEARN_SELFTUNE_PRIVATE_H
+#define LEARN_SELFTUNE_PRIVATE_H
+
+#include "base/status.h"
+#include "learn/selftune.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SELFTUNE_MOST  1e100
+#define SELFTUNE_DRIFT 0.3 /* of classes: what a step leaves to be learned, over d */
+
+/* The state of classes, part by part. */
+struct selftune_parts {
+    size_t d;
+    size_t width;  /* m D */
+    double *clip;  /* (1) */
+    double *v;     /* (m, D) */
+    double *mu;    /* (d) NULL without a look */
+    double *w;     /* (d, d) after products, else (d); NULL without a look */
+    double *prior; /* (m) Pv: squared length of what is still to be learned, over d */
+    double *done;
+    double *past; /* (window - 1, m, D) */
+};
+
+static inline double selftune_between(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+static inline double selftune_held(double x)
+{
+    return selftune_between(x, -SELFTUNE_MOST, SELFTUNE_MOST);
+}
+
+static inline bool selftune_all_finite(const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static inline bool selftune_is_deviation(double x)
+{
+    return isfinite(x) && x >= 0;
+}
+
+/* What columns are whitened by: releases over the records' number. */
+struct selftune_columns {
+    const double *mean; /* (d) each within -1 .. 1 */
+    const double *
+        product; /* (selftune_product_count) NULL without: W is that of columns of which nothing is known */
+    double deviation; /* of the noise on each product, >= 0 */
+};
+
+/** Fills W, of which no number is subnormal. Fails with STATUS_NO_MEMORY, or STATUS_INVALID as standin_root(). */
+MUST_USE enum status selftune_whiten(double *w, const struct selftune *stage,
+                                     const struct selftune_columns *columns);
+
+/** Returns how many numbers W has. */
+size_t selftune_white_count(const struct selftune *stage);
+
+struct selftune_parts selftune_parts_of(double *state, const struct selftune *stage);
+
+/** Shows the clip for V. Cost: that of making the stand-in. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status selftune_show_clip(struct selftune_parts *parts, const struct selftune *stage);
+
+#endif
