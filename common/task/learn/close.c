@@ -170,8 +170,10 @@ static enum status add_model(struct outcome *outcome, const struct stage *stage)
                                      (struct slice){wide, outcome->width * sizeof *wide});
     }
     if (status == STATUS_OK) {
-        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u",
-                       tune->sight != SIGHT_NONE ? "after a look, " : "", tune->steps);
+        static const char *const seen[SIGHTS] = {"", "after sums, ", "after sums and squares, ",
+                                                 "after products, "};
+        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u", seen[tune->sight],
+                       tune->steps);
     }
     free(model);
     free(wide);

@@ -23,10 +23,10 @@ above() {
 
 learned hospitals hospitals/learn.yml 6
 above 0.785 0.81
-grep -q 'learn, after a look, steps: 2' "$work/hospitals.shown" || fault 'the hospitals were to look first'
+grep -q 'learn, after products, steps: 2' "$work/hospitals.shown" || fault 'the hospitals were to look at products'
 learned tumours tumours/learn.yml 6
 above 0.86 0.95
-grep -q 'learn, steps: 1' "$work/tumours.shown" || fault 'thirty columns of 455 records are too many for a look'
+grep -q 'learn, after sums, steps: 0' "$work/tumours.shown" || fault 'thirty columns of 455 records are too many for steps'
 learned richer tumours/learn.yml 3 --set privacy.epsilon=20
 above 0.93 0.975
 learned gaussian hospitals/learn.yml 3 --set privacy.delta=0.00001 --set privacy.trust=central
