@@ -12,14 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRIOR       3.0  /* squared length of what is to be learned, over d: Pv at first */
-#define LEAST       1e-9 /* of Pv */
-#define LARGEST     1e6
-#define RIDGE_LEAST 1e-4
-#define PLAIN_FACTOR                                                                               \
-    2.0 /* W of columns of which nothing is known: z of variance 1/4 becomes u of variance 1 */
-#define SHORTER                                                                                    \
-    4.0 /* steps of several classes in columns that may be correlated: by about so much */
+#define PRIOR        3.0  /* squared length of what is to be learned, over d: Pv at first */
+#define LEAST        1e-9 /* of Pv */
+#define LARGEST      1e6
+#define RIDGE_LEAST  1e-4
+#define PLAIN_FACTOR 2.0 /* W of columns of which nothing is known */
+#define STEEP_MANY   4.0 /* times white columns' curvature, if these are not white */
 
 #define CLIP_MOST(d) (16 * ((d) + 1)) /* no gradient of a made-up record is as long */
 
@@ -250,7 +248,7 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     for (size_t o = 0; o < m; o++) {
         ridge[o] = s2 / (h[o] * parts->prior[o]) + RIDGE_LEAST;
         if (m > 1 && stage->sight != SIGHT_PRODUCTS) {
-            ridge[o] += (SHORTER - 1) * h[o];
+            ridge[o] += (STEEP_MANY - 1) * h[o];
         }
     }
     memcpy(v, parts->v, width * sizeof *v);

@@ -16,7 +16,9 @@
 #define VARIANCE_PLAIN    0.25 /* of a feature of which nothing is known */
 #define EIGEN_LEAST       1e-3
 #define NOISE_EDGE        2.0 /* the eigenvalues of noise of deviation s end near 2 s sqrt(d) (Wigner) */
-#define LONGEST           3.0  /* of the first model of a class */
+#define ALIKE             0.35 /* correlation of two columns that a model weighs, about */
+#define LONGEST           2.0  /* of the first model's score: its deviation if columns are alike */
+#define LONGEST_MANY      3.0  /* of several classes a model's length, which hardly matters */
 #define SHARE_LEAST       0.01 /* of a class of two; of several, over their number */
 #define SHARE_SPREAD      0.2  /* of the share of a class */
 #define KEPT_LEAST        0.05 /* of the mean share of a record that its clip leaves */
@@ -209,6 +211,19 @@ static struct contrast contrast_of(const struct seen_classes *classes, const str
                              (1 - p) * (1 - p) + rest};
 }
 
+/* How much steeper the loss is along a model v (d) than in white columns: columns that a model weighs are taken to be alike, as
+ * each of them goes with the label. It weighs about |v|_1^2/|v|_2^2 of them. */
+static double steepness(const double *v, size_t d)
+{
+    double size = 0;
+    double square = 0;
+    for (size_t j = 0; j < d; j++) {
+        size += fabs(v[j]);
+        square += v[j] * v[j];
+    }
+    return square > 0 ? 1 + ALIKE * fmax(size * (size / square) - 1, 0) : 1;
+}
+
 /* Fills V but the intercepts, and Pv. sum: (K, d); scratch: (2, m, d) */
 static void set_models(struct selftune_parts *parts, double *scratch, const double *sum,
                        const struct selftune *stage, const struct seen_classes *classes)
@@ -252,7 +267,9 @@ static void set_models(struct selftune_parts *parts, double *scratch, const doub
             square += v[j] * v[j];
             unsure += variance[o * d + j] / (double)d;
         }
-        const double shorter = fmin(1, LONGEST / sqrt(fmax(square, NOISE_LEAST)));
+        const double steep = m > 1 ? 1 : steepness(v, d);
+        const double shorter =
+            fmin(1, (m > 1 ? LONGEST_MANY : LONGEST) / sqrt(fmax(steep * square, NOISE_LEAST)));
         for (size_t j = 0; j < d; j++) {
             v[j] *= shorter;
         }

@@ -140,7 +140,9 @@ def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
     by = 1 / np.sqrt(var * h)
     x, v = shrink((sums[1] - share[1] * total) * by, (sd * by) ** 2 * (share[0] ** 2 + share[1] ** 2))
     model, unsure = x / math.sqrt(h), v.mean() / h
-    model *= min(1, 3 / np.linalg.norm(model))
+    square = model @ model
+    steep = 1 + 0.35 * max(np.abs(model).sum() ** 2 / square - 1, 0)
+    model *= min(1, 2 / math.sqrt(steep * square))
     prior = unsure + 0.3 * (model @ model) / d
     return mu, np.diag(1 / np.sqrt(var)), model, prior
 

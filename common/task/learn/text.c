@@ -18,6 +18,10 @@ static const double share_counts = 0.05;
 static const double share_kept = 0.05;
 static const double share_sums = 0.2; /* beside products */
 
+/* Beside sums alone: where shares of classes have more noise than this, counts get more of it, up to that. */
+#define COUNTS_NOISE 0.1
+static const double share_counts_most = 0.2;
+
 /* Noise on all columns' means together, at most, where a look at squares is worth its price. */
 #define MEANS_NOISE          0.2
 #define MEANS_NOISE_GAUSSIAN 0.3
@@ -74,7 +78,9 @@ static enum selftune_sight sight(const struct prospect *prospect)
                                                                               : SIGHT_SUMS;
 }
 
-/* Steps correct what the first model got wrong, and each of them brings its noise. `noise` is that of a step that has all of
+/* Steps correct what the first model got wrong, and each of them brings its noise. Where columns are not whitened together they
+ * may be correlated: then a second step overshoots, and the mean with a third one mends it. So of two classes there are none or
+ * at least three; those of several classes are shortened. `noise` is that of a step that has all of
  * epsilon, in a model's units. The classes' sums are a model already, and steps after them may be too many. */
 static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
 {
@@ -87,10 +93,11 @@ static uint32_t steps(const struct prospect *prospect, const struct learn_stage 
     }
     if (prospect->gaussian) {
         wanted = noise > STEP_OF_GAUSSIAN ? 0 : fmax(1 + 12 / (noise * noise), STEPS_MIN_AGAIN);
-    } else if (own->tune.sight == SIGHT_SQUARES) {
-        wanted = 1 + sqrt((two ? 0.5 : 2.5) / noise);
     } else if (two) {
-        wanted = noise > STEP_OF_TWO ? 0 : 1 + sqrt(0.05 / noise);
+        const bool none = own->tune.sight == SIGHT_SUMS && noise > STEP_OF_TWO;
+        wanted = none ? 0 : fmax(1 + sqrt(2.5 / noise), STEPS_MIN_AGAIN);
+    } else if (own->tune.sight == SIGHT_SQUARES) {
+        wanted = 1 + sqrt(2.5 / noise);
     } else {
         wanted = noise > STEP_OF_MANY ? 0 : 2;
     }
@@ -98,7 +105,8 @@ static uint32_t steps(const struct prospect *prospect, const struct learn_stage 
 }
 
 /* Weights of a look's parts, so that a replaced record moves it by 1: bounds.c. */
-static struct learn_weights weigh_sums(const struct learn_stage *own)
+static struct learn_weights weigh_sums(const struct prospect *prospect,
+                                       const struct learn_stage *own)
 {
     const double reach = learn_reach(own) * (1 + 0x1p-40);
     if (own->tune.gaussian) {
@@ -107,9 +115,11 @@ static struct learn_weights weigh_sums(const struct learn_stage *own)
                                       .kept = sqrt(share_kept),
                                       .sum = sqrt(sum) / reach};
     }
-    return (struct learn_weights){.count = share_counts / 2,
-                                  .kept = share_kept / 2,
-                                  .sum = (1 - share_counts - share_kept) / (2 * reach)};
+    const double look = 1 / (1 + (double)own->tune.steps);
+    const double noise = deviation(prospect, 2, 2, share_counts * look);
+    const double count = fmin(fmax(1, noise / COUNTS_NOISE) * share_counts, share_counts_most);
+    return (struct learn_weights){
+        .count = count / 2, .kept = share_kept / 2, .sum = (1 - count - share_kept) / (2 * reach)};
 }
 
 static struct learn_weights weigh_squares(const struct learn_stage *own, double d)
@@ -140,11 +150,12 @@ static struct learn_weights weigh_products(const struct learn_stage *own, double
                                   .product = product / ((d * d + d) / 2) / whole};
 }
 
-static struct learn_weights weigh(const struct learn_stage *own, double d)
+static struct learn_weights weigh(const struct prospect *prospect, const struct learn_stage *own)
 {
+    const double d = prospect->d;
     return own->tune.sight == SIGHT_PRODUCTS  ? weigh_products(own, d)
            : own->tune.sight == SIGHT_SQUARES ? weigh_squares(own, d)
-                                              : weigh_sums(own);
+                                              : weigh_sums(prospect, own);
 }
 
 static struct prospect prospect_of(const struct job *job, const struct stage *stage, double share)
@@ -216,7 +227,7 @@ static enum status build(const struct drafting *drafting, size_t index)
         own->tune.sight = sight(&prospect);
         own->tune.quantile = 0.3;
         own->tune.steps = steps(&prospect, own);
-        own->weights = weigh(own, prospect.d);
+        own->weights = weigh(&prospect, own);
     }
     stage->rounds = own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0);
     if (own->tune.gaussian) {
