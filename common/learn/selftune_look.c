@@ -80,6 +80,7 @@ enum status selftune_whiten(double *w, const struct selftune *stage,
         scale(w, d, columns);
         return STATUS_OK;
     }
+    CHECK(d > 0 && columns->product != NULL);
     double *matrix = malloc(d * d * sizeof *matrix);
     if (matrix == NULL) {
         return STATUS_NO_MEMORY;

@@ -137,7 +137,7 @@ static void hold(struct parts *parts, const struct selftune_number *stage)
     for (size_t j = 0; parts->mu != NULL && j < parts->d; j++) {
         parts->mu[j] = selftune_between(parts->mu[j], -1, 1);
     }
-    for (size_t i = 0; i < selftune_white_count(&stage->tune); i++) {
+    for (size_t i = 0; parts->w != NULL && i < selftune_white_count(&stage->tune); i++) {
         parts->w[i] = dense_flushed(selftune_between(parts->w[i], -32, 32));
     }
     *parts->done = 1;
