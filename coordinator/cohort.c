@@ -102,6 +102,22 @@ void cohort_begin_round(struct cohort *cohort)
     cohort->count = used;
 }
 
+void cohort_gather_anew(struct cohort *cohort)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < cohort->count; i++) {
+        struct member *member = &cohort->member[i];
+        if (member->standing <= STANDING_ANSWERED) {
+            member_clear(member);
+            member->standing = STANDING_SILENT;
+        }
+        if (member->admitted) {
+            cohort->member[used++] = *member;
+        }
+    }
+    cohort->count = used;
+}
+
 size_t cohort_count(const struct cohort *cohort, enum standing standing)
 {
     size_t count = 0;

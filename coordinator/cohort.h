@@ -75,6 +75,10 @@ MUST_USE enum status cohort_own_models(const double ***own, size_t *count,
  * models freed. */
 void cohort_begin_round(struct cohort *cohort);
 
+/** What was answered is thrown away, and asked for again: whoever has answered, or was about to, is silent again, and of those
+ * who left nobody stays. */
+void cohort_gather_anew(struct cohort *cohort);
+
 /** Returns how many members have that standing (admitted or not). */
 size_t cohort_count(const struct cohort *cohort, enum standing standing);
 size_t cohort_count_ready(const struct cohort *cohort);

@@ -242,13 +242,14 @@ static enum status on_record(struct coordinator *c, const struct event *event)
 
 /* What a revoked agent was sending is thrown away at once: were it admitted again meanwhile, a
  * second transfer beside the first would count it twice. */
-static enum status on_roster(struct coordinator *c, const struct event *event)
+static enum status on_roster(struct coordinator *c, const struct event *event,
+                             struct effects *effects)
 {
     enum status status =
         cohort_set_roster(&c->cohort, event->as.roster.peer, event->as.roster.count);
     c->listed = true;
     if (status == STATUS_OK) {
-        coordinator_mark_unlisted(c);
+        status = coordinator_note_revoked(c, event, effects);
     }
     for (size_t i = 0; status == STATUS_OK && i < c->aggregate.staging_count; i++) {
         struct staging *staging = &c->aggregate.staging[i];
@@ -360,7 +361,7 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
         status = coordinator_on_message(c, event, effects);
         break;
     case EVENT_ROSTER:
-        status = on_roster(c, event);
+        status = on_roster(c, event, effects);
         break;
     case EVENT_CUT:
         on_cut(c, event);

@@ -85,6 +85,7 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
     coordinator_tell_missing(c, event->now_ms, missing, sizeof missing);
     const bool keying = c->phase == PHASE_KEYING;
     const size_t least = coordinator_least(c);
+    const bool settled = c->masks != NULL && masks_host_is_settled(c->masks);
     (void)snprintf(cause, sizeof cause,
                    "round %" PRIu32 ": %zu agents %s, the job needs %zu (%s); missing: %s",
                    c->outcome.rounds_closed,
@@ -95,9 +96,10 @@ enum status coordinator_fail(struct coordinator *c, const struct event *event,
                    : keying ? "sent their keys"
                             : "answered",
                    least,
-                   least > c->options.job->cohort_min ? "signatures, of so many sites with "
-                                                        "cohort.dishonest among them"
-                                                      : "cohort.minimum",
+                   settled ? "all whose sum was to be opened"
+                   : least > c->options.job->cohort_min
+                       ? "signatures, of so many sites with cohort.dishonest among them"
+                       : "cohort.minimum",
                    missing[0] != '\0' ? missing : "nobody on the list");
     if (joining) {
         c->opened_ms = event->now_ms;

@@ -91,43 +91,6 @@ enum status coordinator_begin_masks(struct coordinator *c)
     return status;
 }
 
-/* The rank of a member in the round's roster, or the roster's count. */
-static size_t rank_of(const struct coordinator *c, const struct member *member)
-{
-    return masks_roster_rank(masks_host_roster(c->masks), member->peer.name);
-}
-
-static bool is_listed(const struct coordinator *c, const struct member *member)
-{
-    const size_t rank = rank_of(c, member);
-    return masks_host_is_settled(c->masks) ? masks_set_has(masks_host_survivors(c->masks), rank)
-                                           : rank < masks_host_roster(c->masks)->count;
-}
-
-void coordinator_mark_unlisted(struct coordinator *c)
-{
-    const struct masks_roster *roster = c->masks != NULL ? masks_host_roster(c->masks) : NULL;
-    if (c->masks == NULL) {
-        return;
-    }
-    if (!masks_host_is_listed(c->masks)) { /* whoever was revoked takes no part */
-        for (size_t i = roster->count; i-- > 0;) {
-            struct peer peer = {""};
-            memcpy(peer.name, roster->site[i].name, sizeof peer.name);
-            if (cohort_find(&c->cohort, &peer) == NULL) {
-                masks_host_drop_keys(c->masks, peer.name);
-            }
-        }
-        return;
-    }
-    for (size_t i = 0; i < c->cohort.count; i++) {
-        struct member *member = &c->cohort.member[i];
-        if (!is_listed(c, member) && member->standing != STANDING_ANSWERED) {
-            member->standing = STANDING_UNLISTED;
-        }
-    }
-}
-
 size_t coordinator_least(const struct coordinator *c)
 {
     const size_t least = c->options.job->cohort_min;
@@ -141,7 +104,7 @@ size_t coordinator_least(const struct coordinator *c)
     return opens_at > least ? opens_at : least;
 }
 
-/* One that was revoked since it answered is written to no more; its answer stays in the sum. */
+/* Whoever is not admitted is written to no more. */
 static enum status send_leg(const struct coordinator *c, const struct member *member,
                             enum message_kind kind, struct slice payload, struct effects *effects)
 {
@@ -161,11 +124,12 @@ static enum status send_roster(const struct coordinator *c, const struct member 
                     effects);
 }
 
+/* Not from c->masks, which this step may free: a round that is due is lost. */
 static enum status send_survivors(const struct coordinator *c, const struct member *member,
                                   struct effects *effects)
 {
     return send_leg(c, member, MESSAGE_SURVIVORS,
-                    (struct slice){masks_host_survivors(c->masks)->byte, MASKS_SET_BYTES}, effects);
+                    (struct slice){c->kept.survivors.byte, MASKS_SET_BYTES}, effects);
 }
 
 /* The payload stays in c->open until the next step; each time it is the same until more have signed. */
@@ -266,10 +230,12 @@ enum status coordinator_settle(struct coordinator *c, const struct event *event,
     }
     for (size_t i = 0; i < c->cohort.count; i++) {
         if (c->cohort.member[i].standing == STANDING_ANSWERED) {
-            masks_set_add(&survivors, rank_of(c, &c->cohort.member[i]));
+            masks_set_add(&survivors, coordinator_rank_of(c, &c->cohort.member[i]));
         }
     }
     CHECK(masks_host_settle(c->masks, &survivors, &why) == STATUS_OK);
+    c->kept.survivors = survivors;
+    c->kept.settled = true;
     c->committing = (struct record){.kind = RECORD_SURVIVORS, .wall_ms = event->wall_ms};
     c->committing.as.survivors.job = c->outcome.job_name.id;
     c->committing.as.survivors.round = c->outcome.rounds_closed;
@@ -291,8 +257,8 @@ static enum status on_signed(struct coordinator *c, const struct event *event,
 {
     const bool could_open = masks_host_may_open(c->masks);
     enum status status = STATUS_OK;
-    if (masks_host_take_signature(c->masks, rank_of(c, member), event->as.message.payload) !=
-        STATUS_OK) {
+    if (masks_host_take_signature(c->masks, coordinator_rank_of(c, member),
+                                  event->as.message.payload) != STATUS_OK) {
         log_event(c->options.log, LOG_WARN, "signature-refused", member->peer.name,
                   "did not sign the survivors of round %" PRIu32
                   " as they are: was it asked something else?",
@@ -304,7 +270,7 @@ static enum status on_signed(struct coordinator *c, const struct event *event,
     }
     for (size_t i = 0; i < c->cohort.count && masks_host_may_open(c->masks) && status == STATUS_OK;
          i++) {
-        if (masks_host_has_signed(c->masks, rank_of(c, &c->cohort.member[i]))) {
+        if (masks_host_has_signed(c->masks, coordinator_rank_of(c, &c->cohort.member[i]))) {
             status = send_open(c, &c->cohort.member[i], effects);
         }
     }
@@ -319,7 +285,7 @@ static void tell_closed(const struct coordinator *c, char *text, size_t size)
     for (size_t i = 0; i < c->cohort.count; i++) {
         const struct member *member = &c->cohort.member[i];
         if (member->standing != STANDING_ANSWERED ||
-            masks_host_has_revealed(c->masks, rank_of(c, member)) ||
+            masks_host_has_revealed(c->masks, coordinator_rank_of(c, member)) ||
             used + PEER_NAME_BYTES + 2 >= size) {
             continue;
         }
@@ -349,7 +315,7 @@ static enum status on_reveal(struct coordinator *c, const struct event *event,
 {
     char cause[RECORD_CAUSE_BYTES];
     const enum status status =
-        masks_host_take_reveal(c->masks, rank_of(c, member), event->as.message.payload,
+        masks_host_take_reveal(c->masks, coordinator_rank_of(c, member), event->as.message.payload,
                                (uint64_t *)c->aggregate.sum, c->aggregate.count);
     if (status == STATUS_CORRUPT) {
         (void)snprintf(cause, sizeof cause,
@@ -380,7 +346,7 @@ enum status coordinator_on_leg(struct coordinator *c, const struct event *event,
     if (message->kind == MESSAGE_KEYS) {
         return on_keys(c, event, member);
     }
-    if (c->phase != PHASE_OPENING || !is_listed(c, member)) {
+    if (c->phase != PHASE_OPENING || !coordinator_is_listed(c, member)) {
         return STATUS_OK;
     }
     return message->kind == MESSAGE_SIGNED ? on_signed(c, event, member, effects)
@@ -391,7 +357,7 @@ enum status coordinator_on_leg(struct coordinator *c, const struct event *event,
 enum status coordinator_remind(struct coordinator *c, const struct event *event,
                                struct member *member, struct effects *effects)
 {
-    const size_t rank = rank_of(c, member);
+    const size_t rank = coordinator_rank_of(c, member);
     enum status status = STATUS_OK;
     if (c->phase == PHASE_OPEN && member->standing == STANDING_SILENT) {
         return send_roster(c, member, effects);

@@ -1,6 +1,7 @@
 /* round_state.h - the inside of the coordinator's machine, shared by round.c (the machine: start,
  * time), round_message.c (what agents say), round_pull.c (how answers come in), round_wait.c (who is
- * waited for), round_masks.c (masked rounds) and round_close.c (from the last answer to the release). Nothing else includes it. */
+ * waited for), round_masks.c (masked rounds), round_revoked.c (whom these lose) and round_close.c (from the last answer to the
+ * release). Nothing else includes it. */
 
 #ifndef COORDINATOR_ROUND_STATE_H
 #define COORDINATOR_ROUND_STATE_H
@@ -135,8 +136,6 @@ MUST_USE enum status coordinator_restore_masks(struct coordinator *c, const stru
                                                uint64_t sequence, struct slice blob);
 /** A round is closed: its roster goes from the journal. */
 MUST_USE enum status coordinator_forget_masks(struct coordinator *c, uint32_t round);
-/** The allow-list or the roster has changed: who is not in the roster is not waited for. */
-void coordinator_mark_unlisted(struct coordinator *c);
 /** Returns how many answers the open round needs. */
 size_t coordinator_least(const struct coordinator *c);
 MUST_USE enum status coordinator_list_if_due(struct coordinator *c, const struct event *event,
@@ -154,6 +153,22 @@ MUST_USE enum status coordinator_remind(struct coordinator *c, const struct even
 /** Ends a round whose sum is not opened in time. */
 MUST_USE enum status coordinator_lose_if_due(struct coordinator *c, const struct event *event,
                                              struct effects *effects);
+
+/* round_revoked.c */
+
+/** Returns the rank of a member in the round's roster, or the roster's count. */
+size_t coordinator_rank_of(const struct coordinator *c, const struct member *member);
+/** Returns whether a member is in the roster; among the survivors, once they are named. */
+bool coordinator_is_listed(const struct coordinator *c, const struct member *member);
+/** A roster has been made or taken back: who is not in it is not waited for. */
+void coordinator_mark_unlisted(struct coordinator *c);
+/** The allow-list has changed. Before the survivors are named the round goes on without those who were revoked; a
+ * survivor has to come back. */
+MUST_USE enum status coordinator_note_revoked(struct coordinator *c, const struct event *event,
+                                              struct effects *effects);
+/** Fills names (MASKS_SITES_MAX) with those that the open round's sum counts on and that are not on the allow-list;
+ * returns how many there are. 0 where the round is not masked or has no roster. */
+size_t coordinator_list_revoked(const struct coordinator *c, const char **names);
 
 /* round_wait.c */
 enum verdict { VERDICT_WAIT, VERDICT_CLOSE, VERDICT_FAIL };

@@ -51,34 +51,51 @@ static void describe(char *text, size_t size, const struct coordinator *c,
     }
 }
 
+/* A list of names in the making. */
+struct naming {
+    char *text;
+    size_t size;
+    size_t used;
+    size_t named;
+    size_t more;
+};
+
+static void add_name(struct naming *naming, const char *name, const char *why)
+{
+    char part[PART_BYTES];
+    const int length =
+        snprintf(part, sizeof part, "%s%s (%s)", naming->named > 0 ? ", " : "", name, why);
+    if (naming->named == NAMES_MAX || naming->used + (size_t)length + 24 >= naming->size) {
+        naming->more++;
+        return;
+    }
+    memcpy(naming->text + naming->used, part, (size_t)length + 1);
+    naming->used += (size_t)length;
+    naming->named++;
+}
+
 void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size)
 {
-    size_t used = 0;
-    size_t named = 0;
-    size_t more = 0;
+    const char *revoked[MASKS_SITES_MAX];
+    const size_t revoked_count = coordinator_list_revoked(c, revoked);
+    struct naming naming = {.text = text, .size = size};
 
     text[0] = '\0';
     for (size_t i = 0; i < c->cohort.count; i++) {
         const struct member *member = &c->cohort.member[i];
-        char part[PART_BYTES];
         char why[96];
         if (!member->admitted || member->standing == STANDING_ANSWERED ||
             member->standing == STANDING_KEYED || (c->phase == PHASE_JOINING && member->ready)) {
             continue;
         }
         describe(why, sizeof why, c, member, now_ms);
-        int length =
-            snprintf(part, sizeof part, "%s%s (%s)", named > 0 ? ", " : "", member->peer.name, why);
-        if (named == NAMES_MAX || used + (size_t)length + 24 >= size) {
-            more++;
-            continue;
-        }
-        memcpy(text + used, part, (size_t)length + 1);
-        used += (size_t)length;
-        named++;
+        add_name(&naming, member->peer.name, why);
     }
-    if (more > 0) {
-        (void)snprintf(text + used, size - used, " and %zu more", more);
+    for (size_t i = 0; i < revoked_count; i++) {
+        add_name(&naming, revoked[i], "was revoked");
+    }
+    if (naming.more > 0) {
+        (void)snprintf(text + naming.used, size - naming.used, " and %zu more", naming.more);
     }
 }
 
@@ -143,8 +160,11 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
         cohort_count(&c->cohort, c->phase == PHASE_KEYING ? STANDING_KEYED : STANDING_ANSWERED);
     const bool complete = cohort_is_complete(&c->cohort, now_ms, c->options.settle_ms);
     /* Those on the list have made it impossible. A list that is too short may grow: an operator who changes
-     * a key takes the old one off first. */
-    const bool hopeless = c->cohort.count >= least && cohort_count_possible(&c->cohort) < least;
+     * a key takes the old one off first, and a masked sum counts on that very site. */
+    const char *revoked[MASKS_SITES_MAX];
+    const size_t possible =
+        cohort_count_possible(&c->cohort) + coordinator_list_revoked(c, revoked);
+    const bool hopeless = c->cohort.count >= least && possible < least;
 
     if (answered >= least && (complete || c->late || now_ms >= c->deadline_ms)) {
         if (!complete) {
