@@ -10,6 +10,7 @@
 #include "dp/digest_table.h"
 #include "dp/encode.h"
 #include "dp/mechanism.h"
+#include "noise/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,9 @@ struct answer {
 struct gate {
     struct ledger *ledger;
     const struct random *random;
-    struct digest_table job; /* every job ever answered */
-    uint32_t *last_round;    /* (cursor_capacity) of each of them, owned */
+    struct noise_share share; /* the latest answer's table: rounds of a stage have the same */
+    struct digest_table job;  /* every job ever answered */
+    uint32_t *last_round;     /* (cursor_capacity) of each of them, owned */
     size_t cursor_capacity;
     struct answer latest;
     struct answer pending; /* drawn, not yet known to be durable: sealed */
@@ -67,6 +69,7 @@ void gate_free(struct gate *gate)
     if (gate != NULL) {
         answer_drop_bytes(&gate->latest);
         answer_drop_bytes(&gate->pending);
+        noise_share_free(&gate->share);
         ledger_free(gate->ledger);
         digest_table_free(&gate->job);
         free(gate->last_round);
@@ -221,7 +224,7 @@ static enum status add_noise(struct gate *gate, struct grant **grant, struct pri
         return STATUS_OK;
     }
     if (request->masks != NULL) {
-        return mechanism_share(grant, gate->random, vector->value, vector->count,
+        return mechanism_share(grant, &gate->share, gate->random, vector->value, vector->count,
                                vector->sensitivity, request->shares);
     }
     return grant_charge(*grant)->mechanism == MECHANISM_DISCRETE_GAUSSIAN

@@ -95,27 +95,26 @@ enum status mechanism_laplace(struct grant **grant, const struct random *random,
     return status;
 }
 
-enum status mechanism_share(struct grant **grant, const struct random *random, int64_t *values,
-                            size_t count, uint64_t sensitivity_l1, uint64_t shares)
+enum status mechanism_share(struct grant **grant, struct noise_share *prepared,
+                            const struct random *random, int64_t *values, size_t count,
+                            uint64_t sensitivity_l1, uint64_t shares)
 {
     const struct charge charge = grant_use_up(grant);
     struct noise_scale scale;
-    struct noise_share noise = {.shares = 0};
 
     enum status status = charge.mechanism == MECHANISM_PURE ? STATUS_OK : STATUS_INVALID;
     if (status == STATUS_OK) {
         status = mechanism_scale(&scale, sensitivity_l1, charge.epsilon_micro, NULL);
     }
     if (status == STATUS_OK) {
-        status = noise_share_init(&noise, scale, shares);
+        status = noise_share_prepare(prepared, scale, shares);
     }
     if (status == STATUS_OK) {
-        status = noise_share_add(&noise, random, values, count);
+        status = noise_share_add(prepared, random, values, count);
     }
     if (status != STATUS_OK && count > 0) {
         memset(values, 0, count * sizeof *values);
     }
-    noise_share_free(&noise);
     return status;
 }
 

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct noise_share; /* noise/share.h */
+
 /**
  * The scale sensitivity_l1 / epsilon of the noise that mechanism_laplace would add, in lowest
  * terms. Call it before spending: by parameters alone it tells whether the mechanism will run.
@@ -46,7 +48,9 @@ MUST_USE enum status mechanism_laplace(struct grant **grant, const struct random
 /**
  * Adds this site's share of the noise that mechanism_laplace would add: the sum of `shares` of them has the whole.
  *
- * shares  in  h: so many honest sites are in the sum that is opened
+ * prepared  in/out  zeroed, or what an earlier call left: its table, of public numbers alone, serves again where it
+ *                   fits. The caller frees it by noise_share_free and does not move it
+ * shares    in      h: so many honest sites are in the sum that is opened
  *
  * Fails as mechanism_laplace does, and with STATUS_INVALID for a number of shares that noise_share_init refuses,
  * STATUS_NO_MEMORY; the spend stays.
@@ -54,9 +58,9 @@ MUST_USE enum status mechanism_laplace(struct grant **grant, const struct random
  * nothing else is seen: masks/site.h.
  * Source: noise/share.h.
  */
-MUST_USE enum status mechanism_share(struct grant **grant, const struct random *random,
-                                     int64_t *values, size_t count, uint64_t sensitivity_l1,
-                                     uint64_t shares);
+MUST_USE enum status mechanism_share(struct grant **grant, struct noise_share *prepared,
+                                     const struct random *random, int64_t *values, size_t count,
+                                     uint64_t sensitivity_l1, uint64_t shares);
 
 /**
  * The sigma sensitivity_l2 * sigma_micro / 10^6 of the noise that mechanism_gaussian would add, in

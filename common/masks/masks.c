@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "crypto/agree.h"
 #include "crypto/digest.h"
+#include "masks/blend.h"
 
 #include <string.h>
 
@@ -60,29 +61,18 @@ enum status masks_pair_key(struct digest *out, const struct digest *secret_key,
     return status;
 }
 
-/* Words of a part of the stream, little-endian. */
-static uint64_t word_of(const uint8_t *stream, size_t bytes)
-{
-    uint64_t word = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        word |= (uint64_t)stream[i] << 8 * i;
-    }
-    return word;
-}
-
 static enum status apply(uint64_t *words, size_t count, enum masks_width width,
-                         const struct digest *key, uint64_t sign)
+                         const struct digest *key, bool subtract)
 {
     uint8_t stream[PART_WORDS * sizeof(uint64_t)];
     const size_t bytes = (size_t)width / 8;
-    const uint64_t mask = UINT64_MAX >> (64 - (unsigned)width);
     struct agree_stream *source = agree_stream_new(key);
     enum status status = source == NULL ? STATUS_NO_MEMORY : STATUS_OK;
     for (size_t done = 0; done < count && status == STATUS_OK; done += PART_WORDS) {
         const size_t part = count - done < PART_WORDS ? count - done : PART_WORDS;
         status = agree_stream_next(source, stream, PART_WORDS * bytes);
-        for (size_t i = 0; i < part && status == STATUS_OK; i++) {
-            words[done + i] = (words[done + i] + sign * word_of(stream + i * bytes, bytes)) & mask;
+        if (status == STATUS_OK) {
+            masks_blend(words + done, stream, part, width, subtract);
         }
     }
     if (status != STATUS_OK) {
@@ -96,11 +86,11 @@ static enum status apply(uint64_t *words, size_t count, enum masks_width width,
 enum status masks_add(uint64_t *words, size_t count, enum masks_width width,
                       const struct digest *key)
 {
-    return apply(words, count, width, key, 1);
+    return apply(words, count, width, key, false);
 }
 
 enum status masks_subtract(uint64_t *words, size_t count, enum masks_width width,
                            const struct digest *key)
 {
-    return apply(words, count, width, key, UINT64_MAX);
+    return apply(words, count, width, key, true);
 }

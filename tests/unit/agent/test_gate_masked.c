@@ -1,6 +1,7 @@
 /* What leaves the gate under distributed trust: the value, this site's share of the noise and its masks; never the one
  * without the other. And what a restart finds. */
 
+#include "noise/share.h"
 #include "some_gate.h"
 
 #include "crypto/digest.h"
@@ -39,13 +40,16 @@ static void draw_share(int64_t share[static COUNT])
 {
     struct seeded_random again;
     struct grant *grant = NULL;
+    struct noise_share table_of_shares = {.shares = 0};
     struct charge charge = request_of(0, 1000000).charge;
     struct ledger *ledger = ledger_new((struct price){LIMIT_MICRO, 0});
     seeded_random_init(&again, 7);
     const struct random same = seeded_random_interface(&again);
     memset(share, 0, COUNT * sizeof *share);
     cr_assert_eq(ledger_spend(ledger, &grant, &charge, NULL), STATUS_OK);
-    cr_assert_eq(mechanism_share(&grant, &same, share, COUNT, 4, SHARES), STATUS_OK);
+    cr_assert_eq(mechanism_share(&grant, &table_of_shares, &same, share, COUNT, 4, SHARES),
+                 STATUS_OK);
+    noise_share_free(&table_of_shares);
     ledger_free(ledger);
 }
 

@@ -280,3 +280,33 @@ Test(share, h_of_them_are_exactly_geometric)
     cr_assert_not(adds_up((struct noise_scale){10, 1}, 4, 3), "one too many");
     mpfr_free_cache();
 }
+
+/* A table that was prepared before serves only the scale and h that it was made for. */
+Test(share, a_kept_table_is_that_of_its_scale_and_number)
+{
+    static const struct {
+        struct noise_scale scale;
+        uint64_t shares;
+    } row[] = {{{1000, 1}, 3}, {{1000, 1}, 3}, {{1000, 1}, 4}, {{1000, 7}, 4}, {{999, 7}, 4}};
+    struct noise_share kept = {.shares = 0};
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct seeded_random seeded[2];
+        struct noise_share fresh;
+        int64_t drawn[2][COUNT];
+        const struct noise_bin *before = kept.table.bin;
+        cr_assert_eq(noise_share_prepare(&kept, row[i].scale, row[i].shares), STATUS_OK);
+        cr_expect(i != 1 || kept.table.bin == before, "the same again is not made again");
+        cr_assert_eq(noise_share_init(&fresh, row[i].scale, row[i].shares), STATUS_OK);
+        for (size_t j = 0; j < 2; j++) {
+            seeded_random_init(&seeded[j], i);
+            const struct random random = seeded_random_interface(&seeded[j]);
+            cr_assert_eq(noise_share_draw(j == 0 ? &kept : &fresh, &random, drawn[j], COUNT),
+                         STATUS_OK);
+        }
+        cr_expect_arr_eq(drawn[0], drawn[1], sizeof drawn[0], "row %zu", i);
+        noise_share_free(&fresh);
+    }
+    cr_expect_eq(noise_share_prepare(&kept, (struct noise_scale){1, 1}, 0), STATUS_INVALID);
+    cr_expect_null(kept.table.bin, "nothing is left of it that could be drawn from");
+    noise_share_free(&kept);
+}
