@@ -36,6 +36,12 @@ static enum status on_record(struct participant *p, const struct event *event)
             status =
                 gate_restore(p->gate, &record, event->as.record.sequence, event->as.record.blob);
         }
+        if (status == STATUS_OK) {
+            status = legs_drop_keys(p, &record.as.answer.job, record.as.answer.round);
+        }
+        break;
+    case RECORD_KEYS:
+        status = legs_restore_keys(p, event, &record);
         break;
     case RECORD_SURVIVORS:
         legs_note_list(p, &record);
@@ -70,6 +76,8 @@ static enum status on_committed(struct participant *p, const struct event *event
         }
     } else if (record->kind == RECORD_SURVIVORS) {
         status = legs_on_committed(p, record, effects);
+    } else if (record->kind == RECORD_KEYS) {
+        status = legs_on_keys_committed(p, event->as.committed.sequence, effects);
     } else {
         status = round_on_committed(p, event);
     }
@@ -331,6 +339,7 @@ void participant_free(struct participant *p)
     }
     masks_site_free(p->masks);
     bytes_wipe(p->leg, sizeof p->leg);
+    bytes_wipe(&p->keys, sizeof p->keys);
     free(p->seen);
     stale_free(&p->stale);
     gate_free(p->gate);

@@ -25,9 +25,11 @@ CHECK_TABLE(JOB_NEXT, JOB_PHASE_COUNT);
 
 static const unsigned ROUND_NEXT[] = {
     [ROUND_IDLE] = NEXT(ROUND_IDLE) | NEXT(ROUND_FETCHING) | NEXT(ROUND_WORKING) |
-                   NEXT(ROUND_KEYED) | NEXT(ROUND_WAITING) | NEXT(ROUND_DECLINED),
-    [ROUND_FETCHING] =
-        NEXT(ROUND_IDLE) | NEXT(ROUND_KEYED) | NEXT(ROUND_WORKING) | NEXT(ROUND_DECLINED),
+                   NEXT(ROUND_KEYING) | NEXT(ROUND_KEYED) | NEXT(ROUND_WAITING) |
+                   NEXT(ROUND_DECLINED),
+    [ROUND_FETCHING] = NEXT(ROUND_IDLE) | NEXT(ROUND_KEYING) | NEXT(ROUND_KEYED) |
+                       NEXT(ROUND_WORKING) | NEXT(ROUND_DECLINED),
+    [ROUND_KEYING] = NEXT(ROUND_KEYED),
     [ROUND_KEYED] = NEXT(ROUND_IDLE) | NEXT(ROUND_WORKING) | NEXT(ROUND_DECLINED),
     [ROUND_WORKING] =
         NEXT(ROUND_IDLE) | NEXT(ROUND_COMMITTING) | NEXT(ROUND_WAITING) | NEXT(ROUND_DECLINED),
@@ -60,10 +62,11 @@ void participant_check(const struct participant *p)
     CHECK(p->work.kind != WORK_LOAD || p->job_phase == JOB_LOADING);
     CHECK(!p->work.done || p->work.kind != WORK_NONE);
     CHECK((p->commit_count > 0) ==
-          (p->round_phase == ROUND_COMMITTING || p->round_phase == ROUND_SIGNING));
-    CHECK(p->masks == NULL || (p->round_phase >= ROUND_KEYED && p->round_phase <= ROUND_SIGNED));
-    CHECK(p->masks != NULL || (p->round_phase != ROUND_KEYED && p->round_phase != ROUND_SIGNING &&
-                               p->round_phase != ROUND_SIGNED));
+          (p->round_phase == ROUND_COMMITTING || p->round_phase == ROUND_SIGNING ||
+           p->round_phase == ROUND_KEYING));
+    CHECK(p->masks == NULL || (p->round_phase >= ROUND_KEYING && p->round_phase <= ROUND_SIGNED));
+    CHECK(p->masks != NULL || (p->round_phase != ROUND_KEYING && p->round_phase != ROUND_KEYED &&
+                               p->round_phase != ROUND_SIGNING && p->round_phase != ROUND_SIGNED));
     CHECK(p->job_phase != JOB_READY || p->order != NULL);
     CHECK(!fetches || transfer_is_active(&p->fetch));
     CHECK(!p->declined || p->job_phase == JOB_REFUSED);

@@ -41,10 +41,79 @@ enum status legs_send_keys(struct participant *p, struct effects *effects)
     return send_leg(p, MESSAGE_KEYS, MASKS_KEYS_BYTES, effects);
 }
 
-enum status legs_begin(struct participant *p, struct effects *effects)
+enum status legs_drop_keys(struct participant *p, const struct digest *job, uint32_t round)
+{
+    enum status status = STATUS_OK;
+    if (!digest_is_none(job) && digest_equal(&p->keys.job, job) && p->keys.round <= round) {
+        status = stale_add(&p->stale, p->keys.sequence);
+        bytes_wipe(&p->keys, sizeof p->keys);
+    }
+    return status;
+}
+
+enum status legs_restore_keys(struct participant *p, const struct event *event,
+                              const struct record *record)
+{
+    const struct slice blob = event->as.record.blob;
+    enum status status = legs_drop_keys(p, &p->keys.job, ROUNDS_MAX);
+    if (status == STATUS_OK && blob.size == MASKS_KEYED_BYTES) {
+        p->keys = (struct kept_keys){.job = record->as.keys.job,
+                                     .round = record->as.keys.round,
+                                     .invitation = record->as.keys.invitation,
+                                     .sequence = event->as.record.sequence};
+        memcpy(p->keys.packed, blob.data, blob.size);
+    }
+    return status;
+}
+
+/* Keys are durable before they leave: a roster that names them can be answered after a restart. *taken: the round's are
+ * there. */
+static enum status take_keys(struct participant *p, const struct masks_terms *terms, bool *taken)
+{
+    const struct slice packed = {p->keys.packed, sizeof p->keys.packed};
+    *taken = false;
+    if (!digest_equal(&p->keys.job, &p->name.id) || p->keys.round != p->round ||
+        !digest_equal(&p->keys.invitation, &p->invitation)) {
+        return STATUS_OK;
+    }
+    const enum status status =
+        masks_site_unpack_keys(&p->masks, p->options.masks, terms, &p->invitation, packed);
+    *taken = status == STATUS_OK;
+    return status == STATUS_CORRUPT ? STATUS_OK : status; /* of another key, or another name */
+}
+
+static enum status commit_keys(struct participant *p, const struct event *event,
+                               struct effects *effects)
+{
+    struct record record = {.kind = RECORD_KEYS, .wall_ms = event->wall_ms};
+    enum status status = legs_drop_keys(p, &p->keys.job, ROUNDS_MAX);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    record.as.keys.job = p->name.id;
+    record.as.keys.round = p->round;
+    record.as.keys.invitation = p->invitation;
+    record.as.keys.bytes = MASKS_KEYED_BYTES;
+    p->keys = (struct kept_keys){.job = p->name.id, .round = p->round, .invitation = p->invitation};
+    masks_site_pack_keys(p->masks, p->keys.packed);
+    participant_enter_round(p, ROUND_KEYING);
+    return participant_commit(p, effects, &record,
+                              (struct slice){p->keys.packed, sizeof p->keys.packed});
+}
+
+enum status legs_on_keys_committed(struct participant *p, uint64_t sequence,
+                                   struct effects *effects)
+{
+    p->keys.sequence = sequence;
+    participant_enter_round(p, ROUND_KEYED);
+    return legs_send_keys(p, effects);
+}
+
+enum status legs_begin(struct participant *p, const struct event *event, struct effects *effects)
 {
     const struct masks_terms terms = terms_of(p);
     struct why why = {""};
+    bool taken = false;
     if (p->options.masks == NULL) {
         return round_decline(p, "masks-refused",
                              "this agent was started without a list of peers; see `peers` in its "
@@ -52,16 +121,18 @@ enum status legs_begin(struct participant *p, struct effects *effects)
                              effects);
     }
     CHECK(p->masks == NULL);
-    const enum status status =
-        masks_site_new(&p->masks, p->options.masks, &terms, &p->invitation, &why);
+    enum status status = take_keys(p, &terms, &taken);
+    if (status == STATUS_OK && taken) {
+        participant_enter_round(p, ROUND_KEYED);
+        return legs_send_keys(p, effects);
+    }
+    if (status == STATUS_OK) {
+        status = masks_site_new(&p->masks, p->options.masks, &terms, &p->invitation, &why);
+    }
     if (status == STATUS_REFUSED) {
         return round_decline(p, "masks-refused", why.text, effects);
     }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    participant_enter_round(p, ROUND_KEYED);
-    return legs_send_keys(p, effects);
+    return status == STATUS_OK ? commit_keys(p, event, effects) : status;
 }
 
 enum status legs_restore(struct participant *p, const struct gate_answer_view *answer,

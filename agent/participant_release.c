@@ -135,8 +135,11 @@ static enum status close_round(struct participant *p, uint32_t round, bool ends,
         answer.round <= round) {
         status = participant_outdate_answer(p);
         (void)gate_drop(p->gate);
-        stale_forget(&p->stale, effects);
     }
+    if (status == STATUS_OK) {
+        status = legs_drop_keys(p, &p->name.id, ends ? ROUNDS_MAX : round);
+    }
+    stale_forget(&p->stale, effects);
     if (p->round <= round || ends) { /* with the job all rounds end, whatever the number says */
         participant_abandon_round(p);
     }

@@ -136,9 +136,10 @@ enum status round_start_work(struct participant *p, struct effects *effects)
 }
 
 /* In a masked round the roster comes first. */
-static enum status prepare(struct participant *p, struct effects *effects)
+static enum status prepare(struct participant *p, const struct event *event,
+                           struct effects *effects)
 {
-    return legs_are_needed(p) ? legs_begin(p, effects) : round_start_work(p, effects);
+    return legs_are_needed(p) ? legs_begin(p, event, effects) : round_start_work(p, effects);
 }
 
 /* Whether the gate will be able to answer, before anything is computed: a round that ends without
@@ -184,7 +185,7 @@ static enum status begin_round(struct participant *p, const struct event *event,
     transfer_drop(&p->fetch);
     p->fetch_final = false;
     if (p->input.bytes == 0 || participant_holds(p, &p->input)) {
-        return prepare(p, effects);
+        return prepare(p, event, effects);
     }
     enum status status = transfer_begin(&p->fetch, p->input.bytes, event->now_ms);
     if (status != STATUS_OK) {
@@ -321,7 +322,7 @@ enum status round_on_experts(struct participant *p, const struct event *event,
     p->invited_ms =
         event
             ->now_ms; /* a slot begins with the work, or who sends the experts chooses its length */
-    return prepare(p, effects);
+    return prepare(p, event, effects);
 }
 
 /* The gate's sealed answer goes to the journal; before the first of a job, the job itself does. */
@@ -391,6 +392,10 @@ enum status round_on_committed(struct participant *p, const struct event *event)
         return status;
     }
     gate_committed(p->gate, event->as.committed.sequence);
+    status = legs_drop_keys(p, &p->name.id, p->round);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (p->round_phase == ROUND_COMMITTING) {
         p->offer_ms = event->now_ms; /* the slot was waited for before the answer was drawn */
         participant_enter_round(p, ROUND_WAITING);

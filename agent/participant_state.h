@@ -54,16 +54,17 @@ enum job_phase {
 /* The round, of a job that is READY; otherwise IDLE. To IDLE leads whatever ends a round (a release, a later
  * invitation, a person's no, an edited policy), but not while an answer is COMMITTING.
  *
- *   IDLE -> FETCHING -> KEYED -> WORKING -> COMMITTING -> WAITING -> OFFERED -> SIGNING -> SIGNED
- *     |        |          |       |    |                     ^
- *     |        v          v       v    +--- paid before -----+   OFFERED -> SIGNED   where the list was noted before
- *     +---> DECLINED <----+-------+                          |
- *     +-------- answered before -----------------------------+   and from IDLE on, where nothing is to be fetched
+ *   IDLE -> FETCHING -> KEYING -> KEYED -> WORKING -> COMMITTING -> WAITING -> OFFERED -> SIGNING -> SIGNED
+ *     |        |                    |       |    |                     ^
+ *     |        v                    v       v    +--- paid before -----+   OFFERED -> SIGNED   where the list was noted before
+ *     +---> DECLINED <--------------+-------+                          |
+ *     +-------- answered before ---------------------------------------+   and from IDLE on, where nothing is to be fetched
  *
- * KEYED, SIGNING and SIGNED are of masked rounds alone. */
+ * KEYING, KEYED, SIGNING and SIGNED are of masked rounds alone. KEYING is left out where the keys are durable already. */
 enum round_phase {
     ROUND_IDLE,
     ROUND_FETCHING,   /* the experts to judge are on the way */
+    ROUND_KEYING,     /* masked: keys are on their way to the journal */
     ROUND_KEYED,      /* masked: keys are sent, and the roster is waited for */
     ROUND_WORKING,    /* a worker computes the exact answer */
     ROUND_COMMITTING, /* charge and noisy answer are on their way to the journal */
@@ -101,6 +102,15 @@ struct held {
 struct seen_job {
     struct digest id;
     struct digest text;
+};
+
+/* The latest keys for a masked round, until the round is answered or over. */
+struct kept_keys {
+    struct digest job; /* none: there are none */
+    uint32_t round;
+    struct digest invitation;
+    uint64_t sequence;                 /* of their record; 0: it is on its way to the journal */
+    uint8_t packed[MASKS_KEYED_BYTES]; /* a secret */
 };
 
 /* The latest list of survivors that was signed. */
@@ -152,6 +162,7 @@ struct participant {
     int64_t offer_ms;
 
     struct masks_site *masks; /* of the round that is under way, where it is masked; owned */
+    struct kept_keys keys;
     struct signed_list listed;
     uint8_t leg[MASKS_REVEAL_BYTES_MAX]; /* what a step sends of it */
 
@@ -302,8 +313,9 @@ MUST_USE enum status round_start_work(struct participant *p, struct effects *eff
 
 /* participant_legs.c */
 bool legs_are_needed(const struct participant *p);
-/** Draws keys for the round and sends them; or sends them again. */
-MUST_USE enum status legs_begin(struct participant *p, struct effects *effects);
+/** Draws keys for the round, and sends them once they are durable; or takes those that are. */
+MUST_USE enum status legs_begin(struct participant *p, const struct event *event,
+                                struct effects *effects);
 MUST_USE enum status legs_send_keys(struct participant *p, struct effects *effects);
 /** After a restart: takes the masks of an answer back. *restored: they are there. Fails with STATUS_CORRUPT,
  * STATUS_NO_MEMORY. */
@@ -311,6 +323,14 @@ MUST_USE enum status legs_restore(struct participant *p, const struct gate_answe
                                   bool *restored);
 MUST_USE enum status legs_on_message(struct participant *p, const struct event *event,
                                      const struct message *message, struct effects *effects);
+/** Keys are in the journal; what was before them is needed no longer. */
+MUST_USE enum status legs_restore_keys(struct participant *p, const struct event *event,
+                                       const struct record *record);
+MUST_USE enum status legs_on_keys_committed(struct participant *p, uint64_t sequence,
+                                            struct effects *effects);
+/** A round of a job is answered or over: wipes and forgets the keys for it and for those before it. */
+MUST_USE enum status legs_drop_keys(struct participant *p, const struct digest *job,
+                                    uint32_t round);
 /** A list of survivors is in the journal, or has just come there. */
 void legs_note_list(struct participant *p, const struct record *record);
 MUST_USE enum status legs_on_committed(struct participant *p, const struct record *record,

@@ -122,6 +122,59 @@ void masks_site_keys(const struct masks_site *site, uint8_t out[static MASKS_KEY
     masks_keys_pack(out, &site->keys);
 }
 
+/* The secret of the mask key, the seed, the keys. */
+void masks_site_pack_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYED_BYTES])
+{
+    CHECK(site->phase == SITE_KEYED);
+    memcpy(out, site->mask_secret.byte, DIGEST_BYTES);
+    memcpy(out + DIGEST_BYTES, site->seed.byte, DIGEST_BYTES);
+    masks_keys_pack(out + 2 * DIGEST_BYTES, &site->keys);
+}
+
+/* Name and signing key are this site's, and what it signed is of these secrets. */
+static bool take_keyed(struct masks_site *site, const uint8_t *packed)
+{
+    const struct masks_keys own = site->keys;
+    struct key_pair pair = {.public_key = {{0}}};
+    struct digest commitment;
+    memcpy(site->mask_secret.byte, packed, DIGEST_BYTES);
+    memcpy(site->seed.byte, packed + DIGEST_BYTES, DIGEST_BYTES);
+    const bool read =
+        masks_keys_parse(&site->keys, (struct slice){packed + 2 * DIGEST_BYTES,
+                                                     MASKS_KEYS_BYTES}) == STATUS_OK &&
+        key_pair_from_secret(&pair, &site->mask_secret) == STATUS_OK;
+    masks_commit(&commitment, &site->terms.job, site->terms.round,
+                 (struct slice){own.name, strlen(own.name)}, &site->seed);
+    const bool right = read && strcmp(site->keys.name, own.name) == 0 &&
+                       digest_equal(&site->keys.signing_key, &own.signing_key) &&
+                       digest_equal(&site->keys.mask_key, &pair.public_key) &&
+                       digest_equal(&site->keys.commitment, &commitment) &&
+                       masks_keys_are_signed(&site->keys, &site->terms);
+    key_pair_wipe(&pair);
+    return right;
+}
+
+enum status masks_site_unpack_keys(struct masks_site **out, const struct masks_self *self,
+                                   const struct masks_terms *terms, const struct digest *invitation,
+                                   struct slice packed)
+{
+    const char *name = masks_site_name(self);
+    *out = NULL;
+    if (name == NULL || packed.size != MASKS_KEYED_BYTES) {
+        return STATUS_CORRUPT;
+    }
+    struct masks_site *site = blank(self, terms, invitation, name);
+    if (site == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    if (!take_keyed(site, packed.data)) {
+        masks_site_free(site);
+        return STATUS_CORRUPT;
+    }
+    *out = site;
+    return STATUS_OK;
+}
+
 /* Each of a roster's sites is an institution that a person of this site approved, with the key that it signs by. */
 static enum status judge_member(const struct masks_site *site, const struct masks_keys *keys,
                                 struct why *why)

@@ -4,7 +4,8 @@
  *
  *   KEYED -> LISTED -> MASKED -> SIGNED
  *
- * The caller commits what masks_site_pack gives before anything of MASKED leaves, and the list before its signature. */
+ * The caller commits what masks_site_pack_keys gives before the keys leave, and forgets it once what masks_site_pack gives
+ * is committed. That is before anything of MASKED leaves. The list is committed before its signature leaves. */
 
 #ifndef MASKS_SITE_H
 #define MASKS_SITE_H
@@ -30,12 +31,23 @@ MUST_USE enum status masks_site_new(struct masks_site **out, const struct masks_
                                     const struct digest *invitation, struct why *why);
 void masks_site_free(struct masks_site *site);
 
+enum { MASKS_KEYED_BYTES = 2 * DIGEST_BYTES + MASKS_KEYS_BYTES };
+
+/** Packs keys and their secrets, a secret: a restart before the answer begins with them. CHECKs that they are KEYED. */
+void masks_site_pack_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYED_BYTES]);
+/** Makes a KEYED site of it again. Fails with STATUS_CORRUPT: not the keys of this site, job and round;
+ * STATUS_NO_MEMORY. */
+MUST_USE enum status masks_site_unpack_keys(struct masks_site **out, const struct masks_self *self,
+                                            const struct masks_terms *terms,
+                                            const struct digest *invitation, struct slice packed);
+
 /** Leg 1: the site's keys, the same bytes each time. */
 void masks_site_keys(const struct masks_site *site, uint8_t out[static MASKS_KEYS_BYTES]);
 
 /**
  * Leg 2: judges a roster. KEYED becomes LISTED; the secret behind the mask key is wiped, so these keys serve no other
- * roster. A roster again is taken again; another one is refused.
+ * roster. A roster again is taken again; another one is refused. A site that is unpacked from its keys may accept another
+ * roster than it did before its program died: nothing of the first has left it, and streams bind the roster.
  *
  * Fails with STATUS_REFUSED: why says what is wrong; with STATUS_NO_MEMORY.
  */

@@ -71,6 +71,10 @@ bool record_is_valid(const struct record *record)
     case RECORD_SURVIVORS:
         return is_there(&record->as.survivors.job) && record->as.survivors.round < ROUNDS_MAX &&
                is_there(&record->as.survivors.set);
+    case RECORD_KEYS:
+        return is_there(&record->as.keys.job) && record->as.keys.round < ROUNDS_MAX &&
+               is_there(&record->as.keys.invitation) && record->as.keys.bytes >= 1 &&
+               record->as.keys.bytes <= RECORD_MASKS_BYTES_MAX;
     case RECORD_KIND_COUNT:
         break;
     }
@@ -89,6 +93,7 @@ void record_free(struct record *record)
     case RECORD_ANSWER:
     case RECORD_ROSTER:
     case RECORD_SURVIVORS:
+    case RECORD_KEYS:
     case RECORD_KIND_COUNT:
         break;
     case RECORD_ROUND:

@@ -16,6 +16,7 @@ enum record_kind {
     RECORD_ROUND,  /* coordinator: a round is closed (new rows of the experts are the blob) */
     RECORD_ROSTER, /* coordinator: whose keys a masked round has (masks/legs.h: they are the blob) */
     RECORD_SURVIVORS, /* coordinator: whose answers its sum has; agent: the one list of a round that it signs */
+    RECORD_KEYS, /* agent: its keys for a masked round (masks/site.h: they are the blob, a secret) */
     RECORD_KIND_COUNT
 };
 
@@ -65,6 +66,12 @@ struct record {
             uint32_t round;
             struct digest set; /* of ranks, a bit each */
         } survivors;
+        struct {
+            struct digest job;
+            uint32_t round;
+            struct digest invitation;
+            uint64_t bytes; /* of the blob */
+        } keys;
     } as;
 };
 

@@ -22,6 +22,7 @@ struct packing {
         Journal__Round round;
         Journal__Roster roster;
         Journal__Survivors survivors;
+        Journal__Keys keys;
     } body;
     char *name[PEERS_MAX];
 };
@@ -158,6 +159,18 @@ static void put_survivors(struct packing *packing)
     packing->body.survivors.set = wire_put_digest(&copy->as.survivors.set);
 }
 
+static void put_keys(struct packing *packing)
+{
+    struct record *copy = &packing->copy;
+    packing->record.body_case = JOURNAL__RECORD__BODY_KEYS;
+    packing->record.keys = &packing->body.keys;
+    journal__keys__init(&packing->body.keys);
+    packing->body.keys.job = wire_put_digest(&copy->as.keys.job);
+    packing->body.keys.round = copy->as.keys.round;
+    packing->body.keys.invitation = wire_put_digest(&copy->as.keys.invitation);
+    packing->body.keys.bytes = copy->as.keys.bytes;
+}
+
 static void put_round(struct packing *packing)
 {
     struct record *copy = &packing->copy;
@@ -213,6 +226,9 @@ static void put(struct packing *packing)
     case RECORD_SURVIVORS:
         put_survivors(packing);
         break;
+    case RECORD_KEYS:
+        put_keys(packing);
+        break;
     case RECORD_KIND_COUNT:
         break;
     }
@@ -233,6 +249,17 @@ enum status wire_encode_record(uint8_t **out, size_t *size, const struct record 
     *size = journal__record__pack(&packing.record, packed);
     *out = packed;
     return STATUS_OK;
+}
+
+static enum status take_keys(struct record *record, const Journal__Keys *keys)
+{
+    record->kind = RECORD_KEYS;
+    record->as.keys.round = keys->round;
+    record->as.keys.bytes = keys->bytes;
+    return wire_take_digest(&record->as.keys.job, &keys->job) &&
+                   wire_take_digest(&record->as.keys.invitation, &keys->invitation)
+               ? STATUS_OK
+               : STATUS_CORRUPT;
 }
 
 static enum status take(struct record *record, const Journal__Record *packed)
@@ -258,6 +285,8 @@ static enum status take(struct record *record, const Journal__Record *packed)
                        wire_take_digest(&record->as.survivors.set, &packed->survivors->set)
                    ? STATUS_OK
                    : STATUS_CORRUPT;
+    case JOURNAL__RECORD__BODY_KEYS:
+        return take_keys(record, packed->keys);
     default:
         return STATUS_CORRUPT;
     }

@@ -294,6 +294,7 @@ enum status outcome_add(struct outcome *outcome, const struct job *job, const st
         return add_round(outcome, job, record, blob);
     case RECORD_ROSTER: /* of a round that is not closed: nothing has come of it */
     case RECORD_SURVIVORS:
+    case RECORD_KEYS:
         return STATUS_OK;
     case RECORD_ANSWER:
     case RECORD_KIND_COUNT:

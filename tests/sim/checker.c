@@ -367,7 +367,8 @@ void checker_on_durable(struct world *world, struct node *node, struct slice bod
         return;
     }
     if (world->plan.trial == TRIAL_MASKED &&
-        (record.kind == RECORD_ROSTER || record.kind == RECORD_SURVIVORS)) {
+        (record.kind == RECORD_ROSTER || record.kind == RECORD_SURVIVORS ||
+         record.kind == RECORD_KEYS)) {
         masked_on_durable(world, node, &record, blob);
         return;
     }

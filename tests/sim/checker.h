@@ -47,6 +47,14 @@ struct known_list {
     struct digest set;
 };
 
+/* An agent's durable keys for a round. */
+struct known_keys {
+    size_t agent;
+    uint64_t sequence;
+    struct record record; /* RECORD_KEYS: owns nothing */
+    struct slice packed;  /* in the agent's journal, kept there even when forgotten */
+};
+
 struct checker {
     struct known_answer answer[CHECKER_ANSWERS_MAX];
     size_t answer_count;
@@ -59,6 +67,8 @@ struct checker {
 
     struct known_list list[CHECKER_ANSWERS_MAX];
     size_t list_count;
+    struct known_keys keys[CHECKER_ANSWERS_MAX];
+    size_t keys_count;
 
     /* under central trust */
     double *state; /* (width) of the gradient rounds so far, owned */

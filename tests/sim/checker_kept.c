@@ -15,14 +15,20 @@ static bool is_replaceable(const struct world *world, const struct record *recor
 void checker_on_kept(struct world *world, const struct node *node)
 {
     size_t kept = 0;
+    size_t keys = 0;
     for (uint64_t sequence = 1; sequence <= node->journal.count; sequence++) {
         struct record record;
         if (memory_journal_blob(&node->journal, sequence).size > 0 &&
             wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) ==
                 STATUS_OK) {
             kept += is_replaceable(world, &record);
+            keys += record.kind == RECORD_KEYS;
             record_free(&record);
         }
+    }
+    if (keys > 2) {
+        world_fail(world, "%s: the journal holds keys for %zu rounds, and needs those of one",
+                   peer_name(node->number), keys);
     }
     if (kept > 2) {
         world_fail(world, "%s: the journal holds %zu answers or states, and needs one",

@@ -1,9 +1,9 @@
 /* What must hold of masked rounds. An agent's journal has what opens its masks, so the sum that is released is compared
- * with that of the survivors' noised answers, word for word. No second roster and no second list of survivors becomes
- * durable, nothing is told of either before, and an agent reveals of its masks what the list that it signed asks for. */
+ * with that of the survivors' noised answers, word for word. No second roster, no second list of survivors and no
+ * second keys of a site for one question become durable, nothing is told of them before, and an agent reveals of its masks what the list that it signed asks for. */
 
 #include "crypto/digest.h"
-#include "masks/legs.h"
+#include "masks/site.h"
 #include "sim/world.h"
 
 #include <inttypes.h>
@@ -134,10 +134,60 @@ static void on_durable_list(struct world *world, const struct node *node,
         .agent = node->number, .job = *job, .round = round, .set = record->as.survivors.set};
 }
 
+/* A site that began anew sends the keys that it had: else a roster that names them would be lost for it. */
+static void on_durable_keys(struct world *world, const struct node *node,
+                            const struct record *record, struct slice blob)
+{
+    struct checker *checker = &world->checker;
+    const struct known_keys *latest = NULL;
+    for (size_t i = 0; i < checker->keys_count; i++) {
+        latest = checker->keys[i].agent == node->number ? &checker->keys[i] : latest;
+    }
+    if (latest != NULL && memory_journal_blob(&node->journal, latest->sequence).size == 0) {
+        latest = NULL; /* a frame with a bit turned over ended the round */
+    }
+    if (latest != NULL && latest->record.as.keys.round == record->as.keys.round &&
+        digest_equal(&latest->record.as.keys.job, &record->as.keys.job) &&
+        digest_equal(&latest->record.as.keys.invitation, &record->as.keys.invitation)) {
+        world_fail(world, "%s: second keys for round %" PRIu32 " are durable",
+                   peer_name(node->number), record->as.keys.round);
+    }
+    if (node->number == COORDINATOR || blob.size != MASKS_KEYED_BYTES ||
+        checker->keys_count == CHECKER_ANSWERS_MAX) {
+        world_fail(world, "%s: keys have no business here", peer_name(node->number));
+        return;
+    }
+    checker->keys[checker->keys_count++] = (struct known_keys){
+        .agent = node->number, .sequence = node->journal.count, .record = *record, .packed = blob};
+}
+
+/* The latest durable ones: a secret and a seed, and behind them what may leave. */
+static void check_keys(struct world *world, size_t agent, const struct message *message,
+                       struct slice payload)
+{
+    const struct checker *checker = &world->checker;
+    bool durable = false;
+    for (size_t i = 0; i < checker->keys_count; i++) {
+        const struct known_keys *known = &checker->keys[i];
+        durable = durable || (known->agent == agent && payload.size == MASKS_KEYS_BYTES &&
+                              known->record.as.keys.round == message->as.leg.round &&
+                              digest_equal(&known->record.as.keys.job, &message->as.leg.job) &&
+                              memcmp((const uint8_t *)known->packed.data + 2 * DIGEST_BYTES,
+                                     payload.data, payload.size) == 0);
+    }
+    if (!durable) {
+        world_fail(world, "%s sends keys that are not durable", peer_name(agent));
+    }
+}
+
 void masked_on_durable(struct world *world, const struct node *node, const struct record *record,
                        struct slice blob)
 {
     struct checker *checker = &world->checker;
+    if (record->kind == RECORD_KEYS) {
+        on_durable_keys(world, node, record, blob);
+        return;
+    }
     if (record->kind == RECORD_SURVIVORS) {
         on_durable_list(world, node, record);
         return;
@@ -167,6 +217,10 @@ void masked_on_round(struct world *world, const struct record *record)
     if (masks_set_count(&set) != record->as.round.agent_count) {
         world_fail(world, "round %" PRIu32 " is opened for other agents than its survivors",
                    record->as.round.round);
+    }
+    if (world->plan.patient && record->as.round.agent_count < SIM_AGENTS) {
+        world_fail(world, "round %" PRIu32 " has %" PRIu32 " agents, and all came back in time",
+                   record->as.round.round, record->as.round.agent_count);
     }
     world->tally.masked_rounds++;
     world->tally.masked_without += record->as.round.agent_count < SIM_AGENTS;
@@ -213,6 +267,7 @@ void masked_from_agent(struct world *world, size_t agent, const struct message *
             !masks_keys_are_signed(&keys, &terms)) {
             world_fail(world, "%s sends keys that it has not signed", peer_name(agent));
         }
+        check_keys(world, agent, message, payload);
     } else if (message->kind == MESSAGE_SIGNED &&
                list_of(&world->checker, agent, &message->as.leg.job, message->as.leg.round) ==
                    NULL) {

@@ -135,7 +135,7 @@ static bool overlooks(const struct world *world, const struct node *node, uint64
     enum planted planted = world->plan.planted;
     struct record record;
     if (planted != PLANTED_FRESH_NOISE && planted != PLANTED_OUTCOME_CHANGES &&
-        planted != PLANTED_TWO_LISTS) {
+        planted != PLANTED_TWO_LISTS && planted != PLANTED_TWO_KEYS) {
         return false;
     }
     if (wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) != STATUS_OK) {
@@ -143,8 +143,8 @@ static bool overlooks(const struct world *world, const struct node *node, uint64
     }
     enum record_kind kind = record.kind;
     record_free(&record);
-    if (planted == PLANTED_TWO_LISTS) {
-        return kind == RECORD_SURVIVORS;
+    if (planted == PLANTED_TWO_LISTS || planted == PLANTED_TWO_KEYS) {
+        return kind == (planted == PLANTED_TWO_LISTS ? RECORD_SURVIVORS : RECORD_KEYS);
     }
     return planted == PLANTED_FRESH_NOISE ? kind == RECORD_ANSWER
                                           : kind == RECORD_ROUND && sequence == node->journal.count;

@@ -31,6 +31,8 @@ const char *planted_name(enum planted planted)
         [PLANTED_SETTLE_EARLY] = "settle-early",
         [PLANTED_SIGN_EARLY] = "sign-early",
         [PLANTED_TWO_LISTS] = "two-lists",
+        [PLANTED_KEYS_EARLY] = "keys-early",
+        [PLANTED_TWO_KEYS] = "two-keys",
         [PLANTED_MASK_LOST] = "mask-lost",
     };
     return name[planted];

@@ -38,6 +38,8 @@ enum planted {
     PLANTED_SETTLE_EARLY, /* so are the survivors */
     PLANTED_SIGN_EARLY,   /* an agent signs a list before it is durable */
     PLANTED_TWO_LISTS,    /* after a crash the coordinator has forgotten whom it named */
+    PLANTED_KEYS_EARLY,   /* keys leave before they are durable */
+    PLANTED_TWO_KEYS,     /* after a crash a site has forgotten its keys */
     PLANTED_MASK_LOST,    /* one survivor's answer keeps a mask in the sum */
     PLANTED_COUNT
 };

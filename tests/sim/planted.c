@@ -102,11 +102,10 @@ bool planted_early(struct world *world, struct node *node, const struct effect *
     static const struct {
         enum planted planted;
         enum record_kind kind;
-    } early[] = {{PLANTED_SEND_BEFORE_COMMIT, RECORD_ANSWER},
-                 {PLANTED_RELEASE_EARLY, RECORD_ROUND},
-                 {PLANTED_ROSTER_EARLY, RECORD_ROSTER},
-                 {PLANTED_SETTLE_EARLY, RECORD_SURVIVORS},
-                 {PLANTED_SIGN_EARLY, RECORD_SURVIVORS}};
+    } early[] = {
+        {PLANTED_SEND_BEFORE_COMMIT, RECORD_ANSWER}, {PLANTED_RELEASE_EARLY, RECORD_ROUND},
+        {PLANTED_ROSTER_EARLY, RECORD_ROSTER},       {PLANTED_SETTLE_EARLY, RECORD_SURVIVORS},
+        {PLANTED_SIGN_EARLY, RECORD_SURVIVORS},      {PLANTED_KEYS_EARLY, RECORD_KEYS}};
     size_t which = 0;
     while (which < sizeof early / sizeof early[0] && early[which].planted != planted) {
         which++;

@@ -221,6 +221,11 @@ static inline void any_record(struct dice *dice, enum record_kind kind, struct r
         record->as.survivors.job = any_digest(dice);
         record->as.survivors.round = any_round(dice);
         record->as.survivors.set = any_digest(dice);
+    } else if (kind == RECORD_KEYS) {
+        record->as.keys.job = any_digest(dice);
+        record->as.keys.round = any_round(dice);
+        record->as.keys.invitation = any_digest(dice);
+        record->as.keys.bytes = any_number(dice, 1, RECORD_MASKS_BYTES_MAX);
     } else {
         any_round_record(dice, record);
     }

@@ -46,7 +46,7 @@ def fields(data):
 
 
 def record(body):
-    """One record as a dictionary; `kind` is job, answer, round, roster or survivors."""
+    """One record as a dictionary; `kind` is job, answer, round, roster, survivors or keys."""
     kinds = {2: ("job", {1: "job", 2: "nonce", 3: "text_digest", 4: "text", 5: "text_bytes"}),
              3: ("answer", {1: "job", 2: "round", 3: "task", 4: "epsilon_micro", 5: "delta_atto", 6: "pass",
                             7: "row_first", 8: "row_count", 9: "invitation", 10: "answer",
@@ -55,7 +55,8 @@ def record(body):
              4: ("round", {1: "job", 2: "round", 3: "failed", 4: "chosen", 6: "sum", 7: "blob_bytes",
                            8: "duration_ms", 9: "cause", 10: "records"}),
              5: ("roster", {1: "job", 2: "round", 3: "bytes"}),
-             6: ("survivors", {1: "job", 2: "round", 3: "set"})}
+             6: ("survivors", {1: "job", 2: "round", 3: "set"}),
+             7: ("keys", {1: "job", 2: "round", 3: "invitation", 4: "bytes"})}
     out = {}
     for number, value in fields(body):
         if number not in kinds:

@@ -1,10 +1,10 @@
 """test_kill_masked.py - kill -9 under distributed trust: masked sums of four sites, of which three are enough.
 
 As in test_kill.py an undisturbed run tells which steps there are; then the first site, the coordinator, or both
-die at some of them and are started again at once. A site that dies before its answer is durable is not in that
-round; one that dies later goes on where it was. So the job must end, every round with three sites or four, and
-with all four where nobody but the coordinator dies. Nothing is paid twice, no site signs two lists of survivors
-of a round, nothing that opens a closed round's masks stays in a journal, and no released number carries a mask:
+die at some of them and are started again at once. Keys are durable before they leave, and so is each answer: a
+site that dies goes on where it was. So the job must end, every round with all four sites. Nothing is paid twice,
+no site has two keys or signs two lists of survivors for a round, nothing that opens a closed round's masks stays
+in a journal, and no released number carries a mask:
 a mask that stays is uniform among 2^64 numbers, and a right sum is below 2^40, so that a wrong one passes by
 chance with a probability below 2^-23.
 
@@ -49,21 +49,23 @@ def make_federation(make, programs, keys, job=None):
     return federation
 
 
-def check_agent(federation, name, everywhere):
-    """One charge a round and at most one list of survivors; only the latest answer may still be there."""
+def check_agent(federation, name):
+    """One charge, one set of keys and one list of survivors a round; only the latest answer may still be there."""
     records = journals.read(federation.folder / name / "state")
     answers = [record for _, record, _ in records if record["kind"] == "answer"]
     rounds = [answer["round"] for answer in answers]
     lists = [record["round"] for _, record, _ in records if record["kind"] == "survivors"]
-    expect(len(set(rounds)) == len(rounds), f"{name} has paid twice: {rounds}")
-    expect(not everywhere or rounds == list(range(ROUNDS)), f"{name} has paid for rounds {rounds}")
-    expect(len(set(lists)) == len(lists), f"{name} has signed two lists of a round: {lists}")
-    expect(set(lists) <= set(rounds), f"{name} has signed for rounds {lists} and answered {rounds}")
+    keys = [record["round"] for _, record, _ in records if record["kind"] == "keys"]
+    expect(rounds == list(range(ROUNDS)), f"{name} has paid for rounds {rounds}")
+    expect(lists == list(range(ROUNDS)), f"{name} has signed for rounds {lists}")
+    expect(keys == list(range(ROUNDS)), f"{name} has drawn keys for rounds {keys}")
+    kept = [record["round"] for _, record, blob in records if record["kind"] == "keys" and blob]
+    expect(not kept, f"{name}'s journal still holds its keys for {kept}")
     kept = [record["round"] for _, record, blob in records if record["kind"] == "answer" and blob]
     expect(len(kept) <= 1, f"{name}'s journal still holds what opens its answers to {kept}")
     expect(all(answer["masks_bytes"] > 0 for answer in answers), f"{name} has answered without masks")
     spent = federation.ledger(name)["spent"]["epsilon"]
-    expect(spent <= 1 and (not everywhere or spent == 1), f"{name}'s ledger says {spent}")
+    expect(spent == 1, f"{name}'s ledger says {spent}")
     return test_kill.charges(answers)
 
 
@@ -75,8 +77,8 @@ def check_numbers(record, blob):
         expect(abs(weight) < 1e6, f"round {record['round']} releases the weight {weight}")
 
 
-def check(federation, everywhere):
-    """everywhere: nobody may be missing. Returns the agents' charges."""
+def check(federation):
+    """Nobody may be missing. Returns the agents' charges."""
     records = journals.read(federation.office / "state")
     rounds = [(record, blob) for _, record, blob in records if record["kind"] == "round"]
     lists = [record for _, record, _ in records if record["kind"] == "survivors"]
@@ -87,12 +89,11 @@ def check(federation, everywhere):
     for (record, blob), survivors in zip(rounds, lists):
         there = sum(bin(byte).count("1") for byte in survivors["set"])
         expect(not record.get("failed"), f"round {record['round']} failed")
-        expect(there == len(record["agents"]) >= (AGENTS if everywhere else ENOUGH),
-               f"round {record['round']} has {record['agents']}")
+        expect(there == len(record["agents"]) == AGENTS, f"round {record['round']} has {record['agents']}")
         check_numbers(record, blob)
     result = federation.result()
     expect(len(result["rounds"]) == ROUNDS, "result.json tells other rounds")
-    return {name: check_agent(federation, name, everywhere) for name in federation.names}
+    return {name: check_agent(federation, name) for name in federation.names}
 
 
 def case(make, programs, keys, kills, reference):
@@ -100,16 +101,15 @@ def case(make, programs, keys, kills, reference):
         deaths = test_kill.carry_out(federation, kills, [])
         for name, lines in kills.items() if len(kills) == 1 else ():
             expect(deaths[name] or lines[0].split("-")[0] in ("event", "send"), f"{name} lived on after {lines[0]}")
-        found = check(federation, everywhere=set(kills) <= {"coordinator"})
-        for name, charges in found.items():
-            expect(all(charge in reference[name] for charge in charges), f"{name}'s charges: {charges}")
+        for name, charges in check(federation).items():
+            expect(charges == reference[name], f"{name}'s charges: {charges}")
 
 
 def undisturbed(make, programs, keys, out):
     with make_federation(make, programs, keys) as federation:
         deaths = test_kill.carry_out(federation, {}, [], steps=True)
         expect(sum(deaths.values()) == 0, "somebody died in the undisturbed run")
-        (out / "reference").write_text(repr(check(federation, True)))
+        (out / "reference").write_text(repr(check(federation)))
         for name in ("coordinator", "site-1"):
             (out / f"{name}.steps").write_bytes((federation.folder / f"{name}.steps").read_bytes())
         planted(federation)
@@ -170,10 +170,10 @@ def main():
             kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
             cases.append((f"{kills}", case, {**common, "kills": kills}))
         away = {key: common[key] for key in ("programs", "keys")}
-        # The second and third commits of a site are its answer and the list that it signs.
-        cases.append(("leaves before it answers", leaver, {**away, "place": "commit-before:2", "ends_well": True}))
-        cases.append(("leaves before it signs", leaver, {**away, "place": "commit-before:3", "ends_well": False}))
-        cases.append(("leaves once it has signed", leaver, {**away, "place": "commit-after:3", "ends_well": False}))
+        # The first four commits of a site: keys, the job, its answer, the list that it signs.
+        cases.append(("leaves before it answers", leaver, {**away, "place": "commit-before:3", "ends_well": True}))
+        cases.append(("leaves before it signs", leaver, {**away, "place": "commit-before:4", "ends_well": False}))
+        cases.append(("leaves once it has signed", leaver, {**away, "place": "commit-after:4", "ends_well": False}))
         return fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
 
 

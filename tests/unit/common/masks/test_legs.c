@@ -140,6 +140,49 @@ Test(legs, a_site_that_died_goes_on_with_the_same_bytes)
     table_free(&table);
 }
 
+/* Two rosters are told of the same keys, and the program dies after it accepted the first: nothing of that has left. */
+Test(legs, a_site_that_died_before_its_answer_answers_a_roster_of_its_keys)
+{
+    uint8_t packed[MASKS_KEYED_BYTES];
+    struct masks_site *none = NULL;
+    struct masks_terms other = {.round = 0};
+    table_init(&table, 4, 3);
+    table_send_keys(&table, 7);
+    masks_site_pack_keys(table.site[0], packed);
+    cr_assert_eq(masks_site_list(table.site[0], table_roster(&table), NULL), STATUS_OK);
+    table_send_keys(&table, 8); /* one more: the roster that is committed is another one */
+    masks_site_free(table.site[0]);
+    const struct slice all = {packed, sizeof packed};
+    cr_assert_eq(masks_site_unpack_keys(&table.site[0], &table.self[0], &table.terms,
+                                        &table.invitation, all),
+                 STATUS_OK);
+    table_list(&table, 15);
+    table_answer(&table, 15, 7);
+    table_settle(&table, 7);
+    table_sign(&table, 7);
+    table_reveal(&table, 7);
+    cr_expect(table_is_sum_of(&table, 7));
+    other = table.terms;
+    other.round++;
+    cr_expect_eq(masks_site_unpack_keys(&none, &table.self[0], &other, &table.invitation, all),
+                 STATUS_CORRUPT, "keys of another round");
+    cr_expect_eq(
+        masks_site_unpack_keys(&none, &table.self[1], &table.terms, &table.invitation, all),
+        STATUS_CORRUPT, "keys of another site");
+    for (size_t at = 0; at < sizeof packed; at += 7) {
+        packed[at] ^=
+            0x40; /* of an X25519 secret bits 0 to 2, 254 and 255 are fixed, and none is turned over */
+        cr_expect_eq(
+            masks_site_unpack_keys(&none, &table.self[0], &table.terms, &table.invitation, all),
+            STATUS_CORRUPT, "byte %zu", at);
+        packed[at] ^= 0x40;
+    }
+    cr_expect_eq(masks_site_unpack_keys(&none, &table.self[0], &table.terms, &table.invitation,
+                                        (struct slice){packed, sizeof packed - 1}),
+                 STATUS_CORRUPT);
+    table_free(&table);
+}
+
 static int order(const void *a, const void *b)
 {
     return memcmp(a, b, DIGEST_BYTES);
