@@ -137,6 +137,8 @@ const struct query_kind_row query_kinds[QUERY_KINDS] = {
     [QUERY_SURVIVAL] = {"survival", query_read_survival, query_add_survival, two_cells,
                         query_plan_survival},
     [QUERY_CROSSTAB] = {"crosstab", query_read_crosstab, query_add_crosstab, two_cells, NULL},
+    [QUERY_TABLE1] = {"table1", query_read_table1, query_add_table1, query_sensitivity_table1,
+                      query_plan_table1},
 };
 
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,

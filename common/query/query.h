@@ -7,6 +7,7 @@
  *     quantile: 0.5 of kappa where sex == F in 12 rounds
  *     survival: time futime event death by sex, to 5000
  *     crosstab: sex x death
+ *     table1: [age, sex, kappa] by death
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -17,6 +18,7 @@
 #include "base/status.h"
 #include "base/why.h"
 #include "estimate/survival.h"
+#include "estimate/table1.h"
 #include "learn/schema.h"
 #include "query/predicate.h"
 
@@ -25,9 +27,10 @@
 #include <stdint.h>
 
 enum {
-    QUERY_TEXT_BYTES = 256, /* with the final zero */
-    QUERY_EDGES_MAX = 128,  /* and cells of a histogram */
-    QUERY_CELLS_MAX = SURVIVAL_CELLS_MAX,
+    QUERY_TEXT_BYTES = 256,   /* with the final zero */
+    QUERY_EDGES_MAX = 128,    /* and cells of a histogram */
+    QUERY_VARIABLES_MAX = 16, /* of a table1 */
+    QUERY_CELLS_MAX = QUERY_VARIABLES_MAX * (SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1),
     QUERY_INTERVALS_DEFAULT = 20, /* of survival, before query_plan */
     QUERY_ROUNDS_MAX = 40,
     QUERY_ROUNDS_DEFAULT = 12, /* a quantile within 1/4096 of the public range */
@@ -41,7 +44,8 @@ enum query_kind {
     QUERY_HISTOGRAM,
     QUERY_QUANTILE,
     QUERY_SURVIVAL,
-    QUERY_CROSSTAB
+    QUERY_CROSSTAB,
+    QUERY_TABLE1
 };
 
 /* A column of categories that a question splits records by. */
@@ -50,7 +54,16 @@ struct query_factor {
     size_t column_index;
 };
 
-enum { QUERY_FACTORS_MAX = 4 };
+enum { QUERY_FACTORS_MAX = 4, QUERY_WEIGHT_BITS = 16 };
+
+/* A variable of a table1. Its cells: each group's levels and missing ones, group after group; and those in no group. */
+struct query_variable {
+    struct column column; /* made from the label if it is that */
+    size_t column_index;
+    size_t levels;                  /* categories, or steps over the public range of a number */
+    double step[TABLE1_LEVELS_MAX]; /* (levels) of a number; unit: the file's */
+    uint32_t weight; /* its part of the epsilon over the largest part, times 2^QUERY_WEIGHT_BITS */
+};
 
 /* b = grid_bits, of the set; a record's contribution is a whole number of steps of 2^-b. */
 struct query {
@@ -70,8 +83,8 @@ struct query {
     double share;                      /* of a quantile, in (0, 1) */
     uint32_t rounds;                   /* of a quantile; all others are answered in one */
 
-    struct query_factor
-        factor[QUERY_FACTORS_MAX]; /* (factor_count) of a survival: none or the groups'; of a
+    struct query_factor factor
+        [QUERY_FACTORS_MAX]; /* (factor_count) of a survival or table1: none or the groups'; of a
                                                       crosstab: its columns, the last runs fastest */
     size_t factor_count;
     struct predicate event; /* of a survival */
@@ -81,6 +94,9 @@ struct query {
     double end;                           /* of a survival: the last interval's, unit: the file's */
     size_t intervals;                     /* of a survival */
     bool intervals_are_asked;             /* by the text; else query_plan chooses them */
+    struct query_variable variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1 */
+    size_t variable_count;
+    bool steps_are_asked; /* by the text; else query_plan chooses them */
 };
 
 /**
@@ -121,6 +137,9 @@ bool query_has_note(const struct query *query, struct why *note);
  *            last, nobody is censored but still there. A record whose time is missing or below 0, or whose
  *            group is missing or unlisted, or that the where leaves out, is in the last cell.
  * crosstab   2^b in one cell; in the last where a category is missing or unlisted, or the where leaves the record out.
+ * table1     for each variable query_part_of in its group's cell of the category, or of missing; a number is clamped to its
+ *            public range, and the part is split between the two steps around it so that the mean of the steps is the
+ *            number; in the variable's last cell where the group is missing or the where leaves the record out.
  *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
@@ -133,7 +152,8 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
- * whether the cell is there, and 0 lies between them; histogram, survival and crosstab 2 * 2^b, as a record is in one cell at most; mean without where 2^b; with where 2^b + 2^(b-1):
+ * whether the cell is there, and 0 lies between them; histogram, survival and crosstab 2 * 2^b, as a record is in one cell at most; table1
+ * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
  * that 2: this is why they are centred.
  *
@@ -147,12 +167,19 @@ struct query_public {
     double variance; /* of the noise on a count's sum; unit: records^2 */
 };
 
-/** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals. */
+/** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals, a table1's steps and
+ * weights. */
 void query_plan(struct query *query, const struct query_public *known);
 
-/** Returns how many groups a survival has: 1 without `by`; and a group's name, empty then. */
+/** Returns how many groups a survival or table1 has: 1 without `by`; and a group's name, empty then. */
 size_t query_groups(const struct query *query);
 const char *query_group_name(const struct query *query, size_t group);
+
+/** Returns what a record adds to a table1's variable, in grid steps: its weight of one = 2^b, at least 1. */
+uint64_t query_part_of(const struct query_variable *variable, uint64_t one);
+
+/** Returns how many cells a variable of a table1 has. */
+size_t query_variable_cells(const struct query *query, const struct query_variable *variable);
 
 /** Returns how many cells a crosstab has but the one of the records that are in none; and the category that a cell has of
  * a column. */

@@ -134,6 +134,7 @@ static const struct query_answers_row rows[QUERY_KINDS] = {
     [QUERY_QUANTILE] = {one_answer, answer_quantile, NULL, NULL},
     [QUERY_SURVIVAL] = {survival_answers, answer_survival, survival_points, point_survival},
     [QUERY_CROSSTAB] = {crosstab_answers, answer_crosstab, NULL, NULL},
+    [QUERY_TABLE1] = {table1_answers, answer_table1, NULL, NULL},
 };
 
 size_t query_run_answer_count(const struct query_set *set)

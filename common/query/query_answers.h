@@ -39,6 +39,8 @@ size_t survival_answers(const struct query *query);
 void answer_survival(struct query_answer *answer, const struct answering *answering);
 size_t crosstab_answers(const struct query *query);
 void answer_crosstab(struct query_answer *answer, const struct answering *answering);
+size_t table1_answers(const struct query *query);
+void answer_table1(struct query_answer *answer, const struct answering *answering);
 size_t survival_points(const struct query *query);
 void point_survival(struct query_point *point, const struct answering *answering);
 

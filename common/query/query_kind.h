@@ -37,7 +37,7 @@ struct query_kind_row {
     void (*plan)(struct query *query, const struct query_public *known);
 };
 
-enum { QUERY_KINDS = QUERY_CROSSTAB + 1 };
+enum { QUERY_KINDS = QUERY_TABLE1 + 1 };
 
 extern const struct query_kind_row query_kinds[QUERY_KINDS];
 
@@ -47,15 +47,28 @@ enum status query_read_histogram(struct reading *reading);
 enum status query_read_quantile(struct reading *reading);
 enum status query_read_survival(struct reading *reading);
 enum status query_read_crosstab(struct reading *reading);
+enum status query_read_table1(struct reading *reading);
 void query_add_survival(int64_t *sum, const struct query_asked *asked);
 void query_add_crosstab(int64_t *sum, const struct query_asked *asked);
 void query_plan_survival(struct query *query, const struct query_public *known);
+void query_add_table1(int64_t *sum, const struct query_asked *asked);
+uint64_t query_sensitivity_table1(const struct query *query, uint64_t one);
+void query_plan_table1(struct query *query, const struct query_public *known);
 
 /** For readers: a column into *column and *index, of numbers (with its public range in the query), or of categories; and a
  * `where`. Fail with STATUS_INVALID. */
 enum status query_read_column(struct reading *reading, bool number_only);
 enum status query_read_factor(struct reading *reading);
 enum status query_read_where(struct reading *reading);
+
+/** What stands behind `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
+enum status query_read_groups(struct reading *reading);
+
+/** Any column, made from the label if it is that. Fails with STATUS_INVALID. */
+enum status query_read_any(struct column *column, size_t *index, struct reading *reading);
+
+/** Returns the group that a record is in, by its index; none, of a column, where its cell is none of the categories. */
+double query_group_of(const struct query_asked *asked);
 
 /** Returns the record's cell of a column; of a label of two classes 1 or 0. */
 double query_cell_of(const struct row *row, size_t column_index, enum label_kind label_kind);

@@ -1,4 +1,4 @@
-/* Questions from their text; survival and crosstab have files of their own. */
+/* Questions from their text; survival, crosstab and table1 have files of their own. */
 
 #include "base/even.h"
 #include "query/query_kind.h"
@@ -25,21 +25,30 @@ static void column_of_label(struct column *column, const struct label *label)
     }
 }
 
+enum status query_read_any(struct column *column, size_t *index, struct reading *reading)
+{
+    const struct schema *schema = reading->reader.schema;
+    const enum status status = reader_column(&reading->reader, index);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    reading->query->label_kind = schema->label.kind;
+    if (*index == schema->column_count) {
+        column_of_label(column, &schema->label);
+    } else {
+        *column = schema->column[*index];
+    }
+    return STATUS_OK;
+}
+
 enum status query_read_column(struct reading *reading, bool number_only)
 {
     struct query *query = reading->query;
     struct column *column = &query->column;
-    struct reader at_column = reading->reader; /* a message points there */
-    const struct schema *schema = at_column.schema;
-    const enum status status = reader_column(&reading->reader, &query->column_index);
+    const struct reader at_column = reading->reader; /* a message points there */
+    const enum status status = query_read_any(column, &query->column_index, reading);
     if (status != STATUS_OK) {
         return status;
-    }
-    query->label_kind = schema->label.kind;
-    if (query->column_index == schema->column_count) {
-        column_of_label(column, &schema->label);
-    } else {
-        *column = schema->column[query->column_index];
     }
     if (column->kind == COLUMN_NUMBER) {
         query->low = predicate_value(column, column->centre - column->half_width);
@@ -58,17 +67,10 @@ enum status query_read_factor(struct reading *reading)
 {
     struct query *query = reading->query;
     const struct reader at_column = reading->reader; /* a message points there */
-    const struct schema *schema = at_column.schema;
     struct query_factor *factor = &query->factor[query->factor_count];
-    const enum status status = reader_column(&reading->reader, &factor->column_index);
+    const enum status status = query_read_any(&factor->column, &factor->column_index, reading);
     if (status != STATUS_OK) {
         return status;
-    }
-    query->label_kind = schema->label.kind;
-    if (factor->column_index == schema->column_count) {
-        column_of_label(&factor->column, &schema->label);
-    } else {
-        factor->column = schema->column[factor->column_index];
     }
     query->factor_count++;
     return factor->column.kind == COLUMN_CATEGORY
@@ -256,7 +258,8 @@ static enum status read_kind(struct reading *reading)
     if (kind == QUERY_KINDS) {
         return reader_refuse(
             reader,
-            "one of count:, mean:, histogram:, quantile:, survival:, crosstab: comes first");
+            "one of count:, mean:, histogram:, quantile:, survival:, crosstab:, table1: comes "
+            "first");
     }
     if (!reader_accept(reader, ":")) {
         return reader_refuse(reader, "a colon should stand here");

@@ -43,6 +43,11 @@ struct query_answer {
     double
         total_low; /* of sampling and noise together, 95 %, about the population; NAN where the kind */
     double total_high; /* of question has none */
+    char table
+        [QUERY_TEXT_BYTES]; /* of a table1 its question, and the answer's place; else all are empty */
+    char variable[SCHEMA_NAME_BYTES];
+    char figure[SCHEMA_NAME_BYTES + 16]; /* "mean"; a category; "F, share" */
+    char group[QUERY_TEXT_BYTES];
 };
 
 /* A point of a curve: a survival's, at an interval's end. What is not given is NAN. */
@@ -96,6 +101,9 @@ size_t query_run_answer_count(const struct query_set *set);
  *                   the second of two columns has two categories each row's share of the second one; of 2 x 2 the shares'
  *                   difference and the odds ratio; of two columns the chi-squared test's p-value: estimate/crosstab.h.
  *                   What is not given is NAN.
+ * table1            each group's number of records, and those of all; for each variable, in each group: of a number mean,
+ *                   standard deviation, median, quartiles, missing; of categories each one's count and share, missing:
+ *                   estimate/table1.h. What is not given is NAN, and the note says how much more would be enough.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.

@@ -140,7 +140,7 @@ static enum status read_split(struct reading *reading)
     return status;
 }
 
-static enum status read_groups(struct reading *reading)
+enum status query_read_groups(struct reading *reading)
 {
     const struct reader at_column = reading->reader;
     size_t index = 0;
@@ -171,7 +171,7 @@ enum status query_read_survival(struct reading *reading)
                      : reader_refuse(reader, "the word event and a column should stand here");
     }
     if (status == STATUS_OK && reader_accept(reader, "by")) {
-        status = read_groups(reading);
+        status = query_read_groups(reading);
     }
     if (status == STATUS_OK) {
         status = read_end(reading);
@@ -187,7 +187,7 @@ enum status query_read_survival(struct reading *reading)
     return query_read_where(reading);
 }
 
-static double group_of(const struct query_asked *asked)
+double query_group_of(const struct query_asked *asked)
 {
     const struct query *query = asked->query;
     if (query->split.step_count > 0) {
@@ -210,7 +210,7 @@ void query_add_survival(int64_t *sum, const struct query_asked *asked)
     const uint64_t dies = mask_of(predicate_holds(&query->event, asked->row));
     const size_t groups = query_groups(query);
     const size_t k = query->intervals;
-    const double group = group_of(asked);
+    const double group = query_group_of(asked);
     uint64_t placed = 0;
 
     for (size_t g = 0; g < groups; g++) {

@@ -16,7 +16,7 @@ static bool is_space(char c)
 
 static bool is_special(char c)
 {
-    return c == '\0' || is_space(c) || strchr("<>=!(),:\"'", c) != NULL;
+    return c == '\0' || is_space(c) || strchr("<>=!(),:[]\"'", c) != NULL;
 }
 
 static const char *bytes_of(const struct reader *reader)

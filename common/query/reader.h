@@ -16,7 +16,7 @@ enum { READER_TEXT_BYTES = 1024 }; /* one query is at most so long */
 enum token_kind {
     TOKEN_END,
     TOKEN_WORD,   /* letters, digits and whatever is no other token; or anything in quotes */
-    TOKEN_SIGN,   /* < <= > >= == != ( ) , : */
+    TOKEN_SIGN,   /* < <= > >= == != ( ) , : [ ] */
     TOKEN_BROKEN, /* a quote without its other end, a sign that does not exist */
     TOKEN_LONG    /* the text is longer than READER_TEXT_BYTES */
 };

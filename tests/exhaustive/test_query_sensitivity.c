@@ -102,6 +102,9 @@ static const char *const question[] = {
     "survival: time age event death == 0, to 60 in 5 intervals",
     "crosstab: sex x death",
     "crosstab: death x 'home region' x sex where age >= 60",
+    "table1: [age, sex] by death in 8 steps",
+    "table1: [kappa, 'home region', death] by sex in 9 steps where age >= 60",
+    "table1: [age] in 8 steps",
 };
 
 Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
@@ -158,6 +161,16 @@ static void add_unclamped(int64_t *sum, const struct query *query, unsigned grid
     sum[0] += (int64_t)(fmax(row->cell[0] - query->low, 0) / 40 * (double)(1 << grid_bits));
 }
 
+/* Planted: a number counts whole in both of the steps around it. */
+static void add_unsplit(int64_t *sum, const struct query *query, unsigned grid_bits,
+                        double threshold, const struct row *row)
+{
+    query_add(sum, query, grid_bits, threshold, row);
+    for (size_t i = 0; i < query->cell_count; i++) {
+        sum[i] = sum[i] > 0 ? INT64_C(1) << grid_bits : 0;
+    }
+}
+
 Test(query_sensitivity, shows_every_planted_fault)
 {
     uint64_t charged = 0;
@@ -167,6 +180,11 @@ Test(query_sensitivity, shows_every_planted_fault)
     cr_expect(farthest_by(add_uncentred, "mean: age where age >= 60", 8, 0, &charged) > charged);
     cr_expect(farthest_by(add_doubled, "quantile: 0.5 of age", 8, 74, &charged) > charged);
     cr_expect(farthest_by(add_unclamped, "mean: age", 8, 0, &charged) > charged);
+    cr_expect(farthest_by(add_unsplit, "table1: [age] by sex in 8 steps", 8, 0, &charged) >
+              charged);
+    cr_expect(farthest_by(query_add, "table1: [age, sex] by death in 8 steps", 8, 0, &charged) >
+                  2 << 8,
+              "a table charged as one variable");
 }
 
 /* The whole vector: all questions that one record can change at once. */

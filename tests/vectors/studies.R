@@ -78,4 +78,18 @@ crosstab <- object("crosstab", c(
   entry("cells_of_ten", json(c(t(larger)))),
   entry("chi_squared_of_ten", json(chisq.test(larger, correct = FALSE)$statistic))))
 
-cat("{\n", paste(toy, flchain, crosstab, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")
+# Table 1 of the hospitals' records: mean, sd and quantile (type 1: a value that is there) by death and together, and counts.
+with_missing <- c(split(f, f$death), list(all = f))
+figures <- function(column) unname(unlist(lapply(with_missing, function(g) c(mean(g[[column]], na.rm = TRUE),
+  sd(g[[column]], na.rm = TRUE), quantile(g[[column]], c(0.25, 0.5, 0.75), type = 1, na.rm = TRUE), sum(is.na(g[[column]]))))))
+# Intervals of a mean by the normal distribution; of a share by the score (Wilson).
+wilson <- function(x, n) prop.test(x, n, correct = FALSE)$conf.int
+men <- unname(unlist(lapply(with_missing, function(g) c(sum(g$sex == "M"), nrow(g), wilson(sum(g$sex == "M"), nrow(g))))))
+levels_of <- function(column) sort(unique(f[[column]]))
+counts_of <- function(column) c(table(factor(f[[column]], levels_of(column)), f$death)) # of the living, then of the dead
+table1 <- object("table1", c(
+  entry("age", json(figures("age"))), entry("age_values", json(levels_of("age"))), entry("age_counts", json(counts_of("age"))),
+  entry("creatinine", json(figures("creatinine"))), entry("creatinine_values", json(levels_of("creatinine"))),
+  entry("creatinine_counts", json(counts_of("creatinine"))), entry("men", json(men))))
+
+cat("{\n", paste(toy, flchain, crosstab, table1, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")

@@ -116,6 +116,60 @@ static enum status describe_survival(struct terms *terms, const struct query *qu
     return STATUS_OK;
 }
 
+/* How many records a group needs, for the end of a line. */
+static void say_group(char text[static 64], double records)
+{
+    (void)snprintf(text, 64, "no group is large enough");
+    if (isfinite(records)) {
+        (void)snprintf(text, 64, "a group needs about %.0f records", ceil(records));
+    }
+}
+
+/* Of each variable the answer that needs most: a share, or a mean; groups alike. */
+static enum status describe_table1(struct terms *terms, const struct query *query,
+                                   const struct query_noise *noise, double step, double records)
+{
+    const double one = 1 / step;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        const bool is_number = variable->column.kind == COLUMN_NUMBER;
+        const double part = (double)query_part_of(variable, (uint64_t)one);
+        const double deviation = query_noise_deviation(noise) / part;
+        const struct table1_expected expected =
+            table1_expect(&(struct table1_public){.records = records,
+                                                  .groups = query_groups(query),
+                                                  .variance = deviation * deviation},
+                          is_number, variable->levels);
+        struct terms_line *cell = terms_add_line(terms);
+        struct terms_line *line = cell != NULL ? terms_add_line(terms) : NULL;
+        char group[64];
+        if (line == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        cell = line - 1;
+        (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %s", query->text,
+                       query_variable_cells(query, variable), variable->column.name);
+        (void)snprintf(cell->unit, sizeof cell->unit, "records");
+        cell->noise = deviation;
+        cell->bar = query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
+        say_group(group, expected.group);
+        const double range =
+            is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
+        const double half = is_number ? expected.mean : expected.share;
+        (void)snprintf(
+            line->what, sizeof line->what,
+            "%s: half of the 95 %% interval of %s, if all groups are alike; %s", query->text,
+            is_number ? "a mean of values that spread by a sixth of the range" : "a share", group);
+        (void)snprintf(line->unit, sizeof line->unit, "%s",
+                       is_number ? variable->column.name : "share");
+        line->bar = half * range;
+        line->noise_to_signal = isnan(half) ? 2 : half / TERMS_TENTH;
+        line->measure = is_number ? "half of the interval is a tenth of the range"
+                                  : "half of the interval is a tenth";
+    }
+    return STATUS_OK;
+}
+
 /* A mean's numerator is divided by the records that match; how many is not public. */
 static void describe_mean(struct terms_line *line, const struct query *query,
                           const struct query_noise *noise, double step, double records)
@@ -164,6 +218,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
         const struct query *query = &query_stage(stage)->queries.query[i];
         if (query->kind == QUERY_SURVIVAL) {
             status = describe_survival(terms, query, &noise, step, records);
+            continue;
+        }
+        if (query->kind == QUERY_TABLE1) {
+            status = describe_table1(terms, query, &noise, step, records);
             continue;
         }
         if (query->kind == QUERY_CROSSTAB) {

@@ -97,6 +97,21 @@ const struct odd_task odd_tasks[] = {
      "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"quantile: 0.5 of a in 2 rounds\",\n"
      "     \"quantile: 0.9 of c in 2 rounds\"]}\n",
      0},
+    {"query, survival", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
+     "     queries: [\"survival: time c event y by s, to 1 in 4 intervals\"]}\n",
+     0},
+    {"query, cross table", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"crosstab: s x y where a > 0\"]}\n",
+     0},
+    {"query, table 1", TWO, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
+     "     queries: [\"table1: [a, c, s] by y in 8 steps\"]}\n",
+     0},
+    {"query, table 1 of a number", NUMBER, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
+     "     queries: [\"table1: [y, f] by s in 8 steps where b < 0.5\"]}\n",
+     0},
     {"select, stumps", TWO, "record", "local",
      "  - {task: select, candidates: {stumps: [a, c, s], thresholds: 5, predicates: [\"b > 0.5\"]},\n"
      "     batch: #, share: 1}\n",

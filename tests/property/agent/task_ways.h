@@ -43,6 +43,7 @@ struct way {
     bool swung;
     bool several;      /* three classes */
     bool number;       /* a label that is a number, of a plain table */
+    bool category;     /* b has categories, of which some rows' cell is none */
     const char *loose; /* why no pair loses as much as REACHED */
 };
 
@@ -260,6 +261,28 @@ static const struct way ways[] = {
      "  - {task: query, queries: [\"survival: time a event b > 0 by y == 1, to 0.9\"],\n"
      "     batch: 24, share: 1, grid_bits: 10}\n",
      1},
+    {"query of a cross table", "record", "local", "0",
+     "  - {task: query, queries: [\"crosstab: b x y where a < 0.9\"], batch: 24, share: 1,\n"
+     "     grid_bits: 10}\n",
+     1, .category = true},
+    {"query of cross tables, central", "record", "central", "0",
+     "  - {task: query, queries: [\"crosstab: b x y\", \"crosstab: y x b where a > 0\"], batch: 24,\n"
+     "     share: 1, grid_bits: 10}\n",
+     1, .category = true},
+    {"query of a cross table of an agent", "agent", "local", "0",
+     "  - {task: query, queries: [\"crosstab: b x y\"], batch: 8, share: 1, grid_bits: 10}\n", 1,
+     .category = true},
+    {"query of a table 1", "record", "local", "0",
+     "  - {task: query, queries: [\"table1: [a, b] by y in 8 steps\"], batch: 24, share: 1,\n"
+     "     grid_bits: 10}\n",
+     1, .category = true},
+    {"query of a table 1, central", "record", "central", "0",
+     "  - {task: query, queries: [\"table1: [b, a, y] where a < 0.9\", \"table1: [a] by b > 0\"],\n"
+     "     batch: 24, share: 1, grid_bits: 7}\n",
+     1},
+    {"query of a table 1 of a round", "round", "local", "0",
+     "  - {task: query, queries: [\"table1: [a, b] by y\"], batch: 8, share: 1, grid_bits: 10}\n",
+     0.95},
 };
 
 enum { WAYS = sizeof ways / sizeof ways[0] };

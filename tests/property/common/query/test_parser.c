@@ -128,6 +128,9 @@ static const char *const good[] = {
     "histogram: age by 10 where sex == M",
     "histogram: kappa at 0.5, 1, 1.5, 2e0",
     "quantile: 0.25 of age where death == 1 in 20 rounds",
+    "survival: time age event death by sex, to 80 in 5 intervals",
+    "crosstab: sex x 'home region' x death where age < 70",
+    "table1: [age, sex, kappa] by death in 9 steps where age >= 50",
 };
 
 Test(parser, survives_every_prefix)

@@ -37,6 +37,8 @@ static const struct attack attacks[] = {
       "count: not (death == 0 or age != 97)", "count: age >= 97 and death == 1",
       "count: age > 96.5 and death == 1", "count: not age < 97 and death == 1"}},
     {"one person alone", {"crosstab: sex x death where age == 97"}},
+    {"one person in every variable of a table 1",
+     {"table1: [age, sex, kappa, 'home region'] by death in 8 steps where age == 97"}},
     {"cells solved for from many tables",
      {"crosstab: sex x death", "crosstab: death x sex where age < 98",
       "crosstab: sex x 'home region'", "crosstab: death x 'home region' x sex",
@@ -121,6 +123,25 @@ Test(attacks, are_right_no_more_often_than_epsilon_allows)
         }
         query_set_free(&set);
     }
+}
+
+/* A table is one question, and its variables are paid together. Planted: noise for one count of the variable that weighs most, as
+ * if a record could be in one cell alone and be added to it alone. The victim's two texts differ in the group, so in every variable. */
+Test(attacks, succeed_where_a_table_1_is_charged_as_one_count)
+{
+    struct query_set set;
+    uint64_t most = 0;
+    ask(&set, &attacks[3]);
+    const struct query *query = &set.query[0];
+    cr_assert(query->variable_count == 4 && set.count == 1);
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const uint64_t own = query_part_of(&query->variable[i], 1 << BITS);
+        most = own > most ? own : most;
+    }
+    const double rate = success(&set, 1, most);
+    cr_log_info("planted: %.4f", rate);
+    cr_expect(rate > 1 / (1 + exp(-1.0)) + allowed, "%g", rate);
+    query_set_free(&set);
 }
 
 Test(attacks, succeed_where_each_question_is_charged_as_if_it_were_alone)

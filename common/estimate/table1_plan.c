@@ -1,0 +1,81 @@
+/* table1_plan.c - what a Table 1 may be expected to tell, by public numbers. */
+
+#include "base/check.h"
+#include "estimate/cells.h"
+#include "estimate/table1.h"
+
+#include <math.h>
+
+static const double planned_deviation = 1.0 / 6; /* of values, over the range */
+static const double cells_of_an_end =
+    1.25; /* that a quantile's interval is widened by, either side */
+
+double table1_need(bool is_number, size_t levels)
+{
+    return is_number ? sqrt((double)levels) / 2 : 1;
+}
+
+size_t table1_plan(const struct table1_public *known)
+{
+    static const size_t steps[] = {8, 12, 16, 24, 32, 48, 64};
+    const double n = known->records / (double)known->groups;
+    const double density = 1 / (planned_deviation * sqrt(2 * 3.14159265358979323846));
+    size_t best = steps[0];
+    double least = INFINITY;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        const double k = (double)steps[i];
+        const double noise = known->variance / (n * n);
+        const double rank = ESTIMATE_Z * sqrt(0.25 / n + k / 4 * noise);
+        const double mean =
+            ESTIMATE_Z * sqrt(planned_deviation * planned_deviation / n + k / 12 * noise);
+        const double width = rank / density + cells_of_an_end / k + mean;
+        best = width < least ? steps[i] : best;
+        least = fmin(width, least);
+    }
+    return best;
+}
+
+static double half(const struct table1_figure *figure)
+{
+    return (figure->estimate.high - figure->estimate.low) / 2;
+}
+
+struct table1_expected table1_expect(const struct table1_public *known, bool is_number,
+                                     size_t levels)
+{
+    const double n = known->records / (double)known->groups;
+    double cell[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1] = {0};
+    double step[TABLE1_LEVELS_MAX];
+    double sum = 0;
+    struct table1_sizes sizes;
+    struct table1_column column;
+    CHECK(known->groups <= SURVIVAL_GROUPS_MAX && levels <= TABLE1_LEVELS_MAX && levels > 0);
+    for (size_t k = 0; k < levels; k++) {
+        step[k] = (double)k / fmax((double)levels - 1, 1);
+        const double z = (step[k] - 0.5) / planned_deviation;
+        cell[k] = is_number ? exp(-z * z / 2) : 1;
+        sum += cell[k];
+    }
+    for (size_t g = known->groups; g-- > 0;) {
+        for (size_t k = 0; k < levels; k++) {
+            cell[g * (levels + 1) + k] = cell[k] * n / sum;
+        }
+    }
+    const struct table1_block block = {cell, levels, is_number ? step : NULL, known->variance};
+    table1_agree(&sizes, &block, 1, known->groups, known->records);
+    table1_column_of(&column, &block, &sizes, 0);
+    struct table1_expected out = {NAN, NAN, NAN, NAN};
+    if (!is_number) {
+        const struct table1_figure share = table1_share(&column, 0);
+        out.share = half(&share);
+        out.group = n * share.factor;
+        return out;
+    }
+    const struct table1_figure mean = table1_mean(&column);
+    const struct table1_figure median = table1_quantile(&column, 0.5);
+    const struct table1_figure deviation = table1_deviation(&column);
+    out.mean = half(&mean);
+    out.median = half(&median);
+    out.group = n * fmax(fmax(mean.factor, median.factor), deviation.factor);
+    return out;
+}

@@ -1,0 +1,190 @@
+/* query_answers_table1.c - the figures of a Table 1: of each variable, in each group and in all. */
+
+#include "base/check.h"
+#include "dp/encode.h"
+#include "estimate/cells.h"
+#include "query/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_FIGURES = 6 }; /* mean, deviation, median, two quartiles, missing */
+
+static size_t columns_of(const struct query *query)
+{
+    const size_t groups = query_groups(query);
+    return groups > 1 ? groups + 1 : 1; /* the last: all */
+}
+
+static size_t figures_of(const struct query_variable *variable)
+{
+    return variable->column.kind == COLUMN_NUMBER ? NUMBER_FIGURES : 2 * variable->levels + 1;
+}
+
+size_t table1_answers(const struct query *query)
+{
+    size_t figures = 1; /* the size */
+    for (size_t i = 0; i < query->variable_count; i++) {
+        figures += figures_of(&query->variable[i]);
+    }
+    return columns_of(query) * figures;
+}
+
+struct table1 {
+    const struct answering *answering;
+    struct table1_sizes sizes;
+    struct table1_block block[QUERY_VARIABLES_MAX];
+    double cell[QUERY_CELLS_MAX];
+};
+
+static const char *group_name(const struct query *query, size_t group)
+{
+    return query_groups(query) == 1       ? ""
+           : group == query_groups(query) ? "all"
+                                          : query_group_name(query, group);
+}
+
+/* Its place in the table, and its name. */
+static void place(struct query_answer *answer, const struct query *query, const char *variable,
+                  const char *figure, size_t group)
+{
+    char part[QUERY_NAME_BYTES];
+    const char *name = group_name(query, group);
+    (void)snprintf(answer->table, sizeof answer->table, "%s", query->text);
+    (void)snprintf(answer->variable, sizeof answer->variable, "%s", variable);
+    (void)snprintf(answer->figure, sizeof answer->figure, "%s", figure);
+    (void)snprintf(answer->group, sizeof answer->group, "%s", name);
+    (void)snprintf(part, sizeof part, "%s%s%s%s%.*s", variable, variable[0] == '\0' ? "" : ", ",
+                   figure, name[0] == '\0' ? "" : ", ", QUERY_TEXT_BYTES, name);
+    query_answer_name(answer, query, part);
+}
+
+static void tell(struct query_answer *answer, const struct table1 *table,
+                 const struct table1_figure *figure, const char *unit)
+{
+    const double n = (double)table->answering->run->record_count;
+    const bool is_count = strcmp(unit, "records") == 0;
+    answer->records = n;
+    /* Of exact records, which a simulator asks, what least squares leave of a cell without any. */
+    answer->value = fabs(figure->estimate.value) < 1e-9 ? 0 : figure->estimate.value;
+    answer->value = is_count ? fmin(answer->value, n) : answer->value;
+    answer->error = figure->estimate.noise;
+    answer->low = is_count ? fmin(figure->noise_low, n) : figure->noise_low;
+    answer->high = is_count ? fmin(figure->noise_high, n) : figure->noise_high;
+    answer->sampling = figure->estimate.sampling;
+    answer->total_low = figure->estimate.low;
+    answer->total_high = figure->estimate.high;
+    (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit);
+    if (isnan(answer->value)) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "not enough data for this question at this epsilon");
+        if (isfinite(figure->factor)) {
+            const size_t used = strlen(answer->note);
+            (void)snprintf(answer->note + used, sizeof answer->note - used,
+                           "; %.3g times the epsilon, or the records, would do",
+                           ceil(100 * figure->factor) / 100);
+        }
+    }
+}
+
+static size_t tell_number(struct query_answer *answer, const struct table1 *table,
+                          const struct query_variable *variable, const struct table1_column *column,
+                          size_t group)
+{
+    static const char *const names[NUMBER_FIGURES] = {
+        "mean", "standard deviation", "median", "lower quartile", "upper quartile", "missing"};
+    const struct query *query = table->answering->query;
+    const char *unit = variable->column.name;
+    const struct table1_figure figure[NUMBER_FIGURES] = {
+        table1_mean(column),           table1_deviation(column),
+        table1_quantile(column, 0.5),  table1_quantile(column, 0.25),
+        table1_quantile(column, 0.75), table1_count(column, column->levels)};
+    for (size_t i = 0; i < NUMBER_FIGURES; i++) {
+        tell(&answer[i], table, &figure[i], i + 1 == NUMBER_FIGURES ? "records" : unit);
+        place(&answer[i], query, unit, names[i], group);
+    }
+    if (!isnan(answer[0].value)) {
+        (void)snprintf(answer[0].note, sizeof answer[0].note, "values are clamped to %.6g .. %.6g",
+                       variable->step[0], variable->step[variable->levels - 1]);
+    }
+    for (size_t i = 2; i < 5; i++) {
+        if (!isnan(answer[i].value)) {
+            (void)snprintf(answer[i].note, sizeof answer[i].note,
+                           "the interval is in %zu steps over the public range", variable->levels);
+        }
+    }
+    return NUMBER_FIGURES;
+}
+
+static size_t tell_category(struct query_answer *answer, const struct table1 *table,
+                            const struct query_variable *variable,
+                            const struct table1_column *column, size_t group)
+{
+    const struct query *query = table->answering->query;
+    for (size_t k = 0; k <= variable->levels; k++) {
+        const bool is_there = k < variable->levels;
+        const char *name = is_there ? variable->column.category[k] : "missing";
+        const struct table1_figure count = table1_count(column, k);
+        tell(&answer[2 * k], table, &count, "records");
+        place(&answer[2 * k], query, variable->column.name, name, group);
+        if (is_there) {
+            const struct table1_figure share = table1_share(column, k);
+            char what[SCHEMA_NAME_BYTES + 16];
+            (void)snprintf(what, sizeof what, "%s, share", name);
+            tell(&answer[2 * k + 1], table, &share, "share");
+            place(&answer[2 * k + 1], query, variable->column.name, what, group);
+        }
+    }
+    return 2 * variable->levels + 1;
+}
+
+static void set_blocks(struct table1 *table)
+{
+    const struct answering *answering = table->answering;
+    const struct query *query = answering->query;
+    const unsigned bits = answering->run->set->grid_bits;
+    const double deviation = query_noise_deviation(&answering->run->noise);
+    const int64_t *sum = answering->sum;
+    double *cell = table->cell;
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        const size_t cells = query_variable_cells(query, variable);
+        const double part = (double)query_part_of(variable, UINT64_C(1) << bits);
+        const double noise = deviation / part;
+        table->block[i] = (struct table1_block){
+            .cell = cell,
+            .levels = variable->levels,
+            .step = variable->column.kind == COLUMN_NUMBER ? variable->step : NULL,
+            .variance = noise * noise};
+        for (size_t k = 0; k < cells; k++) {
+            *cell++ = (double)*sum++ / part;
+        }
+    }
+    table1_agree(&table->sizes, table->block, query->variable_count, query_groups(query),
+                 (double)answering->run->record_count);
+}
+
+void answer_table1(struct query_answer *answer, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    const size_t columns = columns_of(query);
+    struct table1 table = {.answering = answering};
+    set_blocks(&table);
+    for (size_t group = 0; group < columns; group++, answer++) {
+        const struct table1_figure size = table1_size(&table.sizes, group);
+        tell(answer, &table, &size, "records");
+        place(answer, query, "", "records", group);
+    }
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        for (size_t group = 0; group < columns; group++) {
+            struct table1_column column;
+            table1_column_of(&column, &table.block[i], &table.sizes, group);
+            answer += variable->column.kind == COLUMN_NUMBER
+                          ? tell_number(answer, &table, variable, &column, group)
+                          : tell_category(answer, &table, variable, &column, group);
+        }
+    }
+}
