@@ -38,6 +38,10 @@ static void tell_answers(struct result *result, const struct outcome *outcome)
             to->sampling = from->sampling;
             to->total_low = from->total_low;
             to->total_high = from->total_high;
+            (void)snprintf(to->table, sizeof to->table, "%s", from->table);
+            (void)snprintf(to->variable, sizeof to->variable, "%s", from->variable);
+            (void)snprintf(to->figure, sizeof to->figure, "%s", from->figure);
+            (void)snprintf(to->group, sizeof to->group, "%s", from->group);
         }
     }
 }

@@ -3,6 +3,8 @@
 const result = data.result, columns = data.columns;
 const experts = result.experts, baseline = result.baseline || {}, error = result.error || {};
 const answers = result.answers, releases = result.releases;
+/* Those of a table stand in it. */
+const listed = answers.filter((a) => !a.table);
 const chosenIndex = experts.findIndex((e) => e.name === result.chosen);
 const sum = (list) => list.reduce((s, v) => s + v, 0);
 /* Not Math.max(...list): a call takes fewer arguments than there may be experts. */
@@ -69,7 +71,7 @@ function facts() {
     model: chosenIndex >= 0, chosen: result.chosen || "", experts: experts.length > 0 ? count(experts.length) : "",
     choice: chosenIndex >= 0 && experts.length > 1, questions: chosenIndex < 0 && (answers.length > 0 || said.length > 0),
     asked: answers.length > 0 || said.length > 0,
-    answers: answers.length > 0, answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
+    answers: answers.length > 0, listed: listed.length > 0, tables: answers.length > listed.length, answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
     exact: exact.length > 0 ? String(exact.length) : "",
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),
     said: said.length > 0 ? said[said.length - 1] || " " : "", saidCount: String(said.length), saidOften: said.length > 1,
@@ -95,7 +97,7 @@ function columnsOf(list, changes) {
 /* Where a number stands on the range of the answers of its unit: lines of a drawing, which needs no charts and prints. */
 function picture(answer) {
   const column = (a) => a.name.startsWith("histogram"); /* its cells are drawn as columns from 0 */
-  const ends = answers.slice(0, ROWS_MAX).filter((a) => a.unit === answer.unit).flatMap((a) =>
+  const ends = listed.slice(0, ROWS_MAX).filter((a) => a.unit === answer.unit).flatMap((a) =>
     [column(a) ? 0 : null, a.value, a.low, a.high, a.exact]).filter(known);
   const low = least(ends), width = most(ends) - low;
   const at = (v) => 6 + (width > 0 ? (v - low) / width : 0.5) * 168, x = (v) => at(v).toFixed(1);
@@ -123,10 +125,10 @@ function answerTable() {
     low: { cell: (a) => known(a.low) || known(a.high) ? general(a.low, 5) + " to " + general(a.high, 5) : "\u2013" }, exact: { tag: true },
     interval_low: { cell: (a) => known(a.interval_low) || known(a.interval_high)
       ? general(a.interval_low, 5) + " to " + general(a.interval_high, 5) : "" }
-  }).filter((c) => (c.key !== "exact" || answers.some((a) => known(a.exact)))
-    && (c.key !== "interval_low" || answers.some((a) => known(a.interval_low))));
+  }).filter((c) => (c.key !== "exact" || listed.some((a) => known(a.exact)))
+    && (c.key !== "interval_low" || listed.some((a) => known(a.interval_low))));
   list.splice(1, 0, { label: "", style: "picture", cell: picture });
-  table("answers", list, answers);
+  table("answers", list, listed);
 }
 
 function releaseTable() {

@@ -78,6 +78,11 @@ struct result_answer {
     double total_low; /* 95 % interval of sampling and noise together; NAN: the question has none */
     double total_high;
     double exact; /* simulator only: the same question without noise, on the same records */
+    char table
+        [RESULT_TEXT_BYTES]; /* the question of a table and the answer's place in it; else empty */
+    char variable[RESULT_NAME_BYTES];
+    char figure[RESULT_NAME_BYTES];
+    char group[RESULT_TEXT_BYTES];
 };
 
 /* A point of a curve that a question asks for. Points of a curve stand one behind the other. */

@@ -65,7 +65,7 @@ const struct field result_agent_fields[] = {
     {.key = NULL}
 };
 
-static const struct field answer_fields[] = {
+const struct field result_answer_fields[] = {
     {"name", TEXT(struct result_answer, name), PAGE("question", TEXT, 0)},
     {"round", COUNT(struct result_answer, round)},
     {"value", REAL(struct result_answer, value), PAGE("released answer", SIGNIFICANT, 5)},
@@ -79,6 +79,10 @@ static const struct field answer_fields[] = {
     {"sampling", REAL(struct result_answer, sampling), PAGE("of sampling, about", SIGNIFICANT, 5)},
     {"interval_low", REAL(struct result_answer, total_low), .is_later = true, PAGE("95 % interval, sampling and noise", SIGNIFICANT, 5)},
     {"interval_high", REAL(struct result_answer, total_high), .is_later = true},
+    {"table", NOTE(struct result_answer, table), .is_later = true},
+    {"variable", NOTE(struct result_answer, variable), .is_later = true},
+    {"figure", NOTE(struct result_answer, figure), .is_later = true},
+    {"group", NOTE(struct result_answer, group), .is_later = true},
     {.key = NULL}
 };
 
@@ -192,7 +196,7 @@ const struct field result_fields[] = {
     {"privacy", FIELD_PART, .row = result_privacy_fields},
     {"regret", FIELD_PART, .row = regret_fields},
     {"seconds", REAL(struct result, seconds)},
-    {"answers", LIST(answer, answer_fields, RESULT_ANSWERS_MAX), .is_later = true},
+    {"answers", LIST(answer, result_answer_fields, RESULT_ANSWERS_MAX), .is_later = true},
     {"curves", LIST(point, point_fields, RESULT_POINTS_MAX), .is_later = true},
     {"forecasts", LIST(forecast, result_forecast_fields, RESULT_FORECASTS_MAX), .is_later = true},
     {"releases", LIST(release, release_fields, RESULT_RELEASES_MAX), .is_later = true},

@@ -2,23 +2,14 @@
 
 #include "base/check.h"
 #include "report/result_fields.h"
+#include "report/result_text_private.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_BYTES = 64, FORMATS = RESULT_LATEX + 1 };
-
-/* What formats differ in. */
-struct layout {
-    const char *name;
-    const char *open; /* a row's begin, between cells, end */
-    const char *between;
-    const char *close;
-    int digits;
-    void (*put)(FILE *out, const char *text); /* a text, escaped */
-};
+enum { FORMATS = RESULT_LATEX + 1 };
 
 static void put_markdown(FILE *out, const char *text)
 {
@@ -70,9 +61,10 @@ static void put_latex(FILE *out, const char *text)
 }
 
 static const struct layout layouts[FORMATS] = {
-    [RESULT_MARKDOWN] = {"md", "| ", " | ", " |\n", 6, put_markdown},
-    [RESULT_CSV] = {"csv", "", ",", "\n", 17, put_csv},
-    [RESULT_LATEX] = {"tex", "", " & ", " \\\\\n", 6, put_latex},
+    [RESULT_MARKDOWN] = {"md", "| ", " | ", " |\n", 6, put_markdown, false, true, "", "", "", "\n"},
+    [RESULT_CSV] = {"csv", "", ",", "\n", 17, put_csv, true, false, "", "", "", "\n"},
+    [RESULT_LATEX] = {"tex", "", " & ", " \\\\\n", 6, put_latex, false, false, "\\begin{tabular}{",
+                      "}\n", "\\hline\n", "\\end{tabular}\n\n"},
 };
 
 bool result_format_of(enum result_format *out, const char *name)
@@ -91,7 +83,15 @@ struct list {
     const struct field *field;
     const char *item;
     size_t count;
+    bool has_tables; /* its items are answers, of which tables take some out */
 };
+
+static bool is_listed(const struct list *list, size_t i)
+{
+    const struct result_answer *answer =
+        (const struct result_answer *)(const void *)(list->item + i * list->field->item_size);
+    return !list->has_tables || answer->table[0] == '\0';
+}
 
 static bool is_text(const struct field *field)
 {
@@ -117,7 +117,9 @@ static bool is_column(const struct list *list, const struct field *field)
     bool known = false;
     for (size_t i = 0; i < list->count && !known; i++) {
         const char *item = list->item + i * list->field->item_size;
-        known = is_text(field) ? item[field->offset] != '\0' : isfinite(number_of(field, item));
+        known = !is_listed(list, i) ? false
+                : is_text(field)    ? item[field->offset] != '\0'
+                                    : isfinite(number_of(field, item));
     }
     return known;
 }
@@ -148,9 +150,9 @@ static void put_row(FILE *out, const struct layout *layout, const struct list *l
             }
         }
     }
-    if (layout == &layouts[RESULT_CSV] && item == NULL) {
+    if (layout->is_raw && item == NULL) {
         (void)fputs(",\"epsilon\",\"delta\",\"private\"", out);
-    } else if (layout == &layouts[RESULT_CSV]) {
+    } else if (layout->is_raw) {
         (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
                       result->private ? "true" : "false");
     }
@@ -160,25 +162,21 @@ static void put_row(FILE *out, const struct layout *layout, const struct list *l
 static void put_rule(FILE *out, const struct layout *layout, const struct list *list)
 {
     for (const struct field *field = list->field->row; field->key != NULL; field++) {
-        if (is_column(list, field) && layout == &layouts[RESULT_MARKDOWN]) {
+        if (is_column(list, field) && layout->is_ruled) {
             (void)fputs(is_text(field) ? "|---" : "|---:", out);
         }
     }
-    (void)fputs(layout == &layouts[RESULT_MARKDOWN] ? "|\n"
-                : layout == &layouts[RESULT_LATEX]  ? "\\hline\n"
-                                                    : "",
-                out);
+    (void)fputs(layout->is_ruled ? "|\n" : layout->rule, out);
 }
 
-/* What it cost, and whether it is private at all. */
-static void put_price(FILE *out, const struct layout *layout, const struct result *result)
+void result_put_price(FILE *out, const struct layout *layout, const struct result *result)
 {
     char text[2 * RESULT_NAME_BYTES + 128];
     (void)snprintf(
         text, sizeof text, "%sepsilon %.6g, delta %.6g for one %s; trust %s.",
         result->private ? "" : "NOT PRIVATE, the noise is known: ", result->privacy.epsilon,
         result->privacy.delta, result->privacy.unit, result->privacy.trust);
-    if (layout != &layouts[RESULT_CSV]) {
+    if (!layout->is_raw) {
         layout->put(out, text);
         (void)fputs("\n\n", out);
     }
@@ -187,20 +185,21 @@ static void put_price(FILE *out, const struct layout *layout, const struct resul
 static void put_list(FILE *out, const struct layout *layout, const struct result *result,
                      const struct list *list)
 {
-    put_price(out, layout, result);
-    if (layout == &layouts[RESULT_LATEX]) {
-        (void)fputs("\\begin{tabular}{", out);
-        for (const struct field *field = list->field->row; field->key != NULL; field++) {
-            (void)fputs(!is_column(list, field) ? "" : is_text(field) ? "l" : "r", out);
-        }
-        (void)fputs("}\n", out);
+    result_put_price(out, layout, result);
+    (void)fputs(layout->begin, out);
+    for (const struct field *field = list->field->row;
+         layout->begin[0] != '\0' && field->key != NULL; field++) {
+        (void)fputs(!is_column(list, field) ? "" : is_text(field) ? "l" : "r", out);
     }
+    (void)fputs(layout->ready, out);
     put_row(out, layout, list, result, NULL);
     put_rule(out, layout, list);
     for (size_t i = 0; i < list->count; i++) {
-        put_row(out, layout, list, result, list->item + i * list->field->item_size);
+        if (is_listed(list, i)) {
+            put_row(out, layout, list, result, list->item + i * list->field->item_size);
+        }
     }
-    (void)fputs(layout == &layouts[RESULT_LATEX] ? "\\end{tabular}\n\n" : "\n", out);
+    (void)fputs(layout->end, out);
 }
 
 enum status result_to_text(char **text, const struct result *result, enum result_format format)
@@ -222,8 +221,16 @@ enum status result_to_text(char **text, const struct result *result, enum result
         list.field = field;
         memcpy(&list.item, (const char *)result + field->offset, sizeof list.item);
         memcpy(&list.count, (const char *)result + field->count_offset, sizeof list.count);
-        if (list.count > 0) {
+        list.has_tables = field->row == result_answer_fields;
+        bool is_any = false;
+        for (size_t j = 0; j < list.count && !is_any; j++) {
+            is_any = is_listed(&list, j);
+        }
+        if (is_any) {
             put_list(out, &layouts[format], result, &list);
+        }
+        if (list.has_tables) {
+            result_put_tables(out, &layouts[format], result);
         }
     }
     const bool failed = ferror(out) != 0;

@@ -12,6 +12,7 @@ bool result_format_of(enum result_format *out, const char *name);
 
 /**
  * Writes the tables of answers and of curves, each where there are any. A column is a field of result.json that some row knows.
+ * A question that is a table has one of its own: figures down, groups across.
  * Each table tells epsilon, delta and whether it is private at all: in a sentence, or in CSV in three
  * columns of every row.
  *

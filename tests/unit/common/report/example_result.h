@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -73,6 +74,46 @@ static inline void example_answers(struct result *result)
     }
     result->round[2].note = strdup("age >= 71.5");
     cr_assert(result->round[2].note != NULL);
+}
+
+/* Makes its answers a Table 1 of two groups: sizes, a mean and deviation of an age, a category with its share. */
+static inline void example_table1(struct result *result)
+{
+    static const char *const figure[] = {"records", "mean", "standard deviation", "F", "F, share"};
+    static const char *const unit[] = {"records", "age", "age", "records", "share"};
+    const double value[] = {100, 61.25, 8.5, 40, 0.4};
+    free(result->answer);
+    result->answer = NULL;
+    result->answer_count = 0;
+    free(result->release);
+    result->release = NULL;
+    result->release_count = 0;
+    cr_assert(result_reserve_answers(result, 10, 0) == STATUS_OK);
+    for (size_t i = 0; i < 10; i++) {
+        const size_t at = i < 2 ? 0 : i < 6 ? 1 + i % 2 : 3 + i % 2;
+        const size_t group = i < 2 ? i : i < 6 ? i / 4 : i / 8;
+        struct result_answer *answer = &result->answer[i];
+        (void)snprintf(answer->table, sizeof answer->table, "table1: [age, <sex>] by death");
+        (void)snprintf(answer->variable, sizeof answer->variable, "%s",
+                       at == 0  ? ""
+                       : at < 3 ? "age"
+                                : "<sex>");
+        (void)snprintf(answer->figure, sizeof answer->figure, "%s", figure[at]);
+        (void)snprintf(answer->group, sizeof answer->group, "%s", group == 0 ? "alive" : "dead");
+        (void)snprintf(answer->name, sizeof answer->name, "table1: [age, <sex>] by death: %s, %s",
+                       figure[at], group == 0 ? "alive" : "dead");
+        (void)snprintf(answer->unit, sizeof answer->unit, "%s", unit[at]);
+        answer->round = 1;
+        answer->value = value[at] * (group == 0 ? 1 : 1.5);
+        answer->low = answer->value - 0.25;
+        answer->high = answer->value + 0.25;
+        answer->total_low = answer->value * 0.75;
+        answer->total_high = answer->value * 1.25;
+    }
+    result->answer[5].value = NAN; /* the deviation of the dead */
+    result->answer[5].total_low = result->answer[5].total_high = NAN;
+    (void)snprintf(result->answer[5].note, sizeof result->answer[5].note,
+                   "not enough data for this question at this epsilon; 1.2 times would do");
 }
 
 static inline struct result example_result(void)

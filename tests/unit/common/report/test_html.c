@@ -265,6 +265,28 @@ Test(html, draws_curves_with_bands_and_numbers_at_risk)
     result_free(&result);
 }
 
+Test(html, draws_a_table_1_as_papers_do)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(strstr(page, "Who was studied?") == NULL);
+    free(page);
+    example_table1(&result);
+    page = drawn(&result);
+    cr_assert(occurrences(page, "<table class=\"table1\"") == 1, "one question");
+    cr_assert(strstr(page, "<th scope=\"col\">alive</th><th scope=\"col\">dead</th>") != NULL);
+    cr_assert(strstr(page, ">61.25 (8.5)<br") != NULL, "a mean with its deviation");
+    cr_assert(strstr(page, "45.94 to 76.56; 6.375 to 10.6") != NULL, "their intervals");
+    cr_assert(strstr(page, ">40 (40.0%)<br") != NULL, "a count with its share");
+    cr_assert(strstr(page, "40 to 40; 30.0% to 50.0%</small>") != NULL);
+    cr_assert(strstr(page, "\xe2\x80\x93)<br") != NULL, "what is refused is a dash");
+    cr_assert(strstr(page, "standard deviation, dead: not enough data") != NULL, "and says why");
+    cr_assert(strstr(page, "&lt;sex>") != NULL || strstr(page, "&lt;sex&gt;") != NULL);
+    cr_assert(strstr(page, "What was asked, and the answers") == NULL, "nothing is told twice");
+    free(page);
+    result_free(&result);
+}
+
 Test(html, marks_what_only_a_simulator_knows)
 {
     struct result result = example_result();

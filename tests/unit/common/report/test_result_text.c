@@ -43,6 +43,42 @@ Test(result_text, has_every_answer_and_its_price_in_each_format)
     result_free(&result);
 }
 
+Test(result_text, lays_a_table_1_out_by_group_in_each_format)
+{
+    struct result result = example_result();
+    example_table1(&result);
+    result.point_count = 0;
+    char *text = written(&result, RESULT_MARKDOWN);
+    cr_expect(strstr(text, "|  | alive | 95 % interval | dead | 95 % interval |\n"
+                           "|---|---:|---:|---:|---:|\n") != NULL,
+              "%s", text);
+    cr_expect(strstr(text, "| records | 100 | 100 to 100 | 150 | 150 to 150 |\n") != NULL);
+    cr_expect(strstr(text, "| age, mean | 61.25 | 45.94 to 76.56 | 91.88 | 68.91 to 114.8 |\n") !=
+              NULL);
+    cr_expect(
+        strstr(text, "| age, standard deviation | 8.5 | 6.375 to 10.62 | not enough data |  |") !=
+        NULL);
+    cr_expect(strstr(text, "| &lt;sex&gt;, F, share | 40.0 % | 30.0 % to 50.0 % | 60.0 % |") !=
+              NULL);
+    cr_expect(strstr(text, "epsilon ") != NULL && strstr(text, "interval\\_low") == NULL);
+    free(text);
+    text = written(&result, RESULT_CSV);
+    cr_expect(
+        strstr(text, "\"table1: [age, <sex>] by death\",\"alive\",\"from\",\"to\",\"dead\",") ==
+        text);
+    cr_expect(strstr(text, "\"age, mean\",61.25,45.9375,76.5625,91.875,68.90625,114.84375,") !=
+              NULL);
+    cr_expect(strstr(text, "\"age, standard deviation\",8.5,6.375,10.625,,,,") != NULL);
+    free(text);
+    text = written(&result, RESULT_LATEX);
+    cr_expect(strstr(text, "\\begin{tabular}{lrrrr}\n") != NULL, "%s", text);
+    cr_expect(strstr(text, "age, mean & 61.25 & 45.94 to 76.56 & 91.88 & 68.91 to 114.8 \\\\\n") !=
+              NULL);
+    free(text);
+    result.point_count = EXAMPLE_POINTS;
+    result_free(&result);
+}
+
 Test(result_text, keeps_hostile_texts_in_their_cells)
 {
     struct result result = example_result();

@@ -1,0 +1,32 @@
+/* result_text_private.h - what the tables to copy differ in by format. Inside result_text*.c alone. */
+
+#ifndef REPORT_RESULT_TEXT_PRIVATE_H
+#define REPORT_RESULT_TEXT_PRIVATE_H
+
+#include "report/result.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct layout {
+    const char *name;
+    const char *open; /* a row's begin, between cells, end */
+    const char *between;
+    const char *close;
+    int digits;
+    void (*put)(FILE *out, const char *text); /* a text, escaped */
+    bool is_raw; /* for a program: every number in a cell of its own, and the price in every row */
+    bool is_ruled;     /* a line of dashes is below the head */
+    const char *begin; /* of a table, its cells' kinds between the two; may be empty */
+    const char *ready;
+    const char *rule;
+    const char *end;
+};
+
+/** Writes what it cost, and whether it is private at all; nothing where each row says it. */
+void result_put_price(FILE *out, const struct layout *layout, const struct result *result);
+
+/** Writes the answers that are of a table, a table each: figures down, groups across. */
+void result_put_tables(FILE *out, const struct layout *layout, const struct result *result);
+
+#endif

@@ -1,0 +1,176 @@
+/* result_text_table.c - a paper's Table 1, to be copied: figures down, groups across, each with its interval. */
+
+#include "report/result_text_private.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CELL_BYTES = 96, LABEL_BYTES = 2 * RESULT_NAME_BYTES + 8 };
+
+/* The answers of one table: count of them, from first on. */
+struct block {
+    const struct result_answer *first;
+    size_t count;
+    size_t groups; /* the first answers are the groups' sizes */
+};
+
+static bool is_of(const struct result_answer *a, const struct result_answer *b)
+{
+    return a->round == b->round && strcmp(a->table, b->table) == 0;
+}
+
+static struct block block_at(const struct result *result, size_t at)
+{
+    struct block block = {.first = &result->answer[at]};
+    while (at + block.count < result->answer_count &&
+           is_of(block.first, &result->answer[at + block.count])) {
+        block.count++;
+    }
+    while (block.groups < block.count &&
+           strcmp(block.first[block.groups].variable, block.first->variable) == 0 &&
+           strcmp(block.first[block.groups].figure, block.first->figure) == 0) {
+        block.groups++;
+    }
+    return block;
+}
+
+/* The same figure of another group; NULL where a file has none. */
+static const struct result_answer *in_group(const struct block *block,
+                                            const struct result_answer *figure, size_t group)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const struct result_answer *answer = &block->first[i];
+        if (strcmp(answer->figure, figure->figure) == 0 &&
+            strcmp(answer->variable, figure->variable) == 0 &&
+            strcmp(answer->group, block->first[group].group) == 0) {
+            return answer;
+        }
+    }
+    return NULL;
+}
+
+static bool is_count(const struct result_answer *answer)
+{
+    return strcmp(answer->unit, "records") == 0;
+}
+
+static void write_number(char text[static CELL_BYTES], const struct result_answer *answer,
+                         double value)
+{
+    const bool is_share = strcmp(answer->unit, "share") == 0;
+    text[0] = '\0';
+    if (isfinite(value)) {
+        (void)snprintf(text, CELL_BYTES,
+                       is_count(answer) ? "%.0f"
+                       : is_share       ? "%.1f %%"
+                                        : "%.4g",
+                       is_share ? 100 * value : value);
+    }
+}
+
+/* A count's interval is of the noise alone: all records there are were counted. */
+static void put_figure(FILE *out, const struct layout *layout, const struct result_answer *answer)
+{
+    char value[CELL_BYTES] = "";
+    char low[CELL_BYTES] = "";
+    char high[CELL_BYTES] = "";
+    char interval[2 * CELL_BYTES + 8] = "";
+    const double from = answer == NULL ? NAN : is_count(answer) ? answer->low : answer->total_low;
+    const double to = answer == NULL ? NAN : is_count(answer) ? answer->high : answer->total_high;
+    if (layout->is_raw) {
+        const double number[3] = {answer == NULL ? NAN : answer->value, from, to};
+        for (size_t i = 0; i < 3; i++) {
+            (void)fputs(layout->between, out);
+            if (isfinite(number[i])) {
+                (void)fprintf(out, "%.*g", layout->digits, number[i]);
+            }
+        }
+        return;
+    }
+    if (answer != NULL) {
+        write_number(value, answer, answer->value);
+        write_number(low, answer, from);
+        write_number(high, answer, to);
+    }
+    if (low[0] != '\0' && high[0] != '\0') {
+        (void)snprintf(interval, sizeof interval, "%s to %s", low, high);
+    }
+    (void)fputs(layout->between, out);
+    layout->put(out, value[0] == '\0' ? "not enough data" : value);
+    (void)fputs(layout->between, out);
+    layout->put(out, interval);
+}
+
+static void put_head(FILE *out, const struct layout *layout, const struct block *block)
+{
+    (void)fputs(layout->open, out);
+    layout->put(out, layout->is_raw ? block->first->table : "");
+    for (size_t g = 0; g < block->groups; g++) {
+        const char *name = block->first[g].group;
+        (void)fputs(layout->between, out);
+        layout->put(out, name[0] == '\0' ? "value" : name);
+        (void)fputs(layout->between, out);
+        layout->put(out, layout->is_raw ? "from" : "95 % interval");
+        if (layout->is_raw) {
+            (void)fputs(layout->between, out);
+            layout->put(out, "to");
+        }
+    }
+    (void)fputs(layout->is_raw ? ",\"epsilon\",\"delta\",\"private\"" : "", out);
+    (void)fputs(layout->close, out);
+    for (size_t i = 0; layout->is_ruled && i <= 2 * block->groups; i++) {
+        (void)fputs(i == 0 ? "|---" : "|---:", out);
+    }
+    (void)fputs(layout->is_ruled ? "|\n" : layout->rule, out);
+}
+
+static void put_block(FILE *out, const struct layout *layout, const struct result *result,
+                      const struct block *block)
+{
+    result_put_price(out, layout, result);
+    if (!layout->is_raw) {
+        layout->put(out, block->first->table);
+        layout->put(out, ". Intervals are of sampling and noise, those of counts of the noise.");
+        (void)fputs("\n\n", out);
+    }
+    (void)fputs(layout->begin, out);
+    for (size_t i = 0; layout->begin[0] != '\0' && i <= 2 * block->groups; i++) {
+        (void)fputs(i == 0 ? "l" : "r", out);
+    }
+    (void)fputs(layout->ready, out);
+    put_head(out, layout, block);
+    for (size_t i = 0; i < block->count; i++) {
+        const struct result_answer *answer = &block->first[i];
+        char label[LABEL_BYTES];
+        if (strcmp(answer->group, block->first->group) != 0) {
+            continue;
+        }
+        (void)snprintf(label, sizeof label, "%s%s%s", answer->variable,
+                       answer->variable[0] == '\0' ? "" : ", ", answer->figure);
+        (void)fputs(layout->open, out);
+        layout->put(out, label);
+        for (size_t g = 0; g < block->groups; g++) {
+            put_figure(out, layout, in_group(block, answer, g));
+        }
+        if (layout->is_raw) {
+            (void)fprintf(out, ",%.17g,%.17g,%s", result->privacy.epsilon, result->privacy.delta,
+                          result->private ? "true" : "false");
+        }
+        (void)fputs(layout->close, out);
+    }
+    (void)fputs(layout->end, out);
+}
+
+void result_put_tables(FILE *out, const struct layout *layout, const struct result *result)
+{
+    size_t at = 0;
+    while (at < result->answer_count) {
+        if (result->answer[at].table[0] == '\0') {
+            at++;
+            continue;
+        }
+        const struct block block = block_at(result, at);
+        put_block(out, layout, result, &block);
+        at += block.count;
+    }
+}

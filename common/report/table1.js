@@ -1,0 +1,79 @@
+/* A paper's Table 1: figures down, groups across, each with its interval below. Plain cells, so that the table can be
+ * copied into a text. */
+
+/* The tables: [{question, groups, rows: [{variable, figure, cells}]}], cells by group. */
+function tablesOf(list) {
+  const tables = [];
+  list.filter((a) => a.table).forEach((a) => {
+    let one = tables[tables.length - 1];
+    if (!one || one.question !== a.table || one.round !== a.round) {
+      tables.push(one = { question: a.table, round: a.round, groups: [], rows: [], at: new Map() });
+    }
+    const group = a.group || "", key = (a.variable || "") + "\u0000" + a.figure;
+    if (!one.groups.includes(group)) { one.groups.push(group); }
+    let row = one.at.get(key);
+    if (!row) { one.rows.push(row = { variable: a.variable || "", figure: a.figure, cells: {} }); one.at.set(key, row); }
+    row.cells[group] = a;
+  });
+  return tables;
+}
+
+/* As papers write them: a mean with its deviation, a median with its quartiles, a count with its share. */
+const PAIRS = [["mean", "standard deviation", "mean (SD)"], ["median", "lower quartile", "median [quartiles]"]];
+
+function figureText(a, digits) {
+  if (!a || !known(a.value)) { return "\u2013"; }
+  return a.unit === "records" ? fixed(a.value, 0) : a.unit === "share" ? percent(a.value) : general(a.value, digits);
+}
+function intervalText(a) {
+  const low = a.unit === "records" ? a.low : a.interval_low, high = a.unit === "records" ? a.high : a.interval_high;
+  return known(a.value) && known(low) && known(high)
+    ? figureText(Object.assign({}, a, { value: low }), 4) + " to " + figureText(Object.assign({}, a, { value: high }), 4) : "";
+}
+
+/* The lines of one variable: [label, [rows' figures], how they are joined]. */
+function linesOf(one, variable) {
+  const rows = one.rows.filter((r) => r.variable === variable), find = (f) => rows.find((r) => r.figure === f);
+  if (find("mean")) {
+    return [[PAIRS[0][2], [find("mean"), find("standard deviation")], (t) => t[0] + " (" + t[1] + ")"],
+      [PAIRS[1][2], [find("median"), find("lower quartile"), find("upper quartile")],
+        (t) => t[0] + " [" + t[1] + ", " + t[2] + "]"], ["missing", [find("missing")], (t) => t[0]]];
+  }
+  return rows.filter((r) => !r.figure.endsWith(", share")).map((r) => [r.figure, [r, find(r.figure + ", share")].filter(Boolean),
+    (t) => t.length > 1 ? t[0] + " (" + t[1] + ")" : t[0]]);
+}
+
+function tableCell(line, group) {
+  const cells = line[1].filter(Boolean).map((r) => r.cells[group]).filter(Boolean);
+  const refused = cells.filter((a) => !known(a.value));
+  const note = refused.length > 0 ? refused[0].note || "" : "";
+  const below = cells.map(intervalText).filter((text) => text !== "");
+  return el("td", { title: note || null }, cells.length === refused.length ? "\u2013" : line[2](cells.map((a) => figureText(a, 4))),
+    below.length > 0 ? [el("br"), el("small", {}, below.join("; "))] : [],
+    refused.length > 0 ? [el("br"), el("small", {}, "not enough data")] : []);
+}
+
+function tableCards() {
+  const place = document.getElementById("table-cards");
+  if (!place) { return; }
+  tablesOf(answers).forEach((one) => {
+    const variables = [...new Set(one.rows.map((r) => r.variable))].filter((v) => v !== "");
+    const refused = answers.filter((a) => a.table === one.question && a.round === one.round && !known(a.value) && a.note);
+    const row = (label, line, style) => el("tr", {}, el("th", { scope: "row", class: style }, label),
+      one.groups.map((group) => tableCell(line, group)));
+    const size = one.rows.find((r) => r.variable === "");
+    place.appendChild(el("figure", { class: "card wide" }, el("figcaption", {}, el("h3", {}, one.question)),
+      el("div", { class: "scroll" }, el("table", { class: "table1" },
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), one.groups.map((g) => el("th", { scope: "col" }, g || "all")))),
+        el("tbody", {}, size ? row("records", ["records", [size], (t) => t[0]], null) : [],
+          variables.map((variable) => [el("tr", { class: "variable" }, el("th", { scope: "rowgroup", colspan: one.groups.length + 1 }, variable)),
+            linesOf(one, variable).map((line) => row(line[0], line, "within"))])))),
+      el("p", {}, "Below each figure: its 95 % interval, of sampling and noise; of counts, of the noise alone. \u03b5 = "
+        + general(result.privacy.epsilon, 4) + (result.privacy.delta > 0 ? ", \u03b4 = " + general(result.privacy.delta, 3) : "")
+        + " for the whole job."),
+      refused.length > 0 ? el("p", {}, "\u2013: " + refused.map((a) => a.name.slice(one.question.length + 2) + ": " + a.note)
+        .slice(0, 3).join(". ") + (refused.length > 3 ? ". And " + (refused.length - 3) + " more." : ".")) : []));
+  });
+}
+
+tableCards();
