@@ -184,6 +184,92 @@ static void claim_tables(struct study *study, const struct worst_table *worst, d
                 "cross tables: chi-squared tests that reject a true null");
 }
 
+/* Kinds of figures, each with the figures that are of it. */
+struct figure_kind {
+    const char *name;
+    uint32_t figures; /* a bit each */
+};
+
+#define OF(figure)    (1u << (figure))
+#define THREE(figure) (7u << (figure))
+static const struct figure_kind figure_kinds[] = {
+    {"means", OF(INTERVALS_AGE_MEAN) | OF(INTERVALS_LEVEL_MEAN)},
+    {"standard deviations", OF(INTERVALS_AGE_DEVIATION) | OF(INTERVALS_LEVEL_DEVIATION)},
+    {"medians and quartiles", THREE(INTERVALS_AGE_QUARTILE) | THREE(INTERVALS_LEVEL_QUARTILE)},
+    {"shares", OF(INTERVALS_SHARE) | OF(INTERVALS_RARE_SHARE)},
+};
+#undef OF
+#undef THREE
+enum { FIGURE_KINDS = sizeof figure_kinds / sizeof figure_kinds[0] };
+
+static double shown_share(const struct intervals_table1 *found, size_t which)
+{
+    return (double)found->figure[which].all / (double)found->asked[which];
+}
+
+static void tell_table1(struct study *study, const struct intervals_table1 *found,
+                        const struct intervals_setting *setting)
+{
+    char text[8][TEXT];
+    const struct intervals_rate *rate = found->figure;
+    (void)snprintf(text[0], TEXT, "table 1, %s, %d x %d, epsilon %g",
+                   setting->draws == 1 ? "central" : "local", INTERVALS_SITES,
+                   (int)setting->site_records, setting->epsilon);
+    (void)snprintf(text[1], TEXT, "%zu steps", found->steps);
+    (void)snprintf(
+        text[2], TEXT, "mean %.2f, SD %.2f, median %.2f, share %.2f",
+        shown_share(found, INTERVALS_AGE_MEAN), shown_share(found, INTERVALS_AGE_DEVIATION),
+        shown_share(found, INTERVALS_AGE_QUARTILE + 1), shown_share(found, INTERVALS_SHARE));
+    (void)snprintf(text[3], TEXT, "means %.3f, %.3f", intervals_share(&rate[INTERVALS_AGE_MEAN]),
+                   intervals_share(&rate[INTERVALS_LEVEL_MEAN]));
+    (void)snprintf(text[4], TEXT, "SDs %.3f, %.3f", intervals_share(&rate[INTERVALS_AGE_DEVIATION]),
+                   intervals_share(&rate[INTERVALS_LEVEL_DEVIATION]));
+    (void)snprintf(text[5], TEXT, "medians %.3f, %.3f",
+                   intervals_share(&rate[INTERVALS_AGE_QUARTILE + 1]),
+                   intervals_share(&rate[INTERVALS_LEVEL_QUARTILE + 1]));
+    (void)snprintf(text[6], TEXT, "shares %.3f, %.3f", intervals_share(&rate[INTERVALS_SHARE]),
+                   intervals_share(&rate[INTERVALS_RARE_SHARE]));
+    (void)snprintf(text[7], TEXT, "mean %.2f, median %.2f, share %.2f",
+                   found->width[0] / found->width_free[0], found->width[1] / found->width_free[1],
+                   found->width[2] / found->width_free[2]);
+    study_row(study, 8,
+              (const char *const[]){text[0], text[1], text[2], text[3], text[4], text[5], text[6],
+                                    text[7]});
+}
+
+/* Twice the studies, as for tables. Intervals of quartiles end at steps, so that half of the noise would do for them: a tenth is
+ * planted. */
+static enum status run_table1(struct study *study, double *worst,
+                              const struct study_request *request, size_t runs)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < SIZES * EPSILONS * TRUSTS && status == STATUS_OK; i++) {
+        const uint64_t site_records = sizes[i / TRUSTS / EPSILONS];
+        if (!is_asked(request, site_records)) {
+            break;
+        }
+        const struct intervals_setting setting = {.site_records = site_records,
+                                                  .epsilon = epsilons[i / TRUSTS % EPSILONS],
+                                                  .draws = draws[i % TRUSTS],
+                                                  .runs = 2 * runs,
+                                                  .seed = request->seed * 1000 + 700 + i,
+                                                  .planted = request->planted ? 0.1 : 1};
+        struct intervals_table1 found;
+        status = intervals_table1(&found, &setting);
+        for (size_t j = 0; j < FIGURE_KINDS * INTERVALS_FIGURES && status == STATUS_OK; j++) {
+            const size_t which = j % INTERVALS_FIGURES;
+            double *least = &worst[j / INTERVALS_FIGURES];
+            if ((figure_kinds[j / INTERVALS_FIGURES].figures >> which & 1) != 0 &&
+                shown_share(&found, which) >= shown_least) {
+                *least = fmin(*least, intervals_share(&found.figure[which]));
+            }
+        }
+        tell_table1(study, &found, &setting);
+    }
+    study_progress(request, "intervals: table 1");
+    return status;
+}
+
 enum status study_intervals(struct study *study, const struct study_request *request,
                             struct why *why)
 {
@@ -206,9 +292,13 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "null in 6.5 %% or less.");
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     struct worst_table worst_table = {.share = 1, .difference = 1, .odds = 1};
+    double worst_figure[FIGURE_KINDS] = {1, 1, 1, 1};
     enum status status = run_all(study, &worst, request, runs);
     if (status == STATUS_OK) {
         status = run_tables(study, &worst_table, request, runs);
+    }
+    if (status == STATUS_OK) {
+        status = run_table1(study, worst_figure, request, runs);
     }
     if (status != STATUS_OK) {
         why_set(why, "the studies cannot be simulated");
@@ -228,5 +318,9 @@ enum status study_intervals(struct study *study, const struct study_request *req
     study_claim(study, STUDY_AT_MOST, worst.rejected, rejects_most + allowed,
                 "survival: log-rank tests that reject a true null");
     claim_tables(study, &worst_table, allowed);
+    for (size_t i = 0; i < FIGURE_KINDS; i++) {
+        study_claim(study, STUDY_AT_LEAST, worst_figure[i], covers_least - allowed,
+                    "table 1: intervals of %s, the worst of all settings", figure_kinds[i].name);
+    }
     return STATUS_OK;
 }

@@ -66,4 +66,30 @@ struct intervals_crosstab {
 MUST_USE enum status intervals_crosstab(struct intervals_crosstab *out,
                                         const struct intervals_setting *setting);
 
+/* Figures of a Table 1, of each group and of all. */
+enum intervals_figure {
+    INTERVALS_AGE_MEAN,
+    INTERVALS_AGE_DEVIATION,
+    INTERVALS_AGE_QUARTILE, /* and median, and upper quartile */
+    INTERVALS_LEVEL_MEAN = INTERVALS_AGE_QUARTILE + 3,
+    INTERVALS_LEVEL_DEVIATION,
+    INTERVALS_LEVEL_QUARTILE,
+    INTERVALS_SHARE = INTERVALS_LEVEL_QUARTILE + 3,
+    INTERVALS_RARE_SHARE,
+    INTERVALS_FIGURES
+};
+
+struct intervals_table1 {
+    size_t runs;
+    size_t steps; /* that were planned */
+    uint64_t asked[INTERVALS_FIGURES];
+    struct intervals_rate figure[INTERVALS_FIGURES]; /* intervals that hold the truth */
+    double width[3];      /* of intervals that are shown: means, medians, shares; summed */
+    double width_free[3]; /* of the same records without noise */
+};
+
+/** Simulates tables of a paper's first page. Fails likewise. */
+MUST_USE enum status intervals_table1(struct intervals_table1 *out,
+                                      const struct intervals_setting *setting);
+
 #endif
