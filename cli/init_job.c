@@ -22,15 +22,13 @@ static enum status check_trust(const char *name, struct why *why)
     char hint[NEAR_HINT_BYTES];
     struct near near = near_to((struct slice){name, strlen(name)});
     for (unsigned i = 0; i < TRUST_COUNT; i++) {
-        if (trust_at((enum job_trust)i)->masked) {
-            continue; /* how many sites count as dishonest is for people to write */
-        }
         near_offer(&near, job_trust_name((enum job_trust)i));
         if (strcmp(name, job_trust_name((enum job_trust)i)) == 0) {
             return STATUS_OK;
         }
     }
-    return why_refuse(why, "--trust %s: write local or central%s", name, near_hint(hint, &near));
+    return why_refuse(why, "--trust %s: write local, central or distributed%s", name,
+                      near_hint(hint, &near));
 }
 
 /* The range is the job's own to check. */
@@ -102,6 +100,11 @@ static enum exit_code run(const struct command *command, int count, char **argum
          .min = 1,
          .max = JOB_AGENTS_MAX,
          .what = "N"},
+        {.name = "--dishonest",
+         .number = &asked.dishonest,
+         .min = 1,
+         .max = JOB_AGENTS_MAX,
+         .what = "C"},
         {.name = "--records",
          .number = &asked.records,
          .min = DICTIONARY_RECORDS_MIN,
@@ -142,7 +145,7 @@ static const struct command command_init_job = {
         "usage: hedgerow init job --dictionary DATA.yml --label COLUMN [--positive VALUE]\n"
         "                         [--feature COLUMN]... [--without COLUMN]... [--out JOB.yml]\n"
         "                         [--epsilon E] [--delta D] [--trust TRUST] [--minimum N]\n"
-        "                         [--records N] [--job NAME]\n\n"
+        "                         [--dishonest C] [--records N] [--job NAME]\n\n"
         "Writes a job that learns the label from every other column of a site's public data\n"
         "dictionary. No table and no record is read. Numbers need low and high in the dictionary,\n"
         "other columns a list of categories; those that lack them are left out, and the job says so.\n"
@@ -158,8 +161,10 @@ static const struct command command_init_job = {
         "  --out JOB.yml          a new file; else the job goes to standard output\n"
         "  --epsilon E            the most that a row can be charged (1)\n"
         "  --delta D              above 0: Gaussian noise (0)\n"
-        "  --trust TRUST          local or central (local)\n"
+        "  --trust TRUST          local, central or distributed (local)\n"
         "  --minimum N            how many sites every round needs (3)\n"
+        "  --dishonest C          trust distributed: how many of them may help the coordinator (a\n"
+        "                         quarter, one at least)\n"
         "  --records N            how many rows every site has at least (those of the dictionary)\n"
         "  --job NAME             the job's name (learn-COLUMN)\n\n"
         "example:\n"

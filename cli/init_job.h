@@ -18,10 +18,11 @@ struct init_job {
     const char *positive; /* the text that is the positive class; NULL: the dictionary decides */
     const char *name;     /* of the job; NULL: made of the label's */
     const char *epsilon, *delta, *trust;
-    uint64_t minimum;              /* sites */
-    uint64_t records;              /* of each site, at least; 0: as many as the dictionary has */
-    struct option_many feature;    /* these columns alone; none: all that are usable */
-    struct option_many without;    /* not these */
+    uint64_t minimum;           /* sites */
+    uint64_t dishonest;         /* of them, under a trust with masks; 0: a quarter, one at least */
+    uint64_t records;           /* of each site, at least; 0: as many as the dictionary has */
+    struct option_many feature; /* these columns alone; none: all that are usable */
+    struct option_many without; /* not these */
     const struct dictionary *data; /* the dictionary */
 };
 

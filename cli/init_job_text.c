@@ -3,8 +3,10 @@
 #include "cli/init_job.h"
 
 #include "base/bytes.h"
+#include "cli/plan_job.h"
 #include "config/config.h"
 #include "job/job.h"
+#include "job/trust.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -260,6 +262,16 @@ static void put_name(FILE *out, const struct init_job *asked)
     (void)fputs(name, out);
 }
 
+static bool trust_is_masked(const char *name)
+{
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        if (strcmp(name, job_trust_name((enum job_trust)i)) == 0) {
+            return trust_at((enum job_trust)i)->masked;
+        }
+    }
+    return false;
+}
+
 static void put_rest(FILE *out, const struct init_job *asked)
 {
     const uint64_t records = asked->records > 0 ? asked->records : asked->data->record_count;
@@ -268,19 +280,28 @@ static void put_rest(FILE *out, const struct init_job *asked)
         "\nprivacy:\n"
         "  unit: record                   # what is protected: one row of a site's table\n"
         "  neighbours: replace_one        # against: the same table with that row replaced by any other\n"
-        "  trust: %-8s                # local: each site adds its own noise; central: the coordinator "
-        "does\n"
+        "  trust: %-11s             # local: each site adds its own noise; central: the coordinator "
+        "does;\n"
+        "                                 # distributed: each adds a share of one, and masks its answer\n"
         "  epsilon: %-6s                # the most that one row can be charged by this job, at its site\n"
         "  delta: %s\n"
         "\ncohort:\n"
         "  minimum: %-6" PRIu64
-        "                # with fewer sites a round fails, and the job with it\n"
-        "  records: %-10" PRIu64 "            # every site needs so many rows at least\n"
-        "  join_deadline_s: 60            # so long the first round waits for the sites\n"
-        "  deadline_s: 30                 # so long every round waits for their answers\n"
-        "\nstages:\n"
-        "  - {task: learn}              # needs no settings\n",
-        asked->trust, asked->epsilon, asked->delta, asked->minimum, records);
+        "                # with fewer sites a round fails, and the job with it\n",
+        asked->trust, asked->epsilon, asked->delta, asked->minimum);
+    if (trust_is_masked(asked->trust)) {
+        (void)fprintf(
+            out,
+            "  dishonest: %-6" PRIu64 "              # so many sites may help the coordinator\n",
+            asked->dishonest > 0 ? asked->dishonest : job_change_dishonest(asked->minimum));
+    }
+    (void)fprintf(out,
+                  "  records: %-10" PRIu64 "            # every site needs so many rows at least\n"
+                  "  join_deadline_s: 60            # so long the first round waits for the sites\n"
+                  "  deadline_s: 30                 # so long every round waits for their answers\n"
+                  "\nstages:\n"
+                  "  - {task: learn}              # needs no settings\n",
+                  records);
 }
 
 static enum status put_job(char **text, struct init_said *said, const struct init_job *asked,

@@ -7,6 +7,7 @@
 #include "base/wrap.h"
 #include "crypto/digest.h"
 #include "dp/charge.h"
+#include "job/trust.h"
 #include "json/json_text.h"
 
 #include <inttypes.h>
@@ -51,7 +52,7 @@ static enum status plan_at(struct job_plan *changed, const struct job_source *so
         return STATUS_NO_MEMORY;
     }
     if (other) {
-        job_change_trust(changes, words, plan);
+        job_change_trust(changes, words, plan, trust_of(&plan->job)->rival);
     }
     decimal_format(epsilon, sizeof epsilon, micro, EPSILON_DECIMALS);
     if (changes->count < PLAN_CHANGES_MAX) {

@@ -156,51 +156,79 @@ static const char *noise_cell(char text[static CELL_BYTES], const struct job_pla
     return text;
 }
 
-/* A row of the two trusts' table. */
-static void print_row(const char *what, const char *own, const char *other)
+/* A row of the trusts' table: of which stage, under which trust, what. */
+static void print_row(const char *what, const char *trust, const char *cell)
 {
-    (void)printf("%-20s  %-28s  %s\n", what, own, other);
+    (void)printf("%-20s  %-11s  %s\n", what, trust, cell);
 }
 
-static void print_pair(const char *what, const char *word, int places, double own, double other)
+/* A stage's noise under every trust, and the regret where it has one. */
+static void print_stage_trusts(const struct job_answer *answer, size_t stage)
 {
-    char left[CELL_BYTES];
-    char right[CELL_BYTES];
-    (void)snprintf(left, sizeof left, "%s %.*f", word, places, own);
-    (void)snprintf(right, sizeof right, "%s %.*f", word, places, other);
-    print_row(what, left, right);
+    char what[CELL_BYTES];
+    char cell[CELL_BYTES];
+    (void)snprintf(what, sizeof what, "  %zu %s", stage + 1,
+                   task_name(answer->plan.job.stage[stage].task));
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
+        const char *name = job_trust_name((enum job_trust)i);
+        if (plan == NULL) {
+            continue;
+        }
+        print_row(what, name, noise_cell(cell, plan, stage));
+        what[0] = '\0';
+        if (isfinite(plan->stage[stage].regret)) {
+            (void)snprintf(cell, sizeof cell, "regret at most %.4f a round",
+                           plan->stage[stage].regret);
+            print_row("", "", cell);
+            (void)snprintf(cell, sizeof cell, "best broadcast: chance %.2f",
+                           plan->stage[stage].best_chance);
+            print_row("", "", cell);
+        }
+    }
+}
+
+/* Whom each trust trusts with what, and what its rounds take. */
+static void print_prices(const struct job_answer *answer)
+{
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        const struct trust *trust = trust_at((enum job_trust)i);
+        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
+        char counts[CELL_BYTES] = "";
+        (void)putchar('\n');
+        if (plan == NULL) {
+            wrap_print(stdout, 0, 2, "Under trust %s there is no such job: %s", trust->name,
+                       answer->none[i].text);
+            continue;
+        }
+        if (trust->masked) {
+            (void)snprintf(counts, sizeof counts, " (minimum %u, dishonest %u, honest %u)",
+                           plan->job.cohort_min, (unsigned)plan->job.dishonest,
+                           (unsigned)plan->job.honest);
+        }
+        wrap_print(stdout, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted, counts);
+        wrap_print(stdout, 0, 2,
+                   "  A round with one site: %u messages, %u round trips, %u commits.",
+                   trust->messages, trust->round_trips, trust->commits);
+    }
 }
 
 static void print_trusts(const struct job_answer *answer)
 {
-    const struct job_plan *plan = &answer->plan;
-    if (!answer->has_other) {
+    const struct job_plan *better = job_answer_better(answer);
+    (void)printf("\nnoise by trust\n");
+    for (size_t i = 0; i < answer->plan.job.stage_count; i++) {
+        print_stage_trusts(answer, i);
+    }
+    print_prices(answer);
+    if (job_answer_rival(answer) != NULL) {
         (void)putchar('\n');
-        wrap_print(stdout, 0, 0, "Under the other trust there is no such job: %s",
-                   answer->no_other.text);
-        return;
+        wrap_print(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
+                   job_plan_trust(better),
+                   trust_of(&better->job)->exact_answers
+                       ? "Under it every agent sends exact sums to the coordinator"
+                       : "Under it no agent sends an exact sum");
     }
-    (void)putchar('\n');
-    print_row("noise by trust", job_plan_trust(plan), job_plan_trust(&answer->other));
-    for (size_t i = 0; i < plan->job.stage_count; i++) {
-        char what[CELL_BYTES];
-        char left[CELL_BYTES];
-        char right[CELL_BYTES];
-        (void)snprintf(what, sizeof what, "  %zu %s", i + 1, task_name(plan->job.stage[i].task));
-        print_row(what, noise_cell(left, plan, i), noise_cell(right, &answer->other, i));
-        if (isfinite(plan->stage[i].regret)) {
-            print_pair("    regret a round", "at most", 4, plan->stage[i].regret,
-                       answer->other.stage[i].regret);
-            print_pair("    best broadcast", "chance", 2, plan->stage[i].best_chance,
-                       answer->other.stage[i].best_chance);
-        }
-    }
-    const struct job_plan *better = job_answer_other_is_better(answer) ? &answer->other : plan;
-    wrap_print(stdout, 0, 0, "Trust %s has less noise for its signal here. %s.",
-               job_plan_trust(better),
-               trust_of(&better->job)->exact_answers
-                   ? "Under it every agent sends exact sums to the coordinator"
-                   : "Under it no agent sends an exact sum");
 }
 
 static enum status print_expected(const struct job_answer *answer)
@@ -266,8 +294,11 @@ static enum status answer_job(struct job_answer *answer, const struct request *r
     if (status != STATUS_OK) {
         return status;
     }
-    answer->has_other = job_plan_other_trust(&answer->other, &answer->source, &answer->plan,
-                                             &answer->no_other) == STATUS_OK;
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        answer->has[i] = (enum job_trust)i != answer->plan.job.trust &&
+                         job_plan_under(&answer->under[i], &answer->source, &answer->plan,
+                                        (enum job_trust)i, &answer->none[i]) == STATUS_OK;
+    }
     if (request->json) {
         return job_answer_json(answer);
     }
@@ -308,7 +339,9 @@ static enum exit_code run(const struct command *command, int count, char **argum
     }
     if (answer != NULL) {
         job_plan_free(&answer->plan);
-        job_plan_free(&answer->other);
+        for (unsigned i = 0; i < TRUST_COUNT; i++) {
+            job_plan_free(&answer->under[i]);
+        }
     }
     free(answer);
     free(text);
@@ -323,7 +356,7 @@ const struct command command_plan_job = {
         "Before anything is spent: what every agent will be charged for each stage, the noise on\n"
         "everything that is released, in its own unit, the regret to expect, and the whole price\n"
         "beside the job's limit. Warns where the noise drowns the signal, the most common mistake,\n"
-        "and says what would help, each suggestion planned as a job of its own. Compares the two\n"
+        "and says what would help, each suggestion planned as a job of its own. Compares the three\n"
         "trusts. No record is read. A `learn` stage is rehearsed on made-up tables, which tells what\n"
         "accuracy to expect.\n\n"
         "  JOB.yml      the job, for example compose/hospitals/job.yml\n"
@@ -332,7 +365,9 @@ const struct command command_plan_job = {
         "  --json       the same as one object\n\n"
         "The object: job, unit, trust, agents, records; price and limit {epsilon, delta}, admitted;\n"
         "burden, the largest of all; other_trust, the same without advice, or null beside the sentence\n"
-        "no_other_trust; better_trust; and for each of stages: task, strategy, mechanism, rounds,\n"
+        "no_other_trust; better_trust; trusts, each with trust, trusted (who, with what), messages,\n"
+        "round_trips and commits of a round with one site, dishonest, noise of each stage, no_such_job\n"
+        "(why, or null); and for each of stages: task, strategy, mechanism, rounds,\n"
         "batch (records that an agent looks at in a round; 0: all), passes (charges), charge_epsilon or\n"
         "charge_sigma of one, sampling; epsilon, delta of the stage by\n"
         "itself; regret_bound, regret_bound_without_privacy; best_is_broadcast, the chance that the best\n"

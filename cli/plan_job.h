@@ -20,7 +20,7 @@
 enum {
     PLAN_ADVICE_BYTES = 512,
     PLAN_ADVICE_MAX = 12,
-    PLAN_CHANGES_MAX = 2 * JOB_STAGES_MAX + 4,
+    PLAN_CHANGES_MAX = 2 * JOB_STAGES_MAX + 7,
     JOB_EXPECTED_MAX = 12, /* epsilons, under two trusts */
     PLAN_PATH_BYTES = 128,
     PLAN_SET_BYTES = 16 * 1024 /* a list of as many lambdas as a job may have */
@@ -85,12 +85,13 @@ size_t job_advise(struct job_advice advice[static PLAN_ADVICE_MAX], const struct
                   const struct job_plan *plan, size_t stage);
 
 /**
- * Plans the same job under the other trust, with the changes that this asks for.
+ * Plans the same job under another trust, with the changes that this asks for.
  *
  * Fails with STATUS_INVALID where there is no such job; why says what stands against it.
  */
-MUST_USE enum status job_plan_other_trust(struct job_plan *other, const struct job_source *source,
-                                          const struct job_plan *plan, struct why *why);
+MUST_USE enum status job_plan_under(struct job_plan *other, const struct job_source *source,
+                                    const struct job_plan *plan, enum job_trust trust,
+                                    struct why *why);
 
 /* What a stage's model is expected to be, at one epsilon under one trust. */
 struct job_expected_row {
@@ -148,18 +149,26 @@ void job_expected_print(const struct job_expected *expected);
 /** Returns it as an object; null likewise. */
 json_t *job_expected_json(const struct job_expected *expected);
 
-/* A whole answer: the plan, and the same job under the other trust, where there is one. */
+/* A whole answer: the plan, and the same job under the other trusts, where there is such a job. */
 struct job_answer {
     struct job_source source;
     struct job_plan plan;
-    struct job_plan other;
-    bool has_other;
-    struct why no_other;
+    struct job_plan under[TRUST_COUNT]; /* by trust; zeroed for the job's own */
+    bool has[TRUST_COUNT];
+    struct why none[TRUST_COUNT]; /* why not */
 };
 
-/** Returns the plan's trust by name, and whether less noise drowns under the other. */
+/** Returns the plan's trust by name. */
 const char *job_plan_trust(const struct job_plan *plan);
-bool job_answer_other_is_better(const struct job_answer *answer);
+
+/** Returns the plan under a trust, NULL where there is no such job. */
+const struct job_plan *job_answer_under(const struct job_answer *answer, enum job_trust trust);
+
+/** Returns the plan under the trust that this job's is compared with first; NULL likewise. */
+const struct job_plan *job_answer_rival(const struct job_answer *answer);
+
+/** Returns the job's own plan, or its rival where less of its noise drowns. */
+const struct job_plan *job_answer_better(const struct job_answer *answer);
 
 /* Operations a second, for the slots that are advised: a machine of the slow kind. */
 static const double plan_speed = 1e9;
@@ -200,8 +209,11 @@ void job_change_records(struct job_changes *changes, const struct job *job, doub
 /** Writes so many agents. */
 void job_change_agents(struct job_changes *changes, double agents);
 
-/** Writes the change to the other trust, with what it asks for, and in words what that is. */
+/** Writes the change to another trust, with what it asks for, and in words what that is. */
 void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
-                      const struct job_plan *plan);
+                      const struct job_plan *plan, enum job_trust trust);
+
+/** Returns how many of so many sites count as dishonest where nobody has said it: a quarter, one at least. */
+uint64_t job_change_dishonest(uint64_t sites);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "config/config.h"
 #include "job/trust.h"
+#include "masks/quorum.h"
 #include "task/online/stage.h"
 #include "task/task.h"
 
@@ -327,28 +328,54 @@ static bool plans_by_records(const struct job *job)
     return false;
 }
 
-void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
-                      const struct job_plan *plan)
+/* Whom masked sums count on, with as many sites as are planned: a quarter is dishonest, and as many shares make up
+ * a noise as need no more survivors than signatures. Or nobody. */
+static void change_masks(struct job_changes *changes, char words[static PLAN_PATH_BYTES],
+                         const struct job_plan *plan, bool masked)
 {
-    const struct trust *rival = trust_at(trust_of(&plan->job)->rival);
+    const uint64_t dishonest = masked ? job_change_dishonest(plan->size.agents) : 0;
+    struct masks_quorum quorum = {.honest = 0};
+    if (masked && masks_quorum_make(&quorum, plan->size.agents, dishonest, 0, NULL) == STATUS_OK) {
+        change(changes, "cohort.minimum=%" PRIu64, (uint64_t)quorum.opens_at);
+    }
+    change(changes, "cohort.dishonest=%" PRIu64, dishonest);
+    change(changes, "cohort.honest=%" PRIu64, (uint64_t)quorum.honest);
+    if (masked) {
+        (void)snprintf(words, PLAN_PATH_BYTES, ", cohort.dishonest: %" PRIu64, dishonest);
+    }
+}
+
+uint64_t job_change_dishonest(uint64_t sites)
+{
+    return sites >= 8 ? sites / 4 : 1;
+}
+
+void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
+                      const struct job_plan *plan, enum job_trust trust)
+{
+    const struct trust *other = trust_at(trust);
     bool without_own = false;
-    change(changes, "privacy.trust=%s", rival->name);
-    if (rival->one_noise && !plans_by_records(&plan->job)) { /* a fair comparison has one plan */
+    char dishonest[PLAN_PATH_BYTES] = "";
+    change(changes, "privacy.trust=%s", other->name);
+    if (other->masked != trust_of(&plan->job)->masked) {
+        change_masks(changes, dishonest, plan, other->masked);
+    }
+    if (other->one_noise && !plans_by_records(&plan->job)) { /* a fair comparison has one plan */
         job_change_records(changes, &plan->job, (double)plan->size.records);
     }
     for (size_t i = 0; i < plan->job.stage_count; i++) {
         const struct stage *stage = &plan->job.stage[i];
-        if (!rival->own_answers && stage->experts_own) {
+        if (!other->own_answers && stage->experts_own) {
             change_experts(changes, plan, i, stage->shift_count);
             without_own = true;
         }
         const struct task_text *text = task_text(stage->task);
         if (text->strategy_where != NULL) {
             change(changes, "stages[%zu].strategy=%s", i,
-                   strategy_name(text->strategy_where(stage->strategy, rival->exact_answers)));
+                   strategy_name(text->strategy_where(stage->strategy, other->exact_answers)));
         }
     }
-    say(words, "trust: %s%s", rival->name, without_own ? ", own: false" : "");
+    say(words, "trust: %s%s%s", other->name, dishonest, without_own ? ", own: false" : "");
 }
 
 const struct job_remedy job_remedies[] = {{HELP_ALWAYS, larger_epsilon},

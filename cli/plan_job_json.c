@@ -3,6 +3,7 @@
 #include "cli/plan.h"
 #include "cli/plan_job.h"
 #include "job/round.h"
+#include "job/trust.h"
 #include "json/json_text.h"
 
 #include <math.h>
@@ -12,10 +13,25 @@ const char *job_plan_trust(const struct job_plan *plan)
     return job_trust_name(plan->job.trust);
 }
 
-bool job_answer_other_is_better(const struct job_answer *answer)
+const struct job_plan *job_answer_under(const struct job_answer *answer, enum job_trust trust)
 {
-    return answer->has_other &&
-           job_plan_noise_to_signal(&answer->other) < job_plan_noise_to_signal(&answer->plan);
+    return trust == answer->plan.job.trust ? &answer->plan
+           : answer->has[trust]            ? &answer->under[trust]
+                                           : NULL;
+}
+
+const struct job_plan *job_answer_rival(const struct job_answer *answer)
+{
+    return job_answer_under(answer, trust_of(&answer->plan.job)->rival);
+}
+
+const struct job_plan *job_answer_better(const struct job_answer *answer)
+{
+    const struct job_plan *rival = job_answer_rival(answer);
+    return rival != NULL &&
+                   job_plan_noise_to_signal(rival) < job_plan_noise_to_signal(&answer->plan)
+               ? rival
+               : &answer->plan;
 }
 
 static json_t *price_json(struct price price)
@@ -141,16 +157,39 @@ static json_t *plan_json(const struct job_answer *answer, const struct job_plan 
                      "stages", stages);
 }
 
+/* What each trust asks for and how much noise it leaves: a short row each. */
+static json_t *trusts_json(const struct job_answer *answer)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        const struct trust *trust = trust_at((enum job_trust)i);
+        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
+        json_t *noise = json_array();
+        for (size_t stage = 0; plan != NULL && stage < plan->job.stage_count; stage++) {
+            const struct terms_line *worst = job_plan_worst(plan, stage);
+            json_add(&noise, json_number(worst != NULL ? worst->noise : NAN));
+        }
+        json_t *object = json_pack(
+            "{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "trust", trust->name, "trusted",
+            trust->trusted, "messages", (int)trust->messages, "round_trips",
+            (int)trust->round_trips, "commits", (int)trust->commits, "dishonest",
+            plan != NULL ? json_integer((json_int_t)plan->job.dishonest) : json_null(), "noise",
+            noise, "no_such_job", plan != NULL ? json_null() : json_string(answer->none[i].text));
+        json_add(&array, object);
+    }
+    return array;
+}
+
 enum status job_answer_json(const struct job_answer *answer)
 {
-    const struct job_plan *better =
-        job_answer_other_is_better(answer) ? &answer->other : &answer->plan;
+    const struct job_plan *rival = job_answer_rival(answer);
     json_t *object = plan_json(answer, &answer->plan);
-    json_put(&object, "other_trust",
-             answer->has_other ? plan_json(answer, &answer->other) : json_null());
-    if (!answer->has_other) {
-        json_put(&object, "no_other_trust", json_string(answer->no_other.text));
+    json_put(&object, "other_trust", rival != NULL ? plan_json(answer, rival) : json_null());
+    if (rival == NULL) {
+        json_put(&object, "no_other_trust",
+                 json_string(answer->none[trust_of(&answer->plan.job)->rival].text));
     }
-    json_put(&object, "better_trust", json_string(job_plan_trust(better)));
+    json_put(&object, "better_trust", json_string(job_plan_trust(job_answer_better(answer))));
+    json_put(&object, "trusts", trusts_json(answer));
     return command_print_json(object);
 }

@@ -8,6 +8,7 @@
 #include "cli/plan_job.h"
 
 #include "config/config.h"
+#include "job/trust.h"
 #include "task/task.h"
 
 #include <inttypes.h>
@@ -211,15 +212,15 @@ static bool find_least(struct job_advice *advice, const struct job_trial *trial,
     return best.noise_to_signal < noise_to_signal;
 }
 
-enum status job_plan_other_trust(struct job_plan *other, const struct job_source *source,
-                                 const struct job_plan *plan, struct why *why)
+enum status job_plan_under(struct job_plan *other, const struct job_source *source,
+                           const struct job_plan *plan, enum job_trust trust, struct why *why)
 {
     struct job_changes *changes = calloc(1, sizeof *changes);
     char words[PLAN_ADVICE_BYTES] = "";
     if (changes == NULL) {
         return STATUS_NO_MEMORY;
     }
-    job_change_trust(changes, words, plan);
+    job_change_trust(changes, words, plan, trust);
     enum status status = job_plan_make(other, source, changes, why);
     free(changes);
     return status;
@@ -231,7 +232,7 @@ static bool try_trust(struct job_advice *advice, const struct job_trial *trial)
     bool helps = false;
     *advice = (struct job_advice){.noise_to_signal = INFINITY};
     if (changes != NULL) {
-        job_change_trust(changes, advice->change, trial->plan);
+        job_change_trust(changes, advice->change, trial->plan, trust_of(&trial->plan->job)->rival);
         helps = weigh(advice, trial, changes) <
                 job_plan_worst(trial->plan, trial->stage)->noise_to_signal;
     }

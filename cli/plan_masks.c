@@ -94,7 +94,7 @@ const struct command command_plan_masks = {
         "Trust distributed: each site adds a share of one noise and hides its answer under masks\n"
         "that vanish in the sum. Prints how many survivors and signatures it takes to open a sum,\n"
         "how much noise the sum carries, and what an absent site costs. Refuses numbers with which\n"
-        "no sum could ever be opened. This version plans such sums and does not run them.\n\n"
+        "no sum could ever be opened. `plan job` compares the trusts of one job.\n\n"
         "  --sites N        of a round, 2 to 255\n"
         "  --dishonest C    sites that may help the coordinator or subtract their own share, at\n"
         "                   least 1\n"

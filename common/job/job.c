@@ -223,19 +223,20 @@ static enum status check_masks(const struct drafting *drafting)
 {
     static const char *const masked[] = {"cohort.dishonest", "cohort.honest"};
     const struct draft_cohort *cohort = &drafting->draft->cohort;
+    const uint64_t said[] = {cohort->dishonest, cohort->honest}; /* 0: as if it were left out */
     struct job *job = drafting->job;
     struct masks_quorum quorum;
     struct why why = {""};
     if (!trust_of(job)->masked) {
         for (size_t i = 0; i < sizeof masked / sizeof masked[0]; i++) {
-            if (config_has(drafting->config, masked[i])) {
+            if (said[i] > 0) {
                 return refuse_cohort(drafting, masked[i],
                                      "is for trust distributed alone: remove it");
             }
         }
         return STATUS_OK;
     }
-    if (!config_has(drafting->config, "cohort.dishonest")) {
+    if (cohort->dishonest == 0) {
         return refuse_cohort(drafting, "cohort.dishonest",
                              "is missing: say how many sites may help the coordinator, for "
                              "example `dishonest: 1`");
@@ -246,9 +247,7 @@ static enum status check_masks(const struct drafting *drafting)
                              "it, or raise the minimum");
     }
     job->dishonest = cohort->dishonest;
-    job->honest = config_has(drafting->config, "cohort.honest")
-                      ? cohort->honest
-                      : cohort->minimum - cohort->dishonest;
+    job->honest = cohort->honest > 0 ? cohort->honest : cohort->minimum - cohort->dishonest;
     if (masks_quorum_make(&quorum, cohort->minimum, job->dishonest, job->honest, &why) !=
         STATUS_OK) {
         return refuse_cohort(drafting, cohort->honest > 0 ? "cohort.honest" : "cohort.dishonest",

@@ -8,6 +8,10 @@ static const struct trust table[] = {
                      .sent = "the coordinator was sent only answers that carry noise",
                      .noise = "each institution adds its noise itself, before anything leaves it",
                      .own_answers = true,
+                     .trusted = "nobody is trusted; each site counts on its own noise alone",
+                     .messages = 5,
+                     .round_trips = 2,
+                     .commits = 2,
                      .rival = TRUST_CENTRAL},
     [TRUST_CENTRAL] = {.name = "central",
                        .promise = "this site sends EXACT sums; the coordinator adds the noise, and "
@@ -17,6 +21,11 @@ static const struct trust table[] = {
                        .noise = "the coordinator sees exact sums and adds the noise once; the "
                                 "promise is about all it lets out, and not about what it sees",
                        .exact_answers = true,
+                       .trusted = "the coordinator's operator is trusted with every site's exact "
+                                  "sums",
+                       .messages = 5,
+                       .round_trips = 2,
+                       .commits = 2,
                        .one_noise = true,
                        .rival = TRUST_LOCAL},
     [TRUST_DISTRIBUTED] =
@@ -26,6 +35,11 @@ static const struct trust table[] = {
          .sent = "the coordinator was sent masked answers, and could read their noisy sum alone",
          .noise = "each institution adds a share of one noise and masks its answer; the sum that "
                   "is opened carries the whole noise, if enough institutions are honest",
+         .trusted = "nobody is trusted with a site's sums; of the sites at most "
+                    "cohort.dishonest may help the coordinator",
+         .messages = 11,
+         .round_trips = 5,
+         .commits = 5,
          .one_noise = true,
          .masked = true,
          .rival = TRUST_CENTRAL},

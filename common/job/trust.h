@@ -27,6 +27,14 @@ struct trust {
     /* The coordinator sees what each agent releases: an agent's own model can become an expert. */
     bool own_answers;
 
+    const char *trusted; /* who is trusted with what, for whoever compares trusts */
+
+    /* Of one round with one site, whose answer is one piece: what crosses the wire both ways, how often one side
+     * waits for the other, and how often somebody waits for a disk. PROTOCOL, sections 4 and 9. */
+    unsigned messages;
+    unsigned round_trips;
+    unsigned commits;
+
     enum job_trust rival; /* that plans compare it with */
 };
 

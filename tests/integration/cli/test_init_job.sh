@@ -58,6 +58,24 @@ cp out central.yml
 expect 0 "$hedgerow" plan job central.yml
 prints 'learn, average; discrete Gaussian'
 
+# Trust distributed: the job says how many sites count as dishonest, and runs.
+init 0 --label death --without futime --without chapter --records 1200 --minimum 5 --trust distributed --out masked.yml
+grep -q '^  trust: distributed ' masked.yml || fault 'the trust'
+grep -q '^  dishonest: 1 ' masked.yml || fault 'one of five counts as dishonest'
+expect 0 "$hedgerow" plan job masked.yml
+prints 'trust distributed: nobody is trusted'
+prints 'trust local: nobody is trusted'
+prints 'Trust central has less noise'
+expect 0 "$hedgerow" simulate masked.yml --data "$table" --out masked --seed 1
+grep -q '"trust": "distributed"' masked/result.json || fault 'the result tells another trust'
+python3 -c 'import json; r = json.load(open("masked/result.json")); exit(not r["accuracy"] > 0.76)' ||
+    fault "the masked job reached $(grep '"accuracy"' masked/result.json)"
+init 0 --label death --minimum 9 --dishonest 3 --trust distributed
+prints '  dishonest: 3 '
+init 3 --label death --minimum 3 --dishonest 3 --trust distributed
+init 0 --label death --minimum 12 --trust distributed
+prints '  dishonest: 3 '
+
 # A label of numbers, and one class of several.
 init 0 --label kappa --without futime --without chapter --records 1200 --minimum 5 --out number.yml
 grep -qF 'task: learn' number.yml || fault 'a number is learned'

@@ -85,7 +85,19 @@ assert not fit["drowned"] and not losses["drowned"] and fit["advice"] == [] and 
 assert well["other_trust"]["trust"] == "central" and well["better_trust"] == "central"
 # Every key is there, also where it is null, and --help tells of each.
 keys = {"job", "unit", "trust", "agents", "records", "price", "limit", "admitted", "burden", "stages"}
-assert set(well) == keys | {"other_trust", "better_trust"} and set(well["other_trust"]) == keys, set(well)
+assert set(well) == keys | {"other_trust", "better_trust", "trusts"} and set(well["other_trust"]) == keys, set(well)
+# Three trusts: central has one noise, local one a site, distributed one for every h of them. The fit has a model of
+# its own for each site, which local trust alone releases.
+rows = {row["trust"]: row for row in well["trusts"]}
+row_keys = {"trust", "trusted", "messages", "round_trips", "commits", "dishonest", "noise", "no_such_job"}
+assert list(rows) == ["local", "central", "distributed"] and all(set(row) == row_keys for row in rows.values()), rows
+for row in rows.values():
+    assert row["no_such_job"] is None and len(row["noise"]) == 2, row
+assert rows["local"]["dishonest"] == rows["central"]["dishonest"] == 0 and rows["distributed"]["dishonest"] == 1
+# Five sites, one dishonest: four survivors open a sum, three shares are one noise. A plan rounds 5/3 noises up.
+assert math.isclose(rows["distributed"]["noise"][0], math.sqrt(2) * rows["central"]["noise"][0], rel_tol=1e-9), rows
+assert math.isclose(rows["local"]["noise"][0], math.sqrt(5) * rows["central"]["noise"][0], rel_tol=0.1), rows
+assert rows["distributed"]["messages"] > rows["central"]["messages"], rows
 assert well["unit"] == "record" and well["price"].keys() == well["limit"].keys() == {"epsilon", "delta"}
 stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "charge_sigma", "sampling", "epsilon", "delta",
               "regret_bound", "regret_bound_without_privacy", "best_is_broadcast", "releases", "drowned", "memory_bytes",
@@ -97,7 +109,7 @@ for stage in well["stages"] + drowned["stages"]:
     assert all(set(advice) == {"change", "noise", "burden", "enough"} for advice in stage["advice"])
 assert all(set(stage) == stage_keys for stage in well["other_trust"]["stages"])
 told = (folder / "help").read_text()
-for key in keys | stage_keys | release_keys | {"other_trust", "no_other_trust", "better_trust", "advice", "expected", "notes", "change", "enough"}:
+for key in keys | stage_keys | release_keys | row_keys | {"other_trust", "no_other_trust", "better_trust", "trusts", "advice", "expected", "notes", "change", "enough"}:
     assert key in told, key
 assert [stage["passes"] for stage in well["stages"]] == [1, 1]
 # A solver's slot: twice its operations at 10^9 a second.
@@ -113,8 +125,8 @@ PY
 # Under central trust a play is drawn: no noise is on it, and what privacy adds is regret.
 expect 0 "$hedgerow" plan job "$root/compose/hospitals/fit.yml"
 prints ' none; 0 regret added'
-prints '    regret a round    at most 0.4226                at most'
-prints '    best broadcast    chance 0.24'
+prints 'regret at most 0.4226 a round'
+prints 'best broadcast: chance 0.24'
 expect 3 "$hedgerow" plan job "$work/nowhere.yml"
 says 'nowhere.yml'
 sed 's/epsilon: 1 /epsilon: much /' "$job" >"$work/bad.yml"

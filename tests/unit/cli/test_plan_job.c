@@ -65,7 +65,8 @@ Test(plan_job, compares_trusts_of_a_learn_stage_by_one_number_of_records)
     source.size.records = 50000;
     cr_assert(plan != NULL && job_plan_make(plan, &source, NULL, &why) == STATUS_OK, "%s",
               why.text);
-    cr_assert_eq(job_plan_other_trust(other, &source, plan, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(job_plan_under(other, &source, plan, TRUST_CENTRAL, &why), STATUS_OK, "%s",
+                 why.text);
     cr_expect_eq(plan->job.records_least, 1000);
     cr_expect_eq(other->job.records_least, 1000);
     cr_expect_eq(other->size.records, 50000);
@@ -401,7 +402,8 @@ Test(plan_job, plans_the_other_trust_with_the_changes_it_needs)
         struct why why = {""};
         struct job_plan *other = malloc(sizeof *other);
         struct job_plan *plan = plan_of(&source, jobs[i]);
-        cr_assert(other != NULL && job_plan_other_trust(other, &source, plan, &why) == STATUS_OK,
+        cr_assert(other != NULL &&
+                      job_plan_under(other, &source, plan, TRUST_CENTRAL, &why) == STATUS_OK,
                   "%s", why.text);
         cr_assert(other->job.trust == TRUST_CENTRAL && plan->job.trust == TRUST_LOCAL);
         cr_assert(job_plan_noise_to_signal(other) < job_plan_noise_to_signal(plan),

@@ -61,6 +61,8 @@ Test(job_masked, what_cannot_work_is_refused_with_what_to_change)
     } row[] = {
         {"distributed", "delta: 0", "minimum: 5", QUERY,
          "cohort.dishonest: is missing: say how many sites may help the coordinator"},
+        {"distributed", "delta: 0", "minimum: 5, dishonest: 0", QUERY,
+         "cohort.dishonest: is missing: say how many sites may help the coordinator"},
         {"distributed", "delta: 0", "minimum: 5, dishonest: 5", QUERY,
          "cohort.dishonest: leaves no honest site of the smallest cohort"},
         {"distributed", "delta: 0", "minimum: 5, dishonest: 2, honest: 4", QUERY,
