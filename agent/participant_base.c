@@ -156,7 +156,7 @@ enum status participant_outdate_answer(struct participant *p)
     if (!gate_latest(p->gate, &answer) || answer.exact || answer.bytes.size == 0) {
         return STATUS_OK; /* the journal holds nothing of it */
     }
-    return stale_add(&p->stale, answer.sequence);
+    return stale_add(&p->stale, answer.sequence, answer.masks.size > 0);
 }
 
 void participant_keep_later(struct participant *p, int64_t now_ms)

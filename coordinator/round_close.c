@@ -257,7 +257,7 @@ enum status coordinator_keep_state(struct coordinator *c, uint64_t sequence, boo
     const bool keeps = task_close(c->options.job, stage)->keeps_state;
 
     if (keeps && within > 0 && c->state_sequence > 0) {
-        status = stale_add(&c->stale, c->state_sequence);
+        status = stale_add(&c->stale, c->state_sequence, false);
     }
     c->state_sequence = keeps && holds ? sequence : 0;
     return status;

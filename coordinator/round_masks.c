@@ -37,7 +37,7 @@ enum status coordinator_forget_masks(struct coordinator *c, uint32_t round)
         return STATUS_OK;
     }
     drop_kept(c);
-    return stale_add(&c->stale, sequence);
+    return stale_add(&c->stale, sequence, false);
 }
 
 static bool is_this_round(const struct coordinator *c, uint32_t round)

@@ -85,7 +85,8 @@ static enum status perform(struct driver *driver, const struct effect *effect)
         break;
     case EFFECT_FORGET:
         CHECK(effect->as.forget.sequence > 0);
-        status = driver->journal.forget(driver->journal.self, effect->as.forget.sequence);
+        status = (effect->as.forget.secret ? driver->journal.wipe : driver->journal.forget)(
+            driver->journal.self, effect->as.forget.sequence);
         if (status != STATUS_OK) {
             return journal_failed(driver, status, "forget-failed");
         }

@@ -37,6 +37,10 @@ struct journal {
      * nothing. Fails like append. */
     enum status (*forget)(void *self, uint64_t sequence);
 
+    /** Drops a blob that is a secret: its bytes are overwritten in the journal's files, and the log that they may still be
+     * in is emptied. While another program reads the journal this waits for the next append. Fails like append. */
+    enum status (*wipe)(void *self, uint64_t sequence);
+
     /** Reads every record, checking each against its digest. Fails with STATUS_CORRUPT, STATUS_IO,
      * STATUS_NO_MEMORY, or what visit returned; why tells the operator which file and what to do.
      */

@@ -38,8 +38,9 @@ struct journal_sqlite {
     int lock;      /* -1 when read-only */
     int mark_file; /* -1 when read-only */
     bool read_only;
-    bool is_older; /* its version, than what this program writes */
-    bool refuses;  /* after a doubt: only a new opening tells what is there */
+    bool is_older;        /* its version, than what this program writes */
+    bool refuses;         /* after a doubt: only a new opening tells what is there */
+    bool log_has_secrets; /* what was wiped is still in SQLite's log: somebody reads the journal */
     struct journal_mark last;
     struct why trouble;
 };
@@ -61,6 +62,9 @@ struct slice journal_row_shorten(uint8_t place[JOURNAL_PLACE_BYTES], struct slic
 /** The other way; returns whether the digest could be told. */
 MUST_USE bool journal_row_expand(struct digest *out, struct slice stored, struct slice body,
                                  uint64_t blob_bytes);
+
+/** Moves SQLite's log into the database and empties it, unless somebody reads the journal. Fails with STATUS_IO. */
+MUST_USE enum status journal_sqlite_empty_log(struct journal_sqlite *journal);
 
 /** The functions of struct journal. */
 struct journal journal_sqlite_face(struct journal_sqlite *journal);

@@ -158,6 +158,9 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     }
     journal->last = next;
     *sequence = next.sequence;
+    if (journal->log_has_secrets && journal_sqlite_empty_log(journal) != STATUS_OK) {
+        journal->refuses = true; /* this record is durable */
+    }
     /* The record is durable whether or not the mark follows; a mark left behind only guards less.
      */
     if (journal_mark_write(journal->mark_file, &next) != STATUS_OK) {
@@ -173,6 +176,26 @@ static bool wait_for_disk(struct journal_sqlite *journal, bool wait)
     return sqlite3_exec(journal->database,
                         wait ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL, NULL,
                         NULL) == SQLITE_OK;
+}
+
+enum status journal_sqlite_empty_log(struct journal_sqlite *journal)
+{
+    const int result =
+        sqlite3_wal_checkpoint_v2(journal->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    journal->log_has_secrets = result != SQLITE_OK;
+    if (result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED) {
+        return STATUS_OK;
+    }
+    (void)journal_sqlite_failure(journal, "overwritten");
+    return STATUS_IO;
+}
+
+/* Otherwise pages that are freed keep their bytes: of a large answer that is not a secret they would be written once more. */
+static bool overwrite_freed(struct journal_sqlite *journal, bool overwrite)
+{
+    return sqlite3_exec(journal->database,
+                        overwrite ? "PRAGMA secure_delete=ON" : "PRAGMA secure_delete=FAST", NULL,
+                        NULL, NULL) == SQLITE_OK;
 }
 
 static enum status drop_pieces(struct journal_sqlite *journal, uint64_t sequence)
@@ -204,6 +227,27 @@ static enum status forget(void *self, uint64_t sequence)
         (void)journal_sqlite_failure(journal, "set to wait for the disk");
         journal->refuses = true;
         return STATUS_UNKNOWN_OUTCOME;
+    }
+    return status;
+}
+
+static enum status wipe(void *self, uint64_t sequence)
+{
+    struct journal_sqlite *journal = self;
+    enum status status = refuse(journal);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!overwrite_freed(journal, true)) {
+        return give_up(journal);
+    }
+    status = forget(self, sequence);
+    if (status == STATUS_OK && !overwrite_freed(journal, false)) {
+        return give_up(journal);
+    }
+    if (status == STATUS_OK) {
+        status = journal_sqlite_empty_log(journal);
+        journal->refuses = status != STATUS_OK;
     }
     return status;
 }
@@ -374,6 +418,7 @@ struct journal journal_sqlite_face(struct journal_sqlite *journal)
     return (struct journal){.self = journal,
                             .append = append,
                             .forget = forget,
+                            .wipe = wipe,
                             .each = each,
                             .trouble = trouble,
                             .close = close_face};

@@ -72,7 +72,7 @@ static enum status set_durable(struct journal_sqlite *journal)
     if (!ask(journal, "PRAGMA journal_mode=WAL", NULL, mode, sizeof mode) ||
         !run(journal, "PRAGMA synchronous=FULL; PRAGMA cache_size=-2048;"
                       "PRAGMA journal_size_limit=16777216; PRAGMA wal_autocheckpoint=1000;"
-                      "PRAGMA trusted_schema=OFF") ||
+                      "PRAGMA trusted_schema=OFF; PRAGMA secure_delete=FAST") ||
         !ask(journal, "PRAGMA synchronous", &level, NULL, 0)) {
         return journal_sqlite_failure(journal, "prepared");
     }
@@ -379,6 +379,11 @@ static enum status open_all(struct journal_sqlite *journal,
     }
     if (status == STATUS_OK) {
         status = prepare_statements(journal);
+    }
+    /* A death may have left there what was wiped. On a full disk that waits for the next append. */
+    if (status == STATUS_OK && !options->read_only && !empty &&
+        journal_sqlite_empty_log(journal) != STATUS_OK) {
+        journal->trouble.text[0] = '\0';
     }
     return status;
 }

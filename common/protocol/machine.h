@@ -94,6 +94,7 @@ struct effect {
         } commit;
         struct {
             uint64_t sequence;
+            bool secret; /* overwrite it where it was written */
         } forget;
         struct {
             int exit_code;

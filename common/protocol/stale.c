@@ -5,18 +5,18 @@
 
 enum { EFFECTS_LEFT = 64, CAPACITY_FIRST = 8 };
 
-enum status stale_add(struct stale *stale, uint64_t sequence)
+enum status stale_add(struct stale *stale, uint64_t sequence, bool secret)
 {
     if (stale->count == stale->capacity) {
         size_t capacity = stale->capacity > 0 ? 2 * stale->capacity : CAPACITY_FIRST;
-        uint64_t *grown = realloc(stale->sequence, capacity * sizeof *grown);
+        struct stale_record *grown = realloc(stale->record, capacity * sizeof *grown);
         if (grown == NULL) {
             return STATUS_NO_MEMORY;
         }
-        stale->sequence = grown;
+        stale->record = grown;
         stale->capacity = capacity;
     }
-    stale->sequence[stale->count++] = sequence;
+    stale->record[stale->count++] = (struct stale_record){sequence, secret};
     return STATUS_OK;
 }
 
@@ -29,16 +29,17 @@ void stale_forget(struct stale *stale, struct effects *effects)
         if (effect == NULL) {
             break;
         }
-        effect->as.forget.sequence = stale->sequence[asked++];
+        effect->as.forget.sequence = stale->record[asked].sequence;
+        effect->as.forget.secret = stale->record[asked++].secret;
     }
     if (asked > 0) {
         stale->count -= asked;
-        memmove(stale->sequence, stale->sequence + asked, stale->count * sizeof *stale->sequence);
+        memmove(stale->record, stale->record + asked, stale->count * sizeof *stale->record);
     }
 }
 
 void stale_free(struct stale *stale)
 {
-    free(stale->sequence);
+    free(stale->record);
     *stale = (struct stale){0};
 }

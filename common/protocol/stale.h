@@ -11,15 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stale_record {
+    uint64_t sequence;
+    bool secret; /* to be overwritten */
+};
+
 /* Starts zeroed. Oldest first. */
 struct stale {
-    uint64_t *sequence; /* (count) owned */
+    struct stale_record *record; /* (count) owned */
     size_t count;
     size_t capacity;
 };
 
 /** Notes a record that holds a blob. Fails with STATUS_NO_MEMORY: restart from the journal. */
-MUST_USE enum status stale_add(struct stale *stale, uint64_t sequence);
+MUST_USE enum status stale_add(struct stale *stale, uint64_t sequence, bool secret);
 
 /** Asks for what was noted, as far as it fits beside EFFECTS_LEFT other effects. The rest waits for the next call. */
 void stale_forget(struct stale *stale, struct effects *effects);

@@ -89,6 +89,10 @@ void checker_on_durable(struct world *world, struct node *node, struct slice bod
  * that the latest has just replaced, however often the program died before it forgot. */
 void checker_on_kept(struct world *world, const struct node *node);
 
+/** A record's blob is forgotten: what opens masks has to be overwritten. */
+void checker_on_forget(struct world *world, const struct node *node, uint64_t sequence,
+                       bool is_wiped);
+
 /** A frame leaves a program. */
 void checker_on_send(struct world *world, struct node *node, size_t to, struct slice control,
                      struct slice payload);

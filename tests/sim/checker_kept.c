@@ -12,6 +12,21 @@ static bool is_replaceable(const struct world *world, const struct record *recor
     return stage->task == TASK_UPDATE && within + 1 < stage->rounds; /* the last one is a model */
 }
 
+void checker_on_forget(struct world *world, const struct node *node, uint64_t sequence,
+                       bool is_wiped)
+{
+    struct record record;
+    if (sequence > node->journal.count ||
+        wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) != STATUS_OK) {
+        return;
+    }
+    if (record.kind == RECORD_ANSWER && record.as.answer.masks_bytes > 0 && !is_wiped) {
+        world_fail(world, "%s: what opens its masked answer is not overwritten",
+                   peer_name(node->number));
+    }
+    record_free(&record);
+}
+
 void checker_on_kept(struct world *world, const struct node *node)
 {
     size_t kept = 0;

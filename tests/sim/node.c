@@ -288,6 +288,8 @@ static void perform(struct world *world, struct node *node, const struct effect 
             enum journal_fault fault = (enum journal_fault)(1 + dice_below(&world->dice, 3));
             memory_journal_plan(&node->journal, 1, fault);
         }
+        checker_on_forget(world, node, effect->as.forget.sequence,
+                          effect->as.forget.secret && world->plan.planted != PLANTED_NOT_WIPED);
         if (memory_journal_forget(&node->journal, effect->as.forget.sequence) != STATUS_OK) {
             node_crash(world, node, "cannot forget");
         }

@@ -33,6 +33,7 @@ const char *planted_name(enum planted planted)
         [PLANTED_TWO_LISTS] = "two-lists",
         [PLANTED_KEYS_EARLY] = "keys-early",
         [PLANTED_TWO_KEYS] = "two-keys",
+        [PLANTED_NOT_WIPED] = "not-wiped",
         [PLANTED_MASK_LOST] = "mask-lost",
     };
     return name[planted];

@@ -40,6 +40,7 @@ enum planted {
     PLANTED_TWO_LISTS,    /* after a crash the coordinator has forgotten whom it named */
     PLANTED_KEYS_EARLY,   /* keys leave before they are durable */
     PLANTED_TWO_KEYS,     /* after a crash a site has forgotten its keys */
+    PLANTED_NOT_WIPED,    /* what opens an answer's masks is forgotten and not overwritten */
     PLANTED_MASK_LOST,    /* one survivor's answer keeps a mask in the sum */
     PLANTED_COUNT
 };

@@ -119,6 +119,121 @@ Test(journal, forgetting_drops_the_blob_alone, .init = setup, .fini = teardown)
     cr_expect_str_eq(seen.text, "1:one:0 2:two:4 ");
 }
 
+static const char secret[] = "\x01\xf3 secret \xe7\x02";
+
+/* Whether a file of the journal has it. */
+static bool file_has(const char *name)
+{
+    FILE *file = fopen(scratch_path(&scratch, name), "rb");
+    static uint8_t bytes[1 << 22];
+    if (file == NULL) {
+        return false;
+    }
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    cr_assert_lt(size, sizeof bytes);
+    (void)fclose(file);
+    bool found = false;
+    for (size_t at = 0; at + sizeof secret <= size && !found; at++) {
+        found = memcmp(bytes + at, secret, sizeof secret - 1) == 0;
+    }
+    return found;
+}
+
+static bool is_somewhere(void)
+{
+    return file_has("journal.db") || file_has("journal.db-wal");
+}
+
+/* A blob of several pieces, full of it. */
+static void put_secret(const char *body)
+{
+    static uint8_t blob[3 * JOURNAL_PIECE_BYTES + 100];
+    for (size_t at = 0; at + sizeof secret < sizeof blob; at += sizeof secret) {
+        memcpy(blob + at, secret, sizeof secret);
+    }
+    cr_assert_eq(put(body, blob, sizeof blob), STATUS_OK);
+}
+
+/* Forgetting alone leaves the bytes where they are, in the log or in pages that are free: the test would notice. */
+Test(journal, what_is_wiped_is_in_no_file, .init = setup, .fini = teardown)
+{
+    for (int moved = 0; moved < 2; moved++) {
+        cr_assert_eq(put("before", "abc", 3), STATUS_OK);
+        put_secret("secret");
+        cr_assert_eq(put("after", "defg", 4), STATUS_OK);
+        if (moved == 1) {
+            cr_assert_eq(reopen(), STATUS_OK); /* the log is in the database */
+        }
+        cr_assert(is_somewhere());
+        const uint64_t sequence = moved == 0 ? 2 : 5;
+        cr_assert_eq(journal.wipe(journal.self, sequence), STATUS_OK);
+        cr_assert_not(is_somewhere(), "%d", moved);
+        cr_assert_eq(journal.wipe(journal.self, sequence), STATUS_OK);
+    }
+    put_secret("forgotten");
+    cr_assert_eq(journal.forget(journal.self, 7), STATUS_OK);
+    cr_assert(is_somewhere());
+    struct seen seen = read_all(&journal, STATUS_OK);
+    cr_expect_str_eq(seen.text, "1:before:3 2:secret:0 3:after:4 4:before:3 5:secret:0 6:after:4 "
+                                "7:forgotten:0 ");
+}
+
+/* A reader holds what it reads. */
+static enum status wipe_meanwhile(UNUSED void *self, uint64_t sequence, UNUSED struct slice body,
+                                  UNUSED struct slice blob)
+{
+    if (sequence == 1) {
+        cr_assert_eq(journal.wipe(journal.self, 2), STATUS_OK);
+        cr_assert(is_somewhere());
+    }
+    return STATUS_OK;
+}
+
+Test(journal, what_is_wiped_beside_a_reader_goes_with_the_next_record, .init = setup,
+     .fini = teardown)
+{
+    struct journal reader;
+    cr_assert_eq(put("before", "abc", 3), STATUS_OK);
+    put_secret("secret");
+    cr_assert_eq(open_kind(&reader, "agent", true), STATUS_OK);
+    cr_assert_eq(reader.each(reader.self, wipe_meanwhile, NULL, &why), STATUS_OK, "%s", why.text);
+    journal_close(&reader);
+    cr_assert(is_somewhere());
+    cr_assert_eq(put("after", "defg", 4), STATUS_OK);
+    cr_assert_not(is_somewhere());
+}
+
+static enum status wipe_and_die(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    cr_assert_eq(wipe_meanwhile(self, sequence, body, blob), STATUS_OK);
+    (void)raise(SIGKILL);
+    return STATUS_OK;
+}
+
+/* The program dies before the log is empty: the next start has nothing left to wipe. */
+Test(journal, what_a_death_left_in_the_log_goes_at_the_next_start, .init = setup, .fini = teardown)
+{
+    int result = 0;
+    journal_close(&journal);
+    const pid_t child = quiet_fork();
+    if (child == 0) {
+        struct journal reader;
+        cr_assert_eq(open_kind(&journal, "agent", false), STATUS_OK);
+        cr_assert_eq(put("before", "abc", 3), STATUS_OK);
+        put_secret("secret");
+        cr_assert_eq(open_kind(&reader, "agent", true), STATUS_OK);
+        (void)reader.each(reader.self, wipe_and_die, NULL, &why);
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &result, 0), child);
+    cr_assert(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
+    cr_assert(is_somewhere());
+    cr_assert_eq(open_kind(&journal, "agent", false), STATUS_OK, "%s", why.text);
+    cr_assert_not(is_somewhere());
+    struct seen seen = read_all(&journal, STATUS_OK);
+    cr_expect_str_eq(seen.text, "1:before:3 2:secret:0 ");
+}
+
 Test(journal, a_visit_can_end_the_reading, .init = setup, .fini = teardown)
 {
     cr_assert_eq(put("one", NULL, 0), STATUS_OK);
