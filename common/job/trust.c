@@ -39,7 +39,7 @@ static const struct trust table[] = {
                     "cohort.dishonest may help the coordinator",
          .messages = 11,
          .round_trips = 5,
-         .commits = 5,
+         .commits = 6,
          .one_noise = true,
          .masked = true,
          .rival = TRUST_CENTRAL},

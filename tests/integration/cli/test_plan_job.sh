@@ -21,6 +21,7 @@ for shipped in "$root"/compose/*/*.yml; do
     case $shipped in
     */docker-compose.yml) continue ;;
     */sensors/*) agents=20 ;;
+    */registries/*) agents=32 ;;
     *) agents=5 ;;
     esac
     expect 0 "$hedgerow" plan job "$shipped" --agents "$agents"

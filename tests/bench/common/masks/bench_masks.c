@@ -23,7 +23,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SITES_MAX = 32, RUNS = 7, THREADS_MAX = 8, PATH_BYTES = 512, RECORD_BYTES = 200 };
+enum {
+    SITES_MAX = 32,
+    RUNS = 7,
+    THREADS_MAX = 8,
+    PATH_BYTES = 512,
+    RECORD_BYTES = 200,
+    KEYS_BLOB_BYTES = 300
+};
 
 struct setting {
     size_t sites;
@@ -104,6 +111,8 @@ static void draw_keys(struct bench *bench, size_t i)
 {
     CHECK(masks_site_new(&bench->site[i], &bench->self[i], &bench->terms, &bench->invitation,
                          NULL) == STATUS_OK);
+    const uint8_t secrets[KEYS_BLOB_BYTES] = {1};
+    commit(bench, i, (struct slice){secrets, sizeof secrets});
 }
 
 /* Answers are zero: what is computed here does not depend on them. */
