@@ -102,6 +102,10 @@ static void tell_revoked(const struct coordinator *c, const struct event *event)
     const char *names[MASKS_SITES_MAX];
     const size_t count = coordinator_list_revoked(c, names);
     for (size_t i = 0; i < count; i++) {
+        if (masks_host_has_revealed(c->masks,
+                                    masks_roster_rank(masks_host_roster(c->masks), names[i]))) {
+            continue; /* it has done its part */
+        }
         log_event(c->options.log, LOG_WARN, "survivor-revoked", names[i],
                   "is not admitted any more, and the sum of round %" PRIu32
                   " cannot be opened without it: admit it again within %" PRId64

@@ -348,6 +348,9 @@ static enum status visit_row(struct journal_sqlite *journal, struct journal_mark
         status = visit(visit_self, next.sequence, body, blob);
         *at = next;
     }
+    if (memory != NULL) {
+        bytes_wipe(memory, (size_t)blob_bytes); /* it may be what opens masks */
+    }
     free(memory);
     return status;
 }

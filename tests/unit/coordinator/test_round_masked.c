@@ -95,6 +95,19 @@ Test(round_masked, a_survivor_that_is_revoked_and_admitted_again_opens_its_round
     masked_free(&rig);
 }
 
+Test(round_masked, a_survivor_that_is_revoked_after_it_has_revealed_is_not_needed)
+{
+    answer_all();
+    masked_answer(&rig, 1u << LAST);
+    masked_sign(&rig, ALL);
+    masked_reveal(&rig, 1);
+    masked_admit(&rig, ALL & ~1u);
+    cr_assert_null(strstr(rig.said, "survivor-revoked"));
+    masked_reveal(&rig, ALL & ~1u);
+    expect_round_of(ALL, MASKED_SITES);
+    masked_free(&rig);
+}
+
 Test(round_masked, a_survivor_that_stays_revoked_is_named_when_its_round_is_lost)
 {
     for (int rerun = 0; rerun < 2; rerun++) {
