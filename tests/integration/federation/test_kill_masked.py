@@ -9,7 +9,7 @@ a mask that stays is uniform among 2^64 numbers, and a right sum is below 2^40, 
 chance with a probability below 2^-23.
 
 The last cases are of sites that do not come back: one that leaves for good before its signature ends the job,
-charged and with nothing released.
+charged and with nothing released; one that is revoked after its answer is in no sum.
 """
 
 import pathlib
@@ -147,6 +147,30 @@ def leaver(make, programs, keys, place, ends_well):
         time.sleep(0.1)
 
 
+def revoked(make, programs, keys):
+    """A site is revoked after it has answered, while another one is away: the round goes on without it."""
+    with make_federation(make, programs, keys) as federation:
+        for name in federation.names[:-1]:
+            federation.start_agent(name=name)
+        away = federation.start_agent(name="site-4", program="hedgerow-agent-killed",
+                                      HEDGEROW_KILL_AT="commit-before:3")
+        coordinator = federation.start_coordinator()
+        fed.wait_until(lambda: away.code() == -signal.SIGKILL, "site-4 dies before its answer")
+        for name in federation.names[:-1]:
+            federation.wait_event("coordinator", "answer-counted", name)
+        code, said = federation.agents_command("revoke", "site-1")
+        expect(code == 0, f"agents revoke ended with {code}: {said}")
+        federation.wait_event("coordinator", "answers-anew")
+        federation.start_agent(name="site-4")
+        fed.wait_until(lambda: coordinator.code() is not None, "the coordinator has ended")
+        expect(coordinator.code() == 0, f"the coordinator ended with {coordinator.code()}")
+        rounds = [(record, blob) for _, record, blob in journals.read(federation.office / "state")
+                  if record["kind"] == "round"]
+        for record, blob in rounds:
+            expect(record["agents"] == ["site-2", "site-3", "site-4"], f"round {record['round']}: {record['agents']}")
+            check_numbers(record, blob)
+
+
 def places(path, dice):
     """Every commit, computation and forgetting; some of the rest."""
     kinds = test_kill.places(path)
@@ -174,6 +198,7 @@ def main():
         cases.append(("leaves before it answers", leaver, {**away, "place": "commit-before:3", "ends_well": True}))
         cases.append(("leaves before it signs", leaver, {**away, "place": "commit-before:4", "ends_well": False}))
         cases.append(("leaves once it has signed", leaver, {**away, "place": "commit-after:4", "ends_well": False}))
+        cases.append(("revoked once it has answered", revoked, away))
         return fed.run_cases([one for one in cases if options.only in one[0]], options.at_once)
 
 
