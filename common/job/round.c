@@ -106,7 +106,10 @@ struct query_noise round_noise(const struct job *job, const struct stage *stage,
         .is_gaussian = gaussian,
         .scale = gaussian ? (double)bounds->sensitivity * (double)charge->sigma_micro * 1e-6
                           : (double)bounds->sensitivity * 1e6 / (double)charge->epsilon_micro,
-        .draws = noises_of(job, agents)};
+        .draws = noises_of(job, agents),
+        .whole_noises = trust_of(job)->masked && agents > job->honest
+                            ? (double)agents / (double)job->honest
+                            : 0};
 }
 
 struct round_rows round_rows(const struct stage *stage, uint32_t within, uint64_t record_count)

@@ -30,7 +30,8 @@ static const double reach = 4e-9; /* what the slices leave out on one side, and 
 
 double query_noise_deviation(const struct query_noise *noise)
 {
-    return noise->scale * sqrt((noise->is_gaussian ? 1.0 : 2.0) * noise->draws);
+    const double noises = noise->whole_noises > 0 ? noise->whole_noises : noise->draws;
+    return noise->scale * sqrt((noise->is_gaussian ? 1.0 : 2.0) * noises);
 }
 
 static double laplace_upper(uint32_t n, double x)

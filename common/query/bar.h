@@ -11,10 +11,11 @@ enum { QUERY_DRAWS_MAX = 256 };
 
 /* The noise on each coordinate of a released sum. */
 struct query_noise {
-    bool is_gaussian; /* else Laplace; both discrete */
-    double scale;     /* of one draw, unit: grid steps: Laplace scale, or sigma; finite, > 0 */
-    uint32_t draws;   /* 1 .. QUERY_DRAWS_MAX: local trust: one for each agent; central: 1;
+    bool is_gaussian;    /* else Laplace; both discrete */
+    double scale;        /* of one draw, unit: grid steps: Laplace scale, or sigma; finite, > 0 */
+    uint32_t draws;      /* 1 .. QUERY_DRAWS_MAX: local trust: one for each agent; central: 1;
                          distributed: survivors/h, rounded up (a bound: bar.c) */
+    double whole_noises; /* distributed: survivors/h as it is, >= 1; else 0: as many as draws */
 };
 
 /** Returns an upper bound on the noise's standard deviation: discrete noise varies a little less

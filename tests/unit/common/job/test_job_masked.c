@@ -5,6 +5,7 @@
 #include "job/trust.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ Test(job_masked, what_cannot_work_is_refused_with_what_to_change)
     }
 }
 
-/* The sum of h sites has one noise; of more, as much more, rounded up. And each site's sensitivity is that of the
+/* The sum of h sites has one noise; of more, as much more: rounded up for bars, as it is for deviations. And each site's sensitivity is that of the
  * fewest records that the job allows, as one noise is for all. */
 Test(job_masked, the_noise_of_a_sum_is_one_for_every_h_sites)
 {
@@ -111,8 +112,11 @@ Test(job_masked, the_noise_of_a_sum_is_one_for_every_h_sites)
     cr_expect_eq(bounds.sensitivity, many.sensitivity);
     static const uint32_t noises[] = {1, 1, 1, 1, 2, 2, 2, 3};
     for (size_t agents = 1; agents < sizeof noises / sizeof noises[0] + 0; agents++) {
-        cr_expect_eq(round_noise(&job, &job.stage[0], &bounds, agents).draws, noises[agents],
-                     "%zu agents", agents);
+        const struct query_noise noise = round_noise(&job, &job.stage[0], &bounds, agents);
+        const double whole = agents < 3 ? 1 : (double)agents / 3;
+        cr_expect_eq(noise.draws, noises[agents], "%zu agents", agents);
+        cr_expect_float_eq(query_noise_deviation(&noise), noise.scale * sqrt(2 * whole),
+                           1e-9 * noise.scale, "%zu agents", agents);
     }
     job_free(&job);
 }
