@@ -19,12 +19,13 @@ enum {
     STEPS_MAX = 400,
     HALVINGS_MAX = 40,
     FOLDS = 5,
-    FACTOR_MAX = 2048, /* features; with more the guess is a multiple of the identity */
-    TABLE_LOG2_MAX = 22
+    FACTOR_MAX = 2048,   /* features; with more the guess is a multiple of the identity */
+    SCORES_LOG2_MAX = 20 /* records, features, outputs, multiplied: beyond it one fold is judged */
 };
 
-/* Decreases in F beyond it are too small to change a figure. */
-static const double enough = 1e-9;
+/* Decreases in F beyond it are too small to change a figure; and to change which lambda is chosen. */
+static const double enough_to_fit = 1e-9;
+static const double enough_to_judge = 1e-7;
 
 static const double lambda_list[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 0};
 
@@ -40,6 +41,7 @@ struct search {
     const double *x;
     const double *y;
     double lambda;
+    double enough;    /* the search ends where F is expected to fall by less */
     double *own;      /* all arrays below */
     double *score;    /* (m, k); after a gradient the slopes */
     double *gradient; /* (n) */
@@ -219,7 +221,7 @@ static bool advance(struct search *s, double *w, double *value)
 {
     const double fall = -dense_dot(s->gradient, s->step, s->n);
     double length = 1;
-    if (!(fall > enough)) {
+    if (!(fall > s->enough)) {
         return false;
     }
     for (int tries = 0; tries < HALVINGS_MAX; tries++) {
@@ -281,9 +283,10 @@ static enum status search_init(struct search *s, const struct rival_problem *pro
     return STATUS_OK;
 }
 
-static void search_run(struct search *s, double *w, double lambda)
+static void search_run(struct search *s, double *w, double lambda, double enough)
 {
     s->lambda = lambda;
+    s->enough = enough;
     s->past = 0;
     if (s->factor != NULL && !find_factor(s)) {
         free(s->factor);
@@ -311,7 +314,7 @@ enum status rival_fit(double *w, const struct rival_problem *problem, double lam
     check_shape(problem);
     enum status status = search_init(&s, problem, problem->data);
     if (status == STATUS_OK) {
-        search_run(&s, w, lambda);
+        search_run(&s, w, lambda, enough_to_fit);
         search_free(&s);
     }
     return status;
@@ -363,7 +366,7 @@ static enum status judge_fold(double *total, double *w, const struct rival_probl
         for (size_t i = 0; i < LAMBDAS && status == STATUS_OK; i++) {
             double loss = INFINITY;
             if (vain < 2) {
-                search_run(&s, w, lambda_list[i]);
+                search_run(&s, w, lambda_list[i], enough_to_judge);
                 loss = mean_loss(score, &s, w, held.x, held.y, held.record_count);
             }
             vain = loss < 0.999 * least ? 0 : vain + 1;
@@ -387,7 +390,8 @@ enum status rival_best(double *w, double *lambda, double *loss, const struct riv
     size_t best = 0;
     enum status status = STATUS_OK;
     check_shape(problem);
-    const bool is_large = data->record_count * data->feature_count >> TABLE_LOG2_MAX > 0;
+    const size_t products = data->record_count * data->feature_count * problem->outputs;
+    const bool is_large = products >> SCORES_LOG2_MAX > 0;
     const size_t folds = is_large ? 1 : FOLDS;
     for (size_t fold = 0; fold < folds && status == STATUS_OK; fold++) {
         status = judge_fold(total, w, problem, fold);

@@ -34,8 +34,8 @@ struct rival_problem {
 MUST_USE enum status rival_fit(double *w, const struct rival_problem *problem, double lambda);
 
 /**
- * Chooses lambda among 0 and powers of ten by five-fold cross-validation (one fold of tables beyond
- * 2^22 numbers), by the mean loss on the records left out, and fits all records at the chosen one.
+ * Chooses lambda among 0 and powers of ten by five-fold cross-validation (one fold where
+ * records, features and outputs multiplied exceed 2^20), by the mean loss on the records left out, and fits all records at the chosen one.
  *
  * w       out  (outputs, d)
  * lambda  out  the chosen one

@@ -13,7 +13,7 @@ done
 expect 2 study
 says 'NAME is missing'
 expect 2 study nothing --out "$work/o"
-says 'there is no study "nothing"; there are regret, excess, concentration, accuracy and corrections'
+says 'there is no study "nothing"; there are regret, excess, concentration, accuracy, corrections and intervals'
 expect 2 study excess
 says '--out'
 expect 2 study excess --out "$work/o" --runs 1
