@@ -28,6 +28,15 @@ void outcome_forget_stage(struct outcome *outcome)
     outcome->before = (struct regret_bound){0};
 }
 
+void outcome_round_free(struct outcome_round *round)
+{
+    free(round->loss);
+    free(round->weight);
+    free(round->note);
+    free(round->answer);
+    free(round->point);
+}
+
 void outcome_free(struct outcome *outcome)
 {
     if (outcome == NULL) {
@@ -37,11 +46,7 @@ void outcome_free(struct outcome *outcome)
     query_run_free(&outcome->queries);
     free(outcome->state);
     for (size_t i = 0; i < outcome->round_count; i++) {
-        free(outcome->round[i].loss);
-        free(outcome->round[i].weight);
-        free(outcome->round[i].note);
-        free(outcome->round[i].answer);
-        free(outcome->round[i].point);
+        outcome_round_free(&outcome->round[i]);
     }
     free(outcome->round);
     free(outcome->agent);

@@ -47,6 +47,9 @@ struct outcome_round {
     double regret_bound;
 };
 
+/** Frees what a round owns. */
+void outcome_round_free(struct outcome_round *round);
+
 struct outcome_agent {
     struct peer peer;
     uint32_t answers;   /* that were counted */

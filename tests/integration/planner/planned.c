@@ -266,10 +266,7 @@ static size_t read_release(double *value, const struct planned *bench,
         }
         break;
     }
-    free(round.loss);
-    free(round.weight);
-    free(round.answer);
-    free(round.note);
+    outcome_round_free(&round);
     return count;
 }
 
