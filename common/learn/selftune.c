@@ -17,7 +17,9 @@
 #define LARGEST      1e6
 #define RIDGE_LEAST  1e-4
 #define PLAIN_FACTOR 2.0 /* W of columns of which nothing is known */
-#define STEEP_MANY   4.0 /* times white columns' curvature, if these are not white */
+#define STEEP_MANY                                                                                 \
+    4.0 /* of several classes: times white columns' curvature, if these are not white */
+#define STEEP_WHITE  1.2 /* if they are */
 
 #define CLIP_MOST(d) (16 * ((d) + 1)) /* no gradient of a made-up record is as long */
 
@@ -63,9 +65,8 @@ size_t selftune_product_count(const struct selftune *stage)
 size_t selftune_sum_count(const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
-    return stage->sight == SIGHT_PRODUCTS ? d
-           : stage->sight == SIGHT_NONE   ? 0
-                                          : selftune_class_count(stage) * d;
+    const bool one_sum = stage->sight == SIGHT_PRODUCTS && stage->output_count == 1;
+    return stage->sight == SIGHT_NONE ? 0 : one_sum ? d : selftune_class_count(stage) * d;
 }
 
 enum status selftune_check(const struct selftune *stage, struct why *why)
@@ -201,8 +202,7 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
 }
 
 /* g (m, D) = the released mean gradient less the one that the model itself would give. A softmax's
- * gradients sum to 0 over the classes: what does not is noise. After a look at products the counts know the
- * intercepts better at first. */
+ * gradients sum to 0 over the classes: what does not is noise. */
 static void news_of(double *g, const struct selftune_parts *parts, const struct selftune *stage,
                     const struct selftune_release *release)
 {
@@ -219,9 +219,6 @@ static void news_of(double *g, const struct selftune_parts *parts, const struct 
         for (size_t o = 0; o < m; o++) {
             g[o * row + j] -= mean;
         }
-    }
-    for (size_t o = 0; stage->sight == SIGHT_PRODUCTS && release->step == 0 && o < m; o++) {
-        g[o * row + parts->d] = 0;
     }
 }
 
@@ -247,8 +244,8 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     news_of(g, parts, stage, release);
     for (size_t o = 0; o < m; o++) {
         ridge[o] = s2 / (h[o] * parts->prior[o]) + RIDGE_LEAST;
-        if (m > 1 && stage->sight != SIGHT_PRODUCTS) {
-            ridge[o] += (STEEP_MANY - 1) * h[o];
+        if (m > 1) {
+            ridge[o] += ((stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE : STEEP_MANY) - 1) * h[o];
         }
     }
     memcpy(v, parts->v, width * sizeof *v);

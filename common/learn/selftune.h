@@ -5,11 +5,11 @@
  * first release is a look at the records: the classes' counts, and one of
  *   sums      each class's sum of z, records clipped to a norm, and what the clip keeps of each class;
  *   squares   each class's sum of z, and the sum of z_j^2;
- *   products  the sum of z, and that of z z'.
+ *   products  the sum of z z', and the sum of z, of several classes each one's.
  * From them come mu and W. W is the inverse root of z's covariance, shrunken where it is noise, or that
  * of columns' variances (squares), or of variance 1/4 (sums). So all directions of u vary alike, and
  * noise harms all of them alike. The classes' sums also give a first model: the linear discriminant of
- * such columns, each of its numbers shrunken by its noise (learn/shrink.h). Where there are many columns
+ * such columns, each of its numbers shrunken by its noise (learn/selftune_first.c). Where there are many columns
  * and few records it is all that epsilon allows: a record adds to its class's sum once, but to the
  * gradients of all classes. Every further release is the sum of the gradients (p - y) u of all scores,
  * each record's clipped to norm C.
@@ -17,8 +17,8 @@
  * The coordinator replaces what else it would have to ask by made-up records u (learn/standin.h).
  * On them it computes: C; the clipped gradient that the model itself would give, which it subtracts
  * from the released one, so that clipping does not bias; and the curvature, which replaces a
- * learning rate. A step goes to the model whose gradients on the made-up records differ as much from
- * today's as the released ones do. A ridge pulls it back to V by the ratio of the noise's variance to
+ * learning rate. A step goes to the model whose labels, on the made-up records, would move today's
+ * clipped gradients as far as the released ones are off. A ridge pulls it back to V by the ratio of the noise's variance to
  * that of what is still to be learned (Pv), as in a Kalman filter. The result is the mean of the
  * last iterates.
  *
@@ -72,7 +72,7 @@ size_t selftune_class_count(const struct selftune *stage);
 /** Returns how many products or squares a look sums: d (d + 1)/2, d, or 0. */
 size_t selftune_product_count(const struct selftune *stage);
 
-/** Returns how many sums of columns a look of classes has: d beside products, else K d. */
+/** Returns how many sums of columns a look of classes has: d of two classes beside products, else K d. */
 size_t selftune_sum_count(const struct selftune *stage);
 
 /** Returns how many numbers the state has. */
@@ -107,7 +107,8 @@ struct selftune_look {
     const double *count; /* (K) records of each class */
     const double *kept;  /* (K) with SIGHT_SUMS, else NULL: of each record, by its class, the share
                              that its clip leaves of it */
-    const double *sum;   /* (K, d) each class's sum of clipped z; (d) of all z beside products */
+    const double
+        *sum; /* (K, d) each class's sum of clipped z; of two beside products (d) that of all z */
     const double
         *product; /* (selftune_product_count) sums of z_i z_j, i <= j, row by row; or of z_i^2 */
     double count_deviation; /* >= 0: the standard deviation of the noise on each number of count */
@@ -117,7 +118,7 @@ struct selftune_look {
 };
 
 /**
- * Takes the look: mu, W, V, Pv, the clip. Beside products V has but the intercepts.
+ * Takes the look: mu, W, V, Pv, the clip. Of two classes beside products V has but the intercept.
  *
  * state  in/out  (selftune_state_count) of finite numbers
  *

@@ -4,32 +4,23 @@
 #include "base/check.h"
 #include "learn/dense.h"
 #include "learn/selftune_private.h"
-#include "learn/shrink.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PRIOR             3.0 /* squared length of what is to be learned where no class was summed, over d */
 #define CLASS_LEAST       1e-3 /* of the share of a class */
 #define VARIANCE_LEAST    1e-2 /* of a feature */
 #define VARIANCE_PLAIN    0.25 /* of a feature of which nothing is known */
 #define EIGEN_LEAST       1e-3
 #define NOISE_EDGE        2.0 /* the eigenvalues of noise of deviation s end near 2 s sqrt(d) (Wigner) */
-#define ALIKE             0.35 /* correlation of two columns that a model weighs, about */
-#define LONGEST           2.0  /* of the first model's score: its deviation if columns are alike */
-#define LONGEST_MANY      3.0  /* of several classes a model's length, which hardly matters */
 #define SHARE_LEAST       0.01 /* of a class of two; of several, over their number */
 #define SHARE_SPREAD      0.2  /* of the share of a class */
 #define KEPT_LEAST        0.05 /* of the mean share of a record that its clip leaves */
 #define KEPT_LIKELY       0.65 /* of columns that are 0.45 from the middle on average */
 #define KEPT_SPREAD       0.2
 #define KEPT_SPREAD_CLASS 0.15 /* between classes, over the mean */
-#define NOISE_LEAST       1e-24
 #define MEANS_LEAST       1e-4 /* mean square of columns' means, at least */
-
-static const double middle_plain =
-    0.5; /* how far a softmax's intercepts trust the lengths of models */
 
 /* Fills the covariance (d, d) that the look shows. Its off-diagonals are multiplied by
  * max(0, 1 - s^2/their mean square), s the noise's deviation. Returns what the diagonal has to be
@@ -94,14 +85,6 @@ enum status selftune_whiten(double *w, const struct selftune *stage,
     return status;
 }
 
-/* What a look says of the classes, over all records. */
-struct seen_classes {
-    size_t count; /* K */
-    double share[SELFTUNE_OUTPUTS_MAX];
-    double kept[SELFTUNE_OUTPUTS_MAX]; /* of a record of the class, by its clip: mean, above 0 */
-    double deviation;                  /* of the noise on each of sum, at the mean of kept */
-};
-
 /* A noisy number drawn to what it is like to be, by its noise's variance and by that of such numbers. */
 static double drawn(double x, double likely, double spread, double noise)
 {
@@ -110,7 +93,7 @@ static double drawn(double x, double likely, double spread, double noise)
 
 /* Shares are drawn to those of equal classes. Of several, none is taken to be below its part of the noise: else rare classes
  * would be lost to it. */
-static void set_shares(struct seen_classes *classes, const struct selftune *stage,
+static void set_shares(struct selftune_classes *classes, const struct selftune *stage,
                        const struct selftune_look *look)
 {
     const double equal = 1 / (double)classes->count;
@@ -129,7 +112,7 @@ static void set_shares(struct seen_classes *classes, const struct selftune *stag
 }
 
 /* What the clip keeps of a record: on average, then of each class. */
-static void set_kept(struct seen_classes *classes, const struct selftune_look *look)
+static void set_kept(struct selftune_classes *classes, const struct selftune_look *look)
 {
     const double n = look->record_count;
     const double s = selftune_held(look->kept_deviation / n);
@@ -153,26 +136,9 @@ static void set_kept(struct seen_classes *classes, const struct selftune_look *l
     }
 }
 
-/* V's intercepts: of two classes the logarithm of their ratio, else each class's, less their mean. */
-static void set_intercepts(struct selftune_parts *parts, const struct selftune *stage,
-                           const struct seen_classes *classes)
-{
-    double mean = 0;
-    if (stage->output_count == 1) {
-        parts->v[parts->d] = log(classes->share[1] / classes->share[0]);
-        return;
-    }
-    for (size_t c = 0; c < classes->count; c++) {
-        mean += log(classes->share[c]) / (double)classes->count;
-    }
-    for (size_t c = 0; c < classes->count; c++) {
-        parts->v[c * (parts->d + 1) + parts->d] = log(classes->share[c]) - mean;
-    }
-}
-
 /* mu and, in mean (K, d), each class's sum over all records. Means that noise drowns are drawn to 0. */
-static void set_means(struct selftune_parts *parts, double *sum, const struct seen_classes *classes,
-                      const struct selftune_look *look)
+static void set_means(struct selftune_parts *parts, double *sum,
+                      const struct selftune_classes *classes, const struct selftune_look *look)
 {
     const size_t d = parts->d;
     const double noise =
@@ -194,109 +160,6 @@ static void set_means(struct selftune_parts *parts, double *sum, const struct se
     }
 }
 
-/* How the classes' sums tell output o from the others: its label's covariance with a column is weighed by `ours` for its own
- * class and by `others` for the rest, and a model's number is that over `curvature`. */
-struct contrast {
-    size_t class;
-    double curvature;
-    double noise; /* variance, over that of a number of sum */
-};
-
-static struct contrast contrast_of(const struct seen_classes *classes, const struct selftune *stage,
-                                   size_t output)
-{
-    const size_t class = stage->output_count == 1 ? 1 : output;
-    const double p = classes->share[class];
-    const double rest = (double)(classes->count - 1) * p * p;
-    return (struct contrast){class, stage->output_count == 1 ? p * classes->share[0] : p,
-                             (1 - p) * (1 - p) + rest};
-}
-
-/* How much steeper the loss is along a model v (d) than in white columns: columns that a model weighs are taken to be alike, as
- * each of them goes with the label. It weighs about |v|_1^2/|v|_2^2 of them. */
-static double steepness(const double *v, size_t d)
-{
-    double size = 0;
-    double square = 0;
-    for (size_t j = 0; j < d; j++) {
-        size += fabs(v[j]);
-        square += v[j] * v[j];
-    }
-    return square > 0 ? 1 + ALIKE * fmax(size * (size / square) - 1, 0) : 1;
-}
-
-/* Fills V but the intercepts, and Pv. sum: (K, d); scratch: (2, m, d) */
-static void set_models(struct selftune_parts *parts, double *scratch, const double *sum,
-                       const struct selftune *stage, const struct seen_classes *classes)
-{
-    const size_t d = parts->d;
-    const size_t m = stage->output_count;
-    double *variance = scratch + m * d;
-    for (size_t j = 0; j < d; j++) {
-        double total = 0;
-        for (size_t c = 0; c < classes->count; c++) {
-            total += sum[c * d + j];
-        }
-        for (size_t o = 0; o < m; o++) {
-            /* All of them times the root of their curvature have like noise. */
-            const struct contrast contrast = contrast_of(classes, stage, o);
-            const double by = parts->w[j] / sqrt(contrast.curvature);
-            const double s = classes->deviation * by;
-            scratch[o * d + j] =
-                (sum[contrast.class * d + j] - classes->share[contrast.class] * total) * by;
-            variance[o * d + j] = fmax(s * s * contrast.noise, NOISE_LEAST);
-        }
-    }
-    shrink(scratch, variance, m * d);
-    for (size_t j = 0; j < d; j++) {
-        double mean = 0;
-        for (size_t o = 0; o < m; o++) {
-            const double curvature = contrast_of(classes, stage, o).curvature;
-            scratch[o * d + j] /= sqrt(curvature);
-            variance[o * d + j] /= curvature;
-            mean += m > 1 ? scratch[o * d + j] / (double)m : 0;
-        }
-        for (size_t o = 0; o < m; o++) {
-            parts->v[o * (d + 1) + j] = scratch[o * d + j] - mean;
-        }
-    }
-    for (size_t o = 0; o < m; o++) {
-        double *v = parts->v + o * (d + 1);
-        double square = 0;
-        double unsure = 0;
-        for (size_t j = 0; j < d; j++) {
-            square += v[j] * v[j];
-            unsure += variance[o * d + j] / (double)d;
-        }
-        const double steep = m > 1 ? 1 : steepness(v, d);
-        const double shorter =
-            fmin(1, (m > 1 ? LONGEST_MANY : LONGEST) / sqrt(fmax(steep * square, NOISE_LEAST)));
-        for (size_t j = 0; j < d; j++) {
-            v[j] *= shorter;
-        }
-        parts->prior[o] = unsure + SELFTUNE_DRIFT * shorter * shorter * square / (double)d;
-    }
-}
-
-/* Of several classes those with long models start lower, as in a discriminant of normal classes: by half of what the models' squared
- * lengths say where the columns' variances are not known. */
-static void lower_intercepts(struct selftune_parts *parts, const struct selftune *stage)
-{
-    const size_t d = parts->d;
-    const size_t m = stage->output_count;
-    const double trust = stage->sight == SIGHT_SUMS ? middle_plain : 1;
-    double square[SELFTUNE_OUTPUTS_MAX];
-    double mean = 0;
-    for (size_t o = 0; o < m; o++) {
-        const double *v = parts->v + o * (d + 1);
-        square[o] = dense_dot(v, v, d);
-        mean += square[o] / (double)m;
-    }
-    for (size_t o = 0; m > 1 && o < m; o++) {
-        parts->v[o * (d + 1) + d] -= trust / 2 * (square[o] - mean);
-    }
-}
-
 static bool look_is_good(const struct selftune_look *look, const struct selftune *stage)
 {
     const size_t classes = selftune_class_count(stage);
@@ -312,26 +175,25 @@ static bool look_is_good(const struct selftune_look *look, const struct selftune
                                    selftune_is_deviation(look->kept_deviation)));
 }
 
-/* fresh: the state, then (K, d), (2, m, d) and the products over the records */
+/* fresh: the state, then (K, d) and the products over the records */
 static enum status take(double *fresh, const struct selftune *stage,
                         const struct selftune_look *look)
 {
-    const size_t d = stage->feature_count;
     const size_t products = selftune_product_count(stage);
     struct selftune_parts parts = selftune_parts_of(fresh, stage);
-    struct seen_classes classes = {.count = selftune_class_count(stage)};
+    struct selftune_classes classes = {.count = selftune_class_count(stage)};
     double *sum = fresh + selftune_state_count(stage);
-    double *scratch = sum + classes.count * d;
-    double *product = scratch + 2 * stage->output_count * d;
+    double *product = sum + selftune_sum_count(stage);
     const double n = look->record_count;
     set_shares(&classes, stage, look);
     set_kept(&classes, look);
-    if (stage->sight == SIGHT_PRODUCTS) {
-        for (size_t j = 0; j < d; j++) {
+    const bool by_class = selftune_sum_count(stage) > parts.d;
+    if (by_class) {
+        set_means(&parts, sum, &classes, look);
+    } else {
+        for (size_t j = 0; j < parts.d; j++) {
             parts.mu[j] = selftune_between(look->sum[j] / n, -1, 1);
         }
-    } else {
-        set_means(&parts, sum, &classes, look);
     }
     for (size_t i = 0; i < products; i++) {
         product[i] = selftune_held(look->product[i] / n);
@@ -342,31 +204,21 @@ static enum status take(double *fresh, const struct selftune *stage,
                                                  selftune_held(look->product_deviation / n)};
     enum status status = selftune_whiten(parts.w, stage, &columns);
     if (status == STATUS_OK) {
-        for (size_t o = 0; o < stage->output_count; o++) {
-            parts.prior[o] = PRIOR / (double)d;
-        }
-        set_intercepts(&parts, stage, &classes);
-        if (stage->sight != SIGHT_PRODUCTS) {
-            set_models(&parts, scratch, sum, stage, &classes);
-            lower_intercepts(&parts, stage);
-        }
-        status = selftune_show_clip(&parts, stage);
+        status = selftune_first_model(&parts, stage, &classes, by_class ? sum : NULL);
     }
-    return status;
+    return status == STATUS_OK ? selftune_show_clip(&parts, stage) : status;
 }
 
 enum status selftune_take_look(double *state, const struct selftune *stage,
                                const struct selftune_look *look)
 {
-    const size_t d = stage->feature_count;
     const size_t count = selftune_state_count(stage);
     CHECK(stage->sight != SIGHT_NONE);
     if (!look_is_good(look, stage)) {
         return STATUS_INVALID;
     }
-    double *fresh = calloc(count + (selftune_class_count(stage) + 2 * stage->output_count) * d +
-                               selftune_product_count(stage),
-                           sizeof *fresh);
+    double *fresh =
+        calloc(count + selftune_sum_count(stage) + selftune_product_count(stage), sizeof *fresh);
     if (fresh == NULL) {
         return STATUS_NO_MEMORY;
     }

@@ -65,6 +65,25 @@ struct selftune_columns {
 MUST_USE enum status selftune_whiten(double *w, const struct selftune *stage,
                                      const struct selftune_columns *columns);
 
+/* What a look says of the classes, over all records. */
+struct selftune_classes {
+    size_t count; /* K */
+    double share[SELFTUNE_OUTPUTS_MAX];
+    double kept[SELFTUNE_OUTPUTS_MAX]; /* of a record of the class, by its clip: mean, above 0 */
+    double deviation;                  /* of the noise on each of sum, at the mean of kept */
+};
+
+/**
+ * Fills V and Pv with the first model, from the look's classes and each class's sum over all records (K, d), where mu and W are
+ * set. sum: NULL where classes have no sums of their own.
+ *
+ * Fails with STATUS_NO_MEMORY, or STATUS_INVALID as standin_root().
+ */
+MUST_USE enum status selftune_first_model(struct selftune_parts *parts,
+                                          const struct selftune *stage,
+                                          const struct selftune_classes *classes,
+                                          const double *sum);
+
 /** Returns how many numbers W has. */
 size_t selftune_white_count(const struct selftune *stage);
 

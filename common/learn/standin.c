@@ -537,6 +537,29 @@ static void move(double *v, struct equation *equation, const double *g)
     }
 }
 
+/* How much of a change of a row's probabilities the clipped gradients show, w. With k_y the share of its gradient that the
+ * clip leaves under label y, a change e_y of their chances moves the mean gradient by
+ *     sum e_y k_y (p - y) u,
+ * of output o by -e_o (k_o (1 - p_o) + p_o k), if k is the mean of k_y over the other labels. That is exact for two labels.
+ * Of more, w is the mean over o, each weighed by p_o (1 - p_o). */
+static double kept_of(const struct standin *standin, size_t row, double clip)
+{
+    const size_t m = standin->outputs;
+    const double *p = standin->p + row * m;
+    double squares = 0;
+    double sum = 0;
+    for (size_t label = 0; label < label_count(standin); label++) {
+        const double chance = chance_of(p, m, label);
+        squares += chance * chance;
+    }
+    for (size_t label = 0; label < label_count(standin); label++) {
+        const double chance = chance_of(p, m, label);
+        const double kept = fmin(1, clip / fmax(gradient_norm(standin, row, label), TINY));
+        sum += chance * kept * (1 - 2 * chance + squares);
+    }
+    return sum / fmax(1 - squares, CURVE_LEAST);
+}
+
 enum status standin_move(double *v, struct standin *standin, const double *g, double clip,
                          double *ridge)
 {
@@ -559,11 +582,7 @@ enum status standin_move(double *v, struct standin *standin, const double *g, do
                                 .step = own + 3 * count,
                                 .conjugate = own + 4 * count};
     for (size_t i = 0; i < n; i++) {
-        kept[i] = 0;
-        for (size_t label = 0; label < label_count(standin); label++) {
-            kept[i] += chance_of(standin->p + i * m, m, label) *
-                       (gradient_norm(standin, i, label) <= clip);
-        }
+        kept[i] = kept_of(standin, i, clip);
         for (size_t o = 0; o < m; o++) {
             equation.score[i * m + o] = kept[i] * standin->p[i * m + o];
         }

@@ -90,8 +90,8 @@ double standin_clip(struct standin *standin, double quantile);
 void standin_gradient(double *mean, struct standin *standin, double clip);
 
 /**
- * Moves v to the model whose gradients differ by g from those of today's. With w_i the probability
- * that clipping leaves the gradient of row i as it is, solves by Newton's method
+ * Moves v to the model whose labels would move the mean of today's clipped gradients by g. With w_i how much of a change of
+ * row i's probabilities they show (exact for one output), solves by Newton's method
  *     mean w u (p_new - p) + g + ridge_o (v_new - v) = 0, for each output o.
  * A ridge is tripled until |v_new - v|_2 <= 3 for its output, at most to 3e6.
  *

@@ -163,16 +163,15 @@ def whitening(n, d, mean, tri, deviation):
     return mu, (e / np.sqrt(w)) @ e.T
 
 
-def step(s_in, v0, c, rel, s, pv_prior, gaussian, first, expected=True):
+def step(s_in, v0, c, rel, s, pv_prior, gaussian, expected=True):
     n, width = s_in.shape
     p, nu = sig(s_in @ v0), norms(s_in, gaussian)
     h = (p * (1 - p)).mean()
     gm = (s_in.T @ (p * (p - 1) * np.minimum(1, c / np.maximum((1 - p) * nu, 1e-300)))
           + s_in.T @ ((1 - p) * p * np.minimum(1, c / np.maximum(p * nu, 1e-300)))) / n
     g = rel - (gm if expected else 0)
-    if first:
-        g[-1] = 0
-    wt = p * ((1 - p) * nu <= c) + (1 - p) * (p * nu <= c)
+    wt = ((1 - p) * np.minimum(1, c / np.maximum((1 - p) * nu, 1e-300))
+          + p * np.minimum(1, c / np.maximum(p * nu, 1e-300)))
     l2, tries = s * s / (h * pv_prior) + 1e-4, 0
     while True:
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
@@ -221,7 +220,7 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         r *= np.minimum(1, c / np.maximum(np.abs(r) * norms(u, gaussian), 1e-300))
         rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
         out["gradients"].append(list(rel))
-        args = (s_in, v, c, rel / n, noise / n, prior, gaussian, t == 0 and sight == "products")
+        args = (s_in, v, c, rel / n, noise / n, prior, gaussian)
         planted = step(*args[:3], rel / n, *args[4:], expected=False)[0]
         v, prior, tries = step(*args)
         out["tries"].append(tries)

@@ -11,6 +11,10 @@
  * vector's is at most 2 c0^2 + c1^2 (2 d - 2 t) + c2^2 (d^2 - t^2 + d/2), and at its largest
  * 2 c0^2 + 2 d c1^2 + c1^4/c2^2 + c2^2 (d^2 + d/2).
  *
+ * Sums of several classes and products: records of one class as above, without the counts, as they stay. Records of two classes
+ * move the sums by |z|_1 + |w|_1 <= 2 d, whatever the products do. L1: 2 c0 + 2 c1 d + k d^2/4, which is the larger if c1 <= k d.
+ * L2: by the root of 2 c0^2 + 2 d c1^2 + c2^2 (d^2 + d/2), or, of one class, of 2 d c1^2 + c1^4/c2^2 + c2^2 (d^2 + d/2).
+ *
  * Squares of a number's look, with t = |z_i - w_i| <= 2: z_i^2 - w_i^2 is at most t (2 - t). L1: a column moves by
  * t (c1 + c2 (2 - t)) <= 2 c1 if c2 <= c1/2; L2: by the root of t^2 (c1^2 + c2^2 (2 - t)^2), which grows with t up to 4 c1^2 if
  * c2^2 <= 2 c1^2. So squares cost nothing: 2 d c1, and 4 d c1^2.
@@ -147,7 +151,7 @@ static size_t look_lines(struct line *line, const struct stage *stage)
     if (own->is_number) {
         (void)snprintf(line[count++].what, TERMS_TEXT_BYTES,
                        "the sums of %zu columns and the label", columns - 1);
-    } else if (own->tune.sight == SIGHT_PRODUCTS) {
+    } else if (learn_sum_count(stage) == columns) {
         (void)snprintf(line[count++].what, TERMS_TEXT_BYTES, "the sums of %zu columns", columns);
     } else {
         line[count].noise_to_signal = 2;

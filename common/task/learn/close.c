@@ -207,14 +207,16 @@ static enum status describe(struct outcome_round *round, UNUSED const struct out
 {
     static const char *const seen[SIGHTS] = {[SIGHT_SUMS] = "each class's sums",
                                              [SIGHT_SQUARES] = "each class's sums and the squares",
-                                             [SIGHT_PRODUCTS] = "means and products"};
+                                             [SIGHT_PRODUCTS] =
+                                                 "each class's sums and the products"};
     const struct learn_stage *own = learn_stage(stage);
     uint32_t within;
     (void)job_stage_of(job, record->as.round.round, &within);
     if (learn_is_look(stage, within)) {
-        const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES
-                               ? "means and squares"
-                               : seen[own->tune.sight];
+        const bool one_sum = learn_sum_count(stage) == learn_column_count(stage);
+        const char *what = own->is_number && own->tune.sight == SIGHT_SQUARES ? "means and squares"
+                           : one_sum                                          ? "means and products"
+                                     : seen[own->tune.sight];
         return closing_note(round, "; ", "looked at %s%s of %zu columns%s",
                             own->is_number ? "" : "counts, ", what, own->tune.feature_count,
                             own->is_number ? " and the label" : "");

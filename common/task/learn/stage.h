@@ -1,7 +1,7 @@
 /* stage.h - what only a learn stage has. Its rounds: the look (counts of the classes and sums of the columns, in one vector with
  * the sums of their products, or of their squares, or of what a clip keeps of each class's records), then steps (the sum of
  * clipped gradients in the columns that the look has made alike; of more than two classes one gradient for each, clipped
- * together). But beside products every class has sums of its own.
+ * together). Every class has sums of its own, but two of them beside products.
  *
  * Of a label that is a number there are no counts: the label is one more column of the look, the first, and every step carries
  * the sum of how far the model misses, min(|f - y|, 1), behind its gradient. It may do without a look. */
@@ -120,7 +120,7 @@ static inline bool learn_is_look(const struct stage *stage, uint32_t within)
     return learn_stage(stage)->tune.sight != SIGHT_NONE && within == 0;
 }
 
-/** Returns how many sums of columns a look has: of classes, beside products but one for all of them. */
+/** Returns how many sums of columns a look has. */
 static inline size_t learn_sum_count(const struct stage *stage)
 {
     const struct learn_stage *own = learn_stage(stage);

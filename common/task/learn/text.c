@@ -11,15 +11,22 @@
 
 #include <math.h>
 
-enum { STEPS_MAX_PRODUCTS = 6, STEPS_MIN_AGAIN = 3, STEPS_MAX = 16, RECORDS_MOST = 1000000 };
+enum {
+    STEPS_MAX_PRODUCTS = 6,
+    STEPS_MIN_GAUSSIAN = 3,
+    STEPS_MIN_MANY = 4,
+    STEPS_MAX = 16,
+    RECORDS_MOST = 1000000
+};
 
 /* Shares of a look's noise: what each part of it gets of epsilon, or of rho. */
 static const double share_counts = 0.05;
 static const double share_kept = 0.05;
-static const double share_sums = 0.2; /* beside products */
+static const double share_sums = 0.2;        /* beside products */
+static const double share_class_sums = 0.35; /* of several classes, beside products */
 
 /* Beside sums alone: where shares of classes have more noise than this, counts get more of it, up to that. */
-#define COUNTS_NOISE 0.1
+#define COUNTS_NOISE 0.3
 static const double share_counts_most = 0.2;
 
 /* Noise on all columns' means together, at most, where a look at squares is worth its price. */
@@ -27,7 +34,7 @@ static const double share_counts_most = 0.2;
 #define MEANS_NOISE_GAUSSIAN 0.3
 
 /* Noise of a step, at most, where steps are worth it after sums. Chosen on real tables: docs/study-hospitals.md. */
-#define STEP_OF_TWO      0.6
+#define STEP_OF_TWO      2.0
 #define STEP_OF_MANY     0.9
 #define STEP_OF_GAUSSIAN 3.5
 
@@ -78,10 +85,9 @@ static enum selftune_sight sight(const struct prospect *prospect)
                                                                               : SIGHT_SUMS;
 }
 
-/* Steps correct what the first model got wrong, and each of them brings its noise. Where columns are not whitened together they
- * may be correlated: then a second step overshoots, and the mean with a third one mends it. So of two classes there are none or
- * at least three; those of several classes are shortened. `noise` is that of a step that has all of
- * epsilon, in a model's units. The classes' sums are a model already, and steps after them may be too many. */
+/* Steps correct what the first model got wrong, and each of them brings its noise. `noise` is that of a step that has all of
+ * epsilon, in a model's units. The classes' sums are a model already: where noise is large there are no steps after them. Of several
+ * classes whose columns are not whitened together one step overshoots or falls short, and a few of them mend it. */
 static uint32_t steps(const struct prospect *prospect, const struct learn_stage *own)
 {
     const double noise = deviation(prospect, 2, 2, 1) * learn_step_length(own);
@@ -92,12 +98,12 @@ static uint32_t steps(const struct prospect *prospect, const struct learn_stage 
         return (uint32_t)fmin(wanted, STEPS_MAX_PRODUCTS);
     }
     if (prospect->gaussian) {
-        wanted = noise > STEP_OF_GAUSSIAN ? 0 : fmax(1 + 12 / (noise * noise), STEPS_MIN_AGAIN);
+        wanted = noise > STEP_OF_GAUSSIAN ? 0 : fmax(1 + 12 / (noise * noise), STEPS_MIN_GAUSSIAN);
     } else if (two) {
         const bool none = own->tune.sight == SIGHT_SUMS && noise > STEP_OF_TWO;
-        wanted = none ? 0 : fmax(1 + sqrt(2.5 / noise), STEPS_MIN_AGAIN);
+        wanted = none ? 0 : 1 + sqrt(0.4 / noise);
     } else if (own->tune.sight == SIGHT_SQUARES) {
-        wanted = 1 + sqrt(2.5 / noise);
+        wanted = fmax(1 + sqrt(2.5 / noise), STEPS_MIN_MANY);
     } else {
         wanted = noise > STEP_OF_MANY ? 0 : 2;
     }
@@ -133,20 +139,24 @@ static struct learn_weights weigh_squares(const struct learn_stage *own, double 
     return (struct learn_weights){.count = share_counts / 2, .sum = sum, .product = sum / 2};
 }
 
+/* Sums and products move together, by `cross` more than one by one. Of several classes each has its sums, which cost twice as much
+ * whatever the products do. */
 static struct learn_weights weigh_products(const struct learn_stage *own, double d)
 {
-    const double product = 1 - share_counts - share_sums;
-    const double cross =
-        share_sums * share_sums / (4 * product); /* sums and products move together */
+    const bool two = own->tune.output_count == 1;
+    const double sums = two ? share_sums : share_class_sums;
+    const double product = 1 - share_counts - sums;
+    const double cross = sums * sums / (4 * product);
     if (own->tune.gaussian) {
-        const double whole = 1 + cross * (1 + 1 / (2 * d));
+        const double together = 1 + cross * (1 + 1 / (2 * d));
+        const double whole = two ? together : fmax(1, together - share_counts);
         return (struct learn_weights){.count = sqrt(share_counts / 2 / whole),
-                                      .sum = sqrt(share_sums / (2 * d) / whole),
+                                      .sum = sqrt(sums / (2 * d) / whole),
                                       .product = sqrt(product / (d * d + d / 2) / whole)};
     }
-    const double whole = 1 + cross;
+    const double whole = two ? 1 + cross : 1;
     return (struct learn_weights){.count = share_counts / 2 / whole,
-                                  .sum = share_sums / d / whole,
+                                  .sum = sums / (two ? d : 2 * d) / whole,
                                   .product = product / ((d * d + d) / 2) / whole};
 }
 

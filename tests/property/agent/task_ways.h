@@ -240,7 +240,7 @@ static const struct way ways[] = {
      .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
     {"learn without a look, Gaussian", "record", "local", "0.00001", "  - {task: learn}\n", 0.95,
      .epsilon = 0.3},
-    {"learn three classes after a look", "record", "central", "0", "  - {task: learn}\n", 0.85,
+    {"learn three classes after a look", "record", "central", "0", "  - {task: learn}\n", 0.8,
      .several = true,
      .loose = "no pair is the worst of a look and of a step: test_answer_learn reaches each"},
     {"learn three classes", "record", "local", "0", "  - {task: learn, share: 0.05}\n", 0.9,

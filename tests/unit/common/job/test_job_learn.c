@@ -60,15 +60,15 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
         uint32_t steps;
     } way[] = {
         {{CLASSES, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 2},
-        {{CLASSES, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, SIGHT_SUMS, 3},
-        {{CLASSES, SEVEN, "local", 1, "0", 90, NULL, LEARN}, SIGHT_SUMS, 0},
+        {{CLASSES, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, SIGHT_SUMS, 1},
+        {{CLASSES, SEVEN, "local", 1, "0", 90, NULL, LEARN}, SIGHT_SUMS, 1},
         {{CLASSES, SEVEN, "local", 0.05, "0", 90, NULL, LEARN}, SIGHT_SUMS, 0},
         {{CLASSES, SEVEN, "central", 1, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 3},
         {{CLASSES, SEVEN, "central", 20, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 6},
         {{CLASSES, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 6},
         {{CLASSES, SEVEN, "local", 0.3, "0.00001", 90, NULL, LEARN}, SIGHT_SUMS, 3},
-        {{CLASSES, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 4},
-        {{THREE, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 3},
+        {{CLASSES, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 2},
+        {{THREE, SEVEN, "local", 0.3, "0", 1200, NULL, LEARN}, SIGHT_SQUARES, 4},
         {{THREE, SEVEN, "central", 1, "0", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 2},
     };
     uint32_t most = 0;
