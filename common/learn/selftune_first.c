@@ -8,6 +8,7 @@
  *
  * After sums and squares columns are scaled by themselves, and B says nothing. */
 
+#include "base/check.h"
 #include "learn/dense.h"
 #include "learn/selftune_private.h"
 #include "learn/shrink.h"
@@ -161,6 +162,7 @@ static void lower(struct first *first, const double *before)
 static enum status discriminate(struct first *first)
 {
     const size_t count = first->m * first->d;
+    CHECK(count > 0);
     double *before = malloc(count * sizeof *before);
     if (before == NULL) {
         return STATUS_NO_MEMORY;

@@ -85,7 +85,7 @@ python3 -c 'import json; e = json.load(open("number/result.json"))["error"]; exi
 init 0 --label chapter --without futime --without death --records 1200 --minimum 5 --out several.yml
 grep -qF 'task: learn' several.yml || fault 'several classes are learned'
 expect 0 "$hedgerow" simulate several.yml --data "$table" --out several --seed 1
-prints 'looked at counts, means and'
+prints "looked at counts, each class's sums"
 init 0 --label chapter --positive Circulatory
 prints 'label: {column: "chapter", positive: "Circulatory"}'
 says '"Circulatory" is positive, every other text is'

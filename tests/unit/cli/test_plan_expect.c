@@ -61,7 +61,7 @@ Test(plan_expect, counts_the_label_of_a_number_by_itself)
 static double floor_of(size_t columns)
 {
     struct job_source source;
-    struct job_plan *plan = plan_of(&source, classes, columns, "0.01");
+    struct job_plan *plan = plan_of(&source, classes, columns, "0.005");
     struct job_expected *expected = malloc(sizeof *expected);
     cr_assert_not_null(expected);
     cr_assert_eq(job_expect(expected, &source, plan, 0), STATUS_OK);
