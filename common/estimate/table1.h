@@ -82,6 +82,10 @@ struct table1_figure table1_count(const struct table1_column *column, size_t lev
  * noise, as for all figures below. */
 struct table1_figure table1_share(const struct table1_column *column, size_t level);
 
+/** The share of the records in the levels `of` that are in the levels `in`: (levels) each. */
+struct table1_figure table1_part(const struct table1_column *column, const bool *in,
+                                 const bool *of);
+
 /** The mean. Given where the noise's deviation is below 4 % of the steps' range, if values are as table1_plan's: by a rule of
  * what was estimated, those would be shown that noise made larger. */
 struct table1_figure table1_mean(const struct table1_column *column);

@@ -139,6 +139,8 @@ const struct query_kind_row query_kinds[QUERY_KINDS] = {
     [QUERY_CROSSTAB] = {"crosstab", query_read_crosstab, query_add_crosstab, two_cells, NULL},
     [QUERY_TABLE1] = {"table1", query_read_table1, query_add_table1, query_sensitivity_table1,
                       query_plan_table1},
+    [QUERY_EVALUATE] = {"evaluate", query_read_evaluate, query_add_evaluate, two_cells,
+                        query_plan_evaluate},
 };
 
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,

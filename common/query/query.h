@@ -8,6 +8,7 @@
  *     survival: time futime event death by sex, to 5000
  *     crosstab: sex x death
  *     table1: [age, sex, kappa] by death
+ *     evaluate: risk for death by sex, cut at 0.25
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -45,7 +46,8 @@ enum query_kind {
     QUERY_QUANTILE,
     QUERY_SURVIVAL,
     QUERY_CROSSTAB,
-    QUERY_TABLE1
+    QUERY_TABLE1,
+    QUERY_EVALUATE
 };
 
 /* A column of categories that a question splits records by. */
@@ -92,11 +94,13 @@ struct query {
         split; /* of one by a predicate: the groups are those that it does not hold for, and does */
     char group_name[2][QUERY_TEXT_BYTES]; /* then */
     double end;                           /* of a survival: the last interval's, unit: the file's */
-    size_t intervals;                     /* of a survival */
+    size_t intervals;                     /* of a survival; of an evaluate the score's levels */
     bool intervals_are_asked;             /* by the text; else query_plan chooses them */
     struct query_variable variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1 */
     size_t variable_count;
     bool steps_are_asked; /* by the text; else query_plan chooses them */
+    size_t
+        cut_band; /* of an evaluate: the event is foretold from this eighth of the range on; 0: no cut is asked */
 };
 
 /**
@@ -140,6 +144,8 @@ bool query_has_note(const struct query *query, struct why *note);
  * table1     for each variable query_part_of in its group's cell of the category, or of missing; a number is clamped to its
  *            public range, and the part is split between the two steps around it so that the mean of the steps is the
  *            number; in the variable's last cell where the group is missing or the where leaves the record out.
+ * evaluate   2^b in one cell, laid out as estimate/evaluate.h says: the level holds the score, low <= score < high,
+ *            the first and last one with what is beyond; in the last cell where the group is missing or the where leaves it out.
  *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
@@ -152,7 +158,7 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  * two records exist that are so far apart, save where a predicate cannot hold. Unit: grid steps.
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
- * whether the cell is there, and 0 lies between them; histogram, survival and crosstab 2 * 2^b, as a record is in one cell at most; table1
+ * whether the cell is there, and 0 lies between them; histogram, survival, crosstab and evaluate 2 * 2^b, as a record is in one cell at most; table1
  * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
  * that 2: this is why they are centred.
@@ -168,10 +174,10 @@ struct query_public {
 };
 
 /** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals, a table1's steps and
- * weights. */
+ * weights, an evaluate's levels. */
 void query_plan(struct query *query, const struct query_public *known);
 
-/** Returns how many groups a survival or table1 has: 1 without `by`; and a group's name, empty then. */
+/** Returns how many groups a survival, table1 or evaluate has: 1 without `by`; and a group's name, empty then. */
 size_t query_groups(const struct query *query);
 const char *query_group_name(const struct query *query, size_t group);
 

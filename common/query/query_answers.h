@@ -39,6 +39,16 @@ size_t survival_answers(const struct query *query);
 void answer_survival(struct query_answer *answer, const struct answering *answering);
 size_t crosstab_answers(const struct query *query);
 void answer_crosstab(struct query_answer *answer, const struct answering *answering);
+/** Of answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
+ * figures, with what would do where it is not given. */
+size_t table_columns(const struct query *query);
+void table_place(struct query_answer *answer, const struct query *query, const char *variable,
+                 const char *figure, size_t group);
+void table_tell(struct query_answer *answer, const struct answering *answering,
+                const struct table1_figure *figure, const char *unit);
+
+size_t evaluate_answers(const struct query *query);
+void answer_evaluate(struct query_answer *answer, const struct answering *answering);
 size_t table1_answers(const struct query *query);
 void answer_table1(struct query_answer *answer, const struct answering *answering);
 size_t survival_points(const struct query *query);

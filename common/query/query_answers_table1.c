@@ -12,7 +12,7 @@
 
 enum { NUMBER_FIGURES = 6 }; /* mean, deviation, median, two quartiles, missing */
 
-static size_t columns_of(const struct query *query)
+size_t table_columns(const struct query *query)
 {
     const size_t groups = query_groups(query);
     return groups > 1 ? groups + 1 : 1; /* the last: all */
@@ -29,7 +29,7 @@ size_t table1_answers(const struct query *query)
     for (size_t i = 0; i < query->variable_count; i++) {
         figures += figures_of(&query->variable[i]);
     }
-    return columns_of(query) * figures;
+    return table_columns(query) * figures;
 }
 
 struct table1 {
@@ -46,9 +46,8 @@ static const char *group_name(const struct query *query, size_t group)
                                           : query_group_name(query, group);
 }
 
-/* Its place in the table, and its name. */
-static void place(struct query_answer *answer, const struct query *query, const char *variable,
-                  const char *figure, size_t group)
+void table_place(struct query_answer *answer, const struct query *query, const char *variable,
+                 const char *figure, size_t group)
 {
     char part[QUERY_NAME_BYTES];
     const char *name = group_name(query, group);
@@ -61,10 +60,10 @@ static void place(struct query_answer *answer, const struct query *query, const 
     query_answer_name(answer, query, part);
 }
 
-static void tell(struct query_answer *answer, const struct table1 *table,
-                 const struct table1_figure *figure, const char *unit)
+void table_tell(struct query_answer *answer, const struct answering *answering,
+                const struct table1_figure *figure, const char *unit)
 {
-    const double n = (double)table->answering->run->record_count;
+    const double n = (double)answering->run->record_count;
     const bool is_count = strcmp(unit, "records") == 0;
     answer->records = n;
     /* Of exact records, which a simulator asks, what least squares leave of a cell without any. */
@@ -102,8 +101,9 @@ static size_t tell_number(struct query_answer *answer, const struct table1 *tabl
         table1_quantile(column, 0.5),  table1_quantile(column, 0.25),
         table1_quantile(column, 0.75), table1_count(column, column->levels)};
     for (size_t i = 0; i < NUMBER_FIGURES; i++) {
-        tell(&answer[i], table, &figure[i], i + 1 == NUMBER_FIGURES ? "records" : unit);
-        place(&answer[i], query, unit, names[i], group);
+        table_tell(&answer[i], table->answering, &figure[i],
+                   i + 1 == NUMBER_FIGURES ? "records" : unit);
+        table_place(&answer[i], query, unit, names[i], group);
     }
     if (!isnan(answer[0].value)) {
         (void)snprintf(answer[0].note, sizeof answer[0].note, "values are clamped to %.6g .. %.6g",
@@ -127,14 +127,14 @@ static size_t tell_category(struct query_answer *answer, const struct table1 *ta
         const bool is_there = k < variable->levels;
         const char *name = is_there ? variable->column.category[k] : "missing";
         const struct table1_figure count = table1_count(column, k);
-        tell(&answer[2 * k], table, &count, "records");
-        place(&answer[2 * k], query, variable->column.name, name, group);
+        table_tell(&answer[2 * k], table->answering, &count, "records");
+        table_place(&answer[2 * k], query, variable->column.name, name, group);
         if (is_there) {
             const struct table1_figure share = table1_share(column, k);
             char what[SCHEMA_NAME_BYTES + 16];
             (void)snprintf(what, sizeof what, "%s, share", name);
-            tell(&answer[2 * k + 1], table, &share, "share");
-            place(&answer[2 * k + 1], query, variable->column.name, what, group);
+            table_tell(&answer[2 * k + 1], table->answering, &share, "share");
+            table_place(&answer[2 * k + 1], query, variable->column.name, what, group);
         }
     }
     return 2 * variable->levels + 1;
@@ -169,13 +169,13 @@ static void set_blocks(struct table1 *table)
 void answer_table1(struct query_answer *answer, const struct answering *answering)
 {
     const struct query *query = answering->query;
-    const size_t columns = columns_of(query);
+    const size_t columns = table_columns(query);
     struct table1 table = {.answering = answering};
     set_blocks(&table);
     for (size_t group = 0; group < columns; group++, answer++) {
         const struct table1_figure size = table1_size(&table.sizes, group);
-        tell(answer, &table, &size, "records");
-        place(answer, query, "", "records", group);
+        table_tell(answer, answering, &size, "records");
+        table_place(answer, query, "", "records", group);
     }
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];

@@ -37,7 +37,7 @@ struct query_kind_row {
     void (*plan)(struct query *query, const struct query_public *known);
 };
 
-enum { QUERY_KINDS = QUERY_TABLE1 + 1 };
+enum { QUERY_KINDS = QUERY_EVALUATE + 1 };
 
 extern const struct query_kind_row query_kinds[QUERY_KINDS];
 
@@ -51,6 +51,9 @@ enum status query_read_table1(struct reading *reading);
 void query_add_survival(int64_t *sum, const struct query_asked *asked);
 void query_add_crosstab(int64_t *sum, const struct query_asked *asked);
 void query_plan_survival(struct query *query, const struct query_public *known);
+enum status query_read_evaluate(struct reading *reading);
+void query_add_evaluate(int64_t *sum, const struct query_asked *asked);
+void query_plan_evaluate(struct query *query, const struct query_public *known);
 void query_add_table1(int64_t *sum, const struct query_asked *asked);
 uint64_t query_sensitivity_table1(const struct query *query, uint64_t one);
 void query_plan_table1(struct query *query, const struct query_public *known);
@@ -60,6 +63,9 @@ void query_plan_table1(struct query *query, const struct query_public *known);
 enum status query_read_column(struct reading *reading, bool number_only);
 enum status query_read_factor(struct reading *reading);
 enum status query_read_where(struct reading *reading);
+
+/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate. */
+enum status query_read_event(struct reading *reading);
 
 /** What stands behind `by`: a column of SURVIVAL_GROUPS_MAX categories at most, or a predicate. */
 enum status query_read_groups(struct reading *reading);

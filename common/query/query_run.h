@@ -44,7 +44,7 @@ struct query_answer {
         total_low; /* of sampling and noise together, 95 %, about the population; NAN where the kind */
     double total_high; /* of question has none */
     char table
-        [QUERY_TEXT_BYTES]; /* of a table1 its question, and the answer's place; else all are empty */
+        [QUERY_TEXT_BYTES]; /* of a table1 or evaluate its question, and the answer's place; else all are empty */
     char variable[SCHEMA_NAME_BYTES];
     char figure[SCHEMA_NAME_BYTES + 16]; /* "mean"; a category; "F, share" */
     char group[QUERY_TEXT_BYTES];
@@ -104,6 +104,9 @@ size_t query_run_answer_count(const struct query_set *set);
  * table1            each group's number of records, and those of all; for each variable, in each group: of a number mean,
  *                   standard deviation, median, quartiles, missing; of categories each one's count and share, missing:
  *                   estimate/table1.h. What is not given is NAN, and the note says how much more would be enough.
+ * evaluate          each group's number of records, and those of all; in each group the AUC, the share with the event, accuracy,
+ *                   sensitivity and specificity where a cut is asked, the share with the event in each eighth of the
+ *                   range, missing scores: estimate/evaluate.h. What is not given as above.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.

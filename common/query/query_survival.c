@@ -54,7 +54,7 @@ static bool is_column_alone(struct reader reader, size_t *index)
 }
 
 /* `death` alone, where it has two categories or classes: the second one, or the positive. Else a predicate. */
-static enum status read_event(struct reading *reading)
+enum status query_read_event(struct reading *reading)
 {
     struct query *query = reading->query;
     const struct reader at_column = reading->reader; /* a message points there */
@@ -167,7 +167,7 @@ enum status query_read_survival(struct reading *reading)
             : reader_refuse(reader, "the word time and a column should stand here");
     if (status == STATUS_OK) {
         status = reader_accept(reader, "event")
-                     ? read_event(reading)
+                     ? query_read_event(reading)
                      : reader_refuse(reader, "the word event and a column should stand here");
     }
     if (status == STATUS_OK && reader_accept(reader, "by")) {

@@ -105,6 +105,8 @@ static const char *const question[] = {
     "table1: [age, sex] by death in 8 steps",
     "table1: [kappa, 'home region', death] by sex in 9 steps where age >= 60",
     "table1: [age] in 8 steps",
+    "evaluate: age for death in 8 levels",
+    "evaluate: kappa for sex == F and age < 80 by death in 8 levels where age >= 60",
 };
 
 Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)

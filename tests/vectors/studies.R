@@ -92,4 +92,21 @@ table1 <- object("table1", c(
   entry("creatinine", json(figures("creatinine"))), entry("creatinine_values", json(levels_of("creatinine"))),
   entry("creatinine_counts", json(counts_of("creatinine"))), entry("men", json(men))))
 
-cat("{\n", paste(toy, flchain, crosstab, table1, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")
+# A score judged by an event: age for death, in 8 levels from 50 to 98. The AUC is Wilcoxon's statistic of the levels, ties a half.
+level <- pmin(pmax(floor((f$age - 50) / 6), 0), 7)
+u <- unname(suppressWarnings(wilcox.test(level[f$death == 1], level[f$death == 0])$statistic))
+dead <- f$death == 1
+# DeLong's variance: of each record's mean of comparisons with the other class.
+of_dead <- sapply(level[dead], function(s) mean((level[!dead] < s) + 0.5 * (level[!dead] == s)))
+of_alive <- sapply(level[!dead], function(s) mean((level[dead] > s) + 0.5 * (level[dead] == s)))
+population <- function(x) mean((x - mean(x))^2)
+ratio <- function(x, n) c(x / n, wilson(x, n))
+evaluate <- object("evaluate", c(
+  entry("cells", json(c(table(factor(level, 0:7), f$death)))), entry("auc", json(u / sum(dead) / sum(!dead))),
+  entry("auc_error", json(sqrt(population(of_dead) / sum(dead) + population(of_alive) / sum(!dead)))),
+  entry("accuracy", json(ratio(sum((level >= 4) == dead), length(dead)))),
+  entry("sensitivity", json(ratio(sum(level >= 4 & dead), sum(dead)))),
+  entry("specificity", json(ratio(sum(level < 4 & !dead), sum(!dead)))),
+  entry("calibration", json(unname(unlist(lapply(0:7, function(k) ratio(sum(dead[level == k]), sum(level == k)))))))))
+
+cat("{\n", paste(toy, flchain, crosstab, table1, evaluate, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")

@@ -1,6 +1,7 @@
 /* How far a record moves the answers' cells. */
 
 #include "estimate/crosstab.h"
+#include "estimate/evaluate.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -170,6 +171,37 @@ static enum status describe_table1(struct terms *terms, const struct query *quer
     return STATUS_OK;
 }
 
+static enum status describe_evaluate(struct terms *terms, const struct query *query,
+                                     const struct query_noise *noise, double step, double records)
+{
+    const double deviation = step * query_noise_deviation(noise);
+    const struct table1_public known = {
+        .records = records, .groups = query_groups(query), .variance = deviation * deviation};
+    double needed = NAN;
+    const double half = evaluate_expect(&needed, &known, query->intervals);
+    struct terms_line *cell = terms_add_line(terms);
+    struct terms_line *line = cell != NULL ? terms_add_line(terms) : NULL;
+    char group[64];
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    cell = line - 1;
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %zu levels",
+                   query->text, query->cell_count, query->intervals);
+    (void)snprintf(cell->unit, sizeof cell->unit, "records");
+    cell->noise = deviation;
+    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    say_group(group, needed);
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: half of the AUC's 95 %% interval, if a fifth have the event; %s",
+                   query->text, group);
+    (void)snprintf(line->unit, sizeof line->unit, "AUC");
+    line->bar = half;
+    line->noise_to_signal = isnan(half) ? 2 : half / TERMS_TENTH;
+    line->measure = "half of the interval is a tenth";
+    return STATUS_OK;
+}
+
 /* A mean's numerator is divided by the records that match; how many is not public. */
 static void describe_mean(struct terms_line *line, const struct query *query,
                           const struct query_noise *noise, double step, double records)
@@ -218,6 +250,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
         const struct query *query = &query_stage(stage)->queries.query[i];
         if (query->kind == QUERY_SURVIVAL) {
             status = describe_survival(terms, query, &noise, step, records);
+            continue;
+        }
+        if (query->kind == QUERY_EVALUATE) {
+            status = describe_evaluate(terms, query, &noise, step, records);
             continue;
         }
         if (query->kind == QUERY_TABLE1) {

@@ -272,6 +272,14 @@ static const struct way ways[] = {
     {"query of a cross table of an agent", "agent", "local", "0",
      "  - {task: query, queries: [\"crosstab: b x y\"], batch: 8, share: 1, grid_bits: 10}\n", 1,
      .category = true},
+    {"query of a score", "record", "local", "0",
+     "  - {task: query, queries: [\"evaluate: a for y by b > 0, cut at 0.25 in 8 levels\"], batch: 24,\n"
+     "     share: 1, grid_bits: 10}\n",
+     1},
+    {"query of a score of a round, central", "round", "central", "0",
+     "  - {task: query, queries: [\"evaluate: a for b > 0 by y where a < 0.9\"], batch: 8, share: 1,\n"
+     "     grid_bits: 10}\n",
+     0.95},
     {"query of a table 1", "record", "local", "0",
      "  - {task: query, queries: [\"table1: [a, b] by y in 8 steps\"], batch: 24, share: 1,\n"
      "     grid_bits: 10}\n",

@@ -131,6 +131,7 @@ static const char *const good[] = {
     "survival: time age event death by sex, to 80 in 5 intervals",
     "crosstab: sex x 'home region' x death where age < 70",
     "table1: [age, sex, kappa] by death in 9 steps where age >= 50",
+    "evaluate: age for death == 1 by sex, cut at 74 in 16 levels where age >= 50",
 };
 
 Test(parser, survives_every_prefix)

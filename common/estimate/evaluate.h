@@ -1,0 +1,51 @@
+/* evaluate.h - how well a score tells who has an event, from counts of records by the score's level and event behind
+ * noise, with what the records' number and the noise leave uncertain.
+ *
+ * N = levels of the score, bands even ones over its public range. A column of table1.h has 2 N levels: the N of
+ * those without the event, then the N of those with it; missing is where the score is. x_j, z_k are these cells.
+ *
+ *   AUC = P(z's level > x's level) + half of P(they are the same)    of the score rounded to its levels
+ *
+ * Rounding is part of what is asked: the AUC of the score as it is differs, by little where levels are many. */
+
+#ifndef ESTIMATE_EVALUATE_H
+#define ESTIMATE_EVALUATE_H
+
+#include "estimate/table1.h"
+
+enum {
+    EVALUATE_BANDS = 8, /* of the calibration; levels are a multiple of them */
+    EVALUATE_LEVELS_MAX = TABLE1_LEVELS_MAX / 2
+};
+
+/**
+ * The AUC. Given where either class is above 5 standard deviations of its noise, and the noise's deviation below 0.1 as
+ * even levels would have it.
+ *
+ * Source: Hanley and McNeil 1982, Delong, DeLong and Clarke-Pearson 1988 (the sampling variance, by the mean of each
+ * record's comparisons). Deviation: the noise enters by the gradient in the cells and by the product of two cells'
+ * noises; the product's mean is taken off.
+ */
+struct table1_figure evaluate_auc(const struct table1_column *column);
+
+/** The share of the records with the event, of all, and of a band of the score: its calibration. band < EVALUATE_BANDS */
+struct table1_figure evaluate_prevalence(const struct table1_column *column);
+struct table1_figure evaluate_band(const struct table1_column *column, size_t band);
+
+/* Shares where the event is foretold from a level on. */
+struct evaluate_cut {
+    struct table1_figure accuracy;    /* of all, foretold rightly */
+    struct table1_figure sensitivity; /* of those with the event, foretold */
+    struct table1_figure specificity; /* of those without, not foretold */
+};
+struct evaluate_cut evaluate_cut(const struct table1_column *column, size_t level);
+
+/** Returns the number of levels: the most for which the noise of the AUC is not above the sampling error, if a fifth of the
+ * records have the event; EVALUATE_BANDS where it always is. */
+size_t evaluate_plan(const struct table1_public *known);
+
+/** Tells the width to expect of half of the AUC's interval, if a fifth have the event and the score tells nothing, and the fewest
+ * records of a group that has one. NAN: not given. */
+double evaluate_expect(double *group, const struct table1_public *known, size_t levels);
+
+#endif

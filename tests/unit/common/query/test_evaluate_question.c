@@ -1,0 +1,113 @@
+/* The question `evaluate`: its text, a record's cell, and its answers. */
+
+#include "query/query_run.h"
+
+#include "estimate/evaluate.h"
+#include "toy_schema.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { BITS = 8, ONE = 1 << BITS, N = 8 };
+
+static struct query parsed(const char *text)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
+              why.text);
+    return query;
+}
+
+static size_t cell_of(const struct query *query, double age, double sex, double label)
+{
+    static int64_t sum[QUERY_CELLS_MAX];
+    const double cell[TOY_COLUMNS] = {age, sex, 1, 2};
+    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = label};
+    size_t found = query->cell_count;
+    memset(sum, 0, sizeof sum);
+    query_add(sum, query, BITS, 0, &row);
+    for (size_t i = 0; i < QUERY_CELLS_MAX; i++) {
+        cr_assert(sum[i] == 0 || (sum[i] == ONE && i < query->cell_count));
+        cr_assert(sum[i] == 0 || found == query->cell_count, "a record is in one cell");
+        found = sum[i] != 0 ? i : found;
+    }
+    cr_assert(found < query->cell_count);
+    return found;
+}
+
+/* Levels are six years wide, from 50 to 98. */
+Test(evaluate_question, puts_a_record_into_the_level_of_its_score)
+{
+    const struct query query = parsed("evaluate: age for death by sex, cut at 74 in 8 levels");
+    cr_assert(query.cell_count == 2 * (2 * N + 1) + 1 && query.cut_band == 4);
+    cr_expect(cell_of(&query, 50, 0, -1) == 0);
+    cr_expect(cell_of(&query, 20, 0, -1) == 0, "below the range: the first");
+    cr_expect(cell_of(&query, 56, 0, -1) == 1, "at an edge: above it");
+    cr_expect(cell_of(&query, 55.9, 0, 1) == N);
+    cr_expect(cell_of(&query, 200, 0, 1) == 2 * N - 1);
+    cr_expect(cell_of(&query, NAN, 0, 1) == 2 * N, "no score");
+    cr_expect(cell_of(&query, 74, 1, -1) == 2 * N + 1 + 4);
+    cr_expect(cell_of(&query, 74, NAN, -1) == 2 * (2 * N + 1), "no group");
+    const struct query where = parsed("evaluate: age for sex == F in 16 levels where age < 60");
+    cr_expect(cell_of(&where, 52, 0, 1) == 16 && cell_of(&where, 61, 0, 1) == 2 * 16 + 1);
+}
+
+static void refuses(const char *text, const char *part)
+{
+    struct query query;
+    struct why why = {{0}};
+    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
+    cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
+}
+
+Test(evaluate_question, refuses_with_the_place_and_the_remedy)
+{
+    refuses("evaluate: sex for death", "character 11, \"sex\"");
+    refuses("evaluate: age by sex", "the word for and an event");
+    refuses("evaluate: age for kappa", "not two categories");
+    refuses("evaluate: age for death, cut 74", "the word at and a number");
+    refuses("evaluate: age for death, cut at 73", "the nearest is 74");
+    refuses("evaluate: age for death, cut at 50", "the nearest is 56");
+    refuses("evaluate: age for death in 12 levels", "8, 16, 24 or 32");
+    refuses("evaluate: age for death in 8", "the word levels");
+    refuses("evaluate: age for death in 8 levels, cut at 74", "should end here");
+}
+
+/* 800 without the event in the first half of the levels, 200 with it in the second: a score that knows. */
+Test(evaluate_question, answers_from_its_cells)
+{
+    const char *const text[] = {"evaluate: age for death, cut at 74 in 8 levels"};
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[2 * N + 2] = {0};
+    static struct query_answer answer[32];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    for (size_t k = 0; k < N / 2; k++) {
+        sum[k] = 200 * ONE;
+        sum[N + N / 2 + k] = 50 * ONE;
+    }
+    for (int noisy = 0; noisy < 2; noisy++) {
+        const double scale = noisy == 0 ? 1e-9 : 200;
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = scale * ONE, .draws = 1}, 1000);
+        cr_assert(query_run_answer_count(&set) == 1 + 6 + EVALUATE_BANDS);
+        query_run_answers(answer, &run);
+        cr_assert_str_eq(answer[0].figure, "records");
+        cr_assert_str_eq(answer[1].name,
+                         "evaluate: age for death, cut at 74 in 8 levels: age, AUC");
+        cr_assert_str_eq(answer[3].figure, "sensitivity at 74");
+        cr_assert_str_eq(answer[7].figure, "score in 50 to 56");
+        if (noisy == 1) {
+            cr_expect(isnan(answer[1].value) && isnan(answer[3].value));
+            cr_expect(strstr(answer[1].note, "would do") != NULL, "%s", answer[1].note);
+        } else {
+            cr_expect(fabs(answer[1].value - 1) < 1e-9 && fabs(answer[2].value - 1) < 1e-9);
+            cr_expect(fabs(answer[6].value - 0.2) < 1e-9, "with the event, of all");
+            cr_expect(answer[7].value == 0 && answer[7].total_high < 0.05);
+            cr_expect(answer[14].value == 1 && answer[14].total_low > 0.9);
+        }
+        query_run_free(&run);
+    }
+    query_set_free(&set);
+}
