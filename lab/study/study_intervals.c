@@ -270,6 +270,51 @@ static enum status run_table1(struct study *study, double *worst,
     return status;
 }
 
+/* The worst of all settings. */
+struct worst_score {
+    double auc, cut, band;
+};
+
+static enum status run_scores(struct study *study, struct worst_score *worst,
+                              const struct study_request *request, size_t runs)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < SIZES * EPSILONS * TRUSTS && status == STATUS_OK; i++) {
+        const struct intervals_setting setting = {.site_records = sizes[i / TRUSTS / EPSILONS],
+                                                  .epsilon = epsilons[i / TRUSTS % EPSILONS],
+                                                  .draws = draws[i % TRUSTS],
+                                                  .runs = 2 * runs,
+                                                  .seed = request->seed * 1000 + 800 + i,
+                                                  .planted = request->planted ? 0.5 : 1};
+        struct intervals_evaluate found;
+        char text[8][TEXT];
+        if (!is_asked(request, setting.site_records)) {
+            break;
+        }
+        const double asked = 3 * (double)setting.runs; /* two groups and both together */
+        status = intervals_evaluate(&found, &setting);
+        take_least(&worst->auc, &found.auc, 3 * setting.runs);
+        take_least(&worst->cut, &found.cut, 6 * setting.runs);
+        take_least(&worst->band, &found.band, 24 * setting.runs);
+        (void)snprintf(text[0], TEXT, "score, %s, %d x %d, epsilon %g",
+                       setting.draws == 1 ? "central" : "local", INTERVALS_SITES,
+                       (int)setting.site_records, setting.epsilon);
+        (void)snprintf(text[1], TEXT, "%zu levels", found.levels);
+        (void)snprintf(text[2], TEXT, "AUC %.2f, band %.2f", (double)found.auc.all / asked,
+                       (double)found.band.all / 8 / asked);
+        (void)snprintf(text[3], TEXT, "AUC %.3f", intervals_share(&found.auc));
+        (void)snprintf(text[4], TEXT, "at a cut %.3f", intervals_share(&found.cut));
+        (void)snprintf(text[5], TEXT, "calibration %.3f", intervals_share(&found.band));
+        (void)snprintf(text[6], TEXT, "-");
+        (void)snprintf(text[7], TEXT, "AUC %.2f", found.width / found.width_free);
+        study_row(study, 8,
+                  (const char *const[]){text[0], text[1], text[2], text[3], text[4], text[5],
+                                        text[6], text[7]});
+    }
+    study_progress(request, "intervals: scores");
+    return status;
+}
+
 enum status study_intervals(struct study *study, const struct study_request *request,
                             struct why *why)
 {
@@ -292,6 +337,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "null in 6.5 %% or less.");
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     struct worst_table worst_table = {.share = 1, .difference = 1, .odds = 1};
+    struct worst_score worst_score = {1, 1, 1};
     double worst_figure[FIGURE_KINDS] = {1, 1, 1, 1};
     enum status status = run_all(study, &worst, request, runs);
     if (status == STATUS_OK) {
@@ -299,6 +345,9 @@ enum status study_intervals(struct study *study, const struct study_request *req
     }
     if (status == STATUS_OK) {
         status = run_table1(study, worst_figure, request, runs);
+    }
+    if (status == STATUS_OK) {
+        status = run_scores(study, &worst_score, request, runs);
     }
     if (status != STATUS_OK) {
         why_set(why, "the studies cannot be simulated");
@@ -322,5 +371,11 @@ enum status study_intervals(struct study *study, const struct study_request *req
         study_claim(study, STUDY_AT_LEAST, worst_figure[i], covers_least - allowed,
                     "table 1: intervals of %s, the worst of all settings", figure_kinds[i].name);
     }
+    study_claim(study, STUDY_AT_LEAST, worst_score.auc, covers_least - allowed,
+                "scores: intervals of the AUC, the worst of all settings");
+    study_claim(study, STUDY_AT_LEAST, worst_score.cut, covers_least - allowed,
+                "scores: intervals of accuracy and sensitivity at a cut");
+    study_claim(study, STUDY_AT_LEAST, worst_score.band, covers_least - allowed,
+                "scores: intervals of the calibration");
     return STATUS_OK;
 }

@@ -92,4 +92,17 @@ struct intervals_table1 {
 MUST_USE enum status intervals_table1(struct intervals_table1 *out,
                                       const struct intervals_setting *setting);
 
+struct intervals_evaluate {
+    size_t levels; /* that were planned */
+    struct intervals_rate auc;
+    struct intervals_rate cut;  /* accuracy and sensitivity */
+    struct intervals_rate band; /* calibration */
+    double width;               /* of the first group's AUC; summed */
+    double width_free;          /* of the same records without noise */
+};
+
+/** Simulates scores judged by an event. Fails likewise. */
+MUST_USE enum status intervals_evaluate(struct intervals_evaluate *out,
+                                        const struct intervals_setting *setting);
+
 #endif
