@@ -33,8 +33,9 @@ static const double share_counts_most = 0.2;
 #define MEANS_NOISE          0.2
 #define MEANS_NOISE_GAUSSIAN 0.3
 
-/* Noise of a step, at most, where steps are worth it after sums. Chosen on real tables: docs/study-hospitals.md. */
-#define STEP_OF_TWO      2.0
+/* Noise of a step, at most, where steps are worth it after sums. Chosen on real tables: docs/study-hospitals.md. Of two classes it is
+ * multiplied by the root of the columns: a step has noise on each of them, and the sums' model on those that matter. */
+#define STEP_OF_TWO      8.0
 #define STEP_OF_MANY     0.9
 #define STEP_OF_GAUSSIAN 3.5
 
@@ -100,7 +101,7 @@ static uint32_t steps(const struct prospect *prospect, const struct learn_stage 
     if (prospect->gaussian) {
         wanted = noise > STEP_OF_GAUSSIAN ? 0 : fmax(1 + 12 / (noise * noise), STEPS_MIN_GAUSSIAN);
     } else if (two) {
-        const bool none = own->tune.sight == SIGHT_SUMS && noise > STEP_OF_TWO;
+        const bool none = own->tune.sight == SIGHT_SUMS && noise * sqrt(prospect->d) > STEP_OF_TWO;
         wanted = none ? 0 : 1 + sqrt(0.4 / noise);
     } else if (own->tune.sight == SIGHT_SQUARES) {
         wanted = fmax(1 + sqrt(2.5 / noise), STEPS_MIN_MANY);
