@@ -39,6 +39,9 @@ static enum status on_record(struct participant *p, const struct event *event)
         if (status == STATUS_OK) {
             status = legs_drop_keys(p, &record.as.answer.job, record.as.answer.round);
         }
+        p->wiped = record.as.answer.masks_bytes > 0 && event->as.record.blob.size == 0
+                       ? event->as.record.sequence
+                       : 0;
         break;
     case RECORD_KEYS:
         status = legs_restore_keys(p, event, &record);
@@ -236,6 +239,9 @@ static enum status act(struct participant *p, const struct event *event, struct 
         p->started = true;
         p->heard_ms = event->now_ms;
         p->hello_ms = event->now_ms;
+        if (p->wiped != 0) { /* a death may have come between the forgetting and the overwriting */
+            status = stale_add(&p->stale, p->wiped, true);
+        }
         forget_old(p, effects);
         break;
     case EVENT_MESSAGE:

@@ -163,6 +163,7 @@ struct participant {
 
     struct masks_site *masks; /* of the round that is under way, where it is masked; owned */
     struct kept_keys keys;
+    uint64_t wiped; /* recovery: the latest masked answer, if its blob is gone; 0: none */
     struct signed_list listed;
     uint8_t leg[MASKS_REVEAL_BYTES_MAX]; /* what a step sends of it */
 

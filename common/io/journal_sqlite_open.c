@@ -380,11 +380,6 @@ static enum status open_all(struct journal_sqlite *journal,
     if (status == STATUS_OK) {
         status = prepare_statements(journal);
     }
-    /* A death may have left there what was wiped. On a full disk that waits for the next append. */
-    if (status == STATUS_OK && !options->read_only && !empty &&
-        journal_sqlite_empty_log(journal) != STATUS_OK) {
-        journal->trouble.text[0] = '\0';
-    }
     return status;
 }
 

@@ -27,12 +27,29 @@ void checker_on_forget(struct world *world, const struct node *node, uint64_t se
     record_free(&record);
 }
 
+/* A death may have come between the forgetting and the overwriting, and nobody can tell: it is wiped again. */
+static void check_wiped(struct world *world, const struct node *node, uint64_t sequence,
+                        const struct record *record)
+{
+    if (record->as.answer.masks_bytes > 0 &&
+        memory_journal_blob(&node->journal, sequence).size == 0 && node->wiped != sequence) {
+        world_fail(world, "%s has not wiped its latest answer since it started",
+                   peer_name(node->number));
+    }
+}
+
 void checker_on_kept(struct world *world, const struct node *node)
 {
     size_t kept = 0;
     size_t keys = 0;
+    uint64_t answer = 0;
     for (uint64_t sequence = 1; sequence <= node->journal.count; sequence++) {
         struct record record;
+        if (wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) ==
+            STATUS_OK) {
+            answer = record.kind == RECORD_ANSWER ? sequence : answer;
+            record_free(&record);
+        }
         if (memory_journal_blob(&node->journal, sequence).size > 0 &&
             wire_decode_record(&record, memory_journal_body(&node->journal, sequence)) ==
                 STATUS_OK) {
@@ -40,6 +57,12 @@ void checker_on_kept(struct world *world, const struct node *node)
             keys += record.kind == RECORD_KEYS;
             record_free(&record);
         }
+    }
+    struct record latest;
+    if (answer > 0 &&
+        wire_decode_record(&latest, memory_journal_body(&node->journal, answer)) == STATUS_OK) {
+        check_wiped(world, node, answer, &latest);
+        record_free(&latest);
     }
     if (keys > 2) {
         world_fail(world, "%s: the journal holds keys for %zu rounds, and needs those of one",

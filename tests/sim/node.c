@@ -164,6 +164,7 @@ void node_start(struct world *world, struct node *node)
     node->random_failed = false;
     node->spins = 0;
     node->link_dead = false;
+    node->wiped = 0;
     make_machine(world, node);
     for (uint64_t sequence = 1; sequence <= node->journal.count && node->up; sequence++) {
         struct event event = {.kind = EVENT_RECORD};
@@ -290,6 +291,7 @@ static void perform(struct world *world, struct node *node, const struct effect 
         }
         checker_on_forget(world, node, effect->as.forget.sequence,
                           effect->as.forget.secret && world->plan.planted != PLANTED_NOT_WIPED);
+        node->wiped = effect->as.forget.secret ? effect->as.forget.sequence : node->wiped;
         if (memory_journal_forget(&node->journal, effect->as.forget.sequence) != STATUS_OK) {
             node_crash(world, node, "cannot forget");
         }

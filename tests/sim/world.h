@@ -36,6 +36,7 @@ struct frame {
 
 /* One program: it lives, crashes, is restarted; its journal and its clock's machine remain. */
 struct node {
+    uint64_t wiped; /* the record that it wiped last since it started */
     size_t number;
     size_t data_number;
     struct participant *participant;
