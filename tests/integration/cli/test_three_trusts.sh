@@ -1,7 +1,7 @@
 #!/bin/bash
 # What a learned model is worth under the three trusts, on fixed seeds: 16 sites learn from wdbc's 30 columns at epsilon 1,
 # and from flchain's 7 at epsilon 0.25. Trust distributed has sqrt(16/12) times the noise of central, and local four times. So
-# it has to be near central, and above local, which noise hurts here. docs/study-hospitals.md has more seeds; the bands here are
+# it has to be near central, and above local, which noise hurts here. docs/study-hospitals.md has 40 seeds; the bands here are
 # several standard errors of so few seeds wide. The same program draws the same noise each time: there are no false alarms.
 . "$(dirname "$0")/common.sh"
 
