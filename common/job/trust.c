@@ -37,9 +37,9 @@ static const struct trust table[] = {
                   "is opened carries the whole noise, if enough institutions are honest",
          .trusted = "nobody is trusted with a site's sums; of the sites at most "
                     "cohort.dishonest may help the coordinator",
-         .messages = 11,
+         .messages = 11, /* those of local, and KEYS, ROSTER, SURVIVORS, SIGNED, OPEN, REVEAL */
          .round_trips = 5,
-         .commits = 6,
+         .commits = 6, /* keys, roster, answer, survivors at both ends, outcome */
          .one_noise = true,
          .masked = true,
          .rival = TRUST_CENTRAL},
