@@ -190,14 +190,6 @@ enum status journal_sqlite_empty_log(struct journal_sqlite *journal)
     return STATUS_IO;
 }
 
-/* Otherwise pages that are freed keep their bytes: of a large answer that is not a secret they would be written once more. */
-static bool overwrite_freed(struct journal_sqlite *journal, bool overwrite)
-{
-    return sqlite3_exec(journal->database,
-                        overwrite ? "PRAGMA secure_delete=ON" : "PRAGMA secure_delete=FAST", NULL,
-                        NULL, NULL) == SQLITE_OK;
-}
-
 static enum status drop_pieces(struct journal_sqlite *journal, uint64_t sequence)
 {
     if (!perform(journal, STATEMENT_BEGIN) ||
@@ -238,13 +230,7 @@ static enum status wipe(void *self, uint64_t sequence)
     if (status != STATUS_OK) {
         return status;
     }
-    if (!overwrite_freed(journal, true)) {
-        return give_up(journal);
-    }
     status = forget(self, sequence);
-    if (status == STATUS_OK && !overwrite_freed(journal, false)) {
-        return give_up(journal);
-    }
     if (status == STATUS_OK) {
         status = journal_sqlite_empty_log(journal);
         journal->refuses = status != STATUS_OK;

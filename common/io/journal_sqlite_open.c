@@ -62,8 +62,8 @@ static bool run(struct journal_sqlite *journal, const char *command)
     return sqlite3_exec(journal->database, command, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* WAL and a sync at every commit are what makes an acknowledgement true: asked for, then checked.
- */
+/* WAL and a sync at every commit are what makes an acknowledgement true: asked for, then checked. Every delete overwrites what
+ * it frees: when any record goes, pages may be merged, and copies of secrets beside it are freed with them. */
 static enum status set_durable(struct journal_sqlite *journal)
 {
     char mode[16] = "";
@@ -72,7 +72,7 @@ static enum status set_durable(struct journal_sqlite *journal)
     if (!ask(journal, "PRAGMA journal_mode=WAL", NULL, mode, sizeof mode) ||
         !run(journal, "PRAGMA synchronous=FULL; PRAGMA cache_size=-2048;"
                       "PRAGMA journal_size_limit=16777216; PRAGMA wal_autocheckpoint=1000;"
-                      "PRAGMA trusted_schema=OFF; PRAGMA secure_delete=FAST") ||
+                      "PRAGMA trusted_schema=OFF; PRAGMA secure_delete=ON") ||
         !ask(journal, "PRAGMA synchronous", &level, NULL, 0)) {
         return journal_sqlite_failure(journal, "prepared");
     }

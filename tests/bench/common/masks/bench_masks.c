@@ -281,7 +281,7 @@ static void begin(struct bench *bench, const struct setting *setting, const char
     bench->sum = malloc(setting->words * sizeof(uint64_t));
     CHECK(bench->sum != NULL);
     for (size_t i = 0; i < setting->sites; i++) {
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof name, "site-%02zu", i);
         bench->source[i] = random_source_new();
         CHECK(bench->source[i] != NULL);
