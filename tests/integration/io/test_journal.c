@@ -178,6 +178,35 @@ Test(journal, what_is_wiped_is_in_no_file, .init = setup, .fini = teardown)
                                 "7:forgotten:0 ");
 }
 
+/* When a record is forgotten, pages may be merged: copies of what lies beside it must not stay in those that are freed. */
+Test(journal, what_is_wiped_is_in_no_file_though_others_were_forgotten, .init = setup,
+     .fini = teardown)
+{
+    static const size_t texts[] = {300, 600, 900};
+    static const size_t answers[] = {500, 1000, 3300, 5500};
+    char body[191] = {0};
+    static uint8_t blob[8192];
+    memset(body, 'b', sizeof body - 1);
+    for (size_t i = 0; i < 12; i++) {
+        const size_t text = texts[i % 3];
+        const size_t answer = answers[i / 3];
+        memset(blob, 'x', sizeof blob);
+        teardown();
+        setup();
+        cr_assert_eq(put(body, blob, text), STATUS_OK);
+        cr_assert_eq(put(body, blob, 288), STATUS_OK);
+        cr_assert_eq(put(body, blob, text), STATUS_OK);
+        memcpy(blob + answer / 2, secret, sizeof secret);
+        cr_assert_eq(put(body, blob, answer), STATUS_OK);
+        cr_assert_eq(journal.forget(journal.self, 2), STATUS_OK);
+        cr_assert_eq(journal.forget(journal.self, 1), STATUS_OK);
+        cr_assert_eq(put(body, NULL, 0), STATUS_OK);
+        cr_assert(is_somewhere());
+        cr_assert_eq(journal.wipe(journal.self, 4), STATUS_OK);
+        cr_expect_not(is_somewhere(), "a text of %zu bytes, an answer of %zu", text, answer);
+    }
+}
+
 /* A reader holds what it reads. */
 static enum status wipe_meanwhile(UNUSED void *self, uint64_t sequence, UNUSED struct slice body,
                                   UNUSED struct slice blob)
