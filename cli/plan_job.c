@@ -207,9 +207,26 @@ static void print_prices(const struct job_answer *answer)
                            (unsigned)plan->job.honest);
         }
         wrap_print(stdout, 0, 2, "trust %s: %s%s.", trust->name, trust->trusted, counts);
-        wrap_print(stdout, 0, 2,
-                   "  A round with one site: %u messages, %u round trips, %u commits.",
-                   trust->messages, trust->round_trips, trust->commits);
+        wrap_print(
+            stdout, 0, 2,
+            "  A round with one site, without a model to fetch: %u messages, %u round trips, %u "
+            "commits.",
+            trust->messages, trust->round_trips, trust->commits);
+    }
+}
+
+/* A plan under another trust may need more sites in every round: then its noise is not that of the same releases. */
+static void print_other_minimum(const struct job_answer *answer)
+{
+    for (unsigned i = 0; i < TRUST_COUNT; i++) {
+        const struct job_plan *plan = job_answer_under(answer, (enum job_trust)i);
+        if (plan != NULL && plan->job.cohort_min != answer->plan.job.cohort_min) {
+            wrap_print(
+                stdout, 0, 0,
+                "Trust %s is planned with cohort.minimum %u here. A stage that plans itself, as "
+                "learn does, may then release other numbers: compare what its own plan prints.",
+                job_plan_trust(plan), plan->job.cohort_min);
+        }
     }
 }
 
@@ -220,6 +237,7 @@ static void print_trusts(const struct job_answer *answer)
     for (size_t i = 0; i < answer->plan.job.stage_count; i++) {
         print_stage_trusts(answer, i);
     }
+    print_other_minimum(answer);
     print_prices(answer);
     if (job_answer_rival(answer) != NULL) {
         (void)putchar('\n');

@@ -17,7 +17,8 @@ static double flushed(double x)
     return fabs(x) < 0x1p-900 ? 0 : x;
 }
 
-/* A number's steps are even in the unit of its public range: of a logarithm, where that is its transform. */
+/* A number's steps are even in the unit of its public range: of a logarithm, where that is its transform. They never fall,
+ * whatever the rounding of a logarithm does: else a record's parts could be below 0, and move a cell by more than its part. */
 static void set_steps(struct query_variable *variable, size_t steps)
 {
     const struct column *column = &variable->column;
@@ -25,7 +26,8 @@ static void set_steps(struct query_variable *variable, size_t steps)
     variable->levels = steps;
     for (size_t k = 0; k < steps; k++) {
         const double at = low + 2 * column->half_width * (double)k / (double)(steps - 1);
-        variable->step[k] = flushed(predicate_value(column, at));
+        const double step = flushed(predicate_value(column, at));
+        variable->step[k] = k > 0 ? fmax(step, variable->step[k - 1]) : step;
     }
 }
 
