@@ -45,7 +45,8 @@ enum status legs_drop_keys(struct participant *p, const struct digest *job, uint
 {
     enum status status = STATUS_OK;
     if (!digest_is_none(job) && digest_equal(&p->keys.job, job) && p->keys.round <= round) {
-        /* Nothing was masked by keys without an answer, and with one its own blob has as much. */
+        /* Nothing was masked by keys without an answer. With one, its blob has the same secrets: when that is wiped, the log
+         * that both were in is emptied. */
         status = stale_add(&p->stale, p->keys.sequence, false);
         bytes_wipe(&p->keys, sizeof p->keys);
     }

@@ -38,8 +38,8 @@ struct journal {
     enum status (*forget)(void *self, uint64_t sequence);
 
     /** Drops a blob that is a secret: its bytes are overwritten in the journal's files, and the log that they may still be
-     * in is emptied. While another program reads the journal this waits for the next append. After a death it may be asked for again: the
-     * blob is gone then, and the log is emptied. Fails like append. */
+     * in is emptied. While another program reads the journal this waits for the next append. After a death it may be asked
+     * for again: the blob is gone then, and the log is emptied. Fails like append. */
     enum status (*wipe)(void *self, uint64_t sequence);
 
     /** Reads every record, checking each against its digest. Fails with STATUS_CORRUPT, STATUS_IO,
