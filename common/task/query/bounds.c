@@ -76,6 +76,15 @@ static enum status describe_table(struct terms *terms, const struct query *query
     return STATUS_OK;
 }
 
+/* How many records a group needs, for the end of a line. */
+static void say_group(char text[static 64], double records)
+{
+    (void)snprintf(text, 64, "no group is large enough");
+    if (isfinite(records)) {
+        (void)snprintf(text, 64, "a group needs about %.0f records", ceil(records));
+    }
+}
+
 /* The interval's half-width counts: sampling and noise together. */
 static enum status describe_survival(struct terms *terms, const struct query *query,
                                      const struct query_noise *noise, double step, double records)
@@ -97,10 +106,8 @@ static enum status describe_survival(struct terms *terms, const struct query *qu
     (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = deviation;
     cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
-    char group[96] = "no group is large enough";
-    if (isfinite(expected.group)) {
-        (void)snprintf(group, sizeof group, "a group needs about %.0f records", expected.group);
-    }
+    char group[64];
+    say_group(group, expected.group);
     (void)snprintf(share->what, sizeof share->what,
                    "%s: half of the share's 95 %% interval at the end, if half die; %s",
                    query->text, group);
@@ -115,15 +122,6 @@ static enum status describe_survival(struct terms *terms, const struct query *qu
     mean->noise_to_signal = isnan(expected.mean) ? 2 : expected.mean / TERMS_TENTH;
     mean->measure = "half of the interval is a tenth of the time";
     return STATUS_OK;
-}
-
-/* How many records a group needs, for the end of a line. */
-static void say_group(char text[static 64], double records)
-{
-    (void)snprintf(text, 64, "no group is large enough");
-    if (isfinite(records)) {
-        (void)snprintf(text, 64, "a group needs about %.0f records", ceil(records));
-    }
 }
 
 /* Of each variable the answer that needs most: a share, or a mean; groups alike. */

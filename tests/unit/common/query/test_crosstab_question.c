@@ -2,7 +2,7 @@
 
 #include "query/query_run.h"
 
-#include "toy_schema.h"
+#include "toy_question.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -38,14 +38,6 @@ Test(crosstab_question, puts_a_record_into_the_cell_of_its_categories)
     cr_expect(cell_of("crosstab: sex x death where age < 60", 1, 0, 1) == 4);
     cr_expect(cell_of("crosstab: sex x 'home region' x death", 1, 2, 1) == 6 + 2 * 2 + 1);
     cr_expect(cell_of("crosstab: sex x 'home region' x death", 1, -1, 1) == 12);
-}
-
-static void refuses(const char *text, const char *part)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
-    cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
 }
 
 Test(crosstab_question, refuses_with_the_place_and_the_remedy)

@@ -3,21 +3,12 @@
 #include "query/query_run.h"
 
 #include "estimate/evaluate.h"
-#include "toy_schema.h"
+#include "toy_question.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 enum { BITS = 8, ONE = 1 << BITS, N = 8 };
-
-static struct query parsed(const char *text)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
-              why.text);
-    return query;
-}
 
 static size_t cell_of(const struct query *query, double age, double sex, double label)
 {
@@ -51,14 +42,6 @@ Test(evaluate_question, puts_a_record_into_the_level_of_its_score)
     cr_expect(cell_of(&query, 74, NAN, -1) == 2 * (2 * N + 1), "no group");
     const struct query where = parsed("evaluate: age for sex == F in 16 levels where age < 60");
     cr_expect(cell_of(&where, 52, 0, 1) == 16 && cell_of(&where, 61, 0, 1) == 2 * 16 + 1);
-}
-
-static void refuses(const char *text, const char *part)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
-    cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
 }
 
 Test(evaluate_question, refuses_with_the_place_and_the_remedy)

@@ -2,21 +2,12 @@
 
 #include "query/query_run.h"
 
-#include "toy_schema.h"
+#include "toy_question.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 enum { BITS = 8, ONE = 1 << BITS, K = 4 };
-
-static struct query parsed(const char *text)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
-              why.text);
-    return query;
-}
 
 /* The one cell that a record is in: death and censoring by interval, who is left; and the last for the others. */
 static size_t cell_of(const struct query *query, double age, double sex, double label)
@@ -73,14 +64,6 @@ Test(survival_question, takes_predicates_for_events_and_groups)
     const struct query plain = parsed("survival: time age event sex, to 80");
     cr_expect(query_groups(&plain) == 1 && query_group_name(&plain, 0)[0] == '\0');
     cr_expect(cell_of(&plain, 70, 1, -1) < plain.intervals, "M is the second category");
-}
-
-static void refuses(const char *text, const char *part)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
-    cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
 }
 
 Test(survival_question, refuses_with_the_place_and_the_remedy)

@@ -4,21 +4,12 @@
 
 #include "estimate/cells.h"
 #include "tests/unit/common/estimate/vectors.h"
-#include "toy_schema.h"
+#include "toy_question.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 enum { BITS = 10, STEPS = 9, VALUES_MAX = 128 };
-
-static struct query parsed(const char *text)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_OK, "%s: %s", text,
-              why.text);
-    return query;
-}
 
 static int64_t sum[QUERY_CELLS_MAX];
 
@@ -75,14 +66,6 @@ Test(table1_question, splits_a_number_so_that_the_steps_mean_is_the_number)
         cr_expect(fabs(weighted - clamped) < (end - variable->step[0]) / (1 << BITS), "%g: %g",
                   value, weighted);
     }
-}
-
-static void refuses(const char *text, const char *part)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy, &why) == STATUS_INVALID, "%s", text);
-    cr_expect(strstr(why.text, part) != NULL, "%s: %s", text, why.text);
 }
 
 Test(table1_question, refuses_with_the_place_and_the_remedy)
