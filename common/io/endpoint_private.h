@@ -31,7 +31,8 @@ struct rival {
     uint32_t older;             /* whose route this is */
     uint32_t route;
     int descriptor;
-    int64_t seen_ms; /* it may go and come back: an agent that hears nothing connects anew */
+    int64_t seen_ms;   /* it may go and come back: an agent that hears nothing connects anew */
+    int64_t stayed_ms; /* when the older one had answered: its answer holds for a while */
 };
 
 /* What the coordinator's end knows of one admitted key. */

@@ -15,6 +15,10 @@ enum { UNHEARD_MAX = 1000 };
 /* A rival that is away for longer has given up. An agent comes back within 5 s. */
 enum { RETURN_MS = 10000 };
 
+/* An answer of the older one holds for so long: a rival that was just away when it came is told when it is back.
+ * Otherwise a rival that connects anew in step with the answers would never be told. */
+enum { STAYS_MS = 5000 };
+
 static struct connection *connection_at(struct endpoint *endpoint, int descriptor)
 {
     struct listening_side *side = &endpoint->listening;
@@ -105,9 +109,10 @@ static void decide(struct endpoint *endpoint, struct admitted *admitted, int64_t
     place->seen_ms = rival != NULL ? now_ms : place->seen_ms;
     switch (challenge_look(&place->challenge, now_ms, bytes)) {
     case CHALLENGE_STAYS:
-        if (rival != NULL) {
+        if (rival != NULL && rival->cut_at_ms == 0) {
             turn_away(endpoint, admitted, holder, rival, now_ms);
         }
+        over = now_ms - place->stayed_ms > STAYS_MS;
         break;
     case CHALLENGE_YIELDS:
         if (rival != NULL) {
@@ -171,8 +176,9 @@ bool endpoint_rivals_wait(struct endpoint *endpoint, struct admitted *admitted, 
     if (rival == NULL) {
         return true;
     }
-    if (place->challenge.number != 0 && place->route != route &&
-        rival_of(endpoint, admitted) != NULL) {
+    const struct connection *waiting = rival_of(endpoint, admitted);
+    if (place->challenge.number != 0 && place->route != route && waiting != NULL &&
+        waiting->cut_at_ms == 0) {
         endpoint_guard_cut(endpoint, descriptor); /* one waits, or they would be many */
         return true;
     }
@@ -193,7 +199,8 @@ bool endpoint_rivals_wait(struct endpoint *endpoint, struct admitted *admitted, 
 
 bool endpoint_rivals_answered(struct endpoint *endpoint, struct admitted *admitted)
 {
-    struct challenge *challenge = &admitted->rival.challenge;
+    struct rival *place = &admitted->rival;
+    struct challenge *challenge = &place->challenge;
     struct message message;
     int64_t now_ms = clock_now_ms();
 
@@ -206,6 +213,7 @@ bool endpoint_rivals_answered(struct endpoint *endpoint, struct admitted *admitt
         message.kind != MESSAGE_PRESENT) {
         return false;
     }
+    place->stayed_ms = challenge->answered ? place->stayed_ms : now_ms;
     challenge_answered(challenge, message.as.present.number);
     decide(endpoint, admitted, now_ms);
     return true;

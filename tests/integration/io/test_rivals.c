@@ -189,6 +189,36 @@ Test(rivals, a_newer_one_may_connect_anew_while_it_waits, .init = start_two, .fi
     endpoint_free(newer.endpoint);
 }
 
+/* The answer comes while the newer one is away: it is told as soon as it is back, though it leaves again before
+ * another answer could come. */
+Test(rivals, one_that_was_away_when_the_answer_came_is_told, .init = start_two, .fini = teardown)
+{
+    struct acting older = dial();
+    until_echo(&older);
+    older.answer_late_ms = 300;
+    struct acting newer = dial();
+    int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    while (older.challenged_ms == 0 && clock_now_ms() < until_ms) {
+        act(&older, 100);
+        act(&newer, 100);
+    }
+    cr_assert_gt(older.challenged_ms, 0);
+    cr_expect_eq(newer.told, 0);
+    endpoint_free(newer.endpoint);
+    while (older.number != 0) {
+        act(&older, 100);
+    }
+    until_echo(&older); /* its answer has come before */
+    older.dumb = true;
+    newer = dial();
+    int64_t took_ms = meet(&older, &newer, 100);
+    cr_expect_eq(newer.told, 1);
+    cr_expect_eq(newer.echoes, 0);
+    cr_expect_lt(took_ms, CHALLENGE_PATIENCE_MS / 3);
+    endpoint_free(newer.endpoint);
+    endpoint_free(older.endpoint);
+}
+
 Test(rivals, an_agent_that_was_restarted_does_not_wait, .init = start_two, .fini = teardown)
 {
     int64_t least_ms = INT64_MAX;
