@@ -89,7 +89,11 @@ function(house_program name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE house_flags ${arg_DEPENDS})
   house_foreign(${name} ${arg_FOREIGN})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  string(REGEX REPLACE "^hedgerow-?" "" component "${name}") # a package of packaging/CMakeLists.txt
+  if(NOT component)
+    set(component tools)
+  endif()
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component})
 endfunction()
 
 # The ctest name is the path without the extension: unit.common.dp.test_ledger.
