@@ -15,8 +15,8 @@ for name in hedgerow-coordinator hedgerow-agent; do
     verified "$unit" || fault "$name.service: $(cat "$work/said")"
     closed "$unit" || fault "$name.service: $(grep -v '✓' "$work/said")"
     tail -n 1 "$work/said"
-    [ "$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "$unit")" = "/usr/bin/$name" ] && [ -x "$work/$name/usr/bin/$name" ] ||
-        fault "$name.service does not start the package's program"
+    program=$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "$unit")
+    [ -x "$work/$name/$program" ] || fault "$name.service starts $program, which is not in the package"
 
     # Faults that have to be seen.
     for planted in 's/^ProtectProc=/ProtectProcess=/' 's/^PrivateTmp=.*/PrivateTmp=maybe/' 's/@system-service/@system-services/'; do
