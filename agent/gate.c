@@ -171,6 +171,12 @@ bool gate_covers(struct gate *gate, const struct charge *charge, const struct oc
     return ledger_check(gate->ledger, charge, why) == STATUS_OK;
 }
 
+const struct ledger *gate_ledger(struct gate *gate, int64_t wall_ms)
+{
+    ledger_at(gate->ledger, &(struct occasion){.wall_ms = wall_ms}); /* whoever spends says anew */
+    return gate->ledger;
+}
+
 /* The scale of the noise that a charge pays for; where the answer is exact, it is the coordinator's
  * business. */
 static enum status scale_of(const struct charge *charge, bool exact, uint64_t sensitivity,

@@ -47,6 +47,9 @@ MUST_USE enum status gate_restore(struct gate *gate, const struct record *answer
 bool gate_covers(struct gate *gate, const struct charge *charge, const struct occasion *occasion,
                  struct why *why);
 
+/** Returns the ledger as it stands at this time, for whoever shows it: borrowed, until the gate's next call. */
+const struct ledger *gate_ledger(struct gate *gate, int64_t wall_ms);
+
 /** Returns whether there is noise for an answer of this sensitivity at this price: what gate_answer
  * would refuse by public numbers alone is better refused before anything is computed. */
 bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity);

@@ -1,6 +1,7 @@
 /* `hedgerow-agent run`: the participant under the driver. */
 
 #include "agent/main.h"
+#include "agent/main_face.h"
 #include "agent/participant.h"
 #include "base/check.h"
 #include "base/exit_code.h"
@@ -36,6 +37,7 @@ struct run {
     struct masks_self masks; /* all NULL: this site masks nothing */
     struct daemon daemon;
     struct participant *participant;
+    struct face face;
     const char *config; /* the settings file */
     char key_text[KEY_HEX_BYTES];
     uint64_t memory_bytes; /* measured once: later, what the records took would be in it */
@@ -213,12 +215,14 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         return status;
     }
     *machine = participant_machine(run->participant);
+    face_begin(&run->face, run->participant, journal);
     return STATUS_OK;
 }
 
 static void unmake(void *self, struct machine *machine, struct journal *journal)
 {
     struct run *run = self;
+    face_pause(&run->face);
     participant_free(run->participant);
     run->participant = NULL;
     memset(machine, 0, sizeof *machine);
@@ -268,7 +272,11 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
               run->site.settings.address);
     tell_of_new_ledger(run);
     run->memory_bytes = site_memory(&run->site);
-    status = driver_run(&driver, &factory, exit_code, why);
+    status = face_open(&run->face, &run->site, &run->daemon.log, &driver, why);
+    if (status == STATUS_OK) {
+        status = driver_run(&driver, &factory, exit_code, why);
+    }
+    face_close(&run->face);
     endpoint_free(driver.endpoint);
     return status;
 }

@@ -84,4 +84,25 @@ void participant_free(struct participant *participant);
 /** Returns the machine's face for a driver; valid as long as the participant. */
 struct machine participant_machine(struct participant *participant);
 
+/* What the site's own page shows of the machine. While a computation on the records runs, and until the public slot at which
+ * its result is looked at, nothing here changes. */
+struct participant_view {
+    const char *phase;           /* of the job: "ready" */
+    const char *round_phase;     /* "working" */
+    const char *job;             /* its name as its text says; "" */
+    struct digest id;            /* of the job; none */
+    uint32_t round;              /* from 0; of the round that is under way */
+    bool in_round;               /* there is one */
+    const struct ledger *ledger; /* as of now; borrowed until the machine's next step */
+};
+
+/* In the order of the machine's states; the views' words are among them. */
+extern const char *const participant_phases[];
+extern const size_t participant_phase_count;
+extern const char *const participant_round_phases[];
+extern const size_t participant_round_phase_count;
+
+/** Looks at a machine between two steps. It changes nothing that a step sees. */
+struct participant_view participant_look(struct participant *participant, int64_t wall_ms);
+
 #endif

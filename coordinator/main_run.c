@@ -2,6 +2,7 @@
 
 #include "base/exit_code.h"
 #include "coordinator/main.h"
+#include "coordinator/main_face.h"
 #include "coordinator/round.h"
 #include "io/daemon.h"
 #include "io/driver.h"
@@ -33,6 +34,7 @@ struct run {
     struct office office;
     struct daemon daemon;
     struct coordinator *coordinator;
+    struct face face;
     struct shelf shelf;
 };
 
@@ -71,12 +73,14 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
         return status;
     }
     *machine = coordinator_machine(run->coordinator);
+    face_begin(&run->face, run->coordinator, journal);
     return STATUS_OK;
 }
 
 static void unmake(void *self, struct machine *machine, struct journal *journal)
 {
     struct run *run = self;
+    face_pause(&run->face);
     coordinator_free(run->coordinator);
     run->coordinator = NULL;
     memset(machine, 0, sizeof *machine);
@@ -123,7 +127,11 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
               "job \"%s\", listening on %s", run->office.job.name,
               endpoint_address(driver.endpoint));
     warn_of_questions(run);
-    status = driver_run(&driver, &factory, exit_code, why);
+    status = face_open(&run->face, &run->office, &run->daemon.log, &driver, why);
+    if (status == STATUS_OK) {
+        status = driver_run(&driver, &factory, exit_code, why);
+    }
+    face_close(&run->face);
     endpoint_free(driver.endpoint);
     return status;
 }

@@ -34,4 +34,31 @@ void coordinator_free(struct coordinator *coordinator);
 /** Returns the machine's face for a driver; valid as long as the coordinator. */
 struct machine coordinator_machine(struct coordinator *coordinator);
 
+/* What the coordinator's page shows of the machine: nothing that its log does not say. */
+struct coordinator_view {
+    const char *phase; /* "open" */
+    struct digest id;  /* of the job; none before it has begun */
+    const char *stage; /* the task of the round that is under way or next; "" behind the last one */
+    uint32_t closed;   /* rounds */
+    uint32_t planned;  /* rounds */
+    bool failed;       /* the job */
+    size_t agent_count; /* admitted ones, and those that were revoked during this round */
+};
+
+/* In the order of the machine's states; the view's word is among them. */
+extern const char *const coordinator_phases[];
+extern const size_t coordinator_phase_count;
+
+/* What an agent does in the open round, or does not. */
+extern const char *const coordinator_agent_states[];
+extern const size_t coordinator_agent_state_count;
+
+/** Looks at a machine between two steps. */
+struct coordinator_view coordinator_look(const struct coordinator *coordinator);
+
+/** Returns the name of agent number index, below agent_count, borrowed until the next step. state: out, an index into
+ * coordinator_agent_states. */
+const char *coordinator_look_agent(const struct coordinator *coordinator, size_t index,
+                                   int64_t now_ms, size_t *state);
+
 #endif

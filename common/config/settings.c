@@ -1,5 +1,6 @@
 #include "config/settings.h"
 
+#include "base/loopback.h"
 #include "config/keys.h"
 
 #include <stdio.h>
@@ -31,6 +32,13 @@ static const struct config_key log_keys[] = {
 };
 #undef KEY_OF
 
+#define KEY_OF struct http_settings
+static const struct config_key http_keys[] = {
+    KEY_TEXT("listen", listen, REQUIRED("127.0.0.1:7390")),
+    KEY_END,
+};
+#undef KEY_OF
+
 #define KEY_OF struct coordinator_settings
 static const struct config_key coordinator_keys[] = {
     KEY_TEXT("listen", listen, REQUIRED("tcp://0.0.0.0:7310"),
@@ -52,6 +60,8 @@ static const struct config_key coordinator_keys[] = {
     KEY_FLAG("simulated", simulated, OPTIONAL("false")),
     KEY_TABLE("log", log, log_keys, OPTIONAL("{level: info, format: auto}"),
         DOC("What is logged: level debug, info, warning or error; format auto, text or json.")),
+    KEY_TABLE("http", http, http_keys, OPTIONAL("{listen: \"127.0.0.1:7390\"}"),
+        DOC("A page, /metrics and /api/status for this machine alone; none without it.")),
     KEY_END,
 };
 #undef KEY_OF
@@ -103,6 +113,8 @@ static const struct config_key agent_keys[] = {
     KEY_FLAG("simulated", settings.simulated, OPTIONAL("false")),
     KEY_TABLE("log", settings.log, log_keys, OPTIONAL("{level: info, format: auto}"),
         DOC("What is logged: level debug, info, warning or error; format auto, text or json.")),
+    KEY_TABLE("http", settings.http, http_keys, OPTIONAL("{listen: \"127.0.0.1:7390\"}"),
+        DOC("A page, /metrics and /api/status for this machine alone; none without it.")),
     KEY_END,
 };
 #undef KEY_OF
@@ -162,6 +174,29 @@ static enum status check_address(const struct config *config, const char *addres
     return STATUS_OK;
 }
 
+/* Whoever reaches the port reads all that it shows, so it is for this machine alone. */
+static enum status check_http(const struct config *config, const struct http_settings *http,
+                              struct why *why)
+{
+    struct loopback address;
+    if (http->listen[0] == '\0') {
+        return STATUS_OK;
+    }
+    switch (loopback_parse(&address, http->listen)) {
+    case LOOPBACK_GOOD:
+        break;
+    case LOOPBACK_MALFORMED:
+        return config_refuse(config, why, "http.listen",
+                             "is no address: write it like 127.0.0.1:7390");
+    case LOOPBACK_ELSEWHERE:
+        return config_refuse(config, why, "http.listen",
+                             "is not an address of this machine alone, and what it shows has no "
+                             "password: write 127.0.0.1:7390 or [::1]:7390, and reach it from "
+                             "elsewhere with ssh -L 7390:127.0.0.1:7390");
+    }
+    return STATUS_OK;
+}
+
 enum status coordinator_settings_parse(struct coordinator_settings *settings, struct slice text,
                                        const char *path, struct why *why)
 {
@@ -173,6 +208,9 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
     }
     if (status == STATUS_OK) {
         status = check_address(config, settings->listen, "listen", why);
+    }
+    if (status == STATUS_OK) {
+        status = check_http(config, &settings->http, why);
     }
     if (status == STATUS_OK) {
         const struct path_key item[] = {
@@ -196,6 +234,9 @@ static enum status finish_agent(struct agent_text *agent, const struct config *c
     const char *key = agent->coordinator.public_key;
     enum status status =
         check_address(config, agent->coordinator.address, "coordinator.address", why);
+    if (status == STATUS_OK) {
+        status = check_http(config, &settings->http, why);
+    }
     if (status != STATUS_OK) {
         return status;
     }

@@ -19,6 +19,11 @@ struct log_settings {
     enum log_format format;
 };
 
+/* The port for people and programs on this machine; see common/http. */
+struct http_settings {
+    char listen[SETTINGS_ADDRESS_BYTES]; /* "127.0.0.1:7390"; "": nothing listens */
+};
+
 struct coordinator_settings {
     char listen[SETTINGS_ADDRESS_BYTES]; /* "tcp://0.0.0.0:7310" */
     char key[SETTINGS_PATH_BYTES];       /* the secret key's file */
@@ -31,6 +36,7 @@ struct coordinator_settings {
     uint64_t message_bytes_max;    /* the largest answer or artifact; 64 MB */
     bool simulated;                /* written by `hedgerow simulate` alone: a seed is accepted */
     struct log_settings log;
+    struct http_settings http;
 };
 
 struct agent_settings {
@@ -49,6 +55,7 @@ struct agent_settings {
     uint64_t memory_bytes_max;     /* of the process; 0: no limit */
     bool simulated;                /* written by `hedgerow simulate` alone: a seed is accepted */
     struct log_settings log;
+    struct http_settings http;
 };
 
 /**

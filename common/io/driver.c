@@ -76,6 +76,11 @@ static enum status take_messages(struct driver *driver)
             status = enrol(driver, &message);
             continue;
         }
+        if (driver->options->counts != NULL) {
+            driver->options->counts->messages_in++;
+            driver->options->counts->heard_ms = clock_now_ms();
+            driver->options->counts->bytes_in += message.control.size + message.payload.size;
+        }
         status = driver_give(driver, (struct event){.kind = EVENT_MESSAGE,
                                                     .as.message = {.peer = message.peer,
                                                                    .control = message.control,
@@ -115,15 +120,40 @@ static void take_signal(struct driver *driver)
     }
 }
 
+/* Adds the guest's descriptor to those that are waited for; returns how long nothing is due, for the guest either. */
+static int await_guest(const struct driver *driver, struct pollfd *other, size_t *count,
+                       int timeout_ms)
+{
+    const struct driver_guest *guest = driver->options->guest;
+    if (guest == NULL) {
+        return timeout_ms;
+    }
+    const int64_t now_ms = clock_now_ms();
+    const int descriptor = guest->descriptor(guest->self, now_ms);
+    if (descriptor >= 0) {
+        other[(*count)++] = (struct pollfd){.fd = descriptor, .events = POLLIN};
+    }
+    const int64_t due_ms = guest->due_ms(guest->self, now_ms);
+    if (due_ms - now_ms >= timeout_ms) {
+        return timeout_ms;
+    }
+    return due_ms <= now_ms ? 0 : (int)(due_ms - now_ms);
+}
+
 static enum status wait_turn(struct driver *driver, int timeout_ms)
 {
-    struct pollfd other[2] = {{.fd = worker_descriptor(driver->worker), .events = POLLIN},
+    struct pollfd other[3] = {{.fd = worker_descriptor(driver->worker), .events = POLLIN},
                               {.fd = driver->signals, .events = POLLIN}};
-    size_t count = driver->signals >= 0 ? 2 : 1;
+    const bool signals = driver->signals >= 0;
+    size_t count = signals ? 2 : 1;
 
-    enum status status = endpoint_poll(driver->options->endpoint, other, count, timeout_ms);
-    if (status == STATUS_OK && count == 2 && other[1].revents != 0) {
+    const int wait_ms = await_guest(driver, other, &count, timeout_ms);
+    enum status status = endpoint_poll(driver->options->endpoint, other, count, wait_ms);
+    if (status == STATUS_OK && signals && other[1].revents != 0) {
         take_signal(driver);
+    }
+    if (driver->options->guest != NULL) {
+        driver->options->guest->run(driver->options->guest->self, clock_now_ms());
     }
     return status;
 }

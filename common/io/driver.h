@@ -34,15 +34,38 @@ struct driver_file {
     bool optional; /* it need not be there: then its text is empty */
 };
 
+/* Something else that the loop runs in between, on the same thread. It must not block. It sees the machine only through what
+ * its owner shows it, and gives it no event. */
+struct driver_guest {
+    void *self;
+
+    /** Returns the descriptor to wait for now, readable when there is something to do; -1: none. */
+    int (*descriptor)(void *self, int64_t now_ms);
+    /** Returns when run is due although the descriptor is quiet; INT64_MAX: never. */
+    int64_t (*due_ms)(void *self, int64_t now_ms);
+    void (*run)(void *self, int64_t now_ms);
+};
+
+/* What went over the wire since the program's start, in whole messages, without encryption's own bytes. */
+struct driver_counts {
+    uint64_t messages_in;
+    uint64_t bytes_in;
+    uint64_t messages_out;
+    uint64_t bytes_out;
+    int64_t heard_ms; /* when the latest message came in; 0: none has */
+};
+
 struct driver_options {
     struct endpoint *endpoint; /* kept; outlives restarts of the machine */
     const struct log *log;     /* kept; may be NULL */
     const char *roster_path;   /* kept; the coordinator's allow-list, followed; NULL at an agent */
     const struct driver_file *file; /* (file_count) kept; none two of one kind */
     size_t file_count;
-    size_t control_bytes;   /* room for one step's packed control frames; 0: 256 KiB */
-    uint32_t stop_grace_ms; /* how long a stop waits for running work; 0: 2000 */
-    bool no_signals;        /* tests: SIGTERM and SIGINT are left alone */
+    size_t control_bytes;             /* room for one step's packed control frames; 0: 256 KiB */
+    uint32_t stop_grace_ms;           /* how long a stop waits for running work; 0: 2000 */
+    bool no_signals;                  /* tests: SIGTERM and SIGINT are left alone */
+    const struct driver_guest *guest; /* kept; may be NULL */
+    struct driver_counts *counts;     /* kept and added to; may be NULL */
 
     /* Tests alone set it. Called before and after each event and effect, for example
      * "event-before", "commit-after", "send-before"; count tells how often that step has been

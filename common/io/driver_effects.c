@@ -40,6 +40,10 @@ static void send_message(struct driver *driver, const struct effect *effect)
     if (status != STATUS_OK) {
         log_event(driver->options->log, LOG_DEBUG, "message-lost", effect->as.send.peer.name,
                   "a message was not sent (%s); it is repeatable", status_text(status));
+    } else if (driver->options->counts != NULL) {
+        driver->options->counts->messages_out++;
+        driver->options->counts->bytes_out +=
+            effect->as.send.control.size + effect->as.send.payload.size;
     }
 }
 

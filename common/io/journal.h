@@ -63,6 +63,9 @@ void journal_close(struct journal *journal);
  * the journal would, with STATUS_INVALID or STATUS_IO. */
 MUST_USE enum status journal_folder_try(const char *folder, struct why *why);
 
+/** Returns how many bytes the journal of a folder takes on the disk, with its log; 0 where there is none. */
+uint64_t journal_size(const char *folder);
+
 struct journal_sqlite_options {
     const char *folder; /* made when missing, 0700 */
     const char *kind;   /* "coordinator" or "agent": one is never taken for the other */

@@ -216,3 +216,17 @@ enum status journal_mark_write(int file, const struct journal_mark *mark)
     off_t place = (off_t)(mark->sequence % 2) * MARK_DISTANCE;
     return pwrite(file, bytes, sizeof bytes, place) == MARK_BYTES ? STATUS_OK : STATUS_IO;
 }
+
+uint64_t journal_size(const char *folder)
+{
+    static const char *const name[] = {"journal.db", "journal.db-wal"};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        char path[JOURNAL_PATH_BYTES];
+        struct stat about;
+        if (journal_path(path, folder, name[i], NULL) == STATUS_OK && stat(path, &about) == 0) {
+            bytes += (uint64_t)about.st_size;
+        }
+    }
+    return bytes;
+}

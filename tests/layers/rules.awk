@@ -44,13 +44,14 @@ BEGIN {
     foreign["wire.pb-c.h"] = "^common/protocol/wire"
     foreign["journal.pb-c.h"] = "^common/protocol/wire"
     foreign["yaml.h"] = "^common/config/"
-    foreign["jansson.h"] = "^common/(json/|learn/model|report/|io/log_sink)|^(cli|agent|coordinator)/"
+    foreign["jansson.h"] = "^common/(json/|http/facts|learn/model|report/|io/log_sink)|^(cli|agent|coordinator)/"
     foreign["immintrin.h"] = "^common/noise/laplace_kernel_"
     foreign["mpfr.h"] = "^common/(noise|account)/"
     foreign["gmp.h"] = "^common/(noise|account)/"
     foreign["cblas.h"] = "^common/learn/"
     foreign["lapacke.h"] = "^common/learn/"
     foreign["zlib.h"] = "^common/learn/table"
+    foreign["microhttpd.h"] = "^common/http/"
     foreign["criterion/"] = "^tests/"
 
     # What C11 offers to everybody, and what belongs to those who meet the outside world.

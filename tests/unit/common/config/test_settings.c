@@ -63,7 +63,7 @@ Test(settings, of_a_coordinator_take_every_key)
     char text[1024];
     (void)snprintf(text, sizeof text, "%s%s", coordinator_text,
                    "linger_s: 0.5\nmemory_mb_max: 1024\nmessage_mb_max: 0.5\nsimulated: true\n"
-                   "log: {level: warning, format: json}\n");
+                   "log: {level: warning, format: json}\nhttp: {listen: \"127.0.0.1:7390\"}\n");
     cr_assert_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_OK, "%s",
                  why.text);
     cr_assert_eq(s.linger_ms, 500);
@@ -72,6 +72,42 @@ Test(settings, of_a_coordinator_take_every_key)
     cr_assert(s.simulated);
     cr_assert_eq(s.log.level, LOG_WARN);
     cr_assert_eq(s.log.format, LOG_FORMAT_JSON);
+    cr_assert_str_eq(s.http.listen, "127.0.0.1:7390");
+}
+
+/* Whoever reaches the port reads it, so nobody else may. */
+Test(settings, of_a_page_are_for_this_machine_alone)
+{
+    static const char *const elsewhere[] = {"0.0.0.0:7390", "localhost:7390", "[::]:7390"};
+    static const char *const malformed[] = {"127.0.0.1", "7390", "127.0.0.1:65536", ":7390"};
+    struct coordinator_settings s;
+    struct agent_settings a;
+    char text[1024];
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++) {
+        struct why why = {{0}};
+        (void)snprintf(text, sizeof text, "%shttp: {listen: \"%s\"}\n", coordinator_text,
+                       elsewhere[i]);
+        cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
+        cr_expect_str_eq(
+            why.text,
+            "c.yml:8:16: http.listen: is not an address of this machine alone, and what it shows "
+            "has no password: write 127.0.0.1:7390 or [::1]:7390, and reach it from elsewhere with "
+            "ssh -L 7390:127.0.0.1:7390");
+        (void)snprintf(text, sizeof text, "%shttp: {listen: \"%s\"}\n", agent_text, elsewhere[i]);
+        cr_expect_eq(agent_settings_parse(&a, slice_of(text), "a.yml", &why), STATUS_INVALID);
+        cr_expect_eq(strncmp(why.text, "a.yml:8:16: http.listen: is not", 31), 0, "%s", why.text);
+    }
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+        struct why why = {{0}};
+        (void)snprintf(text, sizeof text, "%shttp: {listen: \"%s\"}\n", agent_text, malformed[i]);
+        cr_expect_eq(agent_settings_parse(&a, slice_of(text), "a.yml", &why), STATUS_INVALID);
+        cr_expect_str_eq(why.text,
+                         "a.yml:8:16: http.listen: is no address: write it like 127.0.0.1:7390");
+    }
+    struct why why = {{0}};
+    (void)snprintf(text, sizeof text, "%shttp: {}\n", agent_text);
+    cr_expect_eq(agent_settings_parse(&a, slice_of(text), "a.yml", &why), STATUS_INVALID,
+                 "a table without its key");
 }
 
 Test(settings, of_an_agent_have_defaults_and_take_a_key_file)
@@ -104,7 +140,8 @@ Test(settings, of_an_agent_take_a_key_in_digits_and_every_option)
         "  address: tcp://host:1\n"
         "  public_key: 000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F\n"
         "key: k\nstate: s\ndata: d\ndictionary: d.yml\npolicy: p\njob: j.yml\nonce: true\nheartbeat_s: 0.25\n"
-        "silence_s: 1\nmemory_mb_max: 64\nsimulated: true\nlog: {level: debug}\n";
+        "silence_s: 1\nmemory_mb_max: 64\nsimulated: true\nlog: {level: debug}\n"
+        "http: {listen: \"[::1]:1\"}\n";
     cr_assert_eq(agent_settings_parse(&s, slice_of(text), "/a/b.yml", &why), STATUS_OK, "%s",
                  why.text);
     for (unsigned i = 0; i < DIGEST_BYTES; i++) {
@@ -117,6 +154,7 @@ Test(settings, of_an_agent_take_a_key_in_digits_and_every_option)
     cr_assert_eq(s.silence_ms, 1000);
     cr_assert_eq(s.memory_bytes_max, 64000000);
     cr_assert_eq(s.log.level, LOG_DEBUG);
+    cr_assert_str_eq(s.http.listen, "[::1]:1");
 }
 
 /* Parses the agent's text with one part replaced and expects the whole message. */

@@ -1,0 +1,241 @@
+/* The site's own page. What is here is for whoever has an account on this machine: charges and balances, which follow from jobs'
+ * texts, and states that change at public moments alone. Requests are looked at on the clock's whole seconds, so that an
+ * answer's moment tells nothing of a computation either. */
+
+#include "agent/main_face.h"
+
+#include "agent/main_balance.h"
+#include "base/log.h"
+#include "http/facts_common.h"
+#include "io/clock.h"
+#include "io/journal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PERIOD_MS = 1000, JOBS_SHOWN = 50, ID_DIGITS = 16, EVENT_BYTES = 128, NUMBER_BYTES = 24 };
+
+enum face_fact {
+    ROW_JOB,
+    ROW_PHASE,
+    ROW_ROUND_PHASE,
+    ROW_CONNECTED,
+    ROW_EPSILON_LIMIT,
+    ROW_EPSILON_SPENT,
+    ROW_EPSILON_LEFT,
+    ROW_DELTA_LIMIT,
+    ROW_DELTA_SPENT,
+    ROW_DELTA_LEFT,
+    ROW_JOB_EPSILON_SPENT,
+    ROW_JOB_EPSILON_LEFT,
+    ROW_ANSWERS,
+    ROW_LAST_ANSWER,
+    ROW_LATEST,
+    ROW_COMMON
+};
+
+/* clang-format off */
+static const struct fact_family family[] = {
+    [ROW_JOB] = {"job_info", FACT_INFO, "The job that the agent takes part in", {"job", "id"}},
+    [ROW_PHASE] = {"job_phase", FACT_GAUGE, "1 for what the agent does with the job", {"phase"}},
+    [ROW_ROUND_PHASE] = {"round_phase", FACT_GAUGE, "1 for where the round stands. While the records are computed on, and until the public slot of the answer, it stays at working", {"phase"}},
+    [ROW_CONNECTED] = {"connected", FACT_GAUGE, "1 while the coordinator is heard", {NULL}},
+    [ROW_EPSILON_LIMIT] = {"epsilon_limit", FACT_GAUGE, "The policy's epsilon, in total and of any allowance_days", {"allowance"}},
+    [ROW_EPSILON_SPENT] = {"epsilon_spent", FACT_GAUGE, "The sum of the charges' epsilons; without bound after Gaussian noise", {"allowance"}},
+    [ROW_EPSILON_LEFT] = {"epsilon_left", FACT_GAUGE, "What is left of the policy's epsilon", {"allowance"}},
+    [ROW_DELTA_LIMIT] = {"delta_limit", FACT_GAUGE, "The policy's delta", {"allowance"}},
+    [ROW_DELTA_SPENT] = {"delta_spent", FACT_GAUGE, "The sum of the charges' deltas", {"allowance"}},
+    [ROW_DELTA_LEFT] = {"delta_left", FACT_GAUGE, "What is left for the charges' deltas", {"allowance"}},
+    [ROW_JOB_EPSILON_SPENT] = {"job_epsilon_spent", FACT_GAUGE, "The same sum of epsilons for each of the latest jobs", {"id"}},
+    [ROW_JOB_EPSILON_LEFT] = {"job_epsilon_left", FACT_GAUGE, "What is left of the policy's job_epsilon for each of them", {"id"}},
+    [ROW_ANSWERS] = {"answers_total", FACT_COUNTER, "Answers that the journal holds a charge for", {NULL}},
+    [ROW_LAST_ANSWER] = {"last_answer_timestamp_seconds", FACT_GAUGE, "When the latest of them was charged, in seconds since 1970", {NULL}},
+    [ROW_LATEST] = {"latest_answers", FACT_LIST, "What left this site, the latest first: every answer was charged before it left", {"when", "id", "round", "task", "charge", "bytes"}},
+    FACTS_COMMON,
+};
+/* clang-format on */
+
+static double epsilon_of(uint64_t micro)
+{
+    return micro == UINT64_MAX ? INFINITY : (double)micro / 1e6;
+}
+
+static double delta_of(uint64_t atto)
+{
+    return atto == UINT64_MAX ? INFINITY : (double)atto / 1e18;
+}
+
+static void add_balance(struct facts *facts, const struct balance *balance, const char *name)
+{
+    const uint64_t most = balance->filter.own_delta_max;
+    const uint64_t spent = balance->spent.delta_atto;
+    if (!balance->limited) {
+        return;
+    }
+    facts_set_of(facts, ROW_EPSILON_LIMIT, epsilon_of(balance->filter.limit.epsilon_micro), name);
+    facts_set_of(facts, ROW_EPSILON_SPENT, epsilon_of(balance->spent.epsilon_micro), name);
+    facts_set_of(facts, ROW_EPSILON_LEFT, epsilon_of(site_epsilon_left(balance)), name);
+    facts_set_of(facts, ROW_DELTA_LIMIT, delta_of(balance->filter.limit.delta_atto), name);
+    facts_set_of(facts, ROW_DELTA_SPENT, delta_of(spent), name);
+    facts_set_of(facts, ROW_DELTA_LEFT, delta_of(most > spent ? most - spent : 0), name);
+}
+
+static void id_text(char text[ID_DIGITS + 1], const struct digest *id)
+{
+    hex_encode(text, id->byte, ID_DIGITS / 2);
+}
+
+static void add_ledger(struct facts *facts, const struct ledger *ledger)
+{
+    const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
+    const struct balance window = ledger_balance(ledger, ALLOWANCE_WINDOW);
+    const size_t count = ledger_job_count(ledger);
+
+    add_balance(facts, &total, "total");
+    add_balance(facts, &window, "window");
+    for (size_t i = count > JOBS_SHOWN ? count - JOBS_SHOWN : 0; i < count; i++) {
+        struct digest job;
+        char id[ID_DIGITS + 1];
+        const struct balance balance = ledger_job(ledger, i, &job);
+        id_text(id, &job);
+        facts_set_of(facts, ROW_JOB_EPSILON_SPENT, epsilon_of(balance.spent.epsilon_micro), id);
+        if (balance.limited) {
+            facts_set_of(facts, ROW_JOB_EPSILON_LEFT, epsilon_of(site_epsilon_left(&balance)), id);
+        }
+    }
+}
+
+static void add_answers(struct facts *facts, const struct face *face)
+{
+    facts_set(facts, ROW_ANSWERS, (double)face->answer_count);
+    for (uint64_t i = face->answer_count; i > 0 && face->answer_count - i < FACE_ANSWERS; i--) {
+        const struct face_answer *answer = &face->answer[(i - 1) % FACE_ANSWERS];
+        char when[CLOCK_TEXT_BYTES];
+        char id[ID_DIGITS + 1];
+        char round[NUMBER_BYTES];
+        char charge[EVENT_BYTES];
+        char bytes[NUMBER_BYTES];
+        const char *const label[] = {when, id, round, answer->task, charge, bytes};
+        if (i == face->answer_count) {
+            facts_set(facts, ROW_LAST_ANSWER, (double)answer->wall_ms / 1000);
+        }
+        clock_text(when, answer->wall_ms);
+        id_text(id, &answer->job);
+        (void)snprintf(round, sizeof round, "%" PRIu32, answer->round + 1);
+        event_text(charge, sizeof charge, &answer->charge);
+        (void)snprintf(bytes, sizeof bytes, "%" PRIu64, answer->bytes);
+        facts_add(facts, ROW_LATEST, 1, label);
+    }
+}
+
+static void add_machine(struct facts *facts, const struct participant_view *view)
+{
+    if (!digest_is_none(&view->id)) {
+        char id[ID_DIGITS + 1];
+        const char *const label[] = {view->job, id};
+        id_text(id, &view->id);
+        facts_add(facts, ROW_JOB, 1, label);
+    }
+    facts_set_state(facts, ROW_PHASE, participant_phases, participant_phase_count, view->phase);
+    facts_set_state(facts, ROW_ROUND_PHASE, participant_round_phases, participant_round_phase_count,
+                    view->round_phase);
+    add_ledger(facts, view->ledger);
+}
+
+static bool is_ready(void *self)
+{
+    const struct face *face = self;
+    return face->participant != NULL;
+}
+
+static struct facts *look(void *self)
+{
+    const struct face *face = self;
+    const struct driver_counts *counts = &face->counts;
+    const struct facts_common common = {.program = "hedgerow-agent",
+                                        .started_ms = face->started_ms,
+                                        .messages_in = counts->messages_in,
+                                        .messages_out = counts->messages_out,
+                                        .bytes_in = counts->bytes_in,
+                                        .bytes_out = counts->bytes_out,
+                                        .journal_bytes = journal_size(face->site->settings.state)};
+    struct facts *facts = facts_new(family, sizeof family / sizeof family[0]);
+    if (facts == NULL) {
+        return NULL;
+    }
+    if (face->participant != NULL) {
+        const struct participant_view view = participant_look(face->participant, clock_wall_ms());
+        add_machine(facts, &view);
+    }
+    const int64_t silent_ms = clock_now_ms() - counts->heard_ms;
+    facts_set(facts, ROW_CONNECTED,
+              counts->heard_ms > 0 && silent_ms < (int64_t)face->site->settings.silence_ms);
+    add_answers(facts, face);
+    facts_add_common(facts, ROW_COMMON, &common);
+    return facts;
+}
+
+static void note(void *self, const struct record *record)
+{
+    struct face *face = self;
+    if (record->kind != RECORD_ANSWER) {
+        return;
+    }
+    struct face_answer *answer = &face->answer[face->answer_count++ % FACE_ANSWERS];
+    *answer = (struct face_answer){.wall_ms = record->wall_ms,
+                                   .job = record->as.answer.job,
+                                   .round = record->as.answer.round,
+                                   .charge = record->as.answer.charge,
+                                   .bytes = record->as.answer.answer_bytes};
+    (void)snprintf(answer->task, sizeof answer->task, "%s", record->as.answer.task);
+}
+
+enum status face_open(struct face *face, const struct site *site, const struct log *log,
+                      struct driver_options *driver, struct why *why)
+{
+    const struct watch_options options = {.listen = site->settings.http.listen,
+                                          .period_ms = PERIOD_MS,
+                                          .on_grid = true,
+                                          .self = face,
+                                          .is_ready = is_ready,
+                                          .look = look};
+    *face = (struct face){.site = site, .started_ms = clock_wall_ms()};
+    if (site->settings.http.listen[0] == '\0') {
+        return STATUS_OK;
+    }
+    enum status status = watch_open(&face->watch, &options, why);
+    if (status == STATUS_OK) {
+        log_event(log, LOG_INFO, "http-listening", NULL, "this machine may look at http://%s/",
+                  watch_address(face->watch));
+        face->guest = (struct driver_guest){.self = face->watch,
+                                            .descriptor = watch_descriptor,
+                                            .due_ms = watch_due_ms,
+                                            .run = watch_run};
+        driver->guest = &face->guest;
+        driver->counts = &face->counts;
+    }
+    return status;
+}
+
+void face_close(struct face *face)
+{
+    watch_free(face->watch);
+    face->watch = NULL;
+}
+
+void face_begin(struct face *face, struct participant *participant, struct journal *journal)
+{
+    face->answer_count = 0; /* the journal tells them all anew */
+    face->participant = participant;
+    if (face->watch != NULL) {
+        face->journal = (struct journal_watch){.note = note, .self = face};
+        journal_watch_begin(&face->journal, journal);
+    }
+}
+
+void face_pause(struct face *face)
+{
+    face->participant = NULL;
+}

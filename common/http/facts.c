@@ -1,0 +1,287 @@
+#include "http/facts.h"
+
+#include "base/check.h"
+#include "json/json_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fact {
+    size_t row;
+    double value;
+    char label[FACT_LABELS_MAX][FACT_LABEL_BYTES];
+};
+
+struct facts {
+    const struct fact_family *family;
+    size_t family_count;
+    struct fact *fact; /* (count) */
+    size_t count;
+    size_t room;
+    bool failed;
+};
+
+struct facts *facts_new(const struct fact_family *family, size_t count)
+{
+    struct facts *facts = calloc(1, sizeof *facts);
+    if (facts != NULL) {
+        facts->family = family;
+        facts->family_count = count;
+    }
+    return facts;
+}
+
+void facts_free(struct facts *facts)
+{
+    if (facts != NULL) {
+        free(facts->fact);
+        free(facts);
+    }
+}
+
+static size_t label_count(const struct fact_family *family)
+{
+    size_t count = 0;
+    while (count < FACT_LABELS_MAX && family->label[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static bool is_text(const char *text)
+{
+    json_t *string = json_string(text); /* which takes UTF-8 alone */
+    const bool good = string != NULL;
+    json_decref(string);
+    return good;
+}
+
+/* Control letters become '?', and so does what is not ASCII where the text is not UTF-8, or is not any more once it is cut. */
+static void copy_label(char out[FACT_LABEL_BYTES], const char *text)
+{
+    (void)snprintf(out, FACT_LABEL_BYTES, "%s", text);
+    const bool whole = is_text(out);
+    for (char *at = out; *at != '\0'; at++) {
+        const unsigned char letter = (unsigned char)*at;
+        if (letter < ' ' || letter == 0x7f || (letter > 0x7f && !whole)) {
+            *at = '?';
+        }
+    }
+}
+
+static bool make_room(struct facts *facts)
+{
+    if (facts->count < facts->room) {
+        return true;
+    }
+    const size_t room = facts->room == 0 ? 64 : 2 * facts->room;
+    struct fact *grown = room > FACTS_MAX ? NULL : realloc(facts->fact, room * sizeof *grown);
+    if (grown == NULL) {
+        facts->failed = true;
+        return false;
+    }
+    facts->fact = grown;
+    facts->room = room;
+    return true;
+}
+
+void facts_add(struct facts *facts, size_t row, double value, const char *const *label)
+{
+    CHECK(row < facts->family_count);
+    if (facts->failed || !make_room(facts)) {
+        return;
+    }
+    struct fact *fact = &facts->fact[facts->count++];
+    fact->row = row;
+    fact->value = value;
+    for (size_t i = 0; i < label_count(&facts->family[row]); i++) {
+        copy_label(fact->label[i], label[i]);
+    }
+}
+
+void facts_set(struct facts *facts, size_t row, double value)
+{
+    CHECK(row < facts->family_count && label_count(&facts->family[row]) == 0);
+    facts_add(facts, row, value, NULL);
+}
+
+void facts_set_of(struct facts *facts, size_t row, double value, const char *label)
+{
+    CHECK(row < facts->family_count && label_count(&facts->family[row]) == 1);
+    facts_add(facts, row, value, &label);
+}
+
+void facts_set_state(struct facts *facts, size_t row, const char *const *name, size_t count,
+                     const char *present)
+{
+    for (size_t i = 0; i < count; i++) {
+        facts_set_of(facts, row, strcmp(name[i], present) == 0 ? 1 : 0, name[i]);
+    }
+}
+
+/* A text that grows; NULL once there was no memory. */
+struct text {
+    char *at;
+    size_t used;
+    size_t room;
+    bool failed;
+};
+
+static void put(struct text *text, const char *piece, size_t size)
+{
+    if (text->room - text->used <= size) {
+        const size_t room = 2 * text->room + size + 256;
+        char *grown = text->failed ? NULL : realloc(text->at, room);
+        if (grown == NULL) {
+            text->failed = true;
+            return;
+        }
+        text->at = grown;
+        text->room = room;
+    }
+    memcpy(text->at + text->used, piece, size);
+    text->used += size;
+    text->at[text->used] = '\0';
+}
+
+static void put_text(struct text *text, const char *piece)
+{
+    put(text, piece, strlen(piece));
+}
+
+/* Backslash, line's end and, where it stands in quotes, the quote are written with a backslash. */
+static void put_escaped(struct text *text, const char *piece, bool quoted)
+{
+    for (; *piece != '\0'; piece++) {
+        if (*piece == '\n') {
+            put(text, "\\n", 2);
+        } else if (*piece == '\\' || (quoted && *piece == '"')) {
+            put(text, "\\", 1);
+            put(text, piece, 1);
+        } else {
+            put(text, piece, 1);
+        }
+    }
+}
+
+static void put_value(struct text *text, double value)
+{
+    char number[40];
+    if (isnan(value)) {
+        put_text(text, "NaN");
+    } else if (isinf(value)) {
+        put_text(text, value > 0 ? "+Inf" : "-Inf");
+    } else {
+        (void)snprintf(number, sizeof number, "%.15g", value);
+        put_text(text, number);
+    }
+}
+
+static void put_sample(struct text *text, const struct fact_family *family, const struct fact *fact)
+{
+    put_text(text, "hedgerow_");
+    put_text(text, family->name);
+    for (size_t i = 0; i < label_count(family); i++) {
+        put_text(text, i == 0 ? "{" : ",");
+        put_text(text, family->label[i]);
+        put_text(text, "=\"");
+        put_escaped(text, fact->label[i], true);
+        put_text(text, "\"");
+    }
+    put_text(text, label_count(family) > 0 ? "} " : " ");
+    put_value(text, fact->value);
+    put_text(text, "\n");
+}
+
+static void put_head(struct text *text, const struct fact_family *family)
+{
+    put_text(text, "# HELP hedgerow_");
+    put_text(text, family->name);
+    put_text(text, " ");
+    put_escaped(text, family->help, false);
+    put_text(text, "\n# TYPE hedgerow_");
+    put_text(text, family->name);
+    put_text(text, family->kind == FACT_COUNTER ? " counter\n" : " gauge\n");
+}
+
+char *facts_metrics(const struct facts *facts)
+{
+    struct text text = {.failed = facts->failed};
+    put_text(&text, ""); /* no facts are an empty text */
+    for (size_t row = 0; row < facts->family_count; row++) {
+        bool begun = false;
+        for (size_t i = 0; i < facts->count && facts->family[row].kind != FACT_LIST; i++) {
+            if (facts->fact[i].row != row) {
+                continue;
+            }
+            if (!begun) {
+                put_head(&text, &facts->family[row]);
+                begun = true;
+            }
+            put_sample(&text, &facts->family[row], &facts->fact[i]);
+        }
+    }
+    if (text.failed) {
+        free(text.at);
+        return NULL;
+    }
+    return text.at;
+}
+
+/* A whole number is written as one. */
+static json_t *value_json(double value)
+{
+    const double whole_most = 9007199254740992.0; /* 2^53 */
+    if (value > -whole_most && value < whole_most && value == floor(value)) {
+        return json_integer((json_int_t)value);
+    }
+    return json_number(value);
+}
+
+static json_t *row_json(const struct fact_family *family, const struct fact *fact)
+{
+    json_t *row = json_object();
+    for (size_t i = 0; i < label_count(family); i++) {
+        json_put(&row, family->label[i], json_string(fact->label[i]));
+    }
+    if (family->kind == FACT_GAUGE || family->kind == FACT_COUNTER) {
+        json_put(&row, "value", value_json(fact->value));
+    }
+    return row;
+}
+
+char *facts_json(const struct facts *facts)
+{
+    json_t *root = json_object();
+    json_t *values = json_object();
+    json_t *help = json_object();
+    for (size_t row = 0; row < facts->family_count; row++) {
+        const struct fact_family *family = &facts->family[row];
+        json_t *list = json_array();
+        json_t *single = NULL;
+        for (size_t i = 0; i < facts->count; i++) {
+            if (facts->fact[i].row != row) {
+                continue;
+            }
+            if (label_count(family) > 0) {
+                json_add(&list, row_json(family, &facts->fact[i]));
+            } else if (single == NULL) {
+                single = value_json(facts->fact[i].value);
+            }
+        }
+        if (label_count(family) > 0) {
+            json_put(&values, family->name, list);
+        } else {
+            json_put(&values, family->name, single == NULL ? json_null() : single);
+            json_decref(list);
+        }
+        json_put(&help, family->name, json_string(family->help));
+    }
+    json_put(&root, "facts", values);
+    json_put(&root, "help", help);
+    char *text = facts->failed ? NULL : json_text(root, 1, 15);
+    json_decref(root);
+    return text;
+}

@@ -1,0 +1,55 @@
+/* facts.h - what a daemon says of itself, as one table: a row is a family of figures, and the metrics, the JSON and the page are
+ * made from it. A fact is public, or the site's own by its settings: nothing here was computed from a record that no grant
+ * paid for. */
+
+#ifndef HTTP_FACTS_H
+#define HTTP_FACTS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FACT_LABELS_MAX = 6, FACT_LABEL_BYTES = 128, FACTS_MAX = 8192 };
+
+enum fact_kind {
+    FACT_GAUGE,
+    FACT_COUNTER, /* its name ends with _total */
+    FACT_INFO,    /* names alone: its value is 1 in the metrics and absent from the JSON */
+    FACT_LIST /* rows for people: the latest rounds. In the JSON and on the page, and not in the metrics */
+};
+
+/* A row of the table. */
+struct fact_family {
+    const char *name; /* lower case and '_'; "hedgerow_" comes before it in the metrics */
+    enum fact_kind kind;
+    const char *help;                   /* a sentence without its end */
+    const char *label[FACT_LABELS_MAX]; /* names; those behind the last one are NULL */
+};
+
+struct facts;
+
+/** Starts an empty collection of facts of a table (count rows, kept). NULL without memory. */
+struct facts *facts_new(const struct fact_family *family, size_t count);
+void facts_free(struct facts *facts);
+
+/** Adds a figure of the family number `row`; label: (as many as the family has) any text, copied, cut at
+ * FACT_LABEL_BYTES - 1. Beyond FACTS_MAX, or without memory, nothing can be made of the facts any more. */
+void facts_add(struct facts *facts, size_t row, double value, const char *const *label);
+
+/** Adds a figure of a family without labels, or with one. */
+void facts_set(struct facts *facts, size_t row, double value);
+void facts_set_of(struct facts *facts, size_t row, double value, const char *label);
+
+/** Adds 1 for the present one of so many names, and 0 for each of the others. */
+void facts_set_state(struct facts *facts, size_t row, const char *const *name, size_t count,
+                     const char *present);
+
+/** Returns the facts in Prometheus' text format 0.0.4, malloc'd; NULL without memory. */
+char *facts_metrics(const struct facts *facts);
+
+/** Returns them as a JSON object, malloc'd: "facts" has a number for a family without labels and a list of rows for
+ * one with labels (null: infinite), "help" the tables' sentences. NULL without memory. */
+char *facts_json(const struct facts *facts);
+
+#endif

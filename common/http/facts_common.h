@@ -1,0 +1,34 @@
+/* facts_common.h - the last rows of both programs' tables of facts. */
+
+#ifndef HTTP_FACTS_COMMON_H
+#define HTTP_FACTS_COMMON_H
+
+#include "http/facts.h"
+
+#include <stdint.h>
+
+/* clang-format off */
+#define FACTS_COMMON \
+    {"messages_total", FACT_COUNTER, "Messages of the protocol since the program's start", {"direction"}}, \
+    {"message_bytes_total", FACT_COUNTER, "Bytes of these messages, before encryption", {"direction"}}, \
+    {"journal_bytes", FACT_GAUGE, "Bytes of the journal on the disk", {NULL}}, \
+    {"start_timestamp_seconds", FACT_GAUGE, "When the program was started, in seconds since 1970", {NULL}}, \
+    {"build_info", FACT_INFO, "The program and its version", {"program", "version"}}
+/* clang-format on */
+
+enum { FACTS_COMMON_COUNT = 5 };
+
+struct facts_common {
+    const char *program;
+    int64_t started_ms; /* since 1970 */
+    uint64_t messages_in;
+    uint64_t messages_out;
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    uint64_t journal_bytes;
+};
+
+/** Adds the facts of these rows; first: the row that FACTS_COMMON begins at. */
+void facts_add_common(struct facts *facts, size_t first, const struct facts_common *common);
+
+#endif

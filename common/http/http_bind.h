@@ -1,0 +1,23 @@
+/* http_bind.h - the socket that http.h listens on. */
+
+#ifndef HTTP_HTTP_BIND_H
+#define HTTP_HTTP_BIND_H
+
+#include "base/status.h"
+#include "base/why.h"
+
+enum { HTTP_ADDRESS_BYTES = 64 };
+
+/**
+ * Listens on exactly one address of the loopback, without blocking.
+ *
+ * descriptor  out  the caller closes it
+ * address     out  where it listens, with the port in the place of 0
+ * wanted      in   "127.0.0.1:7390"
+ *
+ * Fails with STATUS_INVALID (no loopback address), STATUS_BUSY (another program listens there), STATUS_IO.
+ */
+MUST_USE enum status http_bind(int *descriptor, char address[static HTTP_ADDRESS_BYTES],
+                               const char *wanted, struct why *why);
+
+#endif

@@ -1,0 +1,117 @@
+#include "http/watch.h"
+
+#include "http/http.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUTES = 6 };
+
+struct watch {
+    struct watch_options options;
+    struct http_route route[ROUTES];
+    struct http *http;
+};
+
+static char *copy(const char *text)
+{
+    char *out = malloc(strlen(text) + 1);
+    if (out != NULL) {
+        memcpy(out, text, strlen(text) + 1);
+    }
+    return out;
+}
+
+static char *make_health(void *self, unsigned *code)
+{
+    const struct watch *watch = self;
+    const bool ready = watch->options.is_ready(watch->options.self);
+    *code = ready ? 200 : 503;
+    return copy(ready ? "ok\n" : "starting from the journal\n");
+}
+
+static char *make_metrics(void *self, unsigned *code)
+{
+    const struct watch *watch = self;
+    struct facts *facts = watch->options.look(watch->options.self);
+    char *text = facts == NULL ? NULL : facts_metrics(facts);
+    facts_free(facts);
+    (void)code;
+    return text;
+}
+
+static char *make_status(void *self, unsigned *code)
+{
+    const struct watch *watch = self;
+    struct facts *facts = watch->options.look(watch->options.self);
+    char *text = facts == NULL ? NULL : facts_json(facts);
+    facts_free(facts);
+    (void)code;
+    return text;
+}
+
+enum status watch_open(struct watch **out, const struct watch_options *options, struct why *why)
+{
+    *out = NULL;
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (watch == NULL) {
+        why_set(why, "http.listen: no memory for the pages");
+        return STATUS_NO_MEMORY;
+    }
+    watch->options = *options;
+    const struct http_route route[ROUTES] = {
+        {.path = "/", .type = "text/html; charset=utf-8", .text = watch_html},
+        {.path = "/watch.css", .type = "text/css; charset=utf-8", .text = watch_css},
+        {.path = "/watch.js", .type = "text/javascript; charset=utf-8", .text = watch_js},
+        {.path = "/healthz", .type = "text/plain; charset=utf-8", .make = make_health},
+        {.path = "/metrics",
+         .type = "text/plain; version=0.0.4; charset=utf-8",
+         .make = make_metrics},
+        {.path = "/api/status", .type = "application/json", .make = make_status},
+    };
+    memcpy(watch->route, route, sizeof route);
+    const struct http_options http = {.listen = options->listen,
+                                      .route = watch->route,
+                                      .route_count = ROUTES,
+                                      .self = watch,
+                                      .period_ms = options->period_ms,
+                                      .on_grid = options->on_grid};
+    enum status status = http_open(&watch->http, &http, why);
+    if (status != STATUS_OK) {
+        free(watch);
+        return status;
+    }
+    *out = watch;
+    return STATUS_OK;
+}
+
+void watch_free(struct watch *watch)
+{
+    if (watch != NULL) {
+        http_free(watch->http);
+        free(watch);
+    }
+}
+
+const char *watch_address(const struct watch *watch)
+{
+    return http_address(watch->http);
+}
+
+int watch_descriptor(void *self, int64_t now_ms)
+{
+    const struct watch *watch = self;
+    return http_descriptor(watch->http, now_ms);
+}
+
+int64_t watch_due_ms(void *self, int64_t now_ms)
+{
+    const struct watch *watch = self;
+    return http_due_ms(watch->http, now_ms);
+}
+
+void watch_run(void *self, int64_t now_ms)
+{
+    const struct watch *watch = self;
+    http_run(watch->http, now_ms);
+}

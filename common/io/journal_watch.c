@@ -1,0 +1,83 @@
+#include "io/journal_watch.h"
+
+#include "protocol/wire.h"
+
+#include <string.h>
+
+static void tell(const struct journal_watch *watch, struct slice body)
+{
+    struct record record;
+    if (wire_decode_record(&record, body) == STATUS_OK) {
+        watch->note(watch->self, &record);
+        record_free(&record);
+    }
+}
+
+static enum status append(void *self, uint64_t *sequence, struct slice body, struct slice blob)
+{
+    const struct journal_watch *watch = self;
+    enum status status = watch->inner.append(watch->inner.self, sequence, body, blob);
+    if (status == STATUS_OK) {
+        tell(watch, body);
+    }
+    return status;
+}
+
+static enum status forget(void *self, uint64_t sequence)
+{
+    const struct journal_watch *watch = self;
+    return watch->inner.forget(watch->inner.self, sequence);
+}
+
+static enum status wipe(void *self, uint64_t sequence)
+{
+    const struct journal_watch *watch = self;
+    return watch->inner.wipe(watch->inner.self, sequence);
+}
+
+struct reading {
+    const struct journal_watch *watch;
+    journal_visit *visit;
+    void *visit_self;
+};
+
+static enum status read_one(void *self, uint64_t sequence, struct slice body, struct slice blob)
+{
+    const struct reading *reading = self;
+    enum status status = reading->visit(reading->visit_self, sequence, body, blob);
+    if (status == STATUS_OK) {
+        tell(reading->watch, body);
+    }
+    return status;
+}
+
+static enum status each(void *self, journal_visit *visit, void *visit_self, struct why *why)
+{
+    const struct journal_watch *watch = self;
+    struct reading reading = {watch, visit, visit_self};
+    return watch->inner.each(watch->inner.self, read_one, &reading, why);
+}
+
+static const char *trouble(const void *self)
+{
+    const struct journal_watch *watch = self;
+    return watch->inner.trouble(watch->inner.self);
+}
+
+static void end(void *self)
+{
+    struct journal_watch *watch = self;
+    journal_close(&watch->inner);
+}
+
+void journal_watch_begin(struct journal_watch *watch, struct journal *journal)
+{
+    watch->inner = *journal;
+    *journal = (struct journal){.self = watch,
+                                .append = append,
+                                .forget = forget,
+                                .wipe = wipe,
+                                .each = each,
+                                .trouble = trouble,
+                                .close = end};
+}

@@ -1,0 +1,120 @@
+/* What of the machine is shown: what its log tells of agents and rounds, and no number of records. */
+
+#include "coordinator/round_state.h"
+
+#include "base/check.h"
+
+#include <assert.h>
+
+const char *const coordinator_phases[] = {
+    [PHASE_RECOVERING] = "starting",
+    [PHASE_NAMING] = "naming the job",
+    [PHASE_JOINING] = "waiting for agents",
+    [PHASE_KEYING] = "gathering keys",
+    [PHASE_LISTING] = "listing",
+    [PHASE_OPEN] = "open",
+    [PHASE_SETTLING] = "settling",
+    [PHASE_OPENING] = "opening the sum",
+    [PHASE_CLOSING] = "closing",
+    [PHASE_OVER] = "over",
+    [PHASE_FINISHED] = "finished",
+};
+const size_t coordinator_phase_count = sizeof coordinator_phases / sizeof coordinator_phases[0];
+static_assert(sizeof coordinator_phases / sizeof coordinator_phases[0] == PHASE_COUNT,
+              "a word for each state");
+
+enum agent_state {
+    AGENT_ABSENT,
+    AGENT_SILENT,
+    AGENT_NOT_READY,
+    AGENT_READY,
+    AGENT_KEYED,
+    AGENT_OFFERED,
+    AGENT_ANSWERED,
+    AGENT_DECLINED,
+    AGENT_REFUSED,
+    AGENT_UNLISTED,
+    AGENT_CUT,
+    AGENT_STATE_COUNT
+};
+
+const char *const coordinator_agent_states[] = {
+    [AGENT_ABSENT] = "not connected",
+    [AGENT_SILENT] = "silent",
+    [AGENT_NOT_READY] = "not ready",
+    [AGENT_READY] = "ready",
+    [AGENT_KEYED] = "keys sent",
+    [AGENT_OFFERED] = "answer offered",
+    [AGENT_ANSWERED] = "answered",
+    [AGENT_DECLINED] = "declined",
+    [AGENT_REFUSED] = "broke the protocol",
+    [AGENT_UNLISTED] = "not in the roster",
+    [AGENT_CUT] = "cut for an attack",
+};
+const size_t coordinator_agent_state_count =
+    sizeof coordinator_agent_states / sizeof coordinator_agent_states[0];
+static_assert(sizeof coordinator_agent_states / sizeof coordinator_agent_states[0] ==
+                  AGENT_STATE_COUNT,
+              "a word for each state");
+
+struct coordinator_view coordinator_look(const struct coordinator *coordinator)
+{
+    const struct coordinator *c = coordinator;
+    const uint32_t planned = job_round_count(c->options.job);
+    const uint32_t closed = c->outcome.rounds_closed;
+    uint32_t within;
+    return (struct coordinator_view){
+        .phase = coordinator_phases[c->phase],
+        .id = c->outcome.job_name.id,
+        .stage =
+            closed < planned ? task_name(job_stage_of(c->options.job, closed, &within)->task) : "",
+        .closed = closed,
+        .planned = planned,
+        .failed = c->outcome.failed,
+        .agent_count = c->cohort.count};
+}
+
+/* As round_wait.c says it in the log. */
+static enum agent_state state_of(const struct member *member, int64_t now_ms)
+{
+    switch (member->standing) {
+    case STANDING_ANSWERED:
+        return AGENT_ANSWERED;
+    case STANDING_UNLISTED:
+        return AGENT_UNLISTED;
+    case STANDING_DECLINED:
+        return AGENT_DECLINED;
+    case STANDING_REFUSED:
+        return AGENT_REFUSED;
+    case STANDING_SILENT:
+    case STANDING_OFFERED:
+    case STANDING_PULLING:
+    case STANDING_KEYED:
+        break;
+    }
+    if (member->cut) {
+        return AGENT_CUT;
+    }
+    if (!member->seen) {
+        return AGENT_ABSENT;
+    }
+    if (member->standing == STANDING_OFFERED || member->standing == STANDING_PULLING) {
+        return AGENT_OFFERED;
+    }
+    if (member->standing == STANDING_KEYED) {
+        return AGENT_KEYED;
+    }
+    if (now_ms - member->heard_ms >= SILENT_MS) {
+        return AGENT_SILENT;
+    }
+    return member->ready ? AGENT_READY : AGENT_NOT_READY;
+}
+
+const char *coordinator_look_agent(const struct coordinator *coordinator, size_t index,
+                                   int64_t now_ms, size_t *state)
+{
+    CHECK(index < coordinator->cohort.count);
+    const struct member *member = &coordinator->cohort.member[index];
+    *state = (size_t)state_of(member, now_ms);
+    return member->peer.name;
+}

@@ -1,0 +1,138 @@
+#include "http/facts.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAIN, COUNTED, NAMED, WORDS, ROWS };
+
+static const struct fact_family family[] = {
+    [PLAIN] = {"plain", FACT_GAUGE, "A figure", {NULL}},
+    [COUNTED] = {"counted_total", FACT_COUNTER, "Back\\slash and\nline", {"way"}},
+    [NAMED] = {"named", FACT_GAUGE, "Names", {"phase"}},
+    [WORDS] = {"words_info", FACT_INFO, "Words", {"a", "b"}},
+    [ROWS] = {"rows", FACT_LIST, "Rows", {"x"}},
+};
+
+static struct facts *empty(void)
+{
+    struct facts *facts = facts_new(family, sizeof family / sizeof family[0]);
+    cr_assert_not_null(facts);
+    return facts;
+}
+
+/* The format's own words: prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4. */
+Test(facts, are_written_in_prometheus_text_format_byte_for_byte)
+{
+    static const char *const words[] = {"say \"so\"", "back\\slash"};
+    static const char *const names[] = {"on", "off"};
+    struct facts *facts = empty();
+    facts_set_of(facts, COUNTED, 3, "in");
+    facts_set(facts, PLAIN, 0.5);
+    facts_set_of(facts, COUNTED, 1e18, "out");
+    facts_set_state(facts, NAMED, names, 2, "off");
+    facts_add(facts, WORDS, 1, words);
+    facts_set_of(facts, ROWS, 1, "only on the page");
+    char *text = facts_metrics(facts);
+    cr_assert_not_null(text);
+    cr_expect_str_eq(text, "# HELP hedgerow_plain A figure\n"
+                           "# TYPE hedgerow_plain gauge\n"
+                           "hedgerow_plain 0.5\n"
+                           "# HELP hedgerow_counted_total Back\\\\slash and\\nline\n"
+                           "# TYPE hedgerow_counted_total counter\n"
+                           "hedgerow_counted_total{way=\"in\"} 3\n"
+                           "hedgerow_counted_total{way=\"out\"} 1e+18\n"
+                           "# HELP hedgerow_named Names\n"
+                           "# TYPE hedgerow_named gauge\n"
+                           "hedgerow_named{phase=\"on\"} 0\n"
+                           "hedgerow_named{phase=\"off\"} 1\n"
+                           "# HELP hedgerow_words_info Words\n"
+                           "# TYPE hedgerow_words_info gauge\n"
+                           "hedgerow_words_info{a=\"say \\\"so\\\"\",b=\"back\\\\slash\"} 1\n");
+    free(text);
+    facts_free(facts);
+}
+
+Test(facts, without_any_are_an_empty_text_and_whole_json)
+{
+    struct facts *facts = empty();
+    char *text = facts_metrics(facts);
+    cr_assert_str_eq(text, "");
+    free(text);
+    text = facts_json(facts);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(root);
+    cr_expect(json_is_null(json_object_get(json_object_get(root, "facts"), "plain")));
+    cr_expect_eq(json_array_size(json_object_get(json_object_get(root, "facts"), "rows")), 0);
+    json_decref(root);
+    free(text);
+    facts_free(facts);
+}
+
+Test(facts, that_have_no_bound_are_inf_and_null)
+{
+    struct facts *facts = empty();
+    facts_set(facts, PLAIN, INFINITY);
+    facts_set_of(facts, COUNTED, NAN, "a");
+    facts_set_of(facts, COUNTED, -INFINITY, "b");
+    char *text = facts_metrics(facts);
+    cr_expect_not_null(strstr(text, "hedgerow_plain +Inf\n"));
+    cr_expect_not_null(strstr(text, "{way=\"a\"} NaN\n"));
+    cr_expect_not_null(strstr(text, "{way=\"b\"} -Inf\n"));
+    free(text);
+    text = facts_json(facts);
+    json_t *root = json_loads(text, 0, NULL);
+    cr_assert_not_null(root);
+    cr_expect(json_is_null(json_object_get(json_object_get(root, "facts"), "plain")));
+    json_decref(root);
+    free(text);
+    facts_free(facts);
+}
+
+/* A job's name and a site's come from elsewhere. */
+Test(facts, with_hostile_labels_stay_one_line_and_whole_text)
+{
+    static const char *const hostile[] = {"\"} 1\nhedgerow_plain 7\n", "\xff\xfe not UTF-8",
+                                          "\x01\x1b[31m\x7f",
+                                          "</script><img src=x onerror=alert(1)>", "caf\xc3\xa9"};
+    char wide[1000];
+    struct facts *facts = empty();
+    memset(wide, 'w', sizeof wide);
+    memcpy(wide + 126, "\xc3\xa9", 3); /* cut in the middle of a letter */
+    for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
+        facts_set_of(facts, COUNTED, (double)i, hostile[i]);
+    }
+    facts_set_of(facts, COUNTED, 9, wide);
+    char *text = facts_metrics(facts);
+    size_t lines = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        cr_expect((unsigned char)*at >= ' ' || *at == '\n');
+        lines += *at == '\n' ? 1 : 0;
+    }
+    cr_expect_eq(lines, 2 + 6, "%s", text);
+    cr_expect_null(strstr(text, "\nhedgerow_plain"));
+    cr_expect_not_null(strstr(text, "caf\xc3\xa9"));
+    free(text);
+    text = facts_json(facts);
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(root, "%s", text);
+    cr_expect_eq(json_array_size(json_object_get(json_object_get(root, "facts"), "counted_total")),
+                 6);
+    json_decref(root);
+    free(text);
+    facts_free(facts);
+}
+
+Test(facts, beyond_the_room_are_nothing_and_not_a_part)
+{
+    struct facts *facts = empty();
+    for (size_t i = 0; i < FACTS_MAX + 1; i++) {
+        facts_set(facts, PLAIN, 1);
+    }
+    cr_expect_null(facts_metrics(facts));
+    cr_expect_null(facts_json(facts));
+    facts_free(facts);
+}
