@@ -223,7 +223,8 @@ static uint64_t add_all(int64_t *sum, const struct asked *asked, const struct st
             const size_t at = asked->order[agent][i];
             const struct row row = {.cell = data->raw + at * data->column_count,
                                     .column_count = data->column_count,
-                                    .label = data->raw_label[at]};
+                                    .label = data->raw_label[at],
+                                    .place = i};
             query_set_add(sum, round_queries(stage), within, threshold, &row);
         }
         record_count += rows.count;

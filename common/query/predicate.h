@@ -55,6 +55,7 @@ struct row {
     const double *cell;  /* (column_count) a number as in the file, or a category's index */
     size_t column_count; /* the schema's */
     double label;        /* +1 or -1; a number as in the file; or a class's index */
+    uint64_t place; /* which of the site's records it is: public, and no matter of its content */
 };
 
 /**

@@ -141,6 +141,8 @@ const struct query_kind_row query_kinds[QUERY_KINDS] = {
                       query_plan_table1},
     [QUERY_EVALUATE] = {"evaluate", query_read_evaluate, query_add_evaluate, two_cells,
                         query_plan_evaluate},
+    [QUERY_CORRELATE] = {"correlate", query_read_correlate, query_add_correlate,
+                         query_sensitivity_correlate, query_plan_correlate},
 };
 
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,

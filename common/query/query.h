@@ -9,6 +9,7 @@
  *     crosstab: sex x death
  *     table1: [age, sex, kappa] by death
  *     evaluate: risk for death by sex, cut at 0.25
+ *     correlate: [age, kappa, creatinine]
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -18,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/why.h"
+#include "estimate/correlate.h"
 #include "estimate/survival.h"
 #include "estimate/table1.h"
 #include "learn/schema.h"
@@ -47,7 +49,8 @@ enum query_kind {
     QUERY_SURVIVAL,
     QUERY_CROSSTAB,
     QUERY_TABLE1,
-    QUERY_EVALUATE
+    QUERY_EVALUATE,
+    QUERY_CORRELATE
 };
 
 /* A column of categories that a question splits records by. */
@@ -96,9 +99,12 @@ struct query {
     double end;                           /* of a survival: the last interval's, unit: the file's */
     size_t intervals;                     /* of a survival; of an evaluate the score's levels */
     bool intervals_are_asked;             /* by the text; else query_plan chooses them */
-    struct query_variable variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1 */
+    struct query_variable
+        variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1 or correlate */
     size_t variable_count;
+    size_t parts;         /* of a correlate */
     bool steps_are_asked; /* by the text; else query_plan chooses them */
+    bool parts_are_asked; /* likewise */
     size_t
         cut_band; /* of an evaluate: the event is foretold from this eighth of the range on; 0: no cut is asked */
 };
@@ -146,6 +152,9 @@ bool query_has_note(const struct query *query, struct why *note);
  *            number; in the variable's last cell where the group is missing or the where leaves the record out.
  * evaluate   2^b in one cell, laid out as estimate/evaluate.h says: the level holds the score, low <= score < high,
  *            the first and last one with what is beyond; in the last cell where the group is missing or the where leaves it out.
+ * correlate  in the part that the record's place says, laid out as estimate/correlate.h says: the number over its public
+ *            range as the schema maps it to [-1, 1], clamped, rounded to 2^-24 and the products to the grid; of a column of
+ *            two categories -1 and 1. Nothing where a column is missing or the where leaves the record out.
  *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
@@ -159,7 +168,8 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
  * whether the cell is there, and 0 lies between them; histogram, survival, crosstab and evaluate 2 * 2^b, as a record is in one cell at most; table1
- * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; mean without where 2^b; with where 2^b + 2^(b-1):
+ * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; correlate
+ * (d + 1)^2 2^b / 2 + d (d + 3) / 2: query_sensitivity_correlate; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
  * that 2: this is why they are centred.
  *
@@ -174,7 +184,7 @@ struct query_public {
 };
 
 /** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals, a table1's steps and
- * weights, an evaluate's levels. */
+ * weights, an evaluate's levels, a correlate's parts. */
 void query_plan(struct query *query, const struct query_public *known);
 
 /** Returns how many groups a survival, table1 or evaluate has: 1 without `by`; and a group's name, empty then. */

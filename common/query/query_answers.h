@@ -47,6 +47,8 @@ void table_place(struct query_answer *answer, const struct query *query, const c
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit);
 
+size_t correlate_answers(const struct query *query);
+void answer_correlate(struct query_answer *answer, const struct answering *answering);
 size_t evaluate_answers(const struct query *query);
 void answer_evaluate(struct query_answer *answer, const struct answering *answering);
 size_t table1_answers(const struct query *query);

@@ -107,6 +107,8 @@ size_t query_run_answer_count(const struct query_set *set);
  * evaluate          each group's number of records, and those of all; in each group the AUC, the share with the event, accuracy,
  *                   sensitivity and specificity where a cut is asked, the share with the event in each eighth of the
  *                   range, missing scores: estimate/evaluate.h. What is not given as above.
+ * correlate         the number of records whose columns are all there; of each two columns the correlation and the p-value of
+ *                   the test that it is 0: estimate/correlate.h. What is not given as above.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.

@@ -43,7 +43,8 @@ static inline struct row task_row(const struct task_input *input, uint64_t i)
     const size_t at = input->order[i];
     return (struct row){.cell = data->raw + at * data->column_count,
                         .column_count = data->column_count,
-                        .label = data->raw_label != NULL ? data->raw_label[at] : data->y[at]};
+                        .label = data->raw_label != NULL ? data->raw_label[at] : data->y[at],
+                        .place = i};
 }
 
 /**

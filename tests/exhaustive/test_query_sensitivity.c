@@ -10,7 +10,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-enum { AGES = 11, KAPPAS = 4, DOMAIN_MAX = AGES * 2 * KAPPAS * 3 * 2, CELLS_MAX = 64 };
+enum { AGES = 11, KAPPAS = 4, DOMAIN_MAX = AGES * 2 * KAPPAS * 3 * 2, CELLS_MAX = 128 };
 
 struct domain {
     double cell[DOMAIN_MAX][TOY_COLUMNS];
@@ -127,6 +127,49 @@ Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
     }
 }
 
+/* Numbers and their products are rounded, which is charged a step each: no more, and no less than what is not rounded. */
+Test(query_sensitivity, of_correlations_is_reached_but_for_the_rounding)
+{
+    static const char *const correlated[] = {
+        "correlate: [age, sex]",
+        "correlate: [kappa, age, death] where sex == F",
+        "correlate: [age, sex, kappa, death] in 8 parts",
+    };
+    for (size_t i = 0; i < sizeof correlated / sizeof correlated[0]; i++) {
+        for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits++) {
+            struct query query;
+            uint64_t charged = 0;
+            const uint64_t most = farthest_by(query_add, correlated[i], bits, 0, &charged);
+            cr_assert(query_parse(&query, slice_of(correlated[i]), &toy, NULL) == STATUS_OK);
+            const uint64_t d = query.variable_count;
+            cr_expect(most <= charged && most + d * (d + 3) / 2 >= charged,
+                      "%s at %u bits: %lu of %lu", correlated[i], bits, most, charged);
+        }
+    }
+}
+
+/* Of pairs that lack nothing: the sensitivity is reached by none of the domain's, and never passed by any on a finer grid. */
+Test(query_sensitivity, of_correlations_is_not_passed_by_numbers_between)
+{
+    enum { STEPS = 25 };
+    struct query query;
+    cr_assert(query_parse(&query, slice_of("correlate: [age, kappa]"), &toy, NULL) == STATUS_OK);
+    for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits += 3) {
+        static int64_t contribution[STEPS * STEPS * 6];
+        memset(contribution, 0, sizeof contribution);
+        for (size_t i = 0; i < STEPS * STEPS; i++) {
+            const double cell[TOY_COLUMNS] = {50 + 2 * (double)(i % STEPS), 0,
+                                              expm1(0.15 + 0.075 * (double)(i / STEPS)), 0};
+            const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 1};
+            query_add(contribution + 6 * i, &query, bits, 0, &row);
+        }
+        const uint64_t most = farthest(contribution, STEPS * STEPS, 6);
+        const uint64_t charged = query_sensitivity_l1(&query, bits);
+        cr_expect(most <= charged, "%u bits: %lu of %lu", bits, most, charged);
+        cr_expect(bits < 10 || (double)most > 0.98 * (double)charged, "%lu of %lu", most, charged);
+    }
+}
+
 /* Planted: cells that share their edges, so that a record counts in two. */
 static void add_overlapping(int64_t *sum, const struct query *query, unsigned grid_bits,
                             UNUSED double threshold, const struct row *row)
@@ -163,6 +206,15 @@ static void add_unclamped(int64_t *sum, const struct query *query, unsigned grid
     sum[0] += (int64_t)(fmax(row->cell[0] - query->low, 0) / 40 * (double)(1 << grid_bits));
 }
 
+/* Planted: squares whole, and not halved. */
+static void add_whole_squares(int64_t *sum, const struct query *query, unsigned grid_bits,
+                              double threshold, const struct row *row)
+{
+    query_add(sum, query, grid_bits, threshold, row);
+    sum[3] *= 2;
+    sum[5] *= 2;
+}
+
 /* Planted: a number counts whole in both of the steps around it. */
 static void add_unsplit(int64_t *sum, const struct query *query, unsigned grid_bits,
                         double threshold, const struct row *row)
@@ -184,6 +236,7 @@ Test(query_sensitivity, shows_every_planted_fault)
     cr_expect(farthest_by(add_unclamped, "mean: age", 8, 0, &charged) > charged);
     cr_expect(farthest_by(add_unsplit, "table1: [age] by sex in 8 steps", 8, 0, &charged) >
               charged);
+    cr_expect(farthest_by(add_whole_squares, "correlate: [age, sex]", 8, 0, &charged) > charged);
     cr_expect(farthest_by(query_add, "table1: [age, sex] by death in 8 steps", 8, 0, &charged) >
                   2 << 8,
               "a table charged as one variable");

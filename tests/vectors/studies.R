@@ -109,4 +109,29 @@ evaluate <- object("evaluate", c(
   entry("specificity", json(ratio(sum(level < 4 & !dead), sum(!dead)))),
   entry("calibration", json(unname(unlist(lapply(0:7, function(k) ratio(sum(dead[level == k]), sum(level == k)))))))))
 
-cat("{\n", paste(toy, flchain, crosstab, table1, evaluate, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")
+# Correlations of the hospitals' records as the schema of the tests maps them, clamped: complete cases. Sums and products of columns
+# in [-1, 1], as estimate/correlate.h lays them out; a column of two categories is -1 and 1.
+ranged <- function(x, centre, half) pmin(pmax((x - centre) / half, -1), 1)
+z <- cbind(ranged(f$age, 75, 25), ranged(log1p(f$creatinine), 0.75, 0.6), ranged(log1p(f$kappa), 1, 0.8), ifelse(f$sex == "M", 1, -1))
+z <- z[complete.cases(z), ]
+moments <- function(z) c(nrow(z) / 2, colSums(z), unlist(lapply(seq_len(ncol(z)), function(i) sapply(i:ncol(z), function(j)
+  sum(z[, i] * z[, j]) / (1 + (i == j))))))
+pairs <- combn(ncol(z), 2)
+tested <- apply(pairs, 2, function(p) { t <- cor.test(z[, p[1]], z[, p[2]]); c(t$estimate, t$p.value) })
+# The same by eight parts, the rows dealt out in turn: the error by the spread of the parts' influences, and the test by it.
+part <- (seq_len(nrow(z)) - 1) %% 8
+own <- function(x) (x - mean(x)) / sqrt(population(x))
+error_at <- function(p, at) {
+  x <- own(z[, p[1]]); y <- own(z[, p[2]])
+  sums <- tapply((x * y - mean(x * y) - at * (x^2 + y^2 - 2) / 2) / nrow(z), part, sum)
+  sqrt(8 * var(sums))
+}
+by_parts <- apply(pairs, 2, function(p) error_at(p, cor(z[, p[1]], z[, p[2]])))
+p_of_parts <- apply(pairs, 2, function(p) 2 * pt(-abs(cor(z[, p[1]], z[, p[2]])) / error_at(p, 0), 7))
+correlate <- object("correlate", c(
+  entry("cells", json(moments(z))), entry("cells_of_parts", json(unlist(lapply(0:7, function(k) moments(z[part == k, ]))))),
+  entry("correlations", json(tested[1, ])), entry("p", json(tested[2, ])), entry("p_normal", json(2 * pnorm(-abs(tested[1, ]) * sqrt(nrow(z))))),
+  entry("error_of_parts", json(by_parts)), entry("p_of_parts", json(p_of_parts)),
+  entry("eigenvalues", json(prcomp(z, scale. = TRUE)$sdev^2)), entry("loadings", json(c(prcomp(z, scale. = TRUE)$rotation)))))
+
+cat("{\n", paste(toy, flchain, crosstab, table1, evaluate, correlate, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")

@@ -1,5 +1,6 @@
 /* How far a record moves the answers' cells. */
 
+#include "estimate/correlate.h"
 #include "estimate/crosstab.h"
 #include "estimate/evaluate.h"
 #include "task/query/stage.h"
@@ -200,6 +201,37 @@ static enum status describe_evaluate(struct terms *terms, const struct query *qu
     return STATUS_OK;
 }
 
+/* Of two columns as correlate_plan's. */
+static enum status describe_correlate(struct terms *terms, const struct query *query,
+                                      const struct query_noise *noise, double step, double records)
+{
+    const double deviation = step * query_noise_deviation(noise);
+    const struct correlate_public known = {.records = records, .variance = deviation * deviation};
+    double needed = NAN;
+    const double half = correlate_expect(&needed, &known, query->parts);
+    struct terms_line *cell = terms_add_line(terms);
+    struct terms_line *line = cell != NULL ? terms_add_line(terms) : NULL;
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    cell = line - 1;
+    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu sums of %zu part%s", query->text,
+                   query->cell_count, query->parts, query->parts > 1 ? "s" : "");
+    (void)snprintf(cell->unit, sizeof cell->unit, "records");
+    cell->noise = deviation;
+    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
+    (void)snprintf(
+        line->what, sizeof line->what,
+        "%s: half of the 95 %% interval of a correlation of 0, of values that spread by a "
+        "sixth of the range; that needs about %.0f records",
+        query->text, ceil(needed));
+    (void)snprintf(line->unit, sizeof line->unit, "correlation");
+    line->bar = half;
+    line->noise_to_signal = isnan(half) ? 2 : half / (2 * TERMS_TENTH);
+    line->measure = "half of the interval is a fifth";
+    return STATUS_OK;
+}
+
 /* A mean's numerator is divided by the records that match; how many is not public. */
 static void describe_mean(struct terms_line *line, const struct query *query,
                           const struct query_noise *noise, double step, double records)
@@ -248,6 +280,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
         const struct query *query = &query_stage(stage)->queries.query[i];
         if (query->kind == QUERY_SURVIVAL) {
             status = describe_survival(terms, query, &noise, step, records);
+            continue;
+        }
+        if (query->kind == QUERY_CORRELATE) {
+            status = describe_correlate(terms, query, &noise, step, records);
             continue;
         }
         if (query->kind == QUERY_EVALUATE) {

@@ -40,6 +40,7 @@ static const struct attack attacks[] = {
     {"one person in every variable of a table 1",
      {"table1: [age, sex, kappa, 'home region'] by death in 8 steps where age == 97"}},
     {"one person's score and fate", {"evaluate: age for death by sex in 8 levels where age == 97"}},
+    {"one person's columns in products", {"correlate: [age, sex, kappa, death] where age == 97"}},
     {"cells solved for from many tables",
      {"crosstab: sex x death", "crosstab: death x sex where age < 98",
       "crosstab: sex x 'home region'", "crosstab: death x 'home region' x sex",

@@ -1,0 +1,75 @@
+/* correlate.h - Pearson's correlations from sums of bounded columns and of their products, behind noise, with what the
+ * records' number and the noise leave uncertain.
+ *
+ * d columns z in [-1, 1], P parts: public places of a site's records, dealt out by place and not by content, so that the
+ * parts are samples alike. A part's cells, of the records whose columns are all there:
+ *
+ *   half of the records; the sum of each z_i; for i <= j, row by row, the sum of z_i z_j, of a square the half of it
+ *
+ * r = c_ij / sqrt(c_ii c_jj), c the covariances. The noise enters by the gradient g of r in the cells. What the sample does:
+ *
+ *   P > 1   the spread of g'cells over the parts, which has the noise in it too; the t distribution with P - 1 degrees
+ *   P = 1   a bound that holds for every distribution on the ranges. With x, y the columns in standard deviations the
+ *           variance of r is E psi^2 / n, psi = x y - r (x^2 + y^2)/2, and E psi^2 <= max |psi| E |psi| <= max |psi| (1 - r^2):
+ *           psi is (1 - r^2)/2 times the difference of two squares of mean 1. Of two columns of two values it is known.
+ *
+ * An interval is the rho that are not rejected: the sampling error is taken to be proportional to 1 - rho^2 (its root, for the
+ * bound), the noise as it is. Nothing is made positive definite before. */
+
+#ifndef ESTIMATE_CORRELATE_H
+#define ESTIMATE_CORRELATE_H
+
+#include "estimate/table1.h"
+
+enum { CORRELATE_COLUMNS_MAX = 16, CORRELATE_PARTS_MAX = 32 };
+
+/** Returns how many cells a part has. */
+size_t correlate_cells(size_t columns);
+
+struct correlate_moments {
+    const double *cell; /* (parts, correlate_cells) unit: records */
+    size_t columns;
+    size_t parts;
+    const bool *is_two; /* (columns) whether it has two values alone, the ends of the range */
+    double variance;    /* of the noise on a cell; unit: records^2 */
+    double records;     /* of all, also of those with something missing; public */
+};
+
+/* All parts together. */
+struct correlate {
+    const struct correlate_moments *moments;
+    double records; /* complete ones; noisy */
+    double mean[CORRELATE_COLUMNS_MAX];
+    double covariance[CORRELATE_COLUMNS_MAX][CORRELATE_COLUMNS_MAX];
+};
+
+/** Keeps moments. */
+void correlate_init(struct correlate *out, const struct correlate_moments *moments);
+
+/** The number of records whose columns are all there. */
+struct table1_figure correlate_size(const struct correlate *all);
+
+/**
+ * The correlation of two columns. Given where the records are above 5 standard deviations of their noise and above 25 a part,
+ * and the noise of neither column's variance is above 15 % of it. factor: the records' or the epsilon's.
+ */
+struct table1_figure correlate_pair(const struct correlate *all, size_t i, size_t j);
+
+/** Returns the p-value of the test that the correlation is 0; NAN where correlate_pair gives none. With one part of the
+ * hypothesis that the columns are independent: a sample's variance is then 1/n. */
+double correlate_test(const struct correlate *all, size_t i, size_t j);
+
+/* What is known before anything is asked. */
+struct correlate_public {
+    double records;
+    double variance; /* of the noise on a cell; unit: records^2 */
+};
+
+/** Returns the number of parts, 1 where the noise exceeds the sampling error: of values that spread by a sixth of the range,
+ * and are not correlated, as in correlate_expect. */
+size_t correlate_plan(const struct correlate_public *known);
+
+/** Tells half of an interval's width to expect, NAN: none; and the fewest records that have one. */
+double correlate_expect(double *records, const struct correlate_public *known, size_t parts);
+
+#endif

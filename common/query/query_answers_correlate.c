@@ -1,0 +1,85 @@
+/* query_answers_correlate.c - the correlations of each two columns, and the test of each. */
+
+#include "dp/encode.h"
+#include "query/query_answers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    CELLS_MAX = CORRELATE_PARTS_MAX * (1 + CORRELATE_COLUMNS_MAX +
+                                       CORRELATE_COLUMNS_MAX * (CORRELATE_COLUMNS_MAX + 1) / 2)
+};
+
+size_t correlate_answers(const struct query *query)
+{
+    return 1 + query->variable_count * (query->variable_count - 1);
+}
+
+static void say_how(struct query_answer *answer, const struct query *query)
+{
+    if (isnan(answer->value)) {
+        return;
+    }
+    if (query->parts > 1) {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "the interval is by the spread over %zu parts of the records", query->parts);
+    } else {
+        (void)snprintf(answer->note, sizeof answer->note,
+                       "the interval allows any distribution on the public ranges");
+    }
+}
+
+static void tell_pair(struct query_answer *answer, const struct answering *answering,
+                      const struct correlate *all, size_t i, size_t j)
+{
+    const struct query *query = answering->query;
+    const char *first = query->variable[i].column.name;
+    const char *second = query->variable[j].column.name;
+    const struct table1_figure figure = correlate_pair(all, i, j);
+    const double p = correlate_test(all, i, j);
+    const struct table1_figure test = {.estimate = {p, NAN, NAN, NAN, NAN},
+                                       .noise_low = NAN,
+                                       .noise_high = NAN,
+                                       .factor = figure.factor};
+    char part[QUERY_NAME_BYTES];
+    table_tell(&answer[0], answering, &figure, "correlation");
+    say_how(&answer[0], query);
+    (void)snprintf(part, sizeof part, "%s with %s", first, second);
+    query_answer_name(&answer[0], query, part);
+    table_tell(&answer[1], answering, &test, "p-value");
+    answer[1].value = p; /* however small */
+    (void)snprintf(part, sizeof part, "%s with %s, test that %s", first, second,
+                   query->parts > 1 ? "it is 0" : "they are independent");
+    query_answer_name(&answer[1], query, part);
+}
+
+void answer_correlate(struct query_answer *answer, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    const size_t d = query->variable_count;
+    double cell[CELLS_MAX];
+    bool is_two[CORRELATE_COLUMNS_MAX];
+    struct correlate all;
+    for (size_t k = 0; k < query->cell_count; k++) {
+        cell[k] = decode_value(answering->sum[k], answering->run->set->grid_bits);
+    }
+    for (size_t i = 0; i < d; i++) {
+        is_two[i] = query->variable[i].column.kind == COLUMN_CATEGORY;
+    }
+    const struct correlate_moments moments = {.cell = cell,
+                                              .columns = d,
+                                              .parts = query->parts,
+                                              .is_two = is_two,
+                                              .variance = query_cell_variance(answering->run),
+                                              .records = (double)answering->run->record_count};
+    correlate_init(&all, &moments);
+    const struct table1_figure size = correlate_size(&all);
+    table_tell(answer, answering, &size, "records");
+    query_answer_name(answer++, query, "records in which no column is missing");
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = i + 1; j < d; j++, answer += 2) {
+            tell_pair(answer, answering, &all, i, j);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+/* query_correlate.c - correlations: how the question is read, and what a record adds. */
+
+#include "base/check.h"
+#include "base/even.h"
+#include "dp/encode.h"
+#include "query/query_kind.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { CELL_BITS = 24 }; /* of a number in [-1, 1], whose products then have twice as many */
+
+static void set_parts(struct query *query, size_t parts)
+{
+    query->parts = parts;
+    query->cell_count = parts * correlate_cells(query->variable_count);
+}
+
+void query_plan_correlate(struct query *query, const struct query_public *known)
+{
+    if (!query->parts_are_asked) {
+        set_parts(query, correlate_plan(&(struct correlate_public){.records = known->records,
+                                                                   .variance = known->variance}));
+    }
+}
+
+/*
+ * d columns z, u = (1, z), and w the other record's: the cells of a record are the triangle of u u', its diagonal halved. So two
+ * records are half of |u u' - w w'|_1 apart, over the whole matrix. With a = (u + w)/2 and b = (u - w)/2 that is
+ * |2 (a b' + b a')|_1 <= 4 |a|_1 |b|_1 <= (|a|_1 + |b|_1)^2, and |a_i| + |b_i| is the larger of |u_i| and |w_i|: 1 at most. So
+ * (d + 1)^2 / 2. A record that adds nothing is |u u'|_1 / 2 <= (d + 1)^2 / 2 away. The d (d + 3)/2 sums and products are rounded,
+ * which adds less than a step each (dp/encode.h); the count is not.
+ */
+uint64_t query_sensitivity_correlate(const struct query *query, uint64_t one)
+{
+    const uint64_t d = query->variable_count;
+    return (d + 1) * (d + 1) * (one / 2) + d * (d + 3) / 2;
+}
+
+static enum status read_variable(struct reading *reading)
+{
+    struct query *query = reading->query;
+    const struct reader at_column = reading->reader; /* a message points there */
+    if (query->variable_count == CORRELATE_COLUMNS_MAX) {
+        char remedy[64];
+        (void)snprintf(remedy, sizeof remedy, "at most %d columns are correlated at once",
+                       CORRELATE_COLUMNS_MAX);
+        return reader_refuse(&at_column, remedy);
+    }
+    struct query_variable *variable = &query->variable[query->variable_count];
+    const struct column *column = &variable->column;
+    const enum status status = query_read_any(&variable->column, &variable->column_index, reading);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < query->variable_count; i++) {
+        if (query->variable[i].column_index == variable->column_index) {
+            return reader_refuse(&at_column, "this column is in the list already");
+        }
+    }
+    query->variable_count++;
+    if (column->kind == COLUMN_CATEGORY) {
+        variable->levels = column->category_count;
+        return column->category_count == 2
+                   ? STATUS_OK
+                   : reader_refuse(&at_column, "this is a column of categories, and not of two: "
+                                               "name a column of numbers, or of two categories");
+    }
+    return isfinite(column->centre) && isfinite(1 / column->half_width) && column->half_width > 0
+               ? STATUS_OK
+               : reader_refuse(&at_column, "its public range is not one of finite numbers: correct "
+                                           "the schema");
+}
+
+static enum status read_parts(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    const struct token token = reader->token;
+    double parts = 0;
+    const enum status status = reader_number(reader, &parts, "a number of parts should stand here");
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!(parts == 1 || parts == 8 || parts == 16 || parts == CORRELATE_PARTS_MAX)) {
+        reader->token = token;
+        return reader_refuse(reader, "parts are 1, 8, 16 or 32");
+    }
+    query->parts = (size_t)parts;
+    query->parts_are_asked = true;
+    return reader_accept(reader, "parts")
+               ? STATUS_OK
+               : reader_refuse(reader, "the word parts should stand here");
+}
+
+/* [age, kappa, creatinine] in 8 parts where ... */
+enum status query_read_correlate(struct reading *reading)
+{
+    struct query *query = reading->query;
+    struct reader *reader = &reading->reader;
+    enum status status = STATUS_OK;
+    query->parts = 1; /* before query_plan */
+    if (!reader_accept(reader, "[")) {
+        return reader_refuse(reader, "columns in brackets should stand here, such as [age, sex]");
+    }
+    do {
+        status = read_variable(reading);
+    } while (status == STATUS_OK && reader_accept(reader, ","));
+    if (status == STATUS_OK && !reader_accept(reader, "]")) {
+        status = reader_refuse(reader, "a comma and a column, or ], should stand here");
+    }
+    if (status == STATUS_OK && query->variable_count < 2) {
+        status = reader_refuse(reader, "one column has no correlation: name two or more");
+    }
+    if (status == STATUS_OK && reader_accept(reader, "in")) {
+        status = read_parts(reading);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    set_parts(query, query->parts);
+    return query_read_where(reading);
+}
+
+/* The column's number in [-1, 1], in steps of 2^-CELL_BITS; there: all ones where it is. What is nearer to 0 than 2^-900, or to
+ * the centre than 2^-60 of the range, counts as that: query.c. */
+static int64_t place_in_range(uint64_t *there, const struct query_variable *variable, double cell)
+{
+    const int64_t end = (int64_t)1 << CELL_BITS;
+    if (variable->column.kind == COLUMN_CATEGORY) {
+        const uint64_t is_second = mask_of(cell == 1);
+        *there = is_second | mask_of(cell == 0);
+        return (int64_t)mask_choose(is_second, (uint64_t)end, (uint64_t)-end);
+    }
+    const struct column *column = &variable->column;
+    const double centre = fabs(column->centre) < 0x1p-900 ? 0 : column->centre;
+    *there = ~even_is_nan(cell);
+    const double known = even_keep(*there, cell);
+    const double flushed = even_keep(~even_is_below(known, 0x1p-900), known);
+    const double own = predicate_cell(column, flushed);
+    const double gap = own - centre;
+    const double near = even_keep(~even_is_below(gap, column->half_width * 0x1p-60), gap);
+    return encode_value(even_min(even_max(near / column->half_width, -1), 1), CELL_BITS);
+}
+
+/* floor(value / 2^shift + 1/2); |value| <= 2^48 */
+static int64_t shifted(int64_t value, unsigned shift)
+{
+    const int64_t bias = (int64_t)1 << (2 * CELL_BITS);
+    CHECK(shift <= 2 * CELL_BITS);
+    const uint64_t half = (UINT64_C(1) << shift) >> 1;
+    return (int64_t)(((uint64_t)(value + bias) + half) >> shift) - (bias >> shift);
+}
+
+void query_add_correlate(int64_t *sum, const struct query_asked *asked)
+{
+    const struct query *query = asked->query;
+    const size_t d = query->variable_count;
+    const unsigned bits = asked->grid_bits;
+    int64_t z[CORRELATE_COLUMNS_MAX];
+    uint64_t own = asked->holds;
+    CHECK(bits >= 1 && bits <= CELL_BITS);
+    for (size_t i = 0; i < d; i++) {
+        const struct query_variable *variable = &query->variable[i];
+        uint64_t there = 0;
+        z[i] = place_in_range(&there, variable,
+                              query_cell_of(asked->row, variable->column_index, query->label_kind));
+        own &= there;
+    }
+    sum += asked->row->place % query->parts * correlate_cells(d);
+    *sum++ += (int64_t)((UINT64_C(1) << (bits - 1)) & own);
+    for (size_t i = 0; i < d; i++) {
+        *sum++ += (int64_t)((uint64_t)shifted(z[i], CELL_BITS - bits) & own);
+    }
+    for (size_t i = 0; i < d; i++) {
+        *sum++ += (int64_t)((uint64_t)shifted(z[i] * z[i], 2 * CELL_BITS - bits + 1) & own);
+        for (size_t j = i + 1; j < d; j++) {
+            *sum++ += (int64_t)((uint64_t)shifted(z[i] * z[j], 2 * CELL_BITS - bits) & own);
+        }
+    }
+}

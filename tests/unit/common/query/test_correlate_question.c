@@ -1,0 +1,120 @@
+/* The question `correlate`: its text, what a record adds, and its answers. */
+
+#include "query/query_run.h"
+
+#include "toy_question.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { BITS = 10, ONE = 1 << BITS, CELLS = 6 };
+
+static void add(int64_t *sum, const struct query *query, double age, double sex, uint64_t place)
+{
+    const double cell[TOY_COLUMNS] = {age, sex, 1, 2};
+    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 1, .place = place};
+    query_add(sum, query, BITS, 0, &row);
+}
+
+static void is(const int64_t *sum, const int64_t *expected, const char *what)
+{
+    for (size_t k = 0; k < CELLS; k++) {
+        cr_expect(sum[k] == expected[k], "%s: cell %zu is %ld, not %ld", what, k, sum[k],
+                  expected[k]);
+    }
+}
+
+/* Age 74 is the middle of 50 to 98; sex is -1 or 1. */
+Test(correlate_question, adds_a_record_s_moments)
+{
+    const struct query query = parsed("correlate: [age, sex] where age < 97");
+    int64_t sum[CELLS] = {0};
+    cr_assert(query.cell_count == CELLS && query.parts == 1);
+    add(sum, &query, 50, 1, 0);
+    is(sum, (const int64_t[]){ONE / 2, -ONE, ONE, ONE / 2, -ONE, ONE / 2}, "the lowest");
+    memset(sum, 0, sizeof sum);
+    add(sum, &query, 86, 0, 0);
+    is(sum, (const int64_t[]){ONE / 2, ONE / 2, -ONE, ONE / 8, -ONE / 2, ONE / 2}, "86");
+    add(sum, &query, 86, NAN, 0);
+    add(sum, &query, NAN, 1, 0);
+    add(sum, &query, 98, 1, 0);
+    is(sum, (const int64_t[]){ONE / 2, ONE / 2, -ONE, ONE / 8, -ONE / 2, ONE / 2},
+       "nothing of who lacks a column, or whom the where leaves out");
+    memset(sum, 0, sizeof sum);
+    add(sum, &query, -500, 1, 0);
+    is(sum, (const int64_t[]){ONE / 2, -ONE, ONE, ONE / 2, -ONE, ONE / 2}, "below the range");
+}
+
+Test(correlate_question, maps_numbers_as_the_schema_does)
+{
+    const struct query query = parsed("correlate: [kappa, death]");
+    int64_t sum[CELLS] = {0};
+    const double cell[TOY_COLUMNS] = {50, 0, expm1(1.05 + 0.45), 2};
+    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = -1};
+    query_add(sum, &query, BITS, 0, &row);
+    is(sum, (const int64_t[]){ONE / 2, ONE / 2, -ONE, ONE / 8, -ONE / 2, ONE / 2}, "a logarithm");
+}
+
+/* Which part a record is in follows from its place, and not from what is in it. */
+Test(correlate_question, deals_records_to_parts_by_their_place)
+{
+    const struct query query = parsed("correlate: [age, sex] in 8 parts");
+    int64_t sum[8 * CELLS] = {0};
+    cr_assert(query.cell_count == 8 * CELLS);
+    for (uint64_t place = 0; place < 20; place++) {
+        add(sum, &query, place % 2 == 0 ? 50 : 98, 1, place);
+    }
+    for (size_t part = 0; part < 8; part++) {
+        const int64_t records = part < 4 ? 3 : 2;
+        const int64_t sign = part % 2 == 0 ? -1 : 1;
+        cr_expect(sum[part * CELLS] == records * ONE / 2, "part %zu", part);
+        cr_expect(sum[part * CELLS + 1] == sign * records * ONE, "part %zu", part);
+    }
+}
+
+Test(correlate_question, refuses_with_the_place_and_the_remedy)
+{
+    refuses("correlate: age", "columns in brackets");
+    refuses("correlate: [age]", "name two or more");
+    refuses("correlate: [age, 'home region']", "not of two");
+    refuses("correlate: [age, sex, age]", "in the list already");
+    refuses("correlate: [age, sex", "a comma and a column");
+    refuses("correlate: [age, sex] in 9 parts", "1, 8, 16 or 32");
+    refuses("correlate: [age, sex] in 8", "the word parts");
+    refuses("correlate: [age, sex] by death", "should end here");
+}
+
+/* 1,000 records, half of them old men and half young women, but 50 of either. */
+Test(correlate_question, answers_from_its_cells)
+{
+    const char *const text[] = {"correlate: [age, sex]"};
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[CELLS] = {0};
+    static struct query_answer answer[4];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    for (uint64_t i = 0; i < 1000; i++) {
+        const bool is_man = i % 2 == 0;
+        add(sum, &set.query[0], is_man != (i < 100) ? 92 : 56, is_man ? 1 : 0, i);
+    }
+    for (int noisy = 0; noisy < 2; noisy++) {
+        const double scale = noisy == 0 ? 1e-9 : 200;
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = scale * ONE, .draws = 1}, 1000);
+        cr_assert(query_run_answer_count(&set) == 3);
+        query_run_answers(answer, &run);
+        cr_assert_str_eq(answer[1].name, "correlate: [age, sex]: age with sex");
+        cr_assert_str_eq(answer[2].unit, "p-value");
+        if (noisy == 1) {
+            cr_expect(isnan(answer[1].value) && isnan(answer[2].value));
+            cr_expect(strstr(answer[1].note, "would do") != NULL, "%s", answer[1].note);
+        } else {
+            cr_expect(answer[0].value == 1000);
+            cr_expect(fabs(answer[1].value - 0.8) < 1e-3, "%g", answer[1].value);
+            cr_expect(answer[1].total_low < 0.78 && answer[1].total_high > 0.82);
+            cr_expect(answer[2].value < 1e-12);
+        }
+        query_run_free(&run);
+    }
+    query_set_free(&set);
+}
