@@ -20,8 +20,6 @@ enum {
     TRUSTS = sizeof draws / sizeof draws[0]
 };
 
-static const double covers_least = 0.935;
-static const double rejects_most = 0.065;
 static const double shown_least = 0.1; /* of a setting that is judged: fewer are too few to count */
 
 double intervals_share(const struct intervals_rate *rate)
@@ -40,7 +38,20 @@ struct worst {
     double point, band, mean, difference, median, noise, rejected, width;
 };
 
-static void take_least(double *least, const struct intervals_rate *rate, size_t runs)
+bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
+                          size_t at)
+{
+    if (at >= SIZES * EPSILONS * TRUSTS) {
+        return false;
+    }
+    *out = (struct intervals_setting){.site_records = sizes[at / TRUSTS / EPSILONS],
+                                      .epsilon = epsilons[at / TRUSTS % EPSILONS],
+                                      .draws = draws[at % TRUSTS],
+                                      .planted = 1};
+    return request->rounds == 0 || out->site_records <= request->rounds;
+}
+
+void intervals_take_least(double *least, const struct intervals_rate *rate, size_t runs)
 {
     if ((double)rate->all >= shown_least * (double)runs) {
         *least = fmin(*least, intervals_share(rate));
@@ -50,12 +61,12 @@ static void take_least(double *least, const struct intervals_rate *rate, size_t 
 static void judge(struct worst *worst, const struct intervals_survival *found,
                   const struct intervals_setting *setting)
 {
-    take_least(&worst->point, &found->point, setting->runs);
-    take_least(&worst->band, &found->band, setting->runs);
-    take_least(&worst->mean, &found->mean, setting->runs);
-    take_least(&worst->difference, &found->difference, setting->runs);
-    take_least(&worst->median, &found->median, setting->runs);
-    take_least(&worst->noise, &found->noise, setting->runs);
+    intervals_take_least(&worst->point, &found->point, setting->runs);
+    intervals_take_least(&worst->band, &found->band, setting->runs);
+    intervals_take_least(&worst->mean, &found->mean, setting->runs);
+    intervals_take_least(&worst->difference, &found->difference, setting->runs);
+    intervals_take_least(&worst->median, &found->median, setting->runs);
+    intervals_take_least(&worst->noise, &found->noise, setting->runs);
     if (setting->is_null && (double)found->rejected.all >= shown_least * (double)setting->runs) {
         worst->rejected = fmax(worst->rejected, intervals_share(&found->rejected));
     }
@@ -160,9 +171,9 @@ static enum status run_tables(struct study *study, struct worst_table *worst,
                                                   .planted = request->planted ? 0.5 : 1};
         struct intervals_crosstab found;
         status = intervals_crosstab(&found, &setting);
-        take_least(&worst->share, &found.share, setting.runs);
-        take_least(&worst->difference, &found.difference, setting.runs);
-        take_least(&worst->odds, &found.odds, setting.runs);
+        intervals_take_least(&worst->share, &found.share, setting.runs);
+        intervals_take_least(&worst->difference, &found.difference, setting.runs);
+        intervals_take_least(&worst->odds, &found.odds, setting.runs);
         if (setting.is_null && (double)found.rejected.all >= shown_least * (double)setting.runs) {
             worst->rejected = fmax(worst->rejected, intervals_share(&found.rejected));
         }
@@ -174,13 +185,13 @@ static enum status run_tables(struct study *study, struct worst_table *worst,
 
 static void claim_tables(struct study *study, const struct worst_table *worst, double allowed)
 {
-    study_claim(study, STUDY_AT_LEAST, worst->share, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst->share, INTERVALS_COVERS_LEAST - allowed,
                 "cross tables: intervals of a share, the worst of all settings");
-    study_claim(study, STUDY_AT_LEAST, worst->difference, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst->difference, INTERVALS_COVERS_LEAST - allowed,
                 "cross tables: intervals of the difference of two shares");
-    study_claim(study, STUDY_AT_LEAST, worst->odds, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst->odds, INTERVALS_COVERS_LEAST - allowed,
                 "cross tables: intervals of the odds ratio");
-    study_claim(study, STUDY_AT_MOST, worst->rejected, rejects_most + allowed,
+    study_claim(study, STUDY_AT_MOST, worst->rejected, INTERVALS_REJECTS_MOST + allowed,
                 "cross tables: chi-squared tests that reject a true null");
 }
 
@@ -293,9 +304,9 @@ static enum status run_scores(struct study *study, struct worst_score *worst,
         }
         const double asked = 3 * (double)setting.runs; /* two groups and both together */
         status = intervals_evaluate(&found, &setting);
-        take_least(&worst->auc, &found.auc, 3 * setting.runs);
-        take_least(&worst->cut, &found.cut, 6 * setting.runs);
-        take_least(&worst->band, &found.band, 24 * setting.runs);
+        intervals_take_least(&worst->auc, &found.auc, 3 * setting.runs);
+        intervals_take_least(&worst->cut, &found.cut, 6 * setting.runs);
+        intervals_take_least(&worst->band, &found.band, 24 * setting.runs);
         (void)snprintf(text[0], TEXT, "score, %s, %d x %d, epsilon %g",
                        setting.draws == 1 ? "central" : "local", INTERVALS_SITES,
                        (int)setting.site_records, setting.epsilon);
@@ -349,33 +360,38 @@ enum status study_intervals(struct study *study, const struct study_request *req
     if (status == STATUS_OK) {
         status = run_scores(study, &worst_score, request, runs);
     }
+    struct intervals_worst_pairs worst_pairs = {.covers = {1, 1, 1, 1, 1, 1, 1}, .noise = 1};
+    if (status == STATUS_OK) {
+        status = intervals_pairs(study, &worst_pairs, request, runs);
+    }
     if (status != STATUS_OK) {
         why_set(why, "the studies cannot be simulated");
         return status;
     }
-    study_claim(study, STUDY_AT_LEAST, worst.point, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst.point, INTERVALS_COVERS_LEAST - allowed,
                 "survival: pointwise intervals of a curve that hold the truth, the worst of all "
                 "settings");
-    study_claim(study, STUDY_AT_LEAST, worst.band, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst.band, INTERVALS_COVERS_LEAST - allowed,
                 "survival: bands that hold the whole curve, where it is shown");
-    study_claim(study, STUDY_AT_LEAST, worst.mean, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst.mean, INTERVALS_COVERS_LEAST - allowed,
                 "survival: intervals of the restricted mean");
-    study_claim(study, STUDY_AT_LEAST, worst.difference, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst.difference, INTERVALS_COVERS_LEAST - allowed,
                 "survival: intervals of the difference of two restricted means");
-    study_claim(study, STUDY_AT_LEAST, worst.noise, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst.noise, INTERVALS_COVERS_LEAST - allowed,
                 "survival: intervals of the noise alone that hold the curve without noise");
-    study_claim(study, STUDY_AT_MOST, worst.rejected, rejects_most + allowed,
+    study_claim(study, STUDY_AT_MOST, worst.rejected, INTERVALS_REJECTS_MOST + allowed,
                 "survival: log-rank tests that reject a true null");
     claim_tables(study, &worst_table, allowed);
     for (size_t i = 0; i < FIGURE_KINDS; i++) {
-        study_claim(study, STUDY_AT_LEAST, worst_figure[i], covers_least - allowed,
+        study_claim(study, STUDY_AT_LEAST, worst_figure[i], INTERVALS_COVERS_LEAST - allowed,
                     "table 1: intervals of %s, the worst of all settings", figure_kinds[i].name);
     }
-    study_claim(study, STUDY_AT_LEAST, worst_score.auc, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst_score.auc, INTERVALS_COVERS_LEAST - allowed,
                 "scores: intervals of the AUC, the worst of all settings");
-    study_claim(study, STUDY_AT_LEAST, worst_score.cut, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst_score.cut, INTERVALS_COVERS_LEAST - allowed,
                 "scores: intervals of accuracy and sensitivity at a cut");
-    study_claim(study, STUDY_AT_LEAST, worst_score.band, covers_least - allowed,
+    study_claim(study, STUDY_AT_LEAST, worst_score.band, INTERVALS_COVERS_LEAST - allowed,
                 "scores: intervals of the calibration");
+    intervals_claim_pairs(study, &worst_pairs, allowed);
     return STATUS_OK;
 }

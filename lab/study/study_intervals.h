@@ -4,6 +4,7 @@
 #define STUDY_INTERVALS_H
 
 #include "base/status.h"
+#include "lab/study/study.h"
 #include "tests/support/seeded_random.h"
 
 #include <stdbool.h>
@@ -17,12 +18,20 @@ struct intervals_setting {
     unsigned draws; /* local trust: 5; central: 1 */
     bool is_null;   /* both groups alike */
     bool is_rare;   /* of a cross table: 5 % instead of 30 % */
+    bool is_wide;   /* of correlations: eight columns in one question, instead of two */
     size_t runs;
     uint64_t seed;
     double planted; /* of the noise, the share that the analysis is told; 1 but in tests */
 };
 
 enum { INTERVALS_SITES = 5 };
+
+#define INTERVALS_COVERS_LEAST 0.935
+#define INTERVALS_REJECTS_MOST 0.065
+
+/** Writes one of the sizes, epsilons and trusts. Returns false behind the last, and where it is not asked for. */
+bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
+                          size_t at);
 
 /* Counts of yes among how many. */
 struct intervals_rate {
@@ -33,6 +42,9 @@ struct intervals_rate {
 /** Returns the share, NAN of none; and counts one. */
 double intervals_share(const struct intervals_rate *rate);
 void intervals_count(struct intervals_rate *rate, bool yes);
+
+/** Takes the share if it is less, and of a tenth of the runs or more: fewer are too few to count. */
+void intervals_take_least(double *least, const struct intervals_rate *rate, size_t runs);
 
 struct intervals_survival {
     size_t intervals;            /* that were planned */
@@ -104,5 +116,43 @@ struct intervals_evaluate {
 /** Simulates scores judged by an event. Fails likewise. */
 MUST_USE enum status intervals_evaluate(struct intervals_evaluate *out,
                                         const struct intervals_setting *setting);
+
+/* Pairs of columns: study_intervals_correlate.c says which. */
+enum intervals_pair {
+    INTERVALS_EVEN,
+    INTERVALS_SKEWED,
+    INTERVALS_TWO_VALUES,
+    INTERVALS_CLOSE,
+    INTERVALS_NULL, /* independent, as the next */
+    INTERVALS_NULL_SKEWED,
+    INTERVALS_UNCORRELATED, /* and dependent */
+    INTERVALS_PAIRS
+};
+
+struct intervals_correlate {
+    size_t columns;
+    size_t parts;                                    /* that were planned */
+    struct intervals_rate pair[INTERVALS_PAIRS];     /* intervals that hold the truth */
+    struct intervals_rate noise[INTERVALS_PAIRS];    /* that hold the correlation without noise */
+    struct intervals_rate rejected[INTERVALS_PAIRS]; /* tests below 5 % */
+    double width[INTERVALS_PAIRS];                   /* half of each interval; summed */
+};
+
+/** Simulates correlations. Fails likewise. */
+MUST_USE enum status intervals_correlate(struct intervals_correlate *out,
+                                         const struct intervals_setting *setting);
+
+/* Of the settings that show a tenth of the answers or more. */
+struct intervals_worst_pairs {
+    double covers[INTERVALS_PAIRS];
+    double noise;
+    double rejected; /* of independent columns */
+};
+
+/** Runs all settings of correlations, a row each; and claims what was found. */
+MUST_USE enum status intervals_pairs(struct study *study, struct intervals_worst_pairs *worst,
+                                     const struct study_request *request, size_t runs);
+void intervals_claim_pairs(struct study *study, const struct intervals_worst_pairs *worst,
+                           double allowed);
 
 #endif

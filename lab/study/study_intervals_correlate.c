@@ -1,0 +1,239 @@
+/* Correlations of eight columns, each pair as a question of two columns and all as one of eight:
+ *
+ *   0, 1  sums of four uniform numbers, two of them shared: nearly normal, correlation 1/2
+ *   2, 3  the 12th power of a uniform number: skewed (2.9); shared with a probability whose square is 0.3, the correlation
+ *   4, 5  two values, of which 10 % have the second; shared likewise
+ *   6     the size of column 0 with a sign of its own: dependent, and not correlated
+ *   7     column 0 of the same record, or in 5 % a number of its own: correlation 0.95 */
+
+#include "estimate/correlate.h"
+#include "lab/study/study_intervals.h"
+
+#include "noise/laplace.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRID_LOG2 = 10, D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
+
+static const double shared = 0.3;
+static const double rare = 0.1;
+static const double close = 0.95;
+static const bool is_two[D] = {[4] = true, [5] = true};
+
+static const struct {
+    size_t i, j;
+    double truth;
+} pairs[INTERVALS_PAIRS] = {
+    [INTERVALS_EVEN] = {0, 1, 0.5},       [INTERVALS_SKEWED] = {2, 3, 0.3},
+    [INTERVALS_TWO_VALUES] = {4, 5, 0.3}, [INTERVALS_NULL] = {0, 2, 0},
+    [INTERVALS_NULL_SKEWED] = {2, 4, 0},  [INTERVALS_UNCORRELATED] = {0, 6, 0},
+    [INTERVALS_CLOSE] = {0, 7, 0.95},
+};
+
+static double sum_of(struct seeded_random *seeded, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        sum += (seeded_random_unit(seeded) - 0.5) / 2;
+    }
+    return sum;
+}
+
+static double skewed(struct seeded_random *seeded)
+{
+    const double u = seeded_random_unit(seeded);
+    const double u3 = u * u * u;
+    const double u6 = u3 * u3;
+    return 2 * u6 * u6 - 1;
+}
+
+static double seldom(struct seeded_random *seeded)
+{
+    return seeded_random_unit(seeded) < rare ? 1 : -1;
+}
+
+/* One of a pair that has a number in common with a probability whose square is their correlation. */
+static double share(struct seeded_random *seeded, double common, double own)
+{
+    return seeded_random_unit(seeded) < sqrt(shared) ? common : own;
+}
+
+static void draw_record(double *z, struct seeded_random *seeded)
+{
+    const double common = sum_of(seeded, 2);
+    const double skew = skewed(seeded);
+    const double two = seldom(seeded);
+    z[0] = common + sum_of(seeded, 2);
+    z[1] = common + sum_of(seeded, 2);
+    z[2] = share(seeded, skew, skewed(seeded));
+    z[3] = share(seeded, skew, skewed(seeded));
+    z[4] = share(seeded, two, seldom(seeded));
+    z[5] = share(seeded, two, seldom(seeded));
+    z[6] = seeded_random_unit(seeded) < 0.5 ? z[0] : -z[0];
+    z[7] = seeded_random_unit(seeded) < close ? z[0] : sum_of(seeded, 4);
+}
+
+/* cell: (PARTS, CELLS) */
+static void draw_cells(double *cell, uint64_t records, struct seeded_random *seeded)
+{
+    memset(cell, 0, (size_t)PARTS * CELLS * sizeof *cell);
+    for (uint64_t i = 0; i < records; i++) {
+        double *own = cell + i % PARTS * CELLS;
+        double z[D];
+        draw_record(z, seeded);
+        *own++ += 0.5;
+        for (size_t a = 0; a < D; a++) {
+            *own++ += z[a];
+        }
+        for (size_t a = 0; a < D; a++) {
+            for (size_t b = a; b < D; b++) {
+                *own++ += z[a] * z[b] * (a == b ? 0.5 : 1);
+            }
+        }
+    }
+}
+
+static size_t product_of(size_t i, size_t j)
+{
+    return 1 + D + i * D - i * (i + 1) / 2 + j;
+}
+
+/* The cells of a question: of all columns, or of a pair (column: NULL or 2 of them). */
+static void take_cells(double *out, const double *cell, size_t parts, const size_t *column)
+{
+    const size_t cells = correlate_cells(column == NULL ? D : 2);
+    memset(out, 0, parts * cells * sizeof *out);
+    for (size_t part = 0; part < PARTS; part++, cell += CELLS) {
+        double *own = out + part % parts * cells;
+        for (size_t k = 0; column == NULL && k < CELLS; k++) {
+            own[k] += cell[k];
+        }
+        if (column != NULL) {
+            own[0] += cell[0];
+            own[1] += cell[1 + column[0]];
+            own[2] += cell[1 + column[1]];
+            own[3] += cell[product_of(column[0], column[0])];
+            own[4] += cell[product_of(column[0], column[1])];
+            own[5] += cell[product_of(column[1], column[1])];
+        }
+    }
+}
+
+struct asking {
+    const struct intervals_setting *setting;
+    struct random random;
+    struct noise_laplace noise;
+    double variance;
+    size_t parts;
+    size_t columns;
+};
+
+static enum status start(struct asking *out, const struct intervals_setting *setting,
+                         struct seeded_random *seeded, size_t columns)
+{
+    const double moves = (double)((columns + 1) * (columns + 1)) / 2;
+    const double scale = moves / setting->epsilon;
+    *out = (struct asking){.setting = setting,
+                           .random = seeded_random_interface(seeded),
+                           .variance = 2 * setting->draws * scale * scale,
+                           .columns = columns};
+    out->parts = correlate_plan(&(struct correlate_public){
+        (double)(INTERVALS_SITES * setting->site_records), out->variance});
+    return noise_laplace_init(&out->noise,
+                              (struct noise_scale){(uint64_t)(ldexp(moves, GRID_LOG2) * 1e6),
+                                                   (uint64_t)(setting->epsilon * 1e6)});
+}
+
+static enum status add_noise(double *cell, struct asking *asking)
+{
+    const size_t count = asking->parts * correlate_cells(asking->columns);
+    int64_t steps[PARTS * CELLS] = {0};
+    enum status status = STATUS_OK;
+    for (unsigned draw = 0; draw < asking->setting->draws && status == STATUS_OK; draw++) {
+        status = noise_laplace_add(&asking->noise, &asking->random, steps, count);
+    }
+    for (size_t c = 0; c < count; c++) {
+        cell[c] += ldexp((double)steps[c], -GRID_LOG2);
+    }
+    return status;
+}
+
+static void judge(struct intervals_correlate *out, size_t pair, const struct correlate *all,
+                  const struct correlate *clean, size_t i, size_t j)
+{
+    const struct table1_figure figure = correlate_pair(all, i, j);
+    const struct table1_figure free = correlate_pair(clean, i, j);
+    if (!isnan(figure.estimate.value)) {
+        const double truth = pairs[pair].truth;
+        intervals_count(&out->pair[pair],
+                        figure.estimate.low <= truth && truth <= figure.estimate.high);
+        intervals_count(&out->rejected[pair], correlate_test(all, i, j) < 0.05);
+        intervals_count(&out->noise[pair], figure.noise_low <= free.estimate.value &&
+                                               free.estimate.value <= figure.noise_high);
+        out->width[pair] += (figure.estimate.high - figure.estimate.low) / 2;
+    }
+}
+
+static struct correlate_moments moments_of(const double *cell, const struct asking *asking,
+                                           const bool *two, double variance)
+{
+    return (struct correlate_moments){
+        .cell = cell,
+        .columns = asking->columns,
+        .parts = asking->parts,
+        .is_two = two,
+        .variance = variance,
+        .records = (double)(INTERVALS_SITES * asking->setting->site_records)};
+}
+
+/* column: as take_cells */
+static enum status ask(struct intervals_correlate *out, const double *exact, struct asking *asking,
+                       size_t pair)
+{
+    const size_t both[] = {pairs[pair].i, pairs[pair].j};
+    const size_t *column = asking->columns == D ? NULL : both;
+    const double told = asking->setting->planted * asking->setting->planted * asking->variance;
+    bool two[D];
+    double free[PARTS * CELLS];
+    double cell[PARTS * CELLS];
+    for (size_t k = 0; k < D; k++) {
+        two[k] = is_two[column == NULL ? k : column[k % 2]];
+    }
+    take_cells(free, exact, asking->parts, column);
+    memcpy(cell, free, sizeof cell);
+    const enum status status = add_noise(cell, asking);
+    const struct correlate_moments noisy = moments_of(cell, asking, two, told);
+    const struct correlate_moments none = moments_of(free, asking, two, 0);
+    struct correlate all;
+    struct correlate clean;
+    correlate_init(&all, &noisy);
+    correlate_init(&clean, &none);
+    for (size_t k = 0; k < INTERVALS_PAIRS && column == NULL; k++) {
+        judge(out, k, &all, &clean, pairs[k].i, pairs[k].j);
+    }
+    if (column != NULL) {
+        judge(out, pair, &all, &clean, 0, 1);
+    }
+    return status;
+}
+
+enum status intervals_correlate(struct intervals_correlate *out,
+                                const struct intervals_setting *setting)
+{
+    struct seeded_random seeded;
+    struct asking asking;
+    *out = (struct intervals_correlate){.columns = setting->is_wide ? D : 2};
+    seeded_random_init(&seeded, setting->seed);
+    enum status status = start(&asking, setting, &seeded, out->columns);
+    out->parts = asking.parts;
+    for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
+        double exact[PARTS * CELLS];
+        draw_cells(exact, INTERVALS_SITES * setting->site_records, &seeded);
+        for (size_t pair = 0;
+             pair < (out->columns == D ? 1 : INTERVALS_PAIRS) && status == STATUS_OK; pair++) {
+            status = ask(out, exact, &asking, pair);
+        }
+    }
+    return status;
+}
