@@ -1,5 +1,5 @@
 /* selftune.c - the state, in this order: C (1), V (m, D), if the stage looks mu (d) and W (d, d) or (d); then
- * Pv (m), steps done (1), and the iterates before V that the mean may need, the latest first. */
+ * Pv (m, D), scale (d), steps done (1), and the iterates before V that the mean may need, the latest first. */
 
 #include "learn/selftune.h"
 
@@ -40,7 +40,8 @@ struct selftune_parts selftune_parts_of(double *state, const struct selftune *st
         parts.w = next + d;
     }
     parts.prior = state + selftune_shown_count(stage);
-    parts.done = parts.prior + stage->output_count;
+    parts.scale = parts.prior + parts.width;
+    parts.done = parts.scale + d;
     parts.past = parts.done + 1;
     return parts;
 }
@@ -107,8 +108,9 @@ size_t selftune_class_count(const struct selftune *stage)
 
 size_t selftune_state_count(const struct selftune *stage)
 {
-    return selftune_shown_count(stage) + stage->output_count + 1 +
-           (window_of(stage) - 1) * stage->output_count * (stage->feature_count + 1);
+    const size_t width = stage->output_count * (stage->feature_count + 1);
+    return selftune_shown_count(stage) + width + stage->feature_count + 1 +
+           (window_of(stage) - 1) * width;
 }
 
 /* Whether each number is a number and at most `most`. */
@@ -140,11 +142,18 @@ enum status selftune_check_shown(const double *shown, const struct selftune *sta
     return good ? STATUS_OK : STATUS_INVALID;
 }
 
-static enum status make_standin(struct standin *standin, const struct selftune *stage)
+/* The rows, whose columns vary as those of u do. */
+static enum status make_standin(struct standin *standin, const struct selftune *stage,
+                                const double *scale)
 {
-    return stage->rows != NULL
-               ? standin_copy(standin, stage->rows)
-               : standin_init(standin, stage->feature_count, stage->output_count, stage->gaussian);
+    const enum status status =
+        stage->rows != NULL
+            ? standin_copy(standin, stage->rows)
+            : standin_init(standin, stage->feature_count, stage->output_count, stage->gaussian);
+    if (status == STATUS_OK) {
+        standin_scale(standin, scale);
+    }
+    return status;
 }
 
 static void show_clip(struct selftune_parts *parts, const struct selftune *stage,
@@ -157,7 +166,7 @@ static void show_clip(struct selftune_parts *parts, const struct selftune *stage
 enum status selftune_show_clip(struct selftune_parts *parts, const struct selftune *stage)
 {
     struct standin standin = {0};
-    const enum status status = make_standin(&standin, stage);
+    const enum status status = make_standin(&standin, stage, parts->scale);
     if (status == STATUS_OK) {
         show_clip(parts, stage, &standin);
     }
@@ -174,8 +183,11 @@ enum status selftune_begin(double *state, const struct selftune *stage)
          i += stage->sight == SIGHT_PRODUCTS ? d + 1 : 1) {
         parts.w[i] = PLAIN_FACTOR;
     }
-    for (size_t o = 0; o < stage->output_count; o++) {
-        parts.prior[o] = PRIOR / (double)d;
+    for (size_t i = 0; i < parts.width; i++) {
+        parts.prior[i] = PRIOR / (double)d;
+    }
+    for (size_t j = 0; j < d; j++) {
+        parts.scale[j] = 1;
     }
     return selftune_show_clip(&parts, stage);
 }
@@ -195,8 +207,11 @@ static void hold(struct selftune_parts *parts, const struct selftune *stage)
     for (size_t i = 0; i < selftune_white_count(stage); i++) {
         parts->w[i] = dense_flushed(selftune_between(parts->w[i], -32, 32));
     }
-    for (size_t o = 0; o < stage->output_count; o++) {
-        parts->prior[o] = selftune_between(parts->prior[o], LEAST, LARGEST);
+    for (size_t i = 0; i < parts->width; i++) {
+        parts->prior[i] = selftune_between(parts->prior[i], LEAST, LARGEST);
+    }
+    for (size_t j = 0; j < parts->d; j++) {
+        parts->scale[j] = selftune_between(parts->scale[j], SELFTUNE_SCALE_LEAST, 1);
     }
     *parts->done = selftune_between(floor(*parts->done), 0, stage->steps);
 }
@@ -222,6 +237,25 @@ static void news_of(double *g, const struct selftune_parts *parts, const struct 
     }
 }
 
+/* Pv after a step from V with noise of variance s2. What the step may have got wrong is larger where V is. */
+static void learn(struct selftune_parts *parts, size_t output, double curvature, double s2)
+{
+    const size_t d = parts->d;
+    const double *v = parts->v + output * (d + 1);
+    double *prior = parts->prior + output * (d + 1);
+    double square = 0;
+    for (size_t j = 0; j < d; j++) {
+        square += parts->scale[j] * parts->scale[j] * v[j] * v[j];
+    }
+    for (size_t j = 0; j <= d; j++) {
+        const double scale = j < d ? parts->scale[j] : 1;
+        const double own = scale * scale * v[j] * v[j] / fmax(square / (double)d, LEAST);
+        const double drift = j < d ? SELFTUNE_SHARED + (1 - SELFTUNE_SHARED) * own : 1;
+        prior[j] = 1 / (1 / prior[j] + curvature * curvature * scale * scale / s2) +
+                   SELFTUNE_DRIFT / (double)d * drift;
+    }
+}
+
 /* V becomes the next iterate, and what was V stands among those before it. */
 static enum status step(struct selftune_parts *parts, const struct selftune *stage,
                         struct standin *standin, const struct selftune_release *release)
@@ -231,21 +265,23 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     const double noise = selftune_held(release->deviation / release->record_count);
     const double s2 = noise * noise * (m > 1 ? 1 - 1 / (double)m : 1);
     double h[SELFTUNE_OUTPUTS_MAX];
-    double ridge[SELFTUNE_OUTPUTS_MAX];
-    double *g = calloc(2 * width, sizeof *g);
+    double *g = calloc(3 * width, sizeof *g);
     if (g == NULL) {
         return STATUS_NO_MEMORY;
     }
     double *v = g + width;
+    double *ridge = v + width;
     const double clip = *parts->clip; /* what agents were shown */
     standin_set(standin, parts->v);
     standin_curvature(h, standin);
     standin_gradient(g, standin, clip);
     news_of(g, parts, stage, release);
-    for (size_t o = 0; o < m; o++) {
-        ridge[o] = s2 / (h[o] * parts->prior[o]) + RIDGE_LEAST;
+    for (size_t i = 0; i < width; i++) {
+        const double curvature = h[i / (parts->d + 1)];
+        ridge[i] = s2 / (curvature * parts->prior[i]) + RIDGE_LEAST;
         if (m > 1) {
-            ridge[o] += ((stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE : STEEP_MANY) - 1) * h[o];
+            ridge[i] +=
+                ((stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE : STEEP_MANY) - 1) * curvature;
         }
     }
     memcpy(v, parts->v, width * sizeof *v);
@@ -260,8 +296,7 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
             parts->v[i] = selftune_held(v[i]);
         }
         for (size_t o = 0; o < m; o++) {
-            parts->prior[o] =
-                1 / (1 / parts->prior[o] + h[o] * h[o] / s2) + SELFTUNE_DRIFT / (double)parts->d;
+            learn(parts, o, h[o], s2);
         }
         *parts->done = release->step + 1.0;
     }
@@ -284,15 +319,16 @@ enum status selftune_take_gradient(double *state, const struct selftune *stage,
         return STATUS_INVALID;
     }
     double *fresh = calloc(count, sizeof *fresh);
+    struct selftune_parts parts;
     struct standin standin = {0};
     enum status status = STATUS_NO_MEMORY;
     if (fresh != NULL) {
         memcpy(fresh, state, count * sizeof *state);
-        status = make_standin(&standin, stage);
+        parts = selftune_parts_of(fresh, stage);
+        hold(&parts, stage);
+        status = make_standin(&standin, stage, parts.scale);
     }
     if (status == STATUS_OK) {
-        struct selftune_parts parts = selftune_parts_of(fresh, stage);
-        hold(&parts, stage);
         status = step(&parts, stage, &standin, release);
         if (status == STATUS_OK) {
             show_clip(&parts, stage, &standin);
@@ -328,7 +364,7 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
     const size_t d = stage->feature_count;
     const size_t width = stage->output_count * (d + 1);
     const double *v = state + 1;
-    const double *done = state + selftune_shown_count(stage) + stage->output_count;
+    const double *done = state + selftune_shown_count(stage) + width + d;
     const double count = selftune_between(floor(*done), 1, (double)window_of(stage));
     double mean[SELFTUNE_FEATURES_MAX + 1];
     for (size_t o = 0; o < stage->output_count; o++) {

@@ -220,12 +220,17 @@ static void set_models(struct first *first)
             unsure += first->variance[o * d + j] / (double)d;
         }
         const double square = dense_dot(v, v, d);
+        double *prior = first->parts->prior + o * (d + 1);
         const double shorter = fmin(1, longest(first, v) / sqrt(fmax(square, VARIANCE_LITTLE)));
+        const double left = SELFTUNE_DRIFT * shorter * shorter;
         for (size_t j = 0; j < d; j++) {
+            const double own = first->variance[o * d + j] + left * v[j] * v[j];
+            const double mean = unsure + left * square / (double)d;
+            prior[j] = own + SELFTUNE_SHARED * (mean - own);
             v[j] *= shorter;
         }
+        prior[d] = unsure + left * square / (double)d;
         first->lowered[o] *= shorter;
-        first->parts->prior[o] = unsure + SELFTUNE_DRIFT * shorter * shorter * square / (double)d;
     }
 }
 
@@ -252,6 +257,29 @@ static void set_intercepts(struct first *first)
     }
 }
 
+/* Every column adds to a gradient's norm, so to the clip, and so to the noise on all. A column of which little is to be learned
+ * is scaled down: by the root of its Pv over the largest. */
+static void set_scale(struct selftune_parts *parts, size_t m)
+{
+    const size_t row = parts->d + 1;
+    double most = 0;
+    for (size_t j = 0; j < parts->d; j++) {
+        parts->scale[j] = 0;
+        for (size_t o = 0; o < m; o++) {
+            parts->scale[j] += parts->prior[o * row + j];
+        }
+        most = fmax(most, parts->scale[j]);
+    }
+    for (size_t j = 0; j < parts->d; j++) {
+        const double share = most > 0 ? sqrt(parts->scale[j] / most) : 1;
+        parts->scale[j] = fmax(share, SELFTUNE_SCALE_LEAST);
+        parts->w[j] = dense_flushed(parts->w[j] * parts->scale[j]);
+        for (size_t o = 0; o < m; o++) {
+            parts->v[o * row + j] /= parts->scale[j];
+        }
+    }
+}
+
 enum status selftune_first_model(struct selftune_parts *parts, const struct selftune *stage,
                                  const struct selftune_classes *classes, const double *sum)
 {
@@ -259,8 +287,13 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
     const size_t m = stage->output_count;
     const bool products = stage->sight == SIGHT_PRODUCTS;
     struct first first = {.parts = parts, .stage = stage, .classes = classes, .d = d, .m = m};
+    for (size_t j = 0; j < d; j++) {
+        parts->scale[j] = 1;
+    }
     if (sum == NULL) {
-        parts->prior[0] = PRIOR / (double)d;
+        for (size_t j = 0; j <= d; j++) {
+            parts->prior[j] = PRIOR / (double)d;
+        }
         set_intercepts(&first);
         return STATUS_OK;
     }
@@ -286,6 +319,9 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
     if (status == STATUS_OK) {
         set_models(&first);
         set_intercepts(&first);
+    }
+    if (status == STATUS_OK && !products) {
+        set_scale(parts, m);
     }
     free(own);
     return status;

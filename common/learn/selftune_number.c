@@ -30,13 +30,13 @@
 
 struct parts {
     size_t d;
-    double *clip;  /* (1) */
-    double *v;     /* (D) */
-    double *mu;    /* (d) NULL without a look */
-    double *w;     /* (d, d) or (d) */
-    double *prior; /* (1) expected squared error of each number of V but the intercept */
-    double *done;
+    double *clip;      /* (1) */
+    double *v;         /* (D) */
+    double *mu;        /* (d) NULL without a look */
+    double *w;         /* (d, d) or (d) */
+    double *prior;     /* (1) expected squared error of each number of V but the intercept */
     double *prior_end; /* (1) the intercept's */
+    double *done;
     double *sigma;
     double *taken;
     double *unsure; /* (1) squared */
@@ -48,20 +48,22 @@ struct parts {
 size_t selftune_number_state_count(const struct selftune_number *stage)
 {
     CHECK(stage->tune.output_count == 1 && stage->tune.sight != SIGHT_SUMS);
-    return selftune_state_count(&stage->tune) + 5 + 2 * (stage->tune.feature_count + 1);
+    return selftune_state_count(&stage->tune) + 4 + 2 * (stage->tune.feature_count + 1);
 }
 
 static struct parts parts_of(double *state, const struct selftune_number *stage)
 {
     const size_t d = stage->tune.feature_count;
-    const bool looks = stage->tune.sight != SIGHT_NONE;
-    struct parts parts = {.d = d, .clip = state, .v = state + 1};
-    parts.mu = looks ? parts.v + d + 1 : NULL;
-    parts.w = looks ? parts.mu + d : NULL;
-    parts.prior = state + selftune_shown_count(&stage->tune);
-    parts.done = parts.prior + 1;
-    parts.prior_end = state + selftune_state_count(&stage->tune);
-    parts.sigma = parts.prior_end + 1;
+    const struct selftune_parts common = selftune_parts_of(state, &stage->tune);
+    struct parts parts = {.d = d,
+                          .clip = common.clip,
+                          .v = common.v,
+                          .mu = common.mu,
+                          .w = common.w,
+                          .prior = common.prior,
+                          .prior_end = common.prior + d,
+                          .done = common.done};
+    parts.sigma = state + selftune_state_count(&stage->tune);
     parts.taken = parts.sigma + 1;
     parts.unsure = parts.taken + 1;
     parts.steep = parts.unsure + 1;
@@ -158,7 +160,7 @@ enum status selftune_number_begin(double *state, const struct selftune_number *s
         status = standin_init(&standin, parts.d, 1, stage->tune.gaussian);
     }
     if (status == STATUS_OK) {
-        memset(parts.prior_end, 0, (5 + 2 * (parts.d + 1)) * sizeof *state);
+        memset(parts.sigma, 0, (4 + 2 * (parts.d + 1)) * sizeof *state);
         *parts.prior = SIGMA_FIRST * SIGMA_FIRST / (double)parts.d;
         *parts.prior_end = SIGMA_FIRST * SIGMA_FIRST;
         *parts.sigma = SIGMA_FIRST;

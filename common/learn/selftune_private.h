@@ -12,18 +12,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SELFTUNE_MOST  1e100
-#define SELFTUNE_DRIFT 0.3 /* of classes: what a step leaves to be learned, over d */
+#define SELFTUNE_MOST        1e100
+#define SELFTUNE_DRIFT       0.3 /* of classes: what a step leaves to be learned, over d */
+#define SELFTUNE_SHARED      0.1 /* of Pv: what all columns have alike; the rest is each one's own */
+#define SELFTUNE_SCALE_LEAST 0.05
 
 /* The state of classes, part by part. */
 struct selftune_parts {
     size_t d;
-    size_t width;  /* m D */
-    double *clip;  /* (1) */
-    double *v;     /* (m, D) */
-    double *mu;    /* (d) NULL without a look */
-    double *w;     /* (d, d) after products, else (d); NULL without a look */
-    double *prior; /* (m) Pv: squared length of what is still to be learned, over d */
+    size_t width; /* m D */
+    double *clip; /* (1) */
+    double *v;    /* (m, D) */
+    double *mu;   /* (d) NULL without a look */
+    double *w;    /* (d, d) after products, else (d); NULL without a look */
+    double *
+        prior; /* (m, D) Pv: variance of what is still to be learned of each number of V, if scale were 1 */
+    double *scale; /* (d) of W: what whitens a column is multiplied by it */
     double *done;
     double *past; /* (window - 1, m, D) */
 };

@@ -25,7 +25,8 @@ struct standin {
     size_t width;   /* D */
     size_t outputs; /* m */
     bool gaussian;
-    double *row;   /* (N, D) means of x are 0, means of x x' are I, to rounding; the last is 1 */
+    double *
+        row; /* (N, D) means of x are 0, means of x x' are I, to rounding, before standin_scale(); the last is 1 */
     double *norm;  /* (N) of u: L2 or L1, at least 1 */
     double *p;     /* (N, m) under the model of standin_set() */
     double *spare; /* (N (2 m + 4)) */
@@ -69,6 +70,10 @@ MUST_USE enum status standin_init_rows(struct standin *standin, size_t count, si
 /** Makes a copy of one: the rows and their norms. Fails with STATUS_NO_MEMORY; then as standin_init(). Cost O(N d). */
 MUST_USE enum status standin_copy(struct standin *copy, const struct standin *standin);
 
+/** Multiplies each column but the constant by a factor, in the rows and so in their norms. scale  in  (d) each above 0, at
+ * most 1. Cost O(N d). */
+void standin_scale(struct standin *standin, const double *scale);
+
 void standin_free(struct standin *standin);
 
 /** Computes p from the scores <u, v_o>; differences of scores are held to 40. v  in  (m, D) finite */
@@ -92,12 +97,12 @@ void standin_gradient(double *mean, struct standin *standin, double clip);
 /**
  * Moves v to the model whose labels would move the mean of today's clipped gradients by g. With w_i how much of a change of
  * row i's probabilities they show (exact for one output), solves by Newton's method
- *     mean w u (p_new - p) + g + ridge_o (v_new - v) = 0, for each output o.
- * A ridge is tripled until |v_new - v|_2 <= 3 for its output, at most to 3e6.
+ *     mean w u (p_new - p) + g + ridge (v_new - v) = 0, number by number.
+ * The ridges of an output are tripled until |v_new - v|_2 <= 3 for it, the smallest at most to 3e6.
  *
  * v      in/out  (m, D) that of standin_set()
  * g      in      (m, D) each number at most 1e100
- * ridge  in/out  (m) each 1e-4 or more; as it was raised
+ * ridge  in/out  (m, D) each 1e-4 or more; as it was raised
  *
  * Fails with STATUS_NO_MEMORY. Cost O(N m D) for each of some 100 steps of conjugate gradients, and of
  * 400 for each ridge that is tried at most: 7 s for 32 outputs and 256 features without noise.

@@ -107,7 +107,7 @@ def shrink(x, var):
 
 
 def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
-    """A look at each class's sums: mu, W, V, Pv."""
+    """A look at each class's sums: mu, W, V, Pv (D), and the scale of columns (d), which W and V contain."""
     sd, held = noise / n, np.zeros(2)
     nz = norms(z, gaussian)
     reach = 0.35 * math.sqrt(d) if gaussian else 0.3 * d
@@ -139,12 +139,14 @@ def class_look(out, n, d, rng, z, y, noise, gaussian, squares):
     h = share[0] * share[1]
     by = 1 / np.sqrt(var * h)
     x, v = shrink((sums[1] - share[1] * total) * by, (sd * by) ** 2 * (share[0] ** 2 + share[1] ** 2))
-    model, unsure = x / math.sqrt(h), v.mean() / h
+    model, unsure = x / math.sqrt(h), v / h
     square = model @ model
     steep = 1 + 0.35 * max(np.abs(model).sum() ** 2 / square - 1, 0)
     model *= min(1, 2 / math.sqrt(steep * square))
-    prior = unsure + 0.3 * (model @ model) / d
-    return mu, np.diag(1 / np.sqrt(var)), model, prior
+    own = unsure + 0.3 * model ** 2
+    prior = 0.9 * own + 0.1 * own.mean()
+    scale = np.maximum(np.sqrt(prior / prior.max()), 0.05)
+    return mu, np.diag(scale / np.sqrt(var)), model / scale, np.append(prior, own.mean()), scale
 
 def whitening(n, d, mean, tri, deviation):
     s = deviation / n
@@ -163,7 +165,7 @@ def whitening(n, d, mean, tri, deviation):
     return mu, (e / np.sqrt(w)) @ e.T
 
 
-def step(s_in, v0, c, rel, s, pv_prior, gaussian, expected=True):
+def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True):
     n, width = s_in.shape
     p, nu = sig(s_in @ v0), norms(s_in, gaussian)
     h = (p * (1 - p)).mean()
@@ -177,16 +179,18 @@ def step(s_in, v0, c, rel, s, pv_prior, gaussian, expected=True):
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
         for _ in range(30):
             pv = sig(s_in @ v)
-            r = s_in.T @ (wt * pv) / n - target + l2 * (v - v0)
-            hess = (s_in * (wt * pv * (1 - pv))[:, None]).T @ s_in / n + l2 * np.eye(width)
+            r = s_in.T @ (wt * pv) / n - target + l2 * (v - v0)  # l2: (D)
+            hess = (s_in * (wt * pv * (1 - pv))[:, None]).T @ s_in / n + np.diag(l2)
             move = np.linalg.solve(hess, r)
             v = v - move
             if np.abs(move).max() < 1e-8:
                 break
-        if np.linalg.norm(v - v0) <= 3 or l2 > 1e6:
+        if np.linalg.norm(v - v0) <= 3 or l2.min() > 1e6:
             break
         l2 *= 3
-    return v, 1 / (1 / pv_prior + h * h / (s * s)) + 0.3 / (width - 1), tries
+    d, model = width - 1, scale * v[:-1]
+    drift = np.append(0.1 + 0.9 * model ** 2 * d / (model @ model), 1)
+    return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries
 
 
 def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None):
@@ -199,7 +203,7 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
                deviation=noise, count_deviation=4.0, moments_deviation=moments_noise)
     counts = np.array([(y == 0).sum(), (y == 1).sum()], float) + rng.laplace(0, 4 / math.sqrt(2), 2)
     out["count"] = list(counts)
-    v, prior = np.zeros(d + 1), 3 / d
+    v, prior, scale = np.zeros(d + 1), np.full(d + 1, 3 / d), np.ones(d)
     b0 = intercept(n, counts, 4.0)
     if sight == "products":
         out["sum"] = list(z.sum(0) + rng.normal(0, moments_noise, d))
@@ -207,8 +211,9 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         out["product"] = list((z.T @ z)[iu] + rng.normal(0, moments_noise, len(iu[0])))
         mu, w = whitening(n, d, np.array(out["sum"]), np.array(out["product"]), moments_noise)
     else:
-        mu, w, v[:-1], prior = class_look(out, n, d, rng, z, y, moments_noise, gaussian, sight == "squares")
+        mu, w, v[:-1], prior, scale = class_look(out, n, d, rng, z, y, moments_noise, gaussian, sight == "squares")
     v[-1] = b0
+    s_in = s_in * np.append(scale, 1)
     shown = w.ravel() if sight == "products" else np.diag(w)
     seen = lambda: dict(clip=clip_of(s_in, v, q, gaussian), v=list(v), mu=list(mu), w=list(shown))
     out["after"] = [seen()]
@@ -220,7 +225,7 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         r *= np.minimum(1, c / np.maximum(np.abs(r) * norms(u, gaussian), 1e-300))
         rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
         out["gradients"].append(list(rel))
-        args = (s_in, v, c, rel / n, noise / n, prior, gaussian)
+        args = (s_in, v, c, rel / n, noise / n, prior, scale, gaussian)
         planted = step(*args[:3], rel / n, *args[4:], expected=False)[0]
         v, prior, tries = step(*args)
         out["tries"].append(tries)

@@ -1,6 +1,7 @@
 /* What a look at products makes of several classes, against the discriminant of normal classes in closed form; and a step
  * from clipped gradients, against the model whose labels made them. */
 
+#include "learn/features_normal.h"
 #include "learn/selftune.h"
 
 #include <criterion/criterion.h>
@@ -119,7 +120,7 @@ Test(selftune_first, a_step_reaches_the_model_that_made_the_labels)
     for (int q = 1; q <= 9; q += 2) {
         double v[WIDTH];
         double g[WIDTH];
-        double ridge[1] = {1e-4};
+        double ridge[WIDTH] = {1e-4, 1e-4, 1e-4};
         memcpy(v, from, sizeof v);
         standin_set(&standin, v);
         const double clip = standin_clip(&standin, 0.1 * q);
@@ -131,4 +132,53 @@ Test(selftune_first, a_step_reaches_the_model_that_made_the_labels)
         }
     }
     standin_free(&standin);
+}
+
+enum { COLUMNS = 32, MATTER = 4, LOOKED_MOST = 512 };
+
+/* A look at sums of which so many columns tell the classes apart; the others' sums are the noise that the look has. */
+static double clip_after(double *state, size_t telling)
+{
+    static const struct selftune sums = {.feature_count = COLUMNS,
+                                         .output_count = 1,
+                                         .sight = SIGHT_SUMS,
+                                         .steps = 1,
+                                         .quantile = 0.3};
+    const double count[2] = {0.5 * RECORDS, 0.5 * RECORDS};
+    const double deviation = 0.005 * RECORDS;
+    double sum[2 * COLUMNS];
+    struct public_random random = public_random_from(9);
+    for (size_t i = 0; i < sizeof sum / sizeof sum[0]; i++) {
+        const double sign = i < COLUMNS ? -1 : 1;
+        sum[i] = deviation * public_random_normal(&random) +
+                 (i % COLUMNS < telling ? sign * 0.1 * RECORDS : 0);
+    }
+    const struct selftune_look look = {.record_count = RECORDS,
+                                       .count = count,
+                                       .kept = count,
+                                       .sum = sum,
+                                       .count_deviation = deviation,
+                                       .kept_deviation = deviation,
+                                       .sum_deviation = deviation};
+    cr_assert(selftune_state_count(&sums) <= LOOKED_MOST);
+    cr_assert(selftune_begin(state, &sums) == STATUS_OK);
+    cr_assert(selftune_take_look(state, &sums, &look) == STATUS_OK);
+    return state[0];
+}
+
+/* Columns of which there is nothing to learn are a small part of a gradient, so its clip is lower, and so the noise on all of
+ * them. Where all columns matter, all keep their size. */
+Test(selftune_first, columns_that_do_not_matter_are_scaled_down)
+{
+    double state[LOOKED_MOST];
+    const double *w = state + 1 + COLUMNS + 1 + COLUMNS;
+    const double all = clip_after(state, COLUMNS);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        cr_expect(w[j] > 0.8 * 2, "%zu: %g", j, w[j]);
+    }
+    const double few = clip_after(state, MATTER);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        cr_expect(j < MATTER ? w[j] > 0.8 * 2 : w[j] < 0.4 * 2, "%zu: %g", j, w[j]);
+    }
+    cr_expect(few < 0.6 * all, "%g of %g", few, all);
 }
