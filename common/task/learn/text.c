@@ -11,9 +11,12 @@
 
 #include <math.h>
 
+/* Under rho the noise of all steps together hardly grows with their number; several classes whose columns are not whitened
+ * together find more in the later ones. */
 enum {
-    STEPS_MAX_PRODUCTS = 6,
-    STEPS_MIN_GAUSSIAN = 3,
+    STEPS_MAX_PRODUCTS = 8,
+    STEPS_GAUSSIAN = 4,
+    STEPS_GAUSSIAN_MANY = 8,
     STEPS_MIN_MANY = 4,
     STEPS_MAX = 16,
     RECORDS_MOST = 1000000
@@ -95,11 +98,12 @@ static uint32_t steps(const struct prospect *prospect, const struct learn_stage 
     const bool two = own->tune.output_count == 1;
     double wanted = 0;
     if (own->tune.sight == SIGHT_PRODUCTS) {
-        wanted = prospect->gaussian ? 2 + 0.02 / (noise * noise) : 1 + sqrt(0.1 / noise);
+        wanted =
+            prospect->gaussian ? STEPS_GAUSSIAN + 0.02 / (noise * noise) : 1 + sqrt(0.1 / noise);
         return (uint32_t)fmin(wanted, STEPS_MAX_PRODUCTS);
     }
     if (prospect->gaussian) {
-        wanted = noise > STEP_OF_GAUSSIAN ? 0 : fmax(1 + 12 / (noise * noise), STEPS_MIN_GAUSSIAN);
+        wanted = noise > STEP_OF_GAUSSIAN ? 0 : two ? STEPS_GAUSSIAN : STEPS_GAUSSIAN_MANY;
     } else if (two) {
         const bool none = own->tune.sight == SIGHT_SUMS && noise * sqrt(prospect->d) > STEP_OF_TWO;
         wanted = none ? 0 : 1 + sqrt(0.4 / noise);
