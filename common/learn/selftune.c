@@ -276,8 +276,10 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
     standin_curvature(h, standin);
     standin_gradient(g, standin, clip);
     news_of(g, parts, stage, release);
+    const size_t row = parts->d + 1;
+    CHECK(row > 1);
     for (size_t i = 0; i < width; i++) {
-        const double curvature = h[i / (parts->d + 1)];
+        const double curvature = h[i / row];
         ridge[i] = s2 / (curvature * parts->prior[i]) + RIDGE_LEAST;
         if (m > 1) {
             ridge[i] +=

@@ -297,6 +297,7 @@ enum status selftune_first_model(struct selftune_parts *parts, const struct self
         set_intercepts(&first);
         return STATUS_OK;
     }
+    CHECK(m > 0 && d > 0);
     double *own = malloc((3 * m * d + (products ? d * d + d + 2 * m * m : 0)) * sizeof *own);
     if (own == NULL) {
         return STATUS_NO_MEMORY;

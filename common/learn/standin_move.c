@@ -2,6 +2,7 @@
  * formed. Undamped, Newton's method diverges where the ridge is small and the solution far away. Such a ridge is refused
  * anyway, so the method stops once that is sure. */
 
+#include "base/check.h"
 #include "learn/dense.h"
 #include "learn/standin_private.h"
 
@@ -128,6 +129,7 @@ static void find_step(struct equation *equation)
 {
     const size_t width = equation->standin->width;
     const size_t count = equation->standin->outputs * width;
+    CHECK(width > 0);
     double curve[STANDIN_OUTPUTS_MAX];
     double *rest = equation->rest;
     double *scaled = equation->conjugate;
