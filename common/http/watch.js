@@ -5,9 +5,38 @@
 
 const PERIOD_MS = 2000;
 
+// Where a name's own words would not do.
+const TITLES = {
+  agent_info: "Agents in the open round",
+  agents: "Agents by state",
+  agents_needed: "Agents a round needs",
+  answers_total: "Answers charged",
+  connected: "Coordinator is heard",
+  job_failed: "Job has failed",
+  last_release_timestamp_seconds: "Latest release",
+  last_round_agents: "Agents in the latest round",
+  last_round_seconds: "Latest round took",
+  latest_answers: "What left this site",
+  message_bytes_total: "Bytes of messages",
+  round_seconds_total: "All rounds took",
+  stage_info: "Stage",
+  start_timestamp_seconds: "Program started",
+};
+const ANSWERED_BY_YES_OR_NO = ["job_failed", "connected"];
+// Shown in the title, or beside another figure.
+const ELSEWHERE = ["build_info", "job_info", "rounds_planned", "epsilon_planned", "delta_planned"];
+
+// Families with the same label that belong into one table.
+const JOINED = [
+  { title: "Budget", parts: ["epsilon_spent", "epsilon_limit", "epsilon_left", "delta_spent", "delta_limit", "delta_left"], label: "allowance",
+    note: "What the policy grants, and what the charges have spent of it: in total, and of any allowance_days" },
+  { title: "Jobs", parts: ["job_epsilon_spent", "job_epsilon_left"], label: "id",
+    note: "What each of the latest jobs was charged, and what is left of the policy's job_epsilon" },
+];
+
 function words(name) {
-  const text = name.replace(/_total$/, "").replace(/_timestamp_seconds$/, "").replace(/_(seconds|bytes)$/, "").replace(/_info$/, "")
-    .replace(/_/g, " ");
+  if (TITLES[name]) return TITLES[name];
+  const text = name.replace(/_total$/, "").replace(/_(seconds|bytes)$/, "").replace(/_info$/, "").replace(/_timestamp$/, "").replace(/_/g, " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -28,7 +57,8 @@ function bytes(value) {
 
 function figure(name, value) {
   if (value === null) return "without bound";
-  if (/_timestamp_seconds$/.test(name)) return new Date(value * 1000).toLocaleString() + " (" + ago(value) + ")";
+  if (ANSWERED_BY_YES_OR_NO.includes(name)) return value === 1 ? "yes" : "no";
+  if (/_timestamp_seconds$/.test(name)) return ago(value);
   if (/_seconds(_total)?$/.test(name)) return value.toFixed(2) + " s";
   if (/bytes(_total)?$/.test(name)) return bytes(value);
   return String(Number(value.toPrecision(6)));
@@ -48,53 +78,70 @@ function bar(value, most, label) {
   return made;
 }
 
-function card(name, value, help, facts) {
+function card(name, text, help) {
   const made = element("div");
   made.title = help;
-  made.append(element("dt", words(name)));
-  const shown = element("dd", figure(name, value));
-  if (name === "rounds_closed_total" && facts.rounds_planned > 0) {
-    shown.textContent = value + " of " + facts.rounds_planned;
-    shown.append(bar(value, facts.rounds_planned, "Rounds closed"));
-  }
-  made.append(shown);
+  made.append(element("dt", words(name)), element("dd", text));
   return made;
 }
 
-// Of names of which one is present (1) and the others are not (0), the present one is shown.
-function isState(rows, labels) {
-  return labels.length === 1 && rows.length > 1 && rows.every((row) => row.value === 0 || row.value === 1) &&
-    rows.reduce((sum, row) => sum + row.value, 0) === 1 && (labels[0] === "phase");
+// A figure, with what it is a part of where that is known.
+function numberCard(name, value, help, facts) {
+  const whole = { rounds_closed_total: "rounds_planned", epsilon_spent: "epsilon_planned", delta_spent: "delta_planned" }[name];
+  const most = whole === undefined ? null : facts[whole];
+  const made = card(name, figure(name, value), help);
+  const shown = made.querySelector("dd");
+  if (/_timestamp_seconds$/.test(name)) made.title += ": " + new Date(value * 1000).toLocaleString();
+  if (typeof most === "number" && most > 0) {
+    shown.textContent += " of " + figure(name, most);
+    if (value !== null) shown.append(bar(value, most, words(name)));
+  }
+  return made;
+}
+
+function section(title, note, head, lines) {
+  const made = element("section");
+  const wide = Object.assign(element("div"), { className: "wide", tabIndex: 0 });
+  const grid = element("table");
+  const top = element("tr");
+  wide.setAttribute("role", "region");
+  wide.setAttribute("aria-label", title);
+  for (const text of head) top.append(Object.assign(element("th", text), { scope: "col" }));
+  grid.append(element("thead"), element("tbody"));
+  grid.tHead.append(top);
+  for (const cells of lines) {
+    const line = element("tr");
+    for (const cell of cells) {
+      const one = element("td");
+      one.append(cell);
+      if (/^-?[0-9.]+( [a-zA-Z]{1,2})?$/.test(cell)) one.className = "number";
+      line.append(one);
+    }
+    grid.tBodies[0].append(line);
+  }
+  wide.append(grid);
+  made.append(element("h2", title), Object.assign(element("p", note + "."), { className: "note" }), wide);
+  return made;
 }
 
 function table(name, rows, help) {
-  const section = element("section");
   const labels = Object.keys(rows[0]);
-  section.append(element("h2", words(name)));
-  section.append(Object.assign(element("p", help + "."), { className: "note" }));
-  const wide = Object.assign(element("div"), { className: "wide", tabIndex: 0 });
-  wide.setAttribute("role", "region");
-  wide.setAttribute("aria-label", words(name));
-  const made = element("table");
-  const head = element("tr");
-  for (const label of labels) {
-    head.append(Object.assign(element("th", label === "value" ? "" : label.replace(/_/g, " ")), { scope: "col" }));
-  }
-  if (labels.includes("value")) head.lastChild.textContent = words(name).toLowerCase();
-  made.append(element("thead"), element("tbody"));
-  made.tHead.append(head);
-  for (const row of rows) {
-    const line = element("tr");
-    for (const label of labels) {
-      const cell = element("td", label === "value" ? figure(name, row.value) : row[label]);
-      if (label === "value" || /^-?[0-9.]+$/.test(row[label])) cell.className = "number";
-      line.append(cell);
-    }
-    made.tBodies[0].append(line);
-  }
-  wide.append(made);
-  section.append(wide);
-  return section;
+  const shown = name === "agents" ? rows.filter((row) => row.value > 0) : rows;
+  return section(words(name), help, labels.map((label) => (label === "value" ? words(name).toLowerCase() : label)),
+    shown.map((row) => labels.map((label) => (label === "value" ? figure(name, row.value) : row[label]))));
+}
+
+function joined(join, facts) {
+  const parts = join.parts.filter((part) => (facts[part] || []).some((row) => !part.startsWith("delta") || row.value !== 0));
+  const bounded = join.label === "allowance";
+  const lines = facts[parts[0]].map((row) => {
+    const values = parts.map((part) => facts[part].find((other) => other[join.label] === row[join.label]));
+    const cells = values.map((found) => (found === undefined ? "" : figure("", found.value)));
+    if (bounded && values[1]) cells.push(values[0].value === null ? "" : bar(values[0].value, values[1].value, "Epsilon spent, " + row.allowance));
+    return [row[join.label], ...cells];
+  });
+  const names = parts.map((part) => part.replace(/^job_/, "").replace(/_/g, " "));
+  return section(join.title, join.note, [join.label, ...names, ...(bounded ? ["spent"] : [])], lines);
 }
 
 // What a person has put the focus on, and how far a table was scrolled, outlives the change.
@@ -111,23 +158,27 @@ function replace(host, parts) {
 
 let shownText = "";
 
+// Of names of which one is present (1) and the others are not (0), the present one is shown.
+function present(rows) {
+  return "phase" in rows[0] ? rows.find((row) => row.value === 1).phase : null;
+}
+
 function show(status) {
-  const facts = status.facts;
+  const { facts, help } = status;
   const cards = [];
   const tables = [];
+  const inJoins = JOINED.flatMap((join) => (Array.isArray(facts[join.parts[0]]) ? join.parts : []));
+  for (const join of JOINED) {
+    if (Array.isArray(facts[join.parts[0]]) && facts[join.parts[0]].length > 0) tables.push(joined(join, facts));
+  }
   for (const [name, value] of Object.entries(facts)) {
-    if (name === "build_info" || name === "job_info" || name === "rounds_planned") continue;
+    if (ELSEWHERE.includes(name) || inJoins.includes(name) || (name === "delta_spent" && facts.delta_planned === 0)) continue;
     if (!Array.isArray(value)) {
-      if (value !== null || /_left$/.test(name)) cards.push(card(name, value, status.help[name], facts));
+      if (value !== null) cards.push(numberCard(name, value, help[name], facts));
     } else if (value.length > 0) {
-      const labels = Object.keys(value[0]).filter((label) => label !== "value");
-      if (isState(value, labels)) {
-        const made = card(name, 0, status.help[name], facts);
-        made.querySelector("dd").textContent = value.find((row) => row.value === 1)[labels[0]];
-        cards.unshift(made);
-      } else {
-        tables.push(table(name, value, status.help[name]));
-      }
+      if (present(value) !== null) cards.push(card(name, present(value), help[name]));
+      else if (name === "stage_info") cards.push(card(name, value[0].stage, help[name]));
+      else tables.push(table(name, value, help[name]));
     }
   }
   const build = facts.build_info[0];

@@ -1,0 +1,179 @@
+"""test_face_page.py - both programs' pages in a browser, while a job runs: at 360, 768 and 1280 px, light and dark, nothing stands
+beyond the page's width, text has contrast, and no table is out of reach of keys. Skipped (77) where there is no Chromium.
+
+The browser is driven through its pipe (--remote-debugging-pipe): messages in JSON, each with a zero byte behind it."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import federation as fed
+from federation import expect, must_fail
+from test_face import port_of
+
+WIDTHS = (360, 768, 1280)
+THEMES = ("light", "dark")
+SKIPPED = 77
+NAME = "a-name-of-many-letters-that-has-no-place-to-be-broken-at-all"
+
+# WCAG's relative luminance and contrast of each element's text, on the first ground behind it that is painted.
+LOOK = """(() => {
+  const root = document.documentElement;
+  const light = (c) => c.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const colour = (text) => text.match(/[0-9.]+/g).map(Number);
+  const ground = (one) => { for (let at = one; at; at = at.parentElement) {
+    const c = colour(getComputedStyle(at).backgroundColor); if (c.length < 4 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
+  const contrast = (one) => { const [a, b] = [light(colour(getComputedStyle(one).color).slice(0, 3)), light(ground(one))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); };
+  const texts = [...document.querySelectorAll("h1, h2, p, dt, dd, th, td, a")];
+  return JSON.stringify({ width: innerWidth, wide: root.scrollWidth, text: document.body.innerText, images: document.images.length,
+    contrast: Math.min(...texts.map(contrast)), count: texts.length, dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    ground: getComputedStyle(document.body).backgroundColor, state: document.getElementById("state").textContent,
+    reach: [...document.querySelectorAll("[role=region]")].every((one) => one.tabIndex === 0 && one.getAttribute("aria-label")),
+    heads: [...document.querySelectorAll("th")].every((one) => one.scope === "col"), title: document.title });
+})()"""
+
+
+class Browser:
+    """One page of a Chromium."""
+
+    def __init__(self, program, folder):
+        to_browser, self.write_end = os.pipe()
+        self.read_end, from_browser = os.pipe()
+
+        def hand_over():
+            fed.die_with_parent()
+            # 3 and 4 may be among the four: through numbers that are not.
+            os.dup2(to_browser, 10)
+            os.dup2(from_browser, 11)
+            os.dup2(10, 3)
+            os.dup2(11, 4)
+
+        # pylint: disable=subprocess-popen-preexec-fn
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
+             f"--user-data-dir={folder / 'profile'}", "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=hand_over, close_fds=False)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.buffer = b""
+        self.number = 0
+        self.complaints = []
+        self.session = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(domain + ".enable")
+
+    def take(self):
+        while b"\0" not in self.buffer:
+            more = os.read(self.read_end, 1 << 16)
+            expect(more, "the browser ended")
+            self.buffer += more
+        one, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(one)
+
+    def call(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.write_end, json.dumps(message).encode() + b"\0")
+        while True:
+            said = self.take()
+            if said.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"):
+                self.complaints.append(said["params"])
+            if said.get("id") == self.number:
+                expect("error" not in said, f"{method}: {said}")
+                return said["result"]
+
+    def show(self, address, width, theme):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+        self.call("Page.navigate", url=address)
+        return fed.wait_until(lambda: self.live("Live"), f"{address} is live")
+
+    def look(self):
+        return json.loads(self.call("Runtime.evaluate", expression=LOOK)["result"].get("value") or "{}")
+
+    def live(self, word):
+        """What the page shows, once its state begins with this word."""
+        time.sleep(0.1)
+        with contextlib.suppress(ValueError):
+            seen = self.look()
+            if seen.get("state", "").startswith(word):
+                return seen
+        return None
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def judge(seen, width, theme, words):
+    expect(seen["width"] == width and seen["dark"] == (theme == "dark"), f"was not shown as asked: {seen}")
+    expect(seen["wide"] <= width, f"{seen['wide']} px wide at {width}")
+    expect(seen["contrast"] >= 4.5 and seen["count"] > 20, f"contrast {seen['contrast']:.2f} of {seen['count']} texts, {theme}")
+    expect(seen["images"] == 0 and NAME in seen["text"] and seen["title"].endswith(NAME), "the job is not named, or there is a picture")
+    expect(seen["reach"] and seen["heads"], "a table that keys or a screen reader do not reach")
+    for word in words:
+        expect(word in seen["text"], f"does not show {word}: {seen['text']}")
+
+
+def pages(make, programs, browser_program):
+    job = fed.job_text(minimum=2, fits=40, rounds=2).replace("job: trial", f"job: '{NAME}'")
+    federation = make(programs, agents=2, job=job, policy=fed.policy_text(answer_slot_ms=3000),
+                      agent_settings='http: {listen: "127.0.0.1:0"}\n')
+    settings = federation.office / "coordinator.yml"
+    settings.write_text(settings.read_text() + 'http: {listen: "127.0.0.1:0"}\n')
+    coordinator = federation.start_coordinator()
+    for name in federation.names:
+        federation.start_agent(name)
+    federation.wait_event("coordinator", "round-closed")
+    browser = Browser(browser_program, federation.folder)
+    try:
+        grounds = set()
+        for name, words in (("coordinator", ("Rounds closed", "Epsilon spent", "site-1", "site-2", "Latest rounds", "fit")),
+                            ("site-1", ("Budget", "epsilon left", "What left this site", "pure epsilon", "Coordinator is heard"))):
+            address = "http://%s:%d/" % port_of(federation, name)
+            for theme in THEMES:
+                for width in WIDTHS:
+                    seen = browser.show(address, width, theme)
+                    judge(seen, width, theme, words)
+                    grounds.add((theme, seen["ground"]))
+        expect(len(grounds) == 2, f"light and dark have one ground each: {grounds}")
+        expect(not browser.complaints, f"the browser complains: {browser.complaints}")
+        # The checks see what is wrong.
+        browser.call("Runtime.evaluate", expression="document.querySelector('footer p').innerHTML = '<nobr>' + 'planted '.repeat(200)")
+        must_fail("a line without a break", judge, browser.look(), width, theme, words)
+        browser.show(address, width, theme)
+        browser.call("Runtime.evaluate", expression="document.querySelector('h1').style.color = '#777'")
+        must_fail("a faint title", judge, browser.look(), width, "dark", words)
+        # A program that stands still is told from one that lives, and the page finds it again.
+        address = "http://%s:%d/" % port_of(federation, "coordinator")
+        browser.show(address, 1280, "light")
+        coordinator.signal(signal.SIGSTOP)
+        fed.wait_until(lambda: browser.live("The program does not answer"), "the page says that it is old")
+        coordinator.signal(signal.SIGCONT)
+        fed.wait_until(lambda: browser.live("Live"), "the page is live again")
+    finally:
+        browser.end()
+
+
+def main():
+    options = fed.options()
+    browser = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+    if browser is None:
+        print("no chromium on PATH: the pages are not opened")
+        return SKIPPED
+    return fed.run_cases([("pages", pages, {"programs": options.programs, "browser_program": browser})])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
