@@ -14,12 +14,16 @@
  * gradients of all classes. Every further release is the sum of the gradients (p - y) u of all scores,
  * each record's clipped to norm C.
  *
+ * Where classes have sums, the look also says which columns matter. Each number of the model has a variance of its own that is
+ * still to be learned (Pv), and a column of which little is to be learned is scaled down in W: it adds less to a gradient's norm,
+ * so to the clip, so to the noise on all columns.
+ *
  * The coordinator replaces what else it would have to ask by made-up records u (learn/standin.h).
  * On them it computes: C; the clipped gradient that the model itself would give, which it subtracts
  * from the released one, so that clipping does not bias; and the curvature, which replaces a
  * learning rate. A step goes to the model whose labels, on the made-up records, would move today's
  * clipped gradients as far as the released ones are off. A ridge pulls it back to V by the ratio of the noise's variance to
- * that of what is still to be learned (Pv), as in a Kalman filter. The result is the mean of the
+ * that of what is still to be learned (Pv), number by number, as in a Kalman filter. The result is the mean of the
  * last iterates.
  *
  * Everything here but selftune_transform() works on releases: post-processing, without privacy. What
