@@ -41,6 +41,8 @@ struct http {
     char address[HTTP_ADDRESS_BYTES];
     int64_t now_ms; /* of http_run */
     int64_t ran_ms;
+    bool
+        again; /* at full house libmicrohttpd looks away from newcomers, until it is run once more than events ask for */
     struct connection connection[HTTP_CONNECTIONS_MAX];
     size_t connection_count;
     struct made made[HTTP_ROUTES_MAX];
@@ -278,9 +280,14 @@ void http_run(struct http *http, int64_t now_ms)
     if (now_ms < next_ms(http)) {
         return;
     }
-    http->ran_ms = now_ms;
     http->now_ms = now_ms;
     cut_late(http);
+    const bool more = has_more(http);
+    if (!http->options.on_grid && !more && !http->again) {
+        return; /* or an idle program would wake up at every period */
+    }
+    http->again = more;
+    http->ran_ms = now_ms;
     for (int i = 0; i < PASSES_MAX && (i == 0 || has_more(http)); i++) {
         (void)MHD_run(http->daemon);
     }

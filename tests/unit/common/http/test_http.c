@@ -239,6 +239,22 @@ Test(http, is_made_once_in_a_period_however_often_it_is_asked_for)
     http_free(http);
 }
 
+Test(http, without_visitors_nothing_is_due)
+{
+    struct http *http = open_at("127.0.0.1:0", false, PERIOD_MS);
+    int64_t now_ms = START_MS;
+    for (int i = 0; i < 5; i++) {
+        http_run(http, now_ms += PERIOD_MS);
+        cr_expect_eq(http_due_ms(http, now_ms), INT64_MAX);
+        cr_expect_geq(http_descriptor(http, now_ms), 0);
+    }
+    expect_code(http, &now_ms, "GET /made HTTP/1.1\r\n" HOST "\r\n", "200");
+    http_run(http, now_ms += PERIOD_MS);
+    http_run(http, now_ms += PERIOD_MS);
+    cr_expect_eq(http_due_ms(http, now_ms), INT64_MAX);
+    http_free(http);
+}
+
 /* The moment of an answer says nothing of the moment of the question, nor of what the program did. */
 Test(http, on_a_grid_nothing_is_looked_at_between_its_points)
 {
