@@ -21,7 +21,12 @@
 
 #include "estimate/table1.h"
 
-enum { CORRELATE_COLUMNS_MAX = 16, CORRELATE_PARTS_MAX = 32 };
+enum {
+    CORRELATE_COLUMNS_MAX = 16,
+    CORRELATE_PARTS_MAX = 32,
+    CORRELATE_CELLS_MAX =
+        CORRELATE_PARTS_MAX * (1 + CORRELATE_COLUMNS_MAX * (CORRELATE_COLUMNS_MAX + 3) / 2)
+};
 
 /** Returns how many cells a part has. */
 size_t correlate_cells(size_t columns);

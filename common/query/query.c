@@ -143,6 +143,7 @@ const struct query_kind_row query_kinds[QUERY_KINDS] = {
                         query_plan_evaluate},
     [QUERY_CORRELATE] = {"correlate", query_read_correlate, query_add_correlate,
                          query_sensitivity_correlate, query_plan_correlate},
+    [QUERY_PCA] = {"pca", query_read_pca, query_add_correlate, query_sensitivity_correlate, NULL},
 };
 
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,

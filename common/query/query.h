@@ -10,6 +10,7 @@
  *     table1: [age, sex, kappa] by death
  *     evaluate: risk for death by sex, cut at 0.25
  *     correlate: [age, kappa, creatinine]
+ *     pca: [age, kappa, creatinine]
  *
  * `where` takes a predicate and may be left out. Everything here but query_add is public. */
 
@@ -50,7 +51,8 @@ enum query_kind {
     QUERY_CROSSTAB,
     QUERY_TABLE1,
     QUERY_EVALUATE,
-    QUERY_CORRELATE
+    QUERY_CORRELATE,
+    QUERY_PCA
 };
 
 /* A column of categories that a question splits records by. */
@@ -100,7 +102,7 @@ struct query {
     size_t intervals;                     /* of a survival; of an evaluate the score's levels */
     bool intervals_are_asked;             /* by the text; else query_plan chooses them */
     struct query_variable
-        variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1 or correlate */
+        variable[QUERY_VARIABLES_MAX]; /* (variable_count) of a table1, correlate or pca */
     size_t variable_count;
     size_t parts;         /* of a correlate */
     bool steps_are_asked; /* by the text; else query_plan chooses them */
@@ -155,6 +157,7 @@ bool query_has_note(const struct query *query, struct why *note);
  * correlate  in the part that the record's place says, laid out as estimate/correlate.h says: the number over its public
  *            range as the schema maps it to [-1, 1], clamped, rounded to 2^-24 and the products to the grid; of a column of
  *            two categories -1 and 1. Nothing where a column is missing or the where leaves the record out.
+ * pca        as a correlate in one part.
  *
  * Ensures that no value, not even NaN, adds anything else. The same instructions and addresses whatever
  * the record is: a histogram goes through all its cells.
@@ -168,7 +171,7 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  *
  * count 2^b; quantile 2^b, as two contributions differ in the comparison alone, or in the where or in
  * whether the cell is there, and 0 lies between them; histogram, survival, crosstab and evaluate 2 * 2^b, as a record is in one cell at most; table1
- * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; correlate
+ * twice the sum of all query_part_of, as what a record adds to a variable's cells is at least 0 and sums to its part; correlate and pca
  * (d + 1)^2 2^b / 2 + d (d + 3) / 2: query_sensitivity_correlate; mean without where 2^b; with where 2^b + 2^(b-1):
  * (v, 1) and (v', 1) are at most 1 apart, (v, 1) and (0, 0) at most 3/2. Values in [0, 1] would make
  * that 2: this is why they are centred.

@@ -137,6 +137,7 @@ static const struct query_answers_row rows[QUERY_KINDS] = {
     [QUERY_TABLE1] = {table1_answers, answer_table1, NULL, NULL},
     [QUERY_EVALUATE] = {evaluate_answers, answer_evaluate, NULL, NULL},
     [QUERY_CORRELATE] = {correlate_answers, answer_correlate, NULL, NULL},
+    [QUERY_PCA] = {pca_answers, answer_pca, NULL, NULL},
 };
 
 size_t query_run_answer_count(const struct query_set *set)

@@ -47,6 +47,11 @@ void table_place(struct query_answer *answer, const struct query *query, const c
 void table_tell(struct query_answer *answer, const struct answering *answering,
                 const struct table1_figure *figure, const char *unit);
 
+/** Writes a correlate's or pca's sums in records, and which columns have two values. cell: (cell_count); is_two: (columns) */
+void query_moments(struct correlate_moments *out, double *cell, bool *is_two,
+                   const struct answering *answering);
+size_t pca_answers(const struct query *query);
+void answer_pca(struct query_answer *answer, const struct answering *answering);
 size_t correlate_answers(const struct query *query);
 void answer_correlate(struct query_answer *answer, const struct answering *answering);
 size_t evaluate_answers(const struct query *query);

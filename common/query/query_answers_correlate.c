@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-enum {
-    CELLS_MAX = CORRELATE_PARTS_MAX * (1 + CORRELATE_COLUMNS_MAX +
-                                       CORRELATE_COLUMNS_MAX * (CORRELATE_COLUMNS_MAX + 1) / 2)
-};
-
 size_t correlate_answers(const struct query *query)
 {
     return 1 + query->variable_count * (query->variable_count - 1);
@@ -54,25 +49,33 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
     query_answer_name(&answer[1], query, part);
 }
 
+void query_moments(struct correlate_moments *out, double *cell, bool *is_two,
+                   const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    for (size_t k = 0; k < query->cell_count; k++) {
+        cell[k] = decode_value(answering->sum[k], answering->run->set->grid_bits);
+    }
+    for (size_t i = 0; i < query->variable_count; i++) {
+        is_two[i] = query->variable[i].column.kind == COLUMN_CATEGORY;
+    }
+    *out = (struct correlate_moments){.cell = cell,
+                                      .columns = query->variable_count,
+                                      .parts = query->parts,
+                                      .is_two = is_two,
+                                      .variance = query_cell_variance(answering->run),
+                                      .records = (double)answering->run->record_count};
+}
+
 void answer_correlate(struct query_answer *answer, const struct answering *answering)
 {
     const struct query *query = answering->query;
     const size_t d = query->variable_count;
-    double cell[CELLS_MAX];
+    double cell[CORRELATE_CELLS_MAX];
     bool is_two[CORRELATE_COLUMNS_MAX];
+    struct correlate_moments moments;
     struct correlate all;
-    for (size_t k = 0; k < query->cell_count; k++) {
-        cell[k] = decode_value(answering->sum[k], answering->run->set->grid_bits);
-    }
-    for (size_t i = 0; i < d; i++) {
-        is_two[i] = query->variable[i].column.kind == COLUMN_CATEGORY;
-    }
-    const struct correlate_moments moments = {.cell = cell,
-                                              .columns = d,
-                                              .parts = query->parts,
-                                              .is_two = is_two,
-                                              .variance = query_cell_variance(answering->run),
-                                              .records = (double)answering->run->record_count};
+    query_moments(&moments, cell, is_two, answering);
     correlate_init(&all, &moments);
     const struct table1_figure size = correlate_size(&all);
     table_tell(answer, answering, &size, "records");

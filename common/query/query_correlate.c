@@ -1,4 +1,4 @@
-/* query_correlate.c - correlations: how the question is read, and what a record adds. */
+/* query_correlate.c - correlations and principal components: how the question is read, and what a record adds. */
 
 #include "base/check.h"
 #include "base/even.h"
@@ -93,8 +93,8 @@ static enum status read_parts(struct reading *reading)
                : reader_refuse(reader, "the word parts should stand here");
 }
 
-/* [age, kappa, creatinine] in 8 parts where ... */
-enum status query_read_correlate(struct reading *reading)
+/* [age, kappa, creatinine] */
+static enum status read_columns(struct reading *reading)
 {
     struct query *query = reading->query;
     struct reader *reader = &reading->reader;
@@ -112,13 +112,31 @@ enum status query_read_correlate(struct reading *reading)
     if (status == STATUS_OK && query->variable_count < 2) {
         status = reader_refuse(reader, "one column has no correlation: name two or more");
     }
-    if (status == STATUS_OK && reader_accept(reader, "in")) {
+    return status;
+}
+
+/* [age, kappa, creatinine] in 8 parts where ... */
+enum status query_read_correlate(struct reading *reading)
+{
+    enum status status = read_columns(reading);
+    if (status == STATUS_OK && reader_accept(&reading->reader, "in")) {
         status = read_parts(reading);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    set_parts(query, query->parts);
+    set_parts(reading->query, reading->query->parts);
+    return query_read_where(reading);
+}
+
+/* [age, kappa, creatinine] where ...; in one part, as no interval asks for more. */
+enum status query_read_pca(struct reading *reading)
+{
+    const enum status status = read_columns(reading);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    set_parts(reading->query, 1);
     return query_read_where(reading);
 }
 

@@ -37,7 +37,7 @@ struct query_kind_row {
     void (*plan)(struct query *query, const struct query_public *known);
 };
 
-enum { QUERY_KINDS = QUERY_CORRELATE + 1 };
+enum { QUERY_KINDS = QUERY_PCA + 1 };
 
 extern const struct query_kind_row query_kinds[QUERY_KINDS];
 
@@ -54,6 +54,7 @@ void query_plan_survival(struct query *query, const struct query_public *known);
 enum status query_read_evaluate(struct reading *reading);
 void query_add_evaluate(int64_t *sum, const struct query_asked *asked);
 void query_plan_evaluate(struct query *query, const struct query_public *known);
+enum status query_read_pca(struct reading *reading);
 enum status query_read_correlate(struct reading *reading);
 void query_add_correlate(int64_t *sum, const struct query_asked *asked);
 uint64_t query_sensitivity_correlate(const struct query *query, uint64_t one);

@@ -1,4 +1,4 @@
-/* Questions from their text; survival, crosstab, table1, evaluate and correlate have files of their own. */
+/* Questions from their text; survival, crosstab, table1, evaluate, correlate and pca have files of their own. */
 
 #include "base/even.h"
 #include "query/query_kind.h"
@@ -258,7 +258,7 @@ static enum status read_kind(struct reading *reading)
     if (kind == QUERY_KINDS) {
         return reader_refuse(
             reader, "one of count:, mean:, histogram:, quantile:, survival:, crosstab:, table1:, "
-                    "evaluate:, correlate: comes first");
+                    "evaluate:, correlate:, pca: comes first");
     }
     if (!reader_accept(reader, ":")) {
         return reader_refuse(reader, "a colon should stand here");

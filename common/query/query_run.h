@@ -109,6 +109,8 @@ size_t query_run_answer_count(const struct query_set *set);
  *                   range, missing scores: estimate/evaluate.h. What is not given as above.
  * correlate         the number of records whose columns are all there; of each two columns the correlation and the p-value of
  *                   the test that it is 0: estimate/correlate.h. What is not given as above.
+ * pca               the number of records likewise; of each principal component the share that it explains, and its loadings,
+ *                   without intervals: estimate/pca.h. What is not given as above.
  * quantile          the middle of what bisection leaves, bar as bisection.h, of the share rounded to
  *                   the grid.
  * CHECKs that all rounds were observed.

@@ -132,6 +132,7 @@ Test(query_sensitivity, of_correlations_is_reached_but_for_the_rounding)
 {
     static const char *const correlated[] = {
         "correlate: [age, sex]",
+        "pca: [age, sex, death]",
         "correlate: [kappa, age, death] where sex == F",
         "correlate: [age, sex, kappa, death] in 8 parts",
     };

@@ -3,6 +3,7 @@
 #include "estimate/correlate.h"
 #include "estimate/crosstab.h"
 #include "estimate/evaluate.h"
+#include "estimate/pca.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -232,6 +233,29 @@ static enum status describe_correlate(struct terms *terms, const struct query *q
     return STATUS_OK;
 }
 
+/* How far the noise and the sampling move a component's share, of columns as correlate_plan's. */
+static enum status describe_pca(struct terms *terms, const struct query *query,
+                                const struct query_noise *noise, double step, double records)
+{
+    const double deviation = step * query_noise_deviation(noise);
+    const struct correlate_public known = {.records = records, .variance = deviation * deviation};
+    double needed = NAN;
+    const double edge = pca_expect(&needed, &known, query->variable_count);
+    struct terms_line *line = terms_add_line(terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what,
+                   "%s: how far an explained share moves, of values that spread by a sixth of the "
+                   "range; shares need about %.0f records",
+                   query->text, ceil(needed));
+    (void)snprintf(line->unit, sizeof line->unit, "share");
+    line->noise = edge;
+    line->noise_to_signal = records < needed ? 2 : edge / TERMS_TENTH;
+    line->measure = "a share moves by a tenth";
+    return STATUS_OK;
+}
+
 /* A mean's numerator is divided by the records that match; how many is not public. */
 static void describe_mean(struct terms_line *line, const struct query *query,
                           const struct query_noise *noise, double step, double records)
@@ -280,6 +304,10 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
         const struct query *query = &query_stage(stage)->queries.query[i];
         if (query->kind == QUERY_SURVIVAL) {
             status = describe_survival(terms, query, &noise, step, records);
+            continue;
+        }
+        if (query->kind == QUERY_PCA) {
+            status = describe_pca(terms, query, &noise, step, records);
             continue;
         }
         if (query->kind == QUERY_CORRELATE) {

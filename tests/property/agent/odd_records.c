@@ -116,6 +116,9 @@ const struct odd_task odd_tasks[] = {
      "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
      "     queries: [\"correlate: [a, b, c, y, f, e] in 8 parts where d > -0.5\"]}\n",
      0},
+    {"query, components", NUMBER, "record", "local",
+     "  - {task: query, batch: #, share: 1, grid_bits: 10, queries: [\"pca: [c, f, y] where s == u\"]}\n",
+     0},
     {"query, table 1 of a number", NUMBER, "record", "local",
      "  - {task: query, batch: #, share: 1, grid_bits: 10,\n"
      "     queries: [\"table1: [y, f] by s in 8 steps where b < 0.5\"]}\n",

@@ -288,6 +288,9 @@ static const struct way ways[] = {
      "  - {task: query, queries: [\"correlate: [a, b] in 16 parts where a < 0.9\"], batch: 8, share: 1,\n"
      "     grid_bits: 12}\n",
      0.95},
+    {"query of components", "record", "local", "0",
+     "  - {task: query, queries: [\"pca: [a, b, y]\"], batch: 24, share: 1, grid_bits: 10}\n",
+     0.95},
     {"query of a table 1", "record", "local", "0",
      "  - {task: query, queries: [\"table1: [a, b] by y in 8 steps\"], batch: 24, share: 1,\n"
      "     grid_bits: 10}\n",

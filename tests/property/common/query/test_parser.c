@@ -132,6 +132,7 @@ static const char *const good[] = {
     "crosstab: sex x 'home region' x death where age < 70",
     "table1: [age, sex, kappa] by death in 9 steps where age >= 50",
     "evaluate: age for death == 1 by sex, cut at 74 in 16 levels where age >= 50",
+    "pca: [age, sex, kappa, death] where age >= 50",
     "correlate: [age, sex, kappa, death] in 8 parts where age >= 50",
 };
 

@@ -1,4 +1,4 @@
-/* The question `correlate`: its text, what a record adds, and its answers. */
+/* The questions `correlate` and `pca`: their text, what a record adds, and its answers. */
 
 #include "query/query_run.h"
 
@@ -82,6 +82,8 @@ Test(correlate_question, refuses_with_the_place_and_the_remedy)
     refuses("correlate: [age, sex] in 9 parts", "1, 8, 16 or 32");
     refuses("correlate: [age, sex] in 8", "the word parts");
     refuses("correlate: [age, sex] by death", "should end here");
+    refuses("pca: [age, sex] in 8 parts", "should end here");
+    refuses("pca: [age]", "name two or more");
 }
 
 /* 1,000 records, half of them old men and half young women, but 50 of either. */
@@ -113,6 +115,40 @@ Test(correlate_question, answers_from_its_cells)
             cr_expect(fabs(answer[1].value - 0.8) < 1e-3, "%g", answer[1].value);
             cr_expect(answer[1].total_low < 0.78 && answer[1].total_high > 0.82);
             cr_expect(answer[2].value < 1e-12);
+        }
+        query_run_free(&run);
+    }
+    query_set_free(&set);
+}
+
+/* The same records: with a correlation of 0.8 the first of two components explains 0.9. */
+Test(correlate_question, components_follow_from_the_same_cells)
+{
+    const char *const text[] = {"pca: [age, sex]"};
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[CELLS] = {0};
+    static struct query_answer answer[7];
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    for (uint64_t i = 0; i < 1000; i++) {
+        const bool is_man = i % 2 == 0;
+        add(sum, &set.query[0], is_man != (i < 100) ? 92 : 56, is_man ? 1 : 0, i);
+    }
+    for (int noisy = 0; noisy < 2; noisy++) {
+        const double scale = noisy == 0 ? 1e-9 : 200;
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = scale * ONE, .draws = 1}, 1000);
+        cr_assert(query_run_answer_count(&set) == 7);
+        query_run_answers(answer, &run);
+        cr_assert_str_eq(answer[1].name, "pca: [age, sex]: component 1, explained share");
+        cr_assert_str_eq(answer[4].name, "pca: [age, sex]: component 1, loading of sex");
+        if (noisy == 1) {
+            cr_expect(isnan(answer[1].value) && isnan(answer[3].value));
+            cr_expect(strstr(answer[1].note, "would do") != NULL, "%s", answer[1].note);
+        } else {
+            cr_expect(fabs(answer[1].value - 0.9) < 1e-3 && fabs(answer[2].value - 0.1) < 1e-3);
+            cr_expect(fabs(answer[3].value - sqrt(0.5)) < 1e-9, "%g", answer[3].value);
+            cr_expect(isnan(answer[1].total_low) && strstr(answer[1].note, "without") != NULL);
         }
         query_run_free(&run);
     }
