@@ -71,6 +71,7 @@ needs=$(for package in "$build"/packages/*.deb; do dpkg-deb -f "$package" Depend
     tr ',' '\n' | sed 's/(.*//; s/ //g; /^hedgerow/d' | sort -u | paste -sd,)
 bare=$build/packages/bare-$(sha256sum <<<"$needs" | cut -c1-12).tar
 if [ ! -s "$bare" ]; then
+    rm -f "$build"/packages/bare-*
     "$root/scripts/bare-root" "$bare.part" --format=tar --include="$needs" --dpkgopt=force-unsafe-io ||
         die 'no bare root could be made'
     mv "$bare.part" "$bare"
@@ -114,6 +115,7 @@ stages:
   - {task: fit, loss: logistic, lambdas: [0.1], share: 1}
 JOB
 sed -i "s/0\.0\.0\.0:7310/$host:$port/" "$work/coordinator/etc/hedgerow-coordinator/coordinator.yml"
+echo "http: {listen: \"$host:7390\"}" >>"$work/coordinator/etc/hedgerow-coordinator/coordinator.yml"
 for site in $sites; do
     home=$work/$site/root
     cat >"$home/policy.yml" <<'POLICY'
@@ -142,9 +144,19 @@ for site in $sites; do
         --dictionary data.yml --policy policy.yml" >"$work/$site.said" 2>&1 || die "setup: $(tail "$work/$site.said")"
     grep -q PASSED "$work/$site.said" || fault "$site: nothing was checked"
     mode_is "$site" /etc/hedgerow-agent/key 'hedgerow-agent:hedgerow-agent 600'
+    echo "http: {listen: \"$host:739${site#hospital-}\"}" >>"$work/$site/etc/hedgerow-agent/agent.yml"
     start "$site" hedgerow-agent
 done
 say 'set up'
+# The port for HTTP works in a service, too.
+for look in 'coordinator 7390' 'hospital-1 7391' 'hospital-2 7392'; do
+    read -r machine http <<<"$look"
+    await "$machine" http-listening
+    python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=60).read().decode())' \
+        "http://$host:$http/metrics" >"$work/said" 2>&1
+    grep -q '^hedgerow_' "$work/said" ||
+        fault "$machine shows no figures: $(tail -n 2 "$work/said")"
+done
 for site in $sites; do
     await "$site" job-waiting
     as_agent "$site" approve --yes >"$work/said" 2>&1 || die "approve: $(tail -n 3 "$work/said")"
@@ -215,6 +227,8 @@ in_root hospital-1 apt-get remove -y hedgerow-agent >"$work/said" 2>&1 || fault 
 grep -q '/var/lib/hedgerow-agent stays' "$work/said" || fault 'removal does not say what stays'
 command_of hospital-1 apt-get install -y /tmp/later-hedgerow-agent.deb
 kept hospital-1 'removal'
+enabled=$work/hospital-1/etc/systemd/system/multi-user.target.wants
+mkdir -p "$enabled" && ln -s /lib/systemd/system/hedgerow-agent.service "$enabled/" # as setup does where systemd runs
 in_root hospital-1 apt-get purge -y hedgerow-agent >"$work/said" 2>&1 || fault 'apt-get purge'
 grep -q 'WARNING: deleting /var/lib/hedgerow-agent, which holds the ledger' "$work/said" || fault 'a purge does not warn'
 in_root hospital-2 apt-get remove -y hedgerow-agent >/dev/null 2>&1 || fault 'apt-get remove'
@@ -222,6 +236,7 @@ in_root hospital-2 dpkg --purge hedgerow-agent >"$work/said" 2>&1 || fault 'dpkg
 grep -q 'WARNING: from now on nobody knows what was spent' "$work/said" || fault 'a purge after removal does not warn'
 in_root coordinator apt-get purge -y hedgerow-coordinator >"$work/said" 2>&1 || fault 'apt-get purge'
 grep -q 'WARNING: deleting /var/lib/hedgerow-coordinator' "$work/said" || fault "the coordinator's purge does not warn"
+[ ! -L "$enabled/hedgerow-agent.service" ] || fault 'a purged service stays enabled'
 for left in hospital-{1,2}/{etc,var/lib}/hedgerow-agent coordinator/{etc,var/lib}/hedgerow-coordinator; do
     [ ! -e "$work/$left" ] || fault "a purge leaves $left"
 done
