@@ -116,6 +116,12 @@ static enum exit_code run(const struct command *command, int count, char **argum
     if (status == STATUS_OK) {
         status = check_trust(asked.trust, &why);
     }
+    if (status == STATUS_OK && asked.dishonest > 0 && strcmp(asked.trust, "distributed") != 0) {
+        status = why_refuse(&why,
+                            "--dishonest %" PRIu64 ": only trust distributed counts on sites that "
+                            "help the coordinator; remedy: --trust distributed, or leave it out",
+                            asked.dishonest);
+    }
     if (status == STATUS_OK) {
         status = check_number("--epsilon", asked.epsilon, "0.5", &why);
     }

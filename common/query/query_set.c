@@ -69,7 +69,7 @@ size_t query_set_cells(const struct query_set *set, uint32_t round)
 
 uint64_t query_set_sensitivity_l1(const struct query_set *set, uint32_t round)
 {
-    uint64_t sensitivity = 0; /* at most QUERY_SET_MAX * 2^(QUERY_BITS_MAX + 1) = 2^33 */
+    uint64_t sensitivity = 0; /* each adds some cells of at most 2^QUERY_BITS_MAX: far below 2^63 */
     for (size_t i = 0; i < set->count; i++) {
         if (query_is_asked(&set->query[i], round)) {
             sensitivity += query_sensitivity_l1(&set->query[i], set->grid_bits);

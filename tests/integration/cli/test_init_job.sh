@@ -73,6 +73,8 @@ python3 -c 'import json; r = json.load(open("masked/result.json")); exit(not r["
 init 0 --label death --minimum 9 --dishonest 3 --trust distributed
 prints '  dishonest: 3 '
 init 3 --label death --minimum 3 --dishonest 3 --trust distributed
+init 2 --label death --dishonest 3
+says '--dishonest 3: only trust distributed'
 init 0 --label death --minimum 12 --trust distributed
 prints '  dishonest: 3 '
 
