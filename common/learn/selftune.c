@@ -381,6 +381,19 @@ void selftune_model(double *w, const double *state, const struct selftune *stage
     }
 }
 
+void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part)
+{
+    const size_t d = stage->feature_count;
+    const double *mu = state + 1 + stage->output_count * (d + 1);
+    for (size_t o = 0; o < stage->output_count; o++, w += d + 1) {
+        for (size_t j = 0; j < d; j++) {
+            const double mean = stage->sight == SIGHT_NONE ? 0 : selftune_held(mu[j]);
+            w[d] += (1 - part) * mean * w[j];
+            w[j] *= part;
+        }
+    }
+}
+
 void selftune_transform(double *u, const double *z, const double *shown,
                         const struct selftune *stage)
 {

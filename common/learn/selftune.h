@@ -154,6 +154,15 @@ MUST_USE enum status selftune_take_gradient(double *state, const struct selftune
 void selftune_model(double *w, const double *state, const struct selftune *stage);
 
 /**
+ * Weakens a model about the records' mean mu: its columns count `part` as much, and its score there stays. Without any part it
+ * is a constant: what the classes' shares say.
+ *
+ * w     in/out  (m, D) of selftune_model()
+ * part  in      0 .. 1
+ */
+void selftune_weaken(double *w, const double *state, const struct selftune *stage, double part);
+
+/**
  * Computes u = ((z - mu) W, 1).
  *
  * u      out  (D)

@@ -150,30 +150,55 @@ static enum status close(struct closing *closing)
     return STATUS_OK;
 }
 
+/* The experts, in this order: learn_expert_count() of them. */
+static const struct variant {
+    double part;  /* of the model, about the records' mean */
+    double shift; /* of f, between two classes */
+    const char *name;
+} variants[] = {{1, 0, ""},
+                {0.5, 0, ", halved"},
+                {0, 0, ", shares alone"},
+                {1, -0.5, ", threshold -0.5"},
+                {1, 0.5, ", threshold +0.5"}};
+
 /* Columns are features divided by the constant. */
-static enum status add_model(struct outcome *outcome, const struct stage *stage)
+static void write_variant(double *wide, double *model, const struct outcome *outcome,
+                          const struct stage *stage, const struct variant *variant)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
     const double constant = schema_constant(&stage->schema);
     const size_t s = round_stage_width(stage);
-    struct outcome_expert *expert = NULL;
-    double *model = malloc(s * sizeof *model);
-    double *wide = calloc(outcome->width, sizeof *wide);
-    enum status status = STATUS_NO_MEMORY;
-    if (model != NULL && wide != NULL) {
-        selftune_model(model, outcome->state, tune);
-        for (size_t j = 0; j < s; j++) {
-            model[j] /= constant;
-        }
-        block_widen(wide, tune->output_count, stage->block, model);
-        status = outcome_add_experts(&expert, outcome, 1,
-                                     (struct slice){wide, outcome->width * sizeof *wide});
+    selftune_model(model, outcome->state, tune);
+    selftune_weaken(model, outcome->state, tune, variant->part);
+    model[s - 1] += variant->shift;
+    for (size_t j = 0; j < s; j++) {
+        model[j] /= constant;
     }
-    if (status == STATUS_OK) {
-        static const char *const seen[SIGHTS] = {"", "after sums, ", "after sums and squares, ",
-                                                 "after products, "};
-        (void)snprintf(expert->name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u", seen[tune->sight],
-                       tune->steps);
+    block_widen(wide, tune->output_count, stage->block, model);
+}
+
+static enum status add_models(struct outcome *outcome, const struct stage *stage)
+{
+    static const char *const seen[SIGHTS] = {"", "after sums, ", "after sums and squares, ",
+                                             "after products, "};
+    const struct selftune *tune = &learn_stage(stage)->tune;
+    const size_t rows = learn_expert_count(stage);
+    const size_t w = outcome->width;
+    struct outcome_expert *expert = NULL;
+    double *model = malloc(round_stage_width(stage) * sizeof *model);
+    double *wide = calloc(rows * w, sizeof *wide);
+    enum status status = STATUS_NO_MEMORY;
+    CHECK(rows <= sizeof variants / sizeof variants[0]);
+    if (model != NULL && wide != NULL) {
+        for (size_t i = 0; i < rows; i++) {
+            write_variant(wide + i * w, model, outcome, stage, &variants[i]);
+        }
+        status = outcome_add_experts(&expert, outcome, rows,
+                                     (struct slice){wide, rows * w * sizeof *wide});
+    }
+    for (size_t i = 0; status == STATUS_OK && i < rows; i++) {
+        (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u%s",
+                       seen[tune->sight], tune->steps, variants[i].name);
     }
     free(model);
     free(wide);
@@ -198,7 +223,7 @@ static enum status add(struct outcome *outcome, UNUSED const struct job *job,
     }
     const enum status status =
         outcome_set_state(outcome, blob.data, count, selftune_shown_count(tune));
-    return status == STATUS_OK && last ? add_model(outcome, stage) : status;
+    return status == STATUS_OK && last ? add_models(outcome, stage) : status;
 }
 
 static enum status describe(struct outcome_round *round, UNUSED const struct outcome *outcome,

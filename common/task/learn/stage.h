@@ -39,6 +39,7 @@ struct learn_stage {
         clip_first; /* of a number's step, which carries misses, in grid steps; of others 2^LEARN_STEP_BITS */
     int64_t count_step; /* of a number: what a record adds at most to the sum of misses */
     bool is_number;     /* the label */
+    bool judged;        /* a later stage judges its experts, so it makes several */
     double noise;       /* of a number: struct selftune_number */
 };
 
@@ -144,6 +145,14 @@ static inline int64_t learn_clip(const struct stage *stage)
 {
     return learn_stage(stage)->is_number ? learn_stage(stage)->clip_first
                                          : INT64_C(1) << LEARN_STEP_BITS;
+}
+
+/** Returns how many experts the stage makes: its model; and where they are judged its model weakened by half, that of the
+ * shares alone, and of two classes its threshold moved down and up. */
+static inline size_t learn_expert_count(const struct stage *stage)
+{
+    const struct learn_stage *own = learn_stage(stage);
+    return !own->judged ? 1 : own->is_number || own->tune.output_count > 1 ? 3 : 5;
 }
 
 /** Plans a stage of a number, whose features and kind of noise are set. noise: the standard deviation of a mean over all

@@ -216,6 +216,18 @@ static enum status check(const struct drafting *drafting, size_t index)
     return STATUS_OK;
 }
 
+/* Whether a later stage judges experts. */
+static bool is_judged(const struct drafting *drafting, size_t index)
+{
+    for (size_t i = index + 1; i < drafting->draft->stage_count; i++) {
+        const enum task task = (enum task)draft_stage(drafting, i)->task;
+        if (task_bounds(task)->input == INPUT_EXPERTS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status build(const struct drafting *drafting, size_t index)
 {
     struct job *job = drafting->job;
@@ -226,6 +238,7 @@ static enum status build(const struct drafting *drafting, size_t index)
         return status;
     }
     own->is_number = stage->schema.label.kind == LABEL_NUMBER;
+    own->judged = is_judged(drafting, index);
     stage->loss = (struct loss){.kind = own->is_number ? LOSS_SQUARED : LOSS_LOGISTIC};
     stage->grid_bits = LEARN_STEP_BITS;
     stage->batch_nano = PORTION_ONE;

@@ -32,6 +32,20 @@ above 0.93 0.975
 learned gaussian hospitals/learn.yml 3 --set privacy.delta=0.00001 --set privacy.trust=central
 above 0.79 0.815
 
+# What follows judges the model, weaker ones and moved thresholds; the shares alone are never the choice at this epsilon.
+sed 's/- {task: learn}/- {task: learn, share: 0.8}\n  - {task: losses, loss: zero_one, share: 0.2}/' "$root/compose/hospitals/learn.yml" >"$work/judged.yml"
+for seed in 1 2 3; do
+    expect 0 "$hedgerow" simulate "$work/judged.yml" --data "$root/compose/hospitals/flchain.csv" --out "$work/judged-$seed" --seed "$seed" \
+        --set privacy.epsilon=4
+    python3 - "$work/judged-$seed/result.json" <<'PY' || fault "the judged experts of seed $seed"
+import json, sys
+result = json.load(open(sys.argv[1]))
+names = [expert["name"].split("steps: ")[1].partition(",")[2] for expert in result["experts"]]
+assert names == ["", " halved", " shares alone", " threshold -0.5", " threshold +0.5"], names
+assert "shares alone" not in result["chosen"], result["chosen"]
+PY
+done
+
 # Three classes, and a constant column far from its range's centre: a look at squares.
 python3 - >"$work/three.csv" <<'PY'
 import random

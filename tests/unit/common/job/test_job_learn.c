@@ -146,9 +146,11 @@ Test(job_learn, takes_what_the_other_stages_leave)
     cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
     cr_expect_eq(job.stage[1].epsilon_micro, 500000);
     cr_expect_eq(job.stage[1].charge.epsilon_micro, 500000 / job.stage[1].rounds);
+    cr_expect_eq(job_experts_of_stage(&job.stage[1], 3), 5, "what the losses judge");
     job_free(&job);
     setting.stages = "  - {task: learn, share: 0.4}\n";
     cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(job_experts_of_stage(job.stage, 3), 1, "nothing judges");
     cr_expect_eq(job.stage->epsilon_micro, 400000);
     job_free(&job);
     setting.delta = "0.00001"; /* a share is of Laplace noise's epsilon */

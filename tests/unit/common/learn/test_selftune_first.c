@@ -182,3 +182,28 @@ Test(selftune_first, columns_that_do_not_matter_are_scaled_down)
     }
     cr_expect(few < 0.6 * all, "%g of %g", few, all);
 }
+
+/* A weaker model has the same score at the records' mean, and its columns count less. */
+Test(selftune_first, a_model_is_weakened_about_the_mean)
+{
+    double state[STATE_MOST] = {0};
+    double whole[K * WIDTH];
+    take_look(state);
+    selftune_model(whole, state, &stage);
+    const double *mu = state + 1 + K * WIDTH;
+    for (int part = 0; part <= 2; part++) {
+        double weak[K * WIDTH];
+        memcpy(weak, whole, sizeof weak);
+        selftune_weaken(weak, state, &stage, 0.5 * part);
+        for (size_t o = 0; o < K; o++) {
+            double before = whole[o * WIDTH + D];
+            double after = weak[o * WIDTH + D];
+            for (size_t j = 0; j < D; j++) {
+                cr_expect(fabs(weak[o * WIDTH + j] - 0.5 * part * whole[o * WIDTH + j]) < 1e-12);
+                before += mu[j] * whole[o * WIDTH + j];
+                after += mu[j] * weak[o * WIDTH + j];
+            }
+            cr_expect(fabs(after - before) < 1e-12, "%zu: %g for %g", o, after, before);
+        }
+    }
+}
