@@ -91,6 +91,8 @@ static void print_stage(const struct job_plan *plan, size_t index)
         char noise[CELL_BYTES + sizeof line->unit];
         if (isfinite(line->noise)) {
             (void)snprintf(noise, sizeof noise, "+- %.3g %s%s", line->noise, line->unit, drowned);
+        } else if (!isfinite(line->bar)) {
+            (void)snprintf(noise, sizeof noise, "no answer%s", drowned);
         } else {
             (void)snprintf(noise, sizeof noise, "at most %.3g %s%s%s", line->bar, line->unit,
                            isfinite(terms->regret) ? "" : " (95 %)", drowned);
@@ -150,6 +152,8 @@ static const char *noise_cell(char text[static CELL_BYTES], const struct job_pla
         (void)snprintf(text, CELL_BYTES, "+- %.3g %.40s", worst->noise, worst->unit);
     } else if (worst != NULL && isfinite(plan->stage[stage].regret)) {
         (void)snprintf(text, CELL_BYTES, "none; %.3g regret added", worst->bar);
+    } else if (worst != NULL && !isfinite(worst->bar)) {
+        (void)snprintf(text, CELL_BYTES, "no answer: not enough data at this epsilon");
     } else if (worst != NULL) {
         (void)snprintf(text, CELL_BYTES, "at most %.3g %.40s", worst->bar, worst->unit);
     }

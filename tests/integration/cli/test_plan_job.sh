@@ -137,6 +137,25 @@ expect 3 "$hedgerow" plan job "$job" --records 100
 says 'the job needs 1254 of each agent'
 expect 3 "$hedgerow" plan job "$job" --agents 2
 says 'at least 3 (cohort.minimum)'
+# An interval that no epsilon of the job allows is no number, under no trust.
+cat >"$work/correlate.yml" <<'YML'
+hedgerow: 1
+job: correlate
+data:
+  label: {column: y, positive: "1", negative: "0"}
+  features: [{column: a, centre: 0, half_width: 1}, {column: b, centre: 0, half_width: 1}]
+privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 0.25}
+cohort: {minimum: 3, records: 200, records_most: 200, join_deadline_s: 60, deadline_s: 30}
+stages:
+  - {task: query, queries: ["correlate: [a, b]"], batch: 100 %, share: 1}
+YML
+expect 0 "$hedgerow" plan job "$work/correlate.yml"
+tells 'local no answer: not enough data at this epsilon'
+prints 'no answer  DROWNED'
+! grep -qwi nan "$work/out" || fault 'NaN is shown to a person'
+expect 0 "$hedgerow" plan job "$work/correlate.yml" --json
+python3 -m json.tool "$work/out" >"$work/tool" || fault 'not JSON: a correlation that is not shown'
+
 # Whatever is wrong: nothing but JSON is on standard output.
 for wrong in "3 $work/nowhere.yml" "3 $work/bad.yml" "3 $job --records 100" "3 $job --agents 2" "2 $job --agents x" \
     "2 $job --records 1" "2 $job --records 0.5" "2 $job --records -3" "2 $job --agents" "2 $job $job" "2 $job --noise 1"; do
