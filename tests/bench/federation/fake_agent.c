@@ -1,8 +1,7 @@
 #include "tests/bench/federation/fake_agent.h"
 
 #include "crypto/digest.h"
-#include "io/clock.h"
-#include "io/endpoint.h"
+#include "io/driver.h"
 #include "protocol/transfer.h"
 #include "protocol/wire.h"
 
@@ -14,15 +13,23 @@
 
 enum { HELLO_MS = 500, RETRY_MS = 2000 };
 
+/* What a journal's record of an answer is about as long as. */
+static const uint8_t record_body[300];
+
 struct acting {
     const struct fake_agent *agent;
-    struct endpoint *endpoint;
     uint8_t *answer; /* (d words) owned */
     struct digest answer_digest;
     struct job_name job;
     uint32_t rounds_closed;
+    int64_t hello_ms;
     bool invited;
+    struct message invite; /* what it answers; the answer is committed once the input is there */
+    bool committed;
+    uint64_t sequence; /* of the answer in the journal; 0: none */
+    bool released;     /* the job's last round */
     struct message release;
+    struct digest fetching;
     struct transfer fetch;
     bool judged;
 };
@@ -32,32 +39,27 @@ static int64_t value_of(size_t agent, size_t coordinate)
     return (int64_t)(coordinate * 7 + agent * 3) - 1000000;
 }
 
-static void send_message(const struct acting *acting, const struct message *message,
-                         struct slice payload)
+static void send_message(const struct message *message, struct slice payload,
+                         struct effects *effects)
 {
     static const struct peer coordinator = {"coordinator"};
-    uint8_t control[CONTROL_BYTES_MAX];
-    size_t size = wire_encode(control, message);
-    enum status status =
-        endpoint_send(acting->endpoint, &coordinator, (struct slice){control, size}, payload);
-    if (status != STATUS_OK && getenv("BENCH_VERBOSE") != NULL) {
-        (void)fprintf(stderr, "agent %zu: a %s was not sent: %s\n", acting->agent->number,
-                      message_kind_name(message->kind), status_text(status));
-    }
+    (void)!wire_send(effects, &coordinator, message, payload);
 }
 
-static void hello(const struct acting *acting)
+static void hello(struct acting *acting, int64_t now_ms, struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_HELLO};
     message.as.hello.version = PROTOCOL_VERSION;
     message.as.hello.job = acting->job.id;
     message.as.hello.rounds_closed = acting->rounds_closed;
     message.as.hello.ready = !digest_is_none(&acting->job.id);
-    send_message(acting, &message, (struct slice){0});
+    acting->hello_ms = now_ms + HELLO_MS;
+    send_message(&message, (struct slice){0}, effects);
 }
 
-static void offer(const struct acting *acting, const struct message *invite)
+static void offer(const struct acting *acting, struct effects *effects)
 {
+    const struct message *invite = &acting->invite;
     struct message message = {.kind = MESSAGE_OFFER};
     uint8_t bytes[INVITATION_BYTES];
     struct slice slice = {bytes, sizeof bytes};
@@ -69,38 +71,58 @@ static void offer(const struct acting *acting, const struct message *invite)
     message.as.offer.round = invite->as.invite.round;
     message.as.offer.answer = acting->answer_digest;
     message.as.offer.bytes = acting->agent->feature_count * 8;
-    send_message(acting, &message, (struct slice){0});
+    send_message(&message, (struct slice){0}, effects);
 }
 
-static void serve(const struct acting *acting, const struct message *pull)
+static void serve(const struct acting *acting, const struct message *pull, struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_CHUNK};
     message.as.chunk.job = acting->job.id;
     message.as.chunk.round = pull->as.pull.round;
     message.as.chunk.offset = pull->as.pull.offset;
-    send_message(acting, &message,
-                 (struct slice){acting->answer + pull->as.pull.offset, pull->as.pull.length});
+    send_message(&message,
+                 (struct slice){acting->answer + pull->as.pull.offset, pull->as.pull.length},
+                 effects);
 }
 
-static void ask(struct acting *acting)
+static void ask(struct acting *acting, struct effects *effects)
 {
     struct message message = {.kind = MESSAGE_FETCH};
-    message.as.fetch.digest = acting->release.as.release.experts.digest;
+    message.as.fetch.digest = acting->fetching;
     while (transfer_ask(&acting->fetch, &message.as.fetch.offset, &message.as.fetch.length)) {
-        send_message(acting, &message, (struct slice){0});
+        send_message(&message, (struct slice){0}, effects);
     }
 }
 
-/* The model is the average of everybody's made-up vectors. */
+static enum status begin_fetch(struct acting *acting, const struct artifact *artifact,
+                               int64_t now_ms, struct effects *effects)
+{
+    transfer_drop(&acting->fetch);
+    acting->fetching = artifact->digest;
+    enum status status = transfer_begin(&acting->fetch, artifact->bytes, now_ms);
+    if (status == STATUS_OK) {
+        ask(acting, effects);
+    }
+    return status;
+}
+
+/* As the gate does: the answer's digest is made anew each time, and answer and record are one commit. */
+static void commit(struct acting *acting, struct effects *effects)
+{
+    struct slice answer = {acting->answer, acting->agent->feature_count * 8};
+    digest_sha256(&acting->answer_digest, &answer, 1);
+    struct effect *effect = effects_add(effects, EFFECT_COMMIT);
+    if (effect != NULL) {
+        effect->as.commit.body = (struct slice){record_body, sizeof record_body};
+        effect->as.commit.blob = answer;
+    }
+}
+
+/* The model is the average of everybody's made-up vectors, scaled. */
 static bool model_is_right(const struct acting *acting)
 {
     const struct fake_agent *agent = acting->agent;
-    struct slice bytes = {acting->fetch.data, (size_t)acting->fetch.bytes};
-    struct digest digest;
-
-    digest_sha256(&digest, &bytes, 1);
-    if (!digest_equal(&digest, &acting->release.as.release.experts.digest) ||
-        acting->fetch.bytes != agent->feature_count * 8) {
+    if (acting->fetch.bytes != agent->feature_count * 8) {
         return false;
     }
     for (size_t i = 0; i < agent->feature_count; i++) {
@@ -108,109 +130,168 @@ static bool model_is_right(const struct acting *acting)
         double weight;
         memcpy(&weight, &word, sizeof weight);
         /* The vectors are linear in the agent's number: the average is half of the outer two. */
-        double outer = (double)(value_of(0, i) + value_of(agent->agent_count - 1, i));
-        if (fabs(weight - ldexp(outer, -1 - (int)agent->grid_bits)) > 1e-9) {
+        double average = 0.5 * (double)(value_of(0, i) + value_of(agent->agent_count - 1, i));
+        if (fabs(weight - agent->scale * average) > 1e-9) {
             return false;
         }
     }
     return true;
 }
 
-static void judge(struct acting *acting)
+static bool is_what_was_asked_for(const struct acting *acting)
 {
-    char verdict = model_is_right(acting) ? 'y' : 'n';
-    if (write(acting->agent->verdict_pipe[1], &verdict, 1) != 1) {
-        _exit(1);
-    }
-    acting->judged = true;
-    acting->rounds_closed = acting->release.as.release.round + 1;
-    transfer_drop(&acting->fetch);
-    hello(acting);
+    struct slice bytes = {acting->fetch.data, (size_t)acting->fetch.bytes};
+    struct digest digest;
+    digest_sha256(&digest, &bytes, 1);
+    return digest_equal(&digest, &acting->fetching);
 }
 
-static void take(struct acting *acting, const struct message *message, struct slice payload)
+static enum status arrived(struct acting *acting, int64_t now_ms, struct effects *effects)
 {
-    switch (message->kind) {
+    const bool whole = is_what_was_asked_for(acting);
+    if (acting->released) {
+        char verdict = whole && model_is_right(acting) ? 'y' : 'n';
+        if (write(acting->agent->verdict_pipe[1], &verdict, 1) != 1) {
+            return STATUS_NO_MEMORY;
+        }
+        acting->judged = true;
+        acting->rounds_closed = acting->release.as.release.round + 1;
+        hello(acting, now_ms, effects);
+    } else if (whole) {
+        commit(acting, effects);
+    }
+    transfer_drop(&acting->fetch);
+    return STATUS_OK;
+}
+
+static enum status on_invite(struct acting *acting, const struct message *message, int64_t now_ms,
+                             struct effects *effects)
+{
+    if (acting->invited && acting->invite.as.invite.round == message->as.invite.round) {
+        if (acting->committed) {
+            offer(acting, effects);
+        }
+        return STATUS_OK;
+    }
+    acting->invited = true;
+    acting->committed = false;
+    acting->invite = *message;
+    if (message->as.invite.input.bytes > 0) {
+        return begin_fetch(acting, &message->as.invite.input, now_ms, effects);
+    }
+    commit(acting, effects);
+    return STATUS_OK;
+}
+
+static enum status on_release(struct acting *acting, const struct message *message, int64_t now_ms,
+                              struct effects *effects)
+{
+    if (!message->as.release.last || acting->released) {
+        acting->rounds_closed = message->as.release.round + 1;
+        return STATUS_OK;
+    }
+    if (message->as.release.failed) {
+        return STATUS_NO_MEMORY;
+    }
+    acting->released = true;
+    acting->release = *message;
+    return begin_fetch(acting, &message->as.release.experts, now_ms, effects);
+}
+
+static enum status on_message(struct acting *acting, const struct event *event,
+                              struct effects *effects)
+{
+    struct message message;
+    if (wire_decode(&message, event->as.message.control, event->as.message.payload) != STATUS_OK) {
+        return STATUS_OK;
+    }
+    switch ((int)message.kind) {
     case MESSAGE_WELCOME:
         if (digest_is_none(&acting->job.id)) {
-            acting->job = message->as.welcome.job;
-            hello(acting);
+            acting->job = message.as.welcome.job;
+            hello(acting, event->now_ms, effects);
         }
-        break;
+        return STATUS_OK;
     case MESSAGE_INVITE:
-        offer(acting, message);
-        break;
+        return on_invite(acting, &message, event->now_ms, effects);
     case MESSAGE_PULL:
-        serve(acting, message);
-        break;
+        serve(acting, &message, effects);
+        return STATUS_OK;
     case MESSAGE_RELEASE:
-        if (!acting->judged && !transfer_is_active(&acting->fetch)) {
-            acting->release = *message;
-            if (message->as.release.failed ||
-                transfer_begin(&acting->fetch, message->as.release.experts.bytes, clock_now_ms()) !=
-                    STATUS_OK) {
-                _exit(1);
-            }
-            ask(acting);
-        }
-        break;
+        return on_release(acting, &message, event->now_ms, effects);
     case MESSAGE_PIECE:
-        if (transfer_accept(&acting->fetch, message->as.piece.offset, payload, clock_now_ms())) {
-            if (transfer_is_whole(&acting->fetch)) {
-                judge(acting);
-            } else {
-                ask(acting);
-            }
+        if (!transfer_accept(&acting->fetch, message.as.piece.offset, event->as.message.payload,
+                             event->now_ms)) {
+            return STATUS_OK;
         }
-        break;
-    case MESSAGE_HELLO:
-    case MESSAGE_OFFER:
-    case MESSAGE_CHUNK:
-    case MESSAGE_DECLINE:
-    case MESSAGE_FETCH:
-    case MESSAGE_DICTIONARY:
-    case MESSAGE_SHOW:
-    case MESSAGE_ENROL:
-    case MESSAGE_ENROLLED:
-    case MESSAGE_CHALLENGE:
-    case MESSAGE_KEY_IN_USE:
-    case MESSAGE_PRESENT:
-    case MESSAGE_KEYS:
-    case MESSAGE_ROSTER:
-    case MESSAGE_SURVIVORS:
-    case MESSAGE_SIGNED:
-    case MESSAGE_OPEN:
-    case MESSAGE_REVEAL:
-    case MESSAGE_KIND_COUNT:
-        break;
+        if (transfer_is_whole(&acting->fetch)) {
+            return arrived(acting, event->now_ms, effects);
+        }
+        ask(acting, effects);
+        return STATUS_OK;
+    default:
+        return STATUS_OK;
     }
 }
 
-static void act(struct acting *acting)
+static void on_tick(struct acting *acting, int64_t now_ms, struct effects *effects)
 {
-    struct endpoint_message from;
-    struct message message;
-    int64_t hello_ms = 0;
-
-    for (;;) {
-        if (clock_now_ms() >= hello_ms) {
-            hello_ms = clock_now_ms() + HELLO_MS;
-            hello(acting);
-        }
-        if (transfer_is_active(&acting->fetch) &&
-            clock_now_ms() - acting->fetch.progress_ms >= RETRY_MS) {
-            transfer_retry(&acting->fetch, clock_now_ms());
-            ask(acting);
-        }
-        if (endpoint_poll(acting->endpoint, NULL, 0, 100) != STATUS_OK) {
-            _exit(1);
-        }
-        while (endpoint_receive(acting->endpoint, &from) == STATUS_OK) {
-            if (wire_decode(&message, from.control, from.payload) == STATUS_OK) {
-                take(acting, &message, from.payload);
-            }
-        }
+    if (now_ms >= acting->hello_ms) {
+        hello(acting, now_ms, effects);
     }
+    if (transfer_is_active(&acting->fetch) && now_ms - acting->fetch.progress_ms >= RETRY_MS) {
+        transfer_retry(&acting->fetch, now_ms);
+        ask(acting, effects);
+    }
+}
+
+static void on_committed(struct acting *acting, uint64_t sequence, struct effects *effects)
+{
+    struct effect *effect = acting->sequence > 0 ? effects_add(effects, EFFECT_FORGET) : NULL;
+    if (effect != NULL) {
+        effect->as.forget.sequence = acting->sequence;
+    }
+    acting->sequence = sequence;
+    acting->committed = true;
+    offer(acting, effects);
+}
+
+static enum status step(void *self, const struct event *event, struct effects *effects)
+{
+    struct acting *acting = self;
+    switch ((int)event->kind) {
+    case EVENT_MESSAGE:
+        return on_message(acting, event, effects);
+    case EVENT_TICK:
+    case EVENT_START:
+        on_tick(acting, event->now_ms, effects);
+        return STATUS_OK;
+    case EVENT_COMMITTED:
+        on_committed(acting, event->as.committed.sequence, effects);
+        return STATUS_OK;
+    default:
+        return STATUS_OK;
+    }
+}
+
+static int64_t wake_ms(const void *self)
+{
+    return ((const struct acting *)self)->hello_ms;
+}
+
+static enum status make(void *self, struct machine *machine, struct journal *journal,
+                        struct why *why)
+{
+    struct acting *acting = self;
+    struct journal_sqlite_options options = {.folder = acting->agent->folder, .kind = "agent"};
+    *machine = (struct machine){.self = acting, .step = step, .wake_ms = wake_ms};
+    return journal_sqlite_open(journal, &options, why);
+}
+
+static void unmake(UNUSED void *self, struct machine *machine, struct journal *journal)
+{
+    memset(machine, 0, sizeof *machine);
+    journal_close(journal);
 }
 
 _Noreturn void fake_agent_run(const struct fake_agent *agent)
@@ -218,9 +299,9 @@ _Noreturn void fake_agent_run(const struct fake_agent *agent)
     struct fake_agent_address told;
     struct acting acting = {.agent = agent};
     struct why why = {""};
-    size_t bytes = agent->feature_count * 8;
+    int exit_code = 0;
 
-    acting.answer = malloc(bytes);
+    acting.answer = malloc(agent->feature_count * 8);
     if (acting.answer == NULL ||
         read(agent->address_pipe[0], &told, sizeof told) != (ssize_t)sizeof told) {
         _exit(1);
@@ -228,16 +309,17 @@ _Noreturn void fake_agent_run(const struct fake_agent *agent)
     for (size_t i = 0; i < agent->feature_count; i++) {
         store_u64(acting.answer + 8 * i, (uint64_t)value_of(agent->number, i));
     }
-    struct slice slice = {acting.answer, bytes};
-    digest_sha256(&acting.answer_digest, &slice, 1);
     struct endpoint_options options = {.address = told.address,
                                        .key = &agent->key,
                                        .payload_bytes_max = CHUNK_BYTES_MAX,
                                        .coordinator_key = told.coordinator_key};
-    if (endpoint_dial(&acting.endpoint, &options, &why) != STATUS_OK) {
+    struct driver_factory factory = {.self = &acting, .make = make, .unmake = unmake};
+    struct driver_options driver = {0};
+    if (endpoint_dial(&driver.endpoint, &options, &why) != STATUS_OK ||
+        driver_run(&driver, &factory, &exit_code, &why) != STATUS_OK) {
         (void)fprintf(stderr, "agent %zu: %s\n", agent->number, why.text);
         _exit(1);
     }
-    act(&acting);
-    _exit(1);
+    endpoint_free(driver.endpoint);
+    _exit(0);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""bench_rounds - how long a round takes: five agents and a coordinator on one machine, by the real programs.
+"""bench_small_rounds - how long a round takes: five agents and a coordinator on one machine, by the real programs.
 
-    bench_rounds.py PROGRAMS [FOLDER [ROUNDS]]      # a folder of the disk to be measured; 400 rounds
+    bench_small_rounds.py PROGRAMS [FOLDER [ROUNDS]]      # a folder of the disk to be measured; 400 rounds
 
 `hedgerow simulate` runs a stage of losses and a stage of update, journals and all, in a folder of FOLDER. Prints
 the time from one closed round to the next, and the time of one small durable write on that disk: a round
