@@ -83,11 +83,24 @@ static void show_answers(FILE *out, const struct result *result)
         (void)fputs("  * simulator only: the same question without noise, on the same records\n",
                     out);
     }
+    bool first = true;
     for (size_t i = 0; i < result->round_count; i++) {
         if (result->round[i].note != NULL) {
-            (void)fprintf(out, "\n  %s: %s\n", result->round[i].stage, result->round[i].note);
+            (void)fprintf(out, "%s  %s: %s\n", first ? "\n" : "", result->round[i].stage,
+                          result->round[i].note);
+            first = false;
         }
     }
+}
+
+/* Of one round nobody could have known which expert is best: its regret tells nothing. */
+static bool has_play(const struct result *result)
+{
+    size_t judged = 0;
+    for (size_t i = 0; i < result->round_count; i++) {
+        judged += result->round[i].loss != NULL ? 1 : 0;
+    }
+    return judged != 1;
 }
 
 /* "0.4 at delta 1e-05" */
@@ -198,7 +211,7 @@ void simulation_show(const struct result *result, const struct simulation_reques
                       "  spent: at delta %.3g; left: of the site's own epsilon, at its own delta\n",
                       result->agent[0].delta_spent);
     }
-    if (isfinite(result->regret.bound) && isfinite(result->regret.average)) {
+    if (isfinite(result->regret.bound) && isfinite(result->regret.average) && has_play(result)) {
         (void)fprintf(
             out,
             "\n  regret: the choice cost %.4f more loss a round than always the best expert,\n"

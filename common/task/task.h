@@ -129,6 +129,9 @@ struct task_bounds {
     size_t (*experts)(const struct stage *stage, size_t agent_count);
     size_t (*experts_at_end)(const struct stage *stage);
 
+    /** How many of the stage's experts are another one of it changed, with the prior weight task_doubt; NULL: none. */
+    size_t (*experts_changed)(const struct stage *stage);
+
     size_t (*answer_count)(const struct round_asked *asked);
     enum status (*bounds)(struct round_bounds *out, const struct round_asked *asked);
 
@@ -158,6 +161,10 @@ const struct task_bounds *task_bounds(enum task task);
 /** Returns the experts that a round of fit or predict appends: the average's, its moved thresholds', the
  * agents' own. */
 size_t task_experts_of_fit(const struct stage *stage, size_t agent_count);
+
+/** Returns the prior weight of an expert that is another one of the stage `maker` changed, 0 .. 1: by the noise on the losses
+ * of the later stage that judges them (doubt.c). 1 where none does, or where one draws from exact losses. */
+double task_doubt(const struct job *job, const struct stage *maker);
 
 /* As many as a batch may have. */
 #define TASK_RECORDS_MAX 1000000000

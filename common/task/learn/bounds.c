@@ -248,12 +248,18 @@ static enum round_input input_of(const struct stage *stage, uint32_t within)
     return learn_is_look(stage, within) ? INPUT_NONE : INPUT_STATE;
 }
 
+static size_t experts_changed(const struct stage *stage)
+{
+    return learn_expert_count(stage) - 1;
+}
+
 const struct task_bounds task_bounds_learn = {.input = INPUT_STATE,
                                               .rounds_differ = true,
                                               .helps = HELP_RECORDS | HELP_FEATURES,
                                               .input_of = input_of,
                                               .state_count = state_count,
                                               .experts_at_end = learn_expert_count,
+                                              .experts_changed = experts_changed,
                                               .answer_count = answer_count,
                                               .bounds = bounds,
                                               .need = need,

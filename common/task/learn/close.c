@@ -4,6 +4,7 @@
 #include "task/close.h"
 #include "base/wrap.h"
 #include "task/learn/stage.h"
+#include "task/task.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,7 +178,8 @@ static void write_variant(double *wide, double *model, const struct outcome *out
     block_widen(wide, tune->output_count, stage->block, model);
 }
 
-static enum status add_models(struct outcome *outcome, const struct stage *stage)
+static enum status add_models(struct outcome *outcome, const struct job *job,
+                              const struct stage *stage)
 {
     static const char *const seen[SIGHTS] = {"", "after sums, ", "after sums and squares, ",
                                              "after products, "};
@@ -199,6 +201,7 @@ static enum status add_models(struct outcome *outcome, const struct stage *stage
     for (size_t i = 0; status == STATUS_OK && i < rows; i++) {
         (void)snprintf(expert[i].name, OUTCOME_NAME_BYTES, "learn, %ssteps: %u%s",
                        seen[tune->sight], tune->steps, variants[i].name);
+        expert[i].weight = i == 0 ? 1 : task_doubt(job, stage);
     }
     free(model);
     free(wide);
@@ -206,9 +209,8 @@ static enum status add_models(struct outcome *outcome, const struct stage *stage
 }
 
 /* Blobs of rounds that are not the latest may have been dropped: only the latest state counts. */
-static enum status add(struct outcome *outcome, UNUSED const struct job *job,
-                       const struct stage *stage, uint32_t within, const struct record *record,
-                       struct slice blob)
+static enum status add(struct outcome *outcome, const struct job *job, const struct stage *stage,
+                       uint32_t within, const struct record *record, struct slice blob)
 {
     const struct selftune *tune = &learn_stage(stage)->tune;
     const size_t count = state_count(stage);
@@ -223,7 +225,7 @@ static enum status add(struct outcome *outcome, UNUSED const struct job *job,
     }
     const enum status status =
         outcome_set_state(outcome, blob.data, count, selftune_shown_count(tune));
-    return status == STATUS_OK && last ? add_models(outcome, stage) : status;
+    return status == STATUS_OK && last ? add_models(outcome, job, stage) : status;
 }
 
 static enum status describe(struct outcome_round *round, UNUSED const struct outcome *outcome,

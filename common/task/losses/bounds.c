@@ -51,8 +51,12 @@ static double prior_least(const struct terms_setting *setting)
         const size_t all = job_experts_of_stage(stage, setting->agents);
         const bool has_own = stage->experts_own && setting->agents > 1;
         const size_t own = has_own ? (size_t)stage->rounds * setting->agents : 0;
-        sum += (double)(all - own) + (double)own * stage->own_weight;
-        least = own > 0 ? fmin(least, stage->own_weight) : least;
+        const struct task_bounds *task = task_bounds(stage->task);
+        const size_t changed = task->experts_changed != NULL ? task->experts_changed(stage) : 0;
+        const double doubt = changed > 0 ? task_doubt(setting->job, stage) : 1;
+        sum += (double)(all - own - changed) + (double)own * stage->own_weight +
+               (double)changed * doubt;
+        least = fmin(least, fmin(own > 0 ? stage->own_weight : 1, doubt));
     }
     return least / sum;
 }

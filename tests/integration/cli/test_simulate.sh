@@ -82,9 +82,17 @@ if unshare -rn sh -c "$alone" 2>/dev/null; then
     grep -q '^listen: "tcp://127\.0\.0\.1:' "$work/alone/coordinator/coordinator.yml" || fault 'it listens elsewhere'
 fi
 
-# The job of the demo: a line for each round, every column in its place, experts that cost nothing more, and
-# the weights that chose among them.
+# The job of the demo: a line for each round, and what was decided in words. Of one round of losses no regret is told.
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/job.yml" --out "$work/demo"
+prints '  learn          3/4       5      0.9  learn, after products, steps: 2'
+prints '  losses         4/4       5        1  learn, after products, steps: 2'
+prints '  learn: looked at counts, means and products of 7 columns'
+! grep -q 'regret:' "$work/out" || fault 'a regret of one round'
+
+# Gradient rounds: a line for each, every column in its place, experts that cost nothing more, and the weights that
+# chose among them.
+expect 0 "$hedgerow" simulate "$root/compose/hospitals/update.yml" --out "$work/demo"
+prints 'regret: the choice cost'
 prints '  update         3/8       5      0.6  being learned, step 3 of 4'
 prints '  update         4/8       5      0.8  update, rounds: 4'
 prints '  losses         8/8       5        1  update, rounds: 4'
@@ -119,7 +127,7 @@ PY
 
 # The rival without privacy is good at both: on this split the lambda that ranks best gets 79.9 % right only,
 # and the next one hardly ranks worse.
-expect 0 "$hedgerow" simulate "$root/compose/hospitals/job.yml" --out "$work/demo" --seed 104
+expect 0 "$hedgerow" simulate "$root/compose/hospitals/update.yml" --out "$work/demo" --seed 104
 python3 -c '
 import json, sys
 rival = json.load(open(sys.argv[1]))["baseline"]

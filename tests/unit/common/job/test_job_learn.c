@@ -2,6 +2,7 @@
 
 #include "job/job.h"
 #include "task/learn/stage.h"
+#include "task/task.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -250,6 +251,32 @@ Test(job_learn, learns_on_the_plain_columns_beside_stages_that_have_a_map)
     cr_expect_eq(job.stage[1].block.first, 21);
     cr_expect_eq(learn_stage(&job.stage[1])->tune.feature_count, 7);
     job_free(&job);
+}
+
+#define JUDGED(share) "  - {task: learn}\n  - {task: losses, loss: zero_one, share: " share "}\n"
+
+/* A changed model wins by two deviations of the noise on a difference of two losses. Five experts: each site's losses have
+ * Laplace noise of scale 5/epsilon, on 1200 records of each of five sites. */
+Test(job_learn, doubts_changed_models_by_the_noise_on_their_losses)
+{
+    static const struct {
+        struct setting setting;
+        double epsilon; /* of the losses; 0: nothing is doubted */
+        double sites;   /* that add noise */
+    } way[] = {{{CLASSES, SEVEN, "local", 1, "0", 1200, NULL, JUDGED("0.1")}, 0.1, 5},
+               {{CLASSES, SEVEN, "local", 20, "0", 1200, NULL, JUDGED("0.2")}, 4, 5},
+               {{CLASSES, SEVEN, "central", 1, "0", 1200, NULL, JUDGED("0.1")}, 0, 1},
+               {{CLASSES, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, 0, 5}};
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        struct job job;
+        struct why why;
+        cr_assert_eq(parse(&job, &way[i].setting, &why), STATUS_OK, "%zu: %s", i, why.text);
+        const double noise = sqrt(2 * way[i].sites) * 5 / way[i].epsilon / (5 * 1200);
+        const double weight = exp(-sqrt(8 * log(5)) * 2 * sqrt(2) * noise);
+        const double expected = way[i].epsilon > 0 ? weight : 1;
+        cr_expect_float_eq(task_doubt(&job, &job.stage[0]), expected, 1e-4, "%zu", i);
+        job_free(&job);
+    }
 }
 
 Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
