@@ -76,7 +76,8 @@ static enum status end_job(struct participant *p, const struct event *event, boo
     participant_abandon_round(p);
     participant_enter_job(p, JOB_OVER);
     log_event(p->options.log, LOG_INFO, failed ? "job-failed" : "job-ended", NULL, "%s%s",
-              failed ? "the job failed: too few agents answered" : "the job is done",
+              failed ? "the job failed: too few agents answered, or an operator cancelled it"
+                     : "the job is done",
               unfit ? "; this agent took no part in it" : "");
     enum status status = participant_hello(p, event->now_ms, effects);
     if (status == STATUS_OK && p->options.once) {

@@ -219,6 +219,8 @@ void site_on_file(struct participant *p, const struct event *event)
     case FOLLOWED_POLICY:
         take_policy(p, event);
         return;
+    case FOLLOWED_CANCEL:
+    case FOLLOWED_JOBS:
     case FOLLOWED_COUNT:
         break;
     }

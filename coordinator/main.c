@@ -12,12 +12,14 @@ enum { VALID_HOURS_MAX = 24 * 365 };
 static const char HELP[] =
     "Usage: " PROGRAM " COMMAND --config FILE [options]\n"
     "\n"
-    "Runs one job with the agents on its allow-list: invites, adds up their noisy answers, picks a\n"
-    "model privately, and writes result.json and model.json.\n"
+    "Runs jobs with the agents on its allow-list: invites, adds up their noisy answers, picks a\n"
+    "model privately, and writes result.json and model.json. The settings name one job, and the\n"
+    "program ends with it; or a queue (`jobs`), and the program stays.\n"
     "\n"
     "Commands:\n"
     "  init [FOLDER]       write settings to begin with, never over a file\n"
-    "  run                 carry out the job, or go on with it after a stop\n"
+    "  run                 carry out the job, or go on with it after a stop; with a queue: its jobs,\n"
+    "                      one after another, until SIGTERM\n"
     "  check               are settings, key, allow-list and job in order?\n"
     "  enrol               let sites enrol, without a job, until every one-time token is spent or has\n"
     "                      expired; tells who enrolled\n"
@@ -29,7 +31,13 @@ static const char HELP[] =
     "                      dials it] [--valid-hours N, default 48]\n"
     "  agents revoke NAME  admit it no more; a live connection ends within a second [--key HEX:\n"
     "                      only this key of it]\n"
-    "The allow-list may change while the coordinator runs; nobody else's key changes.\n"
+    "  submit JOB.yml      put a copy of this job into the queue; tells its number [--json] [--wait:\n"
+    "                      until it is over; exit code 4 if it failed or was cancelled]\n"
+    "  jobs                the queue: number, state, rounds, epsilon paid, name [--json]\n"
+    "  status NUMBER       one job: also who submitted it, and why it failed [--json]\n"
+    "  result NUMBER       copy the result of a job that is over: --out DIR\n"
+    "  cancel NUMBER       end a job; what sites have paid for it stays paid\n"
+    "The allow-list and the queue may change while the coordinator runs; nobody else's key changes.\n"
     "\n"
     "Options:\n"
     "  --config FILE   the settings (YAML; docs/REFERENCE.md tells every key)\n"
@@ -40,6 +48,9 @@ static const char HELP[] =
     "  " PROGRAM " agents add hospital-1 --token hospital-1.token \\\n"
     "      --address tcp://hedgerow.example.org:7310 --config /etc/hedgerow/coordinator.yml\n"
     "  " PROGRAM " run --config /etc/hedgerow/coordinator.yml\n"
+    "  " PROGRAM " submit job.yml --wait --config /etc/hedgerow/coordinator.yml\n"
+    "  " PROGRAM " result 1 --out result-1 --config /etc/hedgerow/coordinator.yml\n"
+    "  " PROGRAM " cancel 2 --config /etc/hedgerow/coordinator.yml\n"
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
@@ -77,6 +88,11 @@ static struct arguments asked = {.valid_hours = 48};
         .name = "--key", .text = &asked.key, .what = "HEX"                                         \
     }
 
+#define NUMBER                                                                                     \
+    {                                                                                              \
+        .text = &asked.job, .required = true, .what = "NUMBER"                                     \
+    }
+
 static const struct daemon_command COMMANDS[] = {
     {"init", NULL, main_init, {{.text = &asked.folder, .what = "FOLDER"}}},
     {"run",
@@ -95,6 +111,20 @@ static const struct daemon_command COMMANDS[] = {
     {"check", NULL, main_check, {CONFIG}},
     {"enrol", NULL, main_enrol, {CONFIG}},
     {"columns", NULL, main_columns, {CONFIG, JSON}},
+    {"submit",
+     NULL,
+     main_submit,
+     {{.text = &asked.job, .required = true, .what = "JOB.yml"},
+      CONFIG,
+      JSON,
+      {.name = "--wait", .flag = &asked.wait}}},
+    {"jobs", NULL, main_jobs, {CONFIG, JSON}},
+    {"status", NULL, main_status, {NUMBER, CONFIG, JSON}},
+    {"result",
+     NULL,
+     main_result,
+     {NUMBER, CONFIG, {.name = "--out", .text = &asked.out, .required = true, .what = "DIR"}}},
+    {"cancel", NULL, main_cancel, {NUMBER, CONFIG}},
     {"agents", "list", main_agents_list, {CONFIG, JSON}},
     {"agents",
      "add",
@@ -116,8 +146,8 @@ int main(int count, char **argument)
 {
     const struct daemon_program program = {
         PROGRAM, HELP,
-        "the first words are a command: init, run, check, enrol, columns, agents list, "
-        "agents add NAME or agents revoke NAME",
+        "the first words are a command: init, run, check, enrol, columns, submit, jobs, "
+        "status, result, cancel, agents list, agents add NAME or agents revoke NAME",
         COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};
     return daemon_main(&program, &asked, count, argument);
 }

@@ -10,6 +10,7 @@
 #include "job/job.h"
 #include "protocol/machine.h"
 #include "protocol/message.h"
+#include "protocol/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,9 @@ struct arguments {
     const char *key;     /* agents add|revoke --key HEX */
     const char *token;   /* agents add --token FILE */
     const char *address; /* agents add --address: where the site will dial */
+    const char *job;     /* submit: its file; status|result|cancel: its number */
+    const char *out;     /* result --out: a folder */
+    bool wait;           /* submit --wait: until the job is over */
     uint64_t valid_hours;
     bool json;
     bool seeded;
@@ -47,11 +51,27 @@ void office_free(struct office *office);
  * Fails with STATUS_IO or STATUS_EXISTS where it cannot be made, or written into. */
 MUST_USE enum status office_make_out(const struct office *office, struct why *why);
 
+/* What a job has come to, by its journal. */
+struct job_end {
+    bool begun;
+    bool finished;
+    bool failed;
+    bool cancelled;     /* one way to fail */
+    uint32_t rounds;    /* that were closed and released */
+    struct price spent; /* by a site that answered each of them, and the one that failed */
+    char because[RECORD_CAUSE_BYTES]; /* it failed; "" */
+};
+
+/** Reads a job's journal, also beside a running coordinator; a job without one has not begun. Fails as reading it does. */
+MUST_USE enum status office_look(const struct office *office, struct job_end *end, struct why *why);
+
 /** Writes result.json and model.json from the journal into the folder the settings name; the model
- * only of a job that did not fail, which failed (out) tells. Fails with STATUS_AGAIN while the job is not
- * over. */
+ * only of a job that did not fail. end: out. Fails with STATUS_AGAIN while the job is not over. */
 MUST_USE enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
-                                    bool *failed, struct why *why);
+                                    struct job_end *end, struct why *why);
+
+/** Holds the job that was read to the settings' limits. Fails with STATUS_INVALID. */
+MUST_USE enum status office_judge(const struct office *office, struct why *why);
 
 enum { SHELF_PATH_BYTES = SETTINGS_PATH_BYTES + 64 };
 
@@ -72,6 +92,11 @@ int main_run(const struct arguments *arguments);
 int main_check(const struct arguments *arguments);
 int main_columns(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);
+int main_submit(const struct arguments *arguments);
+int main_jobs(const struct arguments *arguments);
+int main_status(const struct arguments *arguments);
+int main_result(const struct arguments *arguments);
+int main_cancel(const struct arguments *arguments);
 int main_agents_list(const struct arguments *arguments);
 int main_agents_add(const struct arguments *arguments);
 int main_agents_revoke(const struct arguments *arguments);

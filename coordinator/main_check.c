@@ -2,6 +2,7 @@
 
 #include "base/exit_code.h"
 #include "coordinator/main.h"
+#include "coordinator/main_queue.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
 #include "io/journal.h"
@@ -58,6 +59,37 @@ static enum status try_out(const struct office *office, struct why *why)
     return status;
 }
 
+/* What a coordinator that stays will find. */
+static bool check_queue(const struct office *office, struct roster *roster)
+{
+    struct why why = {{0}};
+    struct queue_list list = {.count = 0};
+    size_t left = 0;
+    enum status status = queue_open(office, &why);
+    if (status == STATUS_OK) {
+        status = queue_list(&list, office, &why);
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        left += queue_is_filed(office, list.number[i]) ? 0 : 1;
+    }
+    if (status == STATUS_OK) {
+        why_set(&why, "%s: %zu jobs, of which %zu are not over", office->settings.jobs, list.count,
+                left);
+    }
+    queue_list_free(&list);
+    const bool good = daemon_report("jobs", status, &why);
+    return check_roster(office, roster) && good;
+}
+
+static bool check_job(struct office *office, struct roster *roster)
+{
+    struct why why = {{0}};
+    bool good = daemon_report("state", journal_folder_try(office->settings.state, &why), &why);
+    good = daemon_report("out", try_out(office, &why), &why) && good;
+    const bool job = daemon_report("job", office_read_job(office, &why), &why);
+    return job && check_roster(office, roster) && good;
+}
+
 int main_check(const struct arguments *arguments)
 {
     struct office office = {0};
@@ -68,19 +100,15 @@ int main_check(const struct arguments *arguments)
         daemon_report("settings", office_read_settings(&office, arguments->config, &why), &why);
 
     if (good) {
-        bool key;
-        bool job;
-        key = daemon_report("key", office_read_key(&office, &why), &why);
+        const bool key = daemon_report("key", office_read_key(&office, &why), &why);
         good = daemon_report("address",
                              key ? try_address(&office, &why)
                                  : endpoint_check_address(office.settings.listen, &why),
                              &why) &&
                key;
-        good =
-            daemon_report("state", journal_folder_try(office.settings.state, &why), &why) && good;
-        good = daemon_report("out", try_out(&office, &why), &why) && good;
-        job = daemon_report("job", office_read_job(&office, &why), &why);
-        good = job && check_roster(&office, roster) && good;
+        good = (office.settings.jobs[0] != '\0' ? check_queue(&office, roster)
+                                                : check_job(&office, roster)) &&
+               good;
     }
     (void)puts(good ? "PASSED" : "NOT READY");
     free(roster);

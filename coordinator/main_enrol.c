@@ -1,8 +1,8 @@
 /* `hedgerow-coordinator enrol`: sites enrol while no job runs. */
 
 #include "base/exit_code.h"
+#include "coordinator/hearing.h"
 #include "coordinator/main.h"
-#include "coordinator/shown.h"
 #include "io/clock.h"
 #include "io/daemon.h"
 #include "io/endpoint.h"
@@ -20,58 +20,25 @@ static void notify(UNUSED void *self, const char *name, bool enrolled)
     (void)fflush(stdout);
 }
 
-/* What is known of the dictionaries of the sites that have come. Sites beyond the table are not asked. */
-struct hearing {
+struct stay {
     struct shelf shelf;
+    struct hearing hearing;
     const struct endpoint *endpoint;
-    struct {
-        struct peer peer;
-        struct shown shown;
-    } site[PEERS_MAX];
-    size_t count;
 };
 
 static void begin(void *self)
 {
-    const struct hearing *hearing = self;
+    const struct stay *here = self;
     (void)printf("listening on %s until every one-time token is spent or has expired\n",
-                 endpoint_address(hearing->endpoint));
+                 endpoint_address(here->endpoint));
     (void)fflush(stdout);
-}
-
-static struct shown *find(struct hearing *hearing, const struct peer *peer)
-{
-    size_t i = 0;
-    while (i < hearing->count && strcmp(hearing->site[i].peer.name, peer->name) != 0) {
-        i++;
-    }
-    if (i == PEERS_MAX) {
-        return NULL;
-    }
-    if (i == hearing->count) {
-        hearing->site[i].peer = *peer;
-        hearing->count++;
-    }
-    return &hearing->site[i].shown;
 }
 
 static bool hear(void *self, const struct peer *site, const struct message *message,
                  struct slice payload, struct message *answer)
 {
-    struct hearing *hearing = self;
-    const struct dictionary_sink sink = {shelf_has, shelf_put, &hearing->shelf};
-    struct shown *shown = find(hearing, site);
-    if (shown != NULL && message->kind == MESSAGE_HELLO) {
-        *answer = (struct message){.kind = MESSAGE_SHOW, .as.show = {message->as.hello.dictionary}};
-        return shown_ask(shown, &sink, site, &message->as.hello.dictionary, clock_now_ms());
-    }
-    if (shown != NULL && message->kind == MESSAGE_DICTIONARY &&
-        shown_take(shown, &sink, hearing->shelf.log, site, &message->as.dictionary.digest,
-                   payload) != STATUS_OK) {
-        log_event(hearing->shelf.log, LOG_ERROR, "dictionary-not-kept", site->name,
-                  "too little memory to read its data dictionary");
-    }
-    return false;
+    struct stay *here = self;
+    return hearing_take(&here->hearing, site, message, payload, clock_now_ms(), answer);
 }
 
 static enum status stay(const struct office *office, const struct daemon *daemon, int *exit_code,
@@ -81,19 +48,21 @@ static enum status stay(const struct office *office, const struct daemon *daemon
                                        .key = &office->key,
                                        .log = &daemon->log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
-    struct hearing hearing = {.shelf = {office, &daemon->log}};
+    struct stay here = {.shelf = {office, &daemon->log}};
     struct enrolment_options enrolment = {.log = &daemon->log,
                                           .roster_path = office->settings.agents,
                                           .begin = begin,
                                           .notify = notify,
                                           .hear = hear,
-                                          .self = &hearing};
+                                          .self = &here};
     enum status status = endpoint_listen(&enrolment.endpoint, &options, why);
 
     if (status != STATUS_OK) {
         return status;
     }
-    hearing.endpoint = enrolment.endpoint;
+    here.hearing.sink = (struct dictionary_sink){shelf_has, shelf_put, &here.shelf};
+    here.hearing.log = &daemon->log;
+    here.endpoint = enrolment.endpoint;
     status = enrolment_run(&enrolment, exit_code, why);
     endpoint_free(enrolment.endpoint);
     return status;

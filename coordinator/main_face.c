@@ -154,7 +154,7 @@ static void add_machine(struct facts *facts, struct face *face)
 static bool is_ready(void *self)
 {
     const struct face *face = self;
-    return face->coordinator != NULL;
+    return face->coordinator != NULL || face->idle;
 }
 
 static struct facts *look(void *self)
@@ -227,10 +227,24 @@ void face_close(struct face *face)
     face->watch = NULL;
 }
 
+/* The journal tells all rounds anew; of another job they are others. */
+static void forget_rounds(struct face *face)
+{
+    face->round_count = 0;
+    face->duration_ms = 0;
+    face->spent_rounds = 0;
+    face->spent = (struct price){0};
+}
+
+void face_idle(struct face *face)
+{
+    forget_rounds(face);
+    face->idle = true;
+}
+
 void face_begin(struct face *face, const struct coordinator *coordinator, struct journal *journal)
 {
-    face->round_count = 0; /* the journal tells them all anew */
-    face->duration_ms = 0;
+    forget_rounds(face);
     face->coordinator = coordinator;
     if (face->watch != NULL) {
         face->journal = (struct journal_watch){.note = note, .self = face};
@@ -241,4 +255,5 @@ void face_begin(struct face *face, const struct coordinator *coordinator, struct
 void face_pause(struct face *face)
 {
     face->coordinator = NULL;
+    face->idle = false;
 }

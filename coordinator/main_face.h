@@ -21,7 +21,8 @@ struct face_round {
 /* Starts zeroed. */
 struct face {
     const struct office *office;
-    const struct coordinator *coordinator; /* NULL: it starts again */
+    const struct coordinator *coordinator; /* NULL: it starts again, or no job runs */
+    bool idle;                             /* no job runs */
     struct journal_watch journal;
     struct driver_counts counts;
     struct driver_guest guest;
@@ -40,6 +41,9 @@ MUST_USE enum status face_open(struct face *face, const struct office *office,
                                const struct log *log, struct driver_options *driver,
                                struct why *why);
 void face_close(struct face *face);
+
+/** No job runs, and none waits. */
+void face_idle(struct face *face);
 
 /** A machine was made on this journal, which it has not read yet; or is about to be unmade. */
 void face_begin(struct face *face, const struct coordinator *coordinator, struct journal *journal);

@@ -5,7 +5,10 @@
 #include "config/config.h"
 #include "coordinator/main.h"
 #include "coordinator/publish.h"
+#include "coordinator/round.h"
 #include "io/journal.h"
+#include "job/round.h"
+#include "job/terms.h"
 #include "learn/model.h"
 #include "protocol/wire.h"
 #include "report/result.h"
@@ -63,6 +66,8 @@ struct replay {
     const struct job *job;
     int64_t first_ms;
     int64_t last_ms;
+    uint32_t answers; /* in the latest round */
+    char because[RECORD_CAUSE_BYTES];
 };
 
 static enum status visit(void *self, uint64_t sequence, struct slice body, struct slice blob)
@@ -74,6 +79,10 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
     if (status == STATUS_OK) {
         replay->first_ms = sequence == 1 ? record.wall_ms : replay->first_ms;
         replay->last_ms = record.wall_ms;
+        if (record.kind == RECORD_ROUND) {
+            replay->answers = record.as.round.agent_count;
+            memcpy(replay->because, record.as.round.cause, sizeof replay->because);
+        }
         status = outcome_add(&replay->outcome, replay->job, &record, blob);
         record_free(&record);
     }
@@ -147,14 +156,47 @@ enum status office_make_out(const struct office *office, struct why *why)
     return STATUS_OK;
 }
 
-enum status office_publish(const struct office *office, bool seeded, uint64_t seed, bool *failed,
-                           struct why *why)
+/* A round that failed was paid by those whose answers are in it. */
+static struct job_end end_of(const struct replay *replay)
 {
-    struct replay replay = {.job = &office->job};
+    const struct outcome *outcome = &replay->outcome;
+    const struct job *job = replay->job;
+    struct job_end end = {.begun = outcome->begun,
+                          .finished = outcome->finished,
+                          .failed = outcome->failed,
+                          .cancelled = outcome->cancelled,
+                          .rounds = outcome->rounds_closed - (outcome->failed ? 1 : 0)};
+    const uint32_t paid = end.rounds + (end.failed && replay->answers > 0 ? 1 : 0);
+    if (paid > 0) {
+        const struct cost sums = round_cost(job, &job->filter, paid);
+        end.spent = terms_price(&job->filter, &sums);
+    }
+    memcpy(end.because, replay->because, sizeof end.because);
+    return end;
+}
 
-    outcome_init(&replay.outcome, &office->job, true);
-    enum status status =
-        journal_sqlite_read(office->settings.state, "coordinator", visit, &replay, why);
+static enum status replay_journal(struct replay *replay, const struct office *office, bool history,
+                                  struct why *why)
+{
+    *replay = (struct replay){.job = &office->job};
+    outcome_init(&replay->outcome, &office->job, history);
+    return journal_sqlite_read(office->settings.state, "coordinator", visit, replay, why);
+}
+
+enum status office_look(const struct office *office, struct job_end *end, struct why *why)
+{
+    struct replay replay;
+    enum status status = replay_journal(&replay, office, false, why);
+    *end = end_of(&replay);
+    outcome_free(&replay.outcome);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status office_publish(const struct office *office, bool seeded, uint64_t seed,
+                           struct job_end *end, struct why *why)
+{
+    struct replay replay;
+    enum status status = replay_journal(&replay, office, true, why);
     if (status == STATUS_OK && !replay.outcome.finished) {
         status = STATUS_AGAIN;
     }
@@ -166,7 +208,17 @@ enum status office_publish(const struct office *office, bool seeded, uint64_t se
                                               (double)(replay.last_ms - replay.first_ms) / 1000.0};
         status = write_results(office, &replay, &options, why);
     }
-    *failed = replay.outcome.failed;
+    *end = end_of(&replay);
     outcome_free(&replay.outcome);
     return status;
+}
+
+enum status office_judge(const struct office *office, struct why *why)
+{
+    return coordinator_fits(&office->job, office->settings.message_bytes_max)
+               ? STATUS_OK
+               : why_refuse(why,
+                            "%s: the job's model is larger than message_mb_max of the settings "
+                            "allows; remedy: a larger message_mb_max, or fewer features",
+                            office->settings.job);
 }

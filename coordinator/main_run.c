@@ -1,8 +1,10 @@
 /* `hedgerow-coordinator run` and `check`. */
 
 #include "base/exit_code.h"
+#include "coordinator/idle.h"
 #include "coordinator/main.h"
 #include "coordinator/main_face.h"
+#include "coordinator/main_stay.h"
 #include "coordinator/round.h"
 #include "io/daemon.h"
 #include "io/driver.h"
@@ -33,42 +35,78 @@ enum { SETTLE_MS = 10000 };
 struct run {
     struct office office;
     struct daemon daemon;
-    struct coordinator *coordinator;
+    struct coordinator *coordinator; /* NULL while no job runs */
+    struct idle *idle;
     struct face face;
     struct shelf shelf;
+    bool stays; /* the settings name a queue */
+    struct stay stay;
 };
 
-static enum status make(void *self, struct machine *machine, struct journal *journal,
-                        struct why *why)
+static struct dictionary_sink dictionaries(struct run *run)
 {
-    struct run *run = self;
+    run->shelf = (struct shelf){&run->office, &run->daemon.log};
+    return (struct dictionary_sink){shelf_has, shelf_put, &run->shelf};
+}
+
+static enum status no_records(UNUSED void *self, UNUSED journal_visit *visit,
+                              UNUSED void *visit_self, UNUSED struct why *why)
+{
+    return STATUS_OK;
+}
+
+static const char *no_trouble(UNUSED const void *self)
+{
+    return "";
+}
+
+static void no_close(UNUSED void *self)
+{
+}
+
+/* While no job of the queue can run. */
+static enum status make_idle(struct run *run, struct machine *machine, struct journal *journal)
+{
+    const struct dictionary_sink sink = dictionaries(run);
+    const struct slice names = {run->stay.list.names, run->stay.list.names_size};
+    enum status status = idle_new(&run->idle, names, &sink, &run->daemon.log);
+    if (status == STATUS_OK) {
+        *machine = idle_machine(run->idle);
+        *journal = (struct journal){.each = no_records, .trouble = no_trouble, .close = no_close};
+        face_idle(&run->face);
+        log_event(&run->daemon.log, LOG_INFO, "queue-empty", NULL,
+                  "no job waits: `" PROGRAM " submit` brings one");
+    }
+    return status;
+}
+
+static enum status make_job(struct run *run, struct machine *machine, struct journal *journal,
+                            struct why *why)
+{
     struct journal_sqlite_options journal_options = {.folder = run->office.settings.state,
                                                      .kind = "coordinator"};
     struct coordinator_options options = {.job = &run->office.job,
                                           .text = {run->office.text, run->office.text_size},
                                           .random = &run->daemon.random,
                                           .log = &run->daemon.log,
-                                          .dictionaries = {shelf_has, shelf_put, &run->shelf},
+                                          .dictionaries = dictionaries(run),
                                           .answer_bytes_max =
                                               run->office.settings.message_bytes_max,
                                           .linger_ms = run->office.settings.linger_ms,
                                           .settle_ms = SETTLE_MS};
-    run->shelf = (struct shelf){&run->office, &run->daemon.log};
-    enum status status = journal_sqlite_open(journal, &journal_options, why);
+    enum status status = office_judge(&run->office, why);
 
+    if (status == STATUS_OK) {
+        status = journal_sqlite_open(journal, &journal_options, why);
+    }
     if (status != STATUS_OK) {
         return status;
     }
     status = office_make_out(&run->office, why); /* it may be inside the journal's folder */
-    if (status != STATUS_OK) {
-        journal_close(journal);
-        return status;
+    if (status == STATUS_OK) {
+        status = coordinator_new(&run->coordinator, &options);
     }
-    status = coordinator_new(&run->coordinator, &options);
     if (status != STATUS_OK) {
-        if (status == STATUS_INVALID) {
-            why_set(why, "the job's model is larger than message_mb_max of the settings allows");
-        }
         journal_close(journal);
         return status;
     }
@@ -77,12 +115,22 @@ static enum status make(void *self, struct machine *machine, struct journal *jou
     return STATUS_OK;
 }
 
+static enum status make(void *self, struct machine *machine, struct journal *journal,
+                        struct why *why)
+{
+    struct run *run = self;
+    return run->stays && run->stay.number == 0 ? make_idle(run, machine, journal)
+                                               : make_job(run, machine, journal, why);
+}
+
 static void unmake(void *self, struct machine *machine, struct journal *journal)
 {
     struct run *run = self;
     face_pause(&run->face);
     coordinator_free(run->coordinator);
     run->coordinator = NULL;
+    idle_free(run->idle);
+    run->idle = NULL;
     memset(machine, 0, sizeof *machine);
     journal_close(journal);
 }
@@ -106,15 +154,36 @@ static void warn_of_questions(struct run *run)
     }
 }
 
+/* The job that ran is over, or the queue has changed while none could. */
+static enum status next(void *self, UNUSED int exit_code, bool *more, struct why *why)
+{
+    struct run *run = self;
+    enum status status = stay_file(&run->stay, why);
+    if (status == STATUS_OK) {
+        status = stay_choose(&run->stay, why);
+    }
+    if (status == STATUS_OK && run->stay.number > 0) {
+        warn_of_questions(run);
+    }
+    *more = status == STATUS_OK;
+    return status;
+}
+
 static enum status drive(struct run *run, int *exit_code, struct why *why)
 {
     struct endpoint_options options = {.address = run->office.settings.listen,
                                        .key = &run->office.key,
                                        .log = &run->daemon.log,
                                        .payload_bytes_max = CHUNK_BYTES_MAX};
-    struct driver_factory factory = {.self = run, .make = make, .unmake = unmake};
+    struct driver_factory factory = {
+        .self = run, .make = make, .unmake = unmake, .next = run->stays ? next : NULL};
+    const struct driver_file file[] = {
+        {.path = run->stay.cancel, .which = FOLLOWED_CANCEL, .optional = true},
+        {.path = run->office.settings.jobs, .which = FOLLOWED_JOBS, .folder = true}};
     struct driver_options driver = {.log = &run->daemon.log,
-                                    .roster_path = run->office.settings.agents};
+                                    .roster_path = run->office.settings.agents,
+                                    .file = file,
+                                    .file_count = run->stays ? sizeof file / sizeof file[0] : 0};
     enum status status = endpoint_listen(&driver.endpoint, &options, why);
 
     if (status != STATUS_OK) {
@@ -123,9 +192,15 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
 #ifdef HEDGEROW_OBSERVED
     driver.observe = kill_at_observe;
 #endif
-    log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
-              "job \"%s\", listening on %s", run->office.job.name,
-              endpoint_address(driver.endpoint));
+    if (run->stays) {
+        log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
+                  "queue %s, listening on %s", run->office.settings.jobs,
+                  endpoint_address(driver.endpoint));
+    } else {
+        log_event(&run->daemon.log, LOG_INFO, "coordinator-started", NULL,
+                  "job \"%s\", listening on %s", run->office.job.name,
+                  endpoint_address(driver.endpoint));
+    }
     warn_of_questions(run);
     status = face_open(&run->face, &run->office, &run->daemon.log, &driver, why);
     if (status == STATUS_OK) {
@@ -140,23 +215,36 @@ static enum status drive(struct run *run, int *exit_code, struct why *why)
 static enum status publish(const struct run *run, const struct arguments *arguments, int *exit_code,
                            struct why *why)
 {
-    bool failed = false;
+    struct job_end end;
     enum status status =
-        office_publish(&run->office, arguments->seeded, arguments->seed, &failed, why);
+        office_publish(&run->office, arguments->seeded, arguments->seed, &end, why);
     if (status == STATUS_AGAIN) {
         log_event(&run->daemon.log, LOG_INFO, "coordinator-stopped", NULL,
                   "stopped before the job's end; start it again to go on");
         return STATUS_OK;
     }
     if (status == STATUS_OK) { /* a signal after the job's end changes nothing of how it ended */
-        *exit_code = failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
-    }
-    if (status == STATUS_OK) {
+        *exit_code = end.failed ? EXIT_CODE_JOB_FAILED : EXIT_CODE_OK;
         log_event(&run->daemon.log, LOG_INFO, "result-written", NULL,
                   "result.json, and the model if there is one, are in %s",
                   run->office.settings.out);
     }
     return status;
+}
+
+/* What there is to run: the one job, or the first of the queue, if it has any. */
+static enum status find_job(struct run *run, const struct arguments *arguments, struct why *why)
+{
+    run->stays = run->office.settings.jobs[0] != '\0';
+    if (!run->stays) {
+        return office_read_job(&run->office, why);
+    }
+    run->stay = (struct stay){.office = &run->office,
+                              .log = &run->daemon.log,
+                              .seeded = arguments->seeded,
+                              .seed = arguments->seed};
+    enum status status = queue_open(&run->office, why);
+    return status == STATUS_OK ? stay_choose(&run->stay, why) : status;
 }
 
 int main_run(const struct arguments *arguments)
@@ -175,7 +263,7 @@ int main_run(const struct arguments *arguments)
         status = office_read_key(&run->office, &why);
     }
     if (status == STATUS_OK) {
-        status = office_read_job(&run->office, &why);
+        status = find_job(run, arguments, &why);
     }
     if (status == STATUS_OK && arguments->seeded) {
         const struct daemon_seeding seeding = {RANDOM, run->office.settings.simulated,
@@ -186,9 +274,11 @@ int main_run(const struct arguments *arguments)
         status = drive(run, &exit_code, &why);
     }
     if (status == STATUS_OK) {
-        status = publish(run, arguments, &exit_code, &why);
+        status =
+            run->stays ? stay_file(&run->stay, &why) : publish(run, arguments, &exit_code, &why);
     }
     exit_code = daemon_end(&run->daemon, PROGRAM, exit_code, status, &why);
+    stay_free(&run->stay);
     office_free(&run->office);
     return exit_code;
 }

@@ -314,9 +314,9 @@ static enum status finish_if_due(struct coordinator *c, const struct event *even
 static enum status advance(struct coordinator *c, const struct event *event,
                            struct effects *effects)
 {
-    enum status status = STATUS_OK;
+    enum status status = coordinator_cancel_if_due(c, event, effects);
 
-    if (c->phase == PHASE_JOINING) {
+    if (status == STATUS_OK && c->phase == PHASE_JOINING) {
         if (cohort_count_ready(&c->cohort) >= c->options.job->cohort_min) {
             status = coordinator_open(c, event->now_ms, effects);
         } else if (event->now_ms >= c->deadline_ms) {
@@ -369,8 +369,12 @@ static enum status act(struct coordinator *c, const struct event *event, struct 
     case EVENT_COMMITTED:
         status = coordinator_on_committed(c, event, effects);
         break;
+    case EVENT_FILE:
+        if (event->as.file.which == FOLLOWED_CANCEL) {
+            coordinator_note_cancelled(c, event->as.file.text);
+        }
+        break;
     case EVENT_TICK:
-    case EVENT_FILE:   /* an agent's business */
     case EVENT_WORKED: /* has no worker */
         break;
     }
@@ -413,11 +417,16 @@ static int64_t coordinator_wake_ms(const void *self)
     return wake;
 }
 
+bool coordinator_fits(const struct job *job, uint64_t answer_bytes_max)
+{
+    return (uint64_t)round_width(job) * 8 <= answer_bytes_max;
+}
+
 enum status coordinator_new(struct coordinator **out, const struct coordinator_options *options)
 {
     struct coordinator *c;
 
-    if ((uint64_t)round_width(options->job) * 8 > options->answer_bytes_max) {
+    if (!coordinator_fits(options->job, options->answer_bytes_max)) {
         return STATUS_INVALID;
     }
     c = calloc(1, sizeof *c);

@@ -31,6 +31,9 @@ MUST_USE enum status coordinator_new(struct coordinator **out,
                                      const struct coordinator_options *options);
 void coordinator_free(struct coordinator *coordinator);
 
+/** Answers whether a job's vectors are within answer_bytes_max. */
+bool coordinator_fits(const struct job *job, uint64_t answer_bytes_max);
+
 /** Returns the machine's face for a driver; valid as long as the coordinator. */
 struct machine coordinator_machine(struct coordinator *coordinator);
 

@@ -50,6 +50,7 @@ static void begin_record(struct coordinator *c, const struct event *event, bool 
     c->committing.as.round.job = c->outcome.job_name.id;
     c->committing.as.round.round = c->outcome.rounds_closed;
     c->committing.as.round.failed = failed;
+    c->committing.as.round.cancelled = failed && c->cancelled_by[0] != '\0';
     c->committing.as.round.duration_ms = (uint32_t)(event->now_ms - c->opened_ms);
     masks_host_free(c->masks);
     c->masks = NULL;
@@ -58,7 +59,9 @@ static void begin_record(struct coordinator *c, const struct event *event, bool 
 
 void coordinator_tell_failed(const struct coordinator *c, const char *cause)
 {
-    log_event(c->options.log, LOG_ERROR, "job-failed", NULL,
+    const bool cancelled = c->cancelled_by[0] != '\0' || c->outcome.cancelled;
+    log_event(c->options.log, cancelled ? LOG_WARN : LOG_ERROR,
+              cancelled ? "job-cancelled" : "job-failed", NULL,
               "%s: the job ends here; charges of those who answered stay spent", cause);
 }
 
@@ -72,6 +75,37 @@ enum status coordinator_fail_because(struct coordinator *c, const struct event *
     aggregate_free(&c->aggregate);
     cohort_forget_answers(&c->cohort);
     return status == STATUS_OK ? coordinator_commit(c, effects, (struct slice){0}) : status;
+}
+
+void coordinator_note_cancelled(struct coordinator *c, struct slice by)
+{
+    const char *text = by.data;
+    size_t size = 0;
+    while (size < by.size && size < CANCELLED_BY_BYTES - 1 && text[size] >= ' ' &&
+           text[size] <= '~') { /* the record takes one printable line */
+        c->cancelled_by[size] = text[size];
+        size++;
+    }
+    c->cancelled_by[size] = '\0';
+    if (by.size > 0 && size == 0) {
+        (void)snprintf(c->cancelled_by, sizeof c->cancelled_by, "an operator");
+    }
+}
+
+enum status coordinator_cancel_if_due(struct coordinator *c, const struct event *event,
+                                      struct effects *effects)
+{
+    char cause[RECORD_CAUSE_BYTES];
+    const bool due = c->phase == PHASE_JOINING || c->phase == PHASE_KEYING ||
+                     c->phase == PHASE_OPEN || c->phase == PHASE_OPENING;
+    if (c->cancelled_by[0] == '\0' || !due) {
+        return STATUS_OK;
+    }
+    if (c->phase == PHASE_JOINING) {
+        c->opened_ms = event->now_ms;
+    }
+    (void)snprintf(cause, sizeof cause, "cancelled by %s", c->cancelled_by);
+    return coordinator_fail_because(c, event, cause, effects);
 }
 
 enum status coordinator_fail(struct coordinator *c, const struct event *event,

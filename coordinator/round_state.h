@@ -20,7 +20,8 @@ enum {
     PULL_STALLS_MAX = 3, /* vain tries, when nobody waits */
     SILENT_MS = 10000,   /* without a frame, an agent is called silent */
     JOIN_NOTICE_MS = 10000,
-    MISSING_BYTES = 640 /* names of who is missing, for a line of the log */
+    MISSING_BYTES = 640, /* names of who is missing, for a line of the log */
+    CANCELLED_BY_BYTES = 128
 };
 
 /*   RECOVERING -> NAMING -> JOINING -> OPEN <-> CLOSING -> OVER -> FINISHED
@@ -80,6 +81,7 @@ struct coordinator {
     bool told;
 
     char failed_because[RECORD_CAUSE_BYTES]; /* as the journal says; "" */
+    char cancelled_by[CANCELLED_BY_BYTES];   /* an operator, who has ended the job; "" */
     struct record committing; /* owns its lists while PHASE_NAMING or PHASE_CLOSING */
     uint8_t *commit_body;
     double *commit_rows;
@@ -193,6 +195,11 @@ MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event 
                                       struct effects *effects);
 MUST_USE enum status coordinator_fail_because(struct coordinator *c, const struct event *event,
                                               const char *cause, struct effects *effects);
+/** An operator has cancelled the job: notes by whom. */
+void coordinator_note_cancelled(struct coordinator *c, struct slice by);
+/** Ends a cancelled job, as one that failed, unless it is over or something is on its way to the journal. */
+MUST_USE enum status coordinator_cancel_if_due(struct coordinator *c, const struct event *event,
+                                               struct effects *effects);
 /** The sum is there, and nothing covers it: makes the outcome of it. */
 MUST_USE enum status coordinator_close(struct coordinator *c, const struct event *event,
                                        struct effects *effects);

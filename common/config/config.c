@@ -218,9 +218,32 @@ static void append(char *text, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
+/* Answers whether the key that may stand in the place of another one does. */
+static bool is_replaced(const struct config_key *keys, uint64_t seen, size_t k)
+{
+    size_t other = 0;
+    while (keys[k].unless != NULL && keys[other].name != NULL &&
+           strcmp(keys[other].name, keys[k].unless) != 0) {
+        other++;
+    }
+    return keys[k].unless != NULL && (seen >> other & 1) != 0;
+}
+
 static bool is_missing(const struct config_key *keys, uint64_t seen, size_t k)
 {
-    return (seen >> k & 1) == 0 && keys[k].required;
+    return (seen >> k & 1) == 0 && keys[k].required && !is_replaced(keys, seen, k);
+}
+
+static enum status check_replaced(const struct tree *tree, size_t id, const struct config_key *keys,
+                                  uint64_t seen, struct why *why)
+{
+    for (size_t k = 0; keys[k].name != NULL; k++) {
+        if ((seen >> k & 1) != 0 && is_replaced(keys, seen, k)) {
+            return tree_refuse_node(tree, why, id, "has both \"%s\" and \"%s\": remove one",
+                                    keys[k].name, keys[k].unless);
+        }
+    }
+    return STATUS_OK;
 }
 
 /* All that is missing, in one sentence. */
@@ -310,7 +333,10 @@ static enum status read_table(struct tree *tree, size_t id, struct why *why)
             return status;
         }
     }
-    enum status status = check_required(tree, id, keys, seen, why);
+    enum status status = check_replaced(tree, id, keys, seen, why);
+    if (status == STATUS_OK) {
+        status = check_required(tree, id, keys, seen, why);
+    }
     if (status == STATUS_OK) {
         fill_missing(tree, id, keys, seen);
     }

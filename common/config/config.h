@@ -48,9 +48,11 @@ struct config_key {
     const char *name; /* NULL ends a table of at most 64 keys */
     enum config_type type;
     bool required;
-    bool list;            /* many of `type`; the elements live as long as the struct config */
-    bool exact;           /* FIXED: more than `places` decimals are refused, not rounded down */
-    unsigned places;      /* FIXED: decimal places */
+    const char
+        *unless;     /* of a required key: the one that may stand in its place, never beside it */
+    bool list;       /* many of `type`; the elements live as long as the struct config */
+    bool exact;      /* FIXED: more than `places` decimals are refused, not rounded down */
+    unsigned places; /* FIXED: decimal places */
     size_t offset, size;  /* CONFIG_IN or CONFIG_LIST_IN */
     size_t count_offset;  /* CONFIG_LIST_IN */
     uint64_t min, max;    /* INTEGER, FIXED: in the member's unit */

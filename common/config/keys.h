@@ -1,6 +1,7 @@
 /* keys.h - one line for each key of a table of keys (config.h). Define KEY_OF, the struct that a table fills, before the
  * table, and undefine it behind. Each row names the key, its member and its range, then says whether it must be there, with
- * a good value for messages: REQUIRED("10"), OPTIONAL("10"), or DEFAULT("20", "10") with what a missing key means. Tables
+ * a good value for messages: REQUIRED("10"),
+ * REQUIRED_UNLESS("other", "10") where another key may stand in its place, OPTIONAL("10"), or DEFAULT("20", "10") with what a missing key means. Tables
  * that config_template writes add DOC("what it is for."). */
 
 #ifndef CONFIG_KEYS_H
@@ -43,6 +44,7 @@
 #define KEY_END {.name = NULL}
 
 #define REQUIRED(example_)          .required = true, .example = example_
+#define REQUIRED_UNLESS(other_, example_) .required = true, .unless = (other_), .example = example_
 #define OPTIONAL(example_)          .example = example_
 #define DEFAULT(fallback_, example_) .fallback = (fallback_), .example = (example_)
 #define DOC(text_)                  .doc = text_

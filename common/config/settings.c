@@ -47,10 +47,13 @@ static const struct config_key coordinator_keys[] = {
         DOC("The secret key that `hedgerow keygen` made. Relative paths are relative to this file.")),
     KEY_TEXT("agents", agents, REQUIRED("agents"),
         DOC("The allow-list: `hedgerow-coordinator agents add` writes it.")),
-    KEY_TEXT("state", state, REQUIRED("state"),
+    KEY_TEXT("state", state, REQUIRED_UNLESS("jobs", "state"),
         DOC("The folder of the journal: one for each job, made when missing.")),
-    KEY_TEXT("job", job, REQUIRED("job.yml"), DOC("The job that is run.")),
-    KEY_TEXT("out", out, REQUIRED("out"), DOC("The folder for result.json and model.json, made when missing.")),
+    KEY_TEXT("job", job, REQUIRED_UNLESS("jobs", "job.yml"), DOC("The job that is run.")),
+    KEY_TEXT("out", out, REQUIRED_UNLESS("jobs", "out"),
+        DOC("The folder for result.json and model.json, made when missing.")),
+    KEY_TEXT("jobs", jobs, OPTIONAL("jobs"),
+        DOC("In place of state, job and out: the folder of the queue, for a coordinator that stays.")),
     KEY_EXACT("linger_s", linger_ms, 3, 0, 86400000, DEFAULT("30", "30"),
         DOC("Seconds that absent agents are waited for after the end.")),
     KEY_EXACT("memory_mb_max", memory_bytes_max, 6, 64 * MEGABYTE, 1000000 * MEGABYTE, OPTIONAL("1024"),
@@ -215,7 +218,7 @@ enum status coordinator_settings_parse(struct coordinator_settings *settings, st
     if (status == STATUS_OK) {
         const struct path_key item[] = {
             {settings->key, "key"}, {settings->agents, "agents"}, {settings->state, "state"},
-            {settings->job, "job"}, {settings->out, "out"},
+            {settings->job, "job"}, {settings->out, "out"},       {settings->jobs, "jobs"},
         };
         status = resolve_all(config, item, sizeof item / sizeof item[0], path, why);
     }

@@ -31,10 +31,12 @@ struct coordinator_settings {
     char state[SETTINGS_PATH_BYTES];     /* the journal's folder */
     char job[SETTINGS_PATH_BYTES];
     char out[SETTINGS_PATH_BYTES]; /* the results' folder */
-    uint32_t linger_ms;            /* after the job's end, for absent agents; 30 s */
-    uint64_t memory_bytes_max;     /* of the process; 0: no limit */
-    uint64_t message_bytes_max;    /* the largest answer or artifact; 64 MB */
-    bool simulated;                /* written by `hedgerow simulate` alone: a seed is accepted */
+    char jobs
+        [SETTINGS_PATH_BYTES];  /* the queue's folder, and then state, job and out are ""; or "" */
+    uint32_t linger_ms;         /* after the job's end, for absent agents; 30 s */
+    uint64_t memory_bytes_max;  /* of the process; 0: no limit */
+    uint64_t message_bytes_max; /* the largest answer or artifact; 64 MB */
+    bool simulated;             /* written by `hedgerow simulate` alone: a seed is accepted */
     struct log_settings log;
     struct http_settings http;
 };

@@ -116,6 +116,7 @@ static void take_signal(struct driver *driver)
     if (read(driver->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         log_event(driver->options->log, LOG_INFO, "stopping", NULL, "asked to stop");
         driver->finished = true;
+        driver->stopped = true;
         driver->exit_code = info.ssi_signo == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK;
     }
 }
@@ -246,7 +247,19 @@ static void pause_before_restart(struct driver *driver, unsigned failures)
     }
 }
 
-/* Makes machines until one finishes, or until making them anew does not help. */
+/* Asks the factory for the machine that takes the place of one that has finished. */
+static enum status follow_on(struct driver *driver, const struct driver_factory *factory)
+{
+    bool more = false;
+    if (driver->stopped || factory->next == NULL) {
+        return STATUS_OK;
+    }
+    enum status status = factory->next(factory->self, driver->exit_code, &more, &driver->why);
+    driver->finished = status != STATUS_OK || !more;
+    return status;
+}
+
+/* Makes machines until the last one finishes, or until making them anew does not help. */
 static enum status run_and_restart(struct driver *driver, const struct driver_factory *factory)
 {
     enum status status = STATUS_OK;
@@ -272,7 +285,12 @@ static enum status run_and_restart(struct driver *driver, const struct driver_fa
         }
         factory->unmake(factory->self, &driver->machine, &driver->journal);
         if (driver->finished && status == STATUS_OK) {
-            return STATUS_OK;
+            failures = 0;
+            status = follow_on(driver, factory);
+            if (status != STATUS_OK) {
+                return status;
+            }
+            continue;
         }
         if (driver->restarting && status == STATUS_OK) {
             failures = 0;

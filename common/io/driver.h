@@ -25,13 +25,20 @@ struct driver_factory {
 
     /** Frees what make made, the journal included. No work is running. */
     void (*unmake)(void *self, struct machine *machine, struct journal *journal);
+
+    /** A machine has finished with this exit code, and was unmade. Writes whether make is to be called for the one that
+     * takes its place, with connections kept; else driver_run ends. NULL: it ends. Not called after a signal. A failure
+     * ends driver_run with that status. */
+    enum status (*next)(void *self, int exit_code, bool *more, struct why *why);
 };
 
-/* A file that is followed: its text goes to the machine as EVENT_FILE, at the start and after every change. */
+/* A file that is followed: its text goes to the machine as EVENT_FILE, at the start and after every change. What is at
+ * path may change between two machines. */
 struct driver_file {
-    const char *path; /* kept */
+    const char *path; /* kept; "": nothing is followed */
     enum followed which;
     bool optional; /* it need not be there: then its text is empty */
+    bool folder;   /* its text is the names in it (base/folder.h) */
 };
 
 /* Something else that the loop runs in between, on the same thread. It must not block. It sees the machine only through what

@@ -3,7 +3,7 @@
 
 #include "io/driver_private.h"
 
-#include "base/owned.h"
+#include "base/folder.h"
 #include "config/config.h"
 #include "crypto/digest.h"
 #include "io/clock.h"
@@ -29,7 +29,8 @@ static enum status read_file(char **text, size_t *size, const struct driver_file
     if (file->optional && is_absent(file->path)) {
         return STATUS_OK;
     }
-    return config_load_owned(text, size, file->path, why);
+    return file->folder ? folder_names(text, size, file->path, why)
+                        : config_load_owned(text, size, file->path, why);
 }
 
 static enum status look_at_file(struct driver *driver, const struct driver_file *file)
@@ -39,8 +40,12 @@ static enum status look_at_file(struct driver *driver, const struct driver_file 
     struct digest now;
     char *text = NULL;
     size_t size = 0;
-    enum status status = read_file(&text, &size, file, &why);
+    enum status status = STATUS_OK;
 
+    if (file->path[0] == '\0') {
+        return STATUS_OK;
+    }
+    status = read_file(&text, &size, file, &why);
     if (status != STATUS_OK) {
         if (!followed->unreadable) {
             log_event(driver->options->log, LOG_ERROR, "file-unreadable", NULL,

@@ -29,6 +29,7 @@ struct driver {
     size_t owed_first;
     size_t owed_count;
     bool finished; /* EFFECT_FINISH or a signal */
+    bool stopped;  /* a signal */
     int exit_code;
     bool progressed; /* something was committed since the machine was made */
     struct roster roster;

@@ -27,13 +27,19 @@ enum event_kind {
     EVENT_MESSAGE, /* a frame from a peer */
     EVENT_ROSTER, /* coordinator: the admitted agents have changed (or are told for the first time) */
     EVENT_CUT,    /* coordinator: a peer broke a limit of the transport, its connection was cut */
-    EVENT_FILE,   /* agent: a file that people edit has changed (or is told for the first time) */
+    EVENT_FILE,   /* a file that people edit has changed (or is told for the first time) */
     EVENT_COMMITTED, /* the oldest commit not yet answered is durable */
     EVENT_WORKED     /* the work that EFFECT_WORK asked for is done */
 };
 
 /* Which file that is. */
-enum followed { FOLLOWED_POLICY, FOLLOWED_APPROVALS, FOLLOWED_COUNT };
+enum followed {
+    FOLLOWED_POLICY,    /* agent */
+    FOLLOWED_APPROVALS, /* agent */
+    FOLLOWED_CANCEL,    /* coordinator: who cancelled the job; empty while nobody has */
+    FOLLOWED_JOBS,      /* coordinator: the names in the queue's folder, sorted, a line each */
+    FOLLOWED_COUNT
+};
 
 struct event {
     enum event_kind kind;

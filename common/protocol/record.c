@@ -64,6 +64,7 @@ bool record_is_valid(const struct record *record)
                record->as.round.records <=
                    (uint64_t)record->as.round.agent_count * OFFER_RECORDS_MAX &&
                cause_is_valid(record->as.round.cause, record->as.round.failed) &&
+               (record->as.round.failed || !record->as.round.cancelled) &&
                agents_are_valid(record->as.round.agent, record->as.round.agent_count);
     case RECORD_ROSTER:
         return is_there(&record->as.roster.job) && record->as.roster.round < ROUNDS_MAX &&

@@ -46,6 +46,7 @@ struct record {
             struct digest job;
             uint32_t round;
             bool failed;
+            bool cancelled;     /* by an operator: one way to fail */
             uint32_t chosen;    /* row of the experts that the round's model is */
             struct peer *agent; /* (agent_count) whose answers are in, owned */
             uint32_t agent_count;

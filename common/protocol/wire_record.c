@@ -80,6 +80,7 @@ static enum status take_round(struct record *record, const Journal__Round *round
     record->kind = RECORD_ROUND;
     record->as.round.round = round->round;
     record->as.round.failed = round->failed != 0;
+    record->as.round.cancelled = round->cancelled != 0;
     record->as.round.chosen = round->chosen;
     record->as.round.blob_bytes = round->blob_bytes;
     record->as.round.duration_ms = round->duration_ms;
@@ -180,6 +181,7 @@ static void put_round(struct packing *packing)
     packing->body.round.job = wire_put_digest(&copy->as.round.job);
     packing->body.round.round = copy->as.round.round;
     packing->body.round.failed = copy->as.round.failed;
+    packing->body.round.cancelled = copy->as.round.cancelled;
     packing->body.round.chosen = copy->as.round.chosen;
     for (size_t i = 0; i < copy->as.round.agent_count; i++) {
         packing->name[i] = copy->as.round.agent[i].name;

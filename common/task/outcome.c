@@ -274,6 +274,7 @@ static enum status add_round(struct outcome *outcome, const struct job *job,
     }
     outcome->rounds_closed++;
     outcome->failed = record->as.round.failed;
+    outcome->cancelled = record->as.round.cancelled;
     outcome->finished = outcome->failed || outcome->rounds_closed == job_round_count(job);
     if (outcome->keeps_history) {
         status = history_add_round(outcome, job, stage, record);

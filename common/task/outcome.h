@@ -65,6 +65,7 @@ struct outcome {
     uint32_t rounds_closed;
     bool finished;
     bool failed;
+    bool cancelled; /* it failed because an operator ended it */
     uint32_t chosen;
 
     double *weights; /* (k, w) the experts, owned */

@@ -162,6 +162,37 @@ static enum status run(enum status (*script)(char event, struct effects *effects
     return status;
 }
 
+static unsigned machines_left;
+
+static enum status next(UNUSED void *self, int code, bool *more, struct why *reason)
+{
+    note(world.heard, (char)('0' + code));
+    *more = machines_left > 0;
+    machines_left -= *more ? 1 : 0;
+    why_set(reason, "no next one");
+    return world.fault_kept ? STATUS_IO : STATUS_OK; /* planted */
+}
+
+/* Runs machines one after another, which follow a folder. */
+static enum status run_after_another(const struct driver_file *file, size_t files,
+                                     enum status (*script)(char event, struct effects *effects))
+{
+    struct key_pair key;
+    struct endpoint *endpoint = NULL;
+    cr_assert_eq(key_pair_generate(&key), STATUS_OK);
+    struct endpoint_options where = {.address = "tcp://127.0.0.1:9",
+                                     .key = &key,
+                                     .payload_bytes_max = 65536,
+                                     .coordinator_key = key.public_key};
+    cr_assert_eq(endpoint_dial(&endpoint, &where, &why), STATUS_OK);
+    world.script = script;
+    struct driver_options options = {.endpoint = endpoint, .file = file, .file_count = files};
+    struct driver_factory factory = {.make = make, .unmake = unmake, .next = next};
+    enum status status = driver_run(&options, &factory, &exit_code, &why);
+    endpoint_free(endpoint);
+    return status;
+}
+
 static void commit(struct effects *effects, const char *body)
 {
     effects_add(effects, EFFECT_COMMIT)->as.commit.body = (struct slice){body, 1};
@@ -397,4 +428,35 @@ Test(driver, a_stop_does_not_wait_for_a_computation_for_ever)
     int result = 1;
     cr_assert_eq(waitpid(child, &result, 0), child);
     cr_expect(WIFEXITED(result) && WEXITSTATUS(result) == 0, "%d", result);
+}
+
+static enum status end_on_file(char event, struct effects *effects)
+{
+    if (event == 'F') {
+        finish(effects, (int)world.made);
+    }
+    return STATUS_OK;
+}
+
+/* Each machine hears anew of what is followed, and of nothing at an empty path. */
+Test(driver, makes_the_machine_that_takes_the_place_of_one_that_has_finished)
+{
+    const struct driver_file file[] = {{.path = "", .which = FOLLOWED_CANCEL},
+                                       {.path = "/", .which = FOLLOWED_JOBS, .folder = true}};
+    memset(&world, 0, sizeof world);
+    machines_left = 2;
+    cr_assert_eq(run_after_another(file, 2, end_on_file), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(world.heard, "|SF1|SF2|SF3");
+    cr_expect_eq(exit_code, 3, "of the last one");
+}
+
+Test(driver, ends_when_there_is_no_next_machine)
+{
+    const struct driver_file file = {.path = "/", .which = FOLLOWED_JOBS, .folder = true};
+    memset(&world, 0, sizeof world);
+    machines_left = 2;
+    world.fault_kept = true;
+    cr_expect_eq(run_after_another(&file, 1, end_on_file), STATUS_IO);
+    cr_expect_str_eq(world.heard, "|SF1");
+    cr_expect_str_eq(why.text, "no next one");
 }

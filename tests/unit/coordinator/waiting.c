@@ -224,6 +224,13 @@ void waiting_cut(struct waiting *rig, size_t agent)
     step(rig, &event);
 }
 
+void waiting_cancel(struct waiting *rig, const char *by)
+{
+    struct event event = {.kind = EVENT_FILE,
+                          .as.file = {.which = FOLLOWED_CANCEL, .text = {by, strlen(by)}}};
+    step(rig, &event);
+}
+
 static void enlarge(struct waiting *rig)
 {
     rig->columns = calloc(COLUMNS, sizeof *rig->columns);

@@ -75,6 +75,9 @@ void waiting_list(struct waiting *rig, size_t count);
 /** The transport cut an agent. */
 void waiting_cut(struct waiting *rig, size_t agent);
 
+/** An operator cancels the job, or nobody has: the text of the followed file. */
+void waiting_cancel(struct waiting *rig, const char *by);
+
 /** Ends the coordinator and begins another from the latest round's record. */
 void waiting_rerun(struct waiting *rig);
 

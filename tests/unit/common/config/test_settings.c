@@ -217,6 +217,29 @@ Test(settings, refuse_a_path_that_is_too_long)
     cr_assert_not_null(strstr(why.text, "fff"));
 }
 
+/* One job or a queue: never both, never neither. */
+Test(settings, of_a_coordinator_name_one_job_or_a_queue)
+{
+    static const char queue[] =
+        "hedgerow: 1\nlisten: tcp://0.0.0.0:7310\nkey: key\nagents: agents\n";
+    struct coordinator_settings s;
+    struct why why = {{0}};
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%sjobs: jobs\n", queue);
+    cr_assert_eq(coordinator_settings_parse(&s, slice_of(text), "/etc/h/c.yml", &why), STATUS_OK,
+                 "%s", why.text);
+    cr_expect_str_eq(s.jobs, "/etc/h/jobs");
+    cr_expect(s.job[0] == '\0' && s.state[0] == '\0' && s.out[0] == '\0');
+    (void)snprintf(text, sizeof text, "%sjobs: jobs\n", coordinator_text);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "has both \"state\" and \"jobs\": remove one"), "%s",
+                       why.text);
+    (void)snprintf(text, sizeof text, "%sjobs: jobs\nout: out\n", queue);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(text), "c.yml", &why), STATUS_INVALID);
+    cr_expect_eq(coordinator_settings_parse(&s, slice_of(queue), "c.yml", &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "has no \"state\", \"job\", \"out\""), "%s", why.text);
+}
+
 /* What init writes is read by the reader whose table it was made of. */
 Test(settings, to_begin_with_are_valid_and_mark_every_key)
 {

@@ -176,3 +176,26 @@ Test(wire_record, empty_and_oversized_bodies_are_refused_unread)
     body.size = RECORD_BODY_BYTES_MAX + 1;
     cr_assert_eq(wire_decode_record(&record, body), STATUS_CORRUPT);
 }
+
+/* Only a job that failed was cancelled; a journal from before says of none that it was. */
+Test(wire_record, a_cancellation_comes_back)
+{
+    uint8_t *packed = NULL;
+    size_t size = 0;
+    struct record again;
+    struct record record = {.kind = RECORD_ROUND, .wall_ms = 1};
+    record.as.round.job = all(0x0a);
+    record.as.round.failed = true;
+    for (int cancelled = 0; cancelled < 2; cancelled++) {
+        record.as.round.cancelled = cancelled == 1;
+        cr_assert_eq(wire_encode_record(&packed, &size, &record), STATUS_OK);
+        cr_assert_eq(wire_decode_record(&again, (struct slice){packed, size}), STATUS_OK);
+        cr_expect_eq(again.as.round.cancelled, cancelled == 1);
+        record_free(&again);
+        free(packed);
+    }
+    record.as.round.failed = false;
+    cr_expect_not(record_is_valid(&record));
+    record.as.round.cancelled = false;
+    cr_expect(record_is_valid(&record));
+}

@@ -1,0 +1,27 @@
+/* hearing.h - what a coordinator without a job hears of the sites that come: that they are there, and the data
+ * dictionaries that they show. */
+
+#ifndef COORDINATOR_HEARING_H
+#define COORDINATOR_HEARING_H
+
+#include "base/log.h"
+#include "coordinator/shown.h"
+#include "protocol/machine.h"
+#include "protocol/message.h"
+
+/* Starts zeroed but for sink and log, which are kept. Sites beyond the table are not asked. */
+struct hearing {
+    struct dictionary_sink sink;
+    const struct log *log;
+    struct {
+        struct peer peer;
+        struct shown shown;
+    } site[PEERS_MAX];
+    size_t count;
+};
+
+/** Hears a message of a site that is let in; returns whether answer (out) is to be sent to it, beside HELLO's own. */
+bool hearing_take(struct hearing *hearing, const struct peer *site, const struct message *message,
+                  struct slice payload, int64_t now_ms, struct message *answer);
+
+#endif

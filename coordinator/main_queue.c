@@ -1,0 +1,439 @@
+/* The queue's folder. Every step here may be the last one of its program: a job's folder appears by a rename, a file in it
+ * by another, and what a death leaves behind begins with a dot. */
+
+#include "coordinator/main_queue.h"
+
+#include "base/decimal.h"
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/owned.h"
+#include "config/keys.h"
+#include "io/clock.h"
+#include "job/round.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NUMBER_DIGITS = 9, NUMBER_MAX = 999999999, TRIES_MAX = 1000, PATH_ROOM = 32 };
+
+static const char *state_choice(unsigned index)
+{
+    static const char *const name[] = {"waiting", "running", "done", "failed", "cancelled", NULL};
+    return name[index];
+}
+
+const char *queue_state_name(enum queue_state state)
+{
+    return state_choice(state);
+}
+
+/* The file `end`: written and read here alone. */
+/* clang-format off */
+#define KEY_OF struct queue_job
+static const struct config_key end_keys[] = {
+    KEY_CHOICE("state", state, state_choice, REQUIRED("done")),
+    KEY_TEXT("job", name, REQUIRED("study")),
+    KEY_WHOLE("rounds", rounds, 0, ROUNDS_MAX, REQUIRED("3")),
+    KEY_WHOLE("rounds_planned", planned, 0, ROUNDS_MAX, REQUIRED("3")),
+    KEY_EXACT("epsilon", spent.epsilon_micro, EPSILON_DECIMALS, 0, UINT64_MAX, REQUIRED("1")),
+    KEY_EXACT("epsilon_planned", price.epsilon_micro, EPSILON_DECIMALS, 0, UINT64_MAX, REQUIRED("1")),
+    KEY_EXACT("delta", spent.delta_atto, DELTA_DECIMALS, 0, UINT64_MAX, REQUIRED("0")),
+    KEY_EXACT("delta_planned", price.delta_atto, DELTA_DECIMALS, 0, UINT64_MAX, REQUIRED("0")),
+    KEY_TEXT("because", because, OPTIONAL("too few agents")),
+    KEY_TEXT("ended", ended, REQUIRED("2026-11-20T12:49:53.123Z")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
+
+void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
+                const char *name)
+{
+    (void)snprintf(path, QUEUE_PATH_BYTES, "%s/%" PRIu32 "%s%s", office->settings.jobs, number,
+                   name[0] != '\0' ? "/" : "", name);
+}
+
+static bool is_there(const struct office *office, uint32_t number, const char *name)
+{
+    char path[QUEUE_PATH_BYTES];
+    queue_path(path, office, number, name);
+    return access(path, F_OK) == 0;
+}
+
+bool queue_is_filed(const struct office *office, uint32_t number)
+{
+    return is_there(office, number, "end");
+}
+
+enum status queue_open(const struct office *office, struct why *why)
+{
+    const char *path = office->settings.jobs;
+    struct stat about;
+    if (path[0] == '\0') {
+        return why_refuse(why, "the settings name one job (`job`) and no queue; remedy: write "
+                               "`jobs: jobs` in place of `job`, `state` and `out`");
+    }
+    if (strlen(path) + PATH_ROOM > SETTINGS_PATH_BYTES) {
+        return why_refuse(why, "the path of `jobs` is too long: %s", path);
+    }
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        why_file(why, path, "made", errno);
+        return STATUS_IO;
+    }
+    enum status status = owned_folder(&about, path, why);
+    if (status == STATUS_OK &&
+        about.st_uid != geteuid()) { /* root's own: what it makes is lost to the service */
+        status =
+            why_refuse(why, "%s belongs to root; remedy: chown it to the service's account", path);
+    }
+    return status;
+}
+
+/* 1, 2, ... as they are written: no zero first, nothing behind. */
+static uint32_t number_of(const char *name, size_t size)
+{
+    uint32_t number = 0;
+    if (size == 0 || size > NUMBER_DIGITS || name[0] == '0') {
+        return 0;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (name[i] < '0' || name[i] > '9') {
+            return 0;
+        }
+        number = number * 10 + (uint32_t)(name[i] - '0');
+    }
+    return number;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a;
+    const uint32_t right = *(const uint32_t *)b;
+    return left < right ? -1 : left > right ? 1 : 0;
+}
+
+enum status queue_list(struct queue_list *list, const struct office *office, struct why *why)
+{
+    *list = (struct queue_list){.count = 0};
+    enum status status = folder_names(&list->names, &list->names_size, office->settings.jobs, why);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_IO : status;
+    }
+    list->number =
+        calloc(list->names_size / 2 + 1, sizeof *list->number); /* a name has two bytes or more */
+    if (list->number == NULL) {
+        queue_list_free(list);
+        return STATUS_NO_MEMORY;
+    }
+    for (const char *name = list->names; *name != '\0';) {
+        const size_t size = strcspn(name, "\n");
+        const uint32_t number = number_of(name, size);
+        if (number > 0) {
+            list->number[list->count++] = number;
+        }
+        name += size + 1;
+    }
+    qsort(list->number, list->count, sizeof *list->number, by_number);
+    return STATUS_OK;
+}
+
+void queue_list_free(struct queue_list *list)
+{
+    free(list->number);
+    free(list->names);
+    *list = (struct queue_list){.count = 0};
+}
+
+/* An operator is known by the account that makes the file. */
+static void sign(char line[static QUEUE_BY_BYTES])
+{
+    char room[4096];
+    char when[CLOCK_TEXT_BYTES];
+    struct passwd entry;
+    struct passwd *found = NULL;
+    clock_text(when, clock_wall_ms());
+    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found != NULL &&
+        strlen(found->pw_name) < 64) {
+        (void)snprintf(line, QUEUE_BY_BYTES, "%s at %s\n", found->pw_name, when);
+    } else {
+        (void)snprintf(line, QUEUE_BY_BYTES, "account %lu at %s\n", (unsigned long)geteuid(), when);
+    }
+}
+
+/* The first line of a file that sign wrote; "" where it cannot be read, which decides nothing. */
+static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *office,
+                        uint32_t number, const char *name)
+{
+    char path[QUEUE_PATH_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    struct why why = {{0}};
+    size_t used = 0;
+    queue_path(path, office, number, name);
+    if (config_load_owned(&text, &size, path, &why) == STATUS_OK) {
+        while (used < size && used < QUEUE_BY_BYTES - 1 && text[used] >= ' ' && text[used] <= '~') {
+            line[used] = text[used];
+            used++;
+        }
+    }
+    line[used] = '\0';
+    if (used == 0 && size > 0) { /* as the machine that follows `cancel` takes it */
+        (void)snprintf(line, QUEUE_BY_BYTES, "an operator");
+    }
+    free(text);
+}
+
+static enum status sync_folder(const char *path, struct why *why)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool good = folder >= 0 && fsync(folder) == 0;
+    if (!good) {
+        why_file(why, path, "written", errno);
+    }
+    if (folder >= 0) {
+        (void)close(folder);
+    }
+    return good ? STATUS_OK : STATUS_IO;
+}
+
+static enum status write_new(const char *folder, struct slice text, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES + 32];
+    char line[QUEUE_BY_BYTES];
+    sign(line);
+    (void)snprintf(path, sizeof path, "%s/job.yml", folder);
+    enum status status = file_write(path, text, 0400, why);
+    if (status == STATUS_OK) {
+        (void)snprintf(path, sizeof path, "%s/submitted", folder);
+        status = file_write(path, (struct slice){line, strlen(line)}, 0400, why);
+    }
+    return status;
+}
+
+static void drop_new(const char *folder)
+{
+    static const char *const name[] = {"job.yml", "submitted"};
+    char path[QUEUE_PATH_BYTES + 32];
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, name[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder);
+}
+
+/* Gives the folder the first number that is free behind all that are taken. */
+static enum status commit_new(uint32_t *number, const struct office *office, const char *folder,
+                              struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    for (int i = 0; i < TRIES_MAX; i++) { /* two commands may have found the same number free */
+        struct queue_list list;
+        enum status status = queue_list(&list, office, why);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        *number = list.count > 0 ? list.number[list.count - 1] + 1 : 1;
+        queue_list_free(&list);
+        if (*number > NUMBER_MAX) {
+            return why_refuse(
+                why, "%s: no number is free behind %d; remedy: remove the folder that has it",
+                office->settings.jobs, (int)NUMBER_MAX);
+        }
+        queue_path(path, office, *number, "");
+        if (rename(folder, path) == 0) {
+            return sync_folder(office->settings.jobs, why);
+        }
+        if (errno != EEXIST && errno != ENOTEMPTY) {
+            why_file(why, path, "made", errno);
+            return STATUS_IO;
+        }
+    }
+    why_set(why, "%s: no number is free", office->settings.jobs);
+    return STATUS_IO;
+}
+
+enum status queue_add(uint32_t *number, const struct office *office, struct slice text,
+                      struct why *why)
+{
+    char folder[QUEUE_PATH_BYTES];
+    (void)snprintf(folder, sizeof folder, "%s/.new.XXXXXX", office->settings.jobs);
+    if (mkdtemp(folder) == NULL) {
+        why_file(why, office->settings.jobs, "written", errno);
+        return STATUS_IO;
+    }
+    enum status status = write_new(folder, text, why);
+    if (status == STATUS_OK) {
+        status = commit_new(number, office, folder, why);
+    }
+    if (status != STATUS_OK) {
+        drop_new(folder); /* does nothing to one that has its number */
+    }
+    return status;
+}
+
+/* queue_open has refused a folder whose paths would not fit. */
+static void set_path(char out[static SETTINGS_PATH_BYTES], const struct office *office,
+                     uint32_t number, const char *name)
+{
+    char path[QUEUE_PATH_BYTES];
+    queue_path(path, office, number, name);
+    memcpy(out, path, SETTINGS_PATH_BYTES - 1);
+    out[SETTINGS_PATH_BYTES - 1] = '\0';
+}
+
+enum status queue_take(struct office *office, uint32_t number, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    job_free(&office->job);
+    free(office->text);
+    office->text = NULL;
+    office->text_size = 0;
+    queue_path(path, office, number, "");
+    if (access(path, F_OK) != 0) {
+        why_set(why, "there is no job %" PRIu32 " in %s: `jobs` lists them", number,
+                office->settings.jobs);
+        return STATUS_NOT_FOUND;
+    }
+    set_path(office->settings.state, office, number, "state");
+    set_path(office->settings.out, office, number, "out");
+    set_path(office->settings.job, office, number, "job.yml");
+    return office_read_job(office, why);
+}
+
+static enum status read_end(struct queue_job *job, const struct office *office, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    struct config *config = NULL;
+    queue_path(path, office, job->number, "end");
+    enum status status = config_load_owned(&text, &size, path, why);
+    if (status == STATUS_OK) {
+        status = config_open(&config, (struct slice){text, size}, path, why);
+    }
+    if (status == STATUS_OK) {
+        status = config_read(config, job, end_keys, why);
+    }
+    config_free(config);
+    free(text);
+    return status;
+}
+
+/* From the text and the journal. */
+static enum status judge(struct queue_job *job, struct office *own, struct why *why)
+{
+    struct job_end end;
+    enum status status = queue_take(own, job->number, why);
+    if (status == STATUS_NO_MEMORY || status == STATUS_NOT_FOUND) {
+        return status;
+    }
+    if (status != STATUS_OK) { /* the journal cannot be read without it */
+        (void)snprintf(job->because, sizeof job->because, "%s", why->text);
+        job->begun = is_there(own, job->number, "state");
+        job->state = job->begun               ? QUEUE_RUNNING
+                     : job->cancel[0] != '\0' ? QUEUE_CANCELLED
+                                              : QUEUE_WAITING;
+        return STATUS_OK;
+    }
+    (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
+    job->planned = job_round_count(&own->job);
+    job->price = (struct price){own->job.epsilon_micro, own->job.delta_atto};
+    status = office_look(own, &end, why);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    job->begun = end.begun;
+    const bool dropped = !end.begun && job->cancel[0] != '\0';
+    job->state = end.cancelled || dropped ? QUEUE_CANCELLED
+                 : end.failed             ? QUEUE_FAILED
+                 : end.finished           ? QUEUE_DONE
+                 : end.begun              ? QUEUE_RUNNING
+                                          : QUEUE_WAITING;
+    job->rounds = end.rounds;
+    job->spent = end.spent;
+    (void)snprintf(job->because, sizeof job->because, "%s", end.because);
+    if (dropped) {
+        (void)snprintf(job->because, sizeof job->because, "cancelled by %s before it began",
+                       job->cancel);
+    }
+    return STATUS_OK;
+}
+
+enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
+                       struct why *why)
+{
+    *job = (struct queue_job){.number = number};
+    if (!is_there(office, number, "")) {
+        why_set(why, "there is no job %" PRIu32 " in %s: `jobs` lists them", number,
+                office->settings.jobs);
+        return STATUS_NOT_FOUND;
+    }
+    read_signed(job->submitted, office, number, "submitted");
+    if (is_there(office, number, "cancel")) {
+        read_signed(job->cancel, office, number, "cancel");
+    }
+    if (queue_is_filed(office, number)) {
+        job->filed = true;
+        return read_end(job, office, why);
+    }
+    struct office own = {.settings = office->settings};
+    enum status status = judge(job, &own, why);
+    office_free(&own);
+    return status;
+}
+
+enum status queue_cancel(const struct office *office, uint32_t number, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char line[QUEUE_BY_BYTES];
+    sign(line);
+    queue_path(path, office, number, "cancel");
+    return file_write(path, (struct slice){line, strlen(line)}, 0400, why);
+}
+
+enum status queue_file(const struct office *office, const struct queue_job *job, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char when[CLOCK_TEXT_BYTES];
+    char epsilon[2][DECIMAL_TEXT_BYTES];
+    char delta[2][DECIMAL_TEXT_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    clock_text(when, clock_wall_ms());
+    const struct price *price[] = {&job->spent, &job->price};
+    for (size_t i = 0; i < 2; i++) {
+        decimal_format(epsilon[i], DECIMAL_TEXT_BYTES, price[i]->epsilon_micro, EPSILON_DECIMALS);
+        decimal_format(delta[i], DECIMAL_TEXT_BYTES, price[i]->delta_atto, DELTA_DECIMALS);
+    }
+    (void)fprintf(out, "# Written by hedgerow-coordinator: how this job ended.\nhedgerow: 1\n");
+    (void)fprintf(out, "state: %s\njob: ", queue_state_name(job->state));
+    config_put_text(out, job->name[0] != '\0' ? job->name : "?");
+    (void)fprintf(out, "\nrounds: %" PRIu32 "\nrounds_planned: %" PRIu32 "\n", job->rounds,
+                  job->planned);
+    (void)fprintf(out, "epsilon: %s\nepsilon_planned: %s\ndelta: %s\ndelta_planned: %s\n",
+                  epsilon[0], epsilon[1], delta[0], delta[1]);
+    if (job->because[0] != '\0') {
+        (void)fprintf(out, "because: ");
+        config_put_text(out, job->because);
+        (void)fputc('\n', out);
+    }
+    (void)fprintf(out, "ended: \"%s\"\n", when);
+    enum status status = fclose(out) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
+    if (status == STATUS_OK) {
+        queue_path(path, office, job->number, "end");
+        status = file_write(path, (struct slice){text, size}, 0400, why);
+    }
+    free(text);
+    return status;
+}

@@ -1,0 +1,84 @@
+/* main_queue.h - the queue of settings key `jobs`: a folder with a folder for each job, by number.
+ *
+ *   jobs/7/job.yml     its text, as it was submitted: what runs is this
+ *   jobs/7/submitted   who submitted it, and when: a line
+ *   jobs/7/cancel      who cancelled it, and when: a line; no such file while nobody has
+ *   jobs/7/state/      its journal
+ *   jobs/7/out/        result.json, and model.json if there is one
+ *   jobs/7/end         how it ended, written when its results are
+ *
+ * A job's folder appears whole, by one rename. The journal decides what a job has come to; `end` says that nothing is left
+ * to be done for it, and saves reading the journal. Whoever may write into the folder is an operator. */
+
+#ifndef COORDINATOR_MAIN_QUEUE_H
+#define COORDINATOR_MAIN_QUEUE_H
+
+#include "coordinator/main.h"
+
+enum { QUEUE_PATH_BYTES = SETTINGS_PATH_BYTES + 64, QUEUE_BY_BYTES = 128, QUEUE_NAME_BYTES = 128 };
+
+enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
+
+const char *queue_state_name(enum queue_state state);
+
+struct queue_job {
+    uint32_t number;
+    enum queue_state state;
+    bool begun;                  /* its journal has it; not told of a filed one */
+    bool filed;                  /* `end` is there */
+    char name[QUEUE_NAME_BYTES]; /* as its text says; "" where that cannot be read */
+    char submitted[QUEUE_BY_BYTES];
+    char cancel[QUEUE_BY_BYTES]; /* who asked for it, and when; "" */
+    char ended[QUEUE_BY_BYTES];  /* when; "" */
+    uint32_t rounds;             /* that were closed and released */
+    uint32_t planned;
+    struct price spent;               /* at most, by a site that answered every round */
+    struct price price;               /* of the whole job */
+    char because[RECORD_CAUSE_BYTES]; /* of a failed job, or why its text cannot be read; "" */
+};
+
+/* The queue as it is: what a look at its folder found. */
+struct queue_list {
+    uint32_t *number; /* (count) ascending, owned */
+    size_t count;
+    char *names; /* (names_size) what the folder holds, owned */
+    size_t names_size;
+};
+
+/** Answers for the queue's folder, which is made when missing. Fails with STATUS_INVALID (the settings name none; others
+ * may change it), STATUS_IO. */
+MUST_USE enum status queue_open(const struct office *office, struct why *why);
+
+/** Looks at the folder; what is no job's is passed over. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status queue_list(struct queue_list *list, const struct office *office,
+                                struct why *why);
+void queue_list_free(struct queue_list *list);
+
+/** Writes a path in a job's folder. */
+void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
+                const char *name);
+
+/** Answers whether a job is over and filed: a look at one name. */
+bool queue_is_filed(const struct office *office, uint32_t number);
+
+/** Takes a job's text into the queue: durable when it returns. Fails with STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status queue_add(uint32_t *number, const struct office *office, struct slice text,
+                               struct why *why);
+
+/** Reads a job into office, in the place of the one before: text, journal and results. Fails with STATUS_NOT_FOUND (no such
+ * number), STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY; office then has no job. */
+MUST_USE enum status queue_take(struct office *office, uint32_t number, struct why *why);
+
+/** Tells what a job has come to; also beside a running coordinator. A text that cannot be read is told in because. Fails
+ * with STATUS_NOT_FOUND, STATUS_CORRUPT, STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY. */
+MUST_USE enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
+                                struct why *why);
+
+/** Asks for a job's end: durable when it returns. Fails with STATUS_IO. */
+MUST_USE enum status queue_cancel(const struct office *office, uint32_t number, struct why *why);
+
+/** Files a job that is over. Fails with STATUS_IO. */
+MUST_USE enum status queue_file(const struct office *office, const struct queue_job *job,
+                                struct why *why);
+
+#endif

@@ -1,0 +1,106 @@
+/* A coordinator that stays: one job of the queue after another. Nothing is remembered between two of them: whatever a death
+ * interrupts, the next look at the folder goes on with. */
+
+#include "coordinator/main_stay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void tell_filed(const struct stay *stay, const struct queue_job *job)
+{
+    log_event(stay->log, LOG_INFO, "job-filed", NULL,
+              "job %" PRIu32 " \"%s\", submitted by %s: %s%s%s", job->number, job->name,
+              job->submitted, queue_state_name(job->state), job->because[0] != '\0' ? ", " : "",
+              job->because);
+}
+
+static enum status file_job(struct stay *stay, uint32_t number, struct why *why)
+{
+    struct queue_job job;
+    enum status status = queue_look(&job, stay->office, number, why);
+    if (status == STATUS_OK) {
+        status = queue_file(stay->office, &job, why);
+    }
+    if (status == STATUS_OK) {
+        tell_filed(stay, &job);
+    }
+    return status;
+}
+
+enum status stay_file(struct stay *stay, struct why *why)
+{
+    struct job_end end;
+    if (stay->number == 0) {
+        return STATUS_OK;
+    }
+    enum status status = office_publish(stay->office, stay->seeded, stay->seed, &end, why);
+    if (status == STATUS_OK) {
+        log_event(stay->log, LOG_INFO, "result-written", NULL,
+                  "result.json, and the model if there is one, are in %s",
+                  stay->office->settings.out);
+        status = file_job(stay, stay->number, why);
+    }
+    return status == STATUS_AGAIN ? STATUS_OK : status;
+}
+
+/* A job that cannot be read keeps nobody from the others. */
+static enum status take(struct stay *stay, uint32_t number, bool *taken, struct why *why)
+{
+    enum status status = queue_take(stay->office, number, why);
+    if (status == STATUS_OK) {
+        status = office_judge(stay->office, why);
+    }
+    *taken = status == STATUS_OK;
+    if (status == STATUS_OK || status == STATUS_NO_MEMORY) {
+        return status;
+    }
+    if (number > stay->refused) { /* once, however often it is looked at */
+        stay->refused = number;
+        const struct log_field field[] = {{.name = "job", .number = number}};
+        log_event_fields(stay->log, LOG_ERROR, "job-unreadable", field, 1,
+                         "job %" PRIu32
+                         " is passed over: %s; remedy: mend that and start again, or cancel it",
+                         number, why->text);
+    }
+    return STATUS_OK;
+}
+
+/* What cannot be looked at beside its journal is recovered by its machine. */
+static enum status consider(struct stay *stay, uint32_t number, bool *taken, struct why *why)
+{
+    struct queue_job job;
+    struct why ignored = {{0}};
+    const bool seen = queue_look(&job, stay->office, number, &ignored) == STATUS_OK;
+    if (seen && !job.begun && job.state == QUEUE_CANCELLED) {
+        return file_job(stay, number, why);
+    }
+    enum status status = take(stay, number, taken, why);
+    if (status == STATUS_OK && *taken) {
+        stay->number = number;
+        queue_path(stay->cancel, stay->office, number, "cancel");
+        log_event(stay->log, LOG_INFO, "job-taken", NULL,
+                  "job %" PRIu32 " \"%s\", submitted by %s, %s", number, stay->office->job.name,
+                  job.submitted, job.begun ? "goes on" : "begins");
+    }
+    return status;
+}
+
+enum status stay_choose(struct stay *stay, struct why *why)
+{
+    bool taken = false;
+    stay->number = 0;
+    stay->cancel[0] = '\0';
+    queue_list_free(&stay->list);
+    enum status status = queue_list(&stay->list, stay->office, why);
+    for (size_t i = 0; i < stay->list.count && status == STATUS_OK && !taken; i++) {
+        if (!queue_is_filed(stay->office, stay->list.number[i])) {
+            status = consider(stay, stay->list.number[i], &taken, why);
+        }
+    }
+    return status;
+}
+
+void stay_free(struct stay *stay)
+{
+    queue_list_free(&stay->list);
+}

@@ -1,0 +1,336 @@
+"""test_queue.py - a coordinator that stays: three jobs submitted, one of them cancelled, agents and coordinator killed.
+
+An undisturbed run tells which steps the coordinator and an agent go through. Then, for each step chosen, the same again with
+a SIGKILL exactly there: the first job ends as if nothing had happened, the second is cancelled in the middle of its
+rounds, the third ends. Each job must have run once, with one paid answer of every site to each of its rounds and none
+besides; the sites' ledgers must say what the jobs' journals say.
+"""
+
+import collections
+import json
+import random
+import signal
+import sys
+import time
+
+import federation as fed
+import journals
+from federation import expect
+
+SEED = 33
+AGENTS = 3
+ROUNDS = 3  # a fit and two of losses
+LINGER_S = 6
+LIVES_MAX = 4
+JOBS = ("first", "second", "third")
+STATES = {"first": "done", "second": "cancelled", "third": "done"}
+EPSILON = 3  # what a site may spend: the three jobs would take all of it
+STEPS_AT_MOST = {"commit": 40, "work": 40, "forget": 40, "finish": 40, "reconnect": 4, "send": 10, "event": 10}
+SUSPICIOUS = ("offer-changed", "answer-forged", "offer-refused", "invitation-differs", "answer-dropped",
+              "step-failed", "commit-failed", "recovery-failed", "frame-refused", "message-unexpected",
+              "job-unreadable", "budget-exhausted")
+PROGRAMS = {"coordinator": "hedgerow-coordinator-killed"}
+
+
+def text_of(name):
+    """The second job cannot be over before it is cancelled: it waits for a site that never comes."""
+    more = 1 if name == "second" else 0
+    return fed.job_text(minimum=AGENTS + more).replace("job: trial", f"job: {name}")
+
+
+def write_settings(federation):
+    (federation.office / "coordinator.yml").write_text(
+        f'hedgerow: 1\nlisten: "{federation.address}"\nkey: key\nagents: agents\njobs: jobs\n'
+        f"linger_s: {federation.linger_s}\nlog: {federation.log_settings}\n")
+
+
+def command(federation, *words, code=0):
+    got, said = federation.tool("hedgerow-coordinator", *words, "--config", federation.office / "coordinator.yml")
+    expect(got == code, f"{' '.join(map(str, words))} ended with {got}, not {code}: {said}")
+    return said
+
+
+def status(federation, number):
+    return json.loads(command(federation, "status", number, "--json"))
+
+
+def submit(federation, name):
+    path = federation.folder / f"{name}.yml"
+    path.write_text(text_of(name))
+    number = json.loads(command(federation, "submit", path, "--json"))["number"]
+    path.write_text("hedgerow: 1\n")  # what runs is the copy
+    return number
+
+
+class Lives:
+    """The programs of a federation: who dies by the plan is started again at once."""
+
+    def __init__(self, federation, kills, steps):
+        self.federation = federation
+        self.plan = {name: list(places) for name, places in kills.items()}
+        self.steps = steps
+        self.deaths = collections.Counter()
+        self.running = {}
+        for name in federation.names + ["coordinator"]:
+            self.launch(name)
+
+    def launch(self, name):
+        environment = {}
+        places = self.plan.get(name, [])
+        if places:
+            environment["HEDGEROW_KILL_AT"] = places.pop(0)
+        if self.steps:
+            environment["HEDGEROW_STEPS"] = str(self.federation.folder / f"{name}.steps")
+        program = PROGRAMS.get(name, "hedgerow-agent-killed")
+        words = ("run", "--config", self.federation.folder / name / ("coordinator.yml" if name == "coordinator"
+                                                                     else "agent.yml"))
+        self.running[name] = self.federation.start(name, self.federation.command(program, *words), **environment)
+
+    def mend(self):
+        for name, process in list(self.running.items()):
+            code = process.code()
+            if code is None:
+                continue
+            expect(code == -signal.SIGKILL, f"{name} ended with {code}: neither the end of a job nor a cancellation ends it")
+            self.deaths[name] += 1
+            expect(self.deaths[name] <= LIVES_MAX, f"{name} dies again and again")
+            self.launch(name)
+
+    def until(self, question, sentence):
+        def ask():
+            self.mend()
+            return question()
+        return fed.wait_until(ask, sentence)
+
+    def stop(self):
+        """A coordinator that stays ends with SIGTERM alone, and well."""
+        for name, process in list(self.running.items()):
+            del self.running[name]
+            if process.code() is None:
+                process.signal(signal.SIGTERM)
+                code = process.wait()
+                expect(code in (0, -signal.SIGKILL), f"{name} ended with {code} after SIGTERM")
+            self.deaths[name] += 1 if process.code() == -signal.SIGKILL else 0
+
+
+def carry_out(federation, kills, steps=False):
+    write_settings(federation)
+    number = {"first": submit(federation, "first")}  # before anything runs
+    lives = Lives(federation, kills, steps)
+    number["second"] = submit(federation, "second")
+    number["third"] = submit(federation, "third")
+    expect(list(number.values()) == [1, 2, 3], f"the jobs' numbers are {number}")
+    lives.until(lambda: status(federation, number["second"])["state"] == "running", "the second job has begun")
+    lives.until(lambda: status(federation, number["first"])["ended"], "the first job is filed")
+    command(federation, "cancel", number["second"])
+    for name in JOBS:
+        lives.until(lambda name=name: status(federation, number[name])["ended"], f"the {name} job is filed")
+    lives.stop()
+    return lives.deaths
+
+
+def jobs_of(folder):
+    """The records of a journal by the job they are of: id -> list."""
+    out = collections.defaultdict(list)
+    for _, record, _ in journals.read(folder):
+        if record["kind"] in ("job", "answer", "round"):
+            out[record["job"]].append(record)
+    return out
+
+
+def check(federation):
+    table = {job["job"]: job for job in json.loads(command(federation, "jobs", "--json"))["jobs"]}
+    expect({name: table[name]["state"] for name in JOBS} == STATES and len(table) == 3, f"the queue says {table}")
+    ran = {}
+    for name in JOBS:
+        folder = federation.office / "jobs" / str(table[name]["number"])
+        journal = jobs_of(folder / "state")
+        expect(len(journal) == 1, f"the {name} job was begun under {len(journal)} names")
+        (job, records), = journal.items()
+        ran[job] = name
+        rounds = [record for record in records if record["kind"] == "round"]
+        wanted = 1 if name == "second" else ROUNDS
+        expect([record["round"] for record in rounds] == list(range(wanted)), f"{name}: rounds {rounds}")
+        if name == "second":
+            expect(rounds[0].get("failed") and rounds[0].get("cancelled"), "the cancellation is no record")
+            expect(b"cancelled by " in rounds[0]["cause"], f"the cancellation's cause is {rounds[0]['cause']}")
+            expect(table[name]["epsilon"] == 0, "a job that waited for a site was paid")
+            continue
+        expect(all(sorted(record["agents"]) == federation.names for record in rounds), f"{name}: who answered")
+        result = json.loads((folder / "out" / "result.json").read_text())
+        expect(result["job"] == name and [r["agents"] for r in result["rounds"]] == [AGENTS] * ROUNDS,
+               f"{name}: result.json tells of another job")
+        expect(table[name]["epsilon"] == 1 and table[name]["rounds"] == ROUNDS, f"{name}: {table[name]}")
+        out = federation.folder / f"copy-{name}"
+        command(federation, "result", table[name]["number"], "--out", out)
+        expect((out / "result.json").read_text() == (folder / "out" / "result.json").read_text(), "another result")
+    for name in federation.names:
+        check_site(federation, name, ran)
+    for name in ["coordinator"] + federation.names:
+        odd = {entry["event"] for entry in federation.events(name)} & set(SUSPICIOUS)
+        expect(not odd, f"{name}'s log has {odd}")
+
+
+def check_site(federation, name, ran):
+    """One answer to each round of the two jobs that ended, and none to a round that nobody opened."""
+    answers = collections.defaultdict(list)
+    for job, records in jobs_of(federation.folder / name / "state").items():
+        expect(job in ran, f"{name} took part in a job that the queue does not know")
+        answers[ran[job]] += [record["round"] for record in records if record["kind"] == "answer"]
+    expect({job: sorted(rounds) for job, rounds in answers.items() if rounds} ==
+           {"first": list(range(ROUNDS)), "third": list(range(ROUNDS))}, f"{name} has answered {dict(answers)}")
+    spent = federation.ledger(name)["spent"]["epsilon"]
+    expect(spent == 2, f"{name}'s ledger says {spent}")
+
+
+def run(make, programs, keys):
+    return make(programs, keys=keys, linger_s=LINGER_S, policy=fed.policy_text(epsilon=EPSILON), agent_settings="")
+
+
+def undisturbed(make, programs, keys, out):
+    with run(make, programs, keys) as federation:
+        deaths = carry_out(federation, {}, steps=True)
+        expect(sum(deaths.values()) == 0, "somebody died in the undisturbed run")
+        check(federation)
+        for name in ("coordinator", federation.names[0]):
+            (out / f"{name}.steps").write_text((federation.folder / f"{name}.steps").read_text())
+
+
+def case(make, programs, keys, kills, out):
+    with run(make, programs, keys) as federation:
+        deaths = carry_out(federation, kills)
+        check(federation)
+        for name, places in kills.items():
+            if deaths[name] and len(places) == 1:
+                (out / f"{name} {places[0]}").touch()
+
+
+def storm(make, programs, keys, seed):
+    """Kills from outside, at any instruction: also while results are published and jobs are filed."""
+    dice = random.Random(seed)
+    with run(make, programs, keys) as federation:
+        write_settings(federation)
+        submit(federation, "first")
+        submit(federation, "second")
+        submit(federation, "third")
+        lives = Lives(federation, {}, False)
+        for _ in range(8):
+            until = time.monotonic() + dice.uniform(0.02, 0.5)
+            while time.monotonic() < until:
+                lives.mend()
+                time.sleep(0.002)
+            victim = lives.running[dice.choice(["coordinator", "coordinator"] + federation.names)]
+            if victim.code() is None:
+                victim.signal(signal.SIGKILL)
+            victim.wait()
+            lives.deaths.clear()
+        lives.until(lambda: status(federation, 1)["ended"], "the first job is filed")
+        lives.until(lambda: status(federation, 2)["state"] == "running", "the second job has begun")
+        command(federation, "cancel", 2)
+        lives.until(lambda: status(federation, 3)["ended"], "the third job is filed")
+        lives.stop()
+        check(federation)
+
+
+def commands(make, programs, keys):
+    """What an operator may get wrong, and jobs that end before they begin."""
+    with run(make, programs, keys) as federation:
+        write_settings(federation)
+        jobs = federation.office / "jobs"
+        bad = federation.folder / "bad.yml"
+        bad.write_text(text_of("bad").replace("epsilon: 1", "epsilon: much"))
+        said = command(federation, "submit", bad, code=3)
+        expect("bad.yml:" in said and "epsilon" in said, f"a bad job is refused by: {said}")
+        expect(not list(jobs.iterdir()), "a job that was refused left something behind")
+        expect("no job 1" in command(federation, "status", 1, code=3), "a job that is not there")
+        expect("no job's number" in command(federation, "cancel", "one", code=3), "a number that is none")
+        first = submit(federation, "first")
+        expect("no result yet" in command(federation, "result", first, "--out", federation.folder / "r", code=3),
+               "a result before the end")
+        command(federation, "cancel", first)
+        expect(status(federation, first)["state"] == "cancelled", "what has not begun is cancelled at once")
+        expect("is over" in command(federation, "cancel", first, code=3), "a second cancellation")
+        third = submit(federation, "third")
+        (jobs / "4").mkdir()  # half a job, by hand: nobody runs it, and nobody is kept from the others
+        (jobs / "5").mkdir()
+        (jobs / "5" / "job.yml").write_text("hedgerow: 1\n")
+        (jobs / ".new.abcdef").mkdir()
+        (jobs / "notes.txt").write_text("not a job\n")
+        lives = Lives(federation, {}, False)
+        lives.until(lambda: status(federation, third)["ended"], "the job behind a cancelled one is filed")
+        lives.until(lambda: status(federation, first)["ended"], "the cancelled job is filed")
+        fed.wait_until(lambda: federation.event("coordinator", "queue-empty"), "the queue is empty")
+        command(federation, "submit", federation.folder / "bad.yml", code=3)
+        (federation.folder / "late.yml").write_text(text_of("late"))
+        said = command(federation, "submit", federation.folder / "late.yml", "--wait", "--json")
+        late = json.loads(said)
+        expect((late["number"], late["state"], late["epsilon"]) == (6, "done", 1), f"the late job: {late}")
+        unreadable = [entry for entry in federation.events("coordinator") if entry["event"] == "job-unreadable"]
+        expect([entry["text"].split()[1] for entry in unreadable] == ["4", "5"], f"told of: {unreadable}")
+        for name in federation.names:  # connected all the time, also while no job ran
+            odd = {entry["event"] for entry in federation.events(name)} & {"disconnected", "coordinator-silent"}
+            expect(not odd, f"{name}'s log has {odd}")
+        lives.stop()
+        one = (federation.office / "coordinator.yml").read_text().replace("jobs: jobs", "jobs: jobs\njob: job.yml")
+        (federation.office / "coordinator.yml").write_text(one)
+        expect('both "job" and "jobs"' in command(federation, "jobs", code=3), "one job beside a queue")
+        (federation.office / "coordinator.yml").write_text(
+            one.replace("jobs: jobs\n", "state: state\nout: out\n"))
+        expect("name one job" in command(federation, "jobs", code=3), "a queue's command without one")
+
+
+def planted(make, programs, keys):
+    """Would the checks notice? A job that ran again, an answer too many, a ledger that forgot."""
+    with run(make, programs, keys) as federation:
+        carry_out(federation, {})
+        check(federation)
+        folder = federation.office / "jobs" / "1"
+        (folder / "state").rename(folder / "kept")
+        (folder / "state").mkdir()
+        for path in (federation.office / "jobs" / "3" / "state").iterdir():
+            (folder / "state" / path.name).write_bytes(path.read_bytes())
+        fed.must_fail("a job in another's journal", check, federation)
+        (folder / "kept").rename(folder / "gone")
+        name = federation.names[0]
+        answered = jobs_of(federation.folder / name / "state")
+        fed.must_fail("answers to a job that was cancelled", check_site, federation, name,
+                      {job: "second" for job in answered})
+        fed.must_fail("a job that nobody submitted", check_site, federation, name, {})
+
+
+def spread(items, count):
+    return items if len(items) <= count else [items[i * (len(items) - 1) // (count - 1)] for i in range(count)]
+
+
+def places(path):
+    by_kind = collections.defaultdict(list)
+    for line in path.read_text().split():
+        by_kind[line.split("-")[0]].append(line)
+    return {kind: spread(lines, STEPS_AT_MOST[kind]) for kind, lines in sorted(by_kind.items())}
+
+
+def main():
+    options = fed.options(at_once=(4, "federations at a time"), storms=(12, "cases with kills at any time"))
+    with fed.temporary_folder() as folder:
+        keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
+        common = {"programs": options.programs, "keys": keys}
+        if fed.run_cases([("undisturbed", undisturbed, {**common, "out": folder})]) != 0:
+            return 1
+        met = folder / "met"
+        met.mkdir()
+        cases = [("commands", commands, common), ("planted", planted, common)]
+        cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(options.storms)]
+        vital = set()
+        for name in ("coordinator", "site-1"):
+            for kind, lines in places(folder / f"{name}.steps").items():
+                cases += [(f"{name} {line}", case, {**common, "kills": {name: [line]}, "out": met}) for line in lines]
+                vital |= {f"{name} {line}" for line in lines if kind in ("commit", "finish")}
+        cases = [one for one in cases if options.only in one[0]]
+        failed = fed.run_cases(cases, options.at_once)
+        missed = sorted(vital - {path.name for path in met.iterdir()})
+        print(f"{len(list(met.iterdir()))} places were reached; vital ones that were not: {missed}")
+        return 1 if failed or (missed and not options.only) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,281 @@
+/* The queue's folder: what submissions, cancellations and ends leave in it, also half of them, and what others put there. */
+
+#include "base/file.h"
+#include "coordinator/main_stay.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char TEXT[] =
+    "hedgerow: 1\n"
+    "job: waiting\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 2, deadline_s: 30}\n"
+    "stages:\n"
+    "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2], share: 0.6,"
+    " tolerance: 0.01, grid_bits: 10}\n";
+
+static struct office office;
+static struct why why;
+static char folder[64];
+static char said[1 << 14];
+
+static void listen(UNUSED void *self, const struct log_entry *entry)
+{
+    const size_t used = strlen(said);
+    (void)snprintf(said + used, sizeof said - used, "%s %s\n", entry->event, entry->text);
+}
+
+static const struct log heard = {.write = listen, .level = LOG_INFO};
+
+static void begin(void)
+{
+    (void)snprintf(folder, sizeof folder, "/tmp/hedgerow-queue-XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(office.settings.jobs, SETTINGS_PATH_BYTES, "%s/jobs", folder);
+    office.settings.message_bytes_max = 64000000;
+    cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
+}
+
+static void end(void)
+{
+    char command[128];
+    office_free(&office);
+    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(main_queue, .init = begin, .fini = end);
+
+static uint32_t add(void)
+{
+    uint32_t number = 0;
+    cr_assert_eq(queue_add(&number, &office, (struct slice){TEXT, sizeof TEXT - 1}, &why),
+                 STATUS_OK, "%s", why.text);
+    return number;
+}
+
+static void make(const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/jobs/%s", folder, name);
+    cr_assert_eq(mkdir(path, 0700), 0);
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/jobs/%s", folder, name);
+    (void)unlink(path);
+    cr_assert_eq(file_write(path, (struct slice){text, strlen(text)}, 0600, &why), STATUS_OK);
+}
+
+static struct queue_job seen(uint32_t number)
+{
+    struct queue_job job;
+    cr_assert_eq(queue_look(&job, &office, number, &why), STATUS_OK, "%s", why.text);
+    return job;
+}
+
+Test(main_queue, numbers_jobs_and_keeps_their_bytes)
+{
+    cr_expect_eq(add(), 1);
+    cr_expect_eq(add(), 2);
+    cr_assert_eq(queue_take(&office, 2, &why), STATUS_OK, "%s", why.text);
+    cr_expect(office.text_size == sizeof TEXT - 1 &&
+              memcmp(office.text, TEXT, sizeof TEXT - 1) == 0);
+    const struct queue_job job = seen(1);
+    cr_expect_eq(job.state, QUEUE_WAITING);
+    cr_expect_str_eq(job.name, "waiting");
+    cr_expect_eq(job.planned, 2);
+    cr_expect_eq(job.price.epsilon_micro, 1000000);
+    cr_expect_not_null(strstr(job.submitted, " at 20"));
+    cr_expect_eq(queue_take(&office, 3, &why), STATUS_NOT_FOUND);
+    cr_expect_null(office.text, "the job before is gone");
+}
+
+/* Two operators at a time: no number is given twice, and no job is lost. */
+Test(main_queue, gives_each_number_once)
+{
+    enum { OPERATORS = 4, EACH = 8 };
+    struct queue_list list;
+    for (int i = 0; i < OPERATORS; i++) {
+        const pid_t child = fork();
+        cr_assert_geq(child, 0);
+        for (int j = 0; child == 0 && j <= EACH; j++) {
+            uint32_t number;
+            if (j == EACH) {
+                _exit(0);
+            }
+            if (queue_add(&number, &office, (struct slice){TEXT, sizeof TEXT - 1}, &why) !=
+                STATUS_OK) {
+                _exit(1);
+            }
+        }
+    }
+    for (int i = 0; i < OPERATORS; i++) {
+        int result = 0;
+        cr_assert_gt(wait(&result), 0);
+        cr_assert(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    }
+    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_assert_eq(list.count, OPERATORS * EACH);
+    for (size_t i = 0; i < list.count; i++) {
+        cr_expect_eq(list.number[i], i + 1);
+        cr_expect_eq(seen(list.number[i]).state, QUEUE_WAITING);
+    }
+    queue_list_free(&list);
+}
+
+/* Deaths of a submission leave a folder that begins with a dot; others leave what they like. */
+Test(main_queue, passes_over_what_is_no_job)
+{
+    static const char *const name[] = {".new.abcdef", "0", "01", "1x", "-1", "1234567890", "notes"};
+    struct queue_list list;
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        make(name[i]);
+    }
+    cr_assert_eq(queue_list(&list, &office, &why), STATUS_OK);
+    cr_expect_eq(list.count, 0);
+    cr_expect_null(strstr(list.names, "abcdef"), "half a submission is no change");
+    queue_list_free(&list);
+    cr_expect_eq(add(), 1);
+}
+
+Test(main_queue, has_a_last_number)
+{
+    uint32_t number = 0;
+    make("999999999");
+    cr_expect_eq(queue_add(&number, &office, (struct slice){TEXT, sizeof TEXT - 1}, &why),
+                 STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "no number is free"));
+}
+
+Test(main_queue, keeps_others_out)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/jobs", folder);
+    cr_assert_eq(chmod(path, 0770), 0);
+    cr_expect_eq(queue_open(&office, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "chmod"), "%s", why.text);
+    cr_assert_eq(chmod(path, 0700), 0);
+    const uint32_t number = add();
+    (void)snprintf(path, sizeof path, "%s/jobs/%u/job.yml", folder, (unsigned)number);
+    cr_assert_eq(chmod(path, 0666), 0);
+    cr_expect_eq(queue_take(&office, number, &why), STATUS_INVALID);
+    office.settings.jobs[0] = '\0';
+    cr_expect_eq(queue_open(&office, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "`jobs: jobs`"), "%s", why.text);
+    memset(office.settings.jobs, 'j', SETTINGS_PATH_BYTES - 16);
+    office.settings.jobs[SETTINGS_PATH_BYTES - 16] = '\0';
+    cr_expect_eq(queue_open(&office, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "too long"));
+}
+
+/* A file that a death has cut cannot be there, for each appears by a rename; a person's can. */
+Test(main_queue, tells_of_texts_that_cannot_be_read)
+{
+    static const char *const text[] = {"",     "hedgerow: 1\n", "hedgerow: 2\n",
+                                       "\x01", "job: [",        TEXT};
+    char name[32];
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
+        (void)snprintf(name, sizeof name, "%zu", i + 1);
+        make(name);
+        (void)snprintf(name, sizeof name, "%zu/job.yml", i + 1);
+        put(name, text[i]);
+        const struct queue_job job = seen((uint32_t)i + 1);
+        cr_expect_eq(job.state, QUEUE_WAITING);
+        cr_expect_str_eq(job.submitted, "");
+        cr_expect((job.because[0] == '\0') == (text[i] == TEXT), "text %zu: %s", i, job.because);
+    }
+}
+
+Test(main_queue, cancels_before_the_beginning)
+{
+    const uint32_t number = add();
+    cr_assert_eq(queue_cancel(&office, number, &why), STATUS_OK);
+    const struct queue_job job = seen(number);
+    cr_expect_eq(job.state, QUEUE_CANCELLED);
+    cr_expect_not_null(strstr(job.because, "before it began"), "%s", job.because);
+    cr_expect_not(job.filed);
+}
+
+Test(main_queue, files_an_end_that_comes_back)
+{
+    struct queue_job job = seen(add());
+    job.state = QUEUE_FAILED;
+    job.rounds = 1;
+    job.spent = (struct price){1500000, 7};
+    (void)snprintf(job.because, sizeof job.because, "a \"word\", a \\ and: # a colon");
+    cr_expect_not(queue_is_filed(&office, 1));
+    cr_assert_eq(queue_file(&office, &job, &why), STATUS_OK, "%s", why.text);
+    cr_expect(queue_is_filed(&office, 1));
+    const struct queue_job again = seen(1);
+    cr_expect(again.filed && again.state == QUEUE_FAILED && again.rounds == 1 &&
+              again.planned == 2);
+    cr_expect(again.spent.epsilon_micro == 1500000 && again.spent.delta_atto == 7);
+    cr_expect_eq(again.price.epsilon_micro, 1000000);
+    cr_expect_str_eq(again.because, job.because);
+    cr_expect_not_null(strstr(again.ended, "20"));
+    memset(job.because, 'x', sizeof job.because - 1); /* the longest cause that a record has */
+    job.because[sizeof job.because - 1] = '\0';
+    cr_assert_eq(queue_file(&office, &job, &why), STATUS_OK, "%s", why.text);
+    cr_expect_str_eq(seen(1).because, job.because);
+}
+
+Test(main_queue, refuses_an_end_that_it_did_not_write)
+{
+    static const char *const text[] = {"", "hedgerow: 1\n", "hedgerow: 1\nstate: perhaps\n",
+                                       "\x01"};
+    struct queue_job job;
+    (void)add();
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
+        put("1/end", text[i]);
+        why.text[0] = '\0';
+        cr_expect_eq(queue_look(&job, &office, 1, &why), STATUS_INVALID, "text %zu", i);
+        cr_expect_not_null(strstr(why.text, "/1/end"), "text %zu: %s", i, why.text);
+    }
+}
+
+/* What runs next, whatever a death has left. */
+Test(main_queue, chooses_the_first_that_is_not_over)
+{
+    struct stay stay = {.office = &office, .log = &heard};
+    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
+    cr_expect(stay.number == 0 && stay.cancel[0] == '\0');
+    for (int i = 0; i < 5; i++) {
+        (void)add();
+    }
+    struct queue_job over = seen(1);
+    over.state = QUEUE_DONE;
+    cr_assert_eq(queue_file(&office, &over, &why), STATUS_OK);
+    cr_assert_eq(queue_cancel(&office, 2, &why), STATUS_OK);
+    put("3/job.yml", "hedgerow: 1\n");
+    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
+    cr_expect_eq(stay.number, 4);
+    cr_expect_not_null(strstr(stay.cancel, "/jobs/4/cancel"));
+    cr_expect_not_null(strstr(office.settings.state, "/jobs/4/state"));
+    cr_expect(queue_is_filed(&office, 2), "what was cancelled before it began is over");
+    cr_expect_not(queue_is_filed(&office, 3), "nobody has decided on it");
+    cr_expect_not_null(strstr(said, "job-unreadable job 3 is passed over"), "%s", said);
+    said[0] = '\0';
+    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
+    cr_expect_eq(stay.number, 4, "nothing was remembered");
+    cr_expect_null(strstr(said, "job-unreadable"), "told once");
+    cr_assert_eq(stay_file(&stay, &why), STATUS_NOT_FOUND, "it has no journal yet");
+    office.settings.message_bytes_max = 8; /* as after an edited settings file */
+    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
+    cr_expect_eq(stay.number, 0);
+    cr_expect_not_null(strstr(said, "message_mb_max"), "%s", said);
+    stay_free(&stay);
+}
