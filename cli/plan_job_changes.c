@@ -329,14 +329,21 @@ static bool plans_by_records(const struct job *job)
 }
 
 /* Whom masked sums count on, with as many sites as are planned: a quarter is dishonest, and as many shares make up
- * a noise as need no more survivors than signatures. Or nobody. */
+ * a noise as need no more survivors than signatures, or than the job's own minimum where that is more. Or nobody. */
 static void change_masks(struct job_changes *changes, char words[static PLAN_PATH_BYTES],
                          const struct job_plan *plan, bool masked)
 {
     const uint64_t dishonest = masked ? job_change_dishonest(plan->size.agents) : 0;
     struct masks_quorum quorum = {.honest = 0};
+    const uint64_t minimum = plan->job.cohort_min;
     if (masked && masks_quorum_make(&quorum, plan->size.agents, dishonest, 0, NULL) == STATUS_OK) {
-        change(changes, "cohort.minimum=%" PRIu64, (uint64_t)quorum.opens_at);
+        if (quorum.opens_at >= minimum) {
+            change(changes, "cohort.minimum=%" PRIu64, quorum.opens_at);
+        } else if (minimum > plan->size.agents ||
+                   masks_quorum_make(&quorum, plan->size.agents, dishonest, minimum - dishonest,
+                                     NULL) != STATUS_OK) {
+            quorum = (struct masks_quorum){.honest = 0};
+        }
     }
     change(changes, "cohort.dishonest=%" PRIu64, dishonest);
     change(changes, "cohort.honest=%" PRIu64, (uint64_t)quorum.honest);

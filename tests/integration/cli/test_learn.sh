@@ -102,6 +102,12 @@ sys.exit(not (len(lost) == 10 and local == sorted(local, reverse=True) and local
               and own["low"] <= own["mean"] <= own["high"] and own["low"] < 0.02 and expected["tables"] >= 16))
 PY
 prints '"mechanism": "discrete Laplace"'
+# The job wants all five sites, so masked sums count on all four that are not dishonest.
+python3 - "$work/out" <<'PY' || fault 'the noise by trust'
+import json, math, sys
+noise = {row["trust"]: row["noise"][-1] for row in json.load(open(sys.argv[1]))["trusts"]}
+sys.exit(not math.isclose(noise["distributed"], math.sqrt(5 / 4) * noise["central"], rel_tol=1e-9))
+PY
 # What would do for half a point: more than the job has, and fewer for a larger epsilon; with ten times as many little is lost.
 halves() { sed -n '/"half_a_point"/,/"agents"/s/^ *"least": \([0-9]*\).*/\1/p' "$work/out" | head -n 1; }
 least=$(halves)
