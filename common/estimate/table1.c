@@ -131,7 +131,8 @@ static struct table1_figure counted(double value, double variance)
 {
     const double noise = sqrt(variance);
     return (struct table1_figure){.estimate = {value, NAN, NAN, noise, NAN},
-                                  .noise_low = fmax(0, value - ESTIMATE_Z_NOISE * noise),
+                                  .noise_low =
+                                      fmin(fmax(0, value - ESTIMATE_Z_NOISE * noise), value),
                                   .noise_high = fmax(0, value + ESTIMATE_Z_NOISE * noise)};
 }
 

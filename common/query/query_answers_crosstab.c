@@ -57,8 +57,9 @@ static void set_count(struct query_answer *answer, const struct table *table, do
     const double share = fmin(fmax(value / n, 0), 1);
     answer->value = value;
     answer->error = noise;
-    answer->low = fmin(fmax(value - ESTIMATE_Z_NOISE * noise, 0), n);
-    answer->high = fmin(fmax(value + ESTIMATE_Z_NOISE * noise, 0), n);
+    /* No count is below 0 or above all; noise may put the answer there, and its interval holds it still. */
+    answer->low = fmin(fmin(fmax(value - ESTIMATE_Z_NOISE * noise, 0), n), value);
+    answer->high = fmax(fmin(fmax(value + ESTIMATE_Z_NOISE * noise, 0), n), value);
     answer->sampling = sqrt(n * share * (1 - share));
     answer->records = n;
     (void)snprintf(answer->unit, sizeof answer->unit, "records");

@@ -50,6 +50,26 @@ Test(crosstab_question, refuses_with_the_place_and_the_remedy)
     refuses("crosstab: sex x deat", "death");
 }
 
+/* Noise makes a count negative, and another one larger than all records: intervals end at what is possible, and hold them. */
+Test(crosstab_question, tells_intervals_that_hold_impossible_counts)
+{
+    const char *const text[] = {"crosstab: sex x death"};
+    const struct query_noise noise = {.scale = ONE * 4.0, .draws = 1};
+    const int64_t sum[5] = {-20 * ONE, 430 * ONE, 0, 0, 0};
+    struct query_answer answer[ANSWERS];
+    struct query_set set;
+    struct query_run run;
+    cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+    cr_assert(query_run_init(&run, &set) == STATUS_OK);
+    query_run_observe(&run, sum, &noise, 410);
+    query_run_answers(answer, &run);
+    cr_expect(answer[0].value < 0 && answer[0].low == answer[0].value && answer[0].high >= 0);
+    cr_expect(answer[1].value > 410 && answer[1].high == answer[1].value && answer[1].low <= 410);
+    cr_expect(answer[2].low == 0 && answer[2].high > 0);
+    query_run_free(&run);
+    query_set_free(&set);
+}
+
 /* 60 of 200 women and 100 of 200 men died; ten records are in no cell, and the noise has added five to all. */
 Test(crosstab_question, answers_with_counts_that_agree)
 {
