@@ -104,6 +104,11 @@ static void print_stage(const struct job_plan *plan, size_t index)
                      terms->regret, terms->regret_free);
         (void)printf("  chance that the best expert is broadcast, where it leads by 1/100: %.2f\n",
                      terms->best_chance);
+        if (isfinite(terms->changed_chance)) {
+            (void)printf(
+                "    and %.2f if it is another one changed, which begins with less weight\n",
+                terms->changed_chance);
+        }
     }
     print_work(plan, index);
 }
@@ -393,7 +398,8 @@ const struct command command_plan_job = {
         "batch (records that an agent looks at in a round; 0: all), passes (charges), charge_epsilon or\n"
         "charge_sigma of one, sampling; epsilon, delta of the stage by\n"
         "itself; regret_bound, regret_bound_without_privacy; best_is_broadcast, the chance that the best\n"
-        "expert is, where it leads by 1/100; memory_bytes and operations that a round takes an agent at\n"
+        "expert is, where it leads by 1/100; best_changed_is_broadcast, the same if that is another one\n"
+        "changed, which begins with less weight, or null; memory_bytes and operations that a round takes an agent at\n"
         "most; slot_ms, the answer_slot_ms that will do at 10^9 operations a second (`hedgerow-agent check\n"
         "--job` measures a site's own speed), null where an answer needs no slot; drowned; notes;\n"
         "expected, with tables, without_privacy and plans, each with epsilon, trust, accuracy and lost,\n"

@@ -119,7 +119,7 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
                        ? json_null()
                        : json_integer((json_int_t)work_slot_ms(need.flops, plan_speed));
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
+        "{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
         "task", task_name(stage->task), "strategy", strategy_name(stage->strategy), "mechanism",
         terms->mechanism, "passes", (json_int_t)terms->passes, "charge_epsilon",
         json_number(charge), "charge_sigma", json_number(terms->sigma), "sampling",
@@ -127,9 +127,10 @@ static json_t *stage_json(const struct job_answer *answer, const struct job_plan
         json_number((double)terms->price.epsilon_micro * 1e-6), "delta",
         json_number((double)terms->price.delta_atto * 1e-18), "regret_bound",
         json_number(terms->regret), "regret_bound_without_privacy", json_number(terms->regret_free),
-        "best_is_broadcast", json_number(terms->best_chance), "memory_bytes",
-        json_number(need.bytes), "operations", json_number(need.flops), "slot_ms", slot, "releases",
-        lines_json(terms), "drowned", worst != NULL && worst->noise_to_signal > 1);
+        "best_is_broadcast", json_number(terms->best_chance), "best_changed_is_broadcast",
+        json_number(terms->changed_chance), "memory_bytes", json_number(need.bytes), "operations",
+        json_number(need.flops), "slot_ms", slot, "releases", lines_json(terms), "drowned",
+        worst != NULL && worst->noise_to_signal > 1);
     json_put(&object, "rounds", json_integer((json_int_t)stage->rounds));
     json_put(&object, "batch", json_integer((json_int_t)stage->batch));
     if (plan != &answer->plan) {

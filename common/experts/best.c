@@ -48,26 +48,28 @@ static double laplace_above(double x)
     return x > 0 ? exp(-x) / 2 : 1 - exp(x) / 2;
 }
 
-/* The best one's noise is x, and every other's more than x - gap. */
-static double best_of(size_t count, double gap, const struct law *law)
+/* The best one's noise is x, every other's more than x - gap, and of one of them more than that by its start. */
+static double best_of(size_t count, double gap, double start, const struct law *law)
 {
+    const double rest = fmax((double)count - 2, 0);
     const double step = 2 * law->reach / STEPS;
     double sum = 0;
-    CHECK(count >= 1 && gap >= 0);
+    CHECK(count >= 1 && gap >= 0 && start >= 0);
     for (int i = 0; i <= STEPS; i++) {
         const double x = -law->reach + step * i;
         const double weight = i == 0 || i == STEPS ? 1 : i % 2 == 1 ? 4 : 2;
-        sum += weight * law->density(x) * pow(law->above(x - gap), (double)(count - 1));
+        const double first = count > 1 ? law->above(x - gap + start) : 1;
+        sum += weight * law->density(x) * first * pow(law->above(x - gap), rest);
     }
     return fmin(sum * step / 3, 1);
 }
 
-double best_of_normal(size_t count, double gap)
+double best_of_normal(size_t count, double gap, double start)
 {
-    return best_of(count, gap, &(struct law){normal_density, normal_above, 9});
+    return best_of(count, gap, start, &(struct law){normal_density, normal_above, 9});
 }
 
 double best_of_laplace(size_t count, double gap)
 {
-    return best_of(count, gap, &(struct law){laplace_density, laplace_above, 30});
+    return best_of(count, gap, 0, &(struct law){laplace_density, laplace_above, 30});
 }

@@ -17,8 +17,9 @@ double best_permute_and_flip(size_t count, double eta_gap);
 
 /** Return the chance that the best has the least score with noise: gap in units of the noise's standard
  * deviation, noise normal, as sums over many rounds nearly are; and gap in units of the scale of
- * Laplace noise. By Simpson's rule, to 1e-6. */
-double best_of_normal(size_t count, double gap);
+ * Laplace noise. start: by how much the score of one of the others begins lower, in the gap's units.
+ * By Simpson's rule, to 1e-6. */
+double best_of_normal(size_t count, double gap, double start);
 double best_of_laplace(size_t count, double gap);
 
 #endif

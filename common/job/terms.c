@@ -145,7 +145,8 @@ enum status terms_of_stage(struct terms *terms, const struct job *job, size_t in
     struct stage stage;
     const struct terms_setting setting = setting_of(&stage, job, index, size);
     enum status status = STATUS_OK;
-    *terms = (struct terms){.regret = NAN, .regret_free = NAN, .best_chance = NAN};
+    *terms = (struct terms){
+        .regret = NAN, .regret_free = NAN, .best_chance = NAN, .changed_chance = NAN};
     describe_price(terms, &setting);
     status = task_bounds(setting.stage->task)->describe(terms, &setting, why);
     if (status != STATUS_OK) {

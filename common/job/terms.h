@@ -34,6 +34,8 @@ struct terms {
     double regret_free;    /* the same without privacy */
     double best_chance; /* losses: that the best expert, TERMS_LEAD ahead of each other one in its
                               mean loss, is the one broadcast; NAN for other stages */
+    double
+        changed_chance; /* the same if the best is another one changed, which begins with less weight; NAN: none does */
     struct terms_line *line; /* (line_count), owned */
     size_t line_count;
 };

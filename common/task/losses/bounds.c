@@ -90,6 +90,20 @@ static double rounds_judged(const struct stage *stage)
     return (double)(stage->rounds - before);
 }
 
+/* By how much a model's losses begin lower than those of the same one changed: by the prior weights. Unit: loss. */
+static double start_of(const struct terms_setting *setting)
+{
+    const struct stage *stage = setting->stage;
+    double least = 1;
+    for (size_t i = 0; i < setting->index; i++) {
+        const struct stage *maker = &setting->job->stage[i];
+        if (task_bounds(maker->task)->experts_changed != NULL) {
+            least = fmin(least, task_doubt(setting->job, maker));
+        }
+    }
+    return least < 1 ? -log(least) / rwm_eta_free(setting->experts, stage->rounds) : 0;
+}
+
 static enum status describe_losses(struct terms *terms, const struct terms_setting *setting,
                                    struct why *why)
 {
@@ -109,7 +123,12 @@ static enum status describe_losses(struct terms *terms, const struct terms_setti
     line->noise_to_signal = line->noise / sqrt((double)stage->rounds) / TERMS_TENTH;
     line->measure = "over all rounds an expert's mean loss is a tenth off";
     const double rounds = rounds_judged(stage);
-    terms->best_chance = best_of_normal(setting->experts, TERMS_LEAD * sqrt(rounds) / line->noise);
+    const double lead = TERMS_LEAD * sqrt(rounds) / line->noise;
+    const double start = start_of(setting) / (sqrt(rounds) * line->noise);
+    terms->best_chance = best_of_normal(setting->experts, lead + start, 0);
+    if (start > 0) {
+        terms->changed_chance = best_of_normal(setting->experts, lead, start);
+    }
     terms->regret = play_bound(setting, line->noise);
     terms->regret_free = play_bound(setting, 0);
     return STATUS_OK;

@@ -101,7 +101,7 @@ assert math.isclose(rows["local"]["noise"][0], math.sqrt(5) * rows["central"]["n
 assert rows["distributed"]["messages"] > rows["central"]["messages"], rows
 assert well["unit"] == "record" and well["price"].keys() == well["limit"].keys() == {"epsilon", "delta"}
 stage_keys = {"task", "strategy", "mechanism", "passes", "charge_epsilon", "charge_sigma", "sampling", "epsilon", "delta",
-              "regret_bound", "regret_bound_without_privacy", "best_is_broadcast", "releases", "drowned", "memory_bytes",
+              "regret_bound", "regret_bound_without_privacy", "best_is_broadcast", "best_changed_is_broadcast", "releases", "drowned", "memory_bytes",
               "operations", "slot_ms", "rounds", "batch"}
 release_keys = {"what", "unit", "noise", "bar", "burden", "drowned_when"}
 for stage in well["stages"] + drowned["stages"]:
