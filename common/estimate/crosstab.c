@@ -55,7 +55,7 @@ static bool invert(double *low, double *high, const struct test *test, double fr
     return true;
 }
 
-static double noise_of(const struct crosstab_cells *cells, const double *gradient, size_t count)
+double crosstab_noise(const struct crosstab_cells *cells, const double *gradient, size_t count)
 {
     double product = 0;
     double sum = 0;
@@ -72,7 +72,7 @@ static double excess_of_share(const struct test *test, double p)
     const double gradient[2] = {-p, 1 - p};
     const double t = (1 - p) * own[1] - p * own[0];
     const double sampling = fmax(own[0] + own[1], 0) * p * (1 - p);
-    const double noise = noise_of(test->cells, gradient, 2);
+    const double noise = crosstab_noise(test->cells, gradient, 2);
     return t * t - ESTIMATE_Z * ESTIMATE_Z * (sampling + noise);
 }
 
@@ -83,13 +83,13 @@ struct estimate crosstab_share(const struct crosstab_cells *cells, size_t row)
     const double n = own[0] + own[1];
     const double both[2] = {1, 1};
     CHECK(cells->columns == 2 && row < cells->rows);
-    if (!(n > row_over_noise * sqrt(noise_of(cells, both, 2))) || !(n > 1)) {
+    if (!(n > row_over_noise * sqrt(crosstab_noise(cells, both, 2))) || !(n > 1)) {
         return unknown;
     }
     const double p = fmin(fmax(own[1] / n, 0), 1);
     const double gradient[2] = {-p / n, (1 - p) / n};
     struct estimate share = {
-        .value = p, .noise = sqrt(noise_of(cells, gradient, 2)), .sampling = sqrt(p * (1 - p) / n)};
+        .value = p, .noise = sqrt(crosstab_noise(cells, gradient, 2)), .sampling = sqrt(p * (1 - p) / n)};
     return invert(&share.low, &share.high, &test, 0, 1, p) ? share : unknown;
 }
 
@@ -105,7 +105,7 @@ static double excess_of_difference(const struct test *test, double difference)
     const double t = x[3] / second - x[1] / first - difference;
     const double gradient[4] = {p / first, -(1 - p) / first, -q / second, (1 - q) / second};
     const double sampling = p * (1 - p) / first + q * (1 - q) / second;
-    return t * t - ESTIMATE_Z * ESTIMATE_Z * (sampling + noise_of(test->cells, gradient, 4));
+    return t * t - ESTIMATE_Z * ESTIMATE_Z * (sampling + crosstab_noise(test->cells, gradient, 4));
 }
 
 struct estimate crosstab_difference(const struct crosstab_cells *cells)
@@ -125,8 +125,8 @@ struct estimate crosstab_difference(const struct crosstab_cells *cells)
                                                                                      : unknown;
 }
 
-/* The table's a with its margins and an odds ratio: the left side rises in a. */
-static double fitted(double theta, double row, double column, double total)
+/* The left side rises in a. */
+double crosstab_fitted(double theta, double row, double column, double total)
 {
     double low = fmax(0, row + column - total);
     double high = fmin(row, column);
@@ -152,7 +152,7 @@ static double excess_of_odds(const struct test *test, double log_theta)
     const double total = fmax(x[0] + x[1] + x[2] + x[3], 2);
     const double row = inside(x[2] + x[3], 0.5, total - 0.5);
     const double column = inside(x[1] + x[3], 0.5, total - 0.5);
-    const double a = fitted(theta, row, column, total);
+    const double a = crosstab_fitted(theta, row, column, total);
     const double b = row - a;
     const double c = column - a;
     const double d = total - row - column + a;
@@ -160,7 +160,7 @@ static double excess_of_odds(const struct test *test, double log_theta)
     const double t = x[3] * x[0] - theta * x[2] * x[1] - bias;
     const double sampling = a * d * d + theta * theta * (b * c * c + c * b * b) + d * a * a;
     const double gradient[4] = {a, -theta * b, -theta * c, d};
-    const double noise = noise_of(cells, gradient, 4) + (1 + theta * theta) * v * v;
+    const double noise = crosstab_noise(cells, gradient, 4) + (1 + theta * theta) * v * v;
     return t * t - ESTIMATE_Z * ESTIMATE_Z * (sampling + noise);
 }
 

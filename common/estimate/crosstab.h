@@ -36,6 +36,12 @@ struct estimate crosstab_difference(const struct crosstab_cells *cells);
  * cell is not above 0. */
 struct estimate crosstab_odds_ratio(const struct crosstab_cells *cells);
 
+/** Returns the variance that the noise gives a figure with this gradient (count) in the first cells. */
+double crosstab_noise(const struct crosstab_cells *cells, const double *gradient, size_t count);
+
+/** Returns the a of the 2 x 2 table with these margins, of a's row and column, and this odds ratio. */
+double crosstab_fitted(double theta, double row, double column, double total);
+
 /**
  * Tests that rows and columns are independent: (R - 1)(C - 1) at most CROSSTAB_BLOCK_MAX, R C at most CROSSTAB_CELLS_MAX.
  *

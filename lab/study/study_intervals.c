@@ -364,6 +364,11 @@ enum status study_intervals(struct study *study, const struct study_request *req
     if (status == STATUS_OK) {
         status = intervals_pairs(study, &worst_pairs, request, runs);
     }
+    struct intervals_worst_between worst_sites = {
+        .alone = {1, 1, 1}, .mean = {1, 1, 1}, .next = {1, 1, 1}};
+    if (status == STATUS_OK) {
+        status = intervals_sites(study, &worst_sites, request, runs);
+    }
     if (status != STATUS_OK) {
         why_set(why, "the studies cannot be simulated");
         return status;
@@ -393,5 +398,6 @@ enum status study_intervals(struct study *study, const struct study_request *req
     study_claim(study, STUDY_AT_LEAST, worst_score.band, INTERVALS_COVERS_LEAST - allowed,
                 "scores: intervals of the calibration");
     intervals_claim_pairs(study, &worst_pairs, allowed);
+    intervals_claim_sites(study, &worst_sites, allowed);
     return STATUS_OK;
 }

@@ -155,4 +155,52 @@ MUST_USE enum status intervals_pairs(struct study *study, struct intervals_worst
 void intervals_claim_pairs(struct study *study, const struct intervals_worst_pairs *worst,
                            double allowed);
 
+/* Effects that differ between sites: study_intervals_between.c. */
+enum intervals_effect {
+    INTERVALS_SITE_SHARE,
+    INTERVALS_DIFFERENCE,
+    INTERVALS_LOG_ODDS,
+    INTERVALS_EFFECTS
+};
+
+struct intervals_between_setting {
+    size_t sites;
+    uint64_t site_records; /* 0: sites of unequal size */
+    double epsilon;        /* of each site's own noise */
+    bool has_spread;       /* sites differ */
+    size_t runs;
+    uint64_t seed;
+    double planted; /* as above */
+};
+
+struct intervals_between {
+    size_t runs;
+    struct intervals_rate alone; /* intervals of a site that hold its own effect */
+    struct intervals_rate mean;  /* of the mean over sites that hold it */
+    struct intervals_rate fixed; /* of fixed effects, which are not told */
+    struct intervals_rate next;  /* that hold the effect of another site */
+    struct intervals_rate rejected; /* tests below 5 % */
+    double width;                   /* of the mean's; summed */
+    double spread;                  /* that is found; summed */
+};
+
+/** Simulates studies of several sites. Fails likewise. */
+MUST_USE enum status intervals_between(struct intervals_between *out,
+                                       const struct intervals_between_setting *setting,
+                                       enum intervals_effect effect);
+
+/* Of the settings that show a tenth of the answers or more. */
+struct intervals_worst_between {
+    double alone[INTERVALS_EFFECTS];
+    double mean[INTERVALS_EFFECTS];
+    double next[INTERVALS_EFFECTS];
+    double rejected[INTERVALS_EFFECTS]; /* of sites that are alike */
+};
+
+/** Runs all settings of sites, a row each; and claims what was found. */
+MUST_USE enum status intervals_sites(struct study *study, struct intervals_worst_between *worst,
+                                     const struct study_request *request, size_t runs);
+void intervals_claim_sites(struct study *study, const struct intervals_worst_between *worst,
+                           double allowed);
+
 #endif

@@ -134,4 +134,25 @@ correlate <- object("correlate", c(
   entry("error_of_parts", json(by_parts)), entry("p_of_parts", json(p_of_parts)),
   entry("eigenvalues", json(prcomp(z, scale. = TRUE)$sdev^2)), entry("loadings", json(c(prcomp(z, scale. = TRUE)$rotation)))))
 
-cat("{\n", paste(toy, flchain, crosstab, table1, evaluate, correlate, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")
+# One effect at several sites (hospitals), without noise: tau^2 where the weighted squares are the median of chi-squared, the mean by
+# weighted least squares with the t distribution, its variance's factor at least 1, and Cochran's test.
+between <- function(y, v) {
+  k <- length(y)
+  squares <- function(tau2) { w <- 1 / (v + tau2); sum(w * (y - weighted.mean(y, w))^2) }
+  median <- qchisq(0.5, k - 1)
+  tau2 <- if (squares(0) <= median) 0 else uniroot(function(x) squares(x) - median, c(0, 100 * var(y)), tol = 1e-15)$root
+  w <- 1 / (v + tau2)
+  fit <- lm(y ~ 1, weights = w)
+  error <- sqrt(max(1, summary(fit)$sigma^2) / sum(w))
+  typical <- (k - 1) * sum(1 / v) / (sum(1 / v)^2 - sum(1 / v^2))
+  c(coef(fit), coef(fit) + c(-1, 1) * qt(0.975, k - 1) * error, error, sqrt(tau2), tau2 / (tau2 + typical), squares(0),
+    pchisq(squares(0), k - 1, lower.tail = FALSE))
+}
+y <- c(0.12, 0.31, 0.05, 0.44, 0.22, 0.18)
+v <- c(0.0021, 0.0144, 0.0009, 0.0225, 0.0049, 0.0036)
+alike <- c(0.21, 0.19, 0.2)
+sites <- object("between", c(
+  entry("y", json(y)), entry("v", json(v)), entry("joined", json(between(y, v))),
+  entry("alike", json(alike)), entry("joined_alike", json(between(alike, v[1:3])))))
+
+cat("{\n", paste(toy, flchain, crosstab, table1, evaluate, correlate, sites, sep = ",\n"), "\n}\n", sep = "", file = "tests/vectors/studies.json")

@@ -1,0 +1,211 @@
+/* between.c - the joining of sites. */
+
+#include "estimate/between.h"
+
+#include "base/check.h"
+#include "estimate/cells.h"
+
+#include <math.h>
+
+enum { HALVINGS = 200, GRID = 64 };
+
+static const double pi = 3.14159265358979323846;
+
+/* The sites that are given. */
+struct given {
+    double y[BETWEEN_SITES_MAX];
+    double v[BETWEEN_SITES_MAX];
+    size_t k;
+};
+
+/* What a tau^2 makes of them. */
+struct weighed {
+    double mean;
+    double weights; /* their sum */
+    double squares; /* the sum of their squares */
+    double q;
+};
+
+static struct weighed weigh(const struct given *given, double variance)
+{
+    struct weighed out = {.mean = 0};
+    for (size_t i = 0; i < given->k; i++) {
+        const double w = 1 / (given->v[i] + variance);
+        out.weights += w;
+        out.squares += w * w;
+        out.mean += w * given->y[i];
+    }
+    out.mean /= out.weights;
+    for (size_t i = 0; i < given->k; i++) {
+        const double gap = given->y[i] - out.mean;
+        out.q += gap * gap / (given->v[i] + variance);
+    }
+    return out;
+}
+
+/* The tau^2 at which Q, which falls in it, is as asked; 0 where it is less everywhere. */
+static double variance_where(const struct given *given, double q)
+{
+    double low = 0;
+    double high = given->v[0];
+    if (!(weigh(given, 0).q > q)) {
+        return 0;
+    }
+    while (weigh(given, high).q > q && high < 1e300) {
+        high *= 2;
+    }
+    for (int i = 0; i < HALVINGS && high - low > 1e-14 * high; i++) {
+        const double middle = (low + high) / 2;
+        *(weigh(given, middle).q > q ? &low : &high) = middle;
+    }
+    return (low + high) / 2;
+}
+
+/* P(T > x) of Student's t, x >= 0, by its finite sums (Abramowitz, Stegun 26.7.3, 26.7.4). */
+static double t_above(double x, size_t freedom)
+{
+    const double angle = atan(x / sqrt((double)freedom));
+    const double c = cos(angle);
+    const bool is_odd = freedom % 2 == 1;
+    double term = is_odd ? c : 1;
+    double sum = freedom == 1 ? 0 : term;
+    for (size_t j = is_odd ? 3 : 2; j < freedom; j += 2) {
+        term *= c * c * (double)(j - 1) / (double)j;
+        sum += term;
+    }
+    const double inside = is_odd ? (angle + sin(angle) * sum) * 2 / pi : sin(angle) * sum;
+    return (1 - inside) / 2;
+}
+
+/* The 97.5 % point. */
+static double t_point(size_t freedom)
+{
+    double low = 0;
+    double high = 16;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        *(t_above(middle, freedom) > 0.025 ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* The median of chi-squared. */
+static double median_of(size_t freedom)
+{
+    double low = 0;
+    double high = (double)freedom;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        *(chi_squared_above(middle, freedom) > 0.5 ? &low : &high) = middle;
+    }
+    return high;
+}
+
+static double error_of(const struct weighed *weighed, size_t k)
+{
+    return sqrt(fmax(1, weighed->q / (double)(k - 1)) / weighed->weights);
+}
+
+/* What tau^2 may be: P(tau^2 <= x) = P(chi-squared >= Q(x)), so that 0 has a mass. Each part between two points of the grid counts
+ * as its upper end, which is wider. */
+struct possible {
+    double mass[GRID + 1];
+    double mean[GRID + 1];
+    double scale[GRID + 1];
+};
+
+static void list_possible(struct possible *out, const struct given *given)
+{
+    const size_t freedom = given->k - 1;
+    double high = given->v[0];
+    double before = 0;
+    while (chi_squared_above(weigh(given, high).q, freedom) < 0.999 && high < 1e300) {
+        high *= 2;
+    }
+    for (size_t i = 0; i <= GRID; i++) {
+        const double variance = i == 0 ? 0 : high * pow(10, 7 * ((double)i / GRID - 1));
+        const struct weighed at = weigh(given, variance);
+        const double until = i == GRID ? 1 : chi_squared_above(at.q, freedom);
+        const double error = error_of(&at, given->k);
+        out->mass[i] = until - before;
+        out->mean[i] = at.mean;
+        out->scale[i] = sqrt(variance + error * error);
+        before = until;
+    }
+}
+
+/* The point that another site's effect exceeds with 2.5 %, or all but 2.5 %. */
+static double next_point(const struct possible *possible, size_t freedom, bool is_upper)
+{
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (size_t i = 0; i <= GRID; i++) {
+        const double reach = 50 * possible->scale[i];
+        low = fmin(low, possible->mean[i] - reach);
+        high = fmax(high, possible->mean[i] + reach);
+    }
+    for (int step = 0; step < 60; step++) {
+        const double middle = (low + high) / 2;
+        double above = 0;
+        for (size_t i = 0; i <= GRID; i++) {
+            const double t = (middle - possible->mean[i]) / possible->scale[i];
+            const double tail = t_above(fabs(t), freedom);
+            above += possible->mass[i] * (t >= 0 ? tail : 1 - tail);
+        }
+        *(above > (is_upper ? 0.025 : 0.975) ? &low : &high) = middle;
+    }
+    return (low + high) / 2;
+}
+
+/* v so that all weights 1/v would say as much of tau^2. */
+static double typical(const struct given *given)
+{
+    const struct weighed alike = weigh(given, 0);
+    const double k = (double)given->k;
+    return (k - 1) * alike.weights / (alike.weights * alike.weights - alike.squares);
+}
+
+static void tell_spread(struct between *out, const struct given *given, double variance)
+{
+    const size_t freedom = given->k - 1;
+    struct possible possible;
+    out->spread = sqrt(variance);
+    out->share = variance / (variance + typical(given));
+    out->statistic = weigh(given, 0).q;
+    out->p = chi_squared_above(out->statistic, freedom);
+    list_possible(&possible, given);
+    out->next_low = next_point(&possible, freedom, false);
+    out->next_high = next_point(&possible, freedom, true);
+}
+
+void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound)
+{
+    struct given given = {.k = 0};
+    CHECK(count <= BETWEEN_SITES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        site[i].weight = NAN;
+        if (!isnan(site[i].value)) {
+            given.y[given.k] = site[i].value;
+            given.v[given.k++] =
+                site[i].sampling * site[i].sampling + site[i].noise * site[i].noise;
+        }
+    }
+    *out = (struct between){given.k, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    if (given.k < BETWEEN_SITES_MIN) {
+        return;
+    }
+    const double variance = variance_where(&given, median_of(given.k - 1));
+    const struct weighed all = weigh(&given, variance);
+    out->value = all.mean;
+    out->error = error_of(&all, given.k);
+    out->low = out->value - t_point(given.k - 1) * out->error;
+    out->high = out->value + t_point(given.k - 1) * out->error;
+    for (size_t i = 0, j = 0; i < count; i++) {
+        if (!isnan(site[i].value)) {
+            site[i].weight = 1 / (given.v[j++] + variance) / all.weights;
+        }
+    }
+    if (!is_bound) {
+        tell_spread(out, &given, variance);
+    }
+}

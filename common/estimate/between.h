@@ -1,0 +1,71 @@
+/* between.h - one effect at several sites: how much it differs between them beside sampling and noise, its mean over sites
+ * that these stand for, and where another such site's would lie.
+ *
+ * y_i = a site's answer, v_i = s_i^2 + noise_i^2 its variance within the site, tau^2 = the variance between sites,
+ * w_i = 1 / (v_i + tau^2), m = sum w_i y_i / sum w_i, Q(tau^2) = sum w_i (y_i - m)^2, k = sites.
+ *
+ *   tau^2     Q(tau^2) = the median of chi-squared with k - 1 degrees of freedom; 0 where Q(0) is less (Viechtbauer 2021). With
+ *             k - 1 instead (Paule, Mandel 1982) the mean's intervals miss more often where sites differ in size: docs/STUDY.md
+ *   mean      m +- t_(k-1) sqrt(max(1, Q / (k - 1)) / sum w_i) (Hartung, Knapp 2001; Sidik, Jonkman 2002; at least 1 as Roever
+ *             et al. 2015, and with this tau^2 always 1)
+ *   I^2       tau^2 / (tau^2 + v), v the typical variance within a site (Higgins, Thompson 2002)
+ *   new site  the middle 95 % of m + tau Z + se T_(k-1), tau drawn from the distribution that Q, which has k - 1 degrees of freedom,
+ *             gives it (Nagashima et al. 2019, by the generalised Q)
+ *
+ * A mean by w_i at tau^2 = 0 with a normal interval, "fixed effects", is never given: where sites differ it misses. */
+
+#ifndef ESTIMATE_BETWEEN_H
+#define ESTIMATE_BETWEEN_H
+
+#include "estimate/crosstab.h"
+
+enum { BETWEEN_SITES_MIN = 3, BETWEEN_SITES_MAX = 256 };
+
+struct between_site {
+    double value;    /* NAN, with all else: not given, and left out */
+    double sampling; /* standard deviations within the site */
+    double noise;
+    double low; /* of the site alone, sampling and noise, 95 %; NAN: no end */
+    double high;
+    double weight; /* out: its share of the mean */
+};
+
+struct between {
+    size_t sites; /* that are given; below BETWEEN_SITES_MIN all else is NAN */
+    double value; /* the mean over sites */
+    double low;
+    double high;
+    double error;  /* its standard error */
+    double spread; /* tau */
+    double share;  /* I^2 */
+    double statistic; /* Q(0) */
+    double p;         /* of the test that all sites are alike; its reference distribution has the noise in it */
+    double next_low;  /* 95 % for the effect at another such site */
+    double next_high;
+};
+
+/** Joins the sites. site: in/out (count), count at most BETWEEN_SITES_MAX. is_bound: sampling is an upper bound, so that spread,
+ * share, test and another site's are not told. */
+void between_sites(struct between *out, struct between_site *site, size_t count, bool is_bound);
+
+/* A sum of values in 0 .. 1, of a public number of records. */
+struct between_sum {
+    double sum;
+    double records;
+};
+
+/* The effects. The variance within a site is by shares of all sites together, for by its own share a site that chance made small
+ * would weigh more. variance: of the noise on a cell of one site; unit: records^2. */
+
+/** Shares, or means of values in 0 .. 1: then sampling is a bound. Not given where the noise is above a fifth. */
+void between_shares(struct between_site *out, const struct between_sum *site, size_t count,
+                    double variance);
+
+/** Differences of two shares: 2 x 2 cells each. Not given as crosstab_difference. */
+void between_differences(struct between_site *out, const struct crosstab_cells *site, size_t count);
+
+/** Logarithms of odds ratios. Not given where a cell is expected to hold fewer than 5 records, or 4 standard deviations of its
+ * noise, of the site's margins and the odds ratio of all. */
+void between_odds(struct between_site *out, const struct crosstab_cells *site, size_t count);
+
+#endif
