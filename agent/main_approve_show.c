@@ -6,6 +6,7 @@
 #include "job/round.h"
 #include "job/terms.h"
 #include "job/trust.h"
+#include "task/task.h"
 #include "json/json_text.h"
 
 #include <inttypes.h>
@@ -57,6 +58,10 @@ static enum status print_stage(const struct site *site, const struct job *job, s
                    spread ? "+-" : "at most", spread ? line->noise : line->bar, line->unit);
     }
     terms_free(&terms);
+    struct why by_site = {""};
+    if (stage_has_site_note(job, stage, &by_site)) {
+        wrap_print(stdout, 0, 6, "    note: %s", by_site.text);
+    }
     for (size_t i = 0; i < round_queries(stage)->count; i++) {
         struct why note = {""};
         if (query_has_note(&round_queries(stage)->query[i], &note)) {
@@ -120,10 +125,13 @@ static json_t *notes_json(const struct site *site, const struct job *job)
 }
 
 /* Of a stage's questions. */
-static json_t *question_notes_json(const struct stage *stage)
+static json_t *question_notes_json(const struct job *job, const struct stage *stage)
 {
     struct why note = {{0}};
     json_t *list = json_array();
+    if (stage_has_site_note(job, stage, &note)) {
+        json_add(&list, json_string(note.text));
+    }
     for (size_t i = 0; i < round_queries(stage)->count; i++) {
         if (query_has_note(&round_queries(stage)->query[i], &note)) {
             json_add(&list, json_string(note.text));
@@ -199,7 +207,7 @@ static json_t *stage_json(const struct site *site, const struct job *job, size_t
         "strategy", strategy_name(job->stage[index].strategy), "mechanism", terms.mechanism,
         "charges", (json_int_t)terms.passes, "epsilon", (double)terms.price.epsilon_micro * 1e-6,
         "delta", (double)terms.price.delta_atto * 1e-18, "releases", lines, "notes",
-        question_notes_json(&job->stage[index]));
+        question_notes_json(job, &job->stage[index]));
     terms_free(&terms);
     return json;
 }

@@ -139,6 +139,11 @@ static void print_warning(const struct job_answer *answer, size_t stage)
 static void print_notes(const struct job *job, size_t stage)
 {
     const struct query_set *set = round_queries(&job->stage[stage]);
+    struct why by_site = {""};
+    if (stage_has_site_note(job, &job->stage[stage], &by_site)) {
+        (void)putchar('\n');
+        wrap_print(stdout, 0, 2, "NOTE: stage %zu: %s", stage + 1, by_site.text);
+    }
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};
         if (query_has_note(&set->query[i], &note)) {

@@ -362,6 +362,7 @@ void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE
 {
     const struct trust *other = trust_at(trust);
     bool without_own = false;
+    bool without_sites = false;
     char dishonest[PLAN_PATH_BYTES] = "";
     change(changes, "privacy.trust=%s", other->name);
     if (other->masked != trust_of(&plan->job)->masked) {
@@ -376,13 +377,18 @@ void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE
             change_experts(changes, plan, i, stage->shift_count);
             without_own = true;
         }
+        if (!other->own_answers && stage->by_site) {
+            change(changes, "stages[%zu].by_site=false", i);
+            without_sites = true;
+        }
         const struct task_text *text = task_text(stage->task);
         if (text->strategy_where != NULL) {
             change(changes, "stages[%zu].strategy=%s", i,
                    strategy_name(text->strategy_where(stage->strategy, other->exact_answers)));
         }
     }
-    say(words, "trust: %s%s%s", other->name, dishonest, without_own ? ", own: false" : "");
+    say(words, "trust: %s%s%s%s", other->name, dishonest, without_own ? ", own: false" : "",
+        without_sites ? ", by_site: false" : "");
 }
 
 const struct job_remedy job_remedies[] = {{HELP_ALWAYS, larger_epsilon},

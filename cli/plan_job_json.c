@@ -4,6 +4,7 @@
 #include "cli/plan_job.h"
 #include "job/round.h"
 #include "job/trust.h"
+#include "task/task.h"
 #include "json/json_text.h"
 
 #include <math.h>
@@ -74,6 +75,10 @@ static json_t *notes_json(const struct job *job, size_t stage)
 {
     const struct query_set *set = round_queries(&job->stage[stage]);
     json_t *array = json_array();
+    struct why by_site = {""};
+    if (stage_has_site_note(job, &job->stage[stage], &by_site)) {
+        json_add(&array, json_string(by_site.text));
+    }
     for (size_t i = 0; i < set->count; i++) {
         struct why note = {""};
         if (query_has_note(&set->query[i], &note)) {

@@ -133,6 +133,9 @@ MUST_USE enum status simulation_judge(struct result *result, const struct simula
  * price, the ledgers. */
 void simulation_show(const struct result *result, const struct simulation_request *request);
 
+/** Writes the answers by site of a result, for a terminal. */
+void simulation_show_sites(FILE *out, const struct result *result);
+
 /** All steps but the last. result: out, result_free, also on failure. */
 enum exit_code simulation_run(struct result *result, const struct simulation_request *request,
                               struct why *why);

@@ -197,6 +197,7 @@ void simulation_show(const struct result *result, const struct simulation_reques
         show_quality(out, result);
     }
     show_answers(out, result);
+    simulation_show_sites(out, result);
     show_releases(out, result);
     (void)fputs("\n", out);
     show_fields(out, 56,

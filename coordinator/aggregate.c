@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "crypto/digest.h"
-#include "dp/encode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,7 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
 }
 
 enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
-                          const struct digest *digest, double *values, unsigned grid_bits)
+                          const struct digest *digest, int64_t *values)
 {
     struct slice bytes = {staging->transfer.data, (size_t)staging->transfer.bytes};
     struct digest actual;
@@ -72,7 +71,7 @@ enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
             uint64_t word = load_u64(staging->transfer.data + 8 * i);
             aggregate->sum[i] = (int64_t)((uint64_t)aggregate->sum[i] + word);
             if (values != NULL) {
-                values[i] = decode_value((int64_t)word, grid_bits);
+                values[i] = (int64_t)word;
             }
         }
         status = STATUS_OK;

@@ -43,10 +43,10 @@ MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging 
 struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer);
 
 /** Adds a whole staging vector to the sum when it matches the digest, and empties it either way;
- * values (count) receives it decoded by 2^-grid_bits where wanted (may be NULL).
+ * values (count) receives it where wanted (may be NULL).
  * Fails with STATUS_CORRUPT, the sum unchanged. */
 MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
-                                   const struct digest *digest, double *values, unsigned grid_bits);
+                                   const struct digest *digest, int64_t *values);
 
 /** Returns whether every value of a whole staging vector is within low .. high. Reads all of them. */
 bool aggregate_is_within(const struct staging *staging, int64_t low, int64_t high);

@@ -237,7 +237,7 @@ struct member *cohort_next_offer(struct cohort *cohort)
     return next;
 }
 
-enum status cohort_own_models(const double ***own, size_t *count, const struct cohort *cohort)
+enum status cohort_own_answers(struct closing_own **own, size_t *count, const struct cohort *cohort)
 {
     *count = 0;
     *own = malloc((cohort->count + 1) * sizeof **own);
@@ -245,8 +245,9 @@ enum status cohort_own_models(const double ***own, size_t *count, const struct c
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < cohort->count; i++) {
-        if (cohort->member[i].standing == STANDING_ANSWERED && cohort->member[i].own != NULL) {
-            (*own)[(*count)++] = cohort->member[i].own;
+        const struct member *member = &cohort->member[i];
+        if (member->standing == STANDING_ANSWERED && member->own != NULL) {
+            (*own)[(*count)++] = (struct closing_own){member->own, member->records};
         }
     }
     return STATUS_OK;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "coordinator/shown.h"
 #include "protocol/machine.h"
+#include "task/close.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,7 +47,7 @@ struct member {
     int64_t offered_ms;   /* the queue's order among members of as many turns */
     unsigned turns;       /* how often it has given its staging vector up in this round */
     unsigned lost;        /* of these, to somebody who waited */
-    double *own; /* (D) its released answer, where the stage makes an expert of it; owned */
+    int64_t *own;         /* (D) its released answer, where the stage keeps it by name; owned */
 };
 
 struct cohort {
@@ -66,13 +67,13 @@ struct member *cohort_find(struct cohort *cohort, const struct peer *peer);
  * possible values tells which it was. */
 void cohort_forget_answers(struct cohort *cohort);
 
-/** Lists the own models of those who have answered, in the cohort's order: (count), the array is the caller's, and
- * borrows the models. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status cohort_own_models(const double ***own, size_t *count,
-                                       const struct cohort *cohort);
+/** Lists the own answers of those who have answered, in the cohort's order: (count), the array is the caller's, and
+ * borrows the answers. Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status cohort_own_answers(struct closing_own **own, size_t *count,
+                                        const struct cohort *cohort);
 
 /** A new round: all standings back to silent, members who left dropped, answers forgotten and own
- * models freed. */
+ * answers freed. */
 void cohort_begin_round(struct cohort *cohort);
 
 /** What was answered is thrown away, and asked for again: whoever has answered, or was about to, is silent again, and of those

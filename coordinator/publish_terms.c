@@ -75,6 +75,60 @@ static enum status tell_points(struct result *result, const struct outcome *outc
     return status;
 }
 
+static void tell_effect(struct result_effect *to, const struct query_effect *from, uint32_t round)
+{
+    to->round = round;
+    (void)snprintf(to->name, sizeof to->name, "%s", from->name);
+    (void)snprintf(to->unit, sizeof to->unit, "%s", from->unit);
+    (void)snprintf(to->note, sizeof to->note, "%s", from->note);
+    to->sites = (uint32_t)from->all.sites;
+    to->value = from->all.value;
+    to->low = from->all.low;
+    to->high = from->all.high;
+    to->error = from->all.error;
+    to->spread = from->all.spread;
+    to->share = from->all.share;
+    to->statistic = from->all.statistic;
+    to->p = from->all.p;
+    to->next_low = from->all.next_low;
+    to->next_high = from->all.next_high;
+}
+
+static enum status tell_sites(struct result *result, const struct outcome *outcome)
+{
+    size_t effects = 0;
+    size_t sites = 0;
+    for (size_t i = 0; i < outcome->round_count; i++) {
+        effects += outcome->round[i].effect_count;
+        sites += outcome->round[i].effect_count * outcome->round[i].site_count;
+    }
+    const enum status status = result_reserve_effects(result, effects, sites);
+    struct result_effect *effect = result->effect;
+    struct result_site *to = result->site;
+    for (size_t i = 0; i < outcome->round_count && status == STATUS_OK; i++) {
+        const struct outcome_round *round = &outcome->round[i];
+        for (size_t j = 0; j < round->effect_count * round->site_count; j++, to++) {
+            const struct outcome_site *of = &round->site_of[j % round->site_count];
+            const struct between_site *from = &round->site[j];
+            to->round = round->round;
+            (void)snprintf(to->effect, sizeof to->effect, "%s",
+                           round->effect[j / round->site_count].name);
+            (void)snprintf(to->site, sizeof to->site, "%s", of->peer.name);
+            to->records = (double)of->records;
+            to->value = from->value;
+            to->low = from->low;
+            to->high = from->high;
+            to->noise = from->noise;
+            to->sampling = from->sampling;
+            to->weight = from->weight;
+        }
+        for (size_t j = 0; j < round->effect_count; j++) {
+            tell_effect(effect++, &round->effect[j], round->round);
+        }
+    }
+    return status;
+}
+
 /* The fewest that answered a round: with more of them there is less noise on a mean. */
 static size_t fewest_agents(const struct outcome *outcome, const struct job *job)
 {
@@ -201,6 +255,9 @@ enum status publish_terms(struct result *result, const struct outcome *outcome,
     if (status == STATUS_OK) {
         tell_answers(result, outcome);
         status = tell_points(result, outcome);
+    }
+    if (status == STATUS_OK) {
+        status = tell_sites(result, outcome);
     }
     if (status == STATUS_OK) {
         tell_agents(result, outcome, job);

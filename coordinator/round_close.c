@@ -166,11 +166,11 @@ static enum status close_round(struct coordinator *c, const struct stage *stage,
                               .count = c->aggregate.count,
                               .record = &c->committing};
     struct why why = {{0}};
-    const double **own = NULL;
+    struct closing_own *own = NULL;
 
     c->aggregate.sum = NULL;
     aggregate_free(&c->aggregate);
-    enum status status = cohort_own_models(&own, &closing.own_count, &c->cohort);
+    enum status status = cohort_own_answers(&own, &closing.own_count, &c->cohort);
     closing.own = own;
     if (status == STATUS_OK) {
         status = curator_add_noise(c->curator, closing.sum, closing.count,

@@ -159,14 +159,13 @@ static enum status count_answer(struct coordinator *c, struct member *member,
         refuse(c, member, "answer-unclipped", "its values are beyond what the job allows");
         return STATUS_OK;
     }
-    if (stage->experts_own) {
+    if (stage->experts_own || stage->by_site) {
         member->own = malloc(c->aggregate.count * sizeof *member->own);
         if (member->own == NULL) {
             return STATUS_NO_MEMORY;
         }
     }
-    enum status status =
-        aggregate_add(&c->aggregate, staging, &member->answer, member->own, stage->grid_bits);
+    enum status status = aggregate_add(&c->aggregate, staging, &member->answer, member->own);
     if (status != STATUS_OK) {
         free(member->own);
         member->own = NULL;

@@ -35,12 +35,13 @@ struct between {
     double value; /* the mean over sites */
     double low;
     double high;
-    double error;  /* its standard error */
-    double spread; /* tau */
-    double share;  /* I^2 */
+    double error;     /* its standard error */
+    double spread;    /* tau */
+    double share;     /* I^2 */
     double statistic; /* Q(0) */
-    double p;         /* of the test that all sites are alike; its reference distribution has the noise in it */
-    double next_low;  /* 95 % for the effect at another such site */
+    double
+        p; /* of the test that all sites are alike; its reference distribution has the noise in it */
+    double next_low; /* 95 % for the effect at another such site */
     double next_high;
 };
 

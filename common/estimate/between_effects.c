@@ -22,8 +22,7 @@ static void invert_share(struct between_site *site, double records)
     const double z2 = ESTIMATE_Z * ESTIMATE_Z / records;
     const double far = ESTIMATE_Z_NOISE * site->noise;
     const double middle = site->value + z2 / 2;
-    const double inside =
-        middle * middle - (1 + z2) * (site->value * site->value - far * far);
+    const double inside = middle * middle - (1 + z2) * (site->value * site->value - far * far);
     const double reach = sqrt(fmax(inside, 0));
     site->low = clamp((middle - reach) / (1 + z2), 0, 1);
     site->high = clamp((middle + reach) / (1 + z2), 0, 1);
@@ -78,8 +77,8 @@ void between_differences(struct between_site *out, const struct crosstab_cells *
             const double n = x[0] + x[1];
             const double m = x[2] + x[3];
             const double gradient[4] = {p / n, -(1 - p) / n, -q / m, (1 - q) / m};
-            out[i].value = x[3] / m - x[1] / n - bias_of_share(&site[i], q, m) +
-                           bias_of_share(&site[i], p, n);
+            out[i].value =
+                x[3] / m - x[1] / n - bias_of_share(&site[i], q, m) + bias_of_share(&site[i], p, n);
             out[i].sampling = sqrt(p * (1 - p) / n + q * (1 - q) / m);
             out[i].noise = sqrt(crosstab_noise(&site[i], gradient, 4));
             out[i].low = alone.low;
@@ -129,8 +128,8 @@ void between_odds(struct between_site *out, const struct crosstab_cells *site, s
         fit(expected, site[i].cell, odds);
         for (size_t j = 0; j < 4; j++) {
             /* log(x + 1/2) has no bias by sampling to second order; by noise it has -v / (2 x^2). */
-            value += sign[j] * (log(fmax(site[i].cell[j] + 0.5, 0.5)) +
-                                v / (2 * expected[j] * expected[j]));
+            value += sign[j] *
+                     (log(fmax(site[i].cell[j] + 0.5, 0.5)) + v / (2 * expected[j] * expected[j]));
             sampling += 1 / expected[j];
             gradient[j] = sign[j] / expected[j];
             least = fmin(least, expected[j]);

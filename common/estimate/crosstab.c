@@ -88,8 +88,9 @@ struct estimate crosstab_share(const struct crosstab_cells *cells, size_t row)
     }
     const double p = fmin(fmax(own[1] / n, 0), 1);
     const double gradient[2] = {-p / n, (1 - p) / n};
-    struct estimate share = {
-        .value = p, .noise = sqrt(crosstab_noise(cells, gradient, 2)), .sampling = sqrt(p * (1 - p) / n)};
+    struct estimate share = {.value = p,
+                             .noise = sqrt(crosstab_noise(cells, gradient, 2)),
+                             .sampling = sqrt(p * (1 - p) / n)};
     return invert(&share.low, &share.high, &test, 0, 1, p) ? share : unknown;
 }
 

@@ -83,6 +83,7 @@ struct stage {
     uint32_t batches;      /* rounds of one pass: they look at different records */
     unsigned grid_bits;    /* the grid's step is 2^-grid_bits */
     bool experts_own;      /* fit, predict: each agent's own released model becomes an expert too */
+    bool by_site; /* query: each agent's own released answer is kept and told by its name */
 
     /* fit, predict, and of these statistics the first two */
     double *lambda; /* (lambda_count), owned */

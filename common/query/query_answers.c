@@ -112,9 +112,15 @@ static void add_note(struct query_answer *answer, const struct query *query)
     }
 }
 
+void query_part_name(char name[static QUERY_NAME_BYTES], const struct query *query,
+                     const char *part)
+{
+    (void)snprintf(name, QUERY_NAME_BYTES, "%s: %s", query->text, part);
+}
+
 void query_answer_name(struct query_answer *answer, const struct query *query, const char *part)
 {
-    (void)snprintf(answer->name, sizeof answer->name, "%s: %s", query->text, part);
+    query_part_name(answer->name, query, part);
 }
 
 static size_t one_answer(UNUSED const struct query *query)

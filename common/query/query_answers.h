@@ -26,7 +26,9 @@ struct query_answers_row {
     void (*points)(struct query_point *point, const struct answering *answering);
 };
 
-/** Names an answer after the question and a part of it. */
+/** Names an answer, or what is like one, after the question and a part of it. */
+void query_part_name(char name[static QUERY_NAME_BYTES], const struct query *query,
+                     const char *part);
 void query_answer_name(struct query_answer *answer, const struct query *query, const char *part);
 
 /** Returns the variance of the noise on a cell of the released sum; unit: records^2. */
@@ -39,6 +41,11 @@ size_t survival_answers(const struct query *query);
 void answer_survival(struct query_answer *answer, const struct answering *answering);
 size_t crosstab_answers(const struct query *query);
 void answer_crosstab(struct query_answer *answer, const struct answering *answering);
+
+/** Whether it is of two columns of two categories each; and the names of what such a table says beside its shares. */
+bool crosstab_is_fourfold(const struct query *query);
+void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query);
+void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query);
 /** Of answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
  * figures, with what would do where it is not given. */
 size_t table_columns(const struct query *query);

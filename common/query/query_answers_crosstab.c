@@ -32,7 +32,7 @@ static bool has_shares(const struct query *query)
     return query->factor_count == 2 && levels(query, 1) == 2;
 }
 
-static bool is_fourfold(const struct query *query)
+bool crosstab_is_fourfold(const struct query *query)
 {
     return has_shares(query) && levels(query, 0) == 2;
 }
@@ -43,8 +43,8 @@ size_t crosstab_answers(const struct query *query)
     for (size_t i = 0; i < query->factor_count; i++) {
         count += levels(query, i);
     }
-    return count + (has_shares(query) ? levels(query, 0) : 0) + (is_fourfold(query) ? 2 : 0) +
-           (has_test(query) ? 1 : 0);
+    return count + (has_shares(query) ? levels(query, 0) : 0) +
+           (crosstab_is_fourfold(query) ? 2 : 0) + (has_test(query) ? 1 : 0);
 }
 
 static void set_count(struct query_answer *answer, const struct table *table, double value,
@@ -119,22 +119,36 @@ static void set_estimate(struct query_answer *answer, const struct table *table,
     }
 }
 
+static void name_part(char name[static QUERY_NAME_BYTES], const struct query *query,
+                      const char *begin, const char *against)
+{
+    const struct column *rows = &query->factor[0].column;
+    const struct column *columns = &query->factor[1].column;
+    char part[QUERY_NAME_BYTES];
+    (void)snprintf(part, sizeof part, "%s of %s %s, %s %s %s %s", begin, columns->name,
+                   columns->category[1], rows->name, rows->category[1], against, rows->category[0]);
+    query_part_name(name, query, part);
+}
+
+void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query)
+{
+    name_part(name, query, "share", "less");
+}
+
+void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *query)
+{
+    name_part(name, query, "odds ratio", "against");
+}
+
 static struct query_answer *set_fourfold(struct query_answer *answer, const struct table *table)
 {
     const struct query *query = table->answering->query;
-    const struct column *rows = &query->factor[0].column;
-    const struct column *columns = &query->factor[1].column;
     const struct estimate difference = crosstab_difference(&table->cells);
     const struct estimate odds = crosstab_odds_ratio(&table->cells);
-    char part[QUERY_NAME_BYTES];
     set_estimate(&answer[0], table, &difference, "share");
     set_estimate(&answer[1], table, &odds, "odds ratio");
-    (void)snprintf(part, sizeof part, "share of %s %s, %s %s less %s", columns->name,
-                   columns->category[1], rows->name, rows->category[1], rows->category[0]);
-    query_answer_name(&answer[0], query, part);
-    (void)snprintf(part, sizeof part, "odds ratio of %s %s, %s %s against %s", columns->name,
-                   columns->category[1], rows->name, rows->category[1], rows->category[0]);
-    query_answer_name(&answer[1], query, part);
+    crosstab_name_difference(answer[0].name, query);
+    crosstab_name_odds(answer[1].name, query);
     return answer + 2;
 }
 
@@ -203,7 +217,7 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
             query_answer_name(answer, query, part);
         }
     }
-    answer = is_fourfold(query) ? set_fourfold(answer, &table) : answer;
+    answer = crosstab_is_fourfold(query) ? set_fourfold(answer, &table) : answer;
     if (has_test(query)) {
         set_test(answer, &table);
     }

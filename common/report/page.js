@@ -77,7 +77,7 @@ function facts() {
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),
     said: said.length > 0 ? said[said.length - 1] || " " : "", saidCount: String(said.length), saidOften: said.length > 1,
     losses: result.rounds.some((r) => r.losses), played: result.rounds.filter((r) => r.losses).length > 1, releases: releases.length > 0, forecasts: result.forecasts.length > 0,
-    curves: result.curves.length > 0, exactCurves: result.curves.some((p) => known(p.exact)),
+    effects: result.effects.length > 0, curves: result.curves.length > 0, exactCurves: result.curves.some((p) => known(p.exact)),
     accuracy: orNone(result.accuracy, percent(result.accuracy)), accuracyOrDash: percent(result.accuracy),
     accuracyError: percent(result.accuracy_error), auc: orNone(result.auc, fixed(result.auc, 3)), aucOrDash: fixed(result.auc, 3),
     aucError: orNone(result.auc_error, fixed(result.auc_error, 3)),

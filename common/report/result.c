@@ -81,6 +81,12 @@ enum status result_reserve_points(struct result *result, size_t count)
     return make_room(result, "curves", count);
 }
 
+enum status result_reserve_effects(struct result *result, size_t effect_count, size_t site_count)
+{
+    const enum status status = make_room(result, "effects", effect_count);
+    return status == STATUS_OK ? make_room(result, "sites", site_count) : status;
+}
+
 enum status result_reserve_forecasts(struct result *result, size_t count)
 {
     return make_room(result, "forecasts", count);

@@ -24,6 +24,8 @@ enum {
     RESULT_AGENTS_MAX = 10000,
     RESULT_ANSWERS_MAX = 1 << 20,
     RESULT_POINTS_MAX = 1 << 20,
+    RESULT_EFFECTS_MAX = 100000,
+    RESULT_SITES_MAX = 1 << 20,
     RESULT_RELEASES_MAX = 100000,
     RESULT_FORECASTS_MAX = 100,
     RESULT_NUMBERS_MAX = 1 << 24, /* losses, weights and models together */
@@ -102,6 +104,39 @@ struct result_point {
     double exact; /* simulator only: the same without noise */
 };
 
+/* An effect that a question asks for at each site, over all of them: as another such site's, not as these records'. */
+struct result_effect {
+    uint32_t round;
+    char name[RESULT_TEXT_BYTES]; /* the answer of that name is of all records together */
+    char unit[RESULT_NAME_BYTES];
+    char note[RESULT_TEXT_BYTES];
+    uint32_t sites; /* that have enough data */
+    double value;   /* the mean over sites, random effects */
+    double low;     /* 95 % interval by Hartung and Knapp */
+    double high;
+    double error;     /* of an odds ratio's logarithm, as spread */
+    double spread;    /* standard deviation between sites, sampling and noise taken out */
+    double share;     /* I^2 */
+    double statistic; /* Cochran's Q */
+    double p;         /* of the test that all sites are alike */
+    double next_low;  /* 95 %: the effect at another such site */
+    double next_high;
+};
+
+/* The same effect at one site: its own noisy answer. Sites of an effect stand one behind the other. */
+struct result_site {
+    uint32_t round;
+    char effect[RESULT_TEXT_BYTES];
+    char site[RESULT_NAME_BYTES];
+    double records;
+    double value; /* NAN: not enough data */
+    double low;   /* 95 %, of sampling and noise, this site alone */
+    double high;
+    double noise; /* standard errors; of an odds ratio's logarithm */
+    double sampling;
+    double weight; /* its share of the mean; NAN: it is left out */
+};
+
 /* A kind of number that a stage releases: the noise on it, and the stage's price. */
 struct result_release {
     uint32_t stage; /* from 0 */
@@ -147,6 +182,10 @@ struct result {
     size_t answer_count;
     struct result_point *point; /* (point_count), owned */
     size_t point_count;
+    struct result_effect *effect; /* (effect_count), owned */
+    size_t effect_count;
+    struct result_site *site; /* (site_count), owned */
+    size_t site_count;
     struct result_release *release; /* (release_count), by stage, owned */
     size_t release_count;
     struct result_forecast *forecast; /* (forecast_count), owned */
@@ -203,6 +242,11 @@ MUST_USE enum status result_reserve_answers(struct result *result, size_t answer
 /** Makes room for so many points of curves, each unknown. To be called once after result_init. Fails as
  * result_reserve does. */
 MUST_USE enum status result_reserve_points(struct result *result, size_t count);
+
+/** Makes room for so many effects, and sites of them, each unknown. To be called once after result_init. Fails as result_reserve
+ * does. */
+MUST_USE enum status result_reserve_effects(struct result *result, size_t effect_count,
+                                            size_t site_count);
 
 /** Makes room for so many forecasts, each of no day. To be called once after result_init. Fails with
  * STATUS_NO_MEMORY, STATUS_INVALID. */

@@ -103,6 +103,39 @@ static const struct field point_fields[] = {
     {.key = NULL}
 };
 
+const struct field result_effect_fields[] = {
+    {"effect", TEXT(struct result_effect, name), PAGE("effect", TEXT, 0)},
+    {"round", COUNT(struct result_effect, round)},
+    {"unit", TEXT(struct result_effect, unit), PAGE("unit", TEXT, 0)},
+    {"note", NOTE(struct result_effect, note), .is_later = true},
+    {"sites", COUNT(struct result_effect, sites), PAGE("sites", COUNT, 0)},
+    {"value", REAL(struct result_effect, value), PAGE("mean over sites", SIGNIFICANT, 4)},
+    {"low", REAL(struct result_effect, low), PAGE("95 % interval", SIGNIFICANT, 4)},
+    {"high", REAL(struct result_effect, high)},
+    {"error", REAL(struct result_effect, error)},
+    {"tau", REAL(struct result_effect, spread), PAGE("tau", SIGNIFICANT, 3)},
+    {"i_squared", REAL(struct result_effect, share), PAGE("I\xc2\xb2", PERCENT, 0)},
+    {"q", REAL(struct result_effect, statistic), PAGE("Q", SIGNIFICANT, 4)},
+    {"p", REAL(struct result_effect, p), PAGE("p, all sites alike", SIGNIFICANT, 2)},
+    {"next_low", REAL(struct result_effect, next_low), PAGE("95 % of another site", SIGNIFICANT, 4)},
+    {"next_high", REAL(struct result_effect, next_high)},
+    {.key = NULL}
+};
+
+const struct field result_site_fields[] = {
+    {"effect", TEXT(struct result_site, effect)},
+    {"round", COUNT(struct result_site, round)},
+    {"site", TEXT(struct result_site, site), PAGE("site", TEXT, 0)},
+    {"records", REAL(struct result_site, records), PAGE("records", COUNT, 0)},
+    {"value", REAL(struct result_site, value), PAGE("answer", SIGNIFICANT, 4)},
+    {"low", REAL(struct result_site, low), PAGE("95 % interval", SIGNIFICANT, 4)},
+    {"high", REAL(struct result_site, high)},
+    {"noise", REAL(struct result_site, noise), PAGE("standard error of the noise", SIGNIFICANT, 3)},
+    {"sampling", REAL(struct result_site, sampling), PAGE("of sampling", SIGNIFICANT, 3)},
+    {"weight", REAL(struct result_site, weight), PAGE("weight", PERCENT, 1)},
+    {.key = NULL}
+};
+
 static const struct field release_fields[] = {
     {"stage", COUNT(struct result_release, stage), PAGE("stage", COUNT, 0)},
     {"task", TEXT(struct result_release, task)},
@@ -198,6 +231,8 @@ const struct field result_fields[] = {
     {"seconds", REAL(struct result, seconds)},
     {"answers", LIST(answer, result_answer_fields, RESULT_ANSWERS_MAX), .is_later = true},
     {"curves", LIST(point, point_fields, RESULT_POINTS_MAX), .is_later = true},
+    {"effects", LIST(effect, result_effect_fields, RESULT_EFFECTS_MAX), .is_later = true},
+    {"sites", LIST(site, result_site_fields, RESULT_SITES_MAX), .is_later = true},
     {"forecasts", LIST(forecast, result_forecast_fields, RESULT_FORECASTS_MAX), .is_later = true},
     {"releases", LIST(release, release_fields, RESULT_RELEASES_MAX), .is_later = true},
     {"simulated", BOOL(struct result, simulated)},

@@ -60,6 +60,8 @@ struct field {
 extern const struct field result_fields[];
 extern const struct field result_privacy_fields[];
 extern const struct field result_answer_fields[];
+extern const struct field result_effect_fields[];
+extern const struct field result_site_fields[];
 extern const struct field result_expert_fields[];
 extern const struct field result_forecast_fields[];
 extern const struct field result_agent_fields[];

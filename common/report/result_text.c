@@ -204,7 +204,7 @@ static void put_list(FILE *out, const struct layout *layout, const struct result
 
 enum status result_to_text(char **text, const struct result *result, enum result_format format)
 {
-    static const char *const keys[] = {"answers", "curves"};
+    static const char *const keys[] = {"answers", "effects", "sites", "curves"};
     size_t size = 0;
     *text = NULL;
     FILE *out = open_memstream(text, &size);

@@ -24,14 +24,21 @@ struct closing_payer {
                               struct why *why);
 };
 
+/* An agent's own released answer, in grid steps. */
+struct closing_own {
+    const int64_t *step; /* (s) */
+    uint32_t records;    /* that it looks at, where the job says a share; else 0 */
+};
+
 /* A round at its end. w = round_width, s = round_stage_width */
 struct closing {
     const struct job *job;
     const struct stage *stage;
     uint32_t within;
     const struct outcome *outcome; /* before this round */
-    const double *const *own; /* (own_count) the answers (s) that agents release, by name; where the
-                                 stage makes experts of them */
+    const struct closing_own
+        *own; /* (own_count) in the order of the record's agents; where the stage
+                                      keeps answers by name */
     size_t own_count;
     const struct random *random;
     struct closing_payer payer;

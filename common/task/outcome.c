@@ -35,6 +35,9 @@ void outcome_round_free(struct outcome_round *round)
     free(round->note);
     free(round->answer);
     free(round->point);
+    free(round->effect);
+    free(round->site);
+    free(round->site_of);
 }
 
 void outcome_free(struct outcome *outcome)
@@ -44,6 +47,7 @@ void outcome_free(struct outcome *outcome)
     }
     outcome_forget_stage(outcome);
     query_run_free(&outcome->queries);
+    free(outcome->by_site);
     free(outcome->state);
     for (size_t i = 0; i < outcome->round_count; i++) {
         outcome_round_free(&outcome->round[i]);

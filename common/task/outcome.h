@@ -12,6 +12,7 @@
 #include "protocol/machine.h"
 #include "protocol/message.h"
 #include "protocol/record.h"
+#include "query/query_between.h"
 #include "query/query_run.h"
 
 #include <stdbool.h>
@@ -24,6 +25,12 @@ struct outcome_expert {
     char name[OUTCOME_NAME_BYTES]; /* "average, lambda 0.003, threshold +0.25" */
     double lambda;
     double weight; /* before it is judged: 1, an agent's own model's as the job says */
+};
+
+/* A site whose own answer a round tells. */
+struct outcome_site {
+    struct peer peer;
+    uint64_t records; /* that its answer looked at */
 };
 
 struct outcome_round {
@@ -43,6 +50,11 @@ struct outcome_round {
     size_t answer_count;
     struct query_point *point; /* (point_count) of a query stage's curves; owned */
     size_t point_count;
+    struct query_effect *effect; /* (effect_count) of a query stage by site; owned */
+    size_t effect_count;
+    struct between_site *site;    /* (effect_count, site_count) owned */
+    struct outcome_site *site_of; /* (site_count) owned */
+    size_t site_count;
     double regret_average; /* over the stage's rounds so far; NAN in a fit round */
     double regret_bound;
 };
@@ -79,6 +91,9 @@ struct outcome {
     bool state_is_old; /* a later round's was dropped from the journal: read on to the latest */
     struct artifact state_artifact; /* of what agents see of it, its beginning */
     struct query_run queries;
+    int64_t *
+        by_site; /* (site_count, 1 + cells) of a query stage: each site's records and own answer; owned */
+    size_t site_count;
     struct hedge_state hedge; /* of a losses stage under central trust: the latest play */
     struct hedge_state hedge_before;
     struct rwm rwm; /* of the losses stage under way or just ended; count 0 without one */

@@ -1,6 +1,7 @@
 /* The tables of what tasks say of themselves, and what the texts of several share. */
 
 #include "task/task.h"
+#include "query/query_between.h"
 
 #include "base/check.h"
 #include "job/trust.h"
@@ -234,4 +235,20 @@ enum status stage_take_gaussian(const struct drafting *drafting, size_t index)
     }
     drafting->job->stage[index].charge.mechanism = MECHANISM_DISCRETE_GAUSSIAN;
     return STATUS_OK;
+}
+
+bool stage_has_site_note(const struct job *job, const struct stage *stage, struct why *note)
+{
+    const bool has_effects = query_between_count(round_queries(stage)) > 0;
+    if (stage->by_site) {
+        why_set(note, "by_site: each site's own noisy answer, and how many records it is about, is "
+                      "published under the site's name; its charge and its noise stay as they are");
+    } else if (has_effects && !trust_of(job)->own_answers) {
+        why_set(note,
+                "under trust %s the answers of all sites together are released alone: no answer by "
+                "site, and nothing on how much sites differ; trust local with by_site: true tells "
+                "both, with more noise",
+                trust_of(job)->name);
+    }
+    return stage->by_site || (has_effects && !trust_of(job)->own_answers);
 }

@@ -228,6 +228,10 @@ MUST_USE enum status stage_take_gaussian(const struct drafting *drafting, size_t
  * seconds. */
 enum { STAGE_FLOPS_MAX_LOG2 = 36 };
 
+/** Returns whether a stage that asks questions says something of sites: that it tells each one's own answer by its name, or that
+ * the job's trust does not let it; in the note. */
+bool stage_has_site_note(const struct job *job, const struct stage *stage, struct why *note);
+
 /* draft.h's refusals, for one stage. */
 MUST_USE enum status stage_refuse(const struct drafting *drafting, size_t index, const char *key,
                                   const char *remedy);

@@ -175,10 +175,10 @@ struct intervals_between_setting {
 
 struct intervals_between {
     size_t runs;
-    struct intervals_rate alone; /* intervals of a site that hold its own effect */
-    struct intervals_rate mean;  /* of the mean over sites that hold it */
-    struct intervals_rate fixed; /* of fixed effects, which are not told */
-    struct intervals_rate next;  /* that hold the effect of another site */
+    struct intervals_rate alone;    /* intervals of a site that hold its own effect */
+    struct intervals_rate mean;     /* of the mean over sites that hold it */
+    struct intervals_rate fixed;    /* of fixed effects, which are not told */
+    struct intervals_rate next;     /* that hold the effect of another site */
     struct intervals_rate rejected; /* tests below 5 % */
     double width;                   /* of the mean's; summed */
     double spread;                  /* that is found; summed */

@@ -185,7 +185,8 @@ enum status intervals_between(struct intervals_between *out,
     drawing.random = seeded_random_interface(&drawing.seeded);
     enum status status = noise_laplace_init(&drawing.noise, (struct noise_scale){one, epsilon});
     if (status == STATUS_OK) {
-        status = noise_laplace_init(&drawing.noise_of_table, (struct noise_scale){2 * one, epsilon});
+        status =
+            noise_laplace_init(&drawing.noise_of_table, (struct noise_scale){2 * one, epsilon});
     }
     for (size_t run = 0; run < setting->runs && status == STATUS_OK; run++) {
         struct between_site site[SITES_MAX];
@@ -219,8 +220,7 @@ static void tell(struct study *study, const struct intervals_between *found,
         (void)snprintf(records, sizeof records, "%d", (int)setting->site_records);
     }
     (void)snprintf(text[0], TEXT, "sites: %s, %zu x %s, epsilon %g%s", effects[effect],
-                   setting->sites, records, setting->epsilon,
-                   setting->has_spread ? "" : ", alike");
+                   setting->sites, records, setting->epsilon, setting->has_spread ? "" : ", alike");
     (void)snprintf(text[1], TEXT, "-");
     (void)snprintf(text[2], TEXT, "%.2f", shown / (double)found->runs);
     (void)snprintf(text[3], TEXT, "sites alone %.3f", intervals_share(&found->alone));

@@ -269,6 +269,31 @@ static void check_sum(struct world *world, const struct record *record, size_t c
     }
 }
 
+/* A row of each site, in the order in which the round lists them: its records, and its answer as it left it. */
+static void check_sites(struct world *world, const struct record *record, struct slice rows)
+{
+    const size_t count = record->as.round.sum_count;
+    check_sum(world, record, count);
+    if (rows.size != record->as.round.agent_count * (1 + count) * 8) {
+        world_fail(world, "round %" PRIu32 " has %zu bytes of sites", record->as.round.round,
+                   rows.size);
+        return;
+    }
+    for (size_t i = 0; i < record->as.round.agent_count * (1 + count); i++) {
+        const size_t place = i % (1 + count);
+        uint64_t word;
+        uint64_t expected = SIM_RECORDS;
+        memcpy(&word, (const uint8_t *)rows.data + 8 * i, sizeof word);
+        if (place > 0 && !committed_value(world, record, i / (1 + count), place - 1, &expected)) {
+            return;
+        }
+        if (word != expected) {
+            world_fail(world, "round %" PRIu32 " tells another answer of %s than it gave",
+                       record->as.round.round, record->as.round.agent[i / (1 + count)].name);
+        }
+    }
+}
+
 static void check_models(struct world *world, const struct record *record, struct slice rows)
 {
     uint32_t within;
@@ -331,8 +356,12 @@ static void on_durable_round(struct world *world, const struct node *node, struc
         central_on_round(world, node, record, blob);
     } else if (number < FIT_ROUNDS) {
         const struct stage *next = &world->fixture.job.stage[world->fixture.job.stage_count - 1];
-        check_models(world, record, blob);
-        checker_add_experts(checker, blob);
+        if (world->plan.local == LOCAL_SITES) {
+            check_sites(world, record, blob);
+        } else {
+            check_models(world, record, blob);
+            checker_add_experts(checker, blob);
+        }
         if (number + 1 == FIT_ROUNDS) {
             checker_add_experts(checker, (struct slice){losses_stage(next)->forecaster_weights,
                                                         losses_stage(next)->forecaster_count * DIM *

@@ -76,6 +76,15 @@ static const char STREAM[] =
     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
     " share: 0.4, grid_bits: 10, forecasters: [{name: half and half, features: [a, b]}]}\n";
 
+/* Likewise: two rounds of questions, by site. */
+static const char SITES[] =
+    "  - {task: query, queries: [\"count: a >= 0.5\", \"mean: b\"], by_site: true, batch: 12,"
+    " share: 0.3, grid_bits: 10}\n"
+    "  - {task: query, queries: [\"count: b >= 0.5\"], by_site: true, batch: 12, share: 0.3,"
+    " grid_bits: 10}\n"
+    "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
+    " share: 0.4, grid_bits: 10, forecasters: [{name: half and half, features: [a, b]}]}\n";
+
 static void allow(struct policy *policy, const struct job *job)
 {
     for (size_t i = 0; i < job->stage_count; i++) {
@@ -98,7 +107,8 @@ void fixture_init(struct fixture *fixture, const struct plan *plan)
     struct why why = {{0}};
     const char *const local[] = {[LOCAL_FITS] = text_of[TRIAL_LOCAL].stages,
                                  [LOCAL_ANSWERS] = ANSWERS,
-                                 [LOCAL_STREAM] = STREAM};
+                                 [LOCAL_STREAM] = STREAM,
+                                 [LOCAL_SITES] = SITES};
     const char *const stages = plan->trial == TRIAL_LOCAL ? local[plan->local]
                                : plan->trial == TRIAL_PLAYS && plan->doubling
                                    ? SEGMENTS

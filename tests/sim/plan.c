@@ -72,7 +72,10 @@ void plan_calm(struct plan *plan, uint64_t seed)
     memset(plan, 0, sizeof *plan);
     plan->seed = seed;
     plan->trial = trial_of(seed);
-    plan->local = seed % 14 == 8 ? LOCAL_ANSWERS : seed % 28 == 15 ? LOCAL_STREAM : LOCAL_FITS;
+    plan->local = seed % 14 == 8    ? LOCAL_ANSWERS
+                  : seed % 28 == 15 ? LOCAL_STREAM
+                  : seed % 28 == 1  ? LOCAL_SITES
+                                    : LOCAL_FITS;
     plan->doubling = seed % 2 == 0;
     plan->cohort_min = between(&dice, 2, 3);
     plan->deadline_s = between(&dice, 5, 20);

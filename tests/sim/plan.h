@@ -50,7 +50,8 @@ enum planted {
 enum local_trial {
     LOCAL_FITS,
     LOCAL_ANSWERS, /* second moments and a kernel model's answers */
-    LOCAL_STREAM /* a stream's two releases; an expert that the job writes down joins after them */
+    LOCAL_STREAM, /* a stream's two releases; an expert that the job writes down joins after them */
+    LOCAL_SITES   /* two rounds of questions, each site's own answers kept by its name; likewise */
 };
 
 enum trial {

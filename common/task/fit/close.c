@@ -3,6 +3,7 @@
 
 #include "task/close.h"
 #include "base/check.h"
+#include "dp/encode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,9 @@ static enum status close(struct closing *closing)
     }
     closing_shift(out, closing);
     for (size_t i = 0; has_own(stage, row_count) && i < closing->own_count; i++, row++) {
-        memcpy(out + row * w, closing->own[i], w * sizeof *out);
+        for (size_t j = 0; j < w; j++) {
+            out[row * w + j] = decode_value(closing->own[i].step[j], stage->grid_bits);
+        }
     }
     CHECK(row == row_count);
     closing->record->as.round.chosen =

@@ -3,6 +3,7 @@
  * any agent can judge. The released sum stays in the record, for the report. */
 
 #include "task/close.h"
+#include "dp/encode.h"
 #include "learn/distil.h"
 #include "task/predict/stage.h"
 
@@ -38,9 +39,9 @@ static double deviation_of(const struct closing *closing, uint32_t draws)
     return ldexp(query_noise_deviation(&noise), -(int)closing->stage->grid_bits);
 }
 
-/* The average's, its moved thresholds, the agents' own. */
+/* The average's, its moved thresholds, the agents' own. answer: in the mean, out: of no use. */
 static enum status make_rows(double *rows, size_t row_count, const struct closing *closing,
-                             const double *mean)
+                             double *answer)
 {
     const struct stage *stage = closing->stage;
     const size_t s = round_stage_width(stage);
@@ -48,13 +49,16 @@ static enum status make_rows(double *rows, size_t row_count, const struct closin
     size_t row = 1 + stage->shift_count;
 
     enum status status =
-        follow(rows, closing, mean, deviation_of(closing, agent_count) / agent_count);
+        follow(rows, closing, answer, deviation_of(closing, agent_count) / agent_count);
     if (status == STATUS_OK) {
         closing_shift(rows, closing);
     }
     for (size_t i = 0; status == STATUS_OK && row < row_count && i < closing->own_count;
          i++, row++) {
-        status = follow(rows + row * s, closing, closing->own[i], deviation_of(closing, 1));
+        for (size_t j = 0; j < closing->count; j++) {
+            answer[j] = decode_value(closing->own[i].step[j], stage->grid_bits);
+        }
+        status = follow(rows + row * s, closing, answer, deviation_of(closing, 1));
     }
     return status;
 }

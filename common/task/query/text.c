@@ -3,6 +3,7 @@
 #include "config/keys.h"
 #include "job/trust.h"
 #include "query/conjunction.h"
+#include "query/query_between.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -22,6 +23,7 @@ struct draft_query {
     char (*query)[QUERY_TEXT_BYTES];
     size_t query_count;
     struct draft_conjunction conjunction;
+    bool by_site;
 };
 
 /* clang-format off */
@@ -39,6 +41,7 @@ static const struct config_key keys[] = {
     KEY_TEXTS("queries", query, query_count, QUERY_SET_MAX, OPTIONAL("[\"count: age >= 65\", \"mean: age\"]")),
     KEY_TABLE("conjunction", conjunction, conjunction_keys,
               OPTIONAL("{positive: \"death == 1\", features: [\"age >= 65\", \"sex == M\"]}")),
+    KEY_FLAG("by_site", by_site, DEFAULT("false", "true")),
     KEY_END,
 };
 #undef KEY_OF
@@ -130,6 +133,42 @@ static void plan(const struct drafting *drafting, size_t index)
                                           .variance = 2 * draws * scale * scale});
 }
 
+/* Each site's answer is kept by its name: what the coordinator holds of it is bounded here. */
+static enum status build_by_site(const struct drafting *drafting, size_t index)
+{
+    struct stage *stage = &drafting->job->stage[index];
+    const struct query_set *set = &query_stage(stage)->queries;
+    const size_t effects = query_between_count(set);
+    if (!trust_of(drafting->job)->own_answers) {
+        return stage_refuse(drafting, index, "by_site",
+                            "needs trust local: otherwise only the sum of all sites is released");
+    }
+    if (set->round_count > 1) {
+        return stage_refuse(drafting, index, "by_site",
+                            "is not for quantiles, which ask in several rounds: move them to a "
+                            "stage of their own");
+    }
+    if (query_stage(stage)->conjunction_count > 0) {
+        return stage_refuse(drafting, index, "by_site",
+                            "is not for a conjunction: move it to a stage of its own");
+    }
+    if (effects == 0 || effects > QUERY_EFFECTS_MAX) {
+        return stage_refuse(drafting, index, "by_site",
+                            effects == 0 ? "needs a question that is answered by site: a count, a "
+                                           "mean without where, or a crosstab of two columns of "
+                                           "two categories"
+                                         : "tells 32 effects at most, two of each crosstab: remove "
+                                           "some questions");
+    }
+    if (query_set_cells(set, 0) > QUERY_SITE_CELLS_MAX) {
+        return stage_refuse(drafting, index, "by_site",
+                            "keeps every cell of every site, 4096 cells at most: move the "
+                            "questions of many cells to a stage of their own");
+    }
+    stage->by_site = true;
+    return STATUS_OK;
+}
+
 static enum status build(const struct drafting *drafting, size_t index)
 {
     const struct draft_stage *draft = draft_stage(drafting, index);
@@ -170,10 +209,11 @@ static enum status build(const struct drafting *drafting, size_t index)
     stage->rounds = query_stage(stage)->queries.round_count;
     stage->charge.epsilon_micro = stage->epsilon_micro / stage->rounds;
     status = stage_take_batch(drafting, index);
-    if (status == STATUS_OK) {
-        plan(drafting, index);
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status;
+    plan(drafting, index);
+    return own->by_site ? build_by_site(drafting, index) : STATUS_OK;
 }
 
 static void free_stage(void *own)

@@ -63,6 +63,17 @@ prints 'NOTE: stage 1: character 15 of "count: age >= 650" lies outside'
 expect 0 "$hedgerow" plan job "$work/slip.yml" --json
 python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert len(notes) == 1, notes' \
     "$work/out" || fault 'the note as JSON'
+# What is lost between sites where only their sum is released, and who reads what where it is not.
+sed 's/trust: local/trust: central/' "$work/slip.yml" >"$work/sites.yml"
+expect 0 "$hedgerow" plan job "$work/sites.yml"
+fits sites
+prints 'NOTE: stage 1: under trust central the answers of all sites together are'
+sed 's/task: query,/& by_site: true,/' "$work/slip.yml" >"$work/sites.yml"
+expect 0 "$hedgerow" plan job "$work/sites.yml"
+prints "NOTE: stage 1: by_site: each site's own noisy answer"
+expect 0 "$hedgerow" plan job "$work/sites.yml" --json
+python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert "published under" in notes[0], notes' \
+    "$work/out" || fault 'the note on sites as JSON'
 sed 's/epsilon: 1 /epsilon: 0.02 /' "$job" >"$work/drowned.yml"
 expect 0 "$hedgerow" plan job "$work/drowned.yml" --agents 5
 fits drowned

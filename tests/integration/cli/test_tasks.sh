@@ -147,4 +147,31 @@ prints "warning: character 15 of \"count: age >= 120\" lies outside the column's
 [ "$(grep -c "    character 15 of" "$work/out")" -eq 1 ] || fault 'the notes of answers are not one'
 grep -q 'question-out-of-range' "$work/beyond/logs/coordinator.log" || fault 'no event tells of the question'
 
+# Answers by site: each site's own, under its name, with one site's noise; they are joined, shown and drawn.
+sed -e 's/job: beyond/job: by-site/' -e 's/minimum: 2/minimum: 3/' -e '/stages:/q' "$work/beyond.yml" >"$work/sites.yml"
+cat >>"$work/sites.yml" <<'YML'
+  - {task: query, by_site: true, queries: ["count: age >= 70", "mean: age", "histogram: age by 10"], batch: 50 %, share: 1, grid_bits: 10}
+YML
+sed -i -e 's/cohort: {/&records_most: 5000, /' "$work/sites.yml"
+expect 0 "$hedgerow" simulate "$work/sites.yml" --data "$root/compose/hospitals/flchain.csv" --agents 4 --out "$work/sites"
+prints 'by site, 95 % intervals: count: age >= 70, in share'
+prints 'mean over sites '
+python3 - "$work/sites/result.json" <<'PY' || fault 'answers by site'
+import json, sys
+result = json.load(open(sys.argv[1]))
+share, mean = result["effects"]
+assert share["effect"] == "count: age >= 70" and share["sites"] == 4 and share["low"] < share["value"] < share["high"], share
+assert share["tau"] >= 0 and share["next_low"] <= share["low"] and mean["tau"] is None and mean["note"], result["effects"]
+sites = [s for s in result["sites"] if s["effect"] == share["effect"]]
+assert [s["site"] for s in sites] == [f"hospital-{i}" for i in range(1, 5)], sites
+assert abs(sum(s["weight"] for s in sites) - 1) < 1e-9, sites
+# The sum of all sites is the sum of theirs, to the last step of the grid.
+count = next(a for a in result["answers"] if a["name"] == share["effect"])
+assert abs(sum(s["value"] * s["records"] for s in sites) - count["value"]) < 1e-6, (sites, count)
+assert sum(s["records"] for s in sites) == count["records"], (sites, count)
+PY
+expect 0 "$hedgerow" report "$work/sites/result.json" --format csv
+prints '"effect","round","unit","note","sites","value","low","high"'
+prints '"count: age >= 70",0,"hospital-1",'
+
 finish

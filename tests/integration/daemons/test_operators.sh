@@ -465,7 +465,7 @@ data:
 privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}
 cohort: {minimum: 2, records_most: 5000, deadline_s: 30}
 stages:
-  - {task: query, queries: ["count: age > 500"], batch: 50 %, share: 1, grid_bits: 10}
+  - {task: query, by_site: true, queries: ["count: age > 500"], batch: 50 %, share: 1, grid_bits: 10}
 YAML
 chmod 644 questions.yml
 expect 5 "$agent" check --config two/agent.yml --job questions.yml --timeout 1
@@ -478,10 +478,13 @@ python3 - "$work/out" <<'PY' || fault 'notes are missing in JSON'
 import json, sys
 [job] = json.load(open(sys.argv[1]))["waiting"]
 assert "a batch is a share" in job["notes"][0], job["notes"]
-assert "lies outside" in job["stages"][0]["notes"][0], job["stages"]
+by_site, outside = job["stages"][0]["notes"]
+assert "noisy answer" in by_site and "published under the site's name" in by_site, by_site
+assert "lies outside" in outside, outside
 PY
 expect 5 "$agent" approve --config two/agent.yml </dev/null
 prints 'a batch is a share'
+prints "note: by_site: each site's own noisy answer"
 
 # A second signal, from a supervisor or a person without patience, takes neither result nor exit code.
 sed 's/join_deadline_s: 60 /join_deadline_s: 1 /' "$job" >office/short.yml

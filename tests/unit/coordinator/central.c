@@ -46,7 +46,7 @@ static const char HEAD[] =
     "  features:\n"
     "    - {column: a, centre: 0, half_width: 1}\n"
     "    - {column: b, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 4, delta: %s}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: 4, delta: %s}\n"
     "cohort: {minimum: 2, join_deadline_s: 10, deadline_s: 10, patience_s: 0, records: 12,"
     " records_most: 1000}\n"
     "stages:\n";
@@ -145,13 +145,13 @@ static enum status begin(struct central *bench)
                                : status;
 }
 
-void central_init(struct central *bench, const char *delta, const char *stages)
+static void init(struct central *bench, const char *trust, const char *delta, const char *stages)
 {
     char *text = malloc(TEXT_BYTES);
     struct why why = {{0}};
     memset(bench, 0, sizeof *bench);
     cr_assert_not_null(text);
-    int size = snprintf(text, TEXT_BYTES, HEAD, delta);
+    int size = snprintf(text, TEXT_BYTES, HEAD, trust, delta);
     cr_assert(size > 0 && (size_t)size + strlen(stages) < TEXT_BYTES);
     size += snprintf(text + size, TEXT_BYTES - (size_t)size, "%s", stages);
     bench->text = (struct slice){text, (size_t)size};
@@ -160,6 +160,16 @@ void central_init(struct central *bench, const char *delta, const char *stages)
     bench->random = seeded_random_interface(&bench->seeded);
     cr_assert_eq(effects_init(&bench->effects, 1 << 18), STATUS_OK);
     cr_assert_eq(begin(bench), STATUS_OK);
+}
+
+void central_init(struct central *bench, const char *delta, const char *stages)
+{
+    init(bench, "central", delta, stages);
+}
+
+void central_init_local(struct central *bench, const char *stages)
+{
+    init(bench, "local", "0", stages);
 }
 
 enum status central_restart(struct central *bench)

@@ -52,6 +52,9 @@ extern const char CENTRAL_ASK[];
 void central_init(struct central *bench, const char *delta, const char *stages);
 void central_free(struct central *bench);
 
+/** The same under local trust. */
+void central_init_local(struct central *bench, const char *stages);
+
 /** The program ends and begins anew from its journal. Returns the first status that is not OK. */
 enum status central_restart(struct central *bench);
 

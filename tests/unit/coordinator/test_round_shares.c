@@ -225,3 +225,49 @@ Test(round_shares, a_journal_with_another_number_of_records_is_refused)
         job_free(&job);
     }
 }
+
+static int64_t any(size_t agent, size_t place)
+{
+    return (int64_t)(agent + 1) * 1000 - (int64_t)place * 7;
+}
+
+static void expect_sites(const struct central *bench)
+{
+    const struct outcome *outcome = &bench->coordinator->outcome;
+    cr_assert(outcome->site_count == 2 && outcome->by_site != NULL);
+    for (size_t i = 0; i < 2; i++) {
+        const int64_t *row = outcome->by_site + 3 * i;
+        cr_expect(row[0] == (i == 0 ? 6 : 500) && row[1] == any(i, 0) && row[2] == any(i, 1));
+    }
+}
+
+/* What is kept of a site is its answer as it left it, with its number of records: before and after a kill. */
+Test(round_shares, answers_by_site_are_those_that_left_the_sites)
+{
+    central_init_local(&bench, "  - {task: query, queries: [\"count: a >= 0.5\", \"mean: b\"], "
+                               "by_site: true, batch: 50 %, share: 1, grid_bits: 10}\n");
+    bench.records[0] = 6;
+    bench.records[1] = 500;
+    central_greet(&bench);
+    central_answer(&bench, any);
+    expect_sites(&bench);
+    cr_assert_eq(central_restart(&bench), STATUS_OK);
+    expect_sites(&bench);
+    central_free(&bench);
+}
+
+/* A stage that does not say so keeps the sum alone. */
+Test(round_shares, without_by_site_no_answer_of_a_site_is_kept)
+{
+    central_init_local(&bench, "  - {task: query, queries: [\"count: a >= 0.5\"], batch: 50 %, "
+                               "share: 1, grid_bits: 10}\n");
+    bench.records[0] = 6;
+    bench.records[1] = 500;
+    central_greet(&bench);
+    central_answer(&bench, any);
+    cr_assert_null(bench.coordinator->outcome.by_site);
+    for (size_t i = 0; i < bench.kept_count; i++) {
+        cr_expect_eq(bench.kept[i].blob_size, 0);
+    }
+    central_free(&bench);
+}

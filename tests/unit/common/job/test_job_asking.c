@@ -26,7 +26,7 @@ static const char *const number = "column: y, centre: 0, half_width: 1";
 static enum status parse(struct why *why, const char *label, const char *trust, const char *stage)
 {
     struct job job;
-    char text[4096];
+    char text[8192];
     (void)snprintf(text, sizeof text, frame, label, trust, stage);
     const enum status status = job_parse(&job, (struct slice){text, strlen(text)}, "job.yml", why);
     if (status != STATUS_OK) {
@@ -101,6 +101,42 @@ Test(job_asking, questions)
     refused(QUERY "conjunction: {positive: \"y = 1\", features: [\"age > 1\"]}}",
             "job.yml:11:80: stages[0].conjunction.positive: character 3, \"=\": equality is "
             "written ==");
+}
+
+Test(job_asking, answers_by_site)
+{
+    taken("local", QUERY "by_site: true, queries: [\"count: age >= 65\", \"histogram: sex\"]}");
+    taken("central", QUERY "by_site: false, queries: [\"count: age >= 65\"]}");
+    refused(QUERY "by_site: true, queries: [\"quantile: 0.5 of age\", \"mean: age\"]}",
+            "job.yml:11:65: stages[0].by_site: is not for quantiles, which ask in several rounds: "
+            "move them to a stage of their own");
+    refused(QUERY "by_site: true, queries: [\"histogram: sex\", \"mean: age where sex == F\"]}",
+            "job.yml:11:65: stages[0].by_site: needs a question that is answered by site: a count, "
+            "a mean without where, or a crosstab of two columns of two categories");
+    refused(QUERY "by_site: true, conjunction: {positive: \"y == 1\", features: [\"age > 1\"]}}",
+            "job.yml:11:65: stages[0].by_site: is not for a conjunction: move it to a stage of its "
+            "own");
+}
+
+/* The coordinator keeps every cell of every site: as many as the job's reader lets through. */
+Test(job_asking, answers_by_site_are_bounded)
+{
+    char stage[7000];
+    int used = snprintf(stage, sizeof stage, QUERY "by_site: true, queries: [\"mean: age\"");
+    for (int i = 0; i < 32; i++) {
+        used += snprintf(stage + used, sizeof stage - (size_t)used, ", \"count: age >= %d\"", i);
+    }
+    (void)snprintf(stage + used, sizeof stage - (size_t)used, "]}");
+    refused(stage, "job.yml:11:65: stages[0].by_site: tells 32 effects at most, two of each "
+                   "crosstab: remove some questions");
+    used = snprintf(stage, sizeof stage, QUERY "by_site: true, queries: [\"mean: age\"");
+    for (int i = 0; i < 43; i++) {
+        used += snprintf(stage + used, sizeof stage - (size_t)used,
+                         ", \"histogram: age by 0.5 where age > %d\"", i);
+    }
+    (void)snprintf(stage + used, sizeof stage - (size_t)used, "]}");
+    refused(stage, "job.yml:11:65: stages[0].by_site: keeps every cell of every site, 4096 cells "
+                   "at most: move the questions of many cells to a stage of their own");
 }
 
 Test(job_asking, choices)

@@ -18,8 +18,42 @@ enum {
     EXAMPLE_FEATURES = 3,
     EXAMPLE_ANSWERS = 2,
     EXAMPLE_RELEASES = 2,
-    EXAMPLE_POINTS = 4
+    EXAMPLE_POINTS = 4,
+    EXAMPLE_SITES = 3
 };
+
+/* An effect at three sites, of which one has too little data. */
+static inline void example_sites(struct result *result)
+{
+    cr_assert(result_reserve_effects(result, 1, EXAMPLE_SITES) == STATUS_OK);
+    (void)snprintf(result->effect[0].name, RESULT_TEXT_BYTES, "crosstab: a x b: odds ratio of b 1");
+    (void)snprintf(result->effect[0].unit, RESULT_NAME_BYTES, "odds ratio");
+    result->effect[0].round = 2;
+    result->effect[0].sites = 2;
+    result->effect[0].value = 1.5;
+    result->effect[0].low = 1.25;
+    result->effect[0].high = 1.8;
+    result->effect[0].error = 0.0625;
+    result->effect[0].spread = 0.125;
+    result->effect[0].share = 0.25;
+    result->effect[0].statistic = 4.5;
+    result->effect[0].p = 0.34375;
+    result->effect[0].next_low = 0.75;
+    result->effect[0].next_high = 3;
+    for (size_t i = 0; i < EXAMPLE_SITES; i++) {
+        struct result_site *site = &result->site[i];
+        (void)snprintf(site->effect, sizeof site->effect, "%s", result->effect[0].name);
+        (void)snprintf(site->site, sizeof site->site, "<site %zu>", i + 1);
+        site->round = 2;
+        site->records = 1000;
+        site->value = i == 2 ? NAN : 1.375 + 0.25 * (double)i;
+        site->low = i == 2 ? NAN : 0.875;
+        site->high = i == 0 ? 2.25 : NAN;
+        site->noise = i == 2 ? NAN : 0.0625;
+        site->sampling = i == 2 ? NAN : 0.125;
+        site->weight = i == 2 ? NAN : 0.5;
+    }
+}
 
 /* A question, what it released, and a selection. */
 static inline void example_answers(struct result *result)
@@ -39,6 +73,7 @@ static inline void example_answers(struct result *result)
         answer->total_low = i == 0 ? 950.25 : NAN;
         answer->total_high = i == 0 ? 1050.75 : NAN;
     }
+    example_sites(result);
     cr_assert(result_reserve_points(result, EXAMPLE_POINTS) == STATUS_OK);
     for (size_t i = 0; i < EXAMPLE_POINTS; i++) {
         struct result_point *point = &result->point[i];

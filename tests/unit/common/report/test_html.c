@@ -265,6 +265,39 @@ Test(html, draws_curves_with_bands_and_numbers_at_risk)
     result_free(&result);
 }
 
+Test(html, draws_effects_by_site_as_a_forest)
+{
+    struct result result = example_result();
+    char *page = drawn(&result);
+    cr_assert(occurrences(page, "<table class=\"forest\"") == 1, "one effect");
+    cr_assert(occurrences(page, "<rect class=\"told\"") == 2, "of two sites");
+    cr_assert(occurrences(page, "<path class=\"told\"") == 1 &&
+              occurrences(page, "<line class=\"next\"") == 1);
+    cr_assert(strstr(page, "&lt;site 3&gt;") != NULL && strstr(page, "<site") == NULL);
+    cr_assert(strstr(page, "<small>0.875 to 2.25</small>") != NULL);
+    cr_assert(strstr(page, "0.875 to \xe2\x80\xa6") != NULL, "an end that is not known");
+    cr_assert(strstr(page, "not enough data") != NULL && strstr(page, ">50%<") != NULL);
+    cr_assert(strstr(page, "I\xc2\xb2 = 25%") != NULL && strstr(page, "p = 0.34") != NULL);
+    free(page);
+    /* Fewer than three sites: the others are told, and why there is no mean. */
+    struct result_effect *effect = &result.effect[0];
+    effect->value = effect->low = effect->high = effect->spread = effect->p = NAN;
+    effect->next_low = effect->next_high = NAN;
+    (void)snprintf(effect->note, RESULT_TEXT_BYTES, "2 of 3 sites have enough data");
+    page = drawn(&result);
+    cr_assert(strstr(page, "<path class=\"told\"") == NULL &&
+              strstr(page, "Between sites:") == NULL);
+    cr_assert(strstr(page, "2 of 3 sites have enough data. ") != NULL);
+    free(page);
+    result.effect_count = 0;
+    page = drawn(&result);
+    cr_assert(strstr(page, "class=\"forest\"") == NULL &&
+              strstr(page, "Do the institutions differ") == NULL);
+    free(page);
+    result.effect_count = 1;
+    result_free(&result);
+}
+
 Test(html, draws_a_table_1_as_papers_do)
 {
     struct result result = example_result();

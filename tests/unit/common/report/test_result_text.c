@@ -23,6 +23,10 @@ Test(result_text, has_every_answer_and_its_price_in_each_format)
     cr_expect(strstr(text, "|---|---:|---:|---|") != NULL);
     cr_expect(strstr(text, "epsilon ") != NULL && strstr(text, "delta ") != NULL);
     cr_expect(strstr(text, "band\\_low") != NULL, "curves too");
+    cr_expect(strstr(text,
+                     "| crosstab: a x b: odds ratio of b 1 | 2 | &lt;site 2&gt; | 1000 | 1.625 "
+                     "| 0.875 |  | 0.0625 |") != NULL);
+    cr_expect(strstr(text, "i\\_squared") != NULL, "effects by site too");
     free(text);
     text = written(&result, RESULT_CSV);
     cr_expect(strstr(text, "\"name\",\"round\",\"value\",") == text);
@@ -35,11 +39,15 @@ Test(result_text, has_every_answer_and_its_price_in_each_format)
     free(text);
     result.answer_count = 0;
     result.point_count = 0;
+    result.effect_count = 0;
+    result.site_count = 0;
     text = written(&result, RESULT_MARKDOWN);
     cr_expect_str_eq(text, "");
     free(text);
     result.answer_count = EXAMPLE_ANSWERS;
     result.point_count = EXAMPLE_POINTS;
+    result.effect_count = 1;
+    result.site_count = EXAMPLE_SITES;
     result_free(&result);
 }
 

@@ -64,7 +64,7 @@ static void teardown(void)
 static void run_round(uint32_t round)
 {
     static int64_t own[AGENTS][ANSWER_MAX];
-    const double **models = NULL;
+    struct closing_own *models = NULL;
     struct member member[AGENTS];
     struct cohort cohort = {.member = member, .count = AGENTS};
     uint32_t within = 0;
@@ -81,18 +81,16 @@ static void run_round(uint32_t round)
     cr_assert(closing.sum != NULL && count <= ANSWER_MAX);
     memset(member, 0, sizeof member);
     for (size_t i = 0; i < AGENTS; i++) {
-        double told[ANSWER_MAX];
         member[i].standing = STANDING_ANSWERED;
         for (size_t j = 0; j < count; j++) {
             own[i][j] = (int64_t)(j + 1) * 8;
-            told[j] = ldexp((double)own[i][j], -(int)stage->grid_bits);
             closing.sum[j] += own[i][j];
         }
-        member[i].own = malloc(count * sizeof *told);
+        member[i].own = malloc(count * sizeof own[i][0]);
         cr_assert_not_null(member[i].own);
-        memcpy(member[i].own, told, count * sizeof *told);
+        memcpy(member[i].own, own[i], count * sizeof own[i][0]);
     }
-    cr_assert_eq(cohort_own_models(&models, &closing.own_count, &cohort), STATUS_OK);
+    cr_assert_eq(cohort_own_answers(&models, &closing.own_count, &cohort), STATUS_OK);
     closing.own = models;
     cr_assert_eq(task_close(&job, stage)->close(&closing), STATUS_OK);
     free(models);

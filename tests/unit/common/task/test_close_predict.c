@@ -21,7 +21,7 @@ struct fixture {
     struct outcome outcome;
     struct peer agent[AGENTS];
     struct cohort cohort;
-    const double **own;
+    struct closing_own *own;
     struct record record;
     struct closing closing;
     size_t outputs;
@@ -79,16 +79,16 @@ static void fill(struct fixture *f, bool own)
 {
     for (size_t agent = 0; agent < AGENTS; agent++) {
         f->cohort.member[agent].standing = STANDING_ANSWERED;
-        f->cohort.member[agent].own = own ? calloc(Q, sizeof(double)) : NULL;
+        f->cohort.member[agent].own = own ? calloc(Q, sizeof(int64_t)) : NULL;
         for (size_t q = 0; q < Q; q++) {
             f->closing.sum[q] += answer_of(agent, q);
             if (own) {
-                f->cohort.member[agent].own[q] = ldexp((double)answer_of(agent, q), -BITS);
+                f->cohort.member[agent].own[q] = answer_of(agent, q);
             }
         }
     }
     free(f->own);
-    cr_assert_eq(cohort_own_models(&f->own, &f->closing.own_count, &f->cohort), STATUS_OK);
+    cr_assert_eq(cohort_own_answers(&f->own, &f->closing.own_count, &f->cohort), STATUS_OK);
     f->closing.own = f->own;
 }
 

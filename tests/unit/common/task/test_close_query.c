@@ -4,6 +4,7 @@
 #include "tests/unit/coordinator/history.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,4 +102,77 @@ Test(close_query, bars_follow_the_noise_of_the_unit)
     outcome_free(&of_all);
     job_free(&record);
     job_free(&all);
+}
+
+static const char BY_SITE[] =
+    "hedgerow: 1\n"
+    "job: toy\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: u, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
+    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
+    "stages:\n"
+    "  - {task: query, queries: [\"count: u > 0\"], by_site: true, batch: 100, share: 1, "
+    "grid_bits: 4}\n";
+
+static struct peer four[4] = {{"a"}, {"b"}, {"c"}, {"d"}};
+
+/* Each site's records and its count. */
+static enum status add_sites(struct outcome *outcome, struct job *job, const int64_t *rows,
+                             size_t bytes)
+{
+    int64_t sum = (30 + 40 + 50 + 60) << 4;
+    struct record record = history_round(0, four, 4);
+    history_begin(job, outcome, BY_SITE);
+    record.as.round.sum = &sum;
+    record.as.round.sum_count = 1;
+    record.as.round.blob_bytes = bytes;
+    return outcome_add(outcome, job, &record, (struct slice){rows, bytes});
+}
+
+Test(close_query, tells_each_site_by_its_name_and_joins_them)
+{
+    const int64_t rows[8] = {100, 30 << 4, 100, 40 << 4, 100, 50 << 4, 100, 60 << 4};
+    struct job job;
+    struct outcome outcome;
+    cr_assert_eq(add_sites(&outcome, &job, rows, sizeof rows), STATUS_OK);
+    const struct outcome_round *round = &outcome.round[0];
+    cr_assert(round->effect_count == 1 && round->site_count == 4);
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_str_eq(round->site_of[i].peer.name, four[i].name);
+        cr_expect_eq(round->site_of[i].records, 100);
+        cr_expect_float_eq(round->site[i].value, 0.3 + 0.1 * (double)i, 1e-12);
+        /* one site's noise: epsilon 1, a sensitivity of one record */
+        cr_expect_float_eq(round->site[i].noise, sqrt(2) / 100, 1e-4);
+    }
+    cr_expect_float_eq(round->effect[0].all.value, 0.45, 1e-9);
+    cr_expect_eq(round->effect[0].all.sites, 4);
+    outcome_free(&outcome);
+    job_free(&job);
+}
+
+/* A journal that was bent: rows that are missing, that sum to something else, or are of other records. */
+Test(close_query, rows_of_sites_that_are_not_the_sums_are_refused)
+{
+    static const int64_t bent[][8] = {
+        {100, 31 << 4, 100, 40 << 4, 100, 50 << 4, 100, 60 << 4},
+        {200, 30 << 4, 100, 40 << 4, 100, 50 << 4, 100, 60 << 4},
+        {0, 30 << 4, 200, 40 << 4, 100, 50 << 4, 100, 60 << 4},
+        {-100, 30 << 4, 300, 40 << 4, 100, 50 << 4, 100, 60 << 4},
+    };
+    struct job job;
+    struct outcome outcome;
+    for (size_t i = 0; i < sizeof bent / sizeof bent[0]; i++) {
+        cr_expect_eq(add_sites(&outcome, &job, bent[i], sizeof bent[i]), STATUS_CORRUPT, "%zu", i);
+        outcome_free(&outcome);
+        job_free(&job);
+    }
+    cr_expect_eq(add_sites(&outcome, &job, bent[0], sizeof bent[0] - 8), STATUS_CORRUPT);
+    outcome_free(&outcome);
+    job_free(&job);
+    cr_expect_eq(add_sites(&outcome, &job, NULL, 0), STATUS_CORRUPT);
+    outcome_free(&outcome);
+    job_free(&job);
 }

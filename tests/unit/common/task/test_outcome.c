@@ -149,16 +149,16 @@ Test(strategy, a_fit_becomes_the_average_its_thresholds_and_the_agents_own)
                               .count = 2,
                               .record = &record};
     int64_t *sum = closing.sum;
-    const double **own = NULL;
+    struct closing_own *own = NULL;
 
     cr_assert_eq(cohort_set_roster(&cohort, agents, 2), STATUS_OK);
     for (size_t i = 0; i < 2; i++) {
         cohort.member[i].standing = STANDING_ANSWERED;
-        cohort.member[i].own = malloc(2 * sizeof(double));
-        cohort.member[i].own[0] = (double)i;
-        cohort.member[i].own[1] = 10 + (double)i;
+        cohort.member[i].own = malloc(2 * sizeof(int64_t));
+        cohort.member[i].own[0] = (int64_t)i << 16;
+        cohort.member[i].own[1] = (int64_t)(10 + i) << 16;
     }
-    cr_assert_eq(cohort_own_models(&own, &closing.own_count, &cohort), STATUS_OK);
+    cr_assert_eq(cohort_own_answers(&own, &closing.own_count, &cohort), STATUS_OK);
     closing.own = own;
     sum[0] = INT64_C(3) << 16;
     sum[1] = -(INT64_C(5) << 16);

@@ -1,0 +1,45 @@
+/* query_between.h - the answers by site: of some questions the effect at each site, from the site's own released cells, and what all
+ * sites together say of it (estimate/between.h). Works on released sums and public numbers alone, as query_run.h does. */
+
+#ifndef QUERY_QUERY_BETWEEN_H
+#define QUERY_QUERY_BETWEEN_H
+
+#include "base/status.h"
+#include "estimate/between.h"
+#include "query/query_run.h"
+
+enum { QUERY_EFFECTS_MAX = 32, QUERY_SITE_CELLS_MAX = 4096 };
+
+struct query_effect {
+    char name[QUERY_NAME_BYTES]; /* as the answer's of all records together */
+    char unit[SCHEMA_NAME_BYTES];
+    char note[QUERY_NOTE_BYTES]; /* why a figure is not given; may be empty */
+    bool
+        is_ratio; /* an odds ratio: error, spread and sites' deviations are those of its logarithm */
+    struct between all;
+};
+
+/* The sites' own released sums. */
+struct query_sites {
+    const struct query_set *set;
+    const int64_t *row; /* (count, 1 + cells): the site's number of records, its cells of round 0 */
+    size_t count;       /* at most BETWEEN_SITES_MAX */
+    struct query_noise noise; /* on each cell of one site */
+};
+
+/** Returns how many effects the questions have: of a count its share, of a mean without `where` the mean, of a cross table of 2 x 2 the
+ * difference of two shares and the odds ratio. */
+size_t query_between_count(const struct query_set *set);
+
+/**
+ * Writes the effects.
+ *
+ * effect  out  (query_between_count)
+ * site    out  (query_between_count, count) in the effect's unit
+ *
+ * Fails with STATUS_NO_MEMORY.
+ */
+MUST_USE enum status query_between(struct query_effect *effect, struct between_site *site,
+                                   const struct query_sites *sites);
+
+#endif

@@ -1,0 +1,97 @@
+/* Effects by site as papers draw them: a line for each site with its interval, a square as large as its weight, and below
+ * them the mean over sites. A table, whose middle cells are drawings on one scale: it can be copied, and fits a telephone. */
+
+function scaleOf(effect, sites) {
+  const isRatio = effect.unit === "odds ratio", own = (v) => isRatio ? Math.log(v) : v;
+  const ends = sites.concat(effect).flatMap((s) => [s.low, s.value, s.high]).filter(known).map(own);
+  const none = isRatio || effect.name.includes(" less ") ? 0 : null; /* no difference */
+  const low = least(ends.concat(none === null ? [] : [none])), high = most(ends.concat(none === null ? [] : [none]));
+  const margin = (high - low || 1) * 0.06, from = low - margin, to = high + margin;
+  const share = (v) => Math.min(Math.max((v - from) / (to - from), 0), 1);
+  /* An end whose words would touch those in the middle has none. */
+  const middle = none === null ? (low + high) / 2 : none;
+  const ticks = [middle].concat([low, high].filter((v) => Math.abs(share(v) - share(middle)) > 0.3));
+  return { at: (v) => share(own(v)), none: none === null ? null : share(none),
+    ticks: ticks.map((v) => [share(v), general(isRatio ? Math.exp(v) : v, 2)]) };
+}
+
+const inPercent = (share) => (100 * share).toFixed(2) + "%";
+/* An end that is not known lies beyond the drawing. */
+const lowEnd = (s, scale) => known(s.low) ? scale.at(s.low) : 0;
+const highEnd = (s, scale) => known(s.high) ? scale.at(s.high) : 1;
+
+function forestCell(scale, parts) {
+  const none = scale.none === null ? [] : [el("line", { class: "none", x1: inPercent(scale.none), x2: inPercent(scale.none),
+    y1: "0", y2: "100%" })];
+  return el("td", { class: "plotted" }, el("svg", { "aria-hidden": "true" }, none, parts));
+}
+
+function siteMarks(s, scale) {
+  if (!known(s.value)) { return []; }
+  const side = known(s.weight) ? 4 + 14 * Math.sqrt(s.weight) : 4, half = (-side / 2).toFixed(1);
+  return [el("line", { class: "reach", x1: inPercent(lowEnd(s, scale)), x2: inPercent(highEnd(s, scale)), y1: "50%", y2: "50%" }),
+    el("rect", { class: known(s.weight) ? "told" : "left-out", x: inPercent(scale.at(s.value)), y: "50%", width: side.toFixed(1),
+      height: side.toFixed(1), transform: "translate(" + half + " " + half + ")" })];
+}
+
+/* Stretched from end to end, its middle at the mean. */
+function diamond(effect, scale) {
+  const from = lowEnd(effect, scale), width = highEnd(effect, scale) - from;
+  const middle = width > 0 ? 100 * (scale.at(effect.value) - from) / width : 50;
+  return el("svg", { x: inPercent(from), y: "20%", width: inPercent(width), height: "60%", viewBox: "0 0 100 100",
+    preserveAspectRatio: "none" }, el("path", { class: "told", d: "M0 50L" + middle.toFixed(2) + " 0L100 50L" + middle.toFixed(2) + " 100Z" }));
+}
+
+function rangeText(low, high, digits) {
+  return (known(low) ? general(low, digits) : "\u2026") + " to " + (known(high) ? general(high, digits) : "\u2026");
+}
+
+function forestRow(name, below, cell, value, range, weight, style) {
+  return el("tr", { class: style }, el("th", { scope: "row" }, name, below ? [el("br"), el("small", {}, below)] : []), cell,
+    el("td", {}, value, range ? [el("br"), el("small", {}, range)] : []), el("td", {}, weight));
+}
+
+function forestTable(effect, sites) {
+  const scale = scaleOf(effect, sites);
+  const rows = sites.map((s) => forestRow(s.site, fixed(s.records, 0) + " records", forestCell(scale, siteMarks(s, scale)),
+    known(s.value) ? general(s.value, 3) : "not enough data", known(s.value) ? rangeText(s.low, s.high, 3) : "",
+    known(s.weight) ? written(s.weight, "percent", 0) : "\u2013", null));
+  if (known(effect.value)) {
+    rows.push(forestRow("Mean over sites", "random effects", forestCell(scale, diamond(effect, scale)), general(effect.value, 3),
+      rangeText(effect.low, effect.high, 3), "100%", "chosen"));
+  }
+  if (known(effect.next_low)) {
+    rows.push(forestRow("Another such site", "", forestCell(scale, el("line", { class: "next", x1: inPercent(scale.at(effect.next_low)),
+      x2: inPercent(scale.at(effect.next_high)), y1: "50%", y2: "50%" })), "", rangeText(effect.next_low, effect.next_high, 3), "", null));
+  }
+  rows.push(el("tr", { class: "axis", "aria-hidden": "true" }, el("td", {}), el("td", { class: "plotted" }, el("svg", {},
+    scale.ticks.map((tick) => el("text", { x: inPercent(tick[0]), y: "70%",
+      "text-anchor": tick[0] < 0.15 ? "start" : tick[0] > 0.85 ? "end" : "middle" }, tick[1])))), el("td", {}), el("td", {})));
+  return el("table", { class: "forest" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "site"), el("th", { scope: "col" }, ""),
+    el("th", { scope: "col" }, effect.unit + ", 95\u00a0%"), el("th", { scope: "col" }, "weight"))), el("tbody", {}, rows));
+}
+
+function spreadText(effect) {
+  return known(effect.tau) ? "Between sites: \u03c4 = " + general(effect.tau, 3) + (effect.unit === "odds ratio" ? " (of the logarithm)" : "")
+    + ", I\u00b2 = " + written(effect.i_squared, "percent", 0) + "; test that all are alike: Q = " + general(effect.q, 3) + ", p = "
+    + general(effect.p, 2) + ". Neither sampling nor noise counts as a difference. " : "";
+}
+
+function forestCards() {
+  const place = document.getElementById("forest-cards");
+  if (!place) { return; }
+  result.effects.slice(0, ROWS_MAX).forEach((effect) => {
+    const sites = result.sites.filter((s) => s.effect === effect.effect && s.round === effect.round);
+    place.appendChild(el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, effect.effect)),
+      forestTable(Object.assign({ name: effect.effect }, effect), sites),
+      el("p", {}, spreadText(effect) + (effect.note ? upper(effect.note) + ". " : "") + "\u03b5 = " + general(result.privacy.epsilon, 4)
+        + (result.privacy.delta > 0 ? ", \u03b4 = " + general(result.privacy.delta, 3) : "") + " for the whole job.")));
+  });
+}
+
+forestCards();
+const range = (s, low, high, digits) => known(s[low]) || known(s[high]) ? rangeText(s[low], s[high], digits) : "\u2013";
+table("effects", columnsOf("effects", { low: { cell: (e) => range(e, "low", "high", 4) },
+  next_low: { cell: (e) => range(e, "next_low", "next_high", 4) } }), result.effects || []);
+table("sites", [{ key: "effect", label: "effect", format: "text" }].concat(columnsOf("sites", {
+  low: { cell: (s) => range(s, "low", "high", 4) } })), result.sites || []);

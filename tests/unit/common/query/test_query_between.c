@@ -1,0 +1,72 @@
+/* Answers by site: which questions have them, from which of a site's cells, in which unit. */
+
+#include "query/query_between.h"
+#include "toy_schema.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BITS = 10, SITES = 4, EFFECTS = 4, CELLS = 9 };
+
+static struct query_set set;
+static int64_t row[SITES][1 + CELLS];
+static struct query_effect effect[EFFECTS];
+static struct between_site site[EFFECTS][SITES];
+
+/* Cells in records: histogram 2, table 5, count 1, mean 1. */
+static void join(double noise_scale)
+{
+    static const char *const texts[] = {"histogram: sex", "crosstab: sex x death",
+                                        "count: age > 60", "mean: age"};
+    cr_assert_eq(query_set_init(&set, texts, 4, BITS, &toy, NULL), STATUS_OK);
+    cr_assert(query_between_count(&set) == EFFECTS && query_set_cells(&set, 0) == CELLS);
+    for (size_t i = 0; i < SITES; i++) {
+        const int64_t cells[CELLS] = {
+            500, 500, 350 - (int64_t)i * 10, 150, 250, 250, (int64_t)i * 10, 300, 100};
+        row[i][0] = 1000;
+        for (size_t j = 0; j < CELLS; j++) {
+            row[i][1 + j] = cells[j] << BITS;
+        }
+    }
+    const struct query_sites sites = {.set = &set,
+                                      .row = row[0],
+                                      .count = SITES,
+                                      .noise = {.scale = ldexp(noise_scale, BITS), .draws = 1}};
+    cr_assert_eq(query_between(effect, site[0], &sites), STATUS_OK);
+    query_set_free(&set);
+}
+
+Test(query_between, effects_are_those_of_each_sites_own_cells)
+{
+    join(0.001);
+    cr_expect_str_eq(effect[0].name, "crosstab: sex x death: share of death 1, sex M less F");
+    cr_expect_str_eq(effect[1].name,
+                     "crosstab: sex x death: odds ratio of death 1, sex M against F");
+    cr_expect_str_eq(effect[2].name, "count: age > 60");
+    cr_expect_str_eq(effect[2].unit, "share");
+    cr_expect_str_eq(effect[3].unit, "age");
+    for (size_t i = 0; i < SITES; i++) {
+        const double n = 350 - 10 * (double)i;
+        cr_expect_float_eq(site[0][i].value, 0.5 - 150 / (150 + n), 1e-4);
+        cr_expect_float_eq(site[1][i].value, n / 150, 0.01);
+        cr_expect(site[1][i].low < n / 150 && site[1][i].high > n / 150);
+        cr_expect_float_eq(site[2][i].value, 0.3, 1e-9);
+        /* 100 above the middle of 50 .. 98, over 1000 records */
+        cr_expect_float_eq(site[3][i].value, 74 + 48 * 0.1, 1e-9);
+    }
+    cr_expect(effect[1].is_ratio && effect[1].all.low > 1 && effect[1].all.high < 4);
+    cr_expect(isnan(effect[3].all.spread) && effect[3].note[0] != '\0');
+    cr_expect(effect[0].all.sites == SITES && effect[0].note[0] == '\0');
+}
+
+/* Cells of 150 are below 4 deviations of 42; rows of 500 are above 5 of 60; shares of a thousand records too. */
+Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
+{
+    join(30);
+    cr_expect_eq(effect[1].all.sites, 0);
+    cr_expect_str_eq(effect[1].note, "0 of 4 sites have enough data for this question at this "
+                                     "epsilon: fewer than 3 sites are not joined");
+    cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
+    cr_expect(effect[0].all.sites == SITES && effect[2].all.sites == SITES);
+}
