@@ -189,8 +189,8 @@ enum status intervals_between(struct intervals_between *out,
             noise_laplace_init(&drawing.noise_of_table, (struct noise_scale){2 * one, epsilon});
     }
     for (size_t run = 0; run < setting->runs && status == STATUS_OK; run++) {
-        struct between_site site[SITES_MAX];
-        double truth[SITES_MAX];
+        struct between_site site[SITES_MAX] = {{0}};
+        double truth[SITES_MAX] = {0};
         for (size_t i = 0; i < setting->sites; i++) {
             truth[i] = truth_of(effect) + tau_of(setting, effect) * normal(&drawing.seeded);
         }

@@ -20,16 +20,14 @@ static enum status keep_by_site(struct closing *closing)
     const size_t width = site_width(closing->stage);
     CHECK(closing->own_count == closing->record->as.round.agent_count &&
           closing->count + 1 == width);
-    uint8_t *rows = malloc(closing->own_count * width * sizeof(int64_t));
+    int64_t *rows = malloc(closing->own_count * width * sizeof *rows);
     if (rows == NULL) {
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < closing->own_count; i++) {
         const struct closing_own *own = &closing->own[i];
-        const int64_t records =
-            closing->stage->batch_nano > 0 ? own->records : closing->stage->batch;
-        memcpy(rows + i * width * sizeof records, &records, sizeof records);
-        memcpy(rows + (i * width + 1) * sizeof records, own->step, closing->count * sizeof records);
+        rows[i * width] = closing->stage->batch_nano > 0 ? own->records : closing->stage->batch;
+        memcpy(&rows[i * width + 1], own->step, closing->count * sizeof *rows);
     }
     closing->rows = (double *)(void *)rows;
     closing->row_count = closing->own_count;
