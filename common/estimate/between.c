@@ -15,6 +15,8 @@ static const double pi = 3.14159265358979323846;
 struct given {
     double y[BETWEEN_SITES_MAX];
     double v[BETWEEN_SITES_MAX];
+    double excess
+        [BETWEEN_SITES_MAX]; /* kurtosis of y above a normal variable's: 3 of Laplace noise alone */
     size_t k;
 };
 
@@ -165,6 +167,24 @@ static double typical(const struct given *given)
     return (k - 1) * alike.weights / (alike.weights * alike.weights - alike.squares);
 }
 
+/* The noise's tails are heavier than the normal distribution's, and so are Q's. A multiple of chi-squared has Q's mean and variance,
+ * 2 (k - 1) + sum excess_i (1 - w_i / sum w)^2 (Box 1954); between whole degrees of freedom the chance is drawn straight. */
+static double p_of(const struct given *given, double q)
+{
+    const double mean = (double)(given->k - 1);
+    const struct weighed all = weigh(given, 0);
+    double variance = 2 * mean;
+    for (size_t i = 0; i < given->k; i++) {
+        const double other = 1 - 1 / given->v[i] / all.weights;
+        variance += given->excess[i] * other * other;
+    }
+    const double freedom = fmax(2 * mean * mean / variance, 1);
+    const size_t below = (size_t)freedom;
+    const double x = q * freedom / mean;
+    const double first = chi_squared_above(x, below);
+    return first + (freedom - (double)below) * (chi_squared_above(x, below + 1) - first);
+}
+
 static void tell_spread(struct between *out, const struct given *given, double variance)
 {
     const size_t freedom = given->k - 1;
@@ -172,7 +192,7 @@ static void tell_spread(struct between *out, const struct given *given, double v
     out->spread = sqrt(variance);
     out->share = variance / (variance + typical(given));
     out->statistic = weigh(given, 0).q;
-    out->p = chi_squared_above(out->statistic, freedom);
+    out->p = p_of(given, out->statistic);
     list_possible(&possible, given);
     out->next_low = next_point(&possible, freedom, false);
     out->next_high = next_point(&possible, freedom, true);
@@ -185,9 +205,11 @@ void between_sites(struct between *out, struct between_site *site, size_t count,
     for (size_t i = 0; i < count; i++) {
         site[i].weight = NAN;
         if (!isnan(site[i].value)) {
+            const double noise = site[i].noise * site[i].noise;
+            const double v = site[i].sampling * site[i].sampling + noise;
             given.y[given.k] = site[i].value;
-            given.v[given.k++] =
-                site[i].sampling * site[i].sampling + site[i].noise * site[i].noise;
+            given.v[given.k] = v;
+            given.excess[given.k++] = 3 * (noise / v) * (noise / v);
         }
     }
     *out = (struct between){given.k, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};

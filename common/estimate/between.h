@@ -9,6 +9,7 @@
  *   mean      m +- t_(k-1) sqrt(max(1, Q / (k - 1)) / sum w_i) (Hartung, Knapp 2001; Sidik, Jonkman 2002; at least 1 as Roever
  *             et al. 2015, and with this tau^2 always 1)
  *   I^2       tau^2 / (tau^2 + v), v the typical variance within a site (Higgins, Thompson 2002)
+ *   test      Q(0), against a multiple of chi-squared that has Q's mean and variance under Laplace noise (Box 1954)
  *   new site  the middle 95 % of m + tau Z + se T_(k-1), tau drawn from the distribution that Q, which has k - 1 degrees of freedom,
  *             gives it (Nagashima et al. 2019, by the generalised Q)
  *

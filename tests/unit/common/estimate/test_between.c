@@ -12,16 +12,17 @@ static void near(double got, double expected, double by, const char *what)
     cr_expect(fabs(got - expected) <= by, "%s: %.10g is not %.10g", what, got, expected);
 }
 
-/* Half of the variance is said to be noise: it is not told apart. */
-static size_t read_sites(struct between_site *site, const char *key)
+static size_t read_sites(struct between_site *site, const char *key, bool has_noise)
 {
     double y[8];
     double v[8];
     const size_t count = vector_read(y, 8, vectors("between"), key);
     (void)vector_read(v, 8, vectors("between"), "v");
     for (size_t i = 0; i < count; i++) {
-        site[i] = (struct between_site){
-            .value = y[i], .sampling = sqrt(v[i] / 2), .noise = sqrt(v[i] / 2)};
+        const double half = v[i] / 2;
+        site[i] = (struct between_site){.value = y[i],
+                                        .sampling = sqrt(has_noise ? half : v[i]),
+                                        .noise = has_noise ? sqrt(half) : 0};
     }
     return count;
 }
@@ -32,7 +33,7 @@ static void check(const char *key, const char *joined)
     struct between out;
     double known[8];
     double weights = 0;
-    const size_t count = read_sites(site, key);
+    const size_t count = read_sites(site, key, false);
     cr_assert(vector_read(known, 8, vectors("between"), joined) == 8);
     between_sites(&out, site, count, false);
     near(out.value, known[0], 1e-8, "mean");
@@ -60,7 +61,7 @@ Test(between, fewer_than_three_sites_are_not_joined)
 {
     struct between_site site[8];
     struct between out;
-    (void)read_sites(site, "y");
+    (void)read_sites(site, "y", true);
     site[1].value = NAN; /* not given: left out */
     between_sites(&out, site, 3, false);
     cr_expect(out.sites == 2 && isnan(out.value) && isnan(out.low) && isnan(out.p));
@@ -76,8 +77,8 @@ Test(between, noise_is_not_taken_for_differences_between_sites)
     struct between_site without[8];
     struct between out;
     struct between naive;
-    const size_t count = read_sites(with, "y");
-    (void)read_sites(without, "y");
+    const size_t count = read_sites(with, "y", true);
+    (void)read_sites(without, "y", true);
     for (size_t i = 0; i < count; i++) {
         without[i].noise = 0;
     }
@@ -86,11 +87,26 @@ Test(between, noise_is_not_taken_for_differences_between_sites)
     cr_expect(naive.spread > out.spread && naive.share > out.share && naive.p < out.p);
 }
 
+/* Its tails are heavier: the same Q says less against sites that are alike. Of three sites of pure noise Q
+ * has the variance 4 + 3 (3) (2/3)^2 = 8, that of twice a chi-squared with one degree of freedom. */
+Test(between, the_test_allows_for_the_tails_of_the_noise)
+{
+    struct between_site site[3] = {{.value = 0}, {.value = 1}, {.value = 2}};
+    struct between out;
+    for (size_t i = 0; i < 3; i++) {
+        site[i].noise = 0.5;
+    }
+    between_sites(&out, site, 3, false);
+    near(out.statistic, 8, 1e-12, "Q");
+    near(out.p, chi_squared_above(4, 1), 1e-12, "p");
+    cr_expect(out.p > 2 * chi_squared_above(8, 2));
+}
+
 Test(between, where_sampling_is_a_bound_the_mean_alone_is_told)
 {
     struct between_site site[8];
     struct between out;
-    const size_t count = read_sites(site, "y");
+    const size_t count = read_sites(site, "y", true);
     between_sites(&out, site, count, true);
     cr_expect(isfinite(out.low) && isfinite(out.high));
     cr_expect(isnan(out.spread) && isnan(out.share) && isnan(out.p) && isnan(out.next_low));
