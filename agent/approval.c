@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEX_DIGITS = 2 * DIGEST_BYTES, LINE_BYTES = HEX_DIGITS + 16 };
+enum { HEX_DIGITS = 2 * DIGEST_BYTES, LINE_BYTES = HEX_DIGITS + 16 + APPROVAL_WHY_BYTES };
 
 static const char HEAD[] =
-    "# Written by `hedgerow-agent approve`: a job's text by its SHA-256, and how many runs of it\n"
-    "# may be in the journal in all; 0: refused.\n";
+    "# Written by `hedgerow-agent approve` and `reject`: a job's text by its SHA-256, and how many runs of it\n"
+    "# may be in the journal in all; 0: refused. Behind them a person's words.\n";
 
 static bool parse_runs(uint32_t *runs, const char *text, size_t size)
 {
@@ -23,6 +23,15 @@ static bool parse_runs(uint32_t *runs, const char *text, size_t size)
     return size > 0 && value <= APPROVAL_RUNS_MAX;
 }
 
+bool approval_why_is_valid(const char *why)
+{
+    size_t size = 0;
+    while (why[size] >= ' ' && why[size] <= '~' && size < APPROVAL_WHY_BYTES) {
+        size++;
+    }
+    return why[size] == '\0' && size < APPROVAL_WHY_BYTES;
+}
+
 static bool parse_line(struct approval *out, const char *line, size_t size)
 {
     char hex[HEX_DIGITS + 1];
@@ -31,8 +40,19 @@ static bool parse_line(struct approval *out, const char *line, size_t size)
     }
     memcpy(hex, line, HEX_DIGITS);
     hex[HEX_DIGITS] = '\0';
+    line += HEX_DIGITS + 1;
+    size -= HEX_DIGITS + 1;
+    const char *blank = memchr(line, ' ', size);
+    const size_t digits = blank == NULL ? size : (size_t)(blank - line);
+    const size_t words = blank == NULL ? 0 : size - digits - 1;
+    if (words >= APPROVAL_WHY_BYTES) {
+        return false;
+    }
+    memcpy(out->why, line + size - words, words);
+    out->why[words] = '\0';
     return hex_decode(out->text.byte, DIGEST_BYTES, hex) == STATUS_OK &&
-           parse_runs(&out->runs, line + HEX_DIGITS + 1, size - HEX_DIGITS - 1);
+           parse_runs(&out->runs, line, digits) && strlen(out->why) == words &&
+           approval_why_is_valid(out->why);
 }
 
 enum status approvals_parse(struct approvals *out, struct slice text, const char *name,
@@ -50,8 +70,7 @@ enum status approvals_parse(struct approvals *out, struct slice text, const char
         struct approval approval = {.runs = 0};
         number++;
         if (size > 0 && line[0] != '#') {
-            if (!parse_line(&approval, line, size) ||
-                approvals_set(out, &approval.text, approval.runs) != STATUS_OK) {
+            if (!parse_line(&approval, line, size) || approvals_set(out, &approval) != STATUS_OK) {
                 why_set(
                     why,
                     "%s:%u: is no decision on a job: a digest of 64 digits, a space, and a number "
@@ -77,16 +96,17 @@ const struct approval *approvals_find(const struct approvals *approvals, const s
     return NULL;
 }
 
-enum status approvals_set(struct approvals *approvals, const struct digest *text, uint32_t runs)
+enum status approvals_set(struct approvals *approvals, const struct approval *decision)
 {
     size_t place = 0;
-    while (place < approvals->count && !digest_equal(&approvals->item[place].text, text)) {
+    while (place < approvals->count &&
+           !digest_equal(&approvals->item[place].text, &decision->text)) {
         place++;
     }
     if (place == APPROVALS_MAX) {
         return STATUS_NO_MEMORY;
     }
-    approvals->item[place] = (struct approval){.text = *text, .runs = runs};
+    approvals->item[place] = *decision;
     approvals->count += place == approvals->count ? 1 : 0;
     return STATUS_OK;
 }
@@ -103,8 +123,9 @@ char *approvals_format(const struct approvals *approvals)
     for (size_t i = 0; i < approvals->count; i++) {
         char hex[HEX_DIGITS + 1];
         hex_encode(hex, approvals->item[i].text.byte, DIGEST_BYTES);
-        used += (size_t)snprintf(text + used, size - used, "%s %u\n", hex,
-                                 (unsigned)approvals->item[i].runs);
+        used += (size_t)snprintf(
+            text + used, size - used, "%s %u%s%s\n", hex, (unsigned)approvals->item[i].runs,
+            approvals->item[i].why[0] != '\0' ? " " : "", approvals->item[i].why);
     }
     return text;
 }

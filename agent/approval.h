@@ -12,12 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { APPROVALS_MAX = 800, APPROVAL_RUNS_MAX = 1000000 };
+enum { APPROVALS_MAX = 800, APPROVAL_RUNS_MAX = 1000000, APPROVAL_WHY_BYTES = 128 };
 
 /* runs: how many jobs of this text the journal may hold in all; 0: none, the text was refused. */
 struct approval {
     struct digest text;
     uint32_t runs;
+    char why[APPROVAL_WHY_BYTES]; /* a person's words, which stay at the site; "" */
 };
 
 struct approvals {
@@ -26,8 +27,8 @@ struct approvals {
 };
 
 /**
- * Reads the list: a line "DIGEST RUNS" a text, in 64 hexadecimal digits; lines with # are comments. An empty text is
- * an empty list.
+ * Reads the list: a line "DIGEST RUNS" or "DIGEST RUNS WHY" a text, in 64 hexadecimal digits; lines with # are comments.
+ * An empty text is an empty list.
  *
  * Fails with STATUS_INVALID, and names the line; out is then empty.
  */
@@ -37,9 +38,11 @@ MUST_USE enum status approvals_parse(struct approvals *out, struct slice text, c
 /** Returns the decision on a text, or NULL. */
 const struct approval *approvals_find(const struct approvals *approvals, const struct digest *text);
 
+/** Answers whether a person's words can stand in the list: one line, printable, shorter than APPROVAL_WHY_BYTES. */
+bool approval_why_is_valid(const char *why);
+
 /** Puts a decision in the place of an earlier one on the same text. Fails with STATUS_NO_MEMORY when the list is full. */
-MUST_USE enum status approvals_set(struct approvals *approvals, const struct digest *text,
-                                   uint32_t runs);
+MUST_USE enum status approvals_set(struct approvals *approvals, const struct approval *decision);
 
 /** Writes the list as approvals_parse reads it: a malloc'd text, which the caller frees; NULL without memory. */
 char *approvals_format(const struct approvals *approvals);

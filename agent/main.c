@@ -23,8 +23,13 @@ static const char HELP[] =
     "                  number that it admits to, in place of what is there, rounded down]\n"
     "                  [--separator comma|semicolon|tab: in place of what the first line shows]\n"
     "  ledger          every charge, and what is left [--json]\n"
-    "  approve         show the jobs that wait for a person, and say yes or no\n"
-    "                  [DIGEST] [--runs N] [--yes] [--refuse DIGEST] [--json]\n"
+    "  jobs            the jobs that this site has seen: waiting, approved, rejected, running or done;\n"
+    "                  price, what was paid, what is left [--json]\n"
+    "  show DIGEST     one job: its text, and in plain words what it asks, costs and leaves [--json]\n"
+    "  approve         the same of the job that waits for a person, who then says yes or no\n"
+    "                  [DIGEST] [--runs N] [--yes] [--json]\n"
+    "  reject DIGEST   decline this job, also in the middle, and whenever it is offered, until it is\n"
+    "                  approved: --why TEXT (stays at this site)\n"
     "  enrol           send this site's public key, once, under --token FILE [--timeout SECONDS]\n"
     "  peers list      the institutions that this site takes for independent ones in masked sums\n"
     "  peers add NAME  one more: --key FILE.pub|HEX\n"
@@ -42,6 +47,8 @@ static const char HELP[] =
     "  " PROGRAM " enrol --config /etc/hedgerow/agent.yml --token hospital-1.token\n"
     "  " PROGRAM " check --config /etc/hedgerow/agent.yml\n"
     "  " PROGRAM " run --config /etc/hedgerow/agent.yml\n"
+    "  " PROGRAM " jobs --config /etc/hedgerow/agent.yml\n"
+    "  " PROGRAM " reject 6f1c --why \"not about our patients\" --config /etc/hedgerow/agent.yml\n"
     "\n"
     "Exit codes:\n" EXIT_CODE_HELP;
 
@@ -128,12 +135,22 @@ static const struct daemon_command COMMANDS[] = {
      {{.text = &asked.name, .required = true, .what = "NAME"}, CONFIG}},
     {"peers", "list", main_peers_list, {CONFIG}},
     {"peers", "digest", main_peers_digest, {CONFIG}},
+    {"jobs", NULL, main_jobs, {CONFIG, JSON}},
+    {"show",
+     NULL,
+     main_show,
+     {CONFIG, {.text = &asked.digest, .required = true, .what = "DIGEST"}, JSON}},
+    {"reject",
+     NULL,
+     main_reject,
+     {CONFIG,
+      {.text = &asked.digest, .required = true, .what = "DIGEST"},
+      {.name = "--why", .text = &asked.why, .required = true, .what = "TEXT"}}},
     {"approve",
      NULL,
      main_approve,
      {CONFIG,
       {.text = &asked.digest, .what = "DIGEST"},
-      {.name = "--refuse", .text = &asked.refuse, .what = "DIGEST"},
       {.name = "--runs", .number = &asked.runs, .min = 1, .max = 1000, .what = "N"},
       {.name = "--yes", .flag = &asked.yes},
       JSON}},
@@ -143,7 +160,8 @@ int main(int count, char **argument)
 {
     const struct daemon_program program = {
         PROGRAM, HELP,
-        "the first word is a command: init, run, check, describe, ledger, approve, enrol or peers",
+        "the first word is a command: init, run, check, describe, ledger, jobs, show, "
+        "approve, reject, enrol or peers",
         COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};
     return daemon_main(&program, &asked, count, argument);
 }

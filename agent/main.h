@@ -25,8 +25,8 @@ struct arguments {
     const char *token;     /* enrol */
     const char *name;      /* peers add|remove */
     const char *key;       /* peers add: a signing key, or the file of a public key */
-    const char *digest;    /* approve: how it begins */
-    const char *refuse;    /* approve: the digest to decline */
+    const char *digest;    /* show|approve|reject: how it begins */
+    const char *why;       /* reject: a person's words */
     uint64_t runs;         /* approve: of one text */
     bool yes;
     bool json;
@@ -109,6 +109,9 @@ int main_describe(const struct arguments *arguments);
 int main_ledger(const struct arguments *arguments);
 int main_enrol(const struct arguments *arguments);
 int main_approve(const struct arguments *arguments);
+int main_jobs(const struct arguments *arguments);
+int main_show(const struct arguments *arguments);
+int main_reject(const struct arguments *arguments);
 int main_peers_add(const struct arguments *arguments);
 int main_peers_remove(const struct arguments *arguments);
 int main_peers_list(const struct arguments *arguments);

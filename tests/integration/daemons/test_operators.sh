@@ -370,8 +370,23 @@ expect 3 "$agent" approve --config two/agent.yml --json
 says "this text is passed over; remedy: delete two/state/waiting/$broken.yml"
 grep -q "\"digest\": \"$more\"" "$work/out" || fault 'one broken text hides the others'
 expect 3 "$agent" approve --config two/agent.yml --yes "${broken:0:8}"
-expect 0 "$agent" approve --config two/agent.yml --refuse "${more:0:8}"
+expect 0 "$agent" reject --config two/agent.yml "${more:0:8}" --why 'not about our patients'
 says "$broken"
+expect 3 "$agent" reject --config two/agent.yml "${more:0:8}" --why "$(printf 'two\nlines')"
+says 'one line'
+expect 3 "$agent" jobs --config two/agent.yml
+prints 'because: not about our patients'
+prints "${more:0:12}  rejected     0 "
+prints "${digest:0:12}  approved     0 "
+prints 'left of the policy'
+expect 3 "$agent" show --config two/agent.yml "${more:0:12}"
+prints 'What it asks of this site'
+# What was rejected can be approved after all: its text is kept.
+expect 0 "$agent" approve --config two/agent.yml "${more:0:12}" --yes
+expect 3 "$agent" jobs --config two/agent.yml
+prints "${more:0:12}  approved     0 "
+expect 3 "$agent" show --config two/agent.yml "${digest:0:12}"
+prints 'What it asks of this site'
 expect 3 "$agent" approve --config two/agent.yml
 prints 'no job that can be read waits'
 rm "two/state/waiting/$broken.yml"
@@ -383,11 +398,11 @@ for i in $(seq 200); do
 done
 chmod 600 two/state/waiting/*.yml
 [ "$(find two/state/waiting -name "${digest:0:1}*.yml" | wc -l)" -ge 2 ] || fault 'too few jobs wait for the test'
-expect 3 "$agent" approve --config two/agent.yml --refuse "${digest:0:1}"
+expect 3 "$agent" reject --config two/agent.yml "${digest:0:1}" --why 'too many jobs'
 says 'give more of it'
 grep -q "^$digest 1\$" two/state/approvals || fault 'an ambiguous no refused the job that runs'
 rm two/state/waiting/*.yml
-expect 3 "$agent" approve --config two/agent.yml --refuse "${digest:0:8}beef"
+expect 3 "$agent" reject --config two/agent.yml "${digest:0:8}beef" --why 'no such job'
 says 'no job that waits or was decided on'
 # The policy is followed while the agent runs; a broken one changes nothing.
 cp two/policy.yml two/policy.before

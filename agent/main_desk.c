@@ -1,0 +1,367 @@
+/* What the commands about jobs read first, and the files that they and the running agent share: `approvals`, and the texts in
+ * `waiting`. */
+
+#include "agent/main_approve.h"
+#include "base/file.h"
+#include "config/config.h"
+#include "crypto/digest.h"
+#include "io/journal.h"
+#include "job/round.h"
+#include "protocol/wire.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROGRAM "hedgerow-agent"
+
+void site_approvals_path(const struct site *site, char path[static DESK_PATH_BYTES])
+{
+    (void)snprintf(path, DESK_PATH_BYTES, "%s/approvals", site->settings.state);
+}
+
+/* The names of texts: by whether a person has yet to decide, or said no; or has said yes. */
+static const char WAITING[] = ".yml";
+static const char APPROVED[] = ".approved";
+
+static void waiting_path(const struct site *site, char path[static DESK_PATH_BYTES],
+                         const char *hex, const char *suffix)
+{
+    (void)snprintf(path, DESK_PATH_BYTES, "%s/waiting%s%s%s", site->settings.state,
+                   hex[0] != '\0' ? "/" : "", hex, suffix);
+}
+
+/* Returns whether a name is one that a waiting text has: a death while writing leaves another. */
+static bool digest_of(struct digest *digest, const char *name)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    const size_t digits = sizeof hex - 1;
+    if (strlen(name) != digits + 4 || strcmp(name + digits, ".yml") != 0) {
+        return false;
+    }
+    memcpy(hex, name, digits);
+    hex[digits] = '\0';
+    return hex_decode(digest->byte, DIGEST_BYTES, hex) == STATUS_OK;
+}
+
+static enum status load_approvals(struct approvals *out, const char *path, struct why *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (access(path, F_OK) != 0) {
+        return STATUS_OK;
+    }
+    enum status status = config_load_owned(&text, &size, path, why);
+    if (status == STATUS_OK) {
+        status = approvals_parse(out, (struct slice){text, size}, path, why);
+    }
+    free(text);
+    return status;
+}
+
+/* Drops a text that was rejected, of those that are kept, where there is no room for another. */
+static bool make_room(const struct site *site, const char *folder)
+{
+    char path[DESK_PATH_BYTES];
+    char hex[2 * DIGEST_BYTES + 1];
+    struct why why = {{0}};
+    struct digest digest;
+    struct digest rejected = {{0}};
+    size_t count = 0;
+    struct approvals *approvals = calloc(1, sizeof *approvals);
+    DIR *list = opendir(folder);
+    site_approvals_path(site, path);
+    const bool read = approvals != NULL && load_approvals(approvals, path, &why) == STATUS_OK;
+    for (const struct dirent *entry = NULL; list != NULL && (entry = readdir(list)) != NULL;) {
+        if (!digest_of(&digest, entry->d_name)) {
+            continue;
+        }
+        count++;
+        const struct approval *decision = read ? approvals_find(approvals, &digest) : NULL;
+        rejected = decision != NULL && decision->runs == 0 ? digest : rejected;
+    }
+    if (list != NULL) {
+        (void)closedir(list);
+    }
+    free(approvals);
+    if (count < WAITING_MAX) {
+        return true;
+    }
+    hex_encode(hex, rejected.byte, DIGEST_BYTES);
+    waiting_path(site, path, hex, WAITING);
+    return count == WAITING_MAX && !digest_is_none(&rejected) && unlink(path) == 0;
+}
+
+bool site_keep_waiting(const struct site *site, const struct digest *digest, struct slice text,
+                       struct why *why)
+{
+    char path[DESK_PATH_BYTES];
+    char folder[DESK_PATH_BYTES];
+    char hex[2 * DIGEST_BYTES + 1];
+
+    waiting_path(site, folder, "", "");
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+        why_file(why, folder, "made", errno);
+        return false;
+    }
+    hex_encode(hex, digest->byte, DIGEST_BYTES);
+    waiting_path(site, path, hex, WAITING);
+    if (access(path, F_OK) == 0) {
+        return true;
+    }
+    if (!make_room(site, folder)) {
+        why_set(why, "%d jobs wait already: decide on them first", (int)WAITING_MAX);
+        return false;
+    }
+    return file_write(path, text, 0600, why) == STATUS_OK;
+}
+
+static enum status load_text(struct waiting_job *out, const char *path, struct why *why)
+{
+    enum status status = config_load_owned(&out->text, &out->size, path, why);
+    if (status == STATUS_OK) {
+        struct digest digest;
+        digest_sha256(&digest, &(struct slice){out->text, out->size}, 1);
+        if (!digest_equal(&digest, &out->digest)) {
+            status =
+                why_refuse(why, "%s: its text is not the one that its name is the digest of", path);
+        }
+    }
+    return status == STATUS_OK
+               ? job_parse(&out->job, (struct slice){out->text, out->size}, path, why)
+               : status;
+}
+
+/* Fails with STATUS_NOT_FOUND where a file of that name is no waiting job's. */
+static enum status read_waiting(const struct site *site, struct waiting_job *out, const char *name,
+                                struct why *why)
+{
+    char path[DESK_PATH_BYTES];
+    if (!digest_of(&out->digest, name)) {
+        return STATUS_NOT_FOUND;
+    }
+    hex_encode(out->hex, out->digest.byte, DIGEST_BYTES);
+    waiting_path(site, path, out->hex, WAITING);
+    return load_text(out, path, why);
+}
+
+void waiting_free(struct waiting_job *waiting)
+{
+    free(waiting->text);
+    job_free(&waiting->job);
+    memset(waiting, 0, sizeof *waiting);
+}
+
+/* One text that cannot be read or parsed keeps nobody from the others. */
+static enum status read_all_waiting(struct desk *desk)
+{
+    char path[DESK_PATH_BYTES];
+    waiting_path(&desk->site, path, "", "");
+    DIR *list = opendir(path);
+    const struct dirent *entry = NULL;
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && desk->count < WAITING_MAX && list != NULL &&
+           (entry = readdir(list)) != NULL) {
+        struct waiting_job *next = &desk->waiting[desk->count];
+        struct why wrong = {{0}};
+        const enum status one = read_waiting(&desk->site, next, entry->d_name, &wrong);
+        if (one == STATUS_OK) {
+            desk->count++;
+            continue;
+        }
+        waiting_free(next);
+        if (one == STATUS_NO_MEMORY) {
+            status = one;
+        } else if (one != STATUS_NOT_FOUND) {
+            (void)fprintf(stderr, PROGRAM ": %s; this text is passed over; remedy: delete %s/%s\n",
+                          wrong.text[0] != '\0' ? wrong.text : status_text(one), path,
+                          entry->d_name);
+            desk->unread_count++;
+        }
+    }
+    if (list != NULL) {
+        (void)closedir(list);
+    }
+    return status;
+}
+
+static enum status note_job(struct desk *desk, const struct record *record, struct slice blob)
+{
+    const bool inside = record->as.job.text != NULL; /* in journals of version 1 */
+    const struct slice text =
+        inside ? (struct slice){record->as.job.text, record->as.job.job.text_bytes} : blob;
+    struct job job;
+    struct desk_run *grown = realloc(desk->run, (desk->run_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    desk->run = grown;
+    struct desk_run *run = &desk->run[desk->run_count++];
+    *run = (struct desk_run){.id = record->as.job.job.id, .text = record->as.job.job.text_digest};
+    if (text.size > 0 && job_parse(&job, text, "the journal's job", NULL) == STATUS_OK) {
+        (void)snprintf(run->name, sizeof run->name, "%s", job.name);
+        run->epsilon_micro = job.epsilon_micro;
+        run->rounds = job_round_count(&job);
+        job_free(&job);
+    }
+    for (size_t i = 0; i < desk->count; i++) {
+        desk->waiting[i].runs_before += digest_equal(&run->text, &desk->waiting[i].digest) ? 1 : 0;
+    }
+    return STATUS_OK;
+}
+
+static enum status note(void *self, UNUSED uint64_t sequence, struct slice body, struct slice blob)
+{
+    struct desk *desk = self;
+    struct record record;
+    enum status status = wire_decode_record(&record, body);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (record.kind == RECORD_JOB) {
+        status = note_job(desk, &record, blob);
+    }
+    for (size_t i = desk->run_count; record.kind == RECORD_ANSWER && i-- > 0;) {
+        struct desk_run *run = &desk->run[i]; /* nearly always the latest */
+        if (digest_equal(&run->id, &record.as.answer.job)) {
+            run->answers++;
+            run->latest = record.as.answer.round + 1;
+            break;
+        }
+    }
+    record_free(&record);
+    return status;
+}
+
+static enum status read_desk(struct desk *desk, const char *config, struct why *why)
+{
+    enum status status = site_read_settings(&desk->site, config, why);
+    if (status == STATUS_OK) {
+        status = site_read_policy(&desk->site, why);
+    }
+    if (status == STATUS_OK) {
+        status = site_read_dictionary(&desk->site, why);
+    }
+    if (status == STATUS_OK) {
+        site_approvals_path(&desk->site, desk->approvals_path);
+        status = load_approvals(&desk->approvals, desk->approvals_path, why);
+    }
+    if (status == STATUS_OK) {
+        status = read_all_waiting(desk);
+    }
+    if (status == STATUS_OK) {
+        status = journal_sqlite_read(desk->site.settings.state, "agent", note, desk, why);
+        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    return status;
+}
+
+enum status desk_open(struct desk **out, const char *config, struct why *why)
+{
+    *out = calloc(1, sizeof **out);
+    return *out == NULL ? STATUS_NO_MEMORY : read_desk(*out, config, why);
+}
+
+void desk_free(struct desk *desk)
+{
+    if (desk != NULL) {
+        for (size_t i = 0; i < WAITING_MAX; i++) {
+            waiting_free(&desk->waiting[i]);
+        }
+        site_free(&desk->site);
+        free(desk->run);
+        free(desk);
+    }
+}
+
+bool desk_waits(const struct desk *desk, const struct waiting_job *waiting)
+{
+    const struct approval *decision = approvals_find(&desk->approvals, &waiting->digest);
+    return decision == NULL || (decision->runs > 0 && decision->runs <= waiting->runs_before);
+}
+
+struct recall {
+    struct waiting_job *out;
+};
+
+static enum status recall(void *self, UNUSED uint64_t sequence, struct slice body,
+                          struct slice blob)
+{
+    struct waiting_job *out = ((struct recall *)self)->out;
+    struct record record;
+    enum status status = wire_decode_record(&record, body);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (record.kind == RECORD_JOB && out->text == NULL &&
+        digest_equal(&record.as.job.job.text_digest, &out->digest)) {
+        const bool inside = record.as.job.text != NULL;
+        const struct slice text =
+            inside ? (struct slice){record.as.job.text, record.as.job.job.text_bytes} : blob;
+        out->text = text.size > 0 ? malloc(text.size) : NULL;
+        status = text.size > 0 && out->text == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+        if (out->text != NULL) {
+            memcpy(out->text, text.data, text.size);
+            out->size = text.size;
+        }
+    }
+    record_free(&record);
+    return status;
+}
+
+enum status desk_recall(const struct desk *desk, struct waiting_job *out, const struct digest *text,
+                        struct why *why)
+{
+    struct recall wanted = {out};
+    char path[DESK_PATH_BYTES];
+    *out = (struct waiting_job){.digest = *text};
+    hex_encode(out->hex, text->byte, DIGEST_BYTES);
+    for (size_t i = 0; i < desk->run_count; i++) {
+        out->runs_before += digest_equal(&desk->run[i].text, text) ? 1 : 0;
+    }
+    waiting_path(&desk->site, path, out->hex, APPROVED);
+    if (access(path, F_OK) == 0) {
+        return load_text(out, path, why);
+    }
+    enum status status =
+        journal_sqlite_read(desk->site.settings.state, "agent", recall, &wanted, why);
+    if (status == STATUS_OK && out->text == NULL) {
+        why_set(why, "%.12s: this site no longer holds the job's text", out->hex);
+        status = STATUS_NOT_FOUND;
+    }
+    return status == STATUS_OK ? job_parse(&out->job, (struct slice){out->text, out->size},
+                                           "the journal's job", why)
+                               : status;
+}
+
+enum status desk_decide(struct desk *desk, const struct approval *decision, struct why *why)
+{
+    char path[DESK_PATH_BYTES];
+    char hex[2 * DIGEST_BYTES + 1];
+    enum status status = approvals_set(&desk->approvals, decision);
+    if (status != STATUS_OK) {
+        why_set(why, "%s is full: remove lines that are no longer of use", desk->approvals_path);
+        return status;
+    }
+    char *text = approvals_format(&desk->approvals);
+    status = text == NULL
+                 ? STATUS_NO_MEMORY
+                 : file_write(desk->approvals_path, (struct slice){text, strlen(text)}, 0600, why);
+    free(text);
+    if (status == STATUS_OK) {
+        desk->decided = true;
+    }
+    if (status == STATUS_OK &&
+        decision->runs > 0) { /* a text that is rejected can still be approved */
+        char kept[DESK_PATH_BYTES];
+        hex_encode(hex, decision->text.byte, DIGEST_BYTES);
+        waiting_path(&desk->site, path, hex, WAITING);
+        waiting_path(&desk->site, kept, hex, APPROVED);
+        (void)rename(path, kept);
+    }
+    return status;
+}

@@ -1,0 +1,200 @@
+/* `hedgerow-agent jobs`: what this site has seen, by the texts that wait, a person's decisions and the journal. For the site's
+ * own eyes. */
+
+#include "agent/main_approve.h"
+#include "base/decimal.h"
+#include "base/wrap.h"
+#include "json/json_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One text, over all its runs. */
+struct seen_text {
+    struct digest digest;
+    char name[JOB_NAME_BYTES]; /* "" where the text is not kept */
+    uint64_t epsilon_micro;    /* the price of a run; 0 likewise */
+    uint32_t rounds;
+    uint32_t runs;
+    uint32_t latest; /* 1 + the latest round that the latest run's answers reached */
+    uint32_t answers;
+    uint64_t paid_micro;
+    bool kept;  /* its text lies in `waiting` */
+    bool under; /* its run is the latest that the journal names */
+};
+
+struct seen_texts {
+    struct seen_text *item; /* (count) owned */
+    size_t count;
+};
+
+static struct seen_text *add(struct seen_texts *texts, const struct digest *digest)
+{
+    for (size_t i = texts->count; i-- > 0;) {
+        if (digest_equal(&texts->item[i].digest, digest)) {
+            return &texts->item[i];
+        }
+    }
+    struct seen_text *grown = realloc(texts->item, (texts->count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return NULL;
+    }
+    texts->item = grown;
+    texts->item[texts->count] = (struct seen_text){.digest = *digest};
+    return &texts->item[texts->count++];
+}
+
+static void take_run(struct seen_text *text, const struct desk_run *run, bool last)
+{
+    text->runs++;
+    text->latest = run->latest;
+    text->answers += run->answers;
+    text->under = last;
+    if (run->name[0] != '\0') {
+        (void)snprintf(text->name, sizeof text->name, "%s", run->name);
+        text->epsilon_micro = run->epsilon_micro;
+        text->rounds = run->rounds;
+    }
+}
+
+static enum status gather(struct seen_texts *texts, const struct desk *desk,
+                          const struct ledger *ledger)
+{
+    for (size_t i = 0; i < desk->run_count; i++) {
+        const struct desk_run *run = &desk->run[i];
+        struct seen_text *text = add(texts, &run->text);
+        if (text == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        take_run(text, run, i + 1 == desk->run_count);
+        for (size_t j = 0; j < ledger_job_count(ledger); j++) {
+            struct digest id;
+            const struct balance balance = ledger_job(ledger, j, &id);
+            if (digest_equal(&id, &run->id)) {
+                const uint64_t spent = balance.spent.epsilon_micro == UINT64_MAX
+                                           ? filter_epsilon(&balance.filter, &balance.spent)
+                                           : balance.spent.epsilon_micro;
+                text->paid_micro += spent;
+            }
+        }
+    }
+    for (size_t i = 0; i < desk->approvals.count; i++) {
+        struct seen_text *text = add(texts, &desk->approvals.item[i].text);
+        struct waiting_job recalled = {.size = 0};
+        struct why ignored = {{0}};
+        if (text == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        if (text->name[0] == '\0' &&
+            desk_recall(desk, &recalled, &text->digest, &ignored) == STATUS_OK) {
+            (void)snprintf(text->name, sizeof text->name, "%s", recalled.job.name);
+            text->epsilon_micro = recalled.job.epsilon_micro;
+        }
+        waiting_free(&recalled);
+    }
+    for (size_t i = 0; i < desk->count; i++) {
+        const struct waiting_job *waiting = &desk->waiting[i];
+        struct seen_text *text = add(texts, &waiting->digest);
+        if (text == NULL) {
+            return STATUS_NO_MEMORY;
+        }
+        text->kept = true;
+        (void)snprintf(text->name, sizeof text->name, "%s", waiting->job.name);
+        text->epsilon_micro = waiting->job.epsilon_micro;
+    }
+    return STATUS_OK;
+}
+
+/* The latest run that has not answered its last round may be under way, or may have failed or been cancelled: the journal of a
+ * site does not tell. */
+static const char *state_of(const struct seen_text *text, const struct approval *decision)
+{
+    if (decision != NULL && decision->runs == 0) {
+        return "rejected";
+    }
+    if (text->kept && (decision == NULL || decision->runs <= text->runs)) {
+        return "waiting";
+    }
+    if (text->runs > 0 && text->under && (text->rounds == 0 || text->latest < text->rounds)) {
+        return "running";
+    }
+    return decision != NULL && decision->runs > text->runs ? "approved" : "done";
+}
+
+static json_t *text_json(const struct seen_text *text, const struct approval *decision)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    hex_encode(hex, text->digest.byte, DIGEST_BYTES);
+    return json_pack(
+        "{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:s}", "digest", hex, "job", text->name, "state",
+        state_of(text, decision), "epsilon", (double)text->epsilon_micro * 1e-6, "epsilon_paid",
+        (double)text->paid_micro * 1e-6, "runs", (json_int_t)text->runs, "runs_approved",
+        (json_int_t)(decision != NULL ? decision->runs : 0), "answers", (json_int_t)text->answers,
+        "why", decision != NULL ? decision->why : "");
+}
+
+static enum status print_json(const struct desk *desk, const struct seen_texts *texts,
+                              uint64_t left_micro)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < texts->count; i++) {
+        json_add(&list, text_json(&texts->item[i],
+                                  approvals_find(&desk->approvals, &texts->item[i].digest)));
+    }
+    json_t *all = list == NULL ? NULL
+                               : json_pack("{s:f, s:o}", "epsilon_left", (double)left_micro * 1e-6,
+                                           "jobs", list);
+    const bool good =
+        all != NULL && json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    (void)putchar('\n');
+    json_decref(all);
+    return good ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static void print_text(const struct seen_text *text, const struct approval *decision)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+    char price[DECIMAL_TEXT_BYTES] = "-";
+    char paid[DECIMAL_TEXT_BYTES];
+    hex_encode(hex, text->digest.byte, DIGEST_BYTES);
+    if (text->name[0] != '\0') {
+        decimal_format(price, sizeof price, text->epsilon_micro, EPSILON_DECIMALS);
+    }
+    decimal_format(paid, sizeof paid, text->paid_micro, EPSILON_DECIMALS);
+    (void)printf("%.12s  %-8s  %4" PRIu32 "  %7s  %7s  %s\n", hex, state_of(text, decision),
+                 text->runs, price, paid, text->name[0] != '\0' ? text->name : "?");
+    if (decision != NULL && decision->why[0] != '\0') {
+        wrap_print(stdout, 0, 14, "              because: %s", decision->why);
+    }
+}
+
+enum status desk_list(struct desk *desk, const struct arguments *arguments, struct why *why)
+{
+    struct seen_texts texts = {.count = 0};
+    struct ledger *ledger = NULL;
+    char left[DECIMAL_TEXT_BYTES];
+    enum status status = site_ledger(&desk->site, &ledger, why);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
+        status = ledger == NULL ? STATUS_NO_MEMORY : gather(&texts, desk, ledger);
+    }
+    if (status == STATUS_OK) {
+        const struct balance total = ledger_balance(ledger, ALLOWANCE_TOTAL);
+        const uint64_t left_micro = site_epsilon_left(&total);
+        if (arguments->json) {
+            status = print_json(desk, &texts, left_micro);
+        } else {
+            (void)printf("%-12s  %-8s  %4s  %7s  %7s  %s\n", "digest", "state", "runs", "epsilon",
+                         "paid", "job");
+            for (size_t i = 0; i < texts.count; i++) {
+                print_text(&texts.item[i], approvals_find(&desk->approvals, &texts.item[i].digest));
+            }
+            decimal_format(left, sizeof left, left_micro, EPSILON_DECIMALS);
+            (void)printf("left of the policy's total: epsilon %s\n", left);
+        }
+    }
+    ledger_free(ledger);
+    free(texts.item);
+    return status;
+}

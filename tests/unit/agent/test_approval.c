@@ -1,0 +1,84 @@
+/* The file of a person's decisions: what is written is read, and a line that says anything else refuses the file. */
+
+#include "agent/approval.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct approvals approvals;
+static struct why why;
+
+static struct digest all(uint8_t byte)
+{
+    struct digest digest;
+    memset(digest.byte, byte, DIGEST_BYTES);
+    return digest;
+}
+
+static enum status parse(const char *text)
+{
+    why.text[0] = '\0';
+    return approvals_parse(&approvals, (struct slice){text, strlen(text)}, "approvals", &why);
+}
+
+Test(approval, decisions_and_their_reasons_come_back)
+{
+    struct approval decision = {.text = all(1), .runs = 3};
+    const struct digest first = all(1);
+    const struct digest second = all(2);
+    approvals.count = 0;
+    cr_assert_eq(approvals_set(&approvals, &decision), STATUS_OK);
+    decision = (struct approval){.text = second, .why = "not about our patients, 50 %"};
+    cr_assert_eq(approvals_set(&approvals, &decision), STATUS_OK);
+    char *text = approvals_format(&approvals);
+    cr_assert_not_null(text);
+    cr_assert_eq(parse(text), STATUS_OK, "%s", why.text);
+    free(text);
+    cr_assert_eq(approvals.count, 2);
+    cr_expect_eq(approvals_find(&approvals, &first)->runs, 3);
+    cr_expect_str_eq(approvals_find(&approvals, &first)->why, "");
+    cr_expect_eq(approvals_find(&approvals, &second)->runs, 0);
+    cr_expect_str_eq(approvals_find(&approvals, &second)->why, decision.why);
+    decision = (struct approval){.text = second, .runs = 1}; /* approved after all */
+    cr_assert_eq(approvals_set(&approvals, &decision), STATUS_OK);
+    cr_expect(approvals.count == 2 && approvals_find(&approvals, &second)->why[0] == '\0');
+}
+
+Test(approval, lines_of_another_form_are_refused)
+{
+    char digest[2 * DIGEST_BYTES + 1];
+    char text[512];
+    static const char *const bad[] = {"",         " ",    " 1x",     " -1",
+                                      " 1000001", " why", " 0 \x01", " 0 \x80"};
+    const struct digest any = all(7);
+    hex_encode(digest, any.byte, DIGEST_BYTES);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        (void)snprintf(text, sizeof text, "# a comment\n%s%s\n", digest, bad[i]);
+        cr_expect_eq(parse(text), STATUS_INVALID, "line %zu", i);
+        cr_expect_not_null(strstr(why.text, "approvals:2"), "%s", why.text);
+        cr_expect_eq(approvals.count, 0);
+    }
+    (void)snprintf(text, sizeof text, "%s 0 %0*d\n", digest, APPROVAL_WHY_BYTES - 1, 0);
+    cr_expect_eq(parse(text), STATUS_OK, "%s", why.text);
+    (void)snprintf(text, sizeof text, "%s 0 %0*d\n", digest, APPROVAL_WHY_BYTES, 0);
+    cr_expect_eq(parse(text), STATUS_INVALID, "a reason that is too long");
+    (void)snprintf(text, sizeof text, "%s 12", digest);
+    cr_expect_eq(parse(text), STATUS_OK, "as earlier versions wrote it");
+}
+
+Test(approval, reasons_are_one_plain_line)
+{
+    char large[APPROVAL_WHY_BYTES + 1];
+    memset(large, 'a', sizeof large);
+    large[APPROVAL_WHY_BYTES - 1] = '\0';
+    cr_expect(approval_why_is_valid(large));
+    large[APPROVAL_WHY_BYTES - 1] = 'a';
+    large[APPROVAL_WHY_BYTES] = '\0';
+    cr_expect_not(approval_why_is_valid(large));
+    cr_expect(approval_why_is_valid("no: # 1"));
+    cr_expect_not(approval_why_is_valid("two\nlines"));
+    cr_expect_not(approval_why_is_valid("a\tb"));
+    cr_expect_not(approval_why_is_valid("caf\xc3\xa9"));
+}
