@@ -2,6 +2,7 @@
  * have released none. */
 
 #include "coordinator/main_face.h"
+#include "coordinator/main_queue.h"
 
 #include "base/log.h"
 #include "http/facts_common.h"
@@ -36,6 +37,8 @@ enum face_fact {
     ROW_AGENTS,
     ROW_AGENT,
     ROW_LATEST,
+    ROW_WAITING,
+    ROW_QUEUE,
     ROW_COMMON
 };
 
@@ -59,6 +62,8 @@ static const struct fact_family family[] = {
     [ROW_AGENTS] = {"agents", FACT_GAUGE, "Agents of the allow-list by what they do in the open round", {"state"}},
     [ROW_AGENT] = {"agent_info", FACT_INFO, "What each agent does in the open round", {"agent", "state"}},
     [ROW_LATEST] = {"latest_rounds", FACT_LIST, "The latest rounds, the newest first", {"closed", "round", "stage", "agents", "seconds"}},
+    [ROW_WAITING] = {"jobs_waiting", FACT_GAUGE, "Jobs of the queue whose turn has not come", {NULL}},
+    [ROW_QUEUE] = {"queue", FACT_LIST, "The latest jobs of the queue, the newest first", {"number", "state", "rounds", "job"}},
     FACTS_COMMON,
 };
 /* clang-format on */
@@ -151,6 +156,51 @@ static void add_machine(struct facts *facts, struct face *face)
     add_agents(facts, face->coordinator, view.agent_count);
 }
 
+/* What the journal of the job that runs says is the machine's to tell: the file would be read whole at every look. */
+static void look_at_job(struct queue_job *job, const struct face *face, uint32_t number)
+{
+    struct why ignored = {{0}};
+    if (face->coordinator != NULL && number == face->number) {
+        const struct coordinator_view view = coordinator_look(face->coordinator);
+        *job = (struct queue_job){.number = number,
+                                  .state = QUEUE_RUNNING,
+                                  .rounds = view.closed,
+                                  .planned = view.planned};
+        (void)snprintf(job->name, sizeof job->name, "%s", face->office->job.name);
+    } else if (queue_look(job, face->office, number, &ignored) != STATUS_OK) {
+        *job = (struct queue_job){.number = number};
+    }
+}
+
+static void add_queue(struct facts *facts, const struct face *face)
+{
+    struct queue_list list = {.count = 0};
+    struct why ignored = {{0}};
+    size_t waiting = 0;
+    if (face->office->settings.jobs[0] == '\0' ||
+        queue_list(&list, face->office, &ignored) != STATUS_OK) {
+        return;
+    }
+    for (size_t i = list.count; i-- > 0;) {
+        const uint32_t number = list.number[i];
+        const bool running = face->coordinator != NULL && number == face->number;
+        waiting += running || queue_is_filed(face->office, number) ? 0 : 1;
+        if (list.count - i <= FACE_JOBS) {
+            char digits[NUMBER_BYTES];
+            char rounds[2 * NUMBER_BYTES];
+            struct queue_job job;
+            look_at_job(&job, face, number);
+            const char *const label[] = {digits, queue_state_name(job.state), rounds, job.name};
+            (void)snprintf(digits, sizeof digits, "%" PRIu32, number);
+            (void)snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, job.rounds,
+                           job.planned);
+            facts_add(facts, ROW_QUEUE, 1, label);
+        }
+    }
+    facts_set(facts, ROW_WAITING, (double)waiting);
+    queue_list_free(&list);
+}
+
 static bool is_ready(void *self)
 {
     const struct face *face = self;
@@ -177,6 +227,7 @@ static struct facts *look(void *self)
         add_machine(facts, face);
     }
     add_rounds(facts, face);
+    add_queue(facts, face);
     facts_add_common(facts, ROW_COMMON, &common);
     return facts;
 }

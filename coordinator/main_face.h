@@ -9,7 +9,7 @@
 #include "io/driver.h"
 #include "io/journal_watch.h"
 
-enum { FACE_ROUNDS = 32 }; /* that the page lists, the latest ones */
+enum { FACE_ROUNDS = 32, FACE_JOBS = 16 }; /* that the page lists, the latest ones */
 
 struct face_round {
     int64_t wall_ms;
@@ -23,6 +23,7 @@ struct face {
     const struct office *office;
     const struct coordinator *coordinator; /* NULL: it starts again, or no job runs */
     bool idle;                             /* no job runs */
+    uint32_t number;                       /* of the queue's job that runs; 0: there is no queue */
     struct journal_watch journal;
     struct driver_counts counts;
     struct driver_guest guest;

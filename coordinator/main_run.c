@@ -112,6 +112,7 @@ static enum status make_job(struct run *run, struct machine *machine, struct jou
     }
     *machine = coordinator_machine(run->coordinator);
     face_begin(&run->face, run->coordinator, journal);
+    run->face.number = run->stay.number;
     return STATUS_OK;
 }
 

@@ -15,6 +15,7 @@ import time
 
 import federation as fed
 import journals
+import test_face
 from federation import expect
 
 SEED = 33
@@ -40,7 +41,7 @@ def text_of(name):
 
 def write_settings(federation):
     (federation.office / "coordinator.yml").write_text(
-        f'hedgerow: 1\nlisten: "{federation.address}"\nkey: key\nagents: agents\njobs: jobs\n'
+        f'hedgerow: 1\nhttp: {{listen: "127.0.0.1:0"}}\nlisten: "{federation.address}"\nkey: key\nagents: agents\njobs: jobs\n'
         f"linger_s: {federation.linger_s}\nlog: {federation.log_settings}\n")
 
 
@@ -257,6 +258,7 @@ def commands(make, programs, keys):
         (jobs / ".new.abcdef").mkdir()
         (jobs / "notes.txt").write_text("not a job\n")
         lives = Lives(federation, {}, False)
+        lives.until(lambda: federation.event("coordinator", "http-listening"), "the page is there")
         lives.until(lambda: status(federation, third)["ended"], "the job behind a cancelled one is filed")
         lives.until(lambda: status(federation, first)["ended"], "the cancelled job is filed")
         fed.wait_until(lambda: federation.event("coordinator", "queue-empty"), "the queue is empty")
@@ -265,6 +267,12 @@ def commands(make, programs, keys):
         said = command(federation, "submit", federation.folder / "late.yml", "--wait", "--json")
         late = json.loads(said)
         expect((late["number"], late["state"], late["epsilon"]) == (6, "done", 1), f"the late job: {late}")
+        page = test_face.status(test_face.port_of(federation, "coordinator"))
+        expect(all(set(row) == test_face.LISTS["queue"] for row in page["queue"]), "a column that was not judged")
+        expect([(row["number"], row["state"], row["rounds"], row["job"]) for row in page["queue"]] ==
+               [("6", "done", "3 of 3", "late"), ("5", "waiting", "0 of 0", ""), ("4", "waiting", "0 of 0", ""),
+                ("2", "done", "3 of 3", "third"), ("1", "cancelled", "0 of 3", "first")], f"the page: {page['queue']}")
+        expect(page["jobs_waiting"] == 2 and page["job_info"] == [], "the page of a coordinator without a job")
         unreadable = [entry for entry in federation.events("coordinator") if entry["event"] == "job-unreadable"]
         expect([entry["text"].split()[1] for entry in unreadable] == ["4", "5"], f"told of: {unreadable}")
         for name in federation.names:  # connected all the time, also while no job ran
