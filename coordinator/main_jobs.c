@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PROGRAM "hedgerow-coordinator"
 
@@ -105,8 +106,17 @@ static void print_row(const struct queue_job *job)
                  rounds, epsilon, job->name[0] != '\0' ? job->name : job->because);
 }
 
-static enum status list(struct office *office, const struct arguments *arguments,
-                        UNUSED int *exit_code, struct why *why)
+/* One job whose files cannot be read keeps nobody from the others. */
+static void pass_over(const struct queue_job *job, enum status status, const struct why *why,
+                      int *exit_code)
+{
+    (void)fprintf(stderr, PROGRAM ": job %" PRIu32 " is passed over: %s\n", job->number,
+                  why->text[0] != '\0' ? why->text : status_text(status));
+    *exit_code = EXIT_CODE_INPUT;
+}
+
+static enum status list(struct office *office, const struct arguments *arguments, int *exit_code,
+                        struct why *why)
 {
     struct queue_list list;
     json_t *all = arguments->json ? json_array() : NULL;
@@ -116,10 +126,15 @@ static enum status list(struct office *office, const struct arguments *arguments
     }
     for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
         struct queue_job job;
-        status = queue_look(&job, office, list.number[i], why);
-        if (status == STATUS_OK && arguments->json) {
+        struct why wrong = {{0}};
+        const enum status one = queue_look(&job, office, list.number[i], &wrong);
+        if (one == STATUS_NO_MEMORY) {
+            status = one;
+        } else if (one != STATUS_OK) {
+            pass_over(&job, one, &wrong, exit_code);
+        } else if (arguments->json) {
             json_add(&all, job_json(office, &job));
-        } else if (status == STATUS_OK) {
+        } else {
             print_row(&job);
         }
     }
@@ -185,7 +200,9 @@ static enum status wait_for(const struct office *office, const struct arguments 
                             uint32_t number, int *exit_code, struct why *why)
 {
     struct queue_job job;
-    while (!queue_is_filed(office, number)) {
+    char folder[QUEUE_PATH_BYTES];
+    queue_path(folder, office, number, "");
+    while (!queue_is_filed(office, number) && access(folder, F_OK) == 0) {
         (void)poll(NULL, 0, LOOK_MS);
     }
     enum status status = queue_look(&job, office, number, why);

@@ -244,6 +244,9 @@ static enum status find_job(struct run *run, const struct arguments *arguments, 
                               .log = &run->daemon.log,
                               .seeded = arguments->seeded,
                               .seed = arguments->seed};
+#ifdef HEDGEROW_OBSERVED
+    run->stay.observe = kill_at_observe;
+#endif
     enum status status = queue_open(&run->office, why);
     return status == STATUS_OK ? stay_choose(&run->stay, why) : status;
 }

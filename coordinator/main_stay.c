@@ -27,18 +27,28 @@ static enum status file_job(struct stay *stay, uint32_t number, struct why *why)
     return status;
 }
 
+static void observe(struct stay *stay)
+{
+    if (stay->observe != NULL) {
+        stay->observe(NULL, "filing", ++stay->observed);
+    }
+}
+
 enum status stay_file(struct stay *stay, struct why *why)
 {
     struct job_end end;
     if (stay->number == 0) {
         return STATUS_OK;
     }
+    observe(stay);
     enum status status = office_publish(stay->office, stay->seeded, stay->seed, &end, why);
     if (status == STATUS_OK) {
         log_event(stay->log, LOG_INFO, "result-written", NULL,
                   "result.json, and the model if there is one, are in %s",
                   stay->office->settings.out);
+        observe(stay);
         status = file_job(stay, stay->number, why);
+        observe(stay);
     }
     return status == STATUS_AGAIN ? STATUS_OK : status;
 }

@@ -14,6 +14,11 @@ struct stay {
     uint32_t refused; /* of the latest job that was told to be passed over */
     struct queue_list list;
     char cancel[QUEUE_PATH_BYTES]; /* the running job's file; "" */
+
+    /* Tests alone set it: called with "filing" before a job is published, before it is filed and after; as
+     * struct driver_options has it. */
+    void (*observe)(void *self, const char *step, unsigned count);
+    unsigned observed;
 };
 
 /** Chooses the job that runs next: the first one that is not over and can be read. Files those on its way that were

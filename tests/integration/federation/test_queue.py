@@ -26,7 +26,7 @@ LIVES_MAX = 4
 JOBS = ("first", "second", "third")
 STATES = {"first": "done", "second": "cancelled", "third": "done"}
 EPSILON = 3  # what a site may spend: the three jobs would take all of it
-STEPS_AT_MOST = {"commit": 40, "work": 40, "forget": 40, "finish": 40, "reconnect": 4, "send": 10, "event": 10}
+STEPS_AT_MOST = {"commit": 40, "work": 40, "forget": 40, "finish": 40, "filing": 40, "reconnect": 4, "send": 10, "event": 10}
 SUSPICIOUS = ("offer-changed", "answer-forged", "offer-refused", "invitation-differs", "answer-dropped",
               "step-failed", "commit-failed", "recovery-failed", "frame-refused", "message-unexpected",
               "job-unreadable", "budget-exhausted")
@@ -279,6 +279,10 @@ def commands(make, programs, keys):
             odd = {entry["event"] for entry in federation.events(name)} & {"disconnected", "coordinator-silent"}
             expect(not odd, f"{name}'s log has {odd}")
         lives.stop()
+        (jobs / "2" / "end").chmod(0o600)
+        (jobs / "2" / "end").write_text("state: perhaps\n")
+        said = command(federation, "jobs", code=3)
+        expect("/jobs/2/end" in said and "late" in said, f"one broken file hides the others: {said}")
         one = (federation.office / "coordinator.yml").read_text().replace("jobs: jobs", "jobs: jobs\njob: job.yml")
         (federation.office / "coordinator.yml").write_text(one)
         expect('both "job" and "jobs"' in command(federation, "jobs", code=3), "one job beside a queue")
@@ -313,7 +317,7 @@ def spread(items, count):
 def places(path):
     by_kind = collections.defaultdict(list)
     for line in path.read_text().split():
-        by_kind[line.split("-")[0]].append(line)
+        by_kind[line.replace(":", "-").split("-")[0]].append(line)
     return {kind: spread(lines, STEPS_AT_MOST[kind]) for kind, lines in sorted(by_kind.items())}
 
 
@@ -332,7 +336,7 @@ def main():
         for name in ("coordinator", "site-1"):
             for kind, lines in places(folder / f"{name}.steps").items():
                 cases += [(f"{name} {line}", case, {**common, "kills": {name: [line]}, "out": met}) for line in lines]
-                vital |= {f"{name} {line}" for line in lines if kind in ("commit", "finish")}
+                vital |= {f"{name} {line}" for line in lines if kind in ("commit", "finish", "filing")}
         cases = [one for one in cases if options.only in one[0]]
         failed = fed.run_cases(cases, options.at_once)
         missed = sorted(vital - {path.name for path in met.iterdir()})
