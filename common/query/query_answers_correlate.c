@@ -43,7 +43,13 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
     (void)snprintf(part, sizeof part, "%s with %s", first, second);
     query_answer_name(&answer[0], query, part);
     table_tell(&answer[1], answering, &test, "p-value");
-    answer[1].value = p; /* however small */
+    answer[1].value = p;             /* however small */
+    for (size_t k = 0; k < 2; k++) { /* its place in a matrix */
+        (void)snprintf(answer[k].variable, sizeof answer[k].variable, "%s", first);
+        (void)snprintf(answer[k].group, sizeof answer[k].group, "%s", second);
+        (void)snprintf(answer[k].figure, sizeof answer[k].figure,
+                       k == 0 ? "correlation" : "p-value");
+    }
     (void)snprintf(part, sizeof part, "%s with %s, test that %s", first, second,
                    query->parts > 1 ? "it is 0" : "they are independent");
     query_answer_name(&answer[1], query, part);

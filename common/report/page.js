@@ -4,7 +4,8 @@ const result = data.result, columns = data.columns;
 const experts = result.experts, baseline = result.baseline || {}, error = result.error || {};
 const answers = result.answers, releases = result.releases;
 /* Those of a table stand in it. */
-const listed = answers.filter((a) => !a.table);
+const isPaired = (a) => !a.table && (a.figure === "correlation" || a.figure === "p-value");
+const listed = answers.filter((a) => !a.table && !isPaired(a)), paired = answers.filter(isPaired);
 const chosenIndex = experts.findIndex((e) => e.name === result.chosen);
 const sum = (list) => list.reduce((s, v) => s + v, 0);
 /* Not Math.max(...list): a call takes fewer arguments than there may be experts. */
@@ -71,7 +72,8 @@ function facts() {
     model: chosenIndex >= 0, chosen: result.chosen || "", experts: experts.length > 0 ? count(experts.length) : "",
     choice: chosenIndex >= 0 && experts.length > 1, questions: chosenIndex < 0 && (answers.length > 0 || said.length > 0),
     asked: answers.length > 0 || said.length > 0,
-    answers: answers.length > 0, listed: listed.length > 0, tables: answers.length > listed.length,
+    answers: answers.length > 0, listed: listed.length > 0, paired: paired.length > 0, exactPairs: paired.some((a) => known(a.exact)),
+    tables: answers.some((a) => a.table),
     studied: answers.some((a) => a.table && a.table.startsWith("table1")), answerCount: String(answers.length), answersS: answers.length === 1 ? "" : "s",
     exact: exact.length > 0 ? String(exact.length) : "",
     exactInside: String(exact.filter((a) => known(a.low) && known(a.high) && a.low <= a.exact && a.exact <= a.high).length),

@@ -106,6 +106,10 @@ Test(correlate_question, answers_from_its_cells)
         cr_assert(query_run_answer_count(&set) == 3);
         query_run_answers(answer, &run);
         cr_assert_str_eq(answer[1].name, "correlate: [age, sex]: age with sex");
+        cr_assert_str_eq(answer[2].variable, "age");
+        cr_assert_str_eq(answer[2].group, "sex");
+        cr_assert_str_eq(answer[2].figure, "p-value");
+        cr_assert(answer[1].table[0] == '\0', "it is no table of groups");
         cr_assert_str_eq(answer[2].unit, "p-value");
         if (noisy == 1) {
             cr_expect(isnan(answer[1].value) && isnan(answer[2].value));

@@ -265,6 +265,36 @@ Test(html, draws_curves_with_bands_and_numbers_at_risk)
     result_free(&result);
 }
 
+Test(html, draws_correlations_as_a_matrix)
+{
+    struct result result = example_result();
+    for (size_t i = 0; i < 2; i++) {
+        struct result_answer *answer = &result.answer[i];
+        (void)snprintf(answer->name, RESULT_TEXT_BYTES, "correlate: [age, <b>]: age with <b>%s",
+                       i == 0 ? "" : ", test that it is 0");
+        (void)snprintf(answer->variable, RESULT_NAME_BYTES, "age");
+        (void)snprintf(answer->group, RESULT_TEXT_BYTES, "<b>");
+        (void)snprintf(answer->figure, RESULT_NAME_BYTES, i == 0 ? "correlation" : "p-value");
+        answer->value = i == 0 ? 0.375 : 0.015625;
+        answer->total_low = 0.25;
+        answer->total_high = 0.5;
+        answer->exact = NAN;
+    }
+    char *page = drawn(&result);
+    cr_assert(occurrences(page, "<table class=\"matrix\"") == 1);
+    cr_assert(strstr(page, "<h3>correlate: [age, &lt;b&gt;]</h3>") != NULL);
+    cr_assert(strstr(page, "<strong>0.38</strong><br><small>0.25 to 0.50</small>") != NULL);
+    cr_assert(strstr(page, ">p = 0.016</td>") != NULL && strstr(page, "<b>]") == NULL);
+    cr_assert(strstr(page, "What was asked, and the answers") == NULL, "nothing else is listed");
+    free(page);
+    result.answer[0].value = NAN;
+    (void)snprintf(result.answer[0].note, RESULT_TEXT_BYTES, "not enough data");
+    page = drawn(&result);
+    cr_assert(occurrences(page, "not enough data.") == 1 && strstr(page, "0.25 to 0.50") == NULL);
+    free(page);
+    result_free(&result);
+}
+
 Test(html, draws_effects_by_site_as_a_forest)
 {
     struct result result = example_result();
