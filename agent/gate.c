@@ -177,20 +177,20 @@ const struct ledger *gate_ledger(struct gate *gate, int64_t wall_ms)
     return gate->ledger;
 }
 
-/* The scale of the noise that a charge pays for; where the answer is exact, it is the coordinator's
+/* The scale of the noise that a charge pays for; none where the answer is exact: it is the coordinator's
  * business. */
-static enum status scale_of(const struct charge *charge, bool exact, uint64_t sensitivity,
-                            struct why *why)
+static enum status scale_of(struct noise_scale *scale, const struct charge *charge, bool exact,
+                            uint64_t sensitivity, struct why *why)
 {
-    struct noise_scale scale;
+    *scale = (struct noise_scale){0};
     if (exact) {
         return STATUS_OK;
     }
     switch (charge->mechanism) {
     case MECHANISM_PURE:
-        return mechanism_scale(&scale, sensitivity, charge->epsilon_micro, why);
+        return mechanism_scale(scale, sensitivity, charge->epsilon_micro, why);
     case MECHANISM_DISCRETE_GAUSSIAN:
-        return mechanism_sigma(&scale, sensitivity, charge->sigma_micro, why);
+        return mechanism_sigma(scale, sensitivity, charge->sigma_micro, why);
     case MECHANISM_EXPONENTIAL:
     case MECHANISM_LAPLACE:
     case MECHANISM_DISCRETE_LAPLACE:
@@ -202,16 +202,37 @@ static enum status scale_of(const struct charge *charge, bool exact, uint64_t se
 
 bool gate_has_noise(const struct charge *charge, bool exact, uint64_t sensitivity)
 {
-    return scale_of(charge, exact, sensitivity, NULL) == STATUS_OK;
+    struct noise_scale scale;
+    return scale_of(&scale, charge, exact, sensitivity, NULL) == STATUS_OK;
+}
+
+/* By public parameters alone: nothing is spent on what cannot run. */
+static enum status check_noise(const struct private_vector *vector,
+                               const struct gate_request *request, struct why *why)
+{
+    struct noise_scale scale;
+    if (request->masks != NULL && request->charge.mechanism != MECHANISM_PURE) {
+        return why_refuse(why, "there are shares of Laplace noise only");
+    }
+    enum status status =
+        scale_of(&scale, &request->charge, request->exact, vector->sensitivity, why);
+    if (status != STATUS_OK || request->word_bytes == 8) {
+        return status;
+    }
+    const uint64_t most = (uint64_t)(-vector->low > vector->high ? -vector->low : vector->high);
+    return encode_word_bytes(encode_reach(most, scale)) <= request->word_bytes
+               ? STATUS_OK
+               : why_refuse(why, "the answer's bounds do not fit into the words that the job's "
+                                 "text gives it; report this as a defect");
 }
 
 /* Little-endian words, the only form in which a vector crosses the wire; behind them what opens their masks. */
-static uint8_t *pack(const struct private_vector *vector, struct slice masks)
+static uint8_t *pack(const struct private_vector *vector, unsigned word_bytes, struct slice masks)
 {
-    const size_t size = vector->count * 8;
+    const size_t size = vector->count * word_bytes;
     uint8_t *data = malloc(size + masks.size);
-    for (size_t i = 0; data != NULL && i < vector->count; i++) {
-        store_u64(data + 8 * i, (uint64_t)vector->value[i]);
+    if (data != NULL) {
+        encode_words(data, vector->value, vector->count, word_bytes);
     }
     if (data != NULL && masks.size > 0) {
         memcpy(data + size, masks.data, masks.size);
@@ -263,16 +284,17 @@ static enum status mask(struct private_vector *vector, struct masks_site *site, 
 /* Seals the bytes of an answer; its digest goes into the record only when they are private: that of an
  * exact vector of few possible values would tell which it was. */
 static enum status seal(struct answer *answer, const struct private_vector *vector,
-                        struct slice masks)
+                        unsigned word_bytes, struct slice masks)
 {
-    answer->data = pack(vector, masks);
+    const size_t size = vector->count * word_bytes;
+    answer->data = pack(vector, word_bytes, masks);
     if (answer->data == NULL) {
         return STATUS_NO_MEMORY;
     }
-    answer->view.bytes = (struct slice){answer->data, vector->count * 8};
-    answer->view.masks = (struct slice){answer->data + vector->count * 8, masks.size};
+    answer->view.bytes = (struct slice){answer->data, size};
+    answer->view.masks = (struct slice){answer->data + size, masks.size};
     answer->view.digest = digest_of(answer->view.bytes);
-    answer->view.size = vector->count * 8;
+    answer->view.size = size;
     answer->exists = true;
     return STATUS_OK;
 }
@@ -291,11 +313,9 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         status = why_refuse(why, "round %u of this job was answered before", request->round);
         goto done;
     }
-    status = request->masks != NULL && request->charge.mechanism != MECHANISM_PURE
-                 ? why_refuse(why, "there are shares of Laplace noise only")
-                 : scale_of(&request->charge, request->exact, vector->sensitivity, why);
+    status = check_noise(vector, request, why);
     if (status != STATUS_OK) {
-        goto done; /* by public parameters alone: nothing is spent on what cannot run */
+        goto done;
     }
     clip_box(vector->value, vector->count, vector->low, vector->high);
     ledger_at(gate->ledger, &(struct occasion){.job = request->job, .wall_ms = request->wall_ms});
@@ -308,7 +328,8 @@ enum status gate_answer(struct gate *gate, struct record *record, struct slice *
         status = mask(vector, request->masks, &opening, &opening_size);
     }
     if (status == STATUS_OK) {
-        status = seal(&gate->pending, vector, (struct slice){opening, opening_size});
+        status = seal(&gate->pending, vector, request->word_bytes,
+                      (struct slice){opening, opening_size});
     }
     if (status != STATUS_OK) {
         goto done;
@@ -356,16 +377,16 @@ enum status gate_repeat(struct gate *gate, struct private_vector *vector,
 {
     enum status status = STATUS_INVALID;
     const struct gate_answer_view *view = &gate->latest.view;
+    const unsigned word_bytes = encode_word_bytes_of(view->size, vector->count); /* as it was */
 
     CHECK(request->exact && gate_can_repeat(gate, &request->job, request->round));
     if (!digest_equal(&view->invitation, &request->invitation) ||
-        !digest_equal(&gate->latest_pass, &request->charge.pass) ||
-        view->size != vector->count * 8) {
+        !digest_equal(&gate->latest_pass, &request->charge.pass) || word_bytes == 0) {
         why_set(why, "it was answered before this program began anew, and question or records are "
                      "no longer the same");
     } else {
         clip_box(vector->value, vector->count, vector->low, vector->high);
-        status = seal(&gate->latest, vector, (struct slice){0});
+        status = seal(&gate->latest, vector, word_bytes, (struct slice){0});
         gate->latest.restored = false;
     }
     private_vector_free(vector);

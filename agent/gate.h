@@ -28,6 +28,7 @@ struct gate_request {
     bool exact;               /* central trust: the coordinator adds the noise, once, to the sum */
     struct masks_site *masks; /* distributed trust: LISTED, and MASKED afterwards; else NULL */
     uint64_t shares;          /* with masks: how many make up the whole noise */
+    unsigned word_bytes;      /* of a number of the answer: round_word_bytes; 8 with masks */
     int64_t wall_ms;          /* now, as the record will say */
 };
 
@@ -65,7 +66,7 @@ int64_t gate_last_round(const struct gate *gate, const struct digest *job);
  * alike and gets no noise: its bytes go to the trusted coordinator alone, and neither they nor their
  * digest ever into a record.
  *
- * vector  in   takes: wiped and freed, whatever happens
+ * vector  in   takes: wiped and freed, whatever happens. Its bounds, and its noise, fit into words of the request's size
  * record  out  the answer's record; *blob its bytes, borrowed until gate_committed or gate_free;
  *              empty for an exact one; with what opens the masks behind them
  *

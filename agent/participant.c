@@ -131,6 +131,13 @@ static enum status on_message(struct participant *p, const struct event *event,
     if (status == STATUS_NO_MEMORY) {
         return status;
     }
+    if (status == STATUS_UNSUPPORTED) {
+        log_event(p->options.log, LOG_ERROR, "version-differs", peer,
+                  "the coordinator does not speak version %u of the protocol, which this agent "
+                  "speaks: upgrade the older program",
+                  (unsigned)PROTOCOL_VERSION);
+        return STATUS_OK;
+    }
     if (status != STATUS_OK) {
         log_event(p->options.log, LOG_WARN, "frame-refused", peer,
                   "a frame from the coordinator is not of this protocol: %s", status_text(status));

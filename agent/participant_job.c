@@ -123,13 +123,6 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
 {
     const struct job_name *name = &message->as.welcome.job;
 
-    if (message->as.welcome.version != PROTOCOL_VERSION) {
-        log_event(
-            p->options.log, LOG_ERROR, "version-differs", p->coordinator.name,
-            "the coordinator speaks protocol version %u, this agent %u: upgrade the older one",
-            (unsigned)message->as.welcome.version, (unsigned)PROTOCOL_VERSION);
-        return STATUS_OK;
-    }
     if (p->job_phase != JOB_NONE && digest_equal(&name->id, &p->name.id)) {
         return STATUS_OK;
     }

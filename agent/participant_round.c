@@ -347,6 +347,12 @@ static enum status commit_answer(struct participant *p, const struct event *even
     return status;
 }
 
+static unsigned word_bytes_of(const struct participant *p)
+{
+    const struct task_input *input = &p->work.input;
+    return round_word_bytes(&p->job, input->stage, input->within, input->expert_count);
+}
+
 enum status round_on_worked(struct participant *p, const struct event *event,
                             struct effects *effects)
 {
@@ -365,6 +371,7 @@ enum status round_on_worked(struct participant *p, const struct event *event,
                                    .exact = is_exact(p),
                                    .masks = p->masks,
                                    .shares = p->job.honest,
+                                   .word_bytes = word_bytes_of(p),
                                    .wall_ms = event->wall_ms};
     bool again = gate_can_repeat(p->gate, &p->name.id, p->round);
     if (status == STATUS_OK) {

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "crypto/digest.h"
+#include "dp/encode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,9 @@ void aggregate_free(struct aggregate *aggregate)
 }
 
 enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
-                           const struct peer *peer, int64_t now_ms)
+                           const struct peer *peer, uint64_t bytes, int64_t now_ms)
 {
+    CHECK(encode_word_bytes_of(bytes, aggregate->count) > 0);
     for (size_t i = 0; i < aggregate->staging_count; i++) {
         struct staging *staging = &aggregate->staging[i];
         if (!transfer_is_active(&staging->transfer)) {
@@ -40,7 +42,7 @@ enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
             staging->peer = *peer;
             staging->stalls = 0;
             staging->began_ms = now_ms;
-            return transfer_begin(&staging->transfer, (uint64_t)aggregate->count * 8, now_ms);
+            return transfer_begin(&staging->transfer, bytes, now_ms);
         }
     }
     return STATUS_AGAIN;
@@ -57,6 +59,18 @@ struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *p
     return NULL;
 }
 
+static unsigned word_bytes_of(const struct aggregate *aggregate, const struct staging *staging)
+{
+    return encode_word_bytes_of(staging->transfer.bytes, aggregate->count);
+}
+
+static int64_t value_at(const struct staging *staging, size_t i, unsigned word_bytes)
+{
+    int64_t value = 0;
+    decode_words_add_plainly(&value, staging->transfer.data + i * word_bytes, 1, word_bytes);
+    return value;
+}
+
 enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
                           const struct digest *digest, int64_t *values)
 {
@@ -64,15 +78,13 @@ enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
     struct digest actual;
     enum status status = STATUS_CORRUPT;
 
+    const unsigned word_bytes = word_bytes_of(aggregate, staging);
     CHECK(transfer_is_whole(&staging->transfer));
     digest_sha256(&actual, &bytes, 1);
     if (digest_equal(&actual, digest)) {
-        for (size_t i = 0; i < aggregate->count; i++) {
-            uint64_t word = load_u64(staging->transfer.data + 8 * i);
-            aggregate->sum[i] = (int64_t)((uint64_t)aggregate->sum[i] + word);
-            if (values != NULL) {
-                values[i] = (int64_t)word;
-            }
+        decode_words_add(aggregate->sum, staging->transfer.data, aggregate->count, word_bytes);
+        for (size_t i = 0; values != NULL && i < aggregate->count; i++) {
+            values[i] = value_at(staging, i, word_bytes);
         }
         status = STATUS_OK;
     }
@@ -80,11 +92,13 @@ enum status aggregate_add(struct aggregate *aggregate, struct staging *staging,
     return status;
 }
 
-bool aggregate_is_within(const struct staging *staging, int64_t low, int64_t high)
+bool aggregate_is_within(const struct aggregate *aggregate, const struct staging *staging,
+                         int64_t low, int64_t high)
 {
+    const unsigned word_bytes = word_bytes_of(aggregate, staging);
     bool within = true;
-    for (size_t offset = 0; offset < staging->transfer.bytes; offset += 8) {
-        int64_t value = (int64_t)load_u64(staging->transfer.data + offset);
+    for (size_t i = 0; i < aggregate->count; i++) {
+        const int64_t value = value_at(staging, i, word_bytes);
         within = ((value >= low) & (value <= high) & within) != 0;
     }
     return within;

@@ -35,9 +35,10 @@ struct aggregate {
 MUST_USE enum status aggregate_begin(struct aggregate *aggregate, size_t count);
 void aggregate_free(struct aggregate *aggregate);
 
-/** Starts to pull an answer; STATUS_AGAIN when all staging vectors are in use, STATUS_NO_MEMORY. */
+/** Starts to pull an answer of so many bytes, which encode_word_bytes_of knows; STATUS_AGAIN when all staging vectors are
+ * in use, STATUS_NO_MEMORY. */
 MUST_USE enum status aggregate_pull(struct aggregate *aggregate, struct staging **out,
-                                    const struct peer *peer, int64_t now_ms);
+                                    const struct peer *peer, uint64_t bytes, int64_t now_ms);
 
 /** Returns the staging of that peer, or NULL. */
 struct staging *aggregate_find(struct aggregate *aggregate, const struct peer *peer);
@@ -49,7 +50,8 @@ MUST_USE enum status aggregate_add(struct aggregate *aggregate, struct staging *
                                    const struct digest *digest, int64_t *values);
 
 /** Returns whether every value of a whole staging vector is within low .. high. Reads all of them. */
-bool aggregate_is_within(const struct staging *staging, int64_t low, int64_t high);
+bool aggregate_is_within(const struct aggregate *aggregate, const struct staging *staging,
+                         int64_t low, int64_t high);
 
 /** Throws a staging vector's bytes away. */
 void aggregate_drop(struct staging *staging);

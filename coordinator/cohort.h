@@ -43,11 +43,12 @@ struct member {
     int64_t cut_ms;
     enum standing standing;
     struct digest answer; /* from STANDING_OFFERED on */
-    uint32_t records;     /* that it looks at, where the job says a share; else 0 */
-    int64_t offered_ms;   /* the queue's order among members of as many turns */
-    unsigned turns;       /* how often it has given its staging vector up in this round */
-    unsigned lost;        /* of these, to somebody who waited */
-    int64_t *own;         /* (D) its released answer, where the stage keeps it by name; owned */
+    uint64_t answer_bytes;
+    uint32_t records;   /* that it looks at, where the job says a share; else 0 */
+    int64_t offered_ms; /* the queue's order among members of as many turns */
+    unsigned turns;     /* how often it has given its staging vector up in this round */
+    unsigned lost;      /* of these, to somebody who waited */
+    int64_t *own;       /* (D) its released answer, where the stage keeps it by name; owned */
 };
 
 struct cohort {

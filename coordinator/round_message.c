@@ -12,11 +12,6 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     bool same = digest_equal(&message->as.hello.job, &c->outcome.job_name.id);
     struct message welcome = {.kind = MESSAGE_WELCOME};
 
-    if (message->as.hello.version != PROTOCOL_VERSION) {
-        log_event(c->options.log, LOG_WARN, "version-differs", member->peer.name,
-                  "speaks protocol version %u, this coordinator %u: upgrade the older one",
-                  (unsigned)message->as.hello.version, (unsigned)PROTOCOL_VERSION);
-    }
     if (!member->seen) {
         log_event(c->options.log, LOG_INFO, "agent-present", member->peer.name, "is present");
     }
@@ -30,7 +25,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     if (status != STATUS_OK || c->phase < PHASE_JOINING) {
         return status; /* the job has no durable name yet */
     }
-    bool ready = same && message->as.hello.ready && message->as.hello.version == PROTOCOL_VERSION;
+    bool ready = same && message->as.hello.ready;
     if (cohort_note_hello(member, ready, c->opened_ms, event->now_ms)) {
         log_event(c->options.log, LOG_INFO, "agent-back", member->peer.name,
                   "is back: rounds wait for it again");
@@ -166,6 +161,14 @@ enum status coordinator_on_message(struct coordinator *c, const struct event *ev
         wire_decode(&message, event->as.message.control, event->as.message.payload);
     if (status == STATUS_NO_MEMORY) {
         return status;
+    }
+    if (status == STATUS_UNSUPPORTED) {
+        log_event(
+            c->options.log, LOG_WARN, "version-differs", member->peer.name,
+            "does not speak version %u of the protocol, which this coordinator speaks: upgrade "
+            "the older program",
+            (unsigned)PROTOCOL_VERSION);
+        return STATUS_OK;
     }
     if (status != STATUS_OK) {
         log_event(c->options.log, LOG_WARN, "frame-refused", member->peer.name,

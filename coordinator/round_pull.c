@@ -2,6 +2,7 @@
  * when they are whole and what was offered. Dead links and idle promises hold nobody up. */
 
 #include "coordinator/round_state.h"
+#include "dp/encode.h"
 #include "job/trust.h"
 
 #include <inttypes.h>
@@ -28,7 +29,8 @@ enum status coordinator_pull_next(struct coordinator *c, const struct event *eve
     struct member *member;
     while (c->phase == PHASE_OPEN && (member = cohort_next_offer(&c->cohort)) != NULL) {
         struct staging *staging = NULL;
-        enum status status = aggregate_pull(&c->aggregate, &staging, &member->peer, event->now_ms);
+        enum status status = aggregate_pull(&c->aggregate, &staging, &member->peer,
+                                            member->answer_bytes, event->now_ms);
         if (status == STATUS_AGAIN) {
             return STATUS_OK;
         }
@@ -112,7 +114,8 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
         refuse(c, member, "offer-refused", "it answers another invitation");
         return STATUS_OK;
     }
-    if (message->as.offer.bytes != (uint64_t)c->aggregate.count * 8) {
+    const unsigned word_bytes = encode_word_bytes_of(message->as.offer.bytes, c->aggregate.count);
+    if (word_bytes == 0 || (coordinator_is_masked(c) && word_bytes != 8)) {
         refuse(c, member, "offer-refused", "its answer has the wrong dimension");
         return STATUS_OK;
     }
@@ -122,6 +125,7 @@ enum status coordinator_on_offer(struct coordinator *c, const struct event *even
     }
     member->standing = STANDING_OFFERED;
     member->answer = *answer;
+    member->answer_bytes = message->as.offer.bytes;
     member->records = message->as.offer.records;
     member->offered_ms = event->now_ms;
     return STATUS_OK; /* pulled at the end of the step */
@@ -138,7 +142,7 @@ static bool is_clipped(const struct coordinator *c, const struct stage *stage, u
     return !trust_of(c->options.job)->exact_answers ||
            (round_bounds(&bounds, c->options.job, &own, within, 1, c->outcome.expert_count, NULL) ==
                 STATUS_OK &&
-            aggregate_is_within(staging, bounds.low, bounds.high));
+            aggregate_is_within(&c->aggregate, staging, bounds.low, bounds.high));
 }
 
 /* The answer is whole: into the sum, if it is what was offered. */

@@ -41,8 +41,8 @@ static void describe(char *text, size_t size, const struct coordinator *c,
     } else if (member->standing == STANDING_OFFERED) {
         (void)snprintf(text, size, "offered its answer, which has not been fetched");
     } else if (member->standing == STANDING_PULLING) {
-        (void)snprintf(text, size, "sent %" PRIu64 " of %zu bytes", received_from(c, &member->peer),
-                       c->aggregate.count * 8);
+        (void)snprintf(text, size, "sent %" PRIu64 " of %" PRIu64 " bytes",
+                       received_from(c, &member->peer), member->answer_bytes);
     } else if (now_ms - member->heard_ms >= SILENT_MS) {
         (void)snprintf(text, size, "silent for %" PRId64 " s", seconds(now_ms - member->heard_ms));
     } else {

@@ -175,6 +175,14 @@ void clip_l2(int64_t *values, size_t count, int64_t bound)
     shrink(values, count, &ratio, mask_of(sum.high == 0) & mask_of(sum.low <= most));
 }
 
+uint64_t encode_reach(uint64_t bound, struct noise_scale scale)
+{
+    const bool has_noise = scale.numerator > 0;
+    const uint128 reach =
+        (uint128)bound + (has_noise ? 64 * (uint128)noise_scale_ceiling(scale) : 0);
+    return reach > UINT64_MAX ? UINT64_MAX : (uint64_t)reach;
+}
+
 enum status encode_sum_fits(uint64_t agents, uint64_t bound, struct noise_scale scale,
                             struct why *why)
 {
@@ -182,8 +190,8 @@ enum status encode_sum_fits(uint64_t agents, uint64_t bound, struct noise_scale 
         return why_refuse(
             why, "the noise scale lies outside 1/16 .. 2^40: choose another grid or epsilon");
     }
-    uint128 one = (uint128)bound + 64 * (uint128)noise_scale_ceiling(scale);
-    if (one > INT64_MAX || agents > (uint64_t)INT64_MAX / (uint64_t)one) {
+    const uint64_t one = encode_reach(bound, scale);
+    if (one > INT64_MAX || agents > (uint64_t)INT64_MAX / one) {
         return why_refuse(why,
                           "the sum over %" PRIu64
                           " agents may not fit into 64 bits: choose a coarser grid, a "

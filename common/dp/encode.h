@@ -67,10 +67,35 @@ void clip_l1(int64_t *values, size_t count, int64_t bound);
 void clip_l2(int64_t *values, size_t count, int64_t bound);
 
 /**
+ * Returns how far a noisy value may be from zero: bound + 64 * ceil(scale), or UINT64_MAX where that is more. A noise
+ * beyond 64 scales has a probability below 2^-90 for Laplace noise and its shares, and below 2^-2900 for Gaussian noise,
+ * whose sigma stands for the scale. scale zeroed: there is no noise.
+ */
+uint64_t encode_reach(uint64_t bound, struct noise_scale scale);
+
+/* Where answers travel and are kept, each number is a word of 2, 4 or 8 bytes: its lowest ones in two's complement,
+ * little-endian. Which size it is follows from public bounds alone. */
+
+/** Returns the smallest size of words that hold every value up to reach, of both signs. */
+unsigned encode_word_bytes(uint64_t reach);
+
+/** Returns the size of words of which `count` have so many bytes, or 0 where it is none of the three. */
+unsigned encode_word_bytes_of(uint64_t bytes, size_t count);
+
+/** Writes words (count * word_bytes) from values (count). What does not fit is reduced modulo 2^(8 word_bytes): of a noisy
+ * value that is post-processing. The same instructions and addresses whatever the values are. */
+void encode_words(uint8_t *out, const int64_t *values, size_t count, unsigned word_bytes);
+
+void encode_words_plainly(uint8_t *out, const int64_t *values, size_t count, unsigned word_bytes);
+
+/** Adds what words (count * word_bytes) stand for to sum (count), modulo 2^64. */
+void decode_words_add(int64_t *sum, const uint8_t *words, size_t count, unsigned word_bytes);
+void decode_words_add_plainly(int64_t *sum, const uint8_t *words, size_t count,
+                              unsigned word_bytes);
+
+/**
  * Decides at a job's start, by public parameters alone, whether the sum over the agents of clipped
- * values and their noise fits into int64: agents * (bound + 64 * ceil(scale)) <= INT64_MAX. A noise
- * beyond 64 scales has a probability below 2^-90 for Laplace noise and its shares, and below
- * 2^-2900 for Gaussian noise, whose sigma stands for the scale.
+ * values and their noise fits into int64: agents * encode_reach <= INT64_MAX.
  *
  * bound  in  >= 0: the largest absolute value of one coordinate of one agent's exact answer
  * scale  in  of the noise of one agent: Laplace scale, or sigma

@@ -3,7 +3,41 @@
 
 #include "dp/encode.h"
 #include "dp/mechanism.h"
+#include "job/trust.h"
 #include "task/task.h"
+
+/* Of one number of an agent's exact answer. */
+static uint64_t most_of(const struct round_bounds *bounds)
+{
+    const int64_t most = -bounds->low > bounds->high ? -bounds->low : bounds->high;
+    return (uint64_t)most;
+}
+
+static enum status scale_of(struct noise_scale *scale, const struct stage *stage,
+                            const struct round_bounds *bounds, struct why *why)
+{
+    return stage->charge.mechanism == MECHANISM_PURE
+               ? mechanism_scale(scale, bounds->sensitivity, stage->charge.epsilon_micro, why)
+               : mechanism_sigma(scale, bounds->sensitivity, stage->charge.sigma_micro, why);
+}
+
+/* Noise is largest for an agent with the fewest records, and a share of records for one with the most. */
+unsigned round_word_bytes(const struct job *job, const struct stage *stage, uint32_t within,
+                          size_t expert_count)
+{
+    const bool judges = round_input(stage, within) == INPUT_EXPERTS;
+    const struct stage largest = round_stage_at(stage, UINT64_MAX);
+    struct round_bounds bounds;
+    struct noise_scale scale = {0};
+
+    if (trust_of(job)->masked ||
+        round_bounds(&bounds, job, &largest, within, job_records_min(job),
+                     judges ? expert_count : 0, NULL) != STATUS_OK ||
+        (!trust_of(job)->exact_answers && scale_of(&scale, stage, &bounds, NULL) != STATUS_OK)) {
+        return 8;
+    }
+    return encode_word_bytes(encode_reach(most_of(&bounds), scale));
+}
 
 static enum status check_round(const struct job *job, const struct stage *stage, uint32_t within,
                                size_t expert_count, struct why *why)
@@ -23,12 +57,9 @@ static enum status check_round(const struct job *job, const struct stage *stage,
         }
         return STATUS_OK;
     }
-    status = stage->charge.mechanism == MECHANISM_PURE
-                 ? mechanism_scale(&scale, bounds.sensitivity, stage->charge.epsilon_micro, why)
-                 : mechanism_sigma(&scale, bounds.sensitivity, stage->charge.sigma_micro, why);
+    status = scale_of(&scale, stage, &bounds, why);
     if (status == STATUS_OK) {
-        int64_t most = -bounds.low > bounds.high ? -bounds.low : bounds.high;
-        status = encode_sum_fits(JOB_AGENTS_MAX, (uint64_t)most, scale, why);
+        status = encode_sum_fits(JOB_AGENTS_MAX, most_of(&bounds), scale, why);
     }
     return status;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    PROTOCOL_VERSION = 1,
+    PROTOCOL_VERSION = 2,        /* 1: answers of 8-byte words only */
     CHUNK_BYTES_MAX = 64 * 1024, /* one PULL or FETCH moves at most this much */
     CONTROL_BYTES_MAX = 1024,    /* a packed control frame; larger is refused unread */
     JOB_TEXT_BYTES_MAX = 64 * 1024,

@@ -1,6 +1,7 @@
 #include "sim/checker.h"
 
 #include "crypto/digest.h"
+#include "dp/encode.h"
 #include "sim/world.h"
 #include "task/losses/stage.h"
 #include "task/predict/stage.h"
@@ -181,9 +182,21 @@ static void on_durable_answer(struct world *world, const struct node *node,
     }
 }
 
+bool checker_value(uint64_t *value, struct slice bytes, size_t count, size_t place)
+{
+    const unsigned size = encode_word_bytes_of(bytes.size, count);
+    int64_t number = 0;
+    if (size == 0 || place >= count) {
+        return false;
+    }
+    decode_words_add_plainly(&number, (const uint8_t *)bytes.data + place * size, 1, size);
+    *value = (uint64_t)number;
+    return true;
+}
+
 /* The value that a listed agent's committed answer has at a place; false when it has none. */
 static bool committed_value(struct world *world, const struct record *record, size_t listed,
-                            size_t place, uint64_t *value)
+                            size_t count, size_t place, uint64_t *value)
 {
     const char *name = record->as.round.agent[listed].name;
     uint32_t round = record->as.round.round;
@@ -196,12 +209,11 @@ static bool committed_value(struct world *world, const struct record *record, si
             strcmp(name, peer_name(i)) == 0
                 ? checker_find(&world->checker, i, &record->as.round.job, round)
                 : NULL;
-        if (answer != NULL && answer->exact != NULL && answer->exact_size >= 8 * (place + 1)) {
-            *value = load_u64(answer->exact + 8 * place);
-            return true;
+        if (answer != NULL && answer->exact != NULL) {
+            return checker_value(value, (struct slice){answer->exact, answer->exact_size}, count,
+                                 place);
         }
-        if (answer != NULL && answer->bytes.size >= 8 * (place + 1)) {
-            *value = load_u64((const uint8_t *)answer->bytes.data + 8 * place);
+        if (answer != NULL && checker_value(value, answer->bytes, count, place)) {
             return true;
         }
     }
@@ -209,12 +221,13 @@ static bool committed_value(struct world *world, const struct record *record, si
     return false;
 }
 
-static uint64_t committed_sum(struct world *world, const struct record *record, size_t place)
+static uint64_t committed_sum(struct world *world, const struct record *record, size_t count,
+                              size_t place)
 {
     uint64_t sum = 0;
     uint64_t value = 0;
     for (size_t i = 0; i < record->as.round.agent_count; i++) {
-        sum += committed_value(world, record, i, place, &value) ? value : 0;
+        sum += committed_value(world, record, i, count, place, &value) ? value : 0;
     }
     return sum;
 }
@@ -227,7 +240,7 @@ static void check_average(struct world *world, const struct record *record, stru
     for (size_t i = 0; i < DIM; i++) {
         double average;
         double expected =
-            ldexp((double)(int64_t)committed_sum(world, record, i), -bits) / (double)count;
+            ldexp((double)(int64_t)committed_sum(world, record, DIM, i), -bits) / (double)count;
         memcpy(&average, (const uint8_t *)rows.data + 8 * i, sizeof average);
         if (average != expected) {
             world_fail(world,
@@ -261,7 +274,7 @@ static void check_sum(struct world *world, const struct record *record, size_t c
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        if ((uint64_t)record->as.round.sum[i] != committed_sum(world, record, i)) {
+        if ((uint64_t)record->as.round.sum[i] != committed_sum(world, record, count, i)) {
             world_fail(world, "the sum of round %" PRIu32 " is not that of the answers",
                        record->as.round.round);
             return;
@@ -284,7 +297,8 @@ static void check_sites(struct world *world, const struct record *record, struct
         uint64_t word;
         uint64_t expected = SIM_RECORDS;
         memcpy(&word, (const uint8_t *)rows.data + 8 * i, sizeof word);
-        if (place > 0 && !committed_value(world, record, i / (1 + count), place - 1, &expected)) {
+        if (place > 0 &&
+            !committed_value(world, record, i / (1 + count), count, place - 1, &expected)) {
             return;
         }
         if (word != expected) {

@@ -139,4 +139,7 @@ void central_noise(const struct world *world, const struct node *node, uint32_t 
 /** What an agent's journal says it has spent on a job, in millionths. */
 uint64_t checker_spent(const struct checker *checker, size_t agent, const struct digest *job);
 
+/** Reads the number at a place of an answer of count numbers; false where the bytes are none of so many. */
+bool checker_value(uint64_t *value, struct slice bytes, size_t count, size_t place);
+
 #endif

@@ -30,14 +30,20 @@ static bool exact_sum(struct world *world, const struct record *record, int64_t 
                                       record->as.round.round);
             }
         }
-        if (!formula && (answer == NULL || answer->exact_size != 8 * count)) {
+        uint64_t word = 0;
+        const struct slice bytes =
+            answer == NULL ? (struct slice){0} : (struct slice){answer->exact, answer->exact_size};
+        if (!formula && !checker_value(&word, bytes, count, 0)) {
             world_fail(world, "round %" PRIu32 " lists %s, who has not sent an answer to it",
                        record->as.round.round, name);
             return false;
         }
         for (size_t j = 0; j < count; j++) {
-            uint64_t word = formula ? (uint64_t)mallory_value(record->as.round.round, j)
-                                    : load_u64(answer->exact + 8 * j);
+            if (formula) {
+                word = (uint64_t)mallory_value(record->as.round.round, j);
+            } else {
+                (void)checker_value(&word, bytes, count, j);
+            }
             sum[j] = (int64_t)((uint64_t)sum[j] + word);
         }
     }

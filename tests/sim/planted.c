@@ -24,9 +24,10 @@ static void bend_sum(const struct world *world, struct record *record)
 {
     const struct known_answer *answer =
         record->as.round.agent_count > 0 ? answer_of(world, record) : NULL;
-    for (size_t i = 0;
-         answer != NULL && i < record->as.round.sum_count && 8 * i < answer->bytes.size; i++) {
-        uint64_t word = load_u64((const uint8_t *)answer->bytes.data + 8 * i);
+    uint64_t word = 0;
+    for (size_t i = 0; answer != NULL && i < record->as.round.sum_count &&
+                       checker_value(&word, answer->bytes, record->as.round.sum_count, i);
+         i++) {
         uint64_t sum = (uint64_t)record->as.round.sum[i];
         record->as.round.sum[i] =
             (int64_t)(world->plan.planted == PLANTED_DOUBLE_COUNT ? sum + word : sum - word);

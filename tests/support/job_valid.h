@@ -194,6 +194,37 @@ static inline bool job_valid_price(const struct job *job)
     return good && (!pure || spent <= job->epsilon_micro);
 }
 
+/* Every agent's answer, of how many records it may be, fits with its noise into the words that the text gives. */
+static inline bool job_valid_words(const struct job *job, const struct stage *stage, size_t experts)
+{
+    const bool exact = job->trust == TRUST_CENTRAL;
+    const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
+    const uint32_t distinct = round_distinct(stage) < 3 ? round_distinct(stage) : 3;
+    bool good = true;
+    for (uint32_t within = 0; within < distinct; within++) {
+        const unsigned bytes = round_word_bytes(job, stage, within, experts);
+        if (job->trust == TRUST_DISTRIBUTED || bytes == 8) {
+            good = good && bytes == 8;
+            continue;
+        }
+        for (uint64_t times = 1; times <= 1000000; times *= 10) {
+            const uint64_t records = times * job_records_min(job);
+            const struct stage own = round_stage_at(stage, records);
+            struct round_bounds bounds;
+            if (round_bounds(&bounds, job, &own, within, records, experts, NULL) != STATUS_OK) {
+                continue; /* such an agent declines */
+            }
+            const double price = gaussian ? 1e6 / (double)stage->charge.sigma_micro
+                                          : 1e-6 * (double)stage->charge.epsilon_micro;
+            const double noise = exact ? 0 : 60 * (double)bounds.sensitivity / price;
+            const double most = fmax(-(double)bounds.low, (double)bounds.high);
+            good =
+                good && (bytes == 2 || bytes == 4) && most + noise < ldexp(1, 8 * (int)bytes - 1);
+        }
+    }
+    return good;
+}
+
 static inline bool job_is_valid(const struct job *job)
 {
     bool good = job->name[0] != '\0' && job->epsilon_micro > 0 && job->cohort_min >= 1 &&
@@ -212,7 +243,8 @@ static inline bool job_is_valid(const struct job *job)
     for (size_t i = 0; good && i < job->stage_count; i++) {
         const struct stage *stage = &job->stage[i];
         good = stage->rounds >= 1 && stage->grid_bits <= 40 && job_valid_block(job, stage) &&
-               job_valid_stage(job, stage, job_experts_at(job, i, 1));
+               job_valid_stage(job, stage, job_experts_at(job, i, 1)) &&
+               job_valid_words(job, stage, job_experts_at(job, i, 1));
     }
     return good && job_valid_price(job);
 }

@@ -1,6 +1,7 @@
 #include "tests/bench/federation/fake_agent.h"
 
 #include "crypto/digest.h"
+#include "dp/encode.h"
 #include "io/driver.h"
 #include "protocol/transfer.h"
 #include "protocol/wire.h"
@@ -39,6 +40,11 @@ static int64_t value_of(size_t agent, size_t coordinate)
     return (int64_t)(coordinate * 7 + agent * 3) - 1000000;
 }
 
+static struct slice answer_of(const struct acting *acting)
+{
+    return (struct slice){acting->answer, acting->agent->feature_count * acting->agent->word_bytes};
+}
+
 static void send_message(const struct message *message, struct slice payload,
                          struct effects *effects)
 {
@@ -70,7 +76,7 @@ static void offer(const struct acting *acting, struct effects *effects)
     message.as.offer.job = acting->job.id;
     message.as.offer.round = invite->as.invite.round;
     message.as.offer.answer = acting->answer_digest;
-    message.as.offer.bytes = acting->agent->feature_count * 8;
+    message.as.offer.bytes = answer_of(acting).size;
     send_message(&message, (struct slice){0}, effects);
 }
 
@@ -109,7 +115,7 @@ static enum status begin_fetch(struct acting *acting, const struct artifact *art
 /* As the gate does: the answer's digest is made anew each time, and answer and record are one commit. */
 static void commit(struct acting *acting, struct effects *effects)
 {
-    struct slice answer = {acting->answer, acting->agent->feature_count * 8};
+    struct slice answer = answer_of(acting);
     digest_sha256(&acting->answer_digest, &answer, 1);
     struct effect *effect = effects_add(effects, EFFECT_COMMIT);
     if (effect != NULL) {
@@ -301,13 +307,14 @@ _Noreturn void fake_agent_run(const struct fake_agent *agent)
     struct why why = {""};
     int exit_code = 0;
 
-    acting.answer = malloc(agent->feature_count * 8);
+    acting.answer = malloc(answer_of(&acting).size);
     if (acting.answer == NULL ||
         read(agent->address_pipe[0], &told, sizeof told) != (ssize_t)sizeof told) {
         _exit(1);
     }
     for (size_t i = 0; i < agent->feature_count; i++) {
-        store_u64(acting.answer + 8 * i, (uint64_t)value_of(agent->number, i));
+        const int64_t value = value_of(agent->number, i);
+        encode_words(acting.answer + agent->word_bytes * i, &value, 1, agent->word_bytes);
     }
     struct endpoint_options options = {.address = told.address,
                                        .key = &agent->key,

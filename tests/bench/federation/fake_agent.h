@@ -16,8 +16,9 @@ struct fake_agent {
     size_t number;
     size_t agent_count;
     size_t feature_count;
-    double scale;     /* of the right model, to the average of all answers */
-    char folder[256]; /* of its journal */
+    unsigned word_bytes; /* of a number of its answer */
+    double scale;        /* of the right model, to the average of all answers */
+    char folder[256];    /* of its journal */
     struct key_pair key;
     int address_pipe[2]; /* a struct fake_agent_address comes through it */
     int verdict_pipe[2]; /* 'y' goes through it when the released model was the right one */

@@ -6,6 +6,7 @@
 #include "io/driver.h"
 #include "io/journal.h"
 #include "io/roster.h"
+#include "job/round.h"
 #include "protocol/message.h"
 
 #include <signal.h>
@@ -135,6 +136,7 @@ static bool start_agents(struct made_up *made_up, const char *roster_path, struc
         agent->number = i;
         agent->agent_count = made_up->agent_count;
         agent->feature_count = made_up->feature_count;
+        agent->word_bytes = round_word_bytes(&made_up->job, &made_up->stage, 0, 0);
         agent->scale = made_up->rounds == 0 ? steps : -steps * made_up->rounds / BATCH;
         (void)snprintf(agent->folder, sizeof agent->folder, "%s/%s", made_up->folder, name);
         if (pipe(agent->address_pipe) != 0 || pipe(agent->verdict_pipe) != 0 ||

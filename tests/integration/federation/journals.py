@@ -73,6 +73,12 @@ def record(body):
     return out
 
 
+def words(blob, count):
+    """The numbers of an answer: words of 2, 4 or 8 bytes."""
+    size = {2 * count: "h", 4 * count: "i", 8 * count: "q"}
+    return struct.unpack(f"<{count}{size[len(blob)]}", blob)
+
+
 def read(folder):
     """All records of a journal as (sequence, record, blob), oldest first; the blob is None when dropped."""
     database = sqlite3.connect(f"file:{folder}/journal.db?mode=ro", uri=True)

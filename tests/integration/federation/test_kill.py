@@ -164,15 +164,12 @@ def whole_answers(name, witness):
     return found
 
 
-def vector(blob):
-    return struct.unpack(f"<{len(blob) // 8}q", blob)
-
-
 def check_sums(federation, rounds, witnesses):
     """What the coordinator committed is the sum of what the agents had committed."""
     answers = [whole_answers(name, witness) for name, witness in zip(federation.names, witnesses)]
     for number, (record, blob) in enumerate(rounds):
-        sums = [sum(values) for values in zip(*(vector(answer[number]) for answer in answers))]
+        count = len(record["sum"]) or MAPPED
+        sums = [sum(values) for values in zip(*(journals.words(answer[number], count) for answer in answers))]
         if record["sum"]:
             expect(list(record["sum"]) == sums, f"round {number}: the committed sums are not the answers'")
             continue

@@ -57,6 +57,8 @@ def judge(what, sizes):
 
 
 def sizes_of(released, exact, scale):
+    if isinstance(released, bytes):  # an agent's answer
+        released = journals.words(released, len(exact))
     expect(len(released) == len(exact), f"{len(released)} numbers, and {len(exact)} are right")
     return [abs(a - b) / scale for a, b in zip(released, exact)]
 
@@ -72,7 +74,7 @@ def watch(folders, ended, answers):
         for records in witness.commits() if witness.database is not None else ():
             for _, record, blob in records:
                 if record.get("kind") == "answer" and blob:
-                    answers[index][record["round"]] = struct.unpack(f"<{len(blob) // 8}q", blob)
+                    answers[index][record["round"]] = blob
         witness.close()
 
 
@@ -170,7 +172,7 @@ def exact_update(run, first, rounds, batch_of):
     speed, asked = [0.0] * run.width, []
     for within in range(rounds):
         asked.append(weights[:])
-        total = totals([answers[first + within] for answers in run.answers])
+        total = totals([journals.words(answers[first + within], run.width) for answers in run.answers])
         speed = [0.5 * v + g / 2 ** 16 / (AGENTS * batch_of) for v, g in zip(speed, total)]
         weights = [w - 0.7 * v for w, v in zip(weights, speed)]
     return asked, weights

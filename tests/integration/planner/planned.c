@@ -156,6 +156,7 @@ void planned_answer(int64_t *sum, struct planned *bench, size_t agent, uint32_t 
     const struct allowances allowances = {.total = {job->epsilon_micro, job->delta_atto}};
     const struct round_rows rows = round_rows(bench->stage, within, RECORDS);
     struct gate_request request = {.job = {{1}},
+                                   .word_bytes = 8,
                                    .round = bench->first_round + within,
                                    .task = task_name(bench->stage->task),
                                    .charge = bench->stage->charge,

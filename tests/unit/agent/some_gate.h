@@ -37,6 +37,7 @@ static inline struct private_vector vector_of(int64_t value)
 static inline struct gate_request request_of(uint32_t round, uint64_t epsilon_micro)
 {
     struct gate_request request = {.job = {{1}},
+                                   .word_bytes = 8,
                                    .round = round,
                                    .task = "losses",
                                    .invitation = {{9}},

@@ -42,7 +42,8 @@ Test(agent_memory, no_exact_answer_is_given_back_unwiped)
         struct record record;
         struct slice blob;
         struct private_vector vector = marked();
-        struct gate_request request = {.job = {{1}}, .task = "query", .exact = true};
+        struct gate_request request = {
+            .job = {{1}}, .word_bytes = 8, .task = "query", .exact = true};
         request.charge.epsilon_micro = way == 2 ? 3000000 : 1000000;
         request.charge.pass.byte[0] = 1;
         request.charge.row_count = 1;
@@ -165,7 +166,8 @@ Test(agent_memory, no_vector_that_is_declined_is_given_back_unwiped)
     struct seeded_random seeded;
     seeded_random_init(&seeded, 7);
     const struct random random = seeded_random_interface(&seeded);
-    struct gate_request request = {.job = {{1}}, .round = 1, .task = "query", .exact = true};
+    struct gate_request request = {
+        .job = {{1}}, .word_bytes = 8, .round = 1, .task = "query", .exact = true};
     struct gate *gate = NULL;
     struct record record;
     struct slice blob;
@@ -205,7 +207,7 @@ Test(agent_memory, an_exact_answer_ends_with_its_round)
     struct seeded_random seeded;
     seeded_random_init(&seeded, 7);
     const struct random random = seeded_random_interface(&seeded);
-    struct gate_request request = {.job = {{1}}, .task = "query", .exact = true};
+    struct gate_request request = {.job = {{1}}, .word_bytes = 8, .task = "query", .exact = true};
     struct gate *gate = NULL;
     struct gate_answer_view view;
     struct record record;

@@ -1,6 +1,7 @@
 #include "agent/gate.h"
 
 #include "crypto/digest.h"
+#include "dp/encode.h"
 #include "dp/mechanism.h"
 #include "tests/unit/agent/some_gate.h"
 
@@ -35,6 +36,52 @@ Test(gate, an_answer_is_paid_for_and_sealed_until_it_is_committed)
     cr_assert(gate_latest(gate, &view));
     cr_assert(view.sequence == 17 && view.bytes.size == 8 * COUNT);
     cr_assert(digest_equal(&view.digest, &digest));
+    gate_free(gate);
+}
+
+/* The noise is the same, and so is what the words stand for; the digest is over what travels. */
+Test(gate, narrow_words_stand_for_the_same_answer)
+{
+    int64_t first[COUNT] = {0};
+    for (unsigned word_bytes = 8; word_bytes >= 2; word_bytes /= 2) {
+        struct gate *gate = new_gate(1000000);
+        struct private_vector vector = vector_of(3);
+        struct gate_request request = request_of(0, 400000);
+        struct record record;
+        struct slice blob;
+        struct digest digest;
+        int64_t value[COUNT] = {0};
+        request.word_bytes = word_bytes;
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
+        cr_assert_eq(blob.size, word_bytes * COUNT);
+        cr_expect_eq(record.as.answer.answer_bytes, word_bytes * COUNT);
+        digest_sha256(&digest, &blob, 1);
+        cr_expect(digest_equal(&digest, &record.as.answer.answer));
+        decode_words_add(value, blob.data, COUNT, word_bytes);
+        if (word_bytes == 8) {
+            memcpy(first, value, sizeof first);
+        }
+        cr_expect_arr_eq(value, first, sizeof first, "words of %u bytes", word_bytes);
+        gate_free(gate);
+    }
+}
+
+/* Bounds of 10 and 64 scales of 4000 are beyond 2^15. */
+Test(gate, words_too_narrow_for_bounds_and_noise_are_refused_unpaid)
+{
+    struct gate *gate = new_gate(1000000);
+    struct private_vector vector = vector_of(3);
+    struct gate_request request = request_of(0, 1000);
+    struct record record;
+    struct slice blob;
+    struct why why = {""};
+    request.word_bytes = 2;
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
+    cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
+    cr_expect(has_spent(gate, 1000000, 0));
+    vector = vector_of(3);
+    request.word_bytes = 4;
+    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK);
     gate_free(gate);
 }
 

@@ -1,6 +1,7 @@
 #include "coordinator/aggregate.h"
 
 #include "crypto/digest.h"
+#include "dp/encode.h"
 #include "protocol/message.h"
 #include "tests/support/seeded_random.h"
 
@@ -9,13 +10,6 @@
 #include <string.h>
 
 enum { COUNT = 3, AGENTS = 5 };
-
-static void pack(uint8_t *out, const int64_t *value)
-{
-    for (size_t i = 0; i < COUNT; i++) {
-        store_u64(out + 8 * i, (uint64_t)value[i]);
-    }
-}
 
 static struct digest digest_of(const uint8_t *bytes, size_t size)
 {
@@ -26,8 +20,8 @@ static struct digest digest_of(const uint8_t *bytes, size_t size)
 }
 
 /* Moves a whole answer through a staging vector; digest may be of something else. */
-static enum status move(struct aggregate *aggregate, const char *name, const int64_t *value,
-                        const struct digest *digest, int64_t *kept)
+static enum status move_words(struct aggregate *aggregate, const char *name, const int64_t *value,
+                              unsigned word_bytes, const struct digest *digest, int64_t *kept)
 {
     struct staging *staging = NULL;
     struct peer peer = {{0}};
@@ -36,12 +30,35 @@ static enum status move(struct aggregate *aggregate, const char *name, const int
     uint32_t length;
 
     strcpy(peer.name, name);
-    pack(bytes, value);
-    struct digest own = digest_of(bytes, sizeof bytes);
-    cr_assert_eq(aggregate_pull(aggregate, &staging, &peer, 0), STATUS_OK);
+    encode_words(bytes, value, COUNT, word_bytes);
+    struct digest own = digest_of(bytes, COUNT * word_bytes);
+    cr_assert_eq(aggregate_pull(aggregate, &staging, &peer, COUNT * word_bytes, 0), STATUS_OK);
     cr_assert(transfer_ask(&staging->transfer, &offset, &length));
     cr_assert(transfer_accept(&staging->transfer, offset, (struct slice){bytes, length}, 1));
     return aggregate_add(aggregate, staging, digest != NULL ? digest : &own, kept);
+}
+
+static enum status move(struct aggregate *aggregate, const char *name, const int64_t *value,
+                        const struct digest *digest, int64_t *kept)
+{
+    return move_words(aggregate, name, value, 8, digest, kept);
+}
+
+Test(aggregate, words_of_every_size_are_added_with_their_signs)
+{
+    const int64_t value[COUNT] = {-30000, 1, 32767};
+    struct aggregate aggregate = {0};
+    int64_t kept[COUNT];
+
+    cr_assert_eq(aggregate_begin(&aggregate, COUNT), STATUS_OK);
+    for (unsigned word_bytes = 2; word_bytes <= 8; word_bytes *= 2) {
+        cr_assert_eq(move_words(&aggregate, "a", value, word_bytes, NULL, kept), STATUS_OK);
+        cr_expect_arr_eq(kept, value, sizeof kept);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        cr_expect_eq(aggregate.sum[i], 3 * value[i]);
+    }
+    aggregate_free(&aggregate);
 }
 
 Test(aggregate, the_sum_does_not_depend_on_the_order_and_wraps)
@@ -102,14 +119,15 @@ Test(aggregate, staging_is_bounded_and_two_for_large_vectors)
     struct peer peer = {"a"};
 
     cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1), STATUS_OK);
-    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_OK);
-    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_OK);
-    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_AGAIN);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_AGAIN);
     cr_assert_eq(aggregate_begin(&aggregate, 4), STATUS_OK);
     for (int i = 0; i < STAGING_MAX; i++) {
-        cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_OK);
+        cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0),
+                     STATUS_OK);
     }
-    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 0), STATUS_AGAIN);
+    cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_AGAIN);
     aggregate_free(&aggregate);
 }
 

@@ -125,10 +125,11 @@ Test(central_traces, a_value_beyond_its_bounds_is_seen_at_every_place)
     for (size_t place = 0; place < 3; place++) {
         for (int64_t beyond = -11; beyond <= 11; beyond++) {
             uint8_t bytes[24] = {0};
+            const struct aggregate aggregate = {.count = 3};
             const struct staging staging = {.transfer = {.data = bytes, .bytes = sizeof bytes}};
             store_u64(bytes + 8 * place, (uint64_t)beyond);
-            cr_expect_eq(aggregate_is_within(&staging, -10, 9), beyond >= -10 && beyond <= 9,
-                         "%d at %zu", (int)beyond, place);
+            cr_expect_eq(aggregate_is_within(&aggregate, &staging, -10, 9),
+                         beyond >= -10 && beyond <= 9, "%d at %zu", (int)beyond, place);
         }
     }
 }

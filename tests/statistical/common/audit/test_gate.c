@@ -28,6 +28,7 @@ static enum status answer(void *self, const struct random *random, unsigned side
     struct private_vector vector = {
         .count = count, .low = 0, .high = HIGH, .sensitivity = way->sensitivity};
     struct gate_request request = {.job = {{1}},
+                                   .word_bytes = 8,
                                    .round = way->round,
                                    .task = "losses",
                                    .invitation = {{9}},

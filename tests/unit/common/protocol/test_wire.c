@@ -42,7 +42,7 @@ Test(wire, packs_what_agents_say_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_HELLO);
-    m.as.hello.version = 1;
+    m.as.hello.version = 2;
     check_known("hello-first", &m);
     m.as.hello.job = all(0x0a);
     m.as.hello.rounds_closed = 300;
@@ -90,7 +90,7 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_WELCOME);
-    m.as.welcome.version = 1;
+    m.as.welcome.version = 2;
     m.as.welcome.job = (struct job_name){.id = all(0x0a),
                                          .nonce = all(0xb0),
                                          .text_digest = all(0xc1),
@@ -152,19 +152,19 @@ static void check_refused(enum status expected, const char *hex)
 Test(wire, refuses_every_form_but_the_one)
 {
     check_refused(STATUS_INVALID, "0a0308"
-                                  "8100");                    /* a number longer than needed */
-    check_refused(STATUS_INVALID, "0a0408011800");            /* a default written out */
-    check_refused(STATUS_INVALID, "0a0408012002");            /* a flag that is neither 0 nor 1 */
-    check_refused(STATUS_INVALID, "0a0408010801");            /* a field twice */
-    check_refused(STATUS_INVALID, "0a0418010801");            /* fields out of order */
-    check_refused(STATUS_INVALID, "0a0408013001");            /* a field we do not know */
-    check_refused(STATUS_INVALID, "0a0208010a020801");        /* a body twice */
-    check_refused(STATUS_INVALID, "22220a20" TEN "0a020801"); /* two bodies */
-    check_refused(STATUS_INVALID, "0a0208011a00");            /* the same, the last empty */
-    check_refused(STATUS_INVALID, "0a020801"
+                                  "8200");                    /* a number longer than needed */
+    check_refused(STATUS_INVALID, "0a0408021800");            /* a default written out */
+    check_refused(STATUS_INVALID, "0a0408022002");            /* a flag that is neither 0 nor 1 */
+    check_refused(STATUS_INVALID, "0a0408020802");            /* a field twice */
+    check_refused(STATUS_INVALID, "0a0418010802");            /* fields out of order */
+    check_refused(STATUS_INVALID, "0a0408023001");            /* a field we do not know */
+    check_refused(STATUS_INVALID, "0a0208020a020802");        /* a body twice */
+    check_refused(STATUS_INVALID, "22220a20" TEN "0a020802"); /* two bodies */
+    check_refused(STATUS_INVALID, "0a0208021a00");            /* the same, the last empty */
+    check_refused(STATUS_INVALID, "0a020802"
                                   "6a00"); /* a part we do not know beside a body */
     check_refused(STATUS_INVALID, "0a8200"
-                                  "0801");         /* a length longer than needed */
+                                  "0802");         /* a length longer than needed */
     check_refused(STATUS_INVALID, "0a0008");       /* something after the body */
     check_refused(STATUS_INVALID, "62040a026100"); /* a zero inside a name */
     check_refused(STATUS_INVALID, "62030a0120");   /* a space in a name */
@@ -190,8 +190,9 @@ Test(wire, refuses_digests_of_another_length_and_ranges_left)
 
 Test(wire, tells_what_a_later_version_says_from_rubbish)
 {
-    check_refused(STATUS_UNSUPPORTED, "0a020802");     /* version 2 */
-    check_refused(STATUS_UNSUPPORTED, "0a0408023001"); /* version 2, with a field of its own */
+    check_refused(STATUS_UNSUPPORTED, "0a020803");     /* version 3 */
+    check_refused(STATUS_UNSUPPORTED, "0a0408033001"); /* version 3, with a field of its own */
+    check_refused(STATUS_UNSUPPORTED, "0a020801");     /* version 1 */
     check_refused(STATUS_UNSUPPORTED, "c201020801");   /* a kind of message to come */
     check_refused(STATUS_UNSUPPORTED, "0a00");         /* version 0 */
     check_refused(STATUS_INVALID, "00");
@@ -220,7 +221,7 @@ Test(wire, an_oversized_frame_is_refused_unread)
 Test(wire, send_fills_one_effect_and_stops_when_the_room_is_full)
 {
     struct effects effects;
-    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = 1};
+    struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = 2};
     struct peer peer = {.name = "coordinator"};
     cr_assert_eq(effects_init(&effects, 9), STATUS_OK);
     cr_assert_eq(wire_send(&effects, &peer, &hello, of(one_byte, 1)), STATUS_OK);

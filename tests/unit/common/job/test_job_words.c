@@ -1,0 +1,80 @@
+/* How many bytes a number of an answer has where it travels: from the job's text alone, and enough. */
+
+#include "job/round.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const text_of =
+    "hedgerow: 1\n"
+    "job: trial\n"
+    "data:\n"
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
+    "  features:\n"
+    "    - {column: a, centre: 0, half_width: 1}\n"
+    "privacy: {unit: record, neighbours: replace_one, trust: %s, epsilon: %s, delta: 0}\n"
+    "cohort: {minimum: 4, %srecords_most: %s, deadline_s: 30}\n"
+    "stages:\n  - {%s}\n";
+
+struct trial {
+    const char *trust, *epsilon, *most, *stage;
+    unsigned bytes;
+};
+
+static struct job read_job(const struct trial *trial)
+{
+    char text[2048];
+    struct job job;
+    struct why why = {""};
+    (void)snprintf(text, sizeof text, text_of, trial->trust, trial->epsilon,
+                   strcmp(trial->trust, "distributed") == 0 ? "dishonest: 1, " : "", trial->most,
+                   trial->stage);
+    cr_assert_eq(job_parse(&job, (struct slice){text, strlen(text)}, "job.yml", &why), STATUS_OK,
+                 "%s: %s", trial->stage, why.text);
+    return job;
+}
+
+/* A count is moved by 2^grid_bits and more; noise reaches 64 times that over epsilon. */
+#define COUNT(batch, grid)                                                                         \
+    "task: query, queries: [\"count: a >= 0\"], share: 1, batch: " batch ", grid_bits: " grid
+
+Test(job_words, are_as_wide_as_bounds_and_noise_need)
+{
+    static const struct trial trial[] = {
+        {"local", "1", "1000", COUNT("20", "1"), 2},
+        {"local", "1", "1000", COUNT("20", "10"), 4},
+        {"local", "0.1", "1000", COUNT("20", "24"), 8},
+        {"local", "0.001", "1000", COUNT("20", "1"),
+         4},                                            /* the noise is a thousand times as large */
+        {"local", "1", "1000", COUNT("40000", "1"), 4}, /* the bounds alone are beyond 2^15 */
+        {"central", "0.001", "1000", COUNT("20", "1"), 2}, /* no noise comes from an agent */
+        {"central", "1", "1000", COUNT("20", "10"), 2},
+        {"distributed", "1", "1000", COUNT("20", "1"), 8}, /* masks are modulo 2^64 */
+    };
+    for (size_t i = 0; i < sizeof trial / sizeof trial[0]; i++) {
+        struct job job = read_job(&trial[i]);
+        cr_expect_eq(round_word_bytes(&job, job.stage, 0, 0), trial[i].bytes, "%s, %s, %s: %u",
+                     trial[i].trust, trial[i].epsilon, trial[i].stage,
+                     round_word_bytes(&job, job.stage, 0, 0));
+        job_free(&job);
+    }
+}
+
+/* One agent's share may be of few records and another's of many: their words are alike. */
+Test(job_words, are_the_same_for_every_agent)
+{
+    static const struct trial trial[] = {{"local", "1", "1000", COUNT("100 %", "1"), 2},
+                                         {"local", "1", "1000000", COUNT("100 %", "1"), 4}};
+    for (size_t i = 0; i < 2; i++) {
+        struct job job = read_job(&trial[i]);
+        struct why why = {""};
+        cr_expect_eq(round_word_bytes(&job, job.stage, 0, 0), trial[i].bytes);
+        for (uint64_t records = 1; records < 3000000; records = 3 * records + 1) {
+            cr_assert_eq(job_settle(&job, records, &why), STATUS_OK, "%s", why.text);
+            cr_expect_eq(round_word_bytes(&job, job.stage, 0, 0), trial[i].bytes, "%llu records",
+                         (unsigned long long)records);
+        }
+        job_free(&job);
+    }
+}
