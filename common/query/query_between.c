@@ -23,7 +23,7 @@ struct joining {
     double (*cell)[TABLE_CELLS];  /* (count) */
 };
 
-static size_t effects_of(const struct query *query)
+size_t query_effect_count(const struct query *query)
 {
     switch (query->kind) {
     case QUERY_COUNT:
@@ -48,7 +48,7 @@ size_t query_between_count(const struct query_set *set)
 {
     size_t count = 0;
     for (size_t i = 0; i < set->count; i++) {
-        count += effects_of(&set->query[i]);
+        count += query_effect_count(&set->query[i]);
     }
     return count;
 }
@@ -178,7 +178,7 @@ enum status query_between(struct query_effect *effect, struct between_site *site
     }
     for (size_t i = 0; i < sites->set->count && status == STATUS_OK; i++) {
         joining.query = &sites->set->query[i];
-        const size_t effects = effects_of(joining.query);
+        const size_t effects = query_effect_count(joining.query);
         memset(effect, 0, effects * sizeof *effect);
         if (effects > 0) {
             (joining.query->kind == QUERY_CROSSTAB ? join_tables : join_sums)(effect, site,

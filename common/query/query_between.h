@@ -30,6 +30,7 @@ struct query_sites {
 /** Returns how many effects the questions have: of a count its share, of a mean without `where` the mean, of a cross table of 2 x 2 the
  * difference of two shares and the odds ratio. */
 size_t query_between_count(const struct query_set *set);
+size_t query_effect_count(const struct query *query);
 
 /**
  * Writes the effects.

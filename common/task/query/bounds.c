@@ -1,9 +1,11 @@
 /* How far a record moves the answers' cells. */
 
+#include "estimate/cells.h"
 #include "estimate/correlate.h"
 #include "estimate/crosstab.h"
 #include "estimate/evaluate.h"
 #include "estimate/pca.h"
+#include "query/query_between.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -292,6 +294,48 @@ static void describe_question(struct terms_line *line, const struct query *query
     line->measure = "the 95 % bar is a tenth of the records";
 }
 
+/* Of one site as large as the batch: sampling and its own noise. A difference of two shares is twice as uncertain as a share. */
+static enum status describe_site(struct terms *terms, const struct query *query,
+                                 const struct query_noise *noise, double step, double n)
+{
+    const bool is_mean = query->kind == QUERY_MEAN;
+    const bool is_table = query->kind == QUERY_CROSSTAB;
+    const double width = is_mean ? query->high - query->low : 1;
+    const double deviation = step * query_noise_deviation(noise) / n;
+    const double half =
+        (is_table ? 2 : 1) * width * hypot(ESTIMATE_Z / 2 / sqrt(n), ESTIMATE_Z_NOISE * deviation);
+    struct terms_line *line = terms_add_line(terms);
+    if (line == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    (void)snprintf(line->what, sizeof line->what, "%s: half of one site's 95 %% interval of %s",
+                   query->text,
+                   is_mean    ? "the mean, of the widest spread"
+                   : is_table ? "the shares' difference, if all cells are alike"
+                              : "the share, if half match");
+    (void)snprintf(line->unit, sizeof line->unit, "%s", is_mean ? query->column.name : "share");
+    line->bar = deviation > (is_table ? 0.1 / sqrt(2) : 0.2) ? NAN : half; /* not given */
+    line->noise_to_signal = isnan(line->bar) ? 2 : half / width / (2 * TERMS_TENTH);
+    line->measure = "half of the interval is a fifth of the range";
+    return STATUS_OK;
+}
+
+static enum status describe_sites(struct terms *terms, const struct terms_setting *setting,
+                                  double step, struct why *why)
+{
+    const struct query_set *set = &query_stage(setting->stage)->queries;
+    struct terms_setting one = *setting;
+    struct query_noise noise = {0};
+    one.agents = 1;
+    enum status status = terms_noise(&noise, &one, 0, why);
+    for (size_t i = 0; i < set->count && status == STATUS_OK; i++) {
+        if (query_effect_count(&set->query[i]) > 0) {
+            status = describe_site(terms, &set->query[i], &noise, step, setting->stage->batch);
+        }
+    }
+    return status;
+}
+
 static enum status describe(struct terms *terms, const struct terms_setting *setting,
                             struct why *why)
 {
@@ -332,7 +376,8 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
         }
         describe_question(line, query, &noise, step, records);
     }
-    return status;
+    return status == STATUS_OK && stage->by_site ? describe_sites(terms, setting, step, why)
+                                                 : status;
 }
 
 /* The bisections of quantiles begin at the columns' public ranges. */

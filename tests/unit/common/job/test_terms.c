@@ -335,3 +335,19 @@ Test(terms, of_every_stage_fit_the_job)
     terms_free(NULL);
     job_free(&job);
 }
+
+/* What one site's answer leaves uncertain: epsilon 1 over a count and a mean, of one record each. */
+Test(terms, of_answers_by_site_are_of_one_site)
+{
+    read_job(HEAD PRIVACY("local", "0") COHORT
+             "  - {task: query, by_site: true, queries: [\"count: u >= 60\", \"mean: u\"], batch: "
+             "200, share: 1, grid_bits: 10}\n");
+    struct terms terms = tell(0, 4);
+    const double noise = sqrt(2) * 2 / 200;
+    const double half = hypot(1.959964 * sqrt(0.25 / 200), 2.1183 * noise);
+    cr_assert_eq(terms.line_count, 4);
+    close_to(terms.line[2].bar, half, 1e-4, "a share");
+    close_to(terms.line[3].bar, 20 * half, 1e-4, "a mean");
+    terms_free(&terms);
+    job_free(&job);
+}
