@@ -123,10 +123,14 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
     int64_t tables = 0;
     char found[32] = "";
 
-    if (!ask(journal, "PRAGMA application_id", &application, NULL, 0) ||
+    /* Of one moment: a program that looks while another makes the journal must not see half of it. */
+    if (!run(journal, "BEGIN") || !ask(journal, "PRAGMA application_id", &application, NULL, 0) ||
         !ask(journal, "PRAGMA user_version", &version, NULL, 0) ||
-        !ask(journal, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0)) {
-        return journal_sqlite_failure(journal, "read");
+        !ask(journal, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0) ||
+        !run(journal, "COMMIT")) {
+        const enum status status = journal_sqlite_failure(journal, "read");
+        (void)run(journal, "ROLLBACK");
+        return status;
     }
     *empty = tables == 0 && application == 0 && version == 0;
     if (*empty) {
