@@ -94,26 +94,37 @@ void optimiser_init(double *state, const struct optimiser *optimiser, const doub
     }
 }
 
-/* What one number of the model moves by in round t, counted from 1, and the new momentum. */
-static double move_of(const struct optimiser *optimiser, const struct parts *parts, size_t j,
-                      double gradient, double t)
-{
-    const double rate = optimiser->rate / pow(t, optimiser->decay);
+/* What is the same for all numbers of the model in round t, counted from 1. */
+struct pace {
+    double rate;
+    double correction; /* Adam's, of both means' start at zero */
+    double correction2;
+};
 
+static struct pace pace_of(const struct optimiser *optimiser, double t)
+{
+    return (struct pace){.rate = optimiser->rate / pow(t, optimiser->decay),
+                         .correction = 1 - pow(optimiser->momentum, t),
+                         .correction2 = 1 - pow(optimiser->momentum2, t)};
+}
+
+/* What one number of the model moves by, and the new momentum. */
+static double move_of(const struct optimiser *optimiser, const struct parts *parts, size_t j,
+                      double gradient, const struct pace *pace)
+{
     switch (optimiser->kind) {
     case OPTIMISER_PLAIN:
-        return -rate * gradient;
+        return -pace->rate * gradient;
     case OPTIMISER_MOMENTUM:
         parts->momentum[j] = optimiser->momentum * parts->momentum[j] + gradient;
-        return -rate * parts->momentum[j];
+        return -pace->rate * parts->momentum[j];
     case OPTIMISER_ADAM:
         parts->momentum[j] =
             optimiser->momentum * parts->momentum[j] + (1 - optimiser->momentum) * gradient;
         parts->squares[j] = optimiser->momentum2 * parts->squares[j] +
                             (1 - optimiser->momentum2) * gradient * gradient;
-        return -rate * (parts->momentum[j] / (1 - pow(optimiser->momentum, t))) /
-               sqrt(parts->squares[j] / (1 - pow(optimiser->momentum2, t)) +
-                    adam_guard * adam_guard);
+        return -pace->rate * (parts->momentum[j] / pace->correction) /
+               sqrt(parts->squares[j] / pace->correction2 + adam_guard * adam_guard);
     }
     CHECK(false);
 }
@@ -146,10 +157,12 @@ void optimiser_step(double *state, const struct optimiser *optimiser, const doub
 {
     const struct parts parts = parts_of(state, optimiser);
     const double t = (double)round + 1;
+    const struct pace pace = pace_of(optimiser, t);
 
     CHECK(round < optimiser->rounds);
     for (size_t j = 0; j < optimiser->width; j++) {
-        const double moved = parts.weights[j] + move_of(optimiser, &parts, j, mean_gradient[j], t);
+        const double moved =
+            parts.weights[j] + move_of(optimiser, &parts, j, mean_gradient[j], &pace);
         parts.weights[j] = fabs(moved) < 0x1p400 ? moved : parts.weights[j];
     }
     project(parts.weights, optimiser->width, optimiser->radius);
