@@ -72,6 +72,7 @@ class Lives:
         self.steps = steps
         self.deaths = collections.Counter()
         self.running = {}
+        self.said = {}  # how much a program's log had when its present life began
         for name in federation.names + ["coordinator"]:
             self.launch(name)
 
@@ -82,6 +83,7 @@ class Lives:
             environment["HEDGEROW_KILL_AT"] = places.pop(0)
         if self.steps:
             environment["HEDGEROW_STEPS"] = str(self.federation.folder / f"{name}.steps")
+        self.said[name] = len(self.federation.said(name))
         program = PROGRAMS.get(name, "hedgerow-agent-killed")
         words = ("run", "--config", self.federation.folder / name / ("coordinator.yml" if name == "coordinator"
                                                                      else "agent.yml"))
@@ -103,10 +105,15 @@ class Lives:
             return question()
         return fed.wait_until(ask, sentence)
 
+    def takes_signals(self, name, process):
+        """Whether a life that has only begun would still die of SIGTERM."""
+        return process.code() is not None or '-started"' in self.federation.said(name)[self.said[name]:]
+
     def stop(self):
         """A coordinator that stays ends with SIGTERM alone, and well."""
         for name, process in list(self.running.items()):
             del self.running[name]
+            fed.wait_until(lambda: self.takes_signals(name, process), f"{name} has started")  # pylint: disable=cell-var-from-loop
             if process.code() is None:
                 process.signal(signal.SIGTERM)
                 code = process.wait()
