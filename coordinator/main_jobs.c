@@ -22,7 +22,7 @@
 
 #define PROGRAM "hedgerow-coordinator"
 
-enum { LOOK_MS = 200, RESULT_BYTES_MAX = 1 << 30 };
+enum { LOOK_MS = 200, CANCEL_LOOKS = 10, RESULT_BYTES_MAX = 1 << 30 };
 
 /* Reads the settings, answers for the queue and does one thing with it. */
 static int with_queue(const struct arguments *arguments,
@@ -245,6 +245,28 @@ static enum status submit(struct office *office, const struct arguments *argumen
     return status == STATUS_OK && arguments->json ? print_json(job_json(office, &job)) : status;
 }
 
+/* A running coordinator files the job within a second or two; else it goes on waiting for one. */
+static enum status tell_cancelled(const struct office *office, uint32_t number, struct why *why)
+{
+    struct queue_job job;
+    for (int i = 0; i < CANCEL_LOOKS && !queue_is_filed(office, number); i++) {
+        (void)poll(NULL, 0, LOOK_MS);
+    }
+    enum status status = queue_look(&job, office, number, why);
+    if (status == STATUS_OK && job.filed && job.state != QUEUE_CANCELLED) {
+        return why_refuse(why, "job %" PRIu32 " was over before: %s", number,
+                          queue_state_name(job.state));
+    }
+    if (status == STATUS_OK) {
+        wrap_print(stdout, 0, 0, "job %" PRIu32 ": %s", number,
+                   job.filed    ? "cancelled; what sites have paid stays paid (`status` shows it)"
+                   : !job.begun ? "it will not begin, or end before its next round"
+                                : "a coordinator that runs ends it before its next round; what "
+                                  "sites have paid stays paid (`status` shows it)");
+    }
+    return status;
+}
+
 static enum status cancel(struct office *office, const struct arguments *arguments,
                           UNUSED int *exit_code, struct why *why)
 {
@@ -257,14 +279,7 @@ static enum status cancel(struct office *office, const struct arguments *argumen
     if (status == STATUS_OK) {
         status = queue_cancel(office, job.number, why);
     }
-    if (status == STATUS_OK) {
-        wrap_print(stdout, 0, 0, "job %" PRIu32 ": %s", job.number,
-                   job.begun
-                       ? "a running coordinator ends it within a second; what sites have paid "
-                         "stays paid (`status` shows it)"
-                       : "it will not begin");
-    }
-    return status;
+    return status == STATUS_OK ? tell_cancelled(office, job.number, why) : status;
 }
 
 static enum status copy(const char *from, const char *folder, const char *name, bool *there,

@@ -6,6 +6,7 @@
 #include "coordinator/main.h"
 #include "coordinator/publish.h"
 #include "coordinator/round.h"
+#include "crypto/digest.h"
 #include "io/journal.h"
 #include "job/round.h"
 #include "job/terms.h"
@@ -64,6 +65,7 @@ void office_free(struct office *office)
 struct replay {
     struct outcome outcome;
     const struct job *job;
+    struct digest text;
     int64_t first_ms;
     int64_t last_ms;
     uint32_t answers; /* in the latest round */
@@ -83,7 +85,10 @@ static enum status visit(void *self, uint64_t sequence, struct slice body, struc
             replay->answers = record.as.round.agent_count;
             memcpy(replay->because, record.as.round.cause, sizeof replay->because);
         }
-        status = outcome_add(&replay->outcome, replay->job, &record, blob);
+        const bool foreign = record.kind == RECORD_JOB &&
+                             !digest_equal(&record.as.job.job.text_digest, &replay->text);
+        status =
+            foreign ? STATUS_FOREIGN : outcome_add(&replay->outcome, replay->job, &record, blob);
         record_free(&record);
     }
     return status;
@@ -179,6 +184,7 @@ static enum status replay_journal(struct replay *replay, const struct office *of
                                   struct why *why)
 {
     *replay = (struct replay){.job = &office->job};
+    digest_sha256(&replay->text, &(struct slice){office->text, office->text_size}, 1);
     outcome_init(&replay->outcome, &office->job, history);
     return journal_sqlite_read(office->settings.state, "coordinator", visit, replay, why);
 }

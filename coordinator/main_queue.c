@@ -3,6 +3,7 @@
 
 #include "coordinator/main_queue.h"
 
+#include "base/check.h"
 #include "base/decimal.h"
 #include "base/file.h"
 #include "base/folder.h"
@@ -65,6 +66,32 @@ static bool is_there(const struct office *office, uint32_t number, const char *n
     char path[QUEUE_PATH_BYTES];
     queue_path(path, office, number, name);
     return access(path, F_OK) == 0;
+}
+
+static void mark_path(char path[static QUEUE_PATH_BYTES], const struct office *office,
+                      uint32_t number)
+{
+    (void)snprintf(path, QUEUE_PATH_BYTES, "%s/.begun.%" PRIu32, office->settings.jobs, number);
+}
+
+static bool was_begun(const struct office *office, uint32_t number)
+{
+    char path[QUEUE_PATH_BYTES];
+    mark_path(path, office, number);
+    return access(path, F_OK) == 0;
+}
+
+enum status queue_mark_begun(const struct office *office, uint32_t number, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    mark_path(path, office, number);
+    return was_begun(office, number) ? STATUS_OK
+                                     : file_write(path, (struct slice){"", 0}, 0400, why);
+}
+
+bool queue_has(const struct office *office, uint32_t number)
+{
+    return is_there(office, number, "");
 }
 
 bool queue_is_filed(const struct office *office, uint32_t number)
@@ -241,6 +268,10 @@ static enum status commit_new(uint32_t *number, const struct office *office, con
         }
         *number = list.count > 0 ? list.number[list.count - 1] + 1 : 1;
         queue_list_free(&list);
+        while (*number <= NUMBER_MAX &&
+               was_begun(office, *number)) { /* of a job that was removed */
+            (*number)++;
+        }
         if (*number > NUMBER_MAX) {
             return why_refuse(
                 why, "%s: no number is free behind %d; remedy: remove the folder that has it",
@@ -248,7 +279,15 @@ static enum status commit_new(uint32_t *number, const struct office *office, con
         }
         queue_path(path, office, *number, "");
         if (rename(folder, path) == 0) {
-            return sync_folder(office->settings.jobs, why);
+            status = sync_folder(office->settings.jobs, why);
+            if (status != STATUS_OK) {
+                why_set(why,
+                        "job %" PRIu32 " is in the queue, but a power failure might lose it: "
+                        "%s cannot be flushed; remedy: look with `jobs` before you submit it "
+                        "again",
+                        *number, office->settings.jobs);
+            }
+            return status;
         }
         if (errno != EEXIST && errno != ENOTEMPTY) {
             why_file(why, path, "made", errno);
@@ -326,42 +365,85 @@ static enum status read_end(struct queue_job *job, const struct office *office, 
     return status;
 }
 
+static void read_asked(struct queue_job *job, const struct office *office, uint32_t number)
+{
+    *job = (struct queue_job){.number = number};
+    read_signed(job->submitted, office, number, "submitted");
+    if (is_there(office, number, "cancel")) {
+        read_signed(job->cancel, office, number, "cancel");
+    }
+}
+
+static void tell_end(struct queue_job *job, const struct office *office, const struct job_end *end)
+{
+    const bool dropped = !end->begun && job->cancel[0] != '\0';
+    (void)snprintf(job->name, sizeof job->name, "%s", office->job.name);
+    job->planned = job_round_count(&office->job);
+    job->price = (struct price){office->job.epsilon_micro, office->job.delta_atto};
+    job->begun = end->begun;
+    job->state = end->cancelled || dropped ? QUEUE_CANCELLED
+                 : end->failed             ? QUEUE_FAILED
+                 : end->finished           ? QUEUE_DONE
+                 : end->begun              ? QUEUE_RUNNING
+                                           : QUEUE_WAITING;
+    job->rounds = end->rounds;
+    job->spent = end->spent;
+    (void)snprintf(job->because, sizeof job->because, "%s", end->because);
+    if (dropped) {
+        (void)snprintf(job->because, sizeof job->because, "cancelled by %s before it began",
+                       job->cancel);
+    }
+}
+
+void queue_tell(struct queue_job *job, const struct office *office, uint32_t number,
+                const struct job_end *end)
+{
+    read_asked(job, office, number);
+    tell_end(job, office, end);
+}
+
+static void tell_stuck(struct queue_job *job, bool begun, const char *because)
+{
+    job->stuck = true;
+    job->begun = begun;
+    job->state = begun ? QUEUE_RUNNING : job->cancel[0] != '\0' ? QUEUE_CANCELLED : QUEUE_WAITING;
+    (void)snprintf(job->because, sizeof job->because, "%s", because);
+}
+
 /* From the text and the journal. */
 static enum status judge(struct queue_job *job, struct office *own, struct why *why)
 {
+    const bool begun =
+        was_begun(own, job->number) || is_there(own, job->number, "state/journal.db");
     struct job_end end;
     enum status status = queue_take(own, job->number, why);
     if (status == STATUS_NO_MEMORY || status == STATUS_NOT_FOUND) {
         return status;
     }
     if (status != STATUS_OK) { /* the journal cannot be read without it */
-        (void)snprintf(job->because, sizeof job->because, "%s", why->text);
-        job->begun = is_there(own, job->number, "state");
-        job->state = job->begun               ? QUEUE_RUNNING
-                     : job->cancel[0] != '\0' ? QUEUE_CANCELLED
-                                              : QUEUE_WAITING;
+        tell_stuck(job, begun, why->text);
         return STATUS_OK;
     }
-    (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
-    job->planned = job_round_count(&own->job);
-    job->price = (struct price){own->job.epsilon_micro, own->job.delta_atto};
+    if (was_begun(own, job->number) && !is_there(own, job->number, "state/journal.db")) {
+        (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
+        tell_stuck(job, true,
+                   "it has begun, and its journal is gone: bring the journal back, or cancel the "
+                   "job; to run it anew, and pay again, submit it again");
+        return STATUS_OK;
+    }
     status = office_look(own, &end, why);
+    if (status == STATUS_FOREIGN) {
+        (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
+        tell_stuck(job, true,
+                   "its text has changed since it began: put the old text back, or cancel it");
+        return STATUS_OK;
+    }
     if (status != STATUS_OK) {
         return status;
     }
-    job->begun = end.begun;
-    const bool dropped = !end.begun && job->cancel[0] != '\0';
-    job->state = end.cancelled || dropped ? QUEUE_CANCELLED
-                 : end.failed             ? QUEUE_FAILED
-                 : end.finished           ? QUEUE_DONE
-                 : end.begun              ? QUEUE_RUNNING
-                                          : QUEUE_WAITING;
-    job->rounds = end.rounds;
-    job->spent = end.spent;
-    (void)snprintf(job->because, sizeof job->because, "%s", end.because);
-    if (dropped) {
-        (void)snprintf(job->because, sizeof job->because, "cancelled by %s before it began",
-                       job->cancel);
+    tell_end(job, own, &end);
+    if (job->state <= QUEUE_RUNNING && office_judge(own, why) != STATUS_OK) {
+        tell_stuck(job, job->begun, why->text);
     }
     return STATUS_OK;
 }
@@ -375,10 +457,7 @@ enum status queue_look(struct queue_job *job, const struct office *office, uint3
                 office->settings.jobs);
         return STATUS_NOT_FOUND;
     }
-    read_signed(job->submitted, office, number, "submitted");
-    if (is_there(office, number, "cancel")) {
-        read_signed(job->cancel, office, number, "cancel");
-    }
+    read_asked(job, office, number);
     if (queue_is_filed(office, number)) {
         job->filed = true;
         return read_end(job, office, why);
@@ -407,6 +486,7 @@ enum status queue_file(const struct office *office, const struct queue_job *job,
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
+    CHECK(job->state > QUEUE_RUNNING);
     if (out == NULL) {
         return STATUS_NO_MEMORY;
     }

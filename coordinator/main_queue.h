@@ -6,6 +6,7 @@
  *   jobs/7/state/      its journal
  *   jobs/7/out/        result.json, and model.json if there is one
  *   jobs/7/end         how it ended, written when its results are
+ *   jobs/.begun.7      it has begun: it never begins again, and nor does its number, whatever becomes of the folder
  *
  * A job's folder appears whole, by one rename. The journal decides what a job has come to; `end` says that nothing is left
  * to be done for it, and saves reading the journal. Whoever may write into the folder is an operator. */
@@ -26,6 +27,7 @@ struct queue_job {
     enum queue_state state;
     bool begun;                  /* its journal has it; not told of a filed one */
     bool filed;                  /* `end` is there */
+    bool stuck;                  /* it can neither begin nor go on: because tells why */
     char name[QUEUE_NAME_BYTES]; /* as its text says; "" where that cannot be read */
     char submitted[QUEUE_BY_BYTES];
     char cancel[QUEUE_BY_BYTES]; /* who asked for it, and when; "" */
@@ -34,7 +36,7 @@ struct queue_job {
     uint32_t planned;
     struct price spent;               /* at most, by a site that answered every round */
     struct price price;               /* of the whole job */
-    char because[RECORD_CAUSE_BYTES]; /* of a failed job, or why its text cannot be read; "" */
+    char because[RECORD_CAUSE_BYTES]; /* of a failed or a stuck job; "" */
 };
 
 /* The queue as it is: what a look at its folder found. */
@@ -58,7 +60,8 @@ void queue_list_free(struct queue_list *list);
 void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
                 const char *name);
 
-/** Answers whether a job is over and filed: a look at one name. */
+/** Answer whether there is a job of that number, and whether it is over and filed: a look at one name. */
+bool queue_has(const struct office *office, uint32_t number);
 bool queue_is_filed(const struct office *office, uint32_t number);
 
 /** Takes a job's text into the queue: durable when it returns. Fails with STATUS_IO, STATUS_NO_MEMORY. */
@@ -69,15 +72,23 @@ MUST_USE enum status queue_add(uint32_t *number, const struct office *office, st
  * number), STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY; office then has no job. */
 MUST_USE enum status queue_take(struct office *office, uint32_t number, struct why *why);
 
-/** Tells what a job has come to; also beside a running coordinator. A text that cannot be read is told in because. Fails
- * with STATUS_NOT_FOUND, STATUS_CORRUPT, STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY. */
+/** Keeps for ever that a job has begun: durable when it returns. Fails with STATUS_IO. */
+MUST_USE enum status queue_mark_begun(const struct office *office, uint32_t number,
+                                      struct why *why);
+
+/** Tells what has come of the job that office holds, by its journal. */
+void queue_tell(struct queue_job *job, const struct office *office, uint32_t number,
+                const struct job_end *end);
+
+/** Tells what a job has come to; also beside a running coordinator. Fails with STATUS_NOT_FOUND, STATUS_CORRUPT,
+ * STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
                                 struct why *why);
 
 /** Asks for a job's end: durable when it returns. Fails with STATUS_IO. */
 MUST_USE enum status queue_cancel(const struct office *office, uint32_t number, struct why *why);
 
-/** Files a job that is over. Fails with STATUS_IO. */
+/** Files a job that is over; CHECKs that it is. Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_file(const struct office *office, const struct queue_job *job,
                                 struct why *why);
 

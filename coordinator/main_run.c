@@ -1,6 +1,7 @@
 /* `hedgerow-coordinator run` and `check`. */
 
 #include "base/exit_code.h"
+#include "config/config.h"
 #include "coordinator/idle.h"
 #include "coordinator/main.h"
 #include "coordinator/main_face.h"
@@ -25,7 +26,9 @@
 #endif
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROGRAM "hedgerow-coordinator"
 
@@ -37,6 +40,8 @@ struct run {
     struct daemon daemon;
     struct coordinator *coordinator; /* NULL while no job runs */
     struct idle *idle;
+    char *cancel; /* what the running job's file of that name says, owned; NULL: nothing */
+    size_t cancel_size;
     struct face face;
     struct shelf shelf;
     bool stays; /* the settings name a queue */
@@ -80,6 +85,24 @@ static enum status make_idle(struct run *run, struct machine *machine, struct jo
     return status;
 }
 
+static void drop_cancel(struct run *run)
+{
+    free(run->cancel);
+    run->cancel = NULL;
+    run->cancel_size = 0;
+}
+
+/* What has to stand before the job's machine starts: that it has begun is kept for ever, so that a folder of which a part is
+ * gone never begins again; and who has cancelled it, for a round that cannot open is no reason to go on. */
+static enum status begin_of_queue(struct run *run, struct why *why)
+{
+    enum status status = queue_mark_begun(&run->office, run->stay.number, why);
+    if (status == STATUS_OK && access(run->stay.cancel, F_OK) == 0) {
+        status = config_load_owned(&run->cancel, &run->cancel_size, run->stay.cancel, why);
+    }
+    return status;
+}
+
 static enum status make_job(struct run *run, struct machine *machine, struct journal *journal,
                             struct why *why)
 {
@@ -103,10 +126,15 @@ static enum status make_job(struct run *run, struct machine *machine, struct jou
         return status;
     }
     status = office_make_out(&run->office, why); /* it may be inside the journal's folder */
+    if (status == STATUS_OK && run->stays) {
+        status = begin_of_queue(run, why);
+    }
     if (status == STATUS_OK) {
+        options.cancelled = (struct slice){run->cancel, run->cancel_size};
         status = coordinator_new(&run->coordinator, &options);
     }
     if (status != STATUS_OK) {
+        drop_cancel(run);
         journal_close(journal);
         return status;
     }
@@ -130,6 +158,7 @@ static void unmake(void *self, struct machine *machine, struct journal *journal)
     face_pause(&run->face);
     coordinator_free(run->coordinator);
     run->coordinator = NULL;
+    drop_cancel(run);
     idle_free(run->idle);
     run->idle = NULL;
     memset(machine, 0, sizeof *machine);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static void tell_filed(const struct stay *stay, const struct queue_job *job)
 {
@@ -14,15 +15,11 @@ static void tell_filed(const struct stay *stay, const struct queue_job *job)
               job->because);
 }
 
-static enum status file_job(struct stay *stay, uint32_t number, struct why *why)
+static enum status file_job(struct stay *stay, const struct queue_job *job, struct why *why)
 {
-    struct queue_job job;
-    enum status status = queue_look(&job, stay->office, number, why);
+    const enum status status = queue_file(stay->office, job, why);
     if (status == STATUS_OK) {
-        status = queue_file(stay->office, &job, why);
-    }
-    if (status == STATUS_OK) {
-        tell_filed(stay, &job);
+        tell_filed(stay, job);
     }
     return status;
 }
@@ -37,62 +34,81 @@ static void observe(struct stay *stay)
 enum status stay_file(struct stay *stay, struct why *why)
 {
     struct job_end end;
+    struct queue_job job;
     if (stay->number == 0) {
         return STATUS_OK;
     }
     observe(stay);
     enum status status = office_publish(stay->office, stay->seeded, stay->seed, &end, why);
+    if (status == STATUS_NOT_FOUND && !queue_has(stay->office, stay->number)) {
+        log_event(stay->log, LOG_ERROR, "job-removed", NULL,
+                  "job %" PRIu32 ": its folder was removed while it ran; it has no result",
+                  stay->number);
+        return STATUS_OK;
+    }
     if (status == STATUS_OK) {
         log_event(stay->log, LOG_INFO, "result-written", NULL,
                   "result.json, and the model if there is one, are in %s",
                   stay->office->settings.out);
         observe(stay);
-        status = file_job(stay, stay->number, why);
+        queue_tell(&job, stay->office, stay->number, &end);
+        status = file_job(stay, &job, why);
         observe(stay);
     }
     return status == STATUS_AGAIN ? STATUS_OK : status;
 }
 
-/* A job that cannot be read keeps nobody from the others. */
-static enum status take(struct stay *stay, uint32_t number, bool *taken, struct why *why)
+/* Once, however often it is looked at. */
+static void pass_over(struct stay *stay, uint32_t number, const char *because)
 {
-    enum status status = queue_take(stay->office, number, why);
-    if (status == STATUS_OK) {
-        status = office_judge(stay->office, why);
-    }
-    *taken = status == STATUS_OK;
-    if (status == STATUS_OK || status == STATUS_NO_MEMORY) {
-        return status;
-    }
-    if (number > stay->refused) { /* once, however often it is looked at */
+    if (number > stay->refused) {
         stay->refused = number;
         const struct log_field field[] = {{.name = "job", .number = number}};
         log_event_fields(stay->log, LOG_ERROR, "job-unreadable", field, 1,
                          "job %" PRIu32
                          " is passed over: %s; remedy: mend that and start again, or cancel it",
-                         number, why->text);
+                         number, because);
     }
-    return STATUS_OK;
 }
 
-/* What cannot be looked at beside its journal is recovered by its machine. */
+static enum status take(struct stay *stay, const struct queue_job *job, bool *taken,
+                        struct why *why)
+{
+    const enum status status = queue_take(stay->office, job->number, why);
+    *taken = status == STATUS_OK;
+    if (status == STATUS_OK) {
+        stay->number = job->number;
+        queue_path(stay->cancel, stay->office, job->number, "cancel");
+        log_event(stay->log, LOG_INFO, "job-taken", NULL,
+                  "job %" PRIu32 " \"%s\", submitted by %s, %s", job->number,
+                  stay->office->job.name, job->submitted, job->begun ? "goes on" : "begins");
+    } else if (status != STATUS_NO_MEMORY) {
+        pass_over(stay, job->number, why->text);
+    }
+    return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+/* A job that can neither begin nor go on keeps nobody from the others. What cannot be looked at beside its journal is
+ * recovered by its machine. */
 static enum status consider(struct stay *stay, uint32_t number, bool *taken, struct why *why)
 {
     struct queue_job job;
     struct why ignored = {{0}};
     const bool seen = queue_look(&job, stay->office, number, &ignored) == STATUS_OK;
-    if (seen && !job.begun && job.state == QUEUE_CANCELLED) {
-        return file_job(stay, number, why);
+    if (seen && job.stuck && job.cancel[0] != '\0') {
+        char because[RECORD_CAUSE_BYTES];
+        (void)snprintf(because, sizeof because, "cancelled by %s; %.*s", job.cancel,
+                       (int)(sizeof because - sizeof job.cancel - 32), job.because);
+        memcpy(job.because, because, sizeof because);
+        job.state = QUEUE_CANCELLED;
+        return file_job(stay, &job, why);
     }
-    enum status status = take(stay, number, taken, why);
-    if (status == STATUS_OK && *taken) {
-        stay->number = number;
-        queue_path(stay->cancel, stay->office, number, "cancel");
-        log_event(stay->log, LOG_INFO, "job-taken", NULL,
-                  "job %" PRIu32 " \"%s\", submitted by %s, %s", number, stay->office->job.name,
-                  job.submitted, job.begun ? "goes on" : "begins");
+    if (seen && job.stuck) {
+        pass_over(stay, number, job.because);
+        return STATUS_OK;
     }
-    return status;
+    return seen && !job.begun && job.state == QUEUE_CANCELLED ? file_job(stay, &job, why)
+                                                              : take(stay, &job, taken, why);
 }
 
 enum status stay_choose(struct stay *stay, struct why *why)

@@ -192,7 +192,8 @@ static enum status on_start(struct coordinator *c, const struct event *event,
         }
         return STATUS_OK;
     }
-    if (c->outcome.rounds_closed == 0) {
+    if (c->outcome.rounds_closed == 0 ||
+        c->cancelled_by[0] != '\0') { /* no round opens: it may be what cannot */
         coordinator_enter(c, PHASE_JOINING);
         c->deadline_ms = event->now_ms + c->options.job->join_deadline_ms;
         return STATUS_OK;
@@ -441,6 +442,7 @@ enum status coordinator_new(struct coordinator **out, const struct coordinator_o
     }
     digest_sha256(&c->text_digest, &options->text, 1);
     outcome_init(&c->outcome, options->job, false);
+    coordinator_note_cancelled(c, options->cancelled);
     *out = c;
     return STATUS_OK;
 }

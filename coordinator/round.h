@@ -18,6 +18,8 @@ struct coordinator_options {
     struct slice text;           /* kept; the job's exact bytes, sent to agents */
     const struct random *random; /* kept: the job's nonce, the RWM's draws */
     const struct log *log;       /* kept */
+    struct slice
+        cancelled; /* kept: what the queue's file `cancel` says at the start; empty: nobody has cancelled it */
     struct dictionary_sink dictionaries;
     uint64_t answer_bytes_max; /* refuse larger vectors up front */
     uint32_t linger_ms;        /* after the job's end: how long absent agents are waited for */

@@ -129,7 +129,14 @@ enum status owned_folder(struct stat *about, const char *path, struct why *why)
 enum status owned_source(const char *path, struct why *why)
 {
     struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+    if (stat(path, &about) != 0) {
+        return STATUS_OK;
+    }
+    if (S_ISFIFO(about.st_mode) && strncmp(path, "/dev/", 5) != 0 &&
+        strncmp(path, "/proc/", 6) != 0) {
+        return why_refuse(why, "%s is a named pipe, on which a program could wait for ever", path);
+    }
+    if (!S_ISREG(about.st_mode)) {
         return STATUS_OK;
     }
     enum status status = owned_judge(&about, path, why);

@@ -273,9 +273,74 @@ Test(main_queue, chooses_the_first_that_is_not_over)
     cr_expect_eq(stay.number, 4, "nothing was remembered");
     cr_expect_null(strstr(said, "job-unreadable"), "told once");
     cr_assert_eq(stay_file(&stay, &why), STATUS_NOT_FOUND, "it has no journal yet");
+    stay.number = 77;
+    said[0] = '\0';
+    cr_assert_eq(stay_file(&stay, &why), STATUS_OK, "somebody has removed it");
+    cr_expect_not_null(strstr(said, "job-removed"), "%s", said);
     office.settings.message_bytes_max = 8; /* as after an edited settings file */
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
     cr_expect_eq(stay.number, 0);
     cr_expect_not_null(strstr(said, "message_mb_max"), "%s", said);
     stay_free(&stay);
+}
+
+/* A removal that was cut short, a journal that is gone, a number that is free again: nothing begins, and is paid, twice. */
+Test(main_queue, never_begins_a_job_again)
+{
+    struct stay stay = {.office = &office, .log = &heard};
+    char path[256];
+    cr_assert_eq(add(), 1);
+    cr_expect_eq(seen(1).state, QUEUE_WAITING);
+    cr_assert_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "%s", why.text);
+    cr_assert_eq(queue_mark_begun(&office, 1, &why), STATUS_OK, "it is marked already");
+    struct queue_job job = seen(1);
+    cr_expect(job.stuck && job.begun && job.state == QUEUE_RUNNING);
+    cr_expect_not_null(strstr(job.because, "its journal is gone"), "%s", job.because);
+    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
+    cr_expect_eq(stay.number, 0);
+    cr_expect_not_null(strstr(said, "job 1 is passed over"), "%s", said);
+    cr_assert_eq(queue_cancel(&office, 1, &why), STATUS_OK);
+    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
+    job = seen(1);
+    cr_expect(job.filed && job.state == QUEUE_CANCELLED);
+    cr_expect_not_null(strstr(job.because, "; it has begun"), "%s", job.because);
+    (void)snprintf(path, sizeof path, "rm -r %s/jobs/1", folder);
+    cr_assert_eq(system(path), 0);
+    cr_expect_eq(add(), 2, "a number that had a job that began");
+    stay_free(&stay);
+}
+
+/* What an operator cancels although nothing can be done with it, is over. */
+Test(main_queue, files_what_is_stuck_and_cancelled)
+{
+    struct stay stay = {.office = &office, .log = &heard};
+    cr_assert_eq(add(), 1);
+    cr_assert_eq(add(), 2);
+    put("1/job.yml", "hedgerow: 1\n");
+    make("1/state");
+    put("1/state/journal.db", "");
+    cr_assert_eq(queue_cancel(&office, 1, &why), STATUS_OK);
+    cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);
+    cr_expect_eq(stay.number, 2);
+    const struct queue_job job = seen(1);
+    cr_expect(job.filed && job.state == QUEUE_CANCELLED, "%s", queue_state_name(job.state));
+    cr_expect_not_null(strstr(job.because, "cancelled by "), "%s", job.because);
+    stay_free(&stay);
+}
+
+/* A pipe has no end until somebody writes: the program would wait for ever. */
+Test(main_queue, does_not_wait_for_a_pipe, .timeout = 60)
+{
+    char path[256];
+    cr_assert_eq(add(), 1);
+    (void)snprintf(path, sizeof path, "%s/jobs/1/job.yml", folder);
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    const struct queue_job job = seen(1);
+    cr_expect(job.stuck);
+    cr_expect_not_null(strstr(job.because, "named pipe"), "%s", job.because);
+    (void)snprintf(path, sizeof path, "%s/jobs/1/submitted", folder);
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    cr_expect_str_eq(seen(1).submitted, "");
 }

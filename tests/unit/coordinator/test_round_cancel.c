@@ -91,6 +91,20 @@ Test(round_cancel, is_kept_by_the_journal)
     waiting_free(&rig);
 }
 
+/* One that stands before the start: no round opens, however many there were. */
+Test(round_cancel, before_the_start_opens_no_round)
+{
+    waiting_init(&rig, AGENTS, "minimum: 4, deadline_s: 300", false);
+    cr_assert(waiting_run(&rig, 1, LONG_MS));
+    rig.cancelled = (struct slice){BY, sizeof BY - 1};
+    waiting_rerun(&rig);
+    (void)waiting_run(&rig, 2, 3000);
+    check_cancelled(2);
+    cr_expect_eq(rig.round[1].as.round.agent_count, 0);
+    cr_expect_not(waiting_said(&rig, "job-resumed", ""));
+    waiting_free(&rig);
+}
+
 /* While a record is on its way to the journal, nothing else is decided. */
 Test(round_cancel, waits_for_a_commit)
 {

@@ -90,6 +90,12 @@ static void perform(struct waiting *rig)
             if (record.kind == RECORD_ROUND) {
                 rig->closed_ms[rig->round_count] = rig->now_ms;
                 rig->round[rig->round_count++] = record;
+                rig->blob_bytes = effect->as.commit.blob.size <= sizeof rig->blob
+                                      ? effect->as.commit.blob.size
+                                      : 0;
+                if (rig->blob_bytes > 0) {
+                    memcpy(rig->blob, effect->as.commit.blob.data, rig->blob_bytes);
+                }
             } else {
                 record_free(&record);
             }
@@ -254,6 +260,7 @@ static void begin(struct waiting *rig)
                                           .text = {TEXT, sizeof TEXT - 1},
                                           .random = &rig->random,
                                           .log = &rig->log,
+                                          .cancelled = rig->cancelled,
                                           .answer_bytes_max = 1 << 26,
                                           .linger_ms = 60000,
                                           .settle_ms = 10000};
@@ -321,6 +328,7 @@ void waiting_rerun(struct waiting *rig)
     cr_assert_eq(wire_encode_record(&body, &size, &rig->round[rig->round_count - 1]), STATUS_OK);
     event.as.record.sequence = 2;
     event.as.record.body = (struct slice){body, size};
+    event.as.record.blob = (struct slice){rig->blob, rig->blob_bytes};
     step(rig, &event);
     free(body);
     step(rig, &(struct event){.kind = EVENT_START});

@@ -11,7 +11,8 @@ enum {
     WAITING_AGENTS_MAX = 16,
     WAITING_ROUNDS = 6,
     WAITING_LOG_BYTES = 1 << 16,
-    WAITING_PULLS = 8
+    WAITING_PULLS = 8,
+    WAITING_BLOB_BYTES = 4096
 };
 
 struct waiting_agent {
@@ -39,6 +40,7 @@ struct waiting {
     struct column *columns; /* of a large job, owned */
     struct seeded_random seeded;
     struct random random;
+    struct slice cancelled; /* before the next start: coordinator_options */
     struct coordinator *coordinator;
     struct machine machine;
     struct effects effects;
@@ -51,6 +53,8 @@ struct waiting {
     struct digest answer_digest;
     size_t commits;
     struct record round[WAITING_ROUNDS]; /* (round_count) as committed */
+    uint8_t blob[WAITING_BLOB_BYTES];    /* (blob_bytes) the latest round's; 0: none, or larger */
+    size_t blob_bytes;
     int64_t closed_ms[WAITING_ROUNDS];
     size_t round_count;
     bool finished;
