@@ -134,8 +134,8 @@ Test(round_cancel, waits_for_a_commit)
 Test(round_cancel, by_a_text_of_any_bytes_is_a_valid_record)
 {
     static const char *const text[] = {"\x01\x02", "\n", "\xff\xfe anna",
-                                       "anna\x07"
-                                       "bell"};
+                                       ("anna\x07"
+                                        "bell")};
     char large[4096];
     memset(large, 'a', sizeof large - 1);
     large[sizeof large - 1] = '\0';
