@@ -80,6 +80,7 @@ Test(readmission, an_answer_on_its_way_is_counted_once)
     struct slice answer = {.data = bytes, .size = sizeof bytes};
 
     plan_calm(&plan, 1);
+    plan.local = LOCAL_FITS;
     plan.cohort_min = 1;
     world_init(&world, &plan, false);
     world.formula_answers = true;

@@ -192,8 +192,12 @@ static enum status on_invite(struct acting *acting, const struct message *messag
 static enum status on_release(struct acting *acting, const struct message *message, int64_t now_ms,
                               struct effects *effects)
 {
-    if (!message->as.release.last || acting->released) {
+    if (!message->as.release.last) {
         acting->rounds_closed = message->as.release.round + 1;
+        return STATUS_OK;
+    }
+    if (acting
+            ->released) { /* told again: it is being fetched, and counts as known when it is here */
         return STATUS_OK;
     }
     if (message->as.release.failed) {
