@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,15 @@ static int dial(const struct http *http)
     const struct linger reset = {.l_onoff = 1,
                                  .l_linger = 0}; /* no port waits for its last packet */
     const int client = socket(AF_INET, SOCK_STREAM, 0);
-    CHECK(client >= 0 && connect(client, (struct sockaddr *)&to, sizeof to) == 0);
+    CHECK(client >= 0);
+    if (connect(client, (struct sockaddr *)&to, sizeof to) !=
+        0) { /* libFuzzer's alarm interrupts */
+        struct pollfd done = {.fd = client, .events = POLLOUT};
+        CHECK(errno == EINTR);
+        while (poll(&done, 1, -1) < 0) {
+            CHECK(errno == EINTR);
+        }
+    }
     (void)setsockopt(client, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     CHECK(fcntl(client, F_SETFL, O_NONBLOCK) == 0);
     return client;
