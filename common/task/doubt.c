@@ -2,7 +2,9 @@
  *
  * Randomised weighted majority picks the expert of the largest weight(i) exp(-eta loss(i)). Without a prior the noise alone
  * lets a worse model win as often as not. With weight exp(-eta t) a changed model wins where its loss is lower by more than
- * t. Let t be DOUBT standard deviations of the noise on a difference of two losses. Both are public. */
+ * t. Let t be DOUBT standard deviations of the noise on a difference of two losses, with the fewest agents that the job
+ * allows: all of it is public. eta falls with the root of the rounds, and the noise of their sum grows with it, so the
+ * weight is the same for any number of rounds. */
 
 #include "experts/rwm.h"
 #include "task/task.h"
@@ -26,7 +28,7 @@ double task_doubt(const struct job *job, const struct stage *maker)
 {
     const struct stage *judge = judge_of(job, maker);
     struct round_bounds bounds;
-    if (judge == NULL || judge->batch == 0 || judge->rounds == 0) {
+    if (judge == NULL || judge->batch == 0) {
         return 1;
     }
     const size_t agents = job->cohort_min;
@@ -38,6 +40,5 @@ double task_doubt(const struct job *job, const struct stage *maker)
     const struct query_noise noise = round_noise(job, judge, &bounds, agents);
     const double one = ldexp(query_noise_deviation(&noise), -(int)judge->grid_bits) /
                        ((double)agents * (double)judge->batch);
-    const double all = sqrt(2 * (double)judge->rounds) * one;
-    return exp(-rwm_eta_free(experts, judge->rounds) * DOUBT * all);
+    return exp(-rwm_eta_free(experts, 1) * DOUBT * sqrt(2) * one);
 }

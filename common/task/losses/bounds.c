@@ -90,10 +90,10 @@ static double rounds_judged(const struct stage *stage)
     return (double)(stage->rounds - before);
 }
 
-/* By how much a model's losses begin lower than those of the same one changed: by the prior weights. Unit: loss. */
-static double start_of(const struct terms_setting *setting)
+/* By how much a model's losses begin lower than those of the same one changed, by the prior weights, where the last pick
+ * looks at so many rounds. Unit: loss. */
+static double start_of(const struct terms_setting *setting, double rounds)
 {
-    const struct stage *stage = setting->stage;
     double least = 1;
     for (size_t i = 0; i < setting->index; i++) {
         const struct stage *maker = &setting->job->stage[i];
@@ -101,7 +101,7 @@ static double start_of(const struct terms_setting *setting)
             least = fmin(least, task_doubt(setting->job, maker));
         }
     }
-    return least < 1 ? -log(least) / rwm_eta_free(setting->experts, stage->rounds) : 0;
+    return least < 1 ? -log(least) / rwm_eta_free(setting->experts, (uint64_t)rounds) : 0;
 }
 
 static enum status describe_losses(struct terms *terms, const struct terms_setting *setting,
@@ -124,7 +124,7 @@ static enum status describe_losses(struct terms *terms, const struct terms_setti
     line->measure = "over all rounds an expert's mean loss is a tenth off";
     const double rounds = rounds_judged(stage);
     const double lead = TERMS_LEAD * sqrt(rounds) / line->noise;
-    const double start = start_of(setting) / (sqrt(rounds) * line->noise);
+    const double start = start_of(setting, rounds) / (sqrt(rounds) * line->noise);
     terms->best_chance = best_of_normal(setting->experts, lead + start, 0);
     if (start > 0) {
         terms->changed_chance = best_of_normal(setting->experts, lead, start);

@@ -1,6 +1,7 @@
 /* What a learn stage plans from a job's text, and what it refuses. */
 
 #include "job/job.h"
+#include "job/terms.h"
 #include "task/learn/stage.h"
 #include "task/task.h"
 
@@ -277,6 +278,32 @@ Test(job_learn, doubts_changed_models_by_the_noise_on_their_losses)
         cr_expect_float_eq(task_doubt(&job, &job.stage[0]), expected, 1e-4, "%zu", i);
         job_free(&job);
     }
+}
+
+#define PLAYED(words)                                                                              \
+    "  - {task: learn}\n  - {task: losses, loss: zero_one, batch: 100, share: 0.2, " words "}\n"
+
+/* A play that forgets picks on its last four rounds of seven, as one of four rounds does. */
+Test(job_learn, tells_the_chance_of_a_changed_model_by_the_rounds_that_the_pick_looks_at)
+{
+    static const char *const stages[] = {
+        PLAYED("rounds: 4"), PLAYED("rounds: 7, horizon: doubling"), PLAYED("rounds: 7")};
+    double chance[3];
+    for (size_t i = 0; i < 3; i++) {
+        const struct setting setting = {CLASSES, SEVEN, "local", 4, "0", 1200, NULL, stages[i]};
+        struct job job;
+        struct terms terms;
+        struct why why;
+        cr_assert_eq(parse(&job, &setting, &why), STATUS_OK, "%s", why.text);
+        cr_assert_eq(terms_of_stage(&terms, &job, 1, (struct terms_size){5, 1200}, &why), STATUS_OK,
+                     "%s", why.text);
+        chance[i] = terms.changed_chance;
+        cr_expect_lt(chance[i], terms.best_chance);
+        terms_free(&terms);
+        job_free(&job);
+    }
+    cr_expect_float_eq(chance[1], chance[0], 1e-9, "%g %g", chance[1], chance[0]);
+    cr_expect_gt(chance[2], chance[0]);
 }
 
 Test(job_learn, refuses_what_it_does_not_serve_with_a_remedy)
