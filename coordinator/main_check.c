@@ -70,7 +70,7 @@ static bool check_queue(const struct office *office, struct roster *roster)
         status = queue_list(&list, office, &why);
     }
     for (size_t i = 0; i < list.count; i++) {
-        left += queue_is_filed(office, list.number[i]) ? 0 : 1;
+        left += queue_holds(office, list.number[i], "end") ? 0 : 1;
     }
     if (status == STATUS_OK) {
         why_set(&why, "%s: %zu jobs, of which %zu are not over", office->settings.jobs, list.count,

@@ -184,7 +184,7 @@ static void add_queue(struct facts *facts, const struct face *face)
     for (size_t i = list.count; i-- > 0;) {
         const uint32_t number = list.number[i];
         const bool running = face->coordinator != NULL && number == face->number;
-        waiting += running || queue_is_filed(face->office, number) ? 0 : 1;
+        waiting += running || queue_holds(face->office, number, "end") ? 0 : 1;
         if (list.count - i <= FACE_JOBS) {
             char digits[NUMBER_BYTES];
             char rounds[2 * NUMBER_BYTES];

@@ -200,9 +200,7 @@ static enum status wait_for(const struct office *office, const struct arguments 
                             uint32_t number, int *exit_code, struct why *why)
 {
     struct queue_job job;
-    char folder[QUEUE_PATH_BYTES];
-    queue_path(folder, office, number, "");
-    while (!queue_is_filed(office, number) && access(folder, F_OK) == 0) {
+    while (!queue_holds(office, number, "end") && queue_holds(office, number, "")) {
         (void)poll(NULL, 0, LOOK_MS);
     }
     enum status status = queue_look(&job, office, number, why);
@@ -249,7 +247,7 @@ static enum status submit(struct office *office, const struct arguments *argumen
 static enum status tell_cancelled(const struct office *office, uint32_t number, struct why *why)
 {
     struct queue_job job;
-    for (int i = 0; i < CANCEL_LOOKS && !queue_is_filed(office, number); i++) {
+    for (int i = 0; i < CANCEL_LOOKS && !queue_holds(office, number, "end"); i++) {
         (void)poll(NULL, 0, LOOK_MS);
     }
     enum status status = queue_look(&job, office, number, why);
@@ -258,11 +256,13 @@ static enum status tell_cancelled(const struct office *office, uint32_t number, 
                           queue_state_name(job.state));
     }
     if (status == STATUS_OK) {
-        wrap_print(stdout, 0, 0, "job %" PRIu32 ": %s", number,
-                   job.filed    ? "cancelled; what sites have paid stays paid (`status` shows it)"
-                   : !job.begun ? "it will not begin, or end before its next round"
-                                : "a coordinator that runs ends it before its next round; what "
-                                  "sites have paid stays paid (`status` shows it)");
+        wrap_print(
+            stdout, 0, 0, "job %" PRIu32 ": %s", number,
+            job.filed ? "cancelled; what sites have paid stays paid (`status` shows it)"
+            : !job.begun
+                ? "it will not begin; or, if it has just begun, it ends before its next round"
+                : "a coordinator that runs ends it before its next round; what "
+                  "sites have paid stays paid (`status` shows it)");
     }
     return status;
 }

@@ -60,9 +60,9 @@ void queue_list_free(struct queue_list *list);
 void queue_path(char path[static QUEUE_PATH_BYTES], const struct office *office, uint32_t number,
                 const char *name);
 
-/** Answer whether there is a job of that number, and whether it is over and filed: a look at one name. */
-bool queue_has(const struct office *office, uint32_t number);
-bool queue_is_filed(const struct office *office, uint32_t number);
+/** Answers whether a job's folder holds a file of that name; of "": whether there is such a job. One that holds `end` is
+ * over and filed. */
+bool queue_holds(const struct office *office, uint32_t number, const char *name);
 
 /** Takes a job's text into the queue: durable when it returns. Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_add(uint32_t *number, const struct office *office, struct slice text,
@@ -71,6 +71,9 @@ MUST_USE enum status queue_add(uint32_t *number, const struct office *office, st
 /** Reads a job into office, in the place of the one before: text, journal and results. Fails with STATUS_NOT_FOUND (no such
  * number), STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY; office then has no job. */
 MUST_USE enum status queue_take(struct office *office, uint32_t number, struct why *why);
+
+/** Answers whether a job of that number has ever begun. */
+bool queue_was_begun(const struct office *office, uint32_t number);
 
 /** Keeps for ever that a job has begun: durable when it returns. Fails with STATUS_IO. */
 MUST_USE enum status queue_mark_begun(const struct office *office, uint32_t number,

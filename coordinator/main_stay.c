@@ -40,7 +40,7 @@ enum status stay_file(struct stay *stay, struct why *why)
     }
     observe(stay);
     enum status status = office_publish(stay->office, stay->seeded, stay->seed, &end, why);
-    if (status == STATUS_NOT_FOUND && !queue_has(stay->office, stay->number)) {
+    if (status == STATUS_NOT_FOUND && !queue_holds(stay->office, stay->number, "")) {
         log_event(stay->log, LOG_ERROR, "job-removed", NULL,
                   "job %" PRIu32 ": its folder was removed while it ran; it has no result",
                   stay->number);
@@ -119,7 +119,7 @@ enum status stay_choose(struct stay *stay, struct why *why)
     queue_list_free(&stay->list);
     enum status status = queue_list(&stay->list, stay->office, why);
     for (size_t i = 0; i < stay->list.count && status == STATUS_OK && !taken; i++) {
-        if (!queue_is_filed(stay->office, stay->list.number[i])) {
+        if (!queue_holds(stay->office, stay->list.number[i], "end")) {
             status = consider(stay, stay->list.number[i], &taken, why);
         }
     }

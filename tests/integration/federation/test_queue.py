@@ -298,6 +298,38 @@ def commands(make, programs, keys):
         expect("name one job" in command(federation, "jobs", code=3), "a queue's command without one")
 
 
+def stuck(make, programs, keys):
+    """A job that has begun, and whose text or journal is not what it was: never run again, and in nobody's way."""
+    with run(make, programs, keys) as federation:
+        write_settings(federation)
+        jobs = federation.office / "jobs"
+        lives = Lives(federation, {}, False)
+        for number, spoil, because in ((1, "text", "put the old text back"), (3, "journal", "its journal is gone")):
+            expect(submit(federation, "second") == number, "its number")
+            lives.until(lambda number=number: status(federation, number)["state"] == "running", "the job has begun")
+            lives.stop()
+            if spoil == "text":
+                path = jobs / str(number) / "job.yml"
+                path.chmod(0o600)
+                path.write_text(path.read_text() + "# another text\n")
+            else:
+                (jobs / str(number) / "state").rename(federation.folder / "gone")
+            expect(submit(federation, "third") == number + 1, "the number of the job behind it")
+            lives = Lives(federation, {}, False)
+            lives.until(lambda number=number: status(federation, number + 1)["ended"], "the job behind it is filed")
+            now = status(federation, number)
+            expect(now["state"] == "running" and because in now["because"], f"the stuck job: {now}")
+            command(federation, "cancel", number)
+            lives.stop()
+            lives = Lives(federation, {}, False)
+            lives.until(lambda number=number: status(federation, number)["ended"], "the stuck job is filed")
+            now = status(federation, number)
+            expect(now["state"] == "cancelled" and because in now["because"], f"the filed job: {now}")
+        lives.stop()
+        for name in federation.names:
+            expect(federation.ledger(name)["spent"]["epsilon"] == 2, f"{name} paid for another job than the two that ended")
+
+
 def planted(make, programs, keys):
     """Would the checks notice? A job that ran again, an answer too many, a ledger that forgot."""
     with run(make, programs, keys) as federation:
@@ -337,7 +369,7 @@ def main():
             return 1
         met = folder / "met"
         met.mkdir()
-        cases = [("commands", commands, common), ("planted", planted, common)]
+        cases = [("commands", commands, common), ("stuck", stuck, common), ("planted", planted, common)]
         cases += [(f"storm {i}", storm, {**common, "seed": SEED + i}) for i in range(options.storms)]
         vital = set()
         for name in ("coordinator", "site-1"):

@@ -217,9 +217,9 @@ Test(main_queue, files_an_end_that_comes_back)
     job.rounds = 1;
     job.spent = (struct price){1500000, 7};
     (void)snprintf(job.because, sizeof job.because, "a \"word\", a \\ and: # a colon");
-    cr_expect_not(queue_is_filed(&office, 1));
+    cr_expect_not(queue_holds(&office, 1, "end"));
     cr_assert_eq(queue_file(&office, &job, &why), STATUS_OK, "%s", why.text);
-    cr_expect(queue_is_filed(&office, 1));
+    cr_expect(queue_holds(&office, 1, "end"));
     const struct queue_job again = seen(1);
     cr_expect(again.filed && again.state == QUEUE_FAILED && again.rounds == 1 &&
               again.planned == 2);
@@ -265,8 +265,8 @@ Test(main_queue, chooses_the_first_that_is_not_over)
     cr_expect_eq(stay.number, 4);
     cr_expect_not_null(strstr(stay.cancel, "/jobs/4/cancel"));
     cr_expect_not_null(strstr(office.settings.state, "/jobs/4/state"));
-    cr_expect(queue_is_filed(&office, 2), "what was cancelled before it began is over");
-    cr_expect_not(queue_is_filed(&office, 3), "nobody has decided on it");
+    cr_expect(queue_holds(&office, 2, "end"), "what was cancelled before it began is over");
+    cr_expect_not(queue_holds(&office, 3, "end"), "nobody has decided on it");
     cr_expect_not_null(strstr(said, "job-unreadable job 3 is passed over"), "%s", said);
     said[0] = '\0';
     cr_assert_eq(stay_choose(&stay, &why), STATUS_OK);

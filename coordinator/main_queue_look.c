@@ -1,0 +1,230 @@
+/* What has come of a job of the queue, by its text, its journal and the file `end`. */
+
+#include "base/check.h"
+#include "base/decimal.h"
+#include "base/file.h"
+#include "config/keys.h"
+#include "coordinator/main_queue.h"
+#include "io/clock.h"
+#include "job/round.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *state_choice(unsigned index)
+{
+    static const char *const name[] = {"waiting", "running", "done", "failed", "cancelled", NULL};
+    return name[index];
+}
+
+const char *queue_state_name(enum queue_state state)
+{
+    return state_choice(state);
+}
+
+/* The file `end`: written and read here alone. */
+/* clang-format off */
+#define KEY_OF struct queue_job
+static const struct config_key end_keys[] = {
+    KEY_CHOICE("state", state, state_choice, REQUIRED("done")),
+    KEY_TEXT("job", name, REQUIRED("study")),
+    KEY_WHOLE("rounds", rounds, 0, ROUNDS_MAX, REQUIRED("3")),
+    KEY_WHOLE("rounds_planned", planned, 0, ROUNDS_MAX, REQUIRED("3")),
+    KEY_EXACT("epsilon", spent.epsilon_micro, EPSILON_DECIMALS, 0, UINT64_MAX, REQUIRED("1")),
+    KEY_EXACT("epsilon_planned", price.epsilon_micro, EPSILON_DECIMALS, 0, UINT64_MAX, REQUIRED("1")),
+    KEY_EXACT("delta", spent.delta_atto, DELTA_DECIMALS, 0, UINT64_MAX, REQUIRED("0")),
+    KEY_EXACT("delta_planned", price.delta_atto, DELTA_DECIMALS, 0, UINT64_MAX, REQUIRED("0")),
+    KEY_TEXT("because", because, OPTIONAL("too few agents")),
+    KEY_TEXT("ended", ended, REQUIRED("2026-11-20T12:49:53.123Z")),
+    KEY_END,
+};
+#undef KEY_OF
+/* clang-format on */
+
+/* The first line of a file that sign wrote; "" where it cannot be read, which decides nothing. */
+static void read_signed(char line[static QUEUE_BY_BYTES], const struct office *office,
+                        uint32_t number, const char *name)
+{
+    char path[QUEUE_PATH_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    struct why why = {{0}};
+    size_t used = 0;
+    queue_path(path, office, number, name);
+    if (config_load_owned(&text, &size, path, &why) == STATUS_OK) {
+        while (used < size && used < QUEUE_BY_BYTES - 1 && text[used] >= ' ' && text[used] <= '~') {
+            line[used] = text[used];
+            used++;
+        }
+    }
+    line[used] = '\0';
+    if (used == 0 && size > 0) { /* as the machine that follows `cancel` takes it */
+        (void)snprintf(line, QUEUE_BY_BYTES, "an operator");
+    }
+    free(text);
+}
+
+static enum status read_end(struct queue_job *job, const struct office *office, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    struct config *config = NULL;
+    queue_path(path, office, job->number, "end");
+    enum status status = config_load_owned(&text, &size, path, why);
+    if (status == STATUS_OK) {
+        status = config_open(&config, (struct slice){text, size}, path, why);
+    }
+    if (status == STATUS_OK) {
+        status = config_read(config, job, end_keys, why);
+    }
+    config_free(config);
+    free(text);
+    return status;
+}
+
+static void read_asked(struct queue_job *job, const struct office *office, uint32_t number)
+{
+    *job = (struct queue_job){.number = number};
+    read_signed(job->submitted, office, number, "submitted");
+    if (queue_holds(office, number, "cancel")) {
+        read_signed(job->cancel, office, number, "cancel");
+    }
+}
+
+static void tell_end(struct queue_job *job, const struct office *office, const struct job_end *end)
+{
+    const bool dropped = !end->begun && job->cancel[0] != '\0';
+    (void)snprintf(job->name, sizeof job->name, "%s", office->job.name);
+    job->planned = job_round_count(&office->job);
+    job->price = (struct price){office->job.epsilon_micro, office->job.delta_atto};
+    job->begun = end->begun;
+    job->state = end->cancelled || dropped ? QUEUE_CANCELLED
+                 : end->failed             ? QUEUE_FAILED
+                 : end->finished           ? QUEUE_DONE
+                 : end->begun              ? QUEUE_RUNNING
+                                           : QUEUE_WAITING;
+    job->rounds = end->rounds;
+    job->spent = end->spent;
+    (void)snprintf(job->because, sizeof job->because, "%s", end->because);
+    if (dropped) {
+        (void)snprintf(job->because, sizeof job->because, "cancelled by %s before it began",
+                       job->cancel);
+    }
+}
+
+void queue_tell(struct queue_job *job, const struct office *office, uint32_t number,
+                const struct job_end *end)
+{
+    read_asked(job, office, number);
+    tell_end(job, office, end);
+}
+
+static void tell_stuck(struct queue_job *job, bool begun, const char *because)
+{
+    job->stuck = true;
+    job->begun = begun;
+    job->state = begun ? QUEUE_RUNNING : job->cancel[0] != '\0' ? QUEUE_CANCELLED : QUEUE_WAITING;
+    (void)snprintf(job->because, sizeof job->because, "%s", because);
+}
+
+/* From the text and the journal. */
+static enum status judge(struct queue_job *job, struct office *own, struct why *why)
+{
+    const bool begun =
+        queue_was_begun(own, job->number) || queue_holds(own, job->number, "state/journal.db");
+    struct job_end end;
+    enum status status = queue_take(own, job->number, why);
+    if (status == STATUS_NO_MEMORY || status == STATUS_NOT_FOUND) {
+        return status;
+    }
+    if (status != STATUS_OK) { /* the journal cannot be read without it */
+        tell_stuck(job, begun, why->text);
+        return STATUS_OK;
+    }
+    if (queue_was_begun(own, job->number) && !queue_holds(own, job->number, "state/journal.db")) {
+        (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
+        tell_stuck(job, true,
+                   "it has begun, and its journal is gone: bring the journal back, or cancel the "
+                   "job; to run it anew, and pay again, submit it again");
+        return STATUS_OK;
+    }
+    status = office_look(own, &end, why);
+    if (status == STATUS_FOREIGN) {
+        (void)snprintf(job->name, sizeof job->name, "%s", own->job.name);
+        tell_stuck(job, true,
+                   "its text has changed since it began: put the old text back, or cancel it");
+        return STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    tell_end(job, own, &end);
+    if (job->state <= QUEUE_RUNNING && office_judge(own, why) != STATUS_OK) {
+        tell_stuck(job, job->begun, why->text);
+    }
+    return STATUS_OK;
+}
+
+enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
+                       struct why *why)
+{
+    *job = (struct queue_job){.number = number};
+    if (!queue_holds(office, number, "")) {
+        why_set(why, "there is no job %" PRIu32 " in %s: `jobs` lists them", number,
+                office->settings.jobs);
+        return STATUS_NOT_FOUND;
+    }
+    read_asked(job, office, number);
+    if (queue_holds(office, number, "end")) {
+        job->filed = true;
+        return read_end(job, office, why);
+    }
+    struct office own = {.settings = office->settings};
+    enum status status = judge(job, &own, why);
+    office_free(&own);
+    return status;
+}
+
+enum status queue_file(const struct office *office, const struct queue_job *job, struct why *why)
+{
+    char path[QUEUE_PATH_BYTES];
+    char when[CLOCK_TEXT_BYTES];
+    char epsilon[2][DECIMAL_TEXT_BYTES];
+    char delta[2][DECIMAL_TEXT_BYTES];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    CHECK(job->state > QUEUE_RUNNING);
+    if (out == NULL) {
+        return STATUS_NO_MEMORY;
+    }
+    clock_text(when, clock_wall_ms());
+    const struct price *price[] = {&job->spent, &job->price};
+    for (size_t i = 0; i < 2; i++) {
+        decimal_format(epsilon[i], DECIMAL_TEXT_BYTES, price[i]->epsilon_micro, EPSILON_DECIMALS);
+        decimal_format(delta[i], DECIMAL_TEXT_BYTES, price[i]->delta_atto, DELTA_DECIMALS);
+    }
+    (void)fprintf(out, "# Written by hedgerow-coordinator: how this job ended.\nhedgerow: 1\n");
+    (void)fprintf(out, "state: %s\njob: ", queue_state_name(job->state));
+    config_put_text(out, job->name[0] != '\0' ? job->name : "?");
+    (void)fprintf(out, "\nrounds: %" PRIu32 "\nrounds_planned: %" PRIu32 "\n", job->rounds,
+                  job->planned);
+    (void)fprintf(out, "epsilon: %s\nepsilon_planned: %s\ndelta: %s\ndelta_planned: %s\n",
+                  epsilon[0], epsilon[1], delta[0], delta[1]);
+    if (job->because[0] != '\0') {
+        (void)fprintf(out, "because: ");
+        config_put_text(out, job->because);
+        (void)fputc('\n', out);
+    }
+    (void)fprintf(out, "ended: \"%s\"\n", when);
+    enum status status = fclose(out) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
+    if (status == STATUS_OK) {
+        queue_path(path, office, job->number, "end");
+        status = file_write(path, (struct slice){text, size}, 0400, why);
+    }
+    free(text);
+    return status;
+}
