@@ -355,5 +355,12 @@ enum status job_stages_build(const struct drafting *drafting)
     }
     job_take_shares(drafting->job, job_records_min(drafting->job));
     status = stage_set_draws(drafting);
-    return status == STATUS_OK ? stage_set_sigma(drafting) : status;
+    if (status == STATUS_OK) {
+        status = stage_set_sigma(drafting);
+    }
+    for (size_t i = 0; i < draft->stage_count && status == STATUS_OK; i++) {
+        const struct task_text *text = task_text(drafting->job->stage[i].task);
+        status = text->plan != NULL ? text->plan(drafting, i) : STATUS_OK;
+    }
+    return status;
 }

@@ -129,21 +129,43 @@ static uint64_t mean_sensitivity(const struct query *query, uint64_t one)
     return query->is_partial ? one + one / 2 : one;
 }
 
+/* Squares of L2 distances: whole numbers below 2^53, and so exact. */
+static double one_squared(UNUSED const struct query *query, double one)
+{
+    return one * one;
+}
+
+static double two_squared(UNUSED const struct query *query, double one)
+{
+    return 2 * one * one;
+}
+
+/* (v, 1) and (0, 0) are the farthest apart: 1/4 + 1. */
+static double mean_squared(const struct query *query, double one)
+{
+    return query->is_partial ? one * one + (one / 2) * (one / 2) : one * one;
+}
+
 const struct query_kind_row query_kinds[QUERY_KINDS] = {
-    [QUERY_COUNT] = {"count", query_read_count, add_count, one_cell, NULL},
-    [QUERY_MEAN] = {"mean", query_read_mean, add_to_mean, mean_sensitivity, NULL},
-    [QUERY_HISTOGRAM] = {"histogram", query_read_histogram, add_to_histogram, two_cells, NULL},
-    [QUERY_QUANTILE] = {"quantile", query_read_quantile, add_to_quantile, one_cell, NULL},
+    [QUERY_COUNT] = {"count", query_read_count, add_count, one_cell, NULL, one_squared},
+    [QUERY_MEAN] = {"mean", query_read_mean, add_to_mean, mean_sensitivity, NULL, mean_squared},
+    [QUERY_HISTOGRAM] = {"histogram", query_read_histogram, add_to_histogram, two_cells, NULL,
+                         two_squared},
+    [QUERY_QUANTILE] = {"quantile", query_read_quantile, add_to_quantile, one_cell, NULL,
+                        one_squared},
     [QUERY_SURVIVAL] = {"survival", query_read_survival, query_add_survival, two_cells,
-                        query_plan_survival},
-    [QUERY_CROSSTAB] = {"crosstab", query_read_crosstab, query_add_crosstab, two_cells, NULL},
+                        query_plan_survival, two_squared},
+    [QUERY_CROSSTAB] = {"crosstab", query_read_crosstab, query_add_crosstab, two_cells, NULL,
+                        two_squared},
     [QUERY_TABLE1] = {"table1", query_read_table1, query_add_table1, query_sensitivity_table1,
-                      query_plan_table1},
+                      query_plan_table1, query_squared_table1},
     [QUERY_EVALUATE] = {"evaluate", query_read_evaluate, query_add_evaluate, two_cells,
-                        query_plan_evaluate},
+                        query_plan_evaluate, two_squared},
     [QUERY_CORRELATE] = {"correlate", query_read_correlate, query_add_correlate,
-                         query_sensitivity_correlate, query_plan_correlate},
-    [QUERY_PCA] = {"pca", query_read_pca, query_add_correlate, query_sensitivity_correlate, NULL},
+                         query_sensitivity_correlate, query_plan_correlate,
+                         query_squared_correlate},
+    [QUERY_PCA] = {"pca", query_read_pca, query_add_correlate, query_sensitivity_correlate, NULL,
+                   query_squared_correlate},
 };
 
 void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
@@ -162,6 +184,18 @@ uint64_t query_sensitivity_l1(const struct query *query, unsigned grid_bits)
 {
     CHECK(grid_bits >= QUERY_BITS_MIN && grid_bits <= QUERY_BITS_MAX);
     return query_kinds[query->kind].sensitivity(query, UINT64_C(1) << grid_bits);
+}
+
+bool query_takes_gaussian(const struct query *query)
+{
+    return query_kinds[query->kind].squared != NULL;
+}
+
+double query_sensitivity_squared(const struct query *query, unsigned grid_bits)
+{
+    CHECK(grid_bits >= QUERY_BITS_MIN && grid_bits <= QUERY_BITS_MAX);
+    CHECK(query_takes_gaussian(query));
+    return query_kinds[query->kind].squared(query, ldexp(1, (int)grid_bits));
 }
 
 void query_plan(struct query *query, const struct query_public *known)

@@ -180,10 +180,27 @@ void query_add(int64_t *sum, const struct query *query, unsigned grid_bits, doub
  */
 uint64_t query_sensitivity_l1(const struct query *query, unsigned grid_bits);
 
+/** Answers whether a question may have Gaussian noise. */
+bool query_takes_gaussian(const struct query *query);
+
+/**
+ * Returns the square of how far one replaced record moves the contributions of query_add in the L2 norm, at most; reached
+ * where query_sensitivity_l1 is. Unit: grid steps^2.
+ *
+ * count, quantile and mean without where 4^b; mean with where 5/4 4^b; histogram, survival, crosstab and evaluate 2 4^b; table1 the
+ * sum of 2 query_part_of^2, as two vectors that are at least 0 and sum to the part are the farthest apart where each is in one cell of
+ * its own; correlate and pca (sqrt((d + 1)^2 - e) 2^b + sqrt(d (d + 3)/2))^2, e = 1 where d is even, else 0: query_squared_correlate.
+ *
+ * CHECKs query_takes_gaussian.
+ * Privacy: neighbours differ in one record (replace-one).
+ */
+double query_sensitivity_squared(const struct query *query, unsigned grid_bits);
+
 /* What is known before anything is asked: how many records there will be, and the noise. */
 struct query_public {
     double records;
     double variance; /* of the noise on a count's sum; unit: records^2 */
+    bool is_gaussian;
 };
 
 /** Chooses what a question's text leaves to the planner, from public numbers: a survival's intervals, a table1's steps and

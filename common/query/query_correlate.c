@@ -37,6 +37,21 @@ uint64_t query_sensitivity_correlate(const struct query *query, uint64_t one)
     return (d + 1) * (d + 1) * (one / 2) + d * (d + 3) / 2;
 }
 
+/*
+ * In the L2 norm: the square f of the distance of u's and w's cells is convex in each z_i, whose second derivative is at least
+ * 3 z_i^2 - w_i^2 + 2 |u_0|^2 >= 1. So f is largest where all numbers are -1 or 1. There |u|^2 = |w|^2 = d + 1, the squares cancel,
+ * and f = (|u|^4 + |w|^4)/2 - <u, w>^2 = (d + 1)^2 - <u, w>^2. <u, w> is a whole number, odd where d is even. A record that adds nothing
+ * is ((d + 1)^2 - (d + 1)/2)/2 away, which is less. Rounding adds less than a step to each of d (d + 3)/2 numbers.
+ */
+double query_squared_correlate(const struct query *query, double one)
+{
+    const double d = (double)query->variable_count;
+    const double odd = query->variable_count % 2 == 0 ? 1 : 0;
+    const double apart =
+        (sqrt((d + 1) * (d + 1) - odd) * one + sqrt(d * (d + 3) / 2)) * (1 + 0x1p-40);
+    return ceil(apart * apart);
+}
+
 static enum status read_variable(struct reading *reading)
 {
     struct query *query = reading->query;

@@ -35,6 +35,9 @@ struct query_kind_row {
 
     /** As query_plan; NULL: the text says all. */
     void (*plan)(struct query *query, const struct query_public *known);
+
+    /** As query_sensitivity_squared; one: 2^grid_bits. NULL: it is not asked with Gaussian noise. */
+    double (*squared)(const struct query *query, double one);
 };
 
 enum { QUERY_KINDS = QUERY_PCA + 1 };
@@ -58,9 +61,11 @@ enum status query_read_pca(struct reading *reading);
 enum status query_read_correlate(struct reading *reading);
 void query_add_correlate(int64_t *sum, const struct query_asked *asked);
 uint64_t query_sensitivity_correlate(const struct query *query, uint64_t one);
+double query_squared_correlate(const struct query *query, double one);
 void query_plan_correlate(struct query *query, const struct query_public *known);
 void query_add_table1(int64_t *sum, const struct query_asked *asked);
 uint64_t query_sensitivity_table1(const struct query *query, uint64_t one);
+double query_squared_table1(const struct query *query, double one);
 void query_plan_table1(struct query *query, const struct query_public *known);
 
 /** For readers: a column into *column and *index, of numbers (with its public range in the query), or of categories; and a

@@ -1,5 +1,6 @@
 #include "query/query_set.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,25 @@ uint64_t query_set_sensitivity_l1(const struct query_set *set, uint32_t round)
         }
     }
     return sensitivity;
+}
+
+/* Squares below 2^53 are exact, and so is a root's square; the sum of larger ones is off by less than 2^-40 of it. */
+static uint64_t root_up(double squares)
+{
+    const double safe = squares < 0x1p53 ? squares : squares * (1 + 0x1p-40);
+    const double root = ceil(sqrt(safe));
+    return (uint64_t)root + (root * root < safe ? 1 : 0);
+}
+
+uint64_t query_set_sensitivity_l2(const struct query_set *set, uint32_t round)
+{
+    double squares = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (query_is_asked(&set->query[i], round)) {
+            squares += query_sensitivity_squared(&set->query[i], set->grid_bits);
+        }
+    }
+    return root_up(squares);
 }
 
 void query_set_add(int64_t *sum, const struct query_set *set, uint32_t round,

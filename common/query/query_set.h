@@ -58,6 +58,9 @@ size_t query_set_cells(const struct query_set *set, uint32_t round);
  */
 uint64_t query_set_sensitivity_l1(const struct query_set *set, uint32_t round);
 
+/** Returns the L2 sensitivity of the round's vector in grid steps, rounded up: the questions' squares add up. Likewise. */
+uint64_t query_set_sensitivity_l2(const struct query_set *set, uint32_t round);
+
 /**
  * Adds one record's contributions.
  *

@@ -31,9 +31,11 @@ static void set_steps(struct query_variable *variable, size_t steps)
     }
 }
 
-/* The sum of the expected errors is least where a part grows with the root of what the noise does at a part of one. */
-static void set_weights(struct query *query)
+/* The sum of the expected errors is least where a part grows with the root of what the noise does at a part of one: sum of need/w
+ * times sum of w. Gaussian noise grows with the root of the sum of w^2: then with the cube root. */
+static void set_weights(struct query *query, bool is_gaussian)
 {
+
     double largest = 0;
     for (size_t i = 0; i < query->variable_count; i++) {
         const struct query_variable *variable = &query->variable[i];
@@ -44,7 +46,8 @@ static void set_weights(struct query *query)
     for (size_t i = 0; i < query->variable_count; i++) {
         struct query_variable *variable = &query->variable[i];
         const double need = table1_need(variable->column.kind == COLUMN_NUMBER, variable->levels);
-        variable->weight = (uint32_t)lrint(ldexp(sqrt(need / largest), QUERY_WEIGHT_BITS));
+        const double weight = is_gaussian ? cbrt(need / largest) : sqrt(need / largest);
+        variable->weight = (uint32_t)lrint(ldexp(weight, QUERY_WEIGHT_BITS));
         query->cell_count += query_variable_cells(query, variable);
     }
 }
@@ -58,7 +61,7 @@ void query_plan_table1(struct query *query, const struct query_public *known)
             set_steps(&query->variable[i], table1_plan(&of_table));
         }
     }
-    set_weights(query);
+    set_weights(query, known->is_gaussian);
 }
 
 uint64_t query_part_of(const struct query_variable *variable, uint64_t one)
@@ -77,6 +80,16 @@ uint64_t query_sensitivity_table1(const struct query *query, uint64_t one)
     uint64_t sum = 0;
     for (size_t i = 0; i < query->variable_count; i++) {
         sum += 2 * query_part_of(&query->variable[i], one);
+    }
+    return sum;
+}
+
+double query_squared_table1(const struct query *query, double one)
+{
+    double sum = 0; /* below 2^53: exact */
+    for (size_t i = 0; i < query->variable_count; i++) {
+        const double part = (double)query_part_of(&query->variable[i], (uint64_t)one);
+        sum += 2 * part * part;
     }
     return sum;
 }
@@ -179,7 +192,7 @@ enum status query_read_table1(struct reading *reading)
     if (status != STATUS_OK) {
         return status;
     }
-    set_weights(query);
+    set_weights(query, false);
     return query_read_where(reading);
 }
 

@@ -48,6 +48,9 @@ struct task_text {
 
     /** Reads what only this task has, and sets rounds, batch, batches and the charge. */
     enum status (*build)(const struct drafting *drafting, size_t index);
+
+    /** Chooses what follows from the noise, once all stages are built and stage_set_sigma is done. NULL: nothing. */
+    enum status (*plan)(const struct drafting *drafting, size_t index);
 };
 
 /* A round as its bounds see it. */

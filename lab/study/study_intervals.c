@@ -8,55 +8,14 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { RUNS = 2000, TEXT = 80 };
+enum { RUNS = 2000, TEXT = INTERVALS_TEXT };
 
-static const uint64_t sizes[] = {200, 1000, 5000};
-static const double epsilons[] = {0.25, 1, 4};
-static const unsigned draws[] = {1, INTERVALS_SITES}; /* central, local */
-
-enum {
-    SIZES = sizeof sizes / sizeof sizes[0],
-    EPSILONS = sizeof epsilons / sizeof epsilons[0],
-    TRUSTS = sizeof draws / sizeof draws[0]
-};
-
-static const double shown_least = 0.1; /* of a setting that is judged: fewer are too few to count */
-
-double intervals_share(const struct intervals_rate *rate)
-{
-    return rate->all == 0 ? NAN : (double)rate->yes / (double)rate->all;
-}
-
-void intervals_count(struct intervals_rate *rate, bool yes)
-{
-    rate->yes += yes;
-    rate->all++;
-}
+static const double shown_least = 0.1; /* as intervals_take_least */
 
 /* The worst of all settings. */
 struct worst {
     double point, band, mean, difference, median, noise, rejected, width;
 };
-
-bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
-                          size_t at)
-{
-    if (at >= SIZES * EPSILONS * TRUSTS) {
-        return false;
-    }
-    *out = (struct intervals_setting){.site_records = sizes[at / TRUSTS / EPSILONS],
-                                      .epsilon = epsilons[at / TRUSTS % EPSILONS],
-                                      .draws = draws[at % TRUSTS],
-                                      .planted = 1};
-    return request->rounds == 0 || out->site_records <= request->rounds;
-}
-
-void intervals_take_least(double *least, const struct intervals_rate *rate, size_t runs)
-{
-    if ((double)rate->all >= shown_least * (double)runs) {
-        *least = fmin(*least, intervals_share(rate));
-    }
-}
 
 static void judge(struct worst *worst, const struct intervals_survival *found,
                   const struct intervals_setting *setting)
@@ -79,9 +38,9 @@ static void tell(struct study *study, const struct intervals_survival *found,
                  const struct intervals_setting *setting)
 {
     char text[8][TEXT];
-    (void)snprintf(text[0], TEXT, "%s, %d x %d, epsilon %g%s",
-                   setting->draws == 1 ? "central" : "local", INTERVALS_SITES,
-                   (int)setting->site_records, setting->epsilon, setting->is_null ? ", null" : "");
+    char name[TEXT];
+    intervals_setting_name(name, "", setting);
+    (void)snprintf(text[0], TEXT, "%.64s%s", name, setting->is_null ? ", null" : "");
     (void)snprintf(text[1], TEXT, "%zu", found->intervals);
     (void)snprintf(text[2], TEXT, "%.2f", intervals_share(&found->shown));
     (void)snprintf(text[3], TEXT, "%.3f, %.3f", intervals_share(&found->point), found->worst_point);
@@ -96,30 +55,24 @@ static void tell(struct study *study, const struct intervals_survival *found,
                                     text[7]});
 }
 
-static bool is_asked(const struct study_request *request, uint64_t site_records)
-{
-    return request->rounds == 0 || site_records <= request->rounds;
-}
-
 static enum status run_all(struct study *study, struct worst *worst,
                            const struct study_request *request, size_t runs)
 {
+    struct intervals_setting setting;
     enum status status = STATUS_OK;
-    for (size_t n = 0; n < SIZES && is_asked(request, sizes[n]); n++) {
-        for (size_t i = 0; i < EPSILONS * TRUSTS * 2 && status == STATUS_OK; i++) {
-            const struct intervals_setting setting = {.site_records = sizes[n],
-                                                      .epsilon = epsilons[i / 2 / TRUSTS],
-                                                      .draws = draws[i / 2 % TRUSTS],
-                                                      .is_null = i % 2 == 1,
-                                                      .runs = sizes[n] > 1000 ? runs / 2 : runs,
-                                                      .seed = request->seed * 1000 + 100 * n + i,
-                                                      .planted = request->planted ? 0.5 : 1};
-            struct intervals_survival found;
-            status = intervals_survival(&found, &setting);
-            judge(worst, &found, &setting);
-            tell(study, &found, &setting);
+    for (size_t i = 0; status == STATUS_OK && intervals_setting_at(&setting, request, i / 2); i++) {
+        struct intervals_survival found;
+        setting.is_null = i % 2 == 1;
+        setting.runs = setting.site_records > 1000 ? runs / 2 : runs;
+        setting.seed = request->seed * 1000 + i;
+        setting.planted = request->planted ? 0.5 : 1;
+        status = intervals_survival(&found, &setting);
+        judge(worst, &found, &setting);
+        tell(study, &found, &setting);
+        if (i % 12 == 11) {
+            study_progress(request, "intervals: survival, %d records a site",
+                           (int)setting.site_records);
         }
-        study_progress(request, "intervals: survival, %d records a site", (int)sizes[n]);
     }
     return status;
 }
@@ -134,9 +87,9 @@ static void tell_table(struct study *study, const struct intervals_crosstab *fou
 {
     const double runs = (double)setting->runs;
     char text[8][TEXT];
-    (void)snprintf(text[0], TEXT, "cross table, %s, %d x %d, epsilon %g%s%s",
-                   setting->draws == 1 ? "central" : "local", INTERVALS_SITES,
-                   (int)setting->site_records, setting->epsilon, setting->is_rare ? ", rare" : "",
+    char name[TEXT];
+    intervals_setting_name(name, "cross table, ", setting);
+    (void)snprintf(text[0], TEXT, "%.64s%s%s", name, setting->is_rare ? ", rare" : "",
                    setting->is_null ? ", null" : "");
     (void)snprintf(text[1], TEXT, "-");
     (void)snprintf(text[2], TEXT, "odds ratio %.2f", (double)found->odds.all / runs);
@@ -156,19 +109,13 @@ static enum status run_tables(struct study *study, struct worst_table *worst,
                               const struct study_request *request, size_t runs)
 {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < SIZES * EPSILONS * TRUSTS * 4 && status == STATUS_OK; i++) {
-        const uint64_t site_records = sizes[i / 4 / TRUSTS / EPSILONS];
-        if (!is_asked(request, site_records)) {
-            break;
-        }
-        const struct intervals_setting setting = {.site_records = site_records,
-                                                  .epsilon = epsilons[i / 4 / TRUSTS % EPSILONS],
-                                                  .draws = draws[i / 4 % TRUSTS],
-                                                  .is_rare = i / 2 % 2 == 1,
-                                                  .is_null = i % 2 == 1,
-                                                  .runs = 2 * runs,
-                                                  .seed = request->seed * 1000 + 500 + i,
-                                                  .planted = request->planted ? 0.5 : 1};
+    struct intervals_setting setting;
+    for (size_t i = 0; status == STATUS_OK && intervals_setting_at(&setting, request, i / 4); i++) {
+        setting.is_rare = i / 2 % 2 == 1;
+        setting.is_null = i % 2 == 1;
+        setting.runs = 2 * runs;
+        setting.seed = request->seed * 1000 + 500 + i;
+        setting.planted = request->planted ? 0.5 : 1;
         struct intervals_crosstab found;
         status = intervals_crosstab(&found, &setting);
         intervals_take_least(&worst->share, &found.share, setting.runs);
@@ -223,9 +170,7 @@ static void tell_table1(struct study *study, const struct intervals_table1 *foun
 {
     char text[8][TEXT];
     const struct intervals_rate *rate = found->figure;
-    (void)snprintf(text[0], TEXT, "table 1, %s, %d x %d, epsilon %g",
-                   setting->draws == 1 ? "central" : "local", INTERVALS_SITES,
-                   (int)setting->site_records, setting->epsilon);
+    intervals_setting_name(text[0], "table 1, ", setting);
     (void)snprintf(text[1], TEXT, "%zu steps", found->steps);
     (void)snprintf(
         text[2], TEXT, "mean %.2f, SD %.2f, median %.2f, share %.2f",
@@ -254,17 +199,11 @@ static enum status run_table1(struct study *study, double *worst,
                               const struct study_request *request, size_t runs)
 {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < SIZES * EPSILONS * TRUSTS && status == STATUS_OK; i++) {
-        const uint64_t site_records = sizes[i / TRUSTS / EPSILONS];
-        if (!is_asked(request, site_records)) {
-            break;
-        }
-        const struct intervals_setting setting = {.site_records = site_records,
-                                                  .epsilon = epsilons[i / TRUSTS % EPSILONS],
-                                                  .draws = draws[i % TRUSTS],
-                                                  .runs = 2 * runs,
-                                                  .seed = request->seed * 1000 + 700 + i,
-                                                  .planted = request->planted ? 0.1 : 1};
+    struct intervals_setting setting;
+    for (size_t i = 0; status == STATUS_OK && intervals_setting_at(&setting, request, i); i++) {
+        setting.runs = 2 * runs;
+        setting.seed = request->seed * 1000 + 700 + i;
+        setting.planted = request->planted ? 0.1 : 1;
         struct intervals_table1 found;
         status = intervals_table1(&found, &setting);
         for (size_t j = 0; j < FIGURE_KINDS * INTERVALS_FIGURES && status == STATUS_OK; j++) {
@@ -278,51 +217,6 @@ static enum status run_table1(struct study *study, double *worst,
         tell_table1(study, &found, &setting);
     }
     study_progress(request, "intervals: table 1");
-    return status;
-}
-
-/* The worst of all settings. */
-struct worst_score {
-    double auc, cut, band;
-};
-
-static enum status run_scores(struct study *study, struct worst_score *worst,
-                              const struct study_request *request, size_t runs)
-{
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < SIZES * EPSILONS * TRUSTS && status == STATUS_OK; i++) {
-        const struct intervals_setting setting = {.site_records = sizes[i / TRUSTS / EPSILONS],
-                                                  .epsilon = epsilons[i / TRUSTS % EPSILONS],
-                                                  .draws = draws[i % TRUSTS],
-                                                  .runs = 2 * runs,
-                                                  .seed = request->seed * 1000 + 800 + i,
-                                                  .planted = request->planted ? 0.5 : 1};
-        struct intervals_evaluate found;
-        char text[8][TEXT];
-        if (!is_asked(request, setting.site_records)) {
-            break;
-        }
-        const double asked = 3 * (double)setting.runs; /* two groups and both together */
-        status = intervals_evaluate(&found, &setting);
-        intervals_take_least(&worst->auc, &found.auc, 3 * setting.runs);
-        intervals_take_least(&worst->cut, &found.cut, 6 * setting.runs);
-        intervals_take_least(&worst->band, &found.band, 24 * setting.runs);
-        (void)snprintf(text[0], TEXT, "score, %s, %d x %d, epsilon %g",
-                       setting.draws == 1 ? "central" : "local", INTERVALS_SITES,
-                       (int)setting.site_records, setting.epsilon);
-        (void)snprintf(text[1], TEXT, "%zu levels", found.levels);
-        (void)snprintf(text[2], TEXT, "AUC %.2f, band %.2f", (double)found.auc.all / asked,
-                       (double)found.band.all / 8 / asked);
-        (void)snprintf(text[3], TEXT, "AUC %.3f", intervals_share(&found.auc));
-        (void)snprintf(text[4], TEXT, "at a cut %.3f", intervals_share(&found.cut));
-        (void)snprintf(text[5], TEXT, "calibration %.3f", intervals_share(&found.band));
-        (void)snprintf(text[6], TEXT, "-");
-        (void)snprintf(text[7], TEXT, "AUC %.2f", found.width / found.width_free);
-        study_row(study, 8,
-                  (const char *const[]){text[0], text[1], text[2], text[3], text[4], text[5],
-                                        text[6], text[7]});
-    }
-    study_progress(request, "intervals: scores");
     return status;
 }
 
@@ -348,7 +242,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "null in 6.5 %% or less.");
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     struct worst_table worst_table = {.share = 1, .difference = 1, .odds = 1};
-    struct worst_score worst_score = {1, 1, 1};
+    struct intervals_worst_scores worst_scores = {1, 1, 1};
     double worst_figure[FIGURE_KINDS] = {1, 1, 1, 1};
     enum status status = run_all(study, &worst, request, runs);
     if (status == STATUS_OK) {
@@ -358,7 +252,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         status = run_table1(study, worst_figure, request, runs);
     }
     if (status == STATUS_OK) {
-        status = run_scores(study, &worst_score, request, runs);
+        status = intervals_scores(study, &worst_scores, request, runs);
     }
     struct intervals_worst_pairs worst_pairs = {.covers = {1, 1, 1, 1, 1, 1, 1}, .noise = 1};
     if (status == STATUS_OK) {
@@ -391,12 +285,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         study_claim(study, STUDY_AT_LEAST, worst_figure[i], INTERVALS_COVERS_LEAST - allowed,
                     "table 1: intervals of %s, the worst of all settings", figure_kinds[i].name);
     }
-    study_claim(study, STUDY_AT_LEAST, worst_score.auc, INTERVALS_COVERS_LEAST - allowed,
-                "scores: intervals of the AUC, the worst of all settings");
-    study_claim(study, STUDY_AT_LEAST, worst_score.cut, INTERVALS_COVERS_LEAST - allowed,
-                "scores: intervals of accuracy and sensitivity at a cut");
-    study_claim(study, STUDY_AT_LEAST, worst_score.band, INTERVALS_COVERS_LEAST - allowed,
-                "scores: intervals of the calibration");
+    intervals_claim_scores(study, &worst_scores, allowed);
     intervals_claim_pairs(study, &worst_pairs, allowed);
     intervals_claim_sites(study, &worst_sites, allowed);
     return STATUS_OK;

@@ -5,6 +5,8 @@
 
 #include "base/status.h"
 #include "lab/study/study.h"
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
 #include "tests/support/seeded_random.h"
 
 #include <stdbool.h>
@@ -15,10 +17,11 @@
 struct intervals_setting {
     uint64_t site_records;
     double epsilon;
-    unsigned draws; /* local trust: 5; central: 1 */
-    bool is_null;   /* both groups alike */
-    bool is_rare;   /* of a cross table: 5 % instead of 30 % */
-    bool is_wide;   /* of correlations: eight columns in one question, instead of two */
+    unsigned draws;   /* local trust: 5; central: 1 */
+    bool is_gaussian; /* with a delta of 1e-5; else Laplace */
+    bool is_null;     /* both groups alike */
+    bool is_rare;     /* of a cross table: 5 % instead of 30 % */
+    bool is_wide;     /* of correlations: eight columns in one question, instead of two */
     size_t runs;
     uint64_t seed;
     double planted; /* of the noise, the share that the analysis is told; 1 but in tests */
@@ -29,9 +32,45 @@ enum { INTERVALS_SITES = 5 };
 #define INTERVALS_COVERS_LEAST 0.935
 #define INTERVALS_REJECTS_MOST 0.065
 
-/** Writes one of the sizes, epsilons and trusts. Returns false behind the last, and where it is not asked for. */
+enum { INTERVALS_TEXT = 80 };
+
+/** Writes one of the sizes, epsilons, trusts and kinds of noise, in this order from the slowest but for the noise: Laplace first. Returns
+ * false behind the last that is asked for. */
 bool intervals_setting_at(struct intervals_setting *out, const struct study_request *request,
                           size_t at);
+
+/** Writes what a row says of its setting: "local, Gaussian, 5 x 200, epsilon 1". */
+void intervals_setting_name(char text[static INTERVALS_TEXT], const char *kind,
+                            const struct intervals_setting *setting);
+
+/* How far one record moves a release. */
+struct intervals_moves {
+    double l1;
+    double l2;
+};
+
+/* One cell, and another: of a histogram. */
+static const struct intervals_moves intervals_two_cells = {2, 1.4142135623730951};
+
+/* The noise of a release. */
+struct intervals_noise {
+    bool is_gaussian;
+    unsigned draws;
+    double variance; /* of a cell, all draws together */
+    struct noise_laplace laplace;
+    struct noise_gaussian gaussian;
+};
+
+/** Prepares it; intervals_noise_free. It is not to be copied. Fails with STATUS_INVALID (no such noise), STATUS_NO_MEMORY. */
+MUST_USE enum status intervals_noise_init(struct intervals_noise *out,
+                                          const struct intervals_setting *setting,
+                                          const struct intervals_moves *moves);
+void intervals_noise_free(struct intervals_noise *noise);
+
+/** Adds it to released cells (count). Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status intervals_noise_add(double *cell, size_t count,
+                                         const struct intervals_noise *noise,
+                                         const struct random *random);
 
 /* Counts of yes among how many. */
 struct intervals_rate {
@@ -116,6 +155,17 @@ struct intervals_evaluate {
 /** Simulates scores judged by an event. Fails likewise. */
 MUST_USE enum status intervals_evaluate(struct intervals_evaluate *out,
                                         const struct intervals_setting *setting);
+
+/* Of the settings that show a tenth of the answers or more. */
+struct intervals_worst_scores {
+    double auc, cut, band;
+};
+
+/** Runs all settings of scores, a row each; and claims what was found. */
+MUST_USE enum status intervals_scores(struct study *study, struct intervals_worst_scores *worst,
+                                      const struct study_request *request, size_t runs);
+void intervals_claim_scores(struct study *study, const struct intervals_worst_scores *worst,
+                            double allowed);
 
 /* Pairs of columns: study_intervals_correlate.c says which. */
 enum intervals_pair {

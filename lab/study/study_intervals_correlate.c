@@ -9,12 +9,10 @@
 #include "estimate/correlate.h"
 #include "lab/study/study_intervals.h"
 
-#include "noise/laplace.h"
-
 #include <math.h>
 #include <string.h>
 
-enum { GRID_LOG2 = 10, D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
+enum { D = 8, CELLS = 1 + D + D * (D + 1) / 2, PARTS = CORRELATE_PARTS_MAX };
 
 static const double shared = 0.3;
 static const double rare = 0.1;
@@ -123,8 +121,7 @@ static void take_cells(double *out, const double *cell, size_t parts, const size
 struct asking {
     const struct intervals_setting *setting;
     struct random random;
-    struct noise_laplace noise;
-    double variance;
+    struct intervals_noise noise;
     size_t parts;
     size_t columns;
 };
@@ -132,30 +129,13 @@ struct asking {
 static enum status start(struct asking *out, const struct intervals_setting *setting,
                          struct seeded_random *seeded, size_t columns)
 {
-    const double moves = (double)((columns + 1) * (columns + 1)) / 2;
-    const double scale = moves / setting->epsilon;
-    *out = (struct asking){.setting = setting,
-                           .random = seeded_random_interface(seeded),
-                           .variance = 2 * setting->draws * scale * scale,
-                           .columns = columns};
+    const double d1 = (double)(columns + 1);
+    const struct intervals_moves moves = {d1 * d1 / 2, sqrt(d1 * d1 - (columns % 2 == 0 ? 1 : 0))};
+    *out = (struct asking){
+        .setting = setting, .random = seeded_random_interface(seeded), .columns = columns};
+    const enum status status = intervals_noise_init(&out->noise, setting, &moves);
     out->parts = correlate_plan(&(struct correlate_public){
-        (double)(INTERVALS_SITES * setting->site_records), out->variance});
-    return noise_laplace_init(&out->noise,
-                              (struct noise_scale){(uint64_t)(ldexp(moves, GRID_LOG2) * 1e6),
-                                                   (uint64_t)(setting->epsilon * 1e6)});
-}
-
-static enum status add_noise(double *cell, struct asking *asking)
-{
-    const size_t count = asking->parts * correlate_cells(asking->columns);
-    int64_t steps[PARTS * CELLS] = {0};
-    enum status status = STATUS_OK;
-    for (unsigned draw = 0; draw < asking->setting->draws && status == STATUS_OK; draw++) {
-        status = noise_laplace_add(&asking->noise, &asking->random, steps, count);
-    }
-    for (size_t c = 0; c < count; c++) {
-        cell[c] += ldexp((double)steps[c], -GRID_LOG2);
-    }
+        (double)(INTERVALS_SITES * setting->site_records), out->noise.variance});
     return status;
 }
 
@@ -193,7 +173,8 @@ static enum status ask(struct intervals_correlate *out, const double *exact, str
 {
     const size_t both[] = {pairs[pair].i, pairs[pair].j};
     const size_t *column = asking->columns == D ? NULL : both;
-    const double told = asking->setting->planted * asking->setting->planted * asking->variance;
+    const double told =
+        asking->setting->planted * asking->setting->planted * asking->noise.variance;
     bool two[D];
     double free[PARTS * CELLS];
     double cell[PARTS * CELLS];
@@ -202,7 +183,8 @@ static enum status ask(struct intervals_correlate *out, const double *exact, str
     }
     take_cells(free, exact, asking->parts, column);
     memcpy(cell, free, sizeof cell);
-    const enum status status = add_noise(cell, asking);
+    const enum status status = intervals_noise_add(
+        cell, asking->parts * correlate_cells(asking->columns), &asking->noise, &asking->random);
     const struct correlate_moments noisy = moments_of(cell, asking, two, told);
     const struct correlate_moments none = moments_of(free, asking, two, 0);
     struct correlate all;
@@ -235,5 +217,6 @@ enum status intervals_correlate(struct intervals_correlate *out,
             status = ask(out, exact, &asking, pair);
         }
     }
+    intervals_noise_free(&asking.noise);
     return status;
 }

@@ -5,12 +5,10 @@
 #include "estimate/crosstab.h"
 #include "lab/study/study_intervals.h"
 
-#include "noise/laplace.h"
-
 #include <math.h>
 #include <string.h>
 
-enum { CELLS = 4, GRID_LOG2 = 10 };
+enum { CELLS = 4 };
 
 static double share_of(size_t row, const struct intervals_setting *setting)
 {
@@ -40,36 +38,25 @@ static void judge(struct intervals_rate *rate, const struct estimate *estimate, 
 enum status intervals_crosstab(struct intervals_crosstab *out,
                                const struct intervals_setting *setting)
 {
-    const double scale = setting->planted * 2 / setting->epsilon;
     const double records = (double)(INTERVALS_SITES * setting->site_records);
     const double p = share_of(0, setting);
     const double q = share_of(1, setting);
     struct seeded_random seeded;
-    struct noise_laplace noise;
+    struct intervals_noise noise;
 
     *out = (struct intervals_crosstab){.runs = setting->runs};
     seeded_random_init(&seeded, setting->seed);
     const struct random random = seeded_random_interface(&seeded);
-    enum status status =
-        noise_laplace_init(&noise, (struct noise_scale){(uint64_t)(ldexp(2, GRID_LOG2) * 1e6),
-                                                        (uint64_t)(setting->epsilon * 1e6)});
+    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
+    const double told = setting->planted * setting->planted * noise.variance;
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double cell[CELLS + 1];
-        int64_t steps[CELLS + 1] = {0};
         double tested = NAN;
         draw_cells(cell, setting, &seeded);
-        for (unsigned draw = 0; draw < setting->draws && status == STATUS_OK; draw++) {
-            status = noise_laplace_add(&noise, &random, steps, CELLS + 1);
-        }
-        for (size_t c = 0; c <= CELLS; c++) {
-            cell[c] += ldexp((double)steps[c], -GRID_LOG2);
-        }
+        status = intervals_noise_add(cell, CELLS + 1, &noise, &random);
         cells_balance(cell, CELLS + 1, records);
-        const struct crosstab_cells cells = {.cell = cell,
-                                             .rows = 2,
-                                             .columns = 2,
-                                             .m = CELLS + 1,
-                                             .variance = 2 * setting->draws * scale * scale};
+        const struct crosstab_cells cells = {
+            .cell = cell, .rows = 2, .columns = 2, .m = CELLS + 1, .variance = told};
         const struct estimate odds = crosstab_odds_ratio(&cells);
         const struct estimate difference = crosstab_difference(&cells);
         const struct estimate share = crosstab_share(&cells, 1);
@@ -81,5 +68,6 @@ enum status intervals_crosstab(struct intervals_crosstab *out,
             intervals_count(&out->rejected, tested < 0.05);
         }
     }
+    intervals_noise_free(&noise);
     return status;
 }

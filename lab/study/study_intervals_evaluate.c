@@ -6,12 +6,10 @@
 #include "estimate/evaluate.h"
 #include "lab/study/study_intervals.h"
 
-#include "noise/laplace.h"
-
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 2, GRID_LOG2 = 10, CELLS_MAX = GROUPS * (TABLE1_LEVELS_MAX + 1) + 1 };
+enum { GROUPS = 2, CELLS_MAX = GROUPS * (TABLE1_LEVELS_MAX + 1) + 1 };
 
 static const double first_share = 0.7;
 static const double event_share = 0.2;
@@ -102,16 +100,15 @@ static void judge(struct intervals_rate *rate, const struct table1_figure *figur
 enum status intervals_evaluate(struct intervals_evaluate *out,
                                const struct intervals_setting *setting)
 {
-    const double scale = 2 / setting->epsilon;
     const double records = (double)(INTERVALS_SITES * setting->site_records);
-    const double variance = 2 * setting->draws * scale * scale;
-    const struct table1_public known = {records, GROUPS, variance};
-    const double told = setting->planted * setting->planted * variance;
+    struct intervals_noise noise;
+    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
+    const struct table1_public known = {records, GROUPS, noise.variance};
+    const double told = setting->planted * setting->planted * noise.variance;
     const size_t levels = evaluate_plan(&known);
     const size_t cut = levels / 2;
     const size_t cells = GROUPS * (2 * levels + 1) + 1;
     struct seeded_random seeded;
-    struct noise_laplace noise;
     struct truth truth[GROUPS + 1];
 
     *out = (struct intervals_evaluate){.levels = levels};
@@ -120,24 +117,15 @@ enum status intervals_evaluate(struct intervals_evaluate *out,
     }
     seeded_random_init(&seeded, setting->seed);
     const struct random random = seeded_random_interface(&seeded);
-    enum status status =
-        noise_laplace_init(&noise, (struct noise_scale){(uint64_t)(ldexp(2, GRID_LOG2) * 1e6),
-                                                        (uint64_t)(setting->epsilon * 1e6)});
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         double exact[CELLS_MAX];
         double cell[CELLS_MAX];
-        int64_t steps[CELLS_MAX] = {0};
         struct table1_sizes sizes;
         struct table1_column column;
         struct table1_column without;
         draw_cells(exact, levels, setting, &seeded);
         memcpy(cell, exact, sizeof cell);
-        for (unsigned draw = 0; draw < setting->draws && status == STATUS_OK; draw++) {
-            status = noise_laplace_add(&noise, &random, steps, cells);
-        }
-        for (size_t c = 0; c < cells; c++) {
-            cell[c] += ldexp((double)steps[c], -GRID_LOG2);
-        }
+        status = intervals_noise_add(cell, cells, &noise, &random);
         const struct table1_block block = {cell, 2 * levels, NULL, told};
         const struct table1_block clean = {exact, 2 * levels, NULL, 0};
         table1_agree(&sizes, &clean, 1, GROUPS, records);
@@ -161,5 +149,6 @@ enum status intervals_evaluate(struct intervals_evaluate *out,
             }
         }
     }
+    intervals_noise_free(&noise);
     return status;
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TEXT = 80, TENTH = 10 };
+enum { TEXT = INTERVALS_TEXT, TENTH = 10 };
 
 static const char *const names[INTERVALS_PAIRS] = {
     [INTERVALS_EVEN] = "nearly normal columns",
@@ -26,9 +26,9 @@ static void tell(struct study *study, const struct intervals_correlate *found,
     const struct intervals_rate *rate = found->pair;
     const double runs = (double)setting->runs;
     char text[8][TEXT];
-    (void)snprintf(text[0], TEXT, "correlations of %zu, %s, %d x %d, epsilon %g", found->columns,
-                   setting->draws == 1 ? "central" : "local", INTERVALS_SITES,
-                   (int)setting->site_records, setting->epsilon);
+    char kind[32];
+    (void)snprintf(kind, sizeof kind, "correlations of %zu, ", found->columns);
+    intervals_setting_name(text[0], kind, setting);
     (void)snprintf(text[1], TEXT, "%zu parts", found->parts);
     (void)snprintf(text[2], TEXT, "%.2f, %.2f, %.2f, %.2f", (double)rate[order[0]].all / runs,
                    (double)rate[order[1]].all / runs, (double)rate[order[2]].all / runs,

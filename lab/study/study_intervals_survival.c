@@ -5,13 +5,11 @@
 #include "estimate/survival.h"
 #include "lab/study/study_intervals.h"
 
-#include "noise/laplace.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 2, GRID_LOG2 = 10, FINE = 4096 };
+enum { GROUPS = 2, FINE = 4096 };
 
 static const double first_hazard = 0.8;
 static const double second_hazard = 0.6; /* of t^1.5 */
@@ -83,20 +81,6 @@ static void expect_cells(double *cell, size_t k, const struct intervals_setting 
     }
 }
 
-static enum status add_noise(double *cell, size_t count, const struct noise_laplace *noise,
-                             const struct intervals_setting *setting, const struct random *random)
-{
-    int64_t steps[SURVIVAL_CELLS_MAX] = {0};
-    enum status status = STATUS_OK;
-    for (unsigned i = 0; i < setting->draws && status == STATUS_OK; i++) {
-        status = noise_laplace_add(noise, random, steps, count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        cell[i] += ldexp((double)steps[i], -GRID_LOG2);
-    }
-    return status;
-}
-
 static bool holds(const struct estimate *estimate, double truth)
 {
     return estimate->low <= truth && truth <= estimate->high;
@@ -151,13 +135,13 @@ struct widths {
 };
 
 static enum status run_one(struct intervals_survival *out, struct intervals_rate *at,
-                           struct widths *widths, const struct noise_laplace *noise,
+                           struct widths *widths, const struct intervals_noise *noise,
                            const struct intervals_setting *setting, struct seeded_random *seeded)
 {
     const size_t k = out->intervals;
     const size_t m = SURVIVAL_CELLS(GROUPS, k);
     const double records = (double)(INTERVALS_SITES * setting->site_records);
-    const double scale = setting->planted * 2 / setting->epsilon;
+    const double told_variance = setting->planted * setting->planted * noise->variance;
     const struct random random = seeded_random_interface(seeded);
     static double exact_cell[SURVIVAL_CELLS_MAX];
     static double cell[SURVIVAL_CELLS_MAX];
@@ -166,10 +150,10 @@ static enum status run_one(struct intervals_survival *out, struct intervals_rate
 
     draw_cells(exact_cell, k, setting, seeded);
     memcpy(cell, exact_cell, sizeof cell);
-    enum status status = add_noise(cell, m, noise, setting, &random);
+    enum status status = intervals_noise_add(cell, m, noise, &random);
     cells_balance(cell, m, records);
     survival_estimate(&exact, &(struct survival_cells){exact_cell, GROUPS, k, 1, 0});
-    const struct survival_cells released = {cell, GROUPS, k, 1, 2 * setting->draws * scale * scale};
+    const struct survival_cells released = {cell, GROUPS, k, 1, told_variance};
     survival_estimate(&told, &released);
     for (size_t g = 0; g < GROUPS; g++) {
         judge_curve(out, at, &told.curve[g], &exact.curve[g], g, setting);
@@ -193,26 +177,23 @@ static enum status run_one(struct intervals_survival *out, struct intervals_rate
 enum status intervals_survival(struct intervals_survival *out,
                                const struct intervals_setting *setting)
 {
-    const double scale = 2 / setting->epsilon;
-    const struct survival_public known = {.records =
-                                              (double)(INTERVALS_SITES * setting->site_records),
-                                          .groups = GROUPS,
-                                          .variance = 2 * setting->draws * scale * scale};
+    struct survival_public known = {.records = (double)(INTERVALS_SITES * setting->site_records),
+                                    .groups = GROUPS};
     struct intervals_rate at[SURVIVAL_INTERVALS_MAX] = {{0}};
     double truth[SURVIVAL_CELLS_MAX];
     struct widths widths = {0};
     struct seeded_random seeded;
-    struct noise_laplace noise;
+    struct intervals_noise noise;
     static struct survival by_truth;
 
+    enum status status = intervals_noise_init(&noise, setting, &intervals_two_cells);
+    known.variance = noise.variance;
     *out = (struct intervals_survival){.intervals = survival_plan(&known), .worst_point = NAN};
     seeded_random_init(&seeded, setting->seed);
-    enum status status =
-        noise_laplace_init(&noise, (struct noise_scale){(uint64_t)(ldexp(2, GRID_LOG2) * 1e6),
-                                                        (uint64_t)(setting->epsilon * 1e6)});
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         status = run_one(out, at, &widths, &noise, setting, &seeded);
     }
+    intervals_noise_free(&noise);
     expect_cells(truth, out->intervals, setting);
     survival_estimate(&by_truth,
                       &(struct survival_cells){truth, GROUPS, out->intervals, 1, known.variance});

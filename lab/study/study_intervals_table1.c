@@ -6,12 +6,10 @@
 #include "estimate/table1.h"
 #include "lab/study/study_intervals.h"
 
-#include "noise/laplace.h"
-
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 2, GRID_LOG2 = 10, FINE = 40000, VARIABLES = 3, CATEGORIES = 3 };
+enum { GROUPS = 2, FINE = 40000, VARIABLES = 3, CATEGORIES = 3 };
 enum { STEPS_BEFORE_PLAN = 32, CELLS_MAX = GROUPS * (TABLE1_LEVELS_MAX + 1) + 1 };
 
 static const double first_share = 0.7;
@@ -81,8 +79,8 @@ struct world {
     struct truth truth[2][GROUPS + 1];
     size_t steps;
     double step[2][TABLE1_LEVELS_MAX];
-    double variance[VARIABLES];
-    struct noise_laplace noise[VARIABLES];
+    double variance[VARIABLES]; /* that the analysis is told */
+    struct intervals_noise noise[VARIABLES];
 };
 
 /* As query_table1.c plans and splits the price. */
@@ -95,19 +93,19 @@ static enum status world_init(struct world *world, const struct intervals_settin
     for (int planned = 0; planned < 2; planned++) {
         double part[VARIABLES];
         double sum = 0;
+        double squares = 0;
         for (size_t v = 0; v < VARIABLES; v++) {
-            part[v] = sqrt(table1_need(v < 2, v < 2 ? world->steps : CATEGORIES) /
-                           table1_need(true, world->steps));
+            const double need = table1_need(v < 2, v < 2 ? world->steps : CATEGORIES) /
+                                table1_need(true, world->steps);
+            part[v] = setting->is_gaussian ? cbrt(need) : sqrt(need);
             sum += part[v];
+            squares += part[v] * part[v];
         }
-        for (size_t v = 0; v < VARIABLES; v++) {
-            const double scale = 2 * sum / (part[v] * setting->epsilon);
-            world->variance[v] = 2 * setting->draws * scale * scale;
-            if (planned == 1 && status == STATUS_OK) {
-                status = noise_laplace_init(
-                    &world->noise[v],
-                    (struct noise_scale){(uint64_t)(ldexp(scale, GRID_LOG2) * 1e6), (uint64_t)1e6});
-            }
+        for (size_t v = 0; v < VARIABLES && status == STATUS_OK; v++) {
+            const struct intervals_moves moves = {2 * sum / part[v], sqrt(2 * squares) / part[v]};
+            intervals_noise_free(&world->noise[v]);
+            status = intervals_noise_init(&world->noise[v], setting, &moves);
+            world->variance[v] = world->noise[v].variance;
         }
         if (planned == 0) {
             world->steps = table1_plan(&(struct table1_public){
@@ -237,13 +235,7 @@ static enum status run_one(struct intervals_table1 *out, const struct world *wor
     memcpy(cell, exact_cell, sizeof cell);
     for (size_t v = 0; v < VARIABLES && status == STATUS_OK; v++) {
         const size_t cells = GROUPS * ((v < 2 ? world->steps : CATEGORIES) + 1) + 1;
-        int64_t steps[CELLS_MAX] = {0};
-        for (unsigned i = 0; i < world->setting->draws && status == STATUS_OK; i++) {
-            status = noise_laplace_add(&world->noise[v], &random, steps, cells);
-        }
-        for (size_t k = 0; k < cells; k++) {
-            cell[v][k] += ldexp((double)steps[k], -GRID_LOG2);
-        }
+        status = intervals_noise_add(cell[v], cells, &world->noise[v], &random);
     }
     balance(&sizes[0], block[0], cell, world, 1);
     balance(&sizes[1], block[1], exact_cell, world, 0);
@@ -283,6 +275,9 @@ enum status intervals_table1(struct intervals_table1 *out, const struct interval
     seeded_random_init(&seeded, setting->seed);
     for (size_t i = 0; i < setting->runs && status == STATUS_OK; i++) {
         status = run_one(out, &world, &seeded);
+    }
+    for (size_t v = 0; v < VARIABLES; v++) {
+        intervals_noise_free(&world.noise[v]);
     }
     return status;
 }

@@ -1,6 +1,6 @@
 /* Every pair of records of a toy domain, for every kind of question: how far apart their
- * contributions are in the L1 norm is at most what is charged, and just so much where the question
- * can show it. Planted faults must be caught. The domain holds each cell's ends, what lies on and
+ * contributions are in the L1 and in the L2 norm is at most what is charged, and just so much where the
+ * question can show it. Planted faults must be caught. The domain holds each cell's ends, what lies on and
  * beside each edge, and values that no data set should hold. */
 
 #include "query/candidates.h"
@@ -40,28 +40,42 @@ static struct row row_of(const struct domain *domain, size_t i)
         .cell = domain->cell[i], .column_count = TOY_COLUMNS, .label = domain->label[i]};
 }
 
+/* The largest distances: in the L1 norm, and squared in the L2 norm, below 2^53 and so exact. */
+struct apart {
+    uint64_t l1;
+    double squared;
+};
+
 /* contribution is (count, cells) */
-static uint64_t farthest(const int64_t *contribution, size_t count, size_t cells)
+static struct apart farthest_two(const int64_t *contribution, size_t count, size_t cells)
 {
-    uint64_t most = 0;
+    struct apart most = {0, 0};
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
-            uint64_t distance = 0;
+            struct apart own = {0, 0};
             for (size_t k = 0; k < cells; k++) {
-                distance +=
-                    (uint64_t)llabs(contribution[i * cells + k] - contribution[j * cells + k]);
+                const int64_t gap =
+                    llabs(contribution[i * cells + k] - contribution[j * cells + k]);
+                own.l1 += (uint64_t)gap;
+                own.squared += (double)gap * (double)gap;
             }
-            most = distance > most ? distance : most;
+            most.l1 = own.l1 > most.l1 ? own.l1 : most.l1;
+            most.squared = fmax(most.squared, own.squared);
         }
     }
     return most;
 }
 
+static uint64_t farthest(const int64_t *contribution, size_t count, size_t cells)
+{
+    return farthest_two(contribution, count, cells).l1;
+}
+
 typedef void (*adder)(int64_t *sum, const struct query *query, unsigned grid_bits, double threshold,
                       const struct row *row);
 
-static uint64_t farthest_by(adder add, const char *text, unsigned bits, double threshold,
-                            uint64_t *charged)
+static struct apart farthest_by_two(adder add, const char *text, unsigned bits, double threshold,
+                                    struct apart *charged)
 {
     static struct domain domain;
     static int64_t contribution[DOMAIN_MAX * CELLS_MAX];
@@ -76,8 +90,24 @@ static uint64_t farthest_by(adder add, const char *text, unsigned bits, double t
         const struct row row = row_of(&domain, i);
         add(contribution + i * query.cell_count, &query, bits, threshold, &row);
     }
-    *charged = query_sensitivity_l1(&query, bits);
-    return farthest(contribution, domain.count, query.cell_count);
+    charged->l1 = query_sensitivity_l1(&query, bits);
+    charged->squared = query_sensitivity_squared(&query, bits);
+    return farthest_two(contribution, domain.count, query.cell_count);
+}
+
+static uint64_t farthest_by(adder add, const char *text, unsigned bits, double threshold,
+                            uint64_t *charged)
+{
+    struct apart both;
+    const uint64_t most = farthest_by_two(add, text, bits, threshold, &both).l1;
+    *charged = both.l1;
+    return most;
+}
+
+static bool is_seen_in_l2(adder add, const char *text, double threshold)
+{
+    struct apart charged;
+    return farthest_by_two(add, text, 8, threshold, &charged).squared > charged.squared;
 }
 
 static const char *const question[] = {
@@ -114,15 +144,18 @@ Test(query_sensitivity, is_what_two_records_can_differ_by_and_no_more)
     for (size_t i = 0; i < sizeof question / sizeof question[0]; i++) {
         for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits += 7) {
             const double threshold[] = {50, 74, 1.05, 1.5, 80};
-            uint64_t most = 0;
-            uint64_t charged = 0;
+            struct apart most = {0, 0};
+            struct apart charged = {0, 0};
             for (size_t t = 0; t < sizeof threshold / sizeof threshold[0]; t++) {
-                const uint64_t distance =
-                    farthest_by(query_add, question[i], bits, threshold[t], &charged);
-                most = distance > most ? distance : most;
+                const struct apart own =
+                    farthest_by_two(query_add, question[i], bits, threshold[t], &charged);
+                most.l1 = own.l1 > most.l1 ? own.l1 : most.l1;
+                most.squared = fmax(most.squared, own.squared);
             }
-            cr_expect(most == charged, "%s at %u bits: %lu of %lu", question[i], bits, most,
-                      charged);
+            cr_expect(most.l1 == charged.l1, "%s at %u bits: %lu of %lu", question[i], bits,
+                      most.l1, charged.l1);
+            cr_expect(most.squared == charged.squared, "%s at %u bits, L2: %.17g of %.17g",
+                      question[i], bits, most.squared, charged.squared);
         }
     }
 }
@@ -139,12 +172,18 @@ Test(query_sensitivity, of_correlations_is_reached_but_for_the_rounding)
     for (size_t i = 0; i < sizeof correlated / sizeof correlated[0]; i++) {
         for (unsigned bits = 1; bits <= QUERY_BITS_MAX; bits++) {
             struct query query;
-            uint64_t charged = 0;
-            const uint64_t most = farthest_by(query_add, correlated[i], bits, 0, &charged);
+            struct apart charged = {0, 0};
+            const struct apart most = farthest_by_two(query_add, correlated[i], bits, 0, &charged);
             cr_assert(query_parse(&query, slice_of(correlated[i]), &toy, NULL) == STATUS_OK);
             const uint64_t d = query.variable_count;
-            cr_expect(most <= charged && most + d * (d + 3) / 2 >= charged,
-                      "%s at %u bits: %lu of %lu", correlated[i], bits, most, charged);
+            cr_expect(most.l1 <= charged.l1 && most.l1 + d * (d + 3) / 2 >= charged.l1,
+                      "%s at %u bits: %lu of %lu", correlated[i], bits, most.l1, charged.l1);
+            const double rounded = sqrt((double)(d * (d + 3)) / 2);
+            const double l2 = sqrt(charged.squared);
+            const double reached = sqrt(most.squared) + rounded; /* squares are rounded up */
+            cr_expect(most.squared <= charged.squared &&
+                          (reached * reached + 1) * (1 + 1e-9) >= charged.squared,
+                      "%s at %u bits, L2: %g of %g", correlated[i], bits, sqrt(most.squared), l2);
         }
     }
 }
@@ -164,10 +203,14 @@ Test(query_sensitivity, of_correlations_is_not_passed_by_numbers_between)
             const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = 1};
             query_add(contribution + 6 * i, &query, bits, 0, &row);
         }
-        const uint64_t most = farthest(contribution, STEPS * STEPS, 6);
+        const struct apart most = farthest_two(contribution, STEPS * STEPS, 6);
         const uint64_t charged = query_sensitivity_l1(&query, bits);
-        cr_expect(most <= charged, "%u bits: %lu of %lu", bits, most, charged);
-        cr_expect(bits < 10 || (double)most > 0.98 * (double)charged, "%lu of %lu", most, charged);
+        const double squared = query_sensitivity_squared(&query, bits);
+        cr_expect(most.l1 <= charged, "%u bits: %lu of %lu", bits, most.l1, charged);
+        cr_expect(bits < 10 || (double)most.l1 > 0.98 * (double)charged, "%lu of %lu", most.l1,
+                  charged);
+        cr_expect(most.squared <= squared, "%u bits: %g of %g", bits, most.squared, squared);
+        cr_expect(bits < 10 || most.squared > 0.96 * squared, "%g of %g", most.squared, squared);
     }
 }
 
@@ -216,6 +259,14 @@ static void add_whole_squares(int64_t *sum, const struct query *query, unsigned 
     sum[5] *= 2;
 }
 
+/* Planted: the product of two columns counts as both of the matrix's halves. */
+static void add_whole_product(int64_t *sum, const struct query *query, unsigned grid_bits,
+                              double threshold, const struct row *row)
+{
+    query_add(sum, query, grid_bits, threshold, row);
+    sum[4] *= 2;
+}
+
 /* Planted: a number counts whole in both of the steps around it. */
 static void add_unsplit(int64_t *sum, const struct query *query, unsigned grid_bits,
                         double threshold, const struct row *row)
@@ -240,6 +291,26 @@ Test(query_sensitivity, shows_every_planted_fault)
     cr_expect(farthest_by(add_whole_squares, "correlate: [age, sex]", 8, 0, &charged) > charged);
     cr_expect(farthest_by(query_add, "table1: [age, sex] by death in 8 steps", 8, 0, &charged) >
                   2 << 8,
+              "a table charged as one variable");
+}
+
+Test(query_sensitivity, in_l2_shows_every_planted_fault)
+{
+    struct apart charged;
+    cr_expect(farthest_by_two(query_add, "histogram: age by 10", 8, 0, &charged).squared >
+                  charged.squared / 2,
+              "a histogram charged as one count");
+    cr_expect(is_seen_in_l2(add_overlapping, "histogram: age at 60, 80", 0));
+    cr_expect(is_seen_in_l2(add_uncentred, "mean: age where age >= 60", 0));
+    cr_expect(is_seen_in_l2(add_doubled, "quantile: 0.5 of age", 74));
+    cr_expect(is_seen_in_l2(add_unclamped, "mean: age", 0));
+    cr_expect(is_seen_in_l2(add_unsplit, "table1: [age] by sex in 8 steps", 0));
+    cr_expect(is_seen_in_l2(add_doubled, "survival: time kappa event sex, to 2 in 4 intervals", 0));
+    cr_expect(is_seen_in_l2(add_doubled, "crosstab: sex x death", 0));
+    cr_expect(is_seen_in_l2(add_doubled, "evaluate: age for death in 8 levels", 0));
+    cr_expect(is_seen_in_l2(add_whole_product, "correlate: [age, sex]", 0));
+    cr_expect(farthest_by_two(query_add, "table1: [age, sex] by death in 8 steps", 8, 0, &charged)
+                      .squared > 2 << 16,
               "a table charged as one variable");
 }
 
@@ -275,8 +346,11 @@ Test(query_sensitivity, of_a_set_is_reached_by_two_records)
             }
         }
         cr_expect(query_set_sensitivity_l1(&set, round) == units_of_round[round] << 9);
-        cr_expect(farthest(contribution, domain.count, cells) ==
-                  query_set_sensitivity_l1(&set, round));
+        const struct apart most = farthest_two(contribution, domain.count, cells);
+        cr_expect(most.l1 == query_set_sensitivity_l1(&set, round));
+        const double l2 = (double)query_set_sensitivity_l2(&set, round);
+        cr_expect(most.squared <= l2 * l2 && most.squared > (l2 - 1) * (l2 - 1), "%g of %g",
+                  most.squared, l2 * l2);
     }
     query_set_free(&set);
 }

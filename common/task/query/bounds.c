@@ -21,7 +21,10 @@ static size_t answer_count(const struct round_asked *asked)
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
-    out->sensitivity = query_set_sensitivity_l1(&query_stage(asked->stage)->queries, asked->within);
+    const struct query_set *set = &query_stage(asked->stage)->queries;
+    out->sensitivity = asked->stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN
+                           ? query_set_sensitivity_l2(set, asked->within)
+                           : query_set_sensitivity_l1(set, asked->within);
     out->high = (int64_t)asked->stage->batch << asked->stage->grid_bits; /* at most 2^30 * 2^24 */
     out->low = -out->high;
     return STATUS_OK;

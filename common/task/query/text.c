@@ -119,18 +119,20 @@ static enum status build_conjunction(const struct drafting *drafting, size_t ind
 }
 
 /* By the records and the noise that there will be: one record is the unit, and no agent is missing. */
-static void plan(const struct drafting *drafting, size_t index)
+static void plan_questions(const struct job *job, const struct stage *stage)
 {
-    const struct job *job = drafting->job;
-    const struct stage *stage = &job->stage[index];
     struct query_set *queries = &query_stage(stage)->queries;
-    const double moves =
-        ldexp((double)query_set_sensitivity_l1(queries, 0), -(int)stage->grid_bits);
-    const double scale = moves * 1e6 / fmax((double)stage->charge.epsilon_micro, 1);
+    const bool gaussian = stage->charge.mechanism == MECHANISM_DISCRETE_GAUSSIAN;
+    const double moves = gaussian ? (double)query_set_sensitivity_l2(queries, 0)
+                                  : (double)query_set_sensitivity_l1(queries, 0);
+    const double scale = gaussian ? (double)stage->charge.sigma_micro * 1e-6
+                                  : 1e6 / fmax((double)stage->charge.epsilon_micro, 1);
+    const double deviation = ldexp(moves * scale, -(int)stage->grid_bits);
     const double draws = trust_of(job)->one_noise ? 1 : (double)job->cohort_min;
-    query_set_plan(queries,
-                   &(struct query_public){.records = (double)job->cohort_min * stage->batch,
-                                          .variance = 2 * draws * scale * scale});
+    query_set_plan(queries, &(struct query_public){
+                                .records = (double)job->cohort_min * stage->batch,
+                                .variance = (gaussian ? 1 : 2) * draws * deviation * deviation,
+                                .is_gaussian = gaussian});
 }
 
 /* Each site's answer is kept by its name: what the coordinator holds of it is bounded here. */
@@ -167,6 +169,19 @@ static enum status build_by_site(const struct drafting *drafting, size_t index)
     }
     stage->by_site = true;
     return STATUS_OK;
+}
+
+static enum status take_gaussian(const struct drafting *drafting, size_t index)
+{
+    const struct query_set *set = &query_stage(&drafting->job->stage[index])->queries;
+    for (size_t i = 0; i < set->count; i++) {
+        if (!query_takes_gaussian(&set->query[i])) {
+            return refuse_item(drafting, index, "queries", i,
+                               "is not asked with gaussian noise: write noise: laplace and a "
+                               "share, or move it to a stage of its own that does");
+        }
+    }
+    return stage_take_gaussian(drafting, index);
 }
 
 static enum status build(const struct drafting *drafting, size_t index)
@@ -212,7 +227,13 @@ static enum status build(const struct drafting *drafting, size_t index)
     if (status != STATUS_OK) {
         return status;
     }
-    plan(drafting, index);
+    return draft->noise == JOB_NOISE_GAUSSIAN ? take_gaussian(drafting, index) : STATUS_OK;
+}
+
+static enum status plan(const struct drafting *drafting, size_t index)
+{
+    const struct draft_query *own = draft_own(drafting, index);
+    plan_questions(drafting->job, &drafting->job->stage[index]);
     return own->by_site ? build_by_site(drafting, index) : STATUS_OK;
 }
 
@@ -226,11 +247,12 @@ static void free_stage(void *own)
 const struct task_text task_text_query = {.strategies = 1u << STRATEGY_ANSWER,
                                           .units = 1u << UNIT_RECORD | 1u << UNIT_ROUND |
                                                    1u << UNIT_AGENT,
-                                          .reads = SHARED_BATCH,
+                                          .reads = SHARED_BATCH | SHARED_NOISE,
                                           .needs = SHARED_BATCH,
                                           .keeps_raw = true,
                                           .own = keys,
                                           .own_bytes = sizeof(struct draft_query),
                                           .stage_bytes = sizeof(struct query_stage),
                                           .free_stage = free_stage,
-                                          .build = build};
+                                          .build = build,
+                                          .plan = plan};

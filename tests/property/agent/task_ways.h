@@ -299,6 +299,33 @@ static const struct way ways[] = {
      "  - {task: query, queries: [\"table1: [b, a, y] where a < 0.9\", \"table1: [a] by b > 0\"],\n"
      "     batch: 24, share: 1, grid_bits: 7}\n",
      1},
+    {"query, Gaussian", "record", "local", "0.00001",
+     "  - {task: query, queries: [\"count: a > 0\", \"histogram: b by 0.5\", \"mean: a\"],\n"
+     "     batch: 24, noise: gaussian, grid_bits: 10}\n",
+     0.95},
+    {"query of quantiles, Gaussian", "record", "central", "0.00001",
+     "  - {task: query, queries: [\"quantile: 0.5 of a in 3 rounds\", \"mean: b where a > 0\"],\n"
+     "     batch: 24, noise: gaussian, grid_bits: 10}\n",
+     0.95},
+    {"query of survival, Gaussian", "record", "local", "0.00001",
+     "  - {task: query, queries: [\"survival: time a event b > 0 by y == 1, to 0.9\"],\n"
+     "     batch: 24, noise: gaussian, grid_bits: 10}\n",
+     0.99},
+    {"query of a cross table of an agent, Gaussian", "agent", "central", "0.00001",
+     "  - {task: query, queries: [\"crosstab: b x y\"], batch: 8, noise: gaussian, grid_bits: 10}\n",
+     0.99, .category = true},
+    {"query of a score of a round, Gaussian", "round", "central", "0.00001",
+     "  - {task: query, queries: [\"evaluate: a for b > 0 by y where a < 0.9\"], batch: 8,\n"
+     "     noise: gaussian, grid_bits: 10}\n",
+     0.95},
+    {"query of correlations and components, Gaussian", "record", "local", "0.00001",
+     "  - {task: query, queries: [\"correlate: [a, b, y]\", \"pca: [a, y] where b > 0\"],\n"
+     "     batch: 24, noise: gaussian, grid_bits: 12}\n",
+     0.95},
+    {"query of a table 1, Gaussian", "record", "local", "0.00001",
+     "  - {task: query, queries: [\"table1: [a, b] by y in 8 steps\"], batch: 24,\n"
+     "     noise: gaussian, grid_bits: 10}\n",
+     0.99, .category = true},
     {"query of a table 1 of a round", "round", "local", "0",
      "  - {task: query, queries: [\"table1: [a, b] by y\"], batch: 8, share: 1, grid_bits: 10}\n",
      0.95},

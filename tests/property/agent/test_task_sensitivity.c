@@ -111,6 +111,9 @@ static void site_init(struct site *s, const struct way *way, struct seeded_rando
     cr_assert_leq(width, WIDTH_MAX);
     for (size_t i = 0; i < EXPERTS * width; i++) {
         s->experts[i] = 4 * seeded_random_unit(seeded) - 2;
+        if (s->job.stage[0].task == TASK_QUERY) { /* where quantiles ask */
+            s->experts[i] /= 4;
+        }
     }
     for (size_t i = 0; i < EXPERTS && s->history > 0; i++) { /* a day is as one before it */
         memset(s->experts + i * width, 0, width * sizeof *s->experts);

@@ -1,11 +1,13 @@
-/* What a statistics and a predict stage may be, and the whole message where they may not. */
+/* What a statistics, a predict and a Gaussian query stage may be, and the whole message where they may not. */
 
 #include "job/round.h"
 #include "learn/kernel_machine.h"
 #include "task/predict/stage.h"
+#include "task/query/stage.h"
 #include "task/statistics/stage.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +80,77 @@ Test(job_answers, gaussian_statistics_take_all_that_is_left_in_the_other_norm)
     job_free(&job);
 }
 
+/* A count and a cross table: the root of 1 + 2, in steps of 2^-10. */
+Test(job_answers, gaussian_questions_take_all_that_is_left_in_the_other_norm)
+{
+    struct job job;
+    struct why why = {{0}};
+    struct round_bounds bounds;
+    cr_assert_eq(parse(&job, &why, central,
+                       "{task: query, batch: 500, noise: gaussian, grid_bits: 10,\n"
+                       "     queries: [\"count: age > 70\", \"crosstab: sex x y\"]}\n"
+                       "  - {task: query, batch: 500, share: 0.4, queries: [\"mean: age\"]}"),
+                 STATUS_OK, "%s", why.text);
+    cr_assert_eq(job.stage->charge.mechanism, MECHANISM_DISCRETE_GAUSSIAN);
+    cr_assert_gt(job.stage->charge.sigma_micro, 1000000);
+    cr_assert_eq(round_bounds(&bounds, &job, job.stage, 0, 500, 0, NULL), STATUS_OK);
+    cr_assert_eq(bounds.sensitivity, (uint64_t)ceil(sqrt(3) * 1024));
+    struct cost cost = round_cost(&job, &job.filter, 2);
+    cr_assert(filter_admits(&job.filter, &cost));
+    job_free(&job);
+}
+
+/* Rounds of a quantile are charges each. Their noise is what the job leaves for three of them. */
+Test(job_answers, gaussian_quantiles_share_what_is_left_among_their_rounds)
+{
+    struct job job;
+    struct why why = {{0}};
+    uint64_t sigma[2] = {0, 0};
+    static const char *const stage[] = {
+        "{task: query, batch: 500, noise: gaussian, grid_bits: 10, queries: [\"count: age > 70\"]}",
+        "{task: query, batch: 500, noise: gaussian, grid_bits: 10,\n"
+        "     queries: [\"quantile: 0.5 of age in 3 rounds\"]}"};
+    for (size_t i = 0; i < 2; i++) {
+        cr_assert_eq(parse(&job, &why, central, stage[i]), STATUS_OK, "%s", why.text);
+        struct cost cost = round_cost(&job, &job.filter, job.stage->rounds);
+        cr_assert(filter_admits(&job.filter, &cost));
+        sigma[i] = job.stage->charge.sigma_micro;
+        job_free(&job);
+    }
+    const double ratio = (double)sigma[1] / (double)sigma[0];
+    cr_expect(fabs(ratio - sqrt(3)) < 1e-3, "%g", ratio);
+}
+
+/* The planner knows which noise there is: a number has more steps where there is less of it. */
+Test(job_answers, gaussian_questions_are_planned_by_their_own_noise)
+{
+    static const char *const privacy[] = {
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n",
+        "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0.01}\n"};
+    static const char *const noise[] = {"share: 1", "noise: gaussian"};
+    size_t steps[2] = {0, 0};
+    uint32_t weight[2] = {0, 0};
+    for (size_t i = 0; i < 2; i++) {
+        struct job job;
+        struct why why = {{0}};
+        char stage[512];
+        (void)snprintf(stage, sizeof stage,
+                       "{task: query, batch: 500, %s, grid_bits: 10,\n"
+                       "     queries: [\"table1: [age, sex] by y\", \"crosstab: sex x y\",\n"
+                       "     \"histogram: sex\", \"histogram: age by 4\", \"count: age > 70\"]}",
+                       noise[i]);
+        cr_assert_eq(parse(&job, &why, privacy[i], stage), STATUS_OK, "%s", why.text);
+        const struct query *query = &query_stage(job.stage)->queries.query[0];
+        steps[i] = query->variable[0].levels;
+        weight[i] = query->variable[1].weight;
+        job_free(&job);
+    }
+    cr_expect(steps[1] > steps[0], "%zu, %zu", steps[0], steps[1]);
+    const double need[] = {sqrt((double)steps[0]) / 2, sqrt((double)steps[1]) / 2};
+    cr_expect(weight[0] == lrint(65536 / sqrt(need[0])), "%u", weight[0]);
+    cr_expect(weight[1] == lrint(65536 / cbrt(need[1])), "%u", weight[1]);
+}
+
 /* Draws under central trust are charged as a Gaussian, too: theirs stays what the draws are. */
 Test(job_answers, the_charge_of_draws_is_not_taken_for_noise_to_be_found)
 {
@@ -144,6 +217,12 @@ Test(job_answers, refusals_of_statistics_name_place_and_remedy)
            "write laplace");
     expect(central, "{task: statistics, lambdas: [1], batch: 5, noise: gaussian, share: 1}",
            "job.yml:11:72: stages[0].share: is not read with gaussian noise, which takes what the "
+           "other stages leave of epsilon and delta: remove it");
+    expect(local, "{task: query, queries: [\"mean: age\"], batch: 5, noise: gaussian}",
+           "job.yml:11:60: stages[0].noise: gaussian needs a privacy.delta above 0: add one, or "
+           "write laplace");
+    expect(central, "{task: query, queries: [\"mean: age\"], batch: 5, noise: gaussian, share: 1}",
+           "job.yml:11:77: stages[0].share: is not read with gaussian noise, which takes what the "
            "other stages leave of epsilon and delta: remove it");
     expect(local, "{task: statistics, lambdas: [1], batch: 1000000000, share: 1, grid_bits: 40}",
            "job.yml:11:45: stages[0].batch: the sum over 1000000000 records may not fit into 64 "
