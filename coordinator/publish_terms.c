@@ -60,6 +60,7 @@ static enum status tell_points(struct result *result, const struct outcome *outc
             const struct query_point *from = &round->point[j];
             to->round = round->round;
             (void)snprintf(to->question, sizeof to->question, "%s", from->question);
+            (void)snprintf(to->curve, sizeof to->curve, "%s", from->curve);
             (void)snprintf(to->group, sizeof to->group, "%s", from->group);
             to->time = from->time;
             to->value = from->value;

@@ -40,6 +40,26 @@ struct evaluate_cut {
 };
 struct evaluate_cut evaluate_cut(const struct table1_column *column, size_t level);
 
+/**
+ * The net benefit of treating all whose score is in a level or above, per record: those with the event, less odds times those without;
+ * odds = threshold/(1 - threshold). level 0: of treating all. Given where more than 10 records are treated, and more than 5 standard
+ * deviations of their noise, and the noise on it is below 0.05.
+ *
+ * threshold  in  0 < threshold < 1: where the level begins, as a risk
+ *
+ * Source: Vickers and Elkin 2006. Its interval has the values that a test does not reject, at the variance that goes with them.
+ */
+struct table1_figure evaluate_net_benefit(const struct table1_column *column, size_t level,
+                                          double threshold);
+
+/**
+ * The share with the event less the mean score, of scores that are risks: calibration in the large. A score counts as its level's
+ * middle, and the interval is wider by half a level on either side: so it holds for the scores as they are.
+ *
+ * edge  in  (levels + 1) of the score's levels, within 0 .. 1
+ */
+struct table1_figure evaluate_in_the_large(const struct table1_column *column, const double *edge);
+
 /** Returns the number of levels: the most for which the noise of the AUC is not above the sampling error, if a fifth of the
  * records have the event; EVALUATE_BANDS where it always is. */
 size_t evaluate_plan(const struct table1_public *known);

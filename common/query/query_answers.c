@@ -141,7 +141,7 @@ static const struct query_answers_row rows[QUERY_KINDS] = {
     [QUERY_SURVIVAL] = {survival_answers, answer_survival, survival_points, point_survival},
     [QUERY_CROSSTAB] = {crosstab_answers, answer_crosstab, NULL, NULL},
     [QUERY_TABLE1] = {table1_answers, answer_table1, NULL, NULL},
-    [QUERY_EVALUATE] = {evaluate_answers, answer_evaluate, NULL, NULL},
+    [QUERY_EVALUATE] = {evaluate_answers, answer_evaluate, evaluate_points, point_evaluate},
     [QUERY_CORRELATE] = {correlate_answers, answer_correlate, NULL, NULL},
     [QUERY_PCA] = {pca_answers, answer_pca, NULL, NULL},
 };

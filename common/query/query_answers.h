@@ -49,6 +49,7 @@ void crosstab_name_odds(char name[static QUERY_NAME_BYTES], const struct query *
 /** Of answers in a table: how many columns it has, the groups and all of them together; an answer's place and name; and its
  * figures, with what would do where it is not given. */
 size_t table_columns(const struct query *query);
+const char *table_group(const struct query *query, size_t group);
 void table_place(struct query_answer *answer, const struct query *query, const char *variable,
                  const char *figure, size_t group);
 void table_tell(struct query_answer *answer, const struct answering *answering,
@@ -63,6 +64,8 @@ size_t correlate_answers(const struct query *query);
 void answer_correlate(struct query_answer *answer, const struct answering *answering);
 size_t evaluate_answers(const struct query *query);
 void answer_evaluate(struct query_answer *answer, const struct answering *answering);
+size_t evaluate_points(const struct query *query);
+void point_evaluate(struct query_point *point, const struct answering *answering);
 size_t table1_answers(const struct query *query);
 void answer_table1(struct query_answer *answer, const struct answering *answering);
 size_t survival_points(const struct query *query);

@@ -3,13 +3,27 @@
 #include "estimate/evaluate.h"
 #include "query/query_answers.h"
 
+#include <math.h>
 #include <stdio.h>
 
-enum { ROWS_WITHOUT_CUT = 3 + EVALUATE_BANDS, ROWS_OF_CUT = 3, LABEL_BYTES = SCHEMA_NAME_BYTES };
+enum {
+    ROWS_LEAST = 3 + EVALUATE_BANDS,
+    ROWS_OF_CUT = 3,
+    ROWS_MOST = ROWS_LEAST + ROWS_OF_CUT + 1, /* and of a risk */
+    POINTS_OF_BENEFIT = EVALUATE_BANDS - 1,
+    LABEL_BYTES = SCHEMA_NAME_BYTES
+};
+
+/* Its public range is one of probabilities. */
+static bool is_risk(const struct query *query)
+{
+    return query->low >= 0 && query->high <= 1;
+}
 
 static size_t rows_of(const struct query *query)
 {
-    return ROWS_WITHOUT_CUT + (query->cut_band > 0 ? ROWS_OF_CUT : 0);
+    const size_t of_cut = query->cut_band > 0 ? ROWS_OF_CUT : 0;
+    return ROWS_LEAST + of_cut + (is_risk(query) ? 1 : 0);
 }
 
 size_t evaluate_answers(const struct query *query)
@@ -23,6 +37,16 @@ static double edge_of(const struct query *query, size_t band)
     return band == 0                ? query->low
            : band == EVALUATE_BANDS ? query->high
                                     : query->edge[band * wide - 1];
+}
+
+/* Of the score's levels, and not of the bands. out: (levels + 1) */
+static void edges_of(double *out, const struct query *query)
+{
+    out[0] = query->low;
+    for (size_t k = 1; k < query->intervals; k++) {
+        out[k] = query->edge[k - 1];
+    }
+    out[query->intervals] = query->high;
 }
 
 struct row_written {
@@ -53,6 +77,12 @@ static void set_rows(struct row_written *row, const struct query *query,
     *row++ =
         (struct row_written){score, "missing", table1_count(column, column->levels), "records"};
     *row++ = (struct row_written){"with the event", "of all", evaluate_prevalence(column), "share"};
+    if (is_risk(query)) {
+        double edge[EVALUATE_LEVELS_MAX + 1];
+        edges_of(edge, query);
+        *row++ = (struct row_written){"with the event", "less the mean score",
+                                      evaluate_in_the_large(column, edge), "share"};
+    }
     for (size_t band = 0; band < EVALUATE_BANDS; band++, row++) {
         *row = (struct row_written){"with the event", "", evaluate_band(column, band), "share"};
         (void)snprintf(row->label, LABEL_BYTES, "score in %.6g to %.6g", edge_of(query, band),
@@ -60,29 +90,102 @@ static void set_rows(struct row_written *row, const struct query *query,
     }
 }
 
+/* The cells of a question, and what they agree on. */
+struct scored {
+    double cell[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1];
+    struct table1_sizes sizes;
+    struct table1_block block;
+};
+
+static void scored_init(struct scored *out, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    query_balanced_cells(out->cell, answering);
+    out->block = (struct table1_block){out->cell, 2 * query->intervals, NULL,
+                                       query_cell_variance(answering->run)};
+    table1_agree(&out->sizes, &out->block, 1, query_groups(query),
+                 (double)answering->run->record_count);
+}
+
 void answer_evaluate(struct query_answer *answer, const struct answering *answering)
 {
     const struct query *query = answering->query;
     const size_t rows = rows_of(query);
-    double cell[SURVIVAL_GROUPS_MAX * (TABLE1_LEVELS_MAX + 1) + 1];
-    struct table1_sizes sizes;
-    query_balanced_cells(cell, answering);
-    const struct table1_block block = {cell, 2 * query->intervals, NULL,
-                                       query_cell_variance(answering->run)};
-    table1_agree(&sizes, &block, 1, query_groups(query), (double)answering->run->record_count);
+    struct scored scored;
+    scored_init(&scored, answering);
     for (size_t group = 0; group < table_columns(query); group++, answer++) {
-        const struct table1_figure size = table1_size(&sizes, group);
+        const struct table1_figure size = table1_size(&scored.sizes, group);
         table_tell(answer, answering, &size, "records");
         table_place(answer, query, "", "records", group);
     }
     for (size_t group = 0; group < table_columns(query); group++) {
-        struct row_written row[ROWS_WITHOUT_CUT + ROWS_OF_CUT];
+        struct row_written row[ROWS_MOST];
         struct table1_column column;
-        table1_column_of(&column, &block, &sizes, group);
+        table1_column_of(&column, &scored.block, &scored.sizes, group);
         set_rows(row, query, &column);
         for (size_t i = 0; i < rows; i++, answer++) {
             table_tell(answer, answering, &row[i].figure, row[i].unit);
             table_place(answer, query, row[i].variable, row[i].label, group);
+        }
+    }
+}
+
+size_t evaluate_points(const struct query *query)
+{
+    const size_t of_benefit = is_risk(query) ? 2 * POINTS_OF_BENEFIT : 0;
+    return table_columns(query) * (EVALUATE_BANDS + of_benefit);
+}
+
+static void set_point(struct query_point *point, const char *curve, double at,
+                      const struct table1_figure *figure)
+{
+    *point = (struct query_point){.time = at,
+                                  .value = figure->estimate.value,
+                                  .low = figure->estimate.low,
+                                  .high = figure->estimate.high,
+                                  .band_low = NAN,
+                                  .band_high = NAN,
+                                  .noise_low = figure->noise_low,
+                                  .noise_high = figure->noise_high,
+                                  .at_risk = NAN};
+    (void)snprintf(point->curve, sizeof point->curve, "%s", curve);
+}
+
+/* The calibration, at each band's middle; of a risk the net benefit at each threshold, and that of treating all. */
+static size_t set_points(struct query_point *point, const struct query *query,
+                         const struct table1_column *column)
+{
+    const size_t wide = query->intervals / EVALUATE_BANDS;
+    size_t count = 0;
+    for (size_t band = 0; band < EVALUATE_BANDS; band++) {
+        const struct table1_figure share = evaluate_band(column, band);
+        const double middle = (edge_of(query, band) + edge_of(query, band + 1)) / 2;
+        set_point(&point[count++], "calibration", middle, &share);
+    }
+    for (size_t i = 0; i < 2 * POINTS_OF_BENEFIT && is_risk(query); i++) {
+        const size_t band = i % POINTS_OF_BENEFIT + 1;
+        const bool all = i >= POINTS_OF_BENEFIT;
+        const double threshold = edge_of(query, band);
+        const struct table1_figure benefit =
+            evaluate_net_benefit(column, all ? 0 : band * wide, threshold);
+        set_point(&point[count++], all ? "net benefit, all treated" : "net benefit", threshold,
+                  &benefit);
+    }
+    return count;
+}
+
+void point_evaluate(struct query_point *point, const struct answering *answering)
+{
+    const struct query *query = answering->query;
+    struct scored scored;
+    scored_init(&scored, answering);
+    for (size_t group = 0; group < table_columns(query); group++) {
+        struct table1_column column;
+        table1_column_of(&column, &scored.block, &scored.sizes, group);
+        const size_t count = set_points(point, query, &column);
+        for (size_t i = 0; i < count; i++, point++) {
+            (void)snprintf(point->question, sizeof point->question, "%s", query->text);
+            (void)snprintf(point->group, sizeof point->group, "%s", table_group(query, group));
         }
     }
 }

@@ -39,7 +39,7 @@ struct table1 {
     double cell[QUERY_CELLS_MAX];
 };
 
-static const char *group_name(const struct query *query, size_t group)
+const char *table_group(const struct query *query, size_t group)
 {
     return query_groups(query) == 1       ? ""
            : group == query_groups(query) ? "all"
@@ -50,7 +50,7 @@ void table_place(struct query_answer *answer, const struct query *query, const c
                  const char *figure, size_t group)
 {
     char part[QUERY_NAME_BYTES];
-    const char *name = group_name(query, group);
+    const char *name = table_group(query, group);
     (void)snprintf(answer->table, sizeof answer->table, "%s", query->text);
     (void)snprintf(answer->variable, sizeof answer->variable, "%s", variable);
     (void)snprintf(answer->figure, sizeof answer->figure, "%s", figure);

@@ -50,11 +50,14 @@ struct query_answer {
     char group[QUERY_TEXT_BYTES];
 };
 
-/* A point of a curve: a survival's, at an interval's end. What is not given is NAN. */
+/* A point of a curve: a survival's, at an interval's end; of an evaluate's calibration, at an eighth's middle; of a net benefit, at a
+ * threshold. What is not given is NAN. */
 struct query_point {
     char question[QUERY_TEXT_BYTES];
-    char group[QUERY_TEXT_BYTES]; /* the category or predicate; empty without groups */
-    double time;
+    char curve[32]; /* "calibration", "net benefit"; empty: a survival's */
+    char group
+        [QUERY_TEXT_BYTES]; /* the category or predicate; "all" of a score; empty without groups */
+    double time;            /* of a score: the score, or the threshold */
     double value;
     double low; /* of sampling and noise, 95 %, at this point */
     double high;
@@ -106,7 +109,7 @@ size_t query_run_answer_count(const struct query_set *set);
  *                   estimate/table1.h. What is not given is NAN, and the note says how much more would be enough.
  * evaluate          each group's number of records, and those of all; in each group the AUC, the share with the event, accuracy,
  *                   sensitivity and specificity where a cut is asked, the share with the event in each eighth of the
- *                   range, missing scores: estimate/evaluate.h. What is not given as above.
+ *                   range, missing scores, of a risk the share less the mean score: estimate/evaluate.h. What is not given as above.
  * correlate         the number of records whose columns are all there; of each two columns the correlation and the p-value of
  *                   the test that it is 0: estimate/correlate.h. What is not given as above.
  * pca               the number of records likewise; of each principal component the share that it explains, and its loadings,

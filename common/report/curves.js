@@ -3,6 +3,22 @@
 const HUES = ["#1f7a4d", "#b7791f", "#3b7ea1", "#7a5ea8", "#a5523f", "#6b8e4e", "#b86b92", "#5f7f8f"];
 const FRAME = { left: 150, right: 20, top: 12, width: 860, height: 330, row: 20, letters: 22 };
 
+const survived = result.curves.filter((p) => !p.curve), scored = result.curves.filter((p) => p.curve);
+
+/* Round numbers from low to high, about as many as wanted: multiples of 1, 2, 2.5 or 5 times a power of ten. */
+function roundTicks(low, high, wanted) {
+  const power = Math.pow(10, Math.floor(Math.log10((high - low) / wanted)));
+  const step = power * [1, 2, 2.5, 5, 10].find((m) => (high - low) / (m * power) <= wanted + 1e-9), ticks = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) { ticks.push(Number((k * step).toPrecision(12))); }
+  return ticks;
+}
+/* At a time between two intervals' begins, where the numbers are known. */
+function atRisk(points, time, end) {
+  const place = Math.min(time / end * points.length, points.length - 1), j = Math.floor(place);
+  const next = points[Math.min(j + 1, points.length - 1)].at_risk;
+  return known(points[j].at_risk) && known(next) ? points[j].at_risk + (place - j) * (next - points[j].at_risk) : null;
+}
+
 /* The questions' curves: [{question, groups: [{name, points}]}]. */
 function curvesOf(points) {
   const curves = [];
@@ -26,10 +42,8 @@ function curvePicture(curve) {
   const parts = [], shown = (p) => known(p.value);
   [0, 0.25, 0.5, 0.75, 1].forEach((v) => parts.push(el("line", { class: "grid", x1: x(0), x2: x(end), y1: y(v), y2: y(v) }),
     text(FRAME.left - 8, Number(y(v)) + 4, "end", String(100 * v) + "%")));
-  const count = curve.groups[0].points.length, every = Math.max(1, Math.round(count / 6)), ticks = [];
-  for (let j = 0; 2 * (count - j) >= every; j += every) { ticks.push(j); }
-  ticks.forEach((j) => parts.push(text(x(j * end / count), bottom + 18, "middle", general(j * end / count, 4))));
-  parts.push(text(x(end), bottom + 18, "middle", general(end, 4)));
+  const ticks = roundTicks(0, end, 8);
+  ticks.forEach((t) => parts.push(text(x(t), bottom + 18, "middle", general(t, 6))));
   const area = (points, low, high) => "M" + points.map((p) => x(p.time) + " " + y(p[high])).join("L") + "L"
     + points.slice().reverse().map((p) => x(p.time) + " " + y(p[low])).join("L") + "Z";
   curve.groups.forEach((group, g) => {
@@ -50,7 +64,9 @@ function curvePicture(curve) {
     const down = under + (g + 1) * FRAME.row, hue = HUES[g % HUES.length], name = group.name || "all";
     parts.push(text(FRAME.left - 24, down, "end",
       name.length > FRAME.letters ? name.slice(0, FRAME.letters - 1) + "\u2026" : name, hue));
-    ticks.forEach((j) => parts.push(text(x(j * end / count), down, "middle", fixed(group.points[j].at_risk, 0))));
+    const count = group.points.length; /* the last interval's begin is the last time that a number is known for */
+    ticks.filter((t) => t <= (count - 1) / count * end + 1e-9 * end).forEach((t) =>
+      parts.push(text(x(t), down, "middle", fixed(atRisk(group.points, t, end), 0))));
   });
   const height = under + curve.groups.length * FRAME.row + 14;
   return el("svg", { class: "curves", viewBox: "0 0 " + FRAME.width + " " + height, role: "img",
@@ -60,7 +76,7 @@ function curvePicture(curve) {
 function curveCards() {
   const place = document.getElementById("curve-cards");
   if (!place) { return; }
-  curvesOf(result.curves).forEach((curve) => {
+  curvesOf(survived).forEach((curve) => {
     const own = answers.filter((a) => a.name.startsWith(curve.question + ": "));
     const refused = curve.groups.filter((g) => !g.points.some((p) => known(p.value))).map((g) => g.name || "all");
     const notes = own.map((a) => a.note || "").filter((note) => note.startsWith("not enough data"));
@@ -77,4 +93,4 @@ table("curves", [{ key: "question", label: "question", format: "text" }].concat(
   low: { cell: (p) => fixed(p.low, 3) + " to " + fixed(p.high, 3) },
   band_low: { cell: (p) => fixed(p.band_low, 3) + " to " + fixed(p.band_high, 3) },
   noise_low: { cell: (p) => fixed(p.noise_low, 3) + " to " + fixed(p.noise_high, 3) }, exact: { tag: true }
-}).filter((column) => column.key !== "exact" || result.curves.some((p) => known(p.exact)))), result.curves);
+}).filter((column) => column.key !== "exact" || survived.some((p) => known(p.exact)))), survived);

@@ -91,8 +91,10 @@ struct result_answer {
 struct result_point {
     uint32_t round;
     char question[RESULT_TEXT_BYTES];
+    char curve
+        [RESULT_NAME_BYTES]; /* "calibration", "net benefit" and that of treating all; empty: share alive */
     char group[RESULT_TEXT_BYTES]; /* empty without groups */
-    double time;
+    double time;                   /* or the score, or the threshold */
     double value;
     double low; /* 95 % interval of sampling and noise, at this point */
     double high;

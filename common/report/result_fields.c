@@ -89,6 +89,7 @@ const struct field result_answer_fields[] = {
 static const struct field point_fields[] = {
     {"question", TEXT(struct result_point, question)},
     {"round", COUNT(struct result_point, round)},
+    {"curve", NOTE(struct result_point, curve), .is_later = true},
     {"group", TEXT(struct result_point, group), PAGE("group", TEXT, 0)},
     {"time", REAL(struct result_point, time), PAGE("time", SIGNIFICANT, 5)},
     {"at_risk", REAL(struct result_point, at_risk), PAGE("at risk before, about", COUNT, 0)},

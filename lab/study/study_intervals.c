@@ -242,7 +242,7 @@ enum status study_intervals(struct study *study, const struct study_request *req
         "null in 6.5 %% or less.");
     study_columns(study, sizeof columns / sizeof columns[0], columns);
     struct worst_table worst_table = {.share = 1, .difference = 1, .odds = 1};
-    struct intervals_worst_scores worst_scores = {1, 1, 1};
+    struct intervals_worst_scores worst_scores = {1, 1, 1, 1, 1};
     double worst_figure[FIGURE_KINDS] = {1, 1, 1, 1};
     enum status status = run_all(study, &worst, request, runs);
     if (status == STATUS_OK) {

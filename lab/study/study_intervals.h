@@ -4,6 +4,7 @@
 #define STUDY_INTERVALS_H
 
 #include "base/status.h"
+#include "estimate/evaluate.h"
 #include "lab/study/study.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
@@ -146,10 +147,13 @@ MUST_USE enum status intervals_table1(struct intervals_table1 *out,
 struct intervals_evaluate {
     size_t levels; /* that were planned */
     struct intervals_rate auc;
-    struct intervals_rate cut;  /* accuracy and sensitivity */
-    struct intervals_rate band; /* calibration */
-    double width;               /* of the first group's AUC; summed */
-    double width_free;          /* of the same records without noise */
+    struct intervals_rate cut;   /* accuracy and sensitivity */
+    struct intervals_rate band;  /* calibration */
+    struct intervals_rate large; /* calibration in the large */
+    struct intervals_rate
+        benefit[EVALUATE_BANDS]; /* net benefit from each eighth on but the first */
+    double width;                /* of the first group's AUC; summed */
+    double width_free;           /* of the same records without noise */
 };
 
 /** Simulates scores judged by an event. Fails likewise. */
@@ -158,7 +162,7 @@ MUST_USE enum status intervals_evaluate(struct intervals_evaluate *out,
 
 /* Of the settings that show a tenth of the answers or more. */
 struct intervals_worst_scores {
-    double auc, cut, band;
+    double auc, cut, band, large, benefit;
 };
 
 /** Runs all settings of scores, a row each; and claims what was found. */

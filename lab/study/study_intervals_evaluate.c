@@ -35,7 +35,26 @@ struct truth {
     double accuracy;
     double sensitivity;
     double band[EVALUATE_BANDS];
+    double benefit[EVALUATE_BANDS]; /* from each band on */
+    double large;                   /* the share with the event less the mean score */
 };
+
+static double odds_of(size_t band)
+{
+    return (double)band / (double)(EVALUATE_BANDS - band);
+}
+
+/* Of a score that is clamped to 0 .. 1. */
+static double mean_score(size_t group, bool event)
+{
+    enum { FINE = 4000 };
+    double sum = 0;
+    for (size_t i = 0; i < FINE; i++) { /* P(score > t), added up */
+        const double t = ((double)i + 0.5) / FINE;
+        sum += erfc((t - centre(group, event)) / spread / sqrt(2)) / 2 / FINE;
+    }
+    return sum;
+}
 
 /* group: GROUPS for both together */
 static struct truth truth_of(size_t group, size_t levels, size_t cut)
@@ -66,6 +85,15 @@ static struct truth truth_of(size_t group, size_t levels, size_t cut)
             all += cell[0][k] + cell[1][k];
         }
         out.band[band] /= all;
+        for (size_t k = band * wide; k < levels; k++) {
+            out.benefit[band] += cell[1][k] - odds_of(band) * cell[0][k];
+        }
+    }
+    const double first = group == 1 ? 0 : group == 0 ? 1 : first_share;
+    out.large = event_share;
+    for (int event = 0; event < 2; event++) {
+        out.large -= (event == 1 ? event_share : 1 - event_share) *
+                     (first * mean_score(0, event == 1) + (1 - first) * mean_score(1, event == 1));
     }
     return out;
 }
@@ -107,6 +135,8 @@ enum status intervals_evaluate(struct intervals_evaluate *out,
     const double told = setting->planted * setting->planted * noise.variance;
     const size_t levels = evaluate_plan(&known);
     const size_t cut = levels / 2;
+    const size_t wide = levels / EVALUATE_BANDS;
+    double edge[EVALUATE_LEVELS_MAX + 1];
     const size_t cells = GROUPS * (2 * levels + 1) + 1;
     struct seeded_random seeded;
     struct truth truth[GROUPS + 1];
@@ -114,6 +144,9 @@ enum status intervals_evaluate(struct intervals_evaluate *out,
     *out = (struct intervals_evaluate){.levels = levels};
     for (size_t g = 0; g <= GROUPS; g++) {
         truth[g] = truth_of(g, levels, cut);
+    }
+    for (size_t k = 0; k <= levels; k++) {
+        edge[k] = (double)k / (double)levels;
     }
     seeded_random_init(&seeded, setting->seed);
     const struct random random = seeded_random_interface(&seeded);
@@ -135,12 +168,19 @@ enum status intervals_evaluate(struct intervals_evaluate *out,
             table1_column_of(&column, &block, &sizes, g);
             const struct table1_figure auc = evaluate_auc(&column);
             const struct evaluate_cut of_cut = evaluate_cut(&column, cut);
+            const struct table1_figure large = evaluate_in_the_large(&column, edge);
+            judge(&out->large, &large, truth[g].large);
             judge(&out->auc, &auc, truth[g].auc);
             judge(&out->cut, &of_cut.accuracy, truth[g].accuracy);
             judge(&out->cut, &of_cut.sensitivity, truth[g].sensitivity);
             for (size_t band = 0; band < EVALUATE_BANDS; band++) {
                 const struct table1_figure own = evaluate_band(&column, band);
                 judge(&out->band, &own, truth[g].band[band]);
+                if (band > 0) {
+                    const struct table1_figure benefit =
+                        evaluate_net_benefit(&column, band * wide, (double)band / EVALUATE_BANDS);
+                    judge(&out->benefit[band], &benefit, truth[g].benefit[band]);
+                }
             }
             if (g == 0 && !isnan(auc.estimate.value)) {
                 const struct table1_figure free = evaluate_auc(&without);

@@ -24,6 +24,10 @@ enum status intervals_scores(struct study *study, struct intervals_worst_scores 
         intervals_take_least(&worst->auc, &found.auc, 3 * setting.runs);
         intervals_take_least(&worst->cut, &found.cut, 6 * setting.runs);
         intervals_take_least(&worst->band, &found.band, 24 * setting.runs);
+        intervals_take_least(&worst->large, &found.large, 3 * setting.runs);
+        for (size_t band = 1; band < EVALUATE_BANDS; band++) {
+            intervals_take_least(&worst->benefit, &found.benefit[band], 3 * setting.runs);
+        }
         intervals_setting_name(text[0], "score, ", &setting);
         (void)snprintf(text[1], TEXT, "%zu levels", found.levels);
         (void)snprintf(text[2], TEXT, "AUC %.2f, band %.2f", (double)found.auc.all / asked,
@@ -31,7 +35,9 @@ enum status intervals_scores(struct study *study, struct intervals_worst_scores 
         (void)snprintf(text[3], TEXT, "AUC %.3f", intervals_share(&found.auc));
         (void)snprintf(text[4], TEXT, "at a cut %.3f", intervals_share(&found.cut));
         (void)snprintf(text[5], TEXT, "calibration %.3f", intervals_share(&found.band));
-        (void)snprintf(text[6], TEXT, "-");
+        (void)snprintf(text[6], TEXT, "in the large %.3f, net benefit %.3f, %.3f",
+                       intervals_share(&found.large), intervals_share(&found.benefit[2]),
+                       intervals_share(&found.benefit[4]));
         (void)snprintf(text[7], TEXT, "AUC %.2f", found.width / found.width_free);
         study_row(study, 8,
                   (const char *const[]){text[0], text[1], text[2], text[3], text[4], text[5],
@@ -50,4 +56,8 @@ void intervals_claim_scores(struct study *study, const struct intervals_worst_sc
                 "scores: intervals of accuracy and sensitivity at a cut");
     study_claim(study, STUDY_AT_LEAST, worst->band, INTERVALS_COVERS_LEAST - allowed,
                 "scores: intervals of the calibration");
+    study_claim(study, STUDY_AT_LEAST, worst->large, INTERVALS_COVERS_LEAST - allowed,
+                "scores: intervals of the calibration in the large");
+    study_claim(study, STUDY_AT_LEAST, worst->benefit, INTERVALS_COVERS_LEAST - allowed,
+                "scores: intervals of the net benefit, the worst threshold");
 }

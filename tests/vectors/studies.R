@@ -101,7 +101,13 @@ of_dead <- sapply(level[dead], function(s) mean((level[!dead] < s) + 0.5 * (leve
 of_alive <- sapply(level[!dead], function(s) mean((level[dead] > s) + 0.5 * (level[dead] == s)))
 population <- function(x) mean((x - mean(x))^2)
 ratio <- function(x, n) c(x / n, wilson(x, n))
+# As a risk of k/8 from each level on: the net benefit and its standard error, of treating those and of treating all; and the share with
+# the event less the mean of the levels' middles.
+mean_error <- function(x) c(mean(x), sqrt(population(x) / length(x)))
+benefit <- function(k, all) { odds <- k / (8 - k); mean_error((all | level >= k) * ifelse(dead, 1, -odds)) }
 evaluate <- object("evaluate", c(
+  entry("net_benefit", json(unlist(lapply(1:7, benefit, all = FALSE)))), entry("of_all", json(unlist(lapply(1:7, benefit, all = TRUE)))),
+  entry("in_the_large", json(mean_error(dead - (level + 0.5) / 8))),
   entry("cells", json(c(table(factor(level, 0:7), f$death)))), entry("auc", json(u / sum(dead) / sum(!dead))),
   entry("auc_error", json(sqrt(population(of_dead) / sum(dead) + population(of_alive) / sum(!dead)))),
   entry("accuracy", json(ratio(sum((level >= 4) == dead), length(dead)))),

@@ -70,6 +70,56 @@ Test(evaluate, without_noise_is_r_s)
     }
 }
 
+Test(evaluate, net_benefits_without_noise_are_r_s)
+{
+    const json_t *known = vectors("evaluate");
+    double cell[CELLS];
+    double of[2][2 * (EVALUATE_BANDS - 1)];
+    double large[2];
+    double edge[LEVELS + 1];
+    read_cells(cell);
+    const struct table1_column column = column_of(cell, 0);
+    cr_assert(vector_read(of[0], 14, known, "net_benefit") == 14);
+    cr_assert(vector_read(of[1], 14, known, "of_all") == 14);
+    for (size_t k = 1; k < LEVELS; k++) {
+        for (size_t all = 0; all < 2; all++) {
+            const struct table1_figure own =
+                evaluate_net_benefit(&column, all == 1 ? 0 : k, (double)k / LEVELS);
+            near(own.estimate.value, of[all][2 * k - 2], 1e-9, "net benefit");
+            near(own.estimate.sampling, of[all][2 * k - 1], 1e-9, "its error");
+            const double width = ESTIMATE_Z * of[all][2 * k - 1];
+            /* Its variance moves with the value that is tested, most where few are treated. */
+            near(own.estimate.high - own.estimate.low, 2 * width, 0.1 * width, "its width");
+        }
+    }
+    for (size_t k = 0; k <= LEVELS; k++) {
+        edge[k] = (double)k / LEVELS;
+    }
+    const struct table1_figure own = evaluate_in_the_large(&column, edge);
+    cr_assert(vector_read(large, 2, known, "in_the_large") == 2);
+    near(own.estimate.value, large[0], 1e-9, "in the large");
+    near(own.estimate.sampling, large[1], 1e-3 * large[1], "its error");
+    const double half = 0.5 / LEVELS;
+    near(own.estimate.high, large[0] + half + ESTIMATE_Z * large[1], 1e-4, "high");
+}
+
+/* Of eight records treated at a high threshold the interval would be of next to no data. */
+Test(evaluate, a_net_benefit_of_few_who_are_treated_is_refused)
+{
+    double cell[CELLS] = {0};
+    cell[0] = 500;
+    cell[LEVELS] = 100;
+    cell[6] = 4;
+    cell[LEVELS + 6] = 4;
+    const struct table1_column column = column_of(cell, 0);
+    const struct table1_figure few = evaluate_net_benefit(&column, 6, 0.75);
+    cr_expect(isnan(few.estimate.value) && fabs(few.factor - 10.0 / 8) < 1e-9, "%g", few.factor);
+    cr_expect(!isnan(evaluate_net_benefit(&column, 0, 0.75).estimate.value));
+    const struct table1_column noisy = column_of(cell, 400);
+    cr_expect(isnan(evaluate_net_benefit(&noisy, 0, 0.75).estimate.value));
+    cr_expect(evaluate_net_benefit(&noisy, 0, 0.75).factor > 1);
+}
+
 static double normal(struct seeded_random *seeded)
 {
     const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));

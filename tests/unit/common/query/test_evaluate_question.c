@@ -6,6 +6,7 @@
 #include "toy_question.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { BITS = 8, ONE = 1 << BITS, N = 8 };
@@ -93,4 +94,52 @@ Test(evaluate_question, answers_from_its_cells)
         query_run_free(&run);
     }
     query_set_free(&set);
+}
+
+/* The label as a column in 0 .. 1 stands in for a risk: of a range of probabilities there are decision curves, of others none. */
+Test(evaluate_question, has_a_calibration_and_a_risk_a_decision_curve)
+{
+    const char *const text[] = {"evaluate: age for death by sex in 8 levels"};
+    struct query_set set;
+    struct query_run run;
+    int64_t sum[2 * (2 * N + 1) + 1] = {0};
+    static struct query_answer answer[64];
+    static struct query_point point[128];
+    for (int risk = 0; risk < 2; risk++) {
+        cr_assert(query_set_init(&set, text, 1, BITS, &toy, NULL) == STATUS_OK);
+        if (risk == 1) {
+            set.query[0].low = 0;
+            set.query[0].high = 1;
+            for (size_t k = 1; k < N; k++) {
+                set.query[0].edge[k - 1] = (double)k / N;
+            }
+        }
+        for (size_t k = 0; k < N; k++) {
+            sum[k] = 50 * ONE;
+            sum[N + k] = 10 * (int64_t)(k + 1) * ONE;
+            sum[2 * N + 1 + k] = 40 * ONE;
+        }
+        cr_assert(query_run_init(&run, &set) == STATUS_OK);
+        query_run_observe(&run, sum, &(struct query_noise){.scale = 1e-9 * ONE, .draws = 1}, 1080);
+        const size_t points = query_run_point_count(&set);
+        cr_assert(points == 3 * (size_t)(risk == 1 ? EVALUATE_BANDS + 14 : EVALUATE_BANDS));
+        cr_assert(query_run_answer_count(&set) == 3 * (size_t)(1 + 11 + risk));
+        query_run_points(point, &run);
+        query_run_answers(answer, &run);
+        cr_assert_str_eq(point[0].curve, "calibration");
+        cr_assert_str_eq(point[0].group, "F");
+        cr_assert_str_eq(point[points - 1].group, "all");
+        cr_expect(fabs(point[3].value - 40.0 / 90) < 1e-6, "%g", point[3].value);
+        cr_expect(fabs(point[3].time - (risk == 1 ? 3.5 / N : 74 - 3)) < 1e-9);
+        if (risk == 1) { /* at 1/2, of the first group: 260 of 460 */
+            cr_assert_str_eq(point[8 + 3].curve, "net benefit");
+            cr_expect(fabs(point[8 + 3].value - (260.0 - 200) / 760) < 1e-6);
+            cr_assert_str_eq(point[8 + 7].curve, "net benefit, all treated");
+            cr_expect(fabs(point[8 + 7 + 3].value - (360.0 - 400) / 760) < 1e-6);
+            cr_assert_str_eq(answer[6].figure, "less the mean score");
+            cr_expect(fabs(answer[3 + 3].value - (360.0 - 3460.0 / 8) / 760) < 1e-6);
+        }
+        query_run_free(&run);
+        query_set_free(&set);
+    }
 }
