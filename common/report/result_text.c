@@ -226,7 +226,13 @@ enum status result_to_text(char **text, const struct result *result, enum result
         for (size_t j = 0; j < list.count && !is_any; j++) {
             is_any = is_listed(&list, j);
         }
-        if (is_any) {
+        const bool is_by_site =
+            field->row == result_effect_fields || field->row == result_site_fields;
+        if (is_by_site && !layouts[format].is_raw) {
+            if (field->row == result_effect_fields) {
+                result_put_effects(out, &layouts[format], result);
+            }
+        } else if (is_any) {
             put_list(out, &layouts[format], result, &list);
         }
         if (list.has_tables) {

@@ -29,4 +29,7 @@ void result_put_price(FILE *out, const struct layout *layout, const struct resul
 /** Writes the answers that are of a table, a table each: figures down, groups across. */
 void result_put_tables(FILE *out, const struct layout *layout, const struct result *result);
 
+/** Writes each effect by site as a table: the sites, their mean, another such site; and below it how much they differ. */
+void result_put_effects(FILE *out, const struct layout *layout, const struct result *result);
+
 #endif
